@@ -1,0 +1,6 @@
+//! tamis runs only the tests that a change can affect.
+//!
+//! Each module is one room of the house; `ARCHITECTURE.md` draws it.
+
+pub mod history;
+pub mod matrix;

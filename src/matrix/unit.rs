@@ -1,0 +1,266 @@
+//! What a test can depend on, and the digest of one such thing at a revision.
+
+use std::fmt;
+
+use bstr::{BStr, BString, ByteSlice};
+use serde::{Deserialize, Serialize};
+
+/// The kind of a unit (a dependent element, [G 3.1]).
+///
+/// The order is part of matrix format 1: new kinds are appended, none is moved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[repr(u8)]
+pub enum UnitKind {
+    /// The content and mode of a file that was read or executed.
+    File = 0,
+    /// Whether a path exists, and as what: missing, file or directory.
+    /// The design's `absent` unit is the value *missing* of this kind.
+    Exists = 1,
+    /// Which importable candidates of one name (`dir/stem.py`, `dir/stem/`,
+    /// `dir/stem.*.so`, …) a directory holds; changes when a new file shadows
+    /// an import or an optional import appears.
+    Lookup = 2,
+    /// The names, and kinds of entry, in a listed directory.
+    Dir = 3,
+    /// One function or method body, normalised; `name` is the qualified name.
+    Code = 4,
+    /// Everything of a source file outside function bodies.
+    Skeleton = 5,
+    /// What one top-level name is bound to.
+    Binding = 6,
+    /// The statements of a module that do more than bind a name.
+    Effects = 7,
+    /// A JVM class file; `path` is its origin, `name` its binary name.
+    Class = 8,
+    /// An installed third-party package; `name` is the distribution.
+    Dist = 9,
+    /// Interpreter, operating system and architecture.
+    Runtime = 10,
+    /// An environment variable that was read; `name` is the variable.
+    Env = 11,
+    /// The runner's own configuration: the part of file `path` that the
+    /// runner `name` reads, or its command-line options where `path` is empty.
+    Config = 12,
+}
+
+impl UnitKind {
+    /// Every kind, in the order of the wire format.
+    pub const ALL: [UnitKind; 13] = [
+        UnitKind::File,
+        UnitKind::Exists,
+        UnitKind::Lookup,
+        UnitKind::Dir,
+        UnitKind::Code,
+        UnitKind::Skeleton,
+        UnitKind::Binding,
+        UnitKind::Effects,
+        UnitKind::Class,
+        UnitKind::Dist,
+        UnitKind::Runtime,
+        UnitKind::Env,
+        UnitKind::Config,
+    ];
+
+    /// The kind with this number in the wire format.
+    pub fn from_u8(number: u8) -> Option<UnitKind> {
+        UnitKind::ALL.get(usize::from(number)).copied()
+    }
+
+    /// The word used in reports and JSON.
+    pub fn word(self) -> &'static str {
+        match self {
+            UnitKind::File => "file",
+            UnitKind::Exists => "exists",
+            UnitKind::Lookup => "lookup",
+            UnitKind::Dir => "dir",
+            UnitKind::Code => "code",
+            UnitKind::Skeleton => "skeleton",
+            UnitKind::Binding => "binding",
+            UnitKind::Effects => "effects",
+            UnitKind::Class => "class",
+            UnitKind::Dist => "dist",
+            UnitKind::Runtime => "runtime",
+            UnitKind::Env => "env",
+            UnitKind::Config => "config",
+        }
+    }
+}
+
+/// One thing whose change could change a test's outcome.
+///
+/// `path` is relative to the top of the work tree, with `/` between its parts,
+/// or absolute for a file outside it; it is bytes because git's paths are.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Unit {
+    pub kind: UnitKind,
+    pub path: BString,
+    pub name: String,
+}
+
+impl Unit {
+    pub fn new(kind: UnitKind, path: impl Into<BString>, name: impl Into<String>) -> Unit {
+        Unit {
+            kind,
+            path: path.into(),
+            name: name.into(),
+        }
+    }
+
+    /// Whether the unit lies in a file outside the work tree.
+    pub fn is_outside(&self) -> bool {
+        self.path.first() == Some(&b'/')
+    }
+
+    pub fn path(&self) -> &BStr {
+        self.path.as_bstr()
+    }
+}
+
+impl fmt::Display for Unit {
+    /// `code src/a.py#C.m`, `env HOME`, `file data/x.json`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.kind.word())?;
+        if !self.path.is_empty() {
+            write!(f, " {}", self.path)?;
+        }
+        match (self.name.is_empty(), self.path.is_empty()) {
+            (true, _) => Ok(()),
+            (false, true) => write!(f, " {}", self.name),
+            (false, false) => write!(f, "#{}", self.name),
+        }
+    }
+}
+
+/// A digest of a unit's content at a revision, 16 bytes.
+///
+/// For `file`, `env`, `dist` and `runtime` units it is made from a git blob id
+/// (SHA-1 over `blob LEN\0CONTENT`), so that it is free from a tree and a
+/// collector in any language can compute it; for parsed source it is BLAKE3.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Fingerprint(pub [u8; 16]);
+
+/// How a path is stored, as far as it can matter to a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Mode {
+    Regular = b'r',
+    Executable = b'x',
+    Symlink = b'l',
+    /// A submodule: the blob id is the commit it points to.
+    Gitlink = b's',
+}
+
+impl Fingerprint {
+    /// The value of a unit that does not exist.
+    pub const MISSING: Fingerprint = Fingerprint([0; 16]);
+
+    /// The fingerprint of content stored under a git object id: its first
+    /// 15 bytes and the mode.
+    pub fn of_blob(oid: &[u8], mode: Mode) -> Fingerprint {
+        let mut bytes = [0; 16];
+        let len = oid.len().min(15);
+        bytes[..len].copy_from_slice(&oid[..len]);
+        bytes[15] = mode as u8;
+        Fingerprint(bytes)
+    }
+
+    /// The fingerprint of a value that no tree holds (an environment
+    /// variable, a package version): that of a regular blob with this content.
+    pub fn of_value(content: &[u8]) -> Fingerprint {
+        let oid = git_blob_id(content);
+        Fingerprint::of_blob(&oid, Mode::Regular)
+    }
+
+    /// A BLAKE3 digest, domain-separated by `domain`, cut to 16 bytes.
+    pub fn of_digest(domain: &str, content: &[u8]) -> Fingerprint {
+        let mut hasher = blake3::Hasher::new_derive_key(domain);
+        hasher.update(content);
+        Fingerprint::of_hasher(&hasher)
+    }
+
+    /// The first 16 bytes of what `hasher` has seen.
+    pub fn of_hasher(hasher: &blake3::Hasher) -> Fingerprint {
+        let mut bytes = [0; 16];
+        bytes.copy_from_slice(&hasher.finalize().as_bytes()[..16]);
+        Fingerprint(bytes)
+    }
+
+    pub fn hex(&self) -> String {
+        self.0.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// The inverse of [`Fingerprint::hex`].
+    pub fn from_hex(text: &str) -> Option<Fingerprint> {
+        let mut bytes = [0; 16];
+        if text.len() != 32 || !text.is_ascii() {
+            return None;
+        }
+        for (i, byte) in bytes.iter_mut().enumerate() {
+            *byte = u8::from_str_radix(&text[2 * i..2 * i + 2], 16).ok()?;
+        }
+        Some(Fingerprint(bytes))
+    }
+}
+
+/// The git blob id of `content`.
+fn git_blob_id(content: &[u8]) -> [u8; 20] {
+    crate::history::blob_id(content)
+}
+
+impl fmt::Debug for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.hex())
+    }
+}
+
+impl fmt::Display for Fingerprint {
+    /// The first eight hex digits: enough for people.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.hex()[..8])
+    }
+}
+
+impl Serialize for Fingerprint {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.hex())
+    }
+}
+
+impl<'de> Deserialize<'de> for Fingerprint {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Fingerprint::from_hex(&text)
+            .ok_or_else(|| serde::de::Error::custom("a fingerprint is 32 hex digits"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_kinds_are_inverse() {
+        for kind in UnitKind::ALL {
+            assert_eq!(UnitKind::from_u8(kind as u8), Some(kind));
+        }
+        assert_eq!(UnitKind::from_u8(UnitKind::ALL.len() as u8), None);
+    }
+
+    #[test]
+    fn hex_round_trips_and_refuses_other_text() {
+        let print = Fingerprint::of_value(b"hello");
+        assert_eq!(Fingerprint::from_hex(&print.hex()), Some(print));
+        assert_eq!(Fingerprint::from_hex("xyz"), None);
+        assert_eq!(Fingerprint::from_hex(&"é".repeat(16)), None);
+    }
+
+    #[test]
+    fn value_is_the_blob_id_that_git_computes() {
+        // `printf hello | git hash-object --stdin`
+        assert_eq!(
+            Fingerprint::of_value(b"hello").hex(),
+            "b6fc4c620b67d95f953a5c1c1230aa72"
+        );
+    }
+}
