@@ -57,6 +57,9 @@ pub struct Header {
     pub strategy: String,
     #[serde(default)]
     pub baselines: Vec<String>,
+    /// The command that ran the tests.
+    #[serde(default)]
+    pub command: Vec<String>,
     /// Numbers for listings: tests in all, tests that ran here.
     pub tests: u32,
     pub ran: u32,
@@ -156,6 +159,20 @@ impl Outcome {
         }
     }
 
+    /// What such a test did: `failed`, `was flaky`.
+    pub fn past(self) -> &'static str {
+        match self {
+            Outcome::Passed => "passed",
+            Outcome::Failed => "failed",
+            Outcome::Error => "had an error",
+            Outcome::Skipped => "was skipped",
+            Outcome::Xfailed => "failed as expected",
+            Outcome::Xpassed => "passed though expected to fail",
+            Outcome::Crashed => "did not end",
+            Outcome::Flaky => "was flaky",
+        }
+    }
+
     pub fn word(self) -> &'static str {
         match self {
             Outcome::Passed => "passed",
@@ -184,6 +201,13 @@ impl Matrix {
             .binary_search_by(|row| row.test.as_str().cmp(test))
             .ok()
             .map(|at| &self.rows[at])
+    }
+
+    /// Whether some row may have `unit`.
+    pub fn holds_unit(&self, unit: &Unit) -> bool {
+        self.units
+            .binary_search_by(|(known, _)| known.cmp(unit))
+            .is_ok()
     }
 
     /// The ids of all units in `row`, sorted, without duplicates.
