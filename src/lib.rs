@@ -2,5 +2,9 @@
 //!
 //! Each module is one room of the house; `ARCHITECTURE.md` draws it.
 
+pub mod cli;
+pub mod config;
+pub mod error;
 pub mod history;
 pub mod matrix;
+pub mod report;
