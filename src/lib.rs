@@ -6,5 +6,6 @@ pub mod cli;
 pub mod config;
 pub mod error;
 pub mod history;
+#[deny(clippy::disallowed_methods)]
 pub mod matrix;
 pub mod report;

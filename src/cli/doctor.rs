@@ -218,7 +218,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (exit, page) = doctor(folder.path(), false);
         assert_eq!(exit, Exit::TESTS_FAILED);
-        insta::assert_snapshot!(page.lines().take(4).collect::<Vec<_>>().join("\n"), @"");
+        insta::assert_snapshot!(page.lines().take(4).collect::<Vec<_>>().join("\n"), @r"
+        fail repository     TOP is not in a git repository
+                            do: run `git init`, or go to a folder of the project
+        warn environment    nothing reads the variable TAMIS_STRATGY
+                            do: did you mean TAMIS_STRATEGY?
+        ");
     }
 
     #[test]
@@ -231,7 +236,7 @@ mod tests {
         let document: serde_json::Value = serde_json::from_str(&text).unwrap();
         let last = document["checks"].as_array().unwrap().last().unwrap();
         assert_eq!(last["state"], "fail");
-        insta::assert_snapshot!(last["found"].as_str().unwrap(), @"");
+        insta::assert_snapshot!(last["found"].as_str().unwrap(), @"TOP/tamis.yml:2:1: unknown key `kep`; did you mean `keep`?");
     }
 
     #[test]
@@ -244,7 +249,10 @@ mod tests {
             .lines()
             .filter(|line| line.contains("keep") || line.contains("strategy"))
             .collect();
-        insta::assert_snapshot!(lines.join("\n"), @"");
+        insta::assert_snapshot!(lines.join("\n"), @r"
+        strategy       auto (default)
+        keep           9 (tamis.yml)
+        ");
     }
 
     #[test]

@@ -281,7 +281,15 @@ mod tests {
             ("tests/test_a.py", ""),
             ("uv.lock", ""),
         ]);
-        insta::assert_snapshot!(project.init("tests", false).unwrap(), @"");
+        insta::assert_snapshot!(project.init("tests", false).unwrap(), @r"
+        tamis: found pytest: pyproject.toml, tests/
+        tamis: found lock files: uv.lock
+        tamis: wrote TOP/tamis.yml
+        tamis: added .tamis/ to TOP/.gitignore
+        tamis: next:
+        tamis:   tamis run      # runs and records all tests, once
+        tamis:   tamis run      # after an edit: runs only what the edit can affect
+        ");
         assert_eq!(project.read(".gitignore"), ".tamis/\n");
         assert!(project.read(NAME).contains("#: lock-files: [uv.lock]"));
     }

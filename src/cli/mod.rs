@@ -32,8 +32,9 @@ use crate::report::{self, Colour, Event, Report, Style};
     name = "tamis",
     version,
     arg_required_else_help = true,
+    max_term_width = 100,
     after_help = "Examples:\n  \
-        tamis run                        first time: run and record all tests; then: only what a change can affect\n  \
+        tamis run                        run what a change can affect; the first time, all\n  \
         tamis run -- pytest -x tests/    the same with your own test command\n  \
         tamis why tests/test_a.py::test  why a test was left out, or not\n\n\
         Exit codes: 0 done, 1 tests failed, 2 usage or configuration, 3 repository, 4 store, 70 our own bug."
@@ -198,8 +199,9 @@ mod tests {
     use clap::CommandFactory;
 
     fn help(words: &[&str]) -> String {
-        let args = ["tamis"].iter().chain(words).map(OsString::from);
-        let answer = Arguments::try_parse_from(args).unwrap_err();
+        let args = ["tamis"].iter().chain(words);
+        let command = Arguments::command().term_width(100);
+        let answer = command.try_get_matches_from(args).unwrap_err();
         let text = answer.render().to_string();
         let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
         lines.join("\n")
@@ -212,12 +214,78 @@ mod tests {
 
     #[test]
     fn the_top_help_teaches() {
-        insta::assert_snapshot!(help(&["-h"]), @"");
+        insta::assert_snapshot!(help(&["-h"]), @r"
+        Run only the tests that a change can affect
+
+        Usage: tamis [OPTIONS] <COMMAND>
+
+        Commands:
+          init         Write a commented tamis.yml that fits the project
+          run          Select, run what is selected, and record the results
+          select       Compute the selection for the next step, without running anything
+          record       Run a test command under collection and store what its tests used
+          why          Explain why a test would run, or why it would be left out
+          store        Look at, check and clean the recorded results
+          doctor       Check the set-up and say what to fix
+          completions  Print completions for a shell
+          help         Print this message or the help of the given subcommand(s)
+
+        Options:
+          -h, --help     Print help (see more with '--help')
+          -V, --version  Print version
+
+        Global options:
+              --json           Results as JSON on standard output, events as JSON lines on standard error
+          -q, --quiet...       Say less: -q only results, warnings and errors; -qq only errors
+          -v, --verbose...     Say more
+              --color <WHEN>   When to use colours (NO_COLOR is respected) [default: auto] [possible values:
+                               auto, always, never]
+          -C <DIR>             Work in this folder instead of the current one
+              --config <FILE>  Use this configuration file instead of the tamis.yml found by walking up
+
+        Examples:
+          tamis run                        run what a change can affect; the first time, all
+          tamis run -- pytest -x tests/    the same with your own test command
+          tamis why tests/test_a.py::test  why a test was left out, or not
+
+        Exit codes: 0 done, 1 tests failed, 2 usage or configuration, 3 repository, 4 store, 70 our own bug.
+        ");
     }
 
     #[test]
     fn the_help_of_select_names_every_option() {
-        insta::assert_snapshot!(help(&["select", "-h"]), @"");
+        insta::assert_snapshot!(help(&["select", "-h"]), @r"
+        Compute the selection for the next step, without running anything
+
+        Usage: tamis select [OPTIONS]
+
+        Options:
+              --out <DIR>        Write selection.json, tests.txt, exclude.txt and the runner's own files
+                                 here
+              --strategy <NAME>  How to select [default: the configuration's, else auto] [possible values:
+                                 auto, all, commit, memo]
+              --head <REV>       Select for this revision instead of the work tree
+              --baseline <REV>   Rely on the results of this revision only
+              --strict           End with an error where trouble would otherwise select all tests
+              --format <RUNNER>  Runners to write files for [default: the configuration's runner] [possible
+                                 values: pytest]
+          -h, --help             Print help (see more with '--help')
+
+        Global options:
+              --json           Results as JSON on standard output, events as JSON lines on standard error
+          -q, --quiet...       Say less: -q only results, warnings and errors; -qq only errors
+          -v, --verbose...     Say more
+              --color <WHEN>   When to use colours (NO_COLOR is respected) [default: auto] [possible values:
+                               auto, always, never]
+          -C <DIR>             Work in this folder instead of the current one
+              --config <FILE>  Use this configuration file instead of the tamis.yml found by walking up
+
+        Examples:
+          tamis select                                  print what would run, and why
+          tamis select --out .tamis/out                 write files for the test step
+          pytest @.tamis/out/pytest.args                the test step (pytest 8.2 or later)
+          tamis select --json | jq '.counts.selected'
+        ");
     }
 
     #[test]

@@ -24,6 +24,9 @@ pub const VERSION: u32 = 1;
 /// Larger files are not configuration.
 const MAX_BYTES: u64 = 1 << 20;
 
+/// The longest line, in characters, that an error message shows.
+const MAX_EXCERPT: usize = 120;
+
 /// What the file says, before defaults and overrides.
 #[derive(Debug, Default)]
 pub struct FileConfig {
@@ -65,18 +68,29 @@ pub fn read(path: &Path) -> Result<FileConfig, Error> {
 pub fn parse(bytes: &[u8], name: &str) -> Result<FileConfig, Error> {
     let text = decode(bytes, name)?;
     if text.lines().all(is_blank) {
-        return Err(Error::usage(format!("{name} is empty"))
-            .with_hint("write `version: 1`, or delete the file: it is optional"));
+        return Err(empty(name));
     }
-    let document = serde_yaml::Deserializer::from_str(text);
+    let mut documents = serde_yaml::Deserializer::from_str(text);
+    let Some(document) = documents.next() else {
+        return Err(empty(name));
+    };
     let config: FileConfig = FileVisitor
         .deserialize(document)
         .map_err(|error| explain(&error, text, name))?;
+    if documents.next().is_some() {
+        let message = format!("{name} holds more than one YAML document");
+        return Err(Error::usage(message).with_hint("remove the line `---` between them"));
+    }
     match config.version {
         Some(_) => Ok(config),
         None => Err(Error::usage(format!("{name} does not say its version"))
             .with_hint("add the line `version: 1` at its beginning")),
     }
+}
+
+fn empty(name: &str) -> Error {
+    Error::usage(format!("{name} is empty"))
+        .with_hint("write `version: 1`, or delete the file: it is optional")
 }
 
 fn is_blank(line: &str) -> bool {
@@ -125,15 +139,26 @@ fn explain(error: &serde_yaml::Error, text: &str, name: &str) -> Error {
     let message = full.replacen(&format!(" at line {line} column {column}"), "", 1);
     let shown: &str = text.lines().nth(line - 1).unwrap_or_default();
     let mut explained = Error::usage(format!(
-        "{name}:{line}:{column}: {message}\n{line} | {shown}\n{blank} | {space}^",
-        blank = " ".repeat(line.to_string().len()),
-        space = " ".repeat(column.saturating_sub(1)),
+        "{name}:{line}:{column}: {message}{}",
+        excerpt(shown, line, column)
     ));
     let indent: &str = &shown[..shown.len() - shown.trim_start().len()];
     if indent.contains('\t') {
         explained = explained.with_hint("YAML forbids tabs for indenting: use spaces");
     }
     explained
+}
+
+/// The line with a mark below the column, unless the line is too long to help.
+fn excerpt(shown: &str, line: usize, column: usize) -> String {
+    if shown.chars().count() > MAX_EXCERPT {
+        return String::new();
+    }
+    // One character for one, so that the mark stays below its column.
+    let shown = shown.replace('\t', "→");
+    let blank = " ".repeat(line.to_string().len());
+    let space = " ".repeat(column.saturating_sub(1));
+    format!("\n{line} | {shown}\n{blank} | {space}^")
 }
 
 /// The version that the text claims, if it is newer than ours: such a file
@@ -390,49 +415,135 @@ mod tests {
 
     #[test]
     fn unknown_keys_get_their_place_and_the_nearest() {
-        insta::assert_snapshot!(error("version: 1\n\nstrateg: all\n"), @"");
-        insta::assert_snapshot!(error("version: 1\nenv:\n  ignores: [CI]\n"), @"");
-        insta::assert_snapshot!(error("version: 1\nxyz: 1\n"), @"");
+        insta::assert_snapshot!(error("version: 1\n\nstrateg: all\n"), @r"
+        error: tamis.yml:3:1: unknown key `strateg`; did you mean `strategy`?
+        3 | strateg: all
+          | ^
+        ");
+        insta::assert_snapshot!(error("version: 1\nenv:\n  ignores: [CI]\n"), @r"
+        error: tamis.yml:3:3: env: unknown key `ignores`; did you mean `ignore`?
+        3 |   ignores: [CI]
+          |   ^
+        ");
+        insta::assert_snapshot!(error("version: 1\nxyz: 1\n"), @r"
+        error: tamis.yml:2:1: unknown key `xyz`; the keys are version, suite, runner, command, python, root, store, strategy, always-run, run-all-when, lock-files, env, keep
+        2 | xyz: 1
+          | ^
+        ");
     }
 
     #[test]
     fn duplicate_keys_are_refused_at_the_second() {
-        insta::assert_snapshot!(error("version: 1\nkeep: 1\nkeep: 2\n"), @"");
+        insta::assert_snapshot!(error("version: 1\nkeep: 1\nkeep: 2\n"), @r"
+        error: tamis.yml:3:1: the key `keep` stands here twice
+        3 | keep: 2
+          | ^
+        ");
     }
 
     #[test]
     fn tabs_get_a_hint() {
-        insta::assert_snapshot!(error("version: 1\nenv:\n\tignore: [CI]\n"), @"");
+        insta::assert_snapshot!(error("version: 1\nenv:\n\tignore: [CI]\n"), @r"
+        error: tamis.yml:3:1: found character that cannot start any token, while scanning for the next token
+        3 | →ignore: [CI]
+          | ^
+        hint: YAML forbids tabs for indenting: use spaces
+        ");
     }
 
     #[test]
     fn wrong_types_and_values_say_what_is_right() {
-        insta::assert_snapshot!(error("version: 1\ncommand: pytest -q\n"), @"");
-        insta::assert_snapshot!(error("version: 1\nsuite: [a]\n"), @"");
-        insta::assert_snapshot!(error("version: 1\nkeep: many\n"), @"");
-        insta::assert_snapshot!(error("version: 1\nstrategy: comit\n"), @"");
-        insta::assert_snapshot!(error("version: 1\nroot: ../other\n"), @"");
-        insta::assert_snapshot!(error("version: 1\nsuite:\n"), @"");
-        insta::assert_snapshot!(error("version: 1\ncommand: []\n"), @"");
-        insta::assert_snapshot!(error("version: 1\nenv: CI\n"), @"");
-        insta::assert_snapshot!(error("- version\n"), @"");
-        insta::assert_snapshot!(error("version: 1\nsuite: {a\n"), @"");
+        insta::assert_snapshot!(error("version: 1\ncommand: pytest -q\n"), @r#"
+        error: tamis.yml:2:10: command: invalid type: string "pytest -q", expected a list, such as [first, second]
+        2 | command: pytest -q
+          |          ^
+        "#);
+        insta::assert_snapshot!(error("version: 1\nsuite: [a]\n"), @r"
+        error: tamis.yml:2:8: suite: invalid type: sequence, expected one value
+        2 | suite: [a]
+          |        ^
+        ");
+        insta::assert_snapshot!(error("version: 1\nkeep: many\n"), @r"
+        error: tamis.yml:2:7: keep: `many` is not a whole number from 1 to 4294967295
+        2 | keep: many
+          |       ^
+        ");
+        insta::assert_snapshot!(error("version: 1\nstrategy: comit\n"), @r"
+        error: tamis.yml:2:11: strategy: unknown strategy `comit`, expected auto, all, commit, memo; did you mean `commit`?
+        2 | strategy: comit
+          |           ^
+        ");
+        insta::assert_snapshot!(error("version: 1\nroot: ../other\n"), @r"
+        error: tamis.yml:2:7: root: `../other` leaves the folder of tamis.yml; give a sub-folder without `..`
+        2 | root: ../other
+          |       ^
+        ");
+        insta::assert_snapshot!(error("version: 1\nsuite:\n"), @r"
+        error: tamis.yml:2:7: suite: the value is empty
+        2 | suite:
+          |       ^
+        ");
+        insta::assert_snapshot!(error("version: 1\ncommand: []\n"), @r"
+        error: tamis.yml:2:10: command: the list is empty
+        2 | command: []
+          |          ^
+        ");
+        insta::assert_snapshot!(error("version: 1\nenv: CI\n"), @r#"
+        error: tamis.yml:2:6: env: invalid type: string "CI", expected the key `ignore` with a list of names
+        2 | env: CI
+          |      ^
+        "#);
+        insta::assert_snapshot!(error("- version\n"), @r"
+        error: tamis.yml:1:1: invalid type: sequence, expected keys with values, such as `version: 1`
+        1 | - version
+          | ^
+        ");
+        insta::assert_snapshot!(error("version: 1\nsuite: {a\n"), @r"
+        error: tamis.yml:2:8: suite: invalid type: map, expected one value
+        2 | suite: {a
+          |        ^
+        ");
     }
 
     #[test]
     fn versions_are_checked_before_keys() {
-        insta::assert_snapshot!(error("version: 2\nnew-key: 1\n"), @"");
-        insta::assert_snapshot!(error("version: zero\n"), @"");
-        insta::assert_snapshot!(error("keep: 3\n"), @"");
+        insta::assert_snapshot!(error("version: 2\nnew-key: 1\n"), @r"
+        error: tamis.yml is written for version 2 of the configuration; this tamis reads version 1
+        hint: update tamis
+        ");
+        insta::assert_snapshot!(error("version: zero\n"), @r"
+        error: tamis.yml:1:10: version: the version `zero` does not exist, write 1
+        1 | version: zero
+          |          ^
+        ");
+        insta::assert_snapshot!(error("keep: 3\n"), @r"
+        error: tamis.yml does not say its version
+        hint: add the line `version: 1` at its beginning
+        ");
     }
 
     #[test]
     fn files_that_are_not_yaml_text_are_refused() {
-        insta::assert_snapshot!(error(""), @"");
-        insta::assert_snapshot!(error("# nothing\n---\n"), @"");
-        insta::assert_snapshot!(error(b"version: 1\nsuite: caf\xe9\n"), @"");
-        insta::assert_snapshot!(error(b"\xff\xfev\0e\0"), @"");
-        insta::assert_snapshot!(error("version: 1\n---\nversion: 1\n"), @"");
+        insta::assert_snapshot!(error(""), @r"
+        error: tamis.yml is empty
+        hint: write `version: 1`, or delete the file: it is optional
+        ");
+        insta::assert_snapshot!(error("# nothing\n---\n"), @r"
+        error: tamis.yml is empty
+        hint: write `version: 1`, or delete the file: it is optional
+        ");
+        insta::assert_snapshot!(error(b"version: 1\nsuite: caf\xe9\n"), @r"
+        error: tamis.yml:2:11: byte 0xe9 is not UTF-8
+        hint: save the file as UTF-8
+        ");
+        insta::assert_snapshot!(error(b"\xff\xfev\0e\0"), @r"
+        error: tamis.yml is written in UTF-16
+        hint: save it as UTF-8
+        ");
+        insta::assert_snapshot!(error("version: 1\n---\nversion: 1\n"), @r"
+        error: tamis.yml holds more than one YAML document
+        hint: remove the line `---` between them
+        ");
     }
 
     #[test]

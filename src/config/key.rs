@@ -64,13 +64,13 @@ impl Key {
         match self {
             Key::Suite => Some("TAMIS_SUITE"),
             Key::Python => Some("TAMIS_PYTHON"),
-            Key::Root => Some("TAMIS_ROOT"),
             Key::Store => Some("TAMIS_STORE"),
             Key::Strategy => Some("TAMIS_STRATEGY"),
             Key::Keep => Some("TAMIS_KEEP"),
             Key::Version
             | Key::Runner
             | Key::Command
+            | Key::Root
             | Key::AlwaysRun
             | Key::RunAllWhen
             | Key::LockFiles

@@ -30,8 +30,15 @@ const KEEP: u32 = 50;
 const STORE: &str = ".tamis/store";
 
 /// Variables that tamis and its collector agent set for each other in the
-/// processes of a run. They configure nothing.
-const INTERNAL_PREFIXES: [&str; 3] = ["TAMIS_TRACE", "TAMIS_SPAWN", "TAMIS_INTERNAL"];
+/// processes of a run, and its developers' own. They configure nothing.
+const INTERNAL: [&str; 6] = [
+    "TAMIS_TRACE_DIR",
+    "TAMIS_SPAWN",
+    "TAMIS_SCOPE",
+    "TAMIS_ROOT",
+    "TAMIS_COLLECTOR",
+    "TAMIS_DEBUG",
+];
 
 /// Who said it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -201,11 +208,7 @@ pub fn unknown_variables(variables: &Variables) -> Vec<(String, Option<&'static 
     variables
         .keys()
         .filter(|name| !known.contains(&name.as_str()))
-        .filter(|name| {
-            !INTERNAL_PREFIXES
-                .iter()
-                .any(|prefix| name.starts_with(prefix))
-        })
+        .filter(|name| !INTERNAL.contains(&name.as_str()))
         .map(|name| (name.clone(), nearest(name, known.iter().copied())))
         .collect()
 }
@@ -220,7 +223,10 @@ fn resolve(
     let folder = place.folder.clone();
     let suite = pick(Key::Suite, None, variables, said.suite)?;
     let root = pick(Key::Root, None, variables, said.root)?;
-    let root = or(root, || SubFolder(PathBuf::new())).map(|SubFolder(path)| folder.join(path));
+    let root = match root {
+        Some(root) => root.map(|SubFolder(path)| folder.join(path)),
+        None => or(None, || folder.clone()),
+    };
     require_folder(&root)?;
     let runner = or(plain(said.runner), || Runner::Pytest);
     let suite = or(suite, || {
@@ -383,7 +389,20 @@ mod tests {
             .map(|(key, value, origin)| format!("{key}: {value} ({origin})"))
             .collect();
         let text = table.join("\n").replace(&shown_path(folder.path()), "TOP");
-        insta::assert_snapshot!(text, @"");
+        insta::assert_snapshot!(text, @r"
+        suite: pytest (default)
+        runner: pytest (default)
+        command: found by the runner (default)
+        python: found by the runner (default)
+        root: TOP (default)
+        store: TOP/.tamis/store (default)
+        strategy: auto (default)
+        always-run: [] (default)
+        run-all-when: [] (default)
+        lock-files: found by the runner (default)
+        env: ignore [] (default)
+        keep: 50 (default)
+        ");
     }
 
     #[test]
@@ -446,10 +465,16 @@ mod tests {
     fn mistakes_name_their_origin() {
         let folder = project("version: 1\nroot: nowhere\n");
         let text = message(&load(&folder, &[]).unwrap_err());
-        insta::assert_snapshot!(text.replace(&shown_path(folder.path()), "TOP"), @"");
+        insta::assert_snapshot!(text.replace(&shown_path(folder.path()), "TOP"), @r"
+        error: the folder TOP/nowhere does not exist (`root`, from tamis.yml)
+        hint: correct `root`: it is relative to the folder of tamis.yml
+        ");
         let folder = project("version: 1\n");
         let text = message(&load(&folder, &[("TAMIS_KEEP", "lots")]).unwrap_err());
-        insta::assert_snapshot!(text, @"");
+        insta::assert_snapshot!(text, @r"
+        error: the environment variable TAMIS_KEEP: `lots` is not a whole number from 1 to 4294967295
+        hint: correct it or `unset TAMIS_KEEP`
+        ");
     }
 
     #[test]
