@@ -7,6 +7,7 @@ pub mod init;
 pub mod record;
 pub mod run;
 pub mod select;
+mod shared;
 pub mod store;
 pub mod why;
 

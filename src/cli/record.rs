@@ -1,14 +1,19 @@
 //! `tamis record`.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::Args;
+use serde_json::json;
 
-use super::Globals;
-use crate::config::{Config, Overrides};
+use super::{Globals, shared};
+use crate::config::{Config, Overrides, shown_path};
 use crate::error::{Error, Exit};
+use crate::pipeline::{Order, Project, Request, Workshop, decide, run_tests, words};
 use crate::report::Report;
+use crate::runners::pytest::LATE;
+use crate::store::FsStore;
 
 /// Run a test command under collection and store what its tests used.
 ///
@@ -49,7 +54,66 @@ impl RecordArgs {
     }
 }
 
-pub fn run(args: &RecordArgs, globals: &Globals, _report: &Report) -> Result<Exit, Error> {
-    let _request = args.resolve(globals)?;
-    Err(Error::usage("`tamis record` is not built yet"))
+pub fn run(args: &RecordArgs, globals: &Globals, report: &Report) -> Result<Exit, Error> {
+    let request = args.resolve(globals)?;
+    let project = Project::open(request.config.clone())?;
+    let store = project.store()?;
+    let workshop = Workshop::set_up(&project)?;
+    let done = run_and_record(&request, globals, &project, &store, &workshop, report);
+    workshop.clean_up();
+    done
+}
+
+fn run_and_record(
+    request: &RecordRequest,
+    globals: &Globals,
+    project: &Project,
+    store: &FsStore,
+    workshop: &Workshop,
+    report: &Report,
+) -> Result<Exit, Error> {
+    let view = project.repository.work_view()?;
+    let words = words(&request.command);
+    let prober = workshop.prober(&request.command, &globals.folder, project);
+    // Which stored rows still hold here, and so can be taken over for tests
+    // that the command leaves out.
+    let decision = decide(
+        project,
+        store,
+        &view,
+        &Request {
+            strategy: request.config.strategy.value,
+            baseline: None,
+            prober: prober.as_ref(),
+            command: Some(&words),
+        },
+    )?;
+    let exclude = request.selection.as_ref().map(|folder| folder.join(LATE));
+    if let Some(exclude) = exclude.as_ref().filter(|path| !path.is_file()) {
+        let message = format!("{} does not exist", shown_path(exclude));
+        return Err(Error::usage(message)
+            .with_hint("name the folder that `tamis select --out` wrote with --selection"));
+    }
+    let session = run_tests(
+        project,
+        store,
+        workshop,
+        &view,
+        &decision,
+        &Order {
+            command: request.command.clone(),
+            cwd: &globals.folder,
+            exclude,
+            quiet_stdout: report.is_json(),
+        },
+    )?;
+    let outcomes = shared::tell_session(&session, &decision, report);
+    if report.is_json() {
+        let outcomes: BTreeMap<&String, &str> = outcomes
+            .iter()
+            .map(|(test, outcome)| (test, outcome.word()))
+            .collect();
+        report.json(&json!({ "schema": 1, "outcomes": outcomes }))?;
+    }
+    Ok(Exit(u8::try_from(session.ended.status()).unwrap_or(u8::MAX)))
 }

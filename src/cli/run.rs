@@ -1,13 +1,19 @@
 //! `tamis run`.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::path::Path;
 
 use clap::Args;
 
-use super::{Globals, strategy_parser};
+use super::{Globals, shared, strategy_parser};
 use crate::config::{Config, Overrides, Setting, Strategy};
 use crate::error::{Error, Exit};
-use crate::report::Report;
+use crate::pipeline::{Order, Project, Request, Workshop, decide, run_tests, words};
+use crate::report::{Report, SelectionJson};
+use crate::runners::pytest;
+use crate::select::Mode;
+use crate::store::FsStore;
 
 /// Select, run what is selected, and record the results.
 ///
@@ -41,6 +47,8 @@ pub struct RunRequest {
     pub dry_run: bool,
     /// The words of the test command; `None`: found by the runner.
     pub command: Option<Vec<OsString>>,
+    /// Whether the command was typed, and so means the current folder.
+    pub typed: bool,
 }
 
 impl RunArgs {
@@ -63,12 +71,90 @@ impl RunArgs {
         Ok(RunRequest {
             config,
             dry_run: self.dry_run,
+            typed: !self.command.is_empty(),
             command,
         })
     }
 }
 
-pub fn run(args: &RunArgs, globals: &Globals, _report: &Report) -> Result<Exit, Error> {
-    let _request = args.resolve(globals)?;
-    Err(Error::usage("`tamis run` is not built yet"))
+pub fn run(args: &RunArgs, globals: &Globals, report: &Report) -> Result<Exit, Error> {
+    let request = args.resolve(globals)?;
+    let project = Project::open(request.config.clone())?;
+    let store = project.store()?;
+    let command = match &request.command {
+        Some(command) => command.clone(),
+        None => found_command(&request, report)?,
+    };
+    // A command that the user typed runs where the user is.
+    let cwd = match request.typed {
+        true => globals.folder.clone(),
+        false => project.dir.clone(),
+    };
+    let workshop = Workshop::set_up(&project)?;
+    let done = select_and_run(&request, &project, &store, &workshop, &command, &cwd, report);
+    workshop.clean_up();
+    done
+}
+
+fn found_command(request: &RunRequest, report: &Report) -> Result<Vec<OsString>, Error> {
+    let config = &request.config;
+    let found = pytest::find(&config.root.value, config.python.value.as_deref())?;
+    report.detail(format!("using the pytest of {}", found.because));
+    Ok(found.command)
+}
+
+fn select_and_run(
+    request: &RunRequest,
+    project: &Project,
+    store: &FsStore,
+    workshop: &Workshop,
+    command: &[OsString],
+    cwd: &Path,
+    report: &Report,
+) -> Result<Exit, Error> {
+    let view = project.repository.work_view()?;
+    let prober = workshop.prober(command, cwd, project);
+    let words = words(command);
+    let decision = decide(
+        project,
+        store,
+        &view,
+        &Request {
+            strategy: request.config.strategy.value,
+            baseline: None,
+            prober: prober.as_ref(),
+            command: Some(&words),
+        },
+    )?;
+    shared::tell_decision(&decision, report);
+    let json = SelectionJson::new(&decision.selection, &view, &decision.notes);
+    if request.dry_run {
+        return shared::show_selection(json, &decision.selection, report);
+    }
+    if decision.selection.mode() == Mode::None {
+        shared::keep(project, store, workshop, &view, &decision, words, report);
+        if report.is_json() {
+            report.json(&json.with_outcomes(&BTreeMap::new()).value()?)?;
+        }
+        return Ok(Exit::DONE);
+    }
+    let exclude = shared::write_exclusions(&decision.selection, project, workshop)?;
+    let session = run_tests(
+        project,
+        store,
+        workshop,
+        &view,
+        &decision,
+        &Order {
+            command: command.to_vec(),
+            cwd,
+            exclude: Some(exclude),
+            quiet_stdout: report.is_json(),
+        },
+    )?;
+    let outcomes = shared::tell_session(&session, &decision, report);
+    if report.is_json() {
+        report.json(&json.with_outcomes(&outcomes).value()?)?;
+    }
+    Ok(Exit(u8::try_from(session.ended.status()).unwrap_or(u8::MAX)))
 }

@@ -2,12 +2,15 @@
 
 use std::path::PathBuf;
 
+use bstr::ByteSlice;
 use clap::{Args, ValueEnum};
 
-use super::{Globals, strategy_parser};
+use super::{Globals, shared, strategy_parser};
 use crate::config::{Config, Overrides, Runner, Setting, Strategy};
 use crate::error::{Error, Exit};
-use crate::report::Report;
+use crate::pipeline::Project;
+use crate::report::{Report, SelectionJson};
+use crate::runners::pytest;
 
 /// Compute the selection for the next step, without running anything.
 ///
@@ -88,7 +91,27 @@ impl SelectArgs {
     }
 }
 
-pub fn run(args: &SelectArgs, globals: &Globals, _report: &Report) -> Result<Exit, Error> {
-    let _request = args.resolve(globals)?;
-    Err(Error::usage("`tamis select` is not built yet"))
+pub fn run(args: &SelectArgs, globals: &Globals, report: &Report) -> Result<Exit, Error> {
+    let request = args.resolve(globals)?;
+    let project = Project::open(request.config.clone())?;
+    let (decision, view) = shared::decide_at(
+        &project,
+        request.config.strategy.value,
+        request.head.as_deref(),
+        request.baseline.as_deref(),
+        request.strict,
+    )?;
+    shared::tell_decision(&decision, report);
+    let json = SelectionJson::new(&decision.selection, &view, &decision.notes);
+    if let Some(out) = &request.out {
+        for runner in &request.formats {
+            match runner {
+                Runner::Pytest => {
+                    pytest::emit(&decision.selection, &project.prefix.to_str_lossy(), out)?;
+                }
+            }
+        }
+        shared::write_json(&json.value()?, &out.join("selection.json"))?;
+    }
+    shared::show_selection(json, &decision.selection, report)
 }

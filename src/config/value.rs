@@ -6,56 +6,13 @@ use std::str::FromStr;
 
 use super::key::nearest;
 
-/// The rule that computes a selection, as the user names it; `select` knows
-/// what each does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Strategy {
-    /// The most precise strategy that is safe here.
-    Auto,
-    All,
-    Commit,
-    Memo,
-}
-
-impl Strategy {
-    pub const ALL: [Strategy; 4] = [
-        Strategy::Auto,
-        Strategy::All,
-        Strategy::Commit,
-        Strategy::Memo,
-    ];
-
-    pub fn word(self) -> &'static str {
-        match self {
-            Strategy::Auto => "auto",
-            Strategy::All => "all",
-            Strategy::Commit => "commit",
-            Strategy::Memo => "memo",
-        }
-    }
-
-    /// One line for the help.
-    pub fn about(self) -> &'static str {
-        match self {
-            Strategy::Auto => "The most precise strategy that is safe here",
-            Strategy::All => "Every test",
-            Strategy::Commit => "Tests whose dependencies changed since the parent commit",
-            Strategy::Memo => "Tests that no recorded result, from any commit, vouches for",
-        }
-    }
-}
+pub use crate::select::Strategy;
 
 impl FromStr for Strategy {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Strategy, String> {
         one_of("strategy", text, &Strategy::ALL, Strategy::word)
-    }
-}
-
-impl fmt::Display for Strategy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
     }
 }
 

@@ -8,11 +8,13 @@ pub mod escape;
 mod event;
 mod human;
 mod json;
+mod selection;
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Mutex, PoisonError};
 
 pub use check::{Check, CheckState};
+pub use selection::{EvidenceJson, ReasonJson, SelectionJson};
 pub use event::{Estimate, Event, RunSummary, SelectionMode, SelectionSummary};
 
 use crate::error::Error;

@@ -53,7 +53,7 @@ struct SelectedJson {
 }
 
 #[derive(Debug, Default, Serialize)]
-struct ReasonJson {
+pub struct ReasonJson {
     kind: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     unit: Option<UnitJson>,
@@ -83,7 +83,7 @@ struct ExcludedJson {
 }
 
 #[derive(Debug, Serialize)]
-struct EvidenceJson {
+pub struct EvidenceJson {
     baseline: String,
     ran_at: String,
     outcome: &'static str,
@@ -164,6 +164,14 @@ impl SelectionJson {
             notes: notes.to_vec(),
             outcomes: None,
         }
+    }
+
+    /// The document.
+    ///
+    /// # Errors
+    /// Never, as long as the types above hold only what JSON can hold.
+    pub fn value(&self) -> anyhow::Result<serde_json::Value> {
+        Ok(serde_json::to_value(self)?)
     }
 
     /// Adds what became of the tests that ran.

@@ -38,6 +38,13 @@ pub enum Strategy {
 }
 
 impl Strategy {
+    pub const ALL: [Strategy; 4] = [
+        Strategy::Auto,
+        Strategy::All,
+        Strategy::Commit,
+        Strategy::Memo,
+    ];
+
     pub fn word(self) -> &'static str {
         match self {
             Strategy::Auto => "auto",
@@ -45,6 +52,22 @@ impl Strategy {
             Strategy::Commit => "commit",
             Strategy::Memo => "memo",
         }
+    }
+
+    /// One line for the help.
+    pub fn about(self) -> &'static str {
+        match self {
+            Strategy::Auto => "The most precise strategy that is safe here",
+            Strategy::All => "Every test",
+            Strategy::Commit => "Tests whose dependencies changed since the nearest recorded commit",
+            Strategy::Memo => "Tests that no recorded result, from any commit, vouches for",
+        }
+    }
+}
+
+impl fmt::Display for Strategy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{COLLECTION, Evidence, Reason, Verdict};
+use super::{Evidence, Reason, Verdict};
 use crate::matrix::{Fingerprint, Matrix, Row, UnitId};
 
 /// How the units of one matrix differ at the head: ∂(n, h) of [G 4.2.1]. A
@@ -110,9 +110,4 @@ fn verdict(
             .collect(),
         duration_ms: row.duration_ms,
     })
-}
-
-/// Whether a row is the collection's.
-pub(super) fn is_collection(row: &Row) -> bool {
-    row.test == COLLECTION
 }

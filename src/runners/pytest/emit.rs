@@ -106,7 +106,7 @@ pub fn emit(selection: &Selection, project: &str, out: &Path) -> Result<Emission
         let _ = writeln!(args, "--deselect={prefix}");
     }
     write(&out.join("pytest.args"), args.as_bytes())?;
-    let late = out.join("late.json");
+    let late = out.join(super::LATE);
     write(&late, &serde_json::to_vec(&LateFile::new(selection, project))?)?;
     Ok(Emission {
         late,
@@ -123,7 +123,8 @@ fn lines(ids: &[&str]) -> String {
     text
 }
 
-fn escape(id: &str) -> String {
+/// An id on one line: `\\`, `\n` and `\r` are escaped by a backslash.
+pub fn escape(id: &str) -> String {
     id.replace('\\', "\\\\").replace('\n', "\\n").replace('\r', "\\r")
 }
 

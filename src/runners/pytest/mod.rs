@@ -6,12 +6,15 @@ mod emit;
 
 pub use config::{config_fingerprint, directory_units};
 pub use detect::{Found, find, python_of};
-pub use emit::{Emission, LateFile, emit};
+pub use emit::{Emission, LateFile, emit, escape};
 
 use bstr::{BStr, ByteSlice};
 
 /// Name of the `config` unit that holds the command-line options.
 pub const ARGS: &str = "args";
+
+/// Name of the file that the plug-in reads, in the folder of an emission.
+pub const LATE: &str = "late.json";
 
 /// What stands before pytest's own ids, which are relative to its root folder
 /// `rootdir`, to make them relative to `project`; both relative to the top of
