@@ -336,7 +336,8 @@ impl<'a> Closing<'a> {
                 continue;
             };
             let unit = Unit::new(UnitKind::Config, "", pytest::ARGS);
-            let value = Fingerprint::of_value(config.args.join("\0").as_bytes());
+            let lines: String = config.args.iter().map(|arg| format!("{arg}\n")).collect();
+            let value = Fingerprint::of_value(lines.as_bytes());
             self.seen.insert(unit.clone(), value);
             let index = self.intern(unit);
             self.node_units[SESSION as usize].push(index);

@@ -144,7 +144,9 @@ impl<'a> Facts<'a> {
 
     fn try_value(&self, unit: &Unit) -> Result<Value> {
         match unit.kind {
-            UnitKind::File | UnitKind::Exists if self.is_late(unit) => Ok(Value::Late),
+            UnitKind::File | UnitKind::Exists | UnitKind::Dir if self.is_late(unit) => {
+                Ok(Value::Late)
+            }
             UnitKind::File => self.file(unit.path()).map(Value::Known),
             UnitKind::Exists => self.exists(unit.path()).map(Value::Known),
             UnitKind::Lookup => self.lookup(unit.path()),
@@ -237,17 +239,20 @@ impl<'a> Facts<'a> {
         Ok(Value::Known(Fingerprint::of_digest("tamis lookup 1", &text)))
     }
 
+    /// The sorted lines `f name` and `d name`, as agents compute it too.
     fn listing(&self, dir: &BStr) -> Result<Value> {
         let Some(names) = self.names(dir)? else {
             return Ok(Value::Known(Fingerprint::MISSING));
         };
-        let mut text = Vec::new();
-        for (name, is_dir) in &names {
-            text.push(if *is_dir { b'd' } else { b'f' });
-            text.extend_from_slice(name);
-            text.push(0);
-        }
-        Ok(Value::Known(Fingerprint::of_digest("tamis dir 1", &text)))
+        let mut lines: Vec<Vec<u8>> = names
+            .iter()
+            .map(|(name, is_dir)| {
+                let kind: &[u8] = if *is_dir { b"d " } else { b"f " };
+                [kind, name.as_slice(), b"\n"].concat()
+            })
+            .collect();
+        lines.sort();
+        Ok(Value::Known(Fingerprint::of_value(&lines.concat())))
     }
 
     fn names(&self, dir: &BStr) -> Result<Option<Vec<(BString, bool)>>> {
@@ -284,8 +289,10 @@ impl<'a> Facts<'a> {
     }
 }
 
-const DIR: Fingerprint = Fingerprint(*b"tamis: directory");
-const FILE: Fingerprint = Fingerprint(*b"tamis: some file");
+/// The value of a path that is a directory.
+pub const DIR: Fingerprint = Fingerprint(*b"tamis: directory");
+/// The value of a path that exists and is no directory.
+pub const FILE: Fingerprint = Fingerprint(*b"tamis: some file");
 const UNPARSED: Fingerprint = Fingerprint(*b"tamis: no syntax");
 
 fn is_outside(path: &BStr) -> bool {

@@ -101,7 +101,10 @@ pub fn decide(
     );
     settle_options(request, &baseline.matrix, &mut decision.probe);
     let facts = facts_of(project, view, request, &decision.probe);
-    let found = differences(&baseline.matrix, delta.as_ref(), &facts);
+    let mut found = differences(&baseline.matrix, delta.as_ref(), &facts);
+    if project.environment_is_declared(delta.as_ref()) {
+        settle_declared(&baseline.matrix, &mut found);
+    }
     decision.selection = traditional(request.strategy, &baseline, &found);
     doubt_inventory(
         &mut decision.selection,
@@ -186,6 +189,15 @@ fn settle_options(request: &Request<'_>, matrix: &Matrix, probe: &mut Probe) {
                 .insert((UnitKind::Config, options.name), matrix.units[at].1);
         }
     }
+}
+
+/// The files that declare the test environment are those of the baseline, and
+/// so the packages and the interpreter are.
+fn settle_declared(matrix: &Matrix, found: &mut Differences) {
+    found.late.retain(|id| {
+        let kind = matrix.units[*id as usize].0.kind;
+        !matches!(kind, UnitKind::Dist | UnitKind::Runtime)
+    });
 }
 
 fn facts_of<'v>(

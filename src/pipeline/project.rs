@@ -95,6 +95,19 @@ impl Project {
         None
     }
 
+    /// Whether the files that the configuration names as those that declare
+    /// the test environment (`lock-files`) are there and did not change.
+    pub fn environment_is_declared(&self, delta: Option<&Delta>) -> bool {
+        let (Some(files), Some(delta)) = (&self.config.lock_files.value, delta) else {
+            return false;
+        };
+        let unchanged = |file: &PathBuf| {
+            let path = self.repository.prefix_of(file);
+            file.is_file() && !path.is_empty() && !delta.touches(path.as_bstr())
+        };
+        !files.is_empty() && files.iter().all(unchanged)
+    }
+
     pub fn always_run(&self) -> &[Pattern] {
         &self.config.always_run.value
     }

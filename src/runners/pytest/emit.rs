@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use serde::Serialize;
 
-use crate::matrix::{Fingerprint, Unit};
+use crate::fingerprint::DIR;
+use crate::matrix::{Fingerprint, Unit, UnitKind};
 use crate::select::{Evidence, Selection};
 
 /// The files of one emission.
@@ -78,7 +79,13 @@ fn wire(unit: &Unit, value: Fingerprint) -> (&'static str, String, Option<String
     } else {
         unit.path.to_string()
     };
-    let value = (value != Fingerprint::MISSING).then(|| value.hex());
+    let value = match (unit.kind, value) {
+        (UnitKind::Exists, Fingerprint::MISSING) => Some("missing".to_owned()),
+        (UnitKind::Exists, DIR) => Some("dir".to_owned()),
+        (UnitKind::Exists, _) => Some("file".to_owned()),
+        (_, Fingerprint::MISSING) => None,
+        (_, value) => Some(value.hex()),
+    };
     (unit.kind.word(), name, value)
 }
 
