@@ -53,3 +53,18 @@ pub fn run(args: &RecordArgs, globals: &Globals, _report: &Report) -> Result<Exi
     let _request = args.resolve(globals)?;
     Err(Error::usage("`tamis record` is not built yet"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::Project;
+    use super::*;
+
+    #[test]
+    fn every_option_changes_the_request() {
+        let groups: [&[&str]; 1] = [&["--selection", "s"]];
+        let project = Project::new("version: 1\n");
+        project.each_matters(&["--", "pytest"], &groups, RecordArgs::resolve);
+        let request = project.request(&["--", "pytest", "-x"], RecordArgs::resolve);
+        assert!(request.contains("\"-x\""), "{request}");
+    }
+}

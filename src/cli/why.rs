@@ -61,3 +61,19 @@ pub fn run(args: &WhyArgs, globals: &Globals, _report: &Report) -> Result<Exit, 
     let _request = args.resolve(globals)?;
     Err(Error::usage("`tamis why` is not built yet"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::Project;
+    use super::*;
+
+    #[test]
+    fn every_option_changes_the_request() {
+        let groups: [&[&str]; 3] = [
+            &["--strategy", "all"],
+            &["--head", "a"],
+            &["--baseline", "b"],
+        ];
+        Project::new("version: 1\n").each_matters(&["t.py::t"], &groups, WhyArgs::resolve);
+    }
+}
