@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::Globals;
 use crate::config::file::NAME;
-use crate::config::find::{self, Place};
+use crate::config::find;
 use crate::config::shown_path;
 use crate::error::{Error, Exit};
 use crate::report::Report;
@@ -52,15 +52,15 @@ struct Findings {
 }
 
 pub fn run(args: &InitArgs, globals: &Globals, report: &Report) -> Result<Exit, Error> {
-    let place = find::find(&globals.folder);
-    let Some(top) = place.top.clone() else {
+    let place = find::find_project(&globals.folder);
+    let Some(top) = &place.top else {
         let message = format!("{} is not in a git repository", shown_path(&globals.folder));
         return Err(Error::repository(message).with_hint("run `git init` first"));
     };
     let findings = look(&place.folder);
     let file = place.folder.join(NAME);
-    write_config(&place, &file, &template(&findings), args.force)?;
-    let ignore = ignore_store(&place.folder, &top)?;
+    write_config(&file, &template(&findings), args.force)?;
+    let ignore = ignore_store(&place.folder, top)?;
     tell(report, &findings, &file, ignore.as_deref())?;
     Ok(Exit::DONE)
 }
@@ -133,9 +133,9 @@ fn template(findings: &Findings) -> String {
 }
 
 /// Never replaces a file unless told to.
-fn write_config(place: &Place, file: &Path, text: &str, force: bool) -> Result<(), Error> {
-    if let (Some(found), false) = (&place.file, force) {
-        let message = format!("{} exists", shown_path(found));
+fn write_config(file: &Path, text: &str, force: bool) -> Result<(), Error> {
+    if file.symlink_metadata().is_ok() && !force {
+        let message = format!("{} exists", shown_path(file));
         return Err(Error::usage(message).with_hint("add `--force` to replace it"));
     }
     let mut options = fs_err::OpenOptions::new();
@@ -338,9 +338,14 @@ mod tests {
         let reaching = Project::new(&[(".gitignore", ".tamis/\n"), ("svc/tox.ini", "[pytest]")]);
         reaching.init("svc", false).unwrap();
         assert!(!reaching.0.path().join("svc/.gitignore").exists());
-        let anchored = Project::new(&[(".gitignore", "/.tamis/\n"), ("svc/tox.ini", "[pytest]")]);
+        let anchored = Project::new(&[
+            (".gitignore", "/.tamis/\n"),
+            ("svc/tox.ini", "[pytest]"),
+            (NAME, "version: 1\n# that of the top\n"),
+        ]);
         anchored.init("svc", false).unwrap();
         assert_eq!(anchored.read("svc/.gitignore"), ".tamis/\n");
         assert!(anchored.read("svc/tamis.yml").contains("version: 1"));
+        assert!(anchored.read(NAME).contains("that of the top"));
     }
 }

@@ -20,7 +20,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::config::{self, Config, Overrides, Strategy, Variables, shown_path};
-use crate::error::{Error, Exit};
+use crate::error::{Error, Exit, Explain};
 use crate::report::{self, Colour, Event, Report, Style};
 
 /// Run only the tests that a change can affect.
@@ -113,11 +113,13 @@ impl GlobalArgs {
     fn resolve(&self) -> Result<Globals, Error> {
         let current = std::env::current_dir().context("cannot find the current folder")?;
         let folder = match &self.directory {
-            Some(path) => current.join(path),
-            None => current.clone(),
+            Some(path) => fs_err::canonicalize(current.join(path))
+                .context("cannot work in that folder")
+                .hint("correct the option -C")?,
+            None => current,
         };
         if !folder.is_dir() {
-            let message = format!("the folder {} does not exist", shown_path(&folder));
+            let message = format!("{} is not a folder", shown_path(&folder));
             return Err(Error::usage(message).with_hint("correct the option -C"));
         }
         Ok(Globals {
@@ -131,7 +133,7 @@ impl GlobalArgs {
 /// Where a command works, and what the environment says.
 #[derive(Clone, Debug)]
 pub struct Globals {
-    /// The current folder or that of `-C`, absolute.
+    /// The current folder or that of `-C`: absolute, without `..` or links.
     pub folder: PathBuf,
     /// `--config`, relative to `folder`.
     pub config_file: Option<PathBuf>,
@@ -161,15 +163,19 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
         }
     };
     let report = Report::to_standard_streams(arguments.global.style());
-    let outcome = catch_unwind(AssertUnwindSafe(|| dispatch(&arguments, &report)));
-    match outcome {
+    settle(|| dispatch(&arguments, &report), &report)
+}
+
+/// Does the work; an error is told, and becomes its exit status. A panic has
+/// been told by the hook.
+fn settle(work: impl FnOnce() -> Result<Exit, Error>, report: &Report) -> Exit {
+    match catch_unwind(AssertUnwindSafe(work)) {
         Ok(Ok(exit)) => exit,
         Ok(Err(error)) => {
             let exit = error.kind().exit();
             report.event(Event::Failed(error));
             exit
         }
-        // The panic hook has said what happened.
         Err(_) => Exit::BUG,
     }
 }
@@ -192,6 +198,61 @@ fn dispatch(arguments: &Arguments, report: &Report) -> Result<Exit, Error> {
 fn strategy_parser() -> impl TypedValueParser<Value = Strategy> {
     let words = Strategy::ALL.map(|word| PossibleValue::new(word.word()).help(word.about()));
     PossibleValuesParser::new(words).try_map(|word| word.parse::<Strategy>())
+}
+
+#[cfg(test)]
+mod testing {
+    //! Commands as typed, in a project of their own.
+
+    use super::*;
+
+    pub struct Project(tempfile::TempDir);
+
+    impl Project {
+        /// A repository with this `tamis.yml`.
+        pub fn new(yaml: &str) -> Project {
+            let folder = tempfile::tempdir().unwrap();
+            fs_err::create_dir(folder.path().join(".git")).unwrap();
+            fs_err::write(folder.path().join("tamis.yml"), yaml).unwrap();
+            Project(folder)
+        }
+
+        pub fn globals(&self) -> Globals {
+            Globals {
+                folder: self.0.path().to_owned(),
+                config_file: None,
+                variables: Variables::new(),
+            }
+        }
+
+        /// `resolve` of what the words (without `tamis`) parse to, as text
+        /// without the project's folder.
+        pub fn request<A: Args, R: std::fmt::Debug>(
+            &self,
+            words: &[&str],
+            resolve: impl Fn(&A, &Globals) -> Result<R, Error>,
+        ) -> String {
+            let command = A::augment_args(clap::Command::new("tamis").no_binary_name(true));
+            let matches = command.try_get_matches_from(words).unwrap();
+            let args = A::from_arg_matches(&matches).unwrap();
+            let request = resolve(&args, &self.globals()).unwrap();
+            format!("{request:#?}").replace(&shown_path(self.0.path()), "TOP")
+        }
+
+        /// Fails unless each group of words changes the request.
+        pub fn each_matters<A: Args, R: std::fmt::Debug>(
+            &self,
+            always: &[&str],
+            groups: &[&[&str]],
+            resolve: impl Fn(&A, &Globals) -> Result<R, Error>,
+        ) {
+            let plain = self.request(always, &resolve);
+            for group in groups {
+                let words = [group, always].concat();
+                assert_ne!(self.request(&words, &resolve), plain, "{group:?}");
+            }
+        }
+    }
 }
 
 #[cfg(test)]
@@ -320,6 +381,18 @@ mod tests {
         assert_eq!(level(&[]), 0);
         assert_eq!(level(&["-vv", "-q"]), 1);
         assert_eq!(level(&["-qqqqq"]), -2);
+    }
+
+    #[test]
+    fn errors_and_panics_become_exit_codes() {
+        let (report, _, err) = report::testing::report(Style::default());
+        for kind in crate::error::Kind::ALL {
+            let exit = settle(|| Err(Error::new(kind, "stop")), &report);
+            assert_eq!(exit, kind.exit());
+        }
+        assert_eq!(err.text().lines().count(), 4);
+        assert_eq!(settle(|| Ok(Exit(5)), &report), Exit(5));
+        assert_eq!(settle(|| panic!("as a test"), &report), Exit::BUG);
     }
 
     #[test]

@@ -117,3 +117,18 @@ fn run_and_record(
     }
     Ok(Exit(u8::try_from(session.ended.status()).unwrap_or(u8::MAX)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::Project;
+    use super::*;
+
+    #[test]
+    fn every_option_changes_the_request() {
+        let groups: [&[&str]; 1] = [&["--selection", "s"]];
+        let project = Project::new("version: 1\n");
+        project.each_matters(&["--", "pytest"], &groups, RecordArgs::resolve);
+        let request = project.request(&["--", "pytest", "-x"], RecordArgs::resolve);
+        assert!(request.contains("\"-x\""), "{request}");
+    }
+}

@@ -158,3 +158,33 @@ fn select_and_run(
     }
     Ok(Exit(u8::try_from(session.ended.status()).unwrap_or(u8::MAX)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::Project;
+    use super::*;
+
+    #[test]
+    fn every_option_changes_the_request() {
+        let groups: [&[&str]; 4] = [
+            &["--strategy", "commit"],
+            &["--all"],
+            &["--dry-run"],
+            &["--", "pytest", "-x"],
+        ];
+        Project::new("version: 1\n").each_matters(&[], &groups, RunArgs::resolve);
+    }
+
+    #[test]
+    fn a_typed_command_beats_the_configured_one() {
+        let project = Project::new("version: 1\ncommand: [pytest, -q]\n");
+        let command = |words: &[&str]| {
+            project.request(words, |args: &RunArgs, globals| {
+                args.resolve(globals).map(|request| request.command)
+            })
+        };
+        assert!(command(&[]).contains("-q"));
+        let typed = command(&["--", "pytest", "-x"]);
+        assert!(typed.contains("-x") && !typed.contains("-q"), "{typed}");
+    }
+}

@@ -115,3 +115,33 @@ pub fn run(args: &SelectArgs, globals: &Globals, report: &Report) -> Result<Exit
     }
     shared::show_selection(json, &decision.selection, report)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::Project;
+    use super::*;
+
+    #[test]
+    fn every_option_changes_the_request() {
+        let groups: [&[&str]; 5] = [
+            &["--out", "o"],
+            &["--strategy", "memo"],
+            &["--head", "a"],
+            &["--baseline", "b"],
+            &["--strict"],
+        ];
+        let project = Project::new("version: 1\n");
+        project.each_matters(&[], &groups, SelectArgs::resolve);
+        let request = project.request(&["--out", "o"], SelectArgs::resolve);
+        assert!(request.contains("\"TOP/o\""), "{request}");
+    }
+
+    #[test]
+    fn formats_default_to_the_runner() {
+        let project = Project::new("version: 1\n");
+        let plain = project.request(&[], SelectArgs::resolve);
+        let named = project.request(&["--format", "pytest"], SelectArgs::resolve);
+        assert!(plain.contains("Pytest"));
+        assert_eq!(plain, named);
+    }
+}

@@ -134,6 +134,7 @@ pub fn run(args: &StoreArgs, globals: &Globals, _report: &Report) -> Result<Exit
 
 #[cfg(test)]
 mod tests {
+    use super::super::testing::Project;
     use super::*;
 
     #[test]
@@ -143,6 +144,30 @@ mod tests {
         assert_eq!(sizes, bytes.map(Ok));
         for text in ["", "MB", "1.5GB", "-1", "5 parsecs", "99999999999GB"] {
             assert!(parse_size(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn every_word_reaches_the_action() {
+        let project = Project::new("version: 1\nkeep: 3\n");
+        let action = |words: &[&str]| {
+            project.request(words, |args: &StoreArgs, globals| {
+                let StoreRequest { action, .. } = args.resolve(globals)?;
+                Ok(action)
+            })
+        };
+        assert_eq!(action(&["ls"]), "List");
+        assert_eq!(action(&["verify"]), "Verify");
+        let show = action(&["show", "HEAD", "--test", "t.py::t"]);
+        assert!(show.contains("HEAD") && show.contains("t.py::t"), "{show}");
+        let plain = action(&["gc"]);
+        assert!(plain.contains("keep: 3"), "{plain}");
+        for words in [
+            &["--keep", "4"][..],
+            &["--max-bytes", "1MB"],
+            &["--dry-run"],
+        ] {
+            assert_ne!(action(&[&["gc"], words].concat()), plain, "{words:?}");
         }
     }
 }

@@ -153,3 +153,19 @@ fn explain(test: &str, verdict: &Verdict, decision: &Decision) -> String {
 fn short(commit: &str) -> &str {
     commit.get(..10).unwrap_or(commit)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::Project;
+    use super::*;
+
+    #[test]
+    fn every_option_changes_the_request() {
+        let groups: [&[&str]; 3] = [
+            &["--strategy", "all"],
+            &["--head", "a"],
+            &["--baseline", "b"],
+        ];
+        Project::new("version: 1\n").each_matters(&["t.py::t"], &groups, WhyArgs::resolve);
+    }
+}

@@ -98,28 +98,41 @@ fn is_blank(line: &str) -> bool {
     line.is_empty() || line.starts_with('#') || line == "---"
 }
 
+/// The text of the file, without a byte order mark.
 fn decode<'a>(bytes: &'a [u8], name: &str) -> Result<&'a str, Error> {
     if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
         return Err(
             Error::usage(format!("{name} is written in UTF-16")).with_hint("save it as UTF-8")
         );
     }
-    // A byte order mark is allowed, and no part of the text.
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    std::str::from_utf8(bytes).map_err(|error| {
-        let before = &bytes[..error.valid_up_to()];
-        let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
-        let start = before
-            .iter()
-            .rposition(|byte| *byte == b'\n')
-            .map_or(0, |at| at + 1);
-        let column = String::from_utf8_lossy(&before[start..]).chars().count() + 1;
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        let at = error.valid_up_to();
+        let (line, column) = place_of(bytes, at);
         Error::usage(format!(
             "{name}:{line}:{column}: byte 0x{:02x} is not UTF-8",
-            bytes[error.valid_up_to()]
+            bytes[at]
         ))
         .with_hint("save the file as UTF-8")
-    })
+    })?;
+    let acts = |c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t');
+    match text.find(acts) {
+        None => Ok(text),
+        Some(at) => {
+            let (line, column) = place_of(bytes, at);
+            let message = format!("{name}:{line}:{column}: a control character stands here");
+            Err(Error::usage(message).with_hint("delete it; tamis reads YAML in UTF-8"))
+        }
+    }
+}
+
+/// Line and column of the byte at `at`, both from 1; what is before it is
+/// UTF-8.
+fn place_of(bytes: &[u8], at: usize) -> (usize, usize) {
+    let before = String::from_utf8_lossy(&bytes[..at]);
+    let line = before.matches('\n').count() + 1;
+    let start = before.rfind('\n').map_or(0, |end| end + 1);
+    (line, before[start..].chars().count() + 1)
 }
 
 /// The parser's error as `name:line:column: message` and the line itself.
@@ -539,6 +552,10 @@ mod tests {
         insta::assert_snapshot!(error(b"\xff\xfev\0e\0"), @r"
         error: tamis.yml is written in UTF-16
         hint: save it as UTF-8
+        ");
+        insta::assert_snapshot!(error("version: 1\nsuite: \u{1b}[2J\n"), @r"
+        error: tamis.yml:2:8: a control character stands here
+        hint: delete it; tamis reads YAML in UTF-8
         ");
         insta::assert_snapshot!(error("version: 1\n---\nversion: 1\n"), @r"
         error: tamis.yml holds more than one YAML document

@@ -27,26 +27,27 @@ pub struct Place {
     pub top: Option<PathBuf>,
 }
 
-/// Walks up from `start` (absolute) to the top of the repository. Outside a
-/// repository only `start` itself is looked at.
+/// Walks up from `start` (absolute, without `..`) to the top of the
+/// repository. Outside a repository only `start` itself is looked at.
 pub fn find(start: &Path) -> Place {
+    let mut place = find_project(start);
+    let file = folders_up_to(start, place.top.as_deref())
+        .map(|folder| folder.join(file::NAME))
+        .find(|file| file.symlink_metadata().is_ok());
+    if let Some(file) = file {
+        place.folder = file.parent().unwrap_or(start).to_owned();
+        place.file = Some(file);
+    }
+    place
+}
+
+/// Like [`find`] for a project that has no `tamis.yml` yet.
+pub fn find_project(start: &Path) -> Place {
     let top = start
         .ancestors()
         .find(|folder| folder.join(".git").symlink_metadata().is_ok());
-    let mut folders = folders_up_to(start, top);
-    let file = folders.clone().map(|folder| folder.join(file::NAME));
-    if let Some(file) = file
-        .into_iter()
-        .find(|file| file.symlink_metadata().is_ok())
-    {
-        return Place {
-            folder: file.parent().unwrap_or(start).to_owned(),
-            file: Some(file),
-            top: top.map(Path::to_owned),
-        };
-    }
-    let marked =
-        folders.find(|folder| PROJECT_FILES.iter().any(|name| folder.join(name).is_file()));
+    let marked = folders_up_to(start, top)
+        .find(|folder| PROJECT_FILES.iter().any(|name| folder.join(name).is_file()));
     Place {
         folder: marked.or(top).unwrap_or(start).to_owned(),
         file: None,
@@ -54,10 +55,7 @@ pub fn find(start: &Path) -> Place {
     }
 }
 
-fn folders_up_to<'a>(
-    start: &'a Path,
-    top: Option<&'a Path>,
-) -> impl Iterator<Item = &'a Path> + Clone {
+fn folders_up_to<'a>(start: &'a Path, top: Option<&'a Path>) -> impl Iterator<Item = &'a Path> {
     let last = top.unwrap_or(start);
     start
         .ancestors()

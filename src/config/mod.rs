@@ -16,6 +16,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use anyhow::Context;
+
 use crate::error::Error;
 use file::FileConfig;
 use find::Place;
@@ -132,7 +134,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// Reads the configuration for work in `start` (absolute): from
+    /// Reads the configuration for work in `start` (absolute, no `..`): from
     /// `explicit`, or from the `tamis.yml` found by walking up.
     pub fn load(
         start: &Path,
@@ -142,7 +144,8 @@ impl Config {
     ) -> Result<Config, Error> {
         let mut place = find::find(start);
         if let Some(path) = explicit {
-            let path = start.join(path);
+            let path =
+                fs_err::canonicalize(start.join(path)).context("cannot read the configuration")?;
             place.folder = path.parent().unwrap_or(start).to_owned();
             place.file = Some(path);
         }
@@ -459,6 +462,24 @@ mod tests {
         let config = load(&folder, &[]).unwrap();
         assert_eq!(config.suite.value, "pytest:svc/api");
         assert_eq!(config.root.value, folder.path().join("svc/api"));
+    }
+
+    #[test]
+    fn a_named_file_replaces_the_found_one() {
+        let folder = project("version: 1\nkeep: 3\n");
+        let other = folder.path().join("svc/other.yml");
+        fs_err::write(other, "version: 1\nkeep: 4\n").unwrap();
+        let load = |path: &str| {
+            let below = folder.path().join("svc/api");
+            let path = Some(Path::new(path));
+            Config::load(&below, path, &Variables::new(), &Overrides::default())
+        };
+        let config = load("../other.yml").unwrap();
+        assert_eq!(config.keep.value, 4);
+        let svc = fs_err::canonicalize(folder.path().join("svc")).unwrap();
+        assert_eq!(config.root.value, svc);
+        let error = load("none.yml").unwrap_err();
+        assert_eq!(error.to_string(), "cannot read the configuration");
     }
 
     #[test]

@@ -26,7 +26,7 @@ fn message(panic: &PanicHookInfo<'_>) -> String {
     };
     format!(
         "tamis: our bug: {}{place}\n\
-         tamis: this is not your fault, and no test was left out because of it\n\
+         tamis: the command did not finish; do not rely on what it wrote\n\
          tamis: please report it to the tamis developers with this text, the output of \
          `tamis --version`\n\
          tamis: and, if you can, that of the same command with RUST_BACKTRACE=1\n{trace}",

@@ -18,7 +18,7 @@ pub fn line(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Like [`line`] for a path or other bytes; what is not UTF-8 becomes `\xff`.
+/// Like [`line()`] for a path or other bytes; what is not UTF-8 becomes `\xff`.
 pub fn bytes(bytes: &[u8]) -> String {
     let mut shown = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
