@@ -1,8 +1,15 @@
 //! The dependency matrix of one revision and environment. Pure: no I/O, no
 //! clock, no environment.
 
+mod builder;
+mod check;
+pub mod format;
+#[cfg(test)]
+pub(crate) mod samples;
 mod unit;
 
+pub use builder::{BuildError, GroupRef, MatrixBuilder, RowFacts, UnitRef};
+pub use format::{MatrixView, Refusal, decode, encode, read_header};
 pub use unit::{Fingerprint, Mode, Unit, UnitKind};
 
 use bstr::BString;
@@ -19,7 +26,8 @@ pub type SetId = u32;
 /// - every unit holds the fingerprint that it has *at this matrix's state*, so
 ///   a unit appears once: rows that do not hold at this state are not in it;
 /// - `units` is sorted and free of duplicates; each set is sorted and free of
-///   duplicates; `rows` is sorted by test and holds each test once;
+///   duplicates; `rows` is sorted by test and holds each test once; the sets
+///   of a row are sorted and free of duplicates;
 /// - every id is in range.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Matrix {

@@ -5,17 +5,16 @@ use std::path::Path;
 
 use anyhow::Result;
 use bstr::{BString, ByteSlice};
-use rustc_hash::FxHashMap;
-
 use super::decide::Decision;
 use super::project::Project;
 use crate::collect::{Collected, collect, read_traces};
 use crate::fingerprint::{Environment, Facts, Value};
 use crate::history::View;
 use crate::matrix::{
-    Fingerprint, Header, Key, Matrix, MatrixBuilder, Outcome, Row, Run, Unit, UnitKind,
+    Fingerprint, GroupRef, Header, Key, Matrix, MatrixBuilder, Outcome, Row, RowFacts, Run, Unit,
+    UnitKind,
 };
-use crate::select::{COLLECTION, Candidate, Mode, Verdict};
+use crate::select::{COLLECTION, Candidate, Evidence, Mode};
 use crate::store::{FsStore, Name};
 
 /// What became of a recording.
@@ -79,179 +78,159 @@ pub fn record(project: &Project, store: &FsStore, recording: &Recording<'_>) -> 
 
 /// Puts the rows of this run and the carried ones together.
 struct Assembly<'a> {
-    project: &'a Project,
     recording: &'a Recording<'a>,
     collected: &'a Collected,
     recorded: &'a mut Recorded,
     builder: MatrixBuilder,
-    /// Every unit's fingerprint at the tested state, as far as it was needed.
-    values: FxHashMap<Unit, Fingerprint>,
-    /// By collected unit: why rows with it prove nothing, if so.
-    doubts: Vec<Option<String>>,
     runs: Vec<Run>,
+    /// By collected unit: its fingerprint at the tested state, and why rows
+    /// with it prove nothing, if so.
+    observed: Vec<(Fingerprint, Option<String>)>,
 }
 
 impl<'a> Assembly<'a> {
     fn new(
-        project: &'a Project,
+        project: &Project,
         recording: &'a Recording<'a>,
         facts: &Facts<'_>,
         collected: &'a Collected,
         recorded: &'a mut Recorded,
     ) -> Assembly<'a> {
         let edited = edited_paths(recording.before, recording.after);
-        let mut values = FxHashMap::default();
-        let mut doubts = Vec::with_capacity(collected.units.len());
-        for unit in &collected.units {
-            let (value, doubt) = observed(unit, collected, facts, &edited);
-            values.insert(unit.clone(), value);
-            doubts.push(doubt);
-        }
-        let revision = recording.before.revision();
-        let this_run = Run {
-            id: recording.run.clone(),
-            commit: revision.commit.to_string(),
-            tree: revision.tree.to_string(),
-            dirty: !recording.before.dirty().is_empty(),
-        };
+        let observed = collected
+            .units
+            .iter()
+            .map(|unit| observed(unit, collected, facts, &edited))
+            .collect();
+        let runs = runs_of(recording);
+        let header = header(project, recording, collected, runs.clone());
         Assembly {
-            project,
             recording,
             collected,
             recorded,
-            builder: MatrixBuilder::default(),
-            values,
-            doubts,
-            runs: vec![this_run],
+            builder: MatrixBuilder::new(header),
+            runs,
+            observed,
         }
     }
 
     fn matrix(mut self) -> Result<Matrix> {
-        let collected = self.collected;
-        for (unit, value) in &self.values {
-            self.builder.unit(unit, *value);
-        }
-        let bases: Vec<u32> = collected
-            .bases
-            .iter()
-            .map(|base| self.set(base))
-            .collect();
-        self.add_own_rows(&bases);
-        self.add_collection_row();
-        self.add_carried_rows();
-        let header = self.header();
-        self.builder.finish(header)
+        // First everything that this run saw: a carried row that contradicts
+        // it does not hold.
+        let all: Vec<u32> = (0..self.collected.units.len() as u32).collect();
+        self.group(&all)?;
+        self.add_own_rows()?;
+        self.add_collection_row()?;
+        self.add_carried_rows()?;
+        let mut matrix = self.builder.finish();
+        let tests = matrix.rows.iter().filter(|row| row.test != COLLECTION);
+        matrix.header.tests = tests.count() as u32;
+        Ok(matrix)
     }
 
     /// A shared set of collected units.
-    fn set(&mut self, units: &[u32]) -> u32 {
-        let units = units
-            .iter()
-            .map(|unit| &self.collected.units[*unit as usize]);
-        let ids: Vec<u32> = units
-            .map(|unit| self.builder.unit(unit, self.values[unit]))
-            .collect();
-        self.builder.set(ids)
+    fn group(&mut self, units: &[u32]) -> Result<GroupRef> {
+        let mut known = Vec::with_capacity(units.len());
+        for at in units {
+            let unit = self.collected.units[*at as usize].clone();
+            known.push(self.builder.unit(unit, self.observed[*at as usize].0)?);
+        }
+        Ok(self.builder.group(known))
     }
 
     fn doubt_in(&self, units: &[u32]) -> Option<String> {
         units
             .iter()
-            .find_map(|unit| self.doubts[*unit as usize].clone())
+            .find_map(|unit| self.observed[*unit as usize].1.clone())
     }
 
-    fn add_own_rows(&mut self, bases: &[u32]) {
-        let base_doubts: Vec<Option<String>> = self
-            .collected
-            .bases
-            .iter()
-            .map(|base| self.doubt_in(base))
-            .collect();
-        for row in &self.collected.rows {
-            let own = self.set(&row.own);
+    fn add_own_rows(&mut self) -> Result<()> {
+        let collected = self.collected;
+        let mut bases = Vec::with_capacity(collected.bases.len());
+        for base in &collected.bases {
+            bases.push((self.group(base)?, self.doubt_in(base)));
+        }
+        for row in &collected.rows {
+            let own = self.group(&row.own)?;
+            let (base, base_doubt) = &bases[row.base];
             let incomplete = row
                 .incomplete
                 .clone()
-                .or_else(|| base_doubts[row.base].clone())
+                .or_else(|| base_doubt.clone())
                 .or_else(|| self.doubt_in(&row.own));
             if let Some(why) = &incomplete {
                 *self.recorded.incomplete.entry(why.clone()).or_default() += 1;
             }
-            self.builder.row(Row {
+            let facts = RowFacts {
                 test: row.test.clone(),
-                sets: vec![bases[row.base], own],
                 outcome: row.outcome,
                 duration_ms: row.duration_ms,
                 position: row.position,
                 incomplete,
                 run: 0,
                 selected: true,
-            });
+            };
+            self.builder.row(facts, [*base, own])?;
         }
+        Ok(())
     }
 
     /// What finding the tests depends on: what this run collected, or, if no
     /// runner was started because that was proven to be the same, what the
     /// baseline knew.
-    fn add_collection_row(&mut self) {
+    fn add_collection_row(&mut self) -> Result<()> {
         let decision = self.recording.decision;
         if self.collected.bases.is_empty()
             && decision.selection.mode() == Mode::None
             && let Some(baseline) = &decision.baseline
             && let Some(row) = baseline.matrix.row(COLLECTION)
         {
-            self.carry_row(&baseline.matrix, row);
-            return;
+            self.carry_row(&baseline.matrix, row)?;
+            return Ok(());
         }
         let incomplete = match self.collected.items {
             Some(_) => self.doubt_in(&self.collected.collection),
             None => Some("the runner did not finish collecting".to_owned()),
         };
-        let set = self.set(&self.collected.collection);
-        self.builder.row(Row {
+        let group = self.group(&self.collected.collection)?;
+        let facts = RowFacts {
             test: COLLECTION.to_owned(),
-            sets: vec![set],
             outcome: Outcome::Passed,
             duration_ms: 0,
             position: 0,
             incomplete,
             run: 0,
             selected: true,
-        });
+        };
+        Ok(self.builder.row(facts, [group])?)
     }
 
     /// Rows that the selection proved to hold here, of tests that did not run.
-    fn add_carried_rows(&mut self) {
+    fn add_carried_rows(&mut self) -> Result<()> {
         let decision = self.recording.decision;
+        let Some(baseline) = &decision.baseline else {
+            return Ok(());
+        };
         let ran: BTreeSet<&str> = self
             .collected
             .rows
             .iter()
             .map(|row| row.test.as_str())
             .collect();
-        let Some(baseline) = &decision.baseline else {
-            return;
-        };
-        for (test, verdict) in &decision.selection.verdicts {
-            let Verdict::Skip(evidence) = verdict else {
+        for (test, evidence) in decision.selection.excluded() {
+            if ran.contains(test) || self.is_gone(test) || !self.late_holds(evidence) {
                 continue;
+            }
+            let carried = match decision.proofs.get(test) {
+                Some(proof) => self.carry_candidate(test, proof)?,
+                None => match baseline.matrix.row(test) {
+                    Some(row) => self.carry_row(&baseline.matrix, row)?,
+                    None => false,
+                },
             };
-            if ran.contains(test.as_str()) || self.is_gone(test) {
-                continue;
-            }
-            let late_holds = evidence
-                .late
-                .iter()
-                .all(|(unit, value)| self.late_value(unit) == Some(*value));
-            if !late_holds {
-                continue;
-            }
-            if let Some(proof) = decision.proofs.get(test) {
-                self.carry_candidate(test, proof);
-            } else if let Some(row) = baseline.matrix.row(test) {
-                self.carry_row(&baseline.matrix, row);
-            }
+            self.recorded.carried += usize::from(carried);
         }
+        Ok(())
     }
 
     /// Whether the runner, having collected everything, no longer has `test`.
@@ -263,115 +242,125 @@ impl<'a> Assembly<'a> {
         })
     }
 
-    fn late_value(&self, unit: &Unit) -> Option<Fingerprint> {
-        self.values.get(unit).copied().or_else(|| {
-            self.recording
-                .decision
-                .probe
-                .values
-                .get(&(unit.kind, unit.name.clone()))
-                .copied()
+    /// Whether the units that were open at the selection turned out the same.
+    fn late_holds(&self, evidence: &Evidence) -> bool {
+        let probed = &self.recording.decision.probe.values;
+        evidence.late.iter().all(|(unit, value)| {
+            let seen = self.collected.seen.get(unit);
+            seen.or_else(|| probed.get(&(unit.kind, unit.name.clone()))) == Some(value)
         })
     }
 
-    /// A set of a row that was proven to hold here; `None` if this run saw a
-    /// unit to be different all the same.
-    fn carry_set(&mut self, from: &Matrix, set: u32) -> Option<u32> {
-        let mut ids = Vec::new();
-        for id in &from.sets[set as usize] {
-            let (unit, value) = &from.units[*id as usize];
-            match self.values.get(unit) {
-                Some(here) if here == value => {}
-                Some(_) => return None,
-                None => {
-                    self.values.insert(unit.clone(), *value);
-                }
-            }
-            ids.push(self.builder.unit(unit, *value));
-        }
-        Some(self.builder.set(ids))
-    }
-
-    fn carry_row(&mut self, from: &Matrix, row: &Row) {
-        let mut sets = Vec::new();
+    /// Takes a row over; not if this run saw one of its units to be different.
+    fn carry_row(&mut self, from: &Matrix, row: &Row) -> Result<bool> {
+        let mut groups = Vec::with_capacity(row.sets.len());
         for set in &row.sets {
-            let Some(set) = self.carry_set(from, *set) else {
-                return;
-            };
-            sets.push(set);
+            let units = from.sets[*set as usize]
+                .iter()
+                .map(|id| from.units[*id as usize].clone());
+            match self.carry_units(units) {
+                Some(group) => groups.push(group),
+                None => return Ok(false),
+            }
         }
-        let run = self.run(&from.header.runs[row.run as usize]);
-        self.recorded.carried += 1;
-        self.builder.row(Row {
-            sets,
-            run,
+        let facts = RowFacts {
+            test: row.test.clone(),
+            outcome: row.outcome,
+            duration_ms: row.duration_ms,
+            position: row.position,
+            incomplete: row.incomplete.clone(),
+            run: self.run(&from.header.runs[row.run as usize]),
             selected: false,
-            ..row.clone()
-        });
+        };
+        self.builder.row(facts, groups)?;
+        Ok(true)
     }
 
-    fn carry_candidate(&mut self, test: &str, proof: &Candidate) {
-        let mut ids = Vec::new();
-        for (unit, value) in &proof.units {
-            match self.values.get(unit) {
-                Some(here) if here != value => return,
-                Some(_) => {}
-                None => {
-                    self.values.insert(unit.clone(), *value);
-                }
-            }
-            ids.push(self.builder.unit(unit, *value));
-        }
-        let set = self.builder.set(ids);
-        let run = self.run(&Run {
-            id: proof.baseline.clone(),
-            commit: proof.ran_at.clone(),
-            tree: String::new(),
-            dirty: false,
-        });
-        self.recorded.carried += 1;
-        self.builder.row(Row {
+    fn carry_candidate(&mut self, test: &str, proof: &Candidate) -> Result<bool> {
+        let Some(group) = self.carry_units(proof.units.iter().cloned()) else {
+            return Ok(false);
+        };
+        let facts = RowFacts {
             test: test.to_owned(),
-            sets: vec![set],
             outcome: proof.outcome,
             duration_ms: proof.duration_ms,
             position: 0,
             incomplete: None,
-            run,
+            run: self.run(&proof.run),
             selected: false,
-        });
+        };
+        self.builder.row(facts, [group])?;
+        Ok(true)
     }
 
-    fn run(&mut self, run: &Run) -> u32 {
-        let at = self.runs.iter().position(|known| known == run);
-        at.unwrap_or_else(|| {
-            self.runs.push(run.clone());
-            self.runs.len() - 1
-        }) as u32
-    }
-
-    fn header(&self) -> Header {
-        let revision = self.recording.before.revision();
-        let selection = &self.recording.decision.selection;
-        Header {
-            key: Key {
-                repository: self.project.identity.clone(),
-                suite: self.project.suite.clone(),
-                environment: self.collected.runtime.clone(),
-            },
-            commit: revision.commit.to_string(),
-            tree: revision.tree.to_string(),
-            dirty: self.recording.before.dirty().to_vec(),
-            created: self.recording.now,
-            tool: env!("CARGO_PKG_VERSION").to_owned(),
-            run: self.recording.run.clone(),
-            runs: self.runs.clone(),
-            strategy: selection.strategy.word().to_owned(),
-            baselines: selection.baselines.clone(),
-            command: self.recording.command.clone(),
-            tests: 0,
-            ran: self.collected.rows.len() as u32,
+    fn carry_units(&mut self, units: impl Iterator<Item = (Unit, Fingerprint)>) -> Option<GroupRef> {
+        let mut known = Vec::new();
+        for (unit, value) in units {
+            known.push(self.builder.unit(unit, value).ok()?);
         }
+        Some(self.builder.group(known))
+    }
+
+    fn run(&self, run: &Run) -> u32 {
+        let at = self.runs.iter().position(|known| known == run);
+        at.unwrap_or_default() as u32
+    }
+}
+
+/// This run, and all whose rows may be carried.
+fn runs_of(recording: &Recording<'_>) -> Vec<Run> {
+    let revision = recording.before.revision();
+    let decision = recording.decision;
+    let mut runs = vec![Run {
+        id: recording.run.clone(),
+        commit: revision.commit.to_string(),
+        tree: revision.tree.to_string(),
+        dirty: !recording.before.dirty().is_empty(),
+    }];
+    let carried = decision
+        .baseline
+        .iter()
+        .flat_map(|baseline| &baseline.matrix.header.runs)
+        .chain(decision.proofs.values().map(|proof| &proof.run));
+    for run in carried {
+        if !runs.contains(run) {
+            runs.push(run.clone());
+        }
+    }
+    runs
+}
+
+fn header(
+    project: &Project,
+    recording: &Recording<'_>,
+    collected: &Collected,
+    runs: Vec<Run>,
+) -> Header {
+    let revision = recording.before.revision();
+    let selection = &recording.decision.selection;
+    let environment = match (&recording.decision.baseline, collected.runtime.is_empty()) {
+        // Nothing ran: the results are those of the baseline's environment.
+        (Some(baseline), true) => baseline.matrix.header.key.environment.clone(),
+        _ => collected.runtime.clone(),
+    };
+    Header {
+        key: Key {
+            repository: project.identity.clone(),
+            suite: project.suite.clone(),
+            environment,
+        },
+        commit: revision.commit.to_string(),
+        tree: revision.tree.to_string(),
+        dirty: recording.before.dirty().to_vec(),
+        created: recording.now,
+        tool: env!("CARGO_PKG_VERSION").to_owned(),
+        run: recording.run.clone(),
+        runs,
+        strategy: selection.strategy.word().to_owned(),
+        baselines: selection.baselines.clone(),
+        command: recording.command.clone(),
+        tests: 0,
+        ran: collected.rows.len() as u32,
     }
 }
 

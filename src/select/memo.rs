@@ -2,13 +2,14 @@
 
 use super::{Evidence, Reason, Verdict};
 use crate::fingerprint::Value;
-use crate::matrix::{Fingerprint, Outcome, Unit};
+use crate::matrix::{Fingerprint, Outcome, Run, Unit};
 
 /// A stored row of one test, from any revision.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Candidate {
     pub baseline: String,
-    pub ran_at: String,
+    /// When the row was recorded.
+    pub run: Run,
     pub units: Vec<(Unit, Fingerprint)>,
     pub outcome: Outcome,
     pub incomplete: bool,
@@ -43,7 +44,7 @@ pub fn memo(
         if better {
             proof = Some(Evidence {
                 baseline: candidate.baseline.clone(),
-                ran_at: candidate.ran_at.clone(),
+                ran_at: candidate.run.commit.clone(),
                 outcome: candidate.outcome,
                 units: candidate.units.len(),
                 late,

@@ -12,7 +12,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::fingerprint::Value;
-use crate::matrix::{Header, Key, Matrix, MatrixBuilder, Row, Run, UnitKind};
+use crate::matrix::{Header, Key, Matrix, MatrixBuilder, RowFacts, Run, UnitKind, UnitRef};
 
 const UNITS: usize = 8;
 const TESTS: usize = 6;
@@ -80,28 +80,28 @@ fn outcome(digest: u64) -> Outcome {
 
 /// What running everything at `state` records.
 fn recorded(program: &Program, state: &State, incomplete: &BTreeSet<usize>) -> Matrix {
-    let mut builder = MatrixBuilder::default();
+    let mut builder = MatrixBuilder::new(header());
     for test in 0..TESTS {
         let (read, digest) = program.run(test, state);
-        let ids: Vec<u32> = read
+        let known: Vec<UnitRef> = read
             .iter()
-            .map(|at| builder.unit(&unit(*at), value(state, *at)))
+            .map(|at| builder.unit(unit(*at), value(state, *at)).unwrap())
             .collect();
         // Two overlapping sets, as shared imports and own code are.
-        let half = ids.len() / 2;
-        let sets = vec![builder.set(ids[..half].to_vec()), builder.set(ids)];
-        builder.row(Row {
+        let half = builder.group(known[..known.len() / 2].to_vec());
+        let all = builder.group(known);
+        let facts = RowFacts {
             test: name(test),
-            sets,
             outcome: outcome(digest),
             duration_ms: 1,
             position: test as u32,
             incomplete: incomplete.contains(&test).then(|| "by the property".to_owned()),
             run: 0,
             selected: true,
-        });
+        };
+        builder.row(facts, [half, all]).unwrap();
     }
-    builder.finish(header()).expect("a valid matrix")
+    builder.finish()
 }
 
 fn name(test: usize) -> String {
@@ -240,7 +240,7 @@ fn candidate(matrix: &Matrix, test: &str) -> Candidate {
     let row = matrix.row(test).expect("every test has a row");
     Candidate {
         baseline: "m".into(),
-        ran_at: "c".into(),
+        run: header().runs.remove(0),
         units: matrix
             .units_of(row)
             .iter()
@@ -256,7 +256,7 @@ fn candidate(matrix: &Matrix, test: &str) -> Candidate {
 fn a_stored_failure_that_holds_contradicts_a_stored_success() {
     let base = Candidate {
         baseline: "a".into(),
-        ran_at: "c".into(),
+        run: header().runs.remove(0),
         units: Vec::new(),
         outcome: Outcome::Passed,
         incomplete: false,
