@@ -40,6 +40,7 @@ pub(crate) fn header() -> Header {
         ],
         strategy: "memo".into(),
         baselines: vec!["ab".repeat(32)],
+        command: Vec::new(),
         tests: 3,
         ran: 2,
     }

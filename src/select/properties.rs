@@ -8,7 +8,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use proptest::prelude::*;
+use proptest::prelude::{ProptestConfig, prop, prop_assert_eq, proptest};
+use proptest::strategy::Strategy as Generator;
 
 use super::*;
 use crate::fingerprint::Value;
@@ -47,15 +48,15 @@ impl Program {
     }
 }
 
-fn programs() -> impl Strategy_<Program> {
+fn programs() -> impl Generator<Value = Program> {
     let reads = prop::collection::btree_set(0..UNITS, 0..4);
     let branches = prop::collection::vec((0..UNITS, 0..UNITS), 0..3);
     prop::collection::vec((reads, branches), TESTS).prop_map(|tests| Program { tests })
 }
 
-use proptest::strategy::Strategy as Strategy_;
 
-fn states(count: usize) -> impl Strategy_<Vec<State>> {
+
+fn states(count: usize) -> impl Generator<Value = Vec<State>> {
     prop::collection::vec(prop::collection::vec(0u8..3, UNITS), count)
 }
 
