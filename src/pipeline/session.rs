@@ -23,6 +23,15 @@ pub struct Session {
     pub recorded: Result<Recorded>,
 }
 
+/// Keeps git from seeing the state folder, whatever the project ignores.
+fn hide(state: &Path) -> Result<()> {
+    let file = state.join(".gitignore");
+    if !file.exists() {
+        fs_err::write(file, "*\n")?;
+    }
+    Ok(())
+}
+
 /// Everything that a run needs besides its command.
 pub struct Workshop {
     pub agent: PathBuf,
@@ -43,6 +52,8 @@ impl Workshop {
             .map_or(0, |elapsed| elapsed.as_secs());
         let run = format!("{now}-{}", std::process::id());
         let scratch = project.state().join("run").join(&run);
+        fs_err::create_dir_all(&scratch)?;
+        hide(project.state())?;
         Ok(Workshop {
             agent: install_agent(project.state())
                 .context("cannot install the collector")?,

@@ -6,15 +6,27 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-// `AGENT_FILES: &[(path, content)]`, `NATIVE: Option<&[u8]>`, `AGENT_DIGEST`.
 include!(concat!(env!("OUT_DIR"), "/agent.rs"));
+include!(concat!(env!("OUT_DIR"), "/native.rs"));
+
+/// Tells installed agents apart: a digest of all their files.
+fn digest() -> String {
+    let mut hasher = blake3::Hasher::new();
+    for (path, content) in AGENT_FILES {
+        hasher.update(path.as_bytes());
+        hasher.update(&(content.len() as u64).to_le_bytes());
+        hasher.update(content);
+    }
+    hasher.update(NATIVE.unwrap_or_default());
+    hasher.finalize().to_hex()[..16].to_owned()
+}
 
 /// Puts the agent beneath `folder` unless it is there, and returns where.
 ///
 /// # Errors
 /// If the files cannot be written: names the path.
 pub fn install_agent(folder: &Path) -> Result<PathBuf> {
-    let home = folder.join(format!("agent-{AGENT_DIGEST}"));
+    let home = folder.join(format!("agent-{}", digest()));
     if home.join("complete").exists() {
         return Ok(home);
     }

@@ -2,7 +2,7 @@
 
 mod agent;
 
-pub use agent::{AGENT_DIGEST, install_agent};
+pub use agent::install_agent;
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
