@@ -181,11 +181,11 @@ class Agent:
         if where and ":" in where:
             trace, _, number = where.rpartition(":")
             starter = [trace, int(number)] if number.isdigit() else None
-        self._open(role, spawn, None, starter)
+        self.open_trace(role, spawn, None, starter)
         if role == "child":
             self.write_through()
 
-    def _open(self, role, spawn, fork_of, starter):
+    def open_trace(self, role, spawn, fork_of, starter):
         try:
             cwd = os.getcwd()
         except OSError:
@@ -340,9 +340,9 @@ def start(trace_directory):
         pytest_entry.install(agent)
         agent.note("runtime", "python", fingerprint.runtime()[0])
         atexit.register(_at_exit)
+        agent.collector.start()
         if "TAMIS_SPAWN" in agent.hidden_environment:
             agent.become("child")
-        agent.collector.start()
     except Exception as error:
         agent.disable("start", error)
     return agent

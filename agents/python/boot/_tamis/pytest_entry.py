@@ -29,11 +29,14 @@ def join(agent, config):
     """Watch the session of `config`, unless one is watched already."""
     if agent.role == "child" or agent.broken or agent.session is not None:
         return
-    from . import plugin
+    from . import plugin, selection
 
     if config.pluginmanager.get_plugin("_tamis.plugin") in (None, plugin):
         session = plugin.Session(agent, config)
         agent.session = session
         config.pluginmanager.register(session, "_tamis.session")
+        exclusion = agent.hidden_environment.get("TAMIS_EXCLUDE")
+        if exclusion:
+            selection.watch(config, exclusion, agent.start_environment)
         if config.pluginmanager.get_plugin("_tamis.plugin") is None:
             config.pluginmanager.register(plugin, "_tamis.plugin")
