@@ -2,5 +2,6 @@
 //!
 //! Each module is one room of the house; `ARCHITECTURE.md` draws it.
 
+pub mod fingerprint;
 pub mod history;
 pub mod matrix;
