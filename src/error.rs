@@ -4,6 +4,8 @@
 use std::fmt;
 use std::process::ExitCode;
 
+use crate::history::HistoryError;
+
 /// The exit status of tamis. `docs/exit-codes.md` documents the same list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exit(pub u8);
@@ -151,11 +153,21 @@ impl From<anyhow::Error> for Error {
     /// that a room may return `anyhow::Result` and its callers add context.
     fn from(cause: anyhow::Error) -> Error {
         let inner = cause.chain().find_map(|link| link.downcast_ref::<Error>());
-        let (kind, hints) = match inner {
-            Some(error) => (error.kind, error.hints.clone()),
-            None => (Kind::Usage, Vec::new()),
+        let history = cause
+            .chain()
+            .find_map(|link| link.downcast_ref::<HistoryError>());
+        let (kind, hints) = match (inner, history) {
+            (Some(error), _) => (error.kind, error.hints.clone()),
+            (None, Some(_)) => (Kind::Repository, Vec::new()),
+            (None, None) => (Kind::Usage, Vec::new()),
         };
         Error { kind, cause, hints }
+    }
+}
+
+impl From<HistoryError> for Error {
+    fn from(error: HistoryError) -> Error {
+        Error::repository(error.what).with_hint(error.next)
     }
 }
 

@@ -57,7 +57,7 @@ impl RecordArgs {
 pub fn run(args: &RecordArgs, globals: &Globals, report: &Report) -> Result<Exit, Error> {
     let request = args.resolve(globals)?;
     let project = Project::open(request.config.clone())?;
-    let store = project.store()?;
+    let store = project.store();
     let workshop = Workshop::set_up(&project)?;
     let done = run_and_record(&request, globals, &project, &store, &workshop, report);
     workshop.clean_up();
@@ -115,7 +115,9 @@ fn run_and_record(
             .collect();
         report.json(&json!({ "schema": 1, "outcomes": outcomes }))?;
     }
-    Ok(Exit(u8::try_from(session.ended.status()).unwrap_or(u8::MAX)))
+    Ok(Exit(
+        u8::try_from(session.ended.status()).unwrap_or(u8::MAX),
+    ))
 }
 
 #[cfg(test)]

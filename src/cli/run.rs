@@ -80,7 +80,7 @@ impl RunArgs {
 pub fn run(args: &RunArgs, globals: &Globals, report: &Report) -> Result<Exit, Error> {
     let request = args.resolve(globals)?;
     let project = Project::open(request.config.clone())?;
-    let store = project.store()?;
+    let store = project.store();
     let command = match &request.command {
         Some(command) => command.clone(),
         None => found_command(&request, report)?,
@@ -91,7 +91,9 @@ pub fn run(args: &RunArgs, globals: &Globals, report: &Report) -> Result<Exit, E
         false => project.dir.clone(),
     };
     let workshop = Workshop::set_up(&project)?;
-    let done = select_and_run(&request, &project, &store, &workshop, &command, &cwd, report);
+    let done = select_and_run(
+        &request, &project, &store, &workshop, &command, &cwd, report,
+    );
     workshop.clean_up();
     done
 }
@@ -156,7 +158,9 @@ fn select_and_run(
     if report.is_json() {
         report.json(&json.with_outcomes(&outcomes).value()?)?;
     }
-    Ok(Exit(u8::try_from(session.ended.status()).unwrap_or(u8::MAX)))
+    Ok(Exit(
+        u8::try_from(session.ended.status()).unwrap_or(u8::MAX),
+    ))
 }
 
 #[cfg(test)]

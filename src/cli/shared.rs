@@ -43,7 +43,10 @@ fn summary(selection: &Selection) -> SelectionSummary {
     };
     let known = selection.all_because.is_none();
     let count = |wanted: fn(&Reason) -> bool| {
-        selection.selected().filter(|(_, reason)| wanted(reason)).count() as u64
+        selection
+            .selected()
+            .filter(|(_, reason)| wanted(reason))
+            .count() as u64
     };
     let (all_seconds, selected_seconds) = selection.seconds();
     SelectionSummary {
@@ -107,7 +110,8 @@ pub fn keep(
 ) {
     let is_known = decision.baseline.as_ref().is_some_and(|baseline| {
         let header = &baseline.matrix.header;
-        header.commit == view.revision().commit.to_string() && header.dirty == view.dirty()
+        header.commit == view.revision().commit.to_string()
+            && view.dirty().is_ok_and(|dirty| header.dirty == dirty)
     });
     if is_known {
         return;
@@ -131,7 +135,9 @@ pub fn keep(
             )
         });
     if let Err(error) = stored {
-        report.warning(format!("the results cannot be stored for this state: {error:#}"));
+        report.warning(format!(
+            "the results cannot be stored for this state: {error:#}"
+        ));
     }
 }
 
@@ -165,7 +171,9 @@ pub fn tell_session(
         failed: recorded
             .outcomes
             .values()
-            .filter(|outcome| matches!(outcome, Outcome::Failed | Outcome::Error | Outcome::Crashed))
+            .filter(|outcome| {
+                matches!(outcome, Outcome::Failed | Outcome::Error | Outcome::Crashed)
+            })
             .count() as u64,
         left_out: decision
             .selection
@@ -201,7 +209,7 @@ pub fn decide_at(
         Some(rev) => Some(repository.resolve(rev)?.commit),
         None => None,
     };
-    let store = project.store()?;
+    let store = project.store();
     let decision = decide(
         project,
         &store,
@@ -214,7 +222,9 @@ pub fn decide_at(
         },
     )?;
     if strict && let Some(trouble) = first_trouble(&decision) {
-        return Err(Error::store(trouble).with_hint("without --strict more tests would be selected"));
+        return Err(
+            Error::store(trouble).with_hint("without --strict more tests would be selected")
+        );
     }
     Ok((decision, view))
 }

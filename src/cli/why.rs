@@ -90,7 +90,8 @@ fn unknown_test(test: &str, decision: &Decision, report: &Report) -> Result<Exit
         None => format!("{test} would run if it exists: no result of it is stored"),
     };
     if report.is_json() {
-        report.json(&json!({ "id": test, "runs": true, "reason": { "kind": "new" }, "text": why }))?;
+        report
+            .json(&json!({ "id": test, "runs": true, "reason": { "kind": "new" }, "text": why }))?;
         return Ok(Exit::DONE);
     }
     report.data(&format!("{}\n", escape::line(&why)))?;
@@ -132,7 +133,9 @@ fn explain(test: &str, verdict: &Verdict, decision: &Decision) -> String {
             }
         }
         Verdict::Skip(evidence) => {
-            lines.push(format!("{test} would be left out: nothing that it used has changed"));
+            lines.push(format!(
+                "{test} would be left out: nothing that it used has changed"
+            ));
             lines.push(format!(
                 "  it {} at {} with {} units, all of them the same now",
                 evidence.outcome.past(),

@@ -120,9 +120,7 @@ impl<'a> Building<'a> {
                 continue;
             }
             let key = match scope.kind {
-                ScopeKind::Cache => {
-                    Some(SharedKey::Cache(scope.name.clone(), scope.extra.clone()))
-                }
+                ScopeKind::Cache => Some(SharedKey::Cache(scope.name.clone(), scope.extra.clone())),
                 _ if !in_test_process => None,
                 ScopeKind::Session => Some(SharedKey::Session),
                 ScopeKind::Import => Some(SharedKey::Import(scope.name.clone())),

@@ -9,7 +9,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::graph::{DefinitionId, Graph, NodeId, SESSION};
 use super::trace::{Definition, Found, Role, Trace, TraceError};
 use crate::fingerprint::{Analysis, Facts, Place, UNTRACKED, UnitAt, split};
-use crate::history::Entry;
 use crate::matrix::{Fingerprint, Outcome, Unit, UnitKind};
 use crate::runners::pytest;
 
@@ -186,7 +185,7 @@ impl<'a> Closing<'a> {
             Place::Outside(path) => Unit::new(kind, path, ""),
             Place::Inside(path) => {
                 let can_be_generated = matches!(kind, UnitKind::File | UnitKind::Exists);
-                let name = if can_be_generated && self.is_generated(path.as_bstr())? {
+                let name = if can_be_generated && self.facts.is_generated(path.as_bstr())? {
                     UNTRACKED
                 } else {
                     ""
@@ -194,14 +193,6 @@ impl<'a> Closing<'a> {
                 Unit::new(kind, path, name)
             }
         })
-    }
-
-    /// Whether `path` is a file that git neither tracks nor would show.
-    fn is_generated(&self, path: &BStr) -> Result<bool> {
-        let view = self.facts.view();
-        Ok(!view.is_tracked(path)
-            && matches!(view.entry(path)?, Entry::File { .. })
-            && view.is_ignored(path)?)
     }
 
     fn code(&mut self, file: BString, first_line: u32, name: &str) -> Result<Meaning> {
@@ -234,7 +225,7 @@ impl<'a> Closing<'a> {
 
     /// The analysis of a source file, unless it is generated.
     fn source(&self, path: &BStr) -> Result<Option<std::rc::Rc<Analysis>>> {
-        if path.first() != Some(&b'/') && self.is_generated(path)? {
+        if path.first() != Some(&b'/') && self.facts.is_generated(path)? {
             return Ok(None);
         }
         self.facts.module(path)
@@ -409,7 +400,11 @@ impl<'a> Closing<'a> {
             let prefix = self.id_prefix(trace, project);
             if let Some((kept, left_out)) = &trace.items {
                 let items = collected.items.get_or_insert_default();
-                items.extend(kept.iter().chain(left_out).map(|id| format!("{prefix}{id}")));
+                items.extend(
+                    kept.iter()
+                        .chain(left_out)
+                        .map(|id| format!("{prefix}{id}")),
+                );
             }
             let ended: FxHashMap<u64, usize> = trace
                 .ends
@@ -540,7 +535,9 @@ struct Reached {
 
 fn note_process(collected: &mut Collected, trace: &Trace) {
     if collected.runtime.is_empty() {
-        collected.runtime = trace.open.runtime.clone();
+        // Its first word; the rest is the build, which the runtime unit holds.
+        let words = trace.open.runtime.split_whitespace().next();
+        collected.runtime = words.unwrap_or_default().to_owned();
         collected.collector = trace.open.collector.clone();
         collected.executable = trace.open.executable.as_str().map(str::to_owned);
     }

@@ -315,7 +315,9 @@ fn read_record(trace: &mut Trace, line: &[u8]) -> Result<()> {
         }),
         "i" => {
             let why = text(field(2)?)?;
-            scope_mut(trace, number(field(1)?)?).incomplete.get_or_insert(why);
+            scope_mut(trace, number(field(1)?)?)
+                .incomplete
+                .get_or_insert(why);
         }
         // Who wrote which file matters to agents only; they make edges of it.
         "w" => {}
@@ -373,8 +375,12 @@ fn observation(kind: &str, path: &Value, value: &Value) -> Result<Definition> {
                 _ => bail!("`exists` with the value {value}"),
             },
         },
-        "lookup" => Definition::Lookup { path: path_of(path)? },
-        "dir" => Definition::Dir { path: path_of(path)? },
+        "lookup" => Definition::Lookup {
+            path: path_of(path)?,
+        },
+        "dir" => Definition::Dir {
+            path: path_of(path)?,
+        },
         "env" => Definition::Env {
             name: text(path)?,
             fingerprint: fingerprint(value)?,
@@ -427,7 +433,9 @@ fn outcome(word: &str) -> Result<Outcome> {
 }
 
 fn number(value: &Value) -> Result<u64> {
-    value.as_u64().with_context(|| format!("{value} is not a number"))
+    value
+        .as_u64()
+        .with_context(|| format!("{value} is not a number"))
 }
 
 /// A string, or `{"hex": "…"}` for one that is not UTF-8 (shown with escapes).
@@ -439,7 +447,12 @@ fn text(value: &Value) -> Result<String> {
 }
 
 fn texts(value: &Value) -> Result<Vec<String>> {
-    value.as_array().context("not a list")?.iter().map(text).collect()
+    value
+        .as_array()
+        .context("not a list")?
+        .iter()
+        .map(text)
+        .collect()
 }
 
 fn optional_text(value: Option<&Value>) -> Result<Option<String>> {
@@ -460,7 +473,9 @@ fn path_of(value: &Value) -> Result<BString> {
     let digits: Option<Vec<u8>> = (0..hex.len() / 2)
         .map(|at| u8::from_str_radix(hex.get(2 * at..2 * at + 2)?, 16).ok())
         .collect();
-    digits.map(BString::from).context("a path with bad hex digits")
+    digits
+        .map(BString::from)
+        .context("a path with bad hex digits")
 }
 
 fn fingerprint(value: &Value) -> Result<Option<Fingerprint>> {
@@ -494,13 +509,18 @@ mod tests {
         assert_eq!(trace.closed, Some(0));
         assert_eq!(
             trace.definitions[&2],
-            Definition::Exists { path: BString::from(&b"/\xff"[..]), found: Found::Missing }
+            Definition::Exists {
+                path: BString::from(&b"/\xff"[..]),
+                found: Found::Missing
+            }
         );
     }
 
     #[test]
     fn a_last_line_without_its_end_is_ignored() {
-        let trace = parse_text(&format!("{OPEN}\n[\"t\",7,\"a.py::t\",\"pas")).unwrap().unwrap();
+        let trace = parse_text(&format!("{OPEN}\n[\"t\",7,\"a.py::t\",\"pas"))
+            .unwrap()
+            .unwrap();
         assert!(trace.ends.is_empty() && trace.closed.is_none());
         assert!(parse_text("[\"op").unwrap().is_none());
     }

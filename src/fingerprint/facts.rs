@@ -131,9 +131,23 @@ impl<'a> Facts<'a> {
         };
         let analysis = analyse_python(&source);
         if let (Some(cache), Analysis::Parsed(units)) = (self.cache, &analysis) {
-            cache.put(&blob, units);
+            // The cache only saves time.
+            let _ = cache.put(&blob, units);
         }
         Ok(Some(analysis))
+    }
+
+    /// Whether `path` (relative) is a file that git neither tracks nor would
+    /// show as new: it is ignored, and so most likely generated.
+    pub fn is_generated(&self, path: &BStr) -> Result<bool> {
+        let is_file = matches!(self.view.entry(path)?, Entry::File { .. });
+        if !is_file || self.view.is_tracked(path)? {
+            return Ok(false);
+        }
+        let dirty = self.view.dirty()?;
+        Ok(dirty
+            .binary_search_by(|(known, _)| known.as_bstr().cmp(path))
+            .is_err())
     }
 
     /// The value of `unit` at this state.
@@ -147,8 +161,8 @@ impl<'a> Facts<'a> {
             UnitKind::File | UnitKind::Exists | UnitKind::Dir if self.is_late(unit) => {
                 Ok(Value::Late)
             }
-            UnitKind::File => self.file(unit.path()).map(Value::Known),
-            UnitKind::Exists => self.exists(unit.path()).map(Value::Known),
+            UnitKind::File => self.file(unit.path()),
+            UnitKind::Exists => self.exists(unit.path()),
             UnitKind::Lookup => self.lookup(unit.path()),
             UnitKind::Dir => self.listing(unit.path()),
             UnitKind::Code | UnitKind::Skeleton => self.source_unit(unit),
@@ -188,31 +202,33 @@ impl<'a> Facts<'a> {
         }
     }
 
-    fn file(&self, path: &BStr) -> Result<Fingerprint> {
+    fn file(&self, path: &BStr) -> Result<Value> {
         if is_outside(path) {
-            return outside_fingerprint(path);
+            return outside_fingerprint(path).map(Value::Known);
         }
         Ok(match self.view.entry(path)? {
-            Entry::Missing => Fingerprint::MISSING,
-            Entry::Dir => DIR,
-            Entry::File { fingerprint, .. } => fingerprint,
+            Entry::Missing => Value::Known(Fingerprint::MISSING),
+            Entry::Dir => Value::Known(DIR),
+            Entry::File { fingerprint, .. } => Value::Known(fingerprint),
+            Entry::Unknown => unknown(path),
         })
     }
 
-    fn exists(&self, path: &BStr) -> Result<Fingerprint> {
+    fn exists(&self, path: &BStr) -> Result<Value> {
         if is_outside(path) {
             use std::os::unix::ffi::OsStrExt;
             let path = Path::new(std::ffi::OsStr::from_bytes(path));
-            return Ok(match std::fs::metadata(path) {
+            return Ok(Value::Known(match std::fs::metadata(path) {
                 Ok(found) if found.is_dir() => DIR,
                 Ok(_) => FILE,
                 Err(_) => Fingerprint::MISSING,
-            });
+            }));
         }
         Ok(match self.view.entry(path)? {
-            Entry::Missing => Fingerprint::MISSING,
-            Entry::Dir => DIR,
-            Entry::File { .. } => FILE,
+            Entry::Missing => Value::Known(Fingerprint::MISSING),
+            Entry::Dir => Value::Known(DIR),
+            Entry::File { .. } => Value::Known(FILE),
+            Entry::Unknown => unknown(path),
         })
     }
 
@@ -236,7 +252,10 @@ impl<'a> Facts<'a> {
             text.extend_from_slice(name);
             text.push(0);
         }
-        Ok(Value::Known(Fingerprint::of_digest("tamis lookup 1", &text)))
+        Ok(Value::Known(Fingerprint::of_digest(
+            "tamis lookup 1",
+            &text,
+        )))
     }
 
     /// The sorted lines `f name` and `d name`, as agents compute it too.
@@ -257,7 +276,7 @@ impl<'a> Facts<'a> {
 
     fn names(&self, dir: &BStr) -> Result<Option<Vec<(BString, bool)>>> {
         if !is_outside(dir) {
-            return self.view.list(dir);
+            return Ok(self.view.list(dir)?);
         }
         use std::os::unix::ffi::{OsStrExt, OsStringExt};
         let Ok(entries) = std::fs::read_dir(std::ffi::OsStr::from_bytes(dir)) else {
@@ -294,6 +313,10 @@ pub const DIR: Fingerprint = Fingerprint(*b"tamis: directory");
 /// The value of a path that exists and is no directory.
 pub const FILE: Fingerprint = Fingerprint(*b"tamis: some file");
 const UNPARSED: Fingerprint = Fingerprint(*b"tamis: no syntax");
+
+fn unknown(path: &BStr) -> Value {
+    Value::Unknown(format!("git cannot tell what {path} holds"))
+}
 
 fn is_outside(path: &BStr) -> bool {
     path.first() == Some(&b'/')
@@ -344,9 +367,7 @@ fn outside_fingerprint(path: &BStr) -> Result<Fingerprint> {
         }
         Err(error) => return Err(error.into()),
     };
-    let blob = |content: &[u8], mode| {
-        Fingerprint::of_blob(&crate::history::blob_id(content), mode)
-    };
+    let blob = |content: &[u8], mode| Fingerprint::of_blob(&crate::history::blob_id(content), mode);
     if found.is_symlink() {
         let target = fs_err::read_link(file)?;
         return Ok(blob(target.as_os_str().as_bytes(), Mode::Symlink));

@@ -7,11 +7,13 @@
 
 mod cache;
 mod codec;
+mod facts;
 pub mod python;
 
 use std::collections::BTreeMap;
 
 pub use cache::Cache;
+pub use facts::{DIR, Environment, FILE, Facts, Place, Probe, UNTRACKED, Value, split};
 pub use python::analyse_python;
 
 use crate::matrix::Fingerprint;

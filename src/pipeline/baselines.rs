@@ -67,9 +67,10 @@ pub fn find_baseline(
         return Ok(search);
     }
     for ancestor in repository.ancestors(*head).take(MOST_ANCESTORS) {
-        let (commit, distance) = ancestor?;
-        if let Some(found) = by_commit.remove(&commit.to_string())
-            && let Some(baseline) = load_best(store, found, Some(distance), &mut search.trouble)
+        let ancestor = ancestor?;
+        if let Some(found) = by_commit.remove(&ancestor.commit.to_string())
+            && let Some(baseline) =
+                load_best(store, found, Some(ancestor.distance), &mut search.trouble)
         {
             search.baseline = Some(baseline);
             return Ok(search);
@@ -103,7 +104,10 @@ fn load_best(
                     distance,
                 });
             }
-            Err(refusal) => trouble.push(store.trouble(&name, refusal)),
+            Err(refusal) => trouble.push(Trouble {
+                path: store.path_of(&name),
+                refusal,
+            }),
         }
     }
     None

@@ -11,12 +11,15 @@ use super::probe::Prober;
 use super::project::Project;
 use crate::fingerprint::{Environment, Facts, Probe, Value};
 use crate::history::{CommitId, Delta, Entry, View};
-use crate::matrix::{Fingerprint, Header, Matrix, Unit, UnitKind};
+use crate::matrix::{Fingerprint, Header, Matrix, MatrixView, Unit, UnitKind};
 use crate::runners::pytest;
 use crate::select::{
     COLLECTION, Candidate, Differences, Reason, Selection, Strategy, Verdict, memo, tts,
 };
-use crate::store::{FsStore, Trouble};
+use crate::store::{self, FsStore, Name, Trouble};
+
+/// How many stored rows of one test are looked at, the newest first.
+const MOST_CANDIDATES: usize = 32;
 
 /// What is asked.
 pub struct Request<'a> {
@@ -118,9 +121,9 @@ pub fn decide(
     let facts = facts_of(project, view, request, &decision.probe);
     drop_gone(&mut decision.selection, &baseline.matrix, project, &facts)?;
     for pattern in project.always_run() {
-        decision
-            .selection
-            .force(&pattern.to_string(), |test| pattern.matches(test.as_bytes()));
+        decision.selection.force(&pattern.to_string(), |test| {
+            pattern.matches(test.as_bytes())
+        });
     }
     decision.baseline = Some(baseline);
     Ok(decision)
@@ -181,9 +184,15 @@ fn probe_units<'u>(
 
 /// The same command line comes to the same options.
 fn settle_options(request: &Request<'_>, matrix: &Matrix, probe: &mut Probe) {
-    if request.command.is_some_and(|command| command == matrix.header.command) {
+    if request
+        .command
+        .is_some_and(|command| command == matrix.header.command)
+    {
         let options = Unit::new(UnitKind::Config, "", pytest::ARGS);
-        if let Ok(at) = matrix.units.binary_search_by(|(unit, _)| unit.cmp(&options)) {
+        if let Ok(at) = matrix
+            .units
+            .binary_search_by(|(unit, _)| unit.cmp(&options))
+        {
             probe
                 .values
                 .insert((UnitKind::Config, options.name), matrix.units[at].1);
@@ -210,12 +219,18 @@ fn facts_of<'v>(
         Some(_) => Environment::Here(probe.clone()),
         None => Environment::Elsewhere,
     };
-    Facts::new(view, project.repository.root(), environment, project.cache())
+    Facts::new(
+        view,
+        project.repository.root(),
+        environment,
+        project.cache(),
+    )
 }
 
 fn traditional(strategy: Strategy, baseline: &Baseline, found: &Differences) -> Selection {
     let matrix = &baseline.matrix;
-    let verdicts = tts(matrix, baseline.name.as_str(), found);
+    let name = baseline.name.to_string();
+    let verdicts = tts(matrix, &name, found);
     let mut selection = Selection {
         strategy,
         all_because: None,
@@ -235,7 +250,9 @@ fn traditional(strategy: Strategy, baseline: &Baseline, found: &Differences) -> 
             };
             continue;
         }
-        selection.durations.insert(row.test.clone(), row.duration_ms);
+        selection
+            .durations
+            .insert(row.test.clone(), row.duration_ms);
         selection.verdicts.insert(row.test.clone(), verdict);
     }
     selection
@@ -274,8 +291,9 @@ fn doubt_inventory(
         .collect();
     for path in &delta.paths {
         if !known.contains(path) && view.entry(path.as_bstr())? != Entry::Missing {
-            selection.inventory_doubt =
-                Some(format!("{path} is new to the list of tests or may hold some"));
+            selection.inventory_doubt = Some(format!(
+                "{path} is new to the list of tests or may hold some"
+            ));
             break;
         }
     }
@@ -304,10 +322,7 @@ fn remember(
         })
         .map(|(test, _)| test.clone())
         .collect();
-    let owns = |header: &Header| project.owns(&header.key);
-    let known = |test: &str| test != COLLECTION && baseline.matrix.row(test).is_none();
-    let (candidates, trouble) = store.candidates(&open, known, owns, &baseline.name);
-    decision.trouble.extend(trouble);
+    let candidates = candidates(store, baseline, &open, decision);
     probe_units(
         request,
         candidates
@@ -350,6 +365,56 @@ fn remember(
         }
         decision.selection.verdicts.insert(test.clone(), verdict);
     }
+}
+
+/// The stored rows, of other matrices than the baseline, of the tests in
+/// `open` and of those that the baseline does not know.
+fn candidates(
+    store: &FsStore,
+    baseline: &Baseline,
+    open: &[String],
+    decision: &mut Decision,
+) -> BTreeMap<String, Vec<Candidate>> {
+    let memo = store.memo(&baseline.matrix.header.key);
+    decision.trouble.extend(memo.troubles.iter().cloned());
+    let unknown = memo
+        .tests()
+        .filter(|test| *test != COLLECTION && baseline.matrix.row(test).is_none());
+    let mut views: BTreeMap<Name, Option<MatrixView>> = BTreeMap::new();
+    let mut found: BTreeMap<String, Vec<Candidate>> = BTreeMap::new();
+    for test in open.iter().map(String::as_str).chain(unknown) {
+        let rows = memo
+            .candidates(test)
+            .filter(|row| row.matrix != baseline.name);
+        for row in rows.take(MOST_CANDIDATES) {
+            let view = views
+                .entry(row.matrix)
+                .or_insert_with(|| store.view(&row.matrix).ok());
+            // What cannot be read proves nothing.
+            if let Some(view) = view
+                && let Some(candidate) = candidate(view, &row)
+            {
+                found.entry(test.to_owned()).or_default().push(candidate);
+            }
+        }
+    }
+    found
+}
+
+fn candidate(view: &MatrixView, at: &store::Candidate) -> Option<Candidate> {
+    let row = view.row(at.row as usize);
+    let units = view.units_of(at.row as usize).ok()?;
+    let units = units
+        .into_iter()
+        .map(|id| Some((view.unit(id).ok()?, view.fingerprint(id).ok()?)));
+    Some(Candidate {
+        baseline: at.matrix.to_string(),
+        run: view.header().runs.get(row.run as usize)?.clone(),
+        units: units.collect::<Option<_>>()?,
+        outcome: row.outcome,
+        incomplete: row.incomplete.is_some(),
+        duration_ms: row.duration_ms,
+    })
 }
 
 /// Tests whose own source is gone are not available at the head.

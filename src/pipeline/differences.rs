@@ -5,19 +5,19 @@ use rustc_hash::FxHashSet;
 
 use crate::fingerprint::{Facts, UNTRACKED, Value, split};
 use crate::history::Delta;
-use crate::matrix::{Matrix, Unit, UnitKind};
+use crate::matrix::{Fingerprint, Matrix, Unit, UnitKind};
 use crate::select::Differences;
 
 /// Compares every unit of `matrix` whose value may have changed. `delta` is
 /// what changed between the matrix's state and that of `facts`; without it
 /// every unit is compared.
 pub fn differences(matrix: &Matrix, delta: Option<&Delta>, facts: &Facts<'_>) -> Differences {
-    let touched = delta.map(Touched::new);
+    let touched = delta.map(|delta| Touched::new(delta, facts.view().is_work()));
     let mut found = Differences::default();
     for (id, (unit, recorded)) in matrix.units.iter().enumerate() {
         let may_differ = match &touched {
             None => true,
-            Some(touched) => touched.may_change(unit),
+            Some(touched) => touched.may_change(unit, *recorded),
         };
         if !may_differ {
             continue;
@@ -41,10 +41,13 @@ pub fn differences(matrix: &Matrix, delta: Option<&Delta>, facts: &Facts<'_>) ->
 struct Touched<'a> {
     delta: &'a Delta,
     above: FxHashSet<&'a [u8]>,
+    /// Whether the later state is that on disk, where files can be that git
+    /// ignores, and of which a delta does not speak.
+    on_disk: bool,
 }
 
 impl<'a> Touched<'a> {
-    fn new(delta: &'a Delta) -> Touched<'a> {
+    fn new(delta: &'a Delta, on_disk: bool) -> Touched<'a> {
         let mut above = FxHashSet::default();
         for path in &delta.paths {
             let mut dir = split(path.as_bstr()).0;
@@ -52,16 +55,25 @@ impl<'a> Touched<'a> {
                 dir = split(dir).0;
             }
         }
-        Touched { delta, above }
+        Touched {
+            delta,
+            above,
+            on_disk,
+        }
     }
 
     /// Whether `unit` can have another value at the other end of the delta.
     /// What no commit holds is always compared.
-    fn may_change(&self, unit: &Unit) -> bool {
+    fn may_change(&self, unit: &Unit, recorded: Fingerprint) -> bool {
         match unit.kind {
             UnitKind::Dist | UnitKind::Runtime | UnitKind::Env | UnitKind::Class => true,
             UnitKind::Config if unit.path.is_empty() => true,
             _ if unit.is_outside() || unit.name == UNTRACKED => true,
+            UnitKind::File | UnitKind::Exists | UnitKind::Config
+                if self.on_disk && recorded == Fingerprint::MISSING =>
+            {
+                true
+            }
             UnitKind::File
             | UnitKind::Code
             | UnitKind::Skeleton

@@ -33,10 +33,10 @@ impl Prober {
         if wanted.is_empty() {
             return Ok(probe);
         }
-        let question = json!({
-            "version": 1,
-            "units": wanted.iter().map(|unit| json!([unit.kind.word(), unit.name])).collect::<Vec<_>>(),
-        });
+        let question: Vec<Value> = wanted
+            .iter()
+            .map(|unit| json!([unit.kind.word(), unit.name]))
+            .collect();
         let mut file = tempfile::NamedTempFile::new()?;
         serde_json::to_writer(&mut file, &question)?;
         let answer = self.run(file.path())?;
@@ -54,7 +54,9 @@ impl Prober {
                     .with_context(|| format!("a bad fingerprint for {unit}"))?,
                 other => bail!("{other} for {unit}"),
             };
-            probe.values.insert((unit.kind, unit.name.clone()), fingerprint);
+            probe
+                .values
+                .insert((unit.kind, unit.name.clone()), fingerprint);
         }
         Ok(probe)
     }
@@ -65,10 +67,11 @@ impl Prober {
     /// If the interpreter cannot be asked.
     pub fn environment(&self) -> Result<String> {
         let mut file = tempfile::NamedTempFile::new()?;
-        serde_json::to_writer(&mut file, &json!({"version": 1, "units": []}))?;
+        serde_json::to_writer(&mut file, &json!([]))?;
         let answer = self.run(file.path())?;
         let words = answer.get("runtime").and_then(Value::as_str);
-        words.map(str::to_owned).context("the answer has no runtime")
+        let words = words.context("the answer has no runtime")?;
+        Ok(short_name(words).to_owned())
     }
 
     fn run(&self, question: &Path) -> Result<Value> {
@@ -82,14 +85,27 @@ impl Prober {
             .with_context(|| format!("cannot start {}", Path::new(&self.python).display()))?;
         if !output.status.success() {
             let words = String::from_utf8_lossy(&output.stderr);
-            let last = words.trim_end().lines().last().unwrap_or("no message").to_owned();
+            let last = words
+                .trim_end()
+                .lines()
+                .last()
+                .unwrap_or("no message")
+                .to_owned();
             bail!("{} failed: {last}", Path::new(&self.python).display());
         }
         serde_json::from_slice(&output.stdout).context("the answer is not JSON")
     }
 }
 
+/// The part of the runtime text that names the environment: its first word.
+pub fn short_name(runtime: &str) -> &str {
+    runtime.split_whitespace().next().unwrap_or_default()
+}
+
 /// Whether only an interpreter can tell the unit's value.
 fn is_probed(unit: &Unit) -> bool {
-    matches!(unit.kind, UnitKind::Env | UnitKind::Dist | UnitKind::Runtime)
+    matches!(
+        unit.kind,
+        UnitKind::Env | UnitKind::Dist | UnitKind::Runtime
+    )
 }

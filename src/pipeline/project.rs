@@ -42,7 +42,7 @@ impl Project {
         let identity = repository.identity(Some(&state.join("cache").join("identity")))?;
         Ok(Project {
             cache: Cache::open(&state.join("cache")).ok(),
-            prefix: repository.prefix_of(&dir),
+            prefix: repository.prefix_of(&dir)?,
             suite: config.suite.value.clone(),
             state,
             repository,
@@ -61,7 +61,7 @@ impl Project {
         &self.config.store.value
     }
 
-    pub fn store(&self) -> Result<FsStore> {
+    pub fn store(&self) -> FsStore {
         FsStore::open(self.store_dir())
     }
 
@@ -82,10 +82,7 @@ impl Project {
     /// `run-all-when` names.
     pub fn runs_all(&self, delta: Option<&Delta>) -> Option<String> {
         for pattern in &self.config.run_all_when.value {
-            let hit = delta?
-                .paths
-                .iter()
-                .find(|path| pattern.matches(path));
+            let hit = delta?.paths.iter().find(|path| pattern.matches(path));
             if let Some(path) = hit {
                 return Some(format!(
                     "{path} changed, and `run-all-when` names {pattern}"
@@ -103,7 +100,7 @@ impl Project {
         };
         let unchanged = |file: &PathBuf| {
             let path = self.repository.prefix_of(file);
-            file.is_file() && !path.is_empty() && !delta.touches(path.as_bstr())
+            file.is_file() && path.is_ok_and(|path| !delta.touches(path.as_bstr()))
         };
         !files.is_empty() && files.iter().all(unchanged)
     }

@@ -3,8 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use anyhow::Result;
-use bstr::{BString, ByteSlice};
 use super::decide::Decision;
 use super::project::Project;
 use crate::collect::{Collected, collect, read_traces};
@@ -16,6 +14,8 @@ use crate::matrix::{
 };
 use crate::select::{COLLECTION, Candidate, Evidence, Mode};
 use crate::store::{FsStore, Name};
+use anyhow::Result;
+use bstr::{BString, ByteSlice};
 
 /// What became of a recording.
 #[derive(Debug, Default)]
@@ -71,7 +71,7 @@ pub fn record(project: &Project, store: &FsStore, recording: &Recording<'_>) -> 
             .collect(),
         ..Recorded::default()
     };
-    let matrix = Assembly::new(project, recording, &facts, &collected, &mut recorded).matrix()?;
+    let matrix = Assembly::new(project, recording, &facts, &collected, &mut recorded)?.matrix()?;
     recorded.name = Some(store.put(&matrix)?);
     Ok(recorded)
 }
@@ -95,23 +95,23 @@ impl<'a> Assembly<'a> {
         facts: &Facts<'_>,
         collected: &'a Collected,
         recorded: &'a mut Recorded,
-    ) -> Assembly<'a> {
-        let edited = edited_paths(recording.before, recording.after);
+    ) -> Result<Assembly<'a>> {
+        let edited = edited_paths(recording.before, recording.after)?;
         let observed = collected
             .units
             .iter()
             .map(|unit| observed(unit, collected, facts, &edited))
             .collect();
-        let runs = runs_of(recording);
-        let header = header(project, recording, collected, runs.clone());
-        Assembly {
+        let runs = runs_of(recording)?;
+        let header = header(project, recording, collected, runs.clone())?;
+        Ok(Assembly {
             recording,
             collected,
             recorded,
             builder: MatrixBuilder::new(header),
             runs,
             observed,
-        }
+        })
     }
 
     fn matrix(mut self) -> Result<Matrix> {
@@ -293,7 +293,10 @@ impl<'a> Assembly<'a> {
         Ok(true)
     }
 
-    fn carry_units(&mut self, units: impl Iterator<Item = (Unit, Fingerprint)>) -> Option<GroupRef> {
+    fn carry_units(
+        &mut self,
+        units: impl Iterator<Item = (Unit, Fingerprint)>,
+    ) -> Option<GroupRef> {
         let mut known = Vec::new();
         for (unit, value) in units {
             known.push(self.builder.unit(unit, value).ok()?);
@@ -308,14 +311,14 @@ impl<'a> Assembly<'a> {
 }
 
 /// This run, and all whose rows may be carried.
-fn runs_of(recording: &Recording<'_>) -> Vec<Run> {
+fn runs_of(recording: &Recording<'_>) -> Result<Vec<Run>> {
     let revision = recording.before.revision();
     let decision = recording.decision;
     let mut runs = vec![Run {
         id: recording.run.clone(),
         commit: revision.commit.to_string(),
         tree: revision.tree.to_string(),
-        dirty: !recording.before.dirty().is_empty(),
+        dirty: !recording.before.dirty()?.is_empty(),
     }];
     let carried = decision
         .baseline
@@ -327,7 +330,7 @@ fn runs_of(recording: &Recording<'_>) -> Vec<Run> {
             runs.push(run.clone());
         }
     }
-    runs
+    Ok(runs)
 }
 
 fn header(
@@ -335,7 +338,7 @@ fn header(
     recording: &Recording<'_>,
     collected: &Collected,
     runs: Vec<Run>,
-) -> Header {
+) -> Result<Header> {
     let revision = recording.before.revision();
     let selection = &recording.decision.selection;
     let environment = match (&recording.decision.baseline, collected.runtime.is_empty()) {
@@ -343,7 +346,7 @@ fn header(
         (Some(baseline), true) => baseline.matrix.header.key.environment.clone(),
         _ => collected.runtime.clone(),
     };
-    Header {
+    Ok(Header {
         key: Key {
             repository: project.identity.clone(),
             suite: project.suite.clone(),
@@ -351,7 +354,7 @@ fn header(
         },
         commit: revision.commit.to_string(),
         tree: revision.tree.to_string(),
-        dirty: recording.before.dirty().to_vec(),
+        dirty: recording.before.dirty()?.to_vec(),
         created: recording.now,
         tool: env!("CARGO_PKG_VERSION").to_owned(),
         run: recording.run.clone(),
@@ -361,7 +364,7 @@ fn header(
         command: recording.command.clone(),
         tests: 0,
         ran: collected.rows.len() as u32,
-    }
+    })
 }
 
 /// A unit's value at the tested state, and why it cannot be relied on, if so.
@@ -385,19 +388,21 @@ fn observed(
     let was_edited = !unit.path.is_empty()
         && edited.iter().any(|path| {
             path == &unit.path
-                || (matches!(unit.kind, UnitKind::Dir | UnitKind::Exists | UnitKind::Lookup)
-                    && path.starts_with(unit.path.as_bytes()))
+                || (matches!(
+                    unit.kind,
+                    UnitKind::Dir | UnitKind::Exists | UnitKind::Lookup
+                ) && path.starts_with(unit.path.as_bytes()))
         });
     let doubt = was_edited.then(|| format!("{} changed while the tests ran", unit.path));
     (value, doubt)
 }
 
 /// The paths whose content changed between two views of the working tree.
-fn edited_paths(before: &View, after: &View) -> BTreeSet<BString> {
-    let before: BTreeSet<&(BString, Fingerprint)> = before.dirty().iter().collect();
-    let after: BTreeSet<&(BString, Fingerprint)> = after.dirty().iter().collect();
-    before
+fn edited_paths(before: &View, after: &View) -> Result<BTreeSet<BString>> {
+    let before: BTreeSet<&(BString, Fingerprint)> = before.dirty()?.iter().collect();
+    let after: BTreeSet<&(BString, Fingerprint)> = after.dirty()?.iter().collect();
+    Ok(before
         .symmetric_difference(&after)
         .map(|(path, _)| path.clone())
-        .collect()
+        .collect())
 }

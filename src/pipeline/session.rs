@@ -55,8 +55,7 @@ impl Workshop {
         fs_err::create_dir_all(&scratch)?;
         hide(project.state())?;
         Ok(Workshop {
-            agent: install_agent(project.state())
-                .context("cannot install the collector")?,
+            agent: install_agent(project.state()).context("cannot install the collector")?,
             scratch,
             run,
             now,

@@ -14,8 +14,8 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::{Mutex, PoisonError};
 
 pub use check::{Check, CheckState};
-pub use selection::{EvidenceJson, ReasonJson, SelectionJson};
 pub use event::{Estimate, Event, RunSummary, SelectionMode, SelectionSummary};
+pub use selection::{EvidenceJson, ReasonJson, SelectionJson};
 
 use crate::error::Error;
 use human::Human;

@@ -126,7 +126,10 @@ impl SelectionJson {
             })
             .collect();
         let count = |wanted: fn(&Reason) -> bool| {
-            selection.selected().filter(|(_, reason)| wanted(reason)).count()
+            selection
+                .selected()
+                .filter(|(_, reason)| wanted(reason))
+                .count()
         };
         let (all, chosen) = selection.seconds();
         let revision = view.revision();

@@ -100,7 +100,11 @@ impl RunPlan {
 }
 
 fn prepended(first: &Path, variable: &str, separator: &str) -> OsString {
-    join(first.as_os_str(), std::env::var_os(variable).as_deref(), separator)
+    join(
+        first.as_os_str(),
+        std::env::var_os(variable).as_deref(),
+        separator,
+    )
 }
 
 fn appended(variable: &str, last: &str, separator: &str) -> OsString {

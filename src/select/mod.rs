@@ -59,7 +59,9 @@ impl Strategy {
         match self {
             Strategy::Auto => "The most precise strategy that is safe here",
             Strategy::All => "Every test",
-            Strategy::Commit => "Tests whose dependencies changed since the nearest recorded commit",
+            Strategy::Commit => {
+                "Tests whose dependencies changed since the nearest recorded commit"
+            }
             Strategy::Memo => "Tests that no recorded result, from any commit, vouches for",
         }
     }
@@ -223,17 +225,21 @@ impl Selection {
     }
 
     pub fn selected(&self) -> impl Iterator<Item = (&str, &Reason)> {
-        self.verdicts.iter().filter_map(|(test, verdict)| match verdict {
-            Verdict::Run(reason) => Some((test.as_str(), reason)),
-            Verdict::Skip(_) => None,
-        })
+        self.verdicts
+            .iter()
+            .filter_map(|(test, verdict)| match verdict {
+                Verdict::Run(reason) => Some((test.as_str(), reason)),
+                Verdict::Skip(_) => None,
+            })
     }
 
     pub fn excluded(&self) -> impl Iterator<Item = (&str, &Evidence)> {
-        self.verdicts.iter().filter_map(|(test, verdict)| match verdict {
-            Verdict::Run(_) => None,
-            Verdict::Skip(evidence) => Some((test.as_str(), evidence)),
-        })
+        self.verdicts
+            .iter()
+            .filter_map(|(test, verdict)| match verdict {
+                Verdict::Run(_) => None,
+                Verdict::Skip(evidence) => Some((test.as_str(), evidence)),
+            })
     }
 
     /// Seconds that all known tests took last, and that the selected ones did.

@@ -54,8 +54,6 @@ fn programs() -> impl Generator<Value = Program> {
     prop::collection::vec((reads, branches), TESTS).prop_map(|tests| Program { tests })
 }
 
-
-
 fn states(count: usize) -> impl Generator<Value = Vec<State>> {
     prop::collection::vec(prop::collection::vec(0u8..3, UNITS), count)
 }
@@ -96,7 +94,9 @@ fn recorded(program: &Program, state: &State, incomplete: &BTreeSet<usize>) -> M
             outcome: outcome(digest),
             duration_ms: 1,
             position: test as u32,
-            incomplete: incomplete.contains(&test).then(|| "by the property".to_owned()),
+            incomplete: incomplete
+                .contains(&test)
+                .then(|| "by the property".to_owned()),
             run: 0,
             selected: true,
         };
@@ -139,9 +139,9 @@ fn header() -> Header {
 fn differences_by_hand(matrix: &Matrix, head: &State, late: &BTreeSet<usize>) -> Differences {
     let mut found = Differences::default();
     for (id, (known, recorded)) in matrix.units.iter().enumerate() {
-        let at: usize = known.path[1..].iter().fold(0, |sum, digit| {
-            sum * 10 + usize::from(digit - b'0')
-        });
+        let at: usize = known.path[1..]
+            .iter()
+            .fold(0, |sum, digit| sum * 10 + usize::from(digit - b'0'));
         if late.contains(&at) {
             found.late.push(id as u32);
         } else if value(head, at) != *recorded {
@@ -153,10 +153,9 @@ fn differences_by_hand(matrix: &Matrix, head: &State, late: &BTreeSet<usize>) ->
 
 /// Checks a skip against running the test at the head.
 fn check_skip(program: &Program, test: usize, head: &State, evidence: &Evidence) {
-    let late_holds = evidence
-        .late
-        .iter()
-        .all(|(known, recorded)| (0..UNITS).any(|at| unit(at) == *known && value(head, at) == *recorded));
+    let late_holds = evidence.late.iter().all(|(known, recorded)| {
+        (0..UNITS).any(|at| unit(at) == *known && value(head, at) == *recorded)
+    });
     if late_holds {
         let (_, digest) = program.run(test, head);
         assert_eq!(

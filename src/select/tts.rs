@@ -95,7 +95,9 @@ fn verdict(
             baseline: baseline(),
         });
     }
-    let mut late: Vec<UnitId> = of_row().flat_map(|state| state.late.iter().copied()).collect();
+    let mut late: Vec<UnitId> = of_row()
+        .flat_map(|state| state.late.iter().copied())
+        .collect();
     late.sort_unstable();
     late.dedup();
     Verdict::Skip(Evidence {
@@ -103,7 +105,11 @@ fn verdict(
         ran_at: matrix.header.runs[row.run as usize].commit.clone(),
         outcome: row.outcome,
         // Sets of one row may overlap; for people, the sum tells enough.
-        units: row.sets.iter().map(|set| matrix.sets[*set as usize].len()).sum(),
+        units: row
+            .sets
+            .iter()
+            .map(|set| matrix.sets[*set as usize].len())
+            .sum(),
         late: late
             .into_iter()
             .map(|id| matrix.units[id as usize].clone())

@@ -105,12 +105,28 @@ mod tests {
 
     #[test]
     fn comments_and_other_tools_do_not_count() {
-        let base = print("pyproject.toml", "[tool.pytest.ini_options]\naddopts = '-q'\n");
-        let same = "# hi\n[project]\nversion = '2'\n[tool.pytest.ini_options]\naddopts   = \"-q\"\n";
+        let base = print(
+            "pyproject.toml",
+            "[tool.pytest.ini_options]\naddopts = '-q'\n",
+        );
+        let same =
+            "# hi\n[project]\nversion = '2'\n[tool.pytest.ini_options]\naddopts   = \"-q\"\n";
         assert_eq!(base, print("a/pyproject.toml", same));
-        assert_ne!(base, print("pyproject.toml", "[tool.pytest.ini_options]\naddopts = '-v'\n"));
+        assert_ne!(
+            base,
+            print(
+                "pyproject.toml",
+                "[tool.pytest.ini_options]\naddopts = '-v'\n"
+            )
+        );
         let ini = print("tox.ini", "[pytest]\naddopts = -q\n");
-        assert_eq!(ini, print("tox.ini", "[tox]\nx=1\n[pytest]\n\n; c\naddopts = -q   \n[other]\ny=2\n"));
+        assert_eq!(
+            ini,
+            print(
+                "tox.ini",
+                "[tox]\nx=1\n[pytest]\n\n; c\naddopts = -q   \n[other]\ny=2\n"
+            )
+        );
         assert_ne!(ini, print("tox.ini", "[pytest]\naddopts = -q\n  -x\n"));
     }
 
@@ -118,7 +134,13 @@ mod tests {
     fn missing_empty_and_broken_files_differ() {
         let missing = config_fingerprint("setup.cfg".into(), None);
         assert_ne!(missing, print("setup.cfg", ""));
-        assert_ne!(print("pyproject.toml", "= 1"), print("pyproject.toml", "= 2"));
-        assert_eq!(print("setup.cfg", ""), print("setup.cfg", "[metadata]\nname = x\n"));
+        assert_ne!(
+            print("pyproject.toml", "= 1"),
+            print("pyproject.toml", "= 2")
+        );
+        assert_eq!(
+            print("setup.cfg", ""),
+            print("setup.cfg", "[metadata]\nname = x\n")
+        );
     }
 }

@@ -26,14 +26,18 @@ pub fn find(project: &Path, chosen: Option<&Path>) -> Result<Found> {
         if has_pytest(&python) {
             let args = ["-m", "pytest"].map(OsString::from);
             return Ok(Found {
-                command: std::iter::once(python.into_os_string()).chain(args).collect(),
+                command: std::iter::once(python.into_os_string())
+                    .chain(args)
+                    .collect(),
                 because,
             });
         }
         asked.push(format!("{} ({because})", python.display()));
     }
     if asked.is_empty() {
-        bail!("no Python interpreter was found: activate the project's virtual environment, or name one with `python:` in tamis.yml or TAMIS_PYTHON");
+        bail!(
+            "no Python interpreter was found: activate the project's virtual environment, or name one with `python:` in tamis.yml or TAMIS_PYTHON"
+        );
     }
     bail!(
         "none of these interpreters has pytest: {}. Install it (`python -m pip install pytest`), activate the project's virtual environment, or name its interpreter with `python:` in tamis.yml or TAMIS_PYTHON",
@@ -58,7 +62,10 @@ pub fn python_of(command: &[OsString]) -> Option<PathBuf> {
         .take(512)
         .read_to_end(&mut start)
         .ok()?;
-    let line = start.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?;
+    let line = start
+        .strip_prefix(b"#!")?
+        .split(|byte| *byte == b'\n')
+        .next()?;
     let interpreter = PathBuf::from(std::str::from_utf8(line).ok()?.trim());
     is_python(&interpreter).then_some(interpreter)
 }

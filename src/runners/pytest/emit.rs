@@ -114,7 +114,10 @@ pub fn emit(selection: &Selection, project: &str, out: &Path) -> Result<Emission
     }
     write(&out.join("pytest.args"), args.as_bytes())?;
     let late = out.join(super::LATE);
-    write(&late, &serde_json::to_vec(&LateFile::new(selection, project))?)?;
+    write(
+        &late,
+        &serde_json::to_vec(&LateFile::new(selection, project))?,
+    )?;
     Ok(Emission {
         late,
         plain: plain.tests,
@@ -132,7 +135,9 @@ fn lines(ids: &[&str]) -> String {
 
 /// An id on one line: `\\`, `\n` and `\r` are escaped by a backslash.
 pub fn escape(id: &str) -> String {
-    id.replace('\\', "\\\\").replace('\n', "\\n").replace('\r', "\\r")
+    id.replace('\\', "\\\\")
+        .replace('\n', "\\n")
+        .replace('\r', "\\r")
 }
 
 struct Plain {
@@ -223,22 +228,28 @@ mod tests {
                 late: Vec::new(),
                 duration_ms: 1,
             };
-            selection.verdicts.insert((*test).into(), Verdict::Skip(evidence));
+            selection
+                .verdicts
+                .insert((*test).into(), Verdict::Skip(evidence));
         }
         for test in run {
-            selection.verdicts.insert((*test).into(), Verdict::Run(Reason::New));
+            selection
+                .verdicts
+                .insert((*test).into(), Verdict::Run(Reason::New));
         }
         selection
     }
 
     #[test]
     fn a_prefix_never_leaves_out_a_test_that_runs() {
-        let chosen = |excluded: &[&str], run: &[&str]| {
-            plain_exclusions(&selection(excluded, run)).prefixes
-        };
+        let chosen =
+            |excluded: &[&str], run: &[&str]| plain_exclusions(&selection(excluded, run)).prefixes;
         assert_eq!(chosen(&["a.py::t", "a.py::u"], &["b.py::t"]), ["a.py::"]);
         assert!(chosen(&["a.py::t"], &["a.py::tx"]).is_empty());
-        assert_eq!(chosen(&["a.py::C::t", "a.py::u"], &["a.py::v"]), ["a.py::C::", "a.py::u"]);
+        assert_eq!(
+            chosen(&["a.py::C::t", "a.py::u"], &["a.py::v"]),
+            ["a.py::C::", "a.py::u"]
+        );
         assert_eq!(chosen(&["a.py::t[1]"], &["a.py::t[2]"]), ["a.py::t[1]"]);
     }
 

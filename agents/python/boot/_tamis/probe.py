@@ -1,7 +1,8 @@
 """Prints what late units are now: `python probe.py units.json`.
 
-The file holds `[[kind, name], …]`; the answer is a list of fingerprints in the
-same order, null for what is missing. It imports no pytest.
+The file holds `[[kind, name], …]`; the answer is an object: `values`, a list
+of fingerprints in the same order, null for what is missing, and `runtime`, the
+words that name this environment. It imports no pytest.
 """
 
 import os
@@ -13,7 +14,7 @@ def main():
     boot = os.path.dirname(here)
     sys.path[:] = [entry for entry in sys.path if entry not in (here, boot)]
     sys.path.insert(0, boot)
-    from _tamis import dists, envvars, late
+    from _tamis import dists, envvars, fingerprint, late
 
     sys.path.remove(boot)
     import json
@@ -29,7 +30,7 @@ def main():
     values = [
         late.current_value(unit[0], unit[1], environment, None, installed) for unit in units
     ]
-    json.dump(values, sys.stdout)
+    json.dump({"runtime": fingerprint.runtime()[1], "values": values}, sys.stdout)
     print()
 
 
