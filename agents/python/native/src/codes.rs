@@ -1,0 +1,361 @@
+//! Which code objects are the project's, their numbers, and which ran in the
+//! current epoch.
+//!
+//! A code object carries its verdict in `co_extra`, which is freed with it, so
+//! an address that is used again carries none.
+
+use std::collections::HashMap;
+use std::ffi::{c_int, c_void};
+use std::hash::BuildHasherDefault;
+
+use crate::ffi::*;
+use crate::trace;
+
+/// What `co_extra` holds: 0 not seen; odd: not the project's, as judged by the
+/// `start` of that generation; even: twice the number plus two.
+type Verdict = usize;
+
+type SetExtra = unsafe extern "C" fn(Ref, isize, *mut c_void) -> c_int;
+type RequestIndex = unsafe extern "C" fn(Option<unsafe extern "C" fn(*mut c_void)>) -> isize;
+
+/// What the check at each call reads, together.
+struct Hot {
+    /// Where a code object points to its `_PyCodeObjectExtra`.
+    extra_offset: isize,
+    extra_index: isize,
+    outside: Verdict,
+    epoch: u32,
+    /// The last epoch in which each number ran.
+    last: *mut u32,
+}
+
+static HOT: Global<Hot> = Global::new(Hot {
+    extra_offset: 0,
+    extra_index: -1,
+    outside: 1,
+    epoch: 1,
+    last: std::ptr::null_mut(),
+});
+
+#[derive(PartialEq, Eq, Hash)]
+struct Key {
+    file: Vec<u8>,
+    line: c_int,
+    name: Vec<u8>,
+}
+
+/// One number's code, as `definitions` and the trace tell it.
+pub struct Definition {
+    file: Ref,
+    name: Ref,
+    line: c_int,
+    /// Whether the agent was told, or the current trace file holds it.
+    pub told: bool,
+    pub written: bool,
+}
+
+type Hasher = BuildHasherDefault<std::hash::DefaultHasher>;
+
+struct Codes {
+    prefixes: Vec<Vec<u8>>,
+    excludes: Vec<Vec<u8>>,
+    set_extra: Option<SetExtra>,
+    numbers: HashMap<Key, u32, Hasher>,
+    definitions: Vec<Definition>,
+    last: Vec<u32>,
+    ran: Vec<u32>,
+    told: usize,
+    lost: Option<&'static str>,
+}
+
+static CODES: Global<Codes> = Global::new(Codes {
+    prefixes: Vec::new(),
+    excludes: Vec::new(),
+    set_extra: None,
+    numbers: HashMap::with_hasher(BuildHasherDefault::new()),
+    definitions: Vec::new(),
+    last: Vec::new(),
+    ran: Vec::new(),
+    told: 0,
+    lost: None,
+});
+
+/// Notes that `code` runs. Returns whether it is the project's.
+#[inline(always)]
+pub unsafe fn touch(code: Ref) -> bool {
+    let hot = HOT.get();
+    let extra = word(code, hot.extra_offset) as *const usize;
+    if !extra.is_null() && *extra as isize > hot.extra_index {
+        let verdict = *extra.offset(1 + hot.extra_index);
+        if verdict == hot.outside {
+            return false;
+        }
+        if verdict != 0 && verdict & 1 == 0 {
+            let last = hot.last.add(verdict / 2 - 1);
+            if *last != hot.epoch {
+                *last = hot.epoch;
+                first_run((verdict / 2 - 1) as u32);
+            }
+            return true;
+        }
+    }
+    judge(code)
+}
+
+#[cold]
+#[inline(never)]
+unsafe fn first_run(number: u32) {
+    if trace::is_on() {
+        with_error_aside(|| write(number));
+    } else {
+        CODES.get().ran.push(number);
+    }
+}
+
+/// Takes the verdict on a code object that was not seen before.
+#[cold]
+#[inline(never)]
+unsafe fn judge(code: Ref) -> bool {
+    with_error_aside(|| match verdict_on(code) {
+        Some(verdict) if verdict & 1 == 1 => false,
+        Some(verdict) => {
+            let number = verdict / 2 - 1;
+            let epoch = HOT.get().epoch;
+            let first = CODES.get().last.get_mut(number).is_some_and(|last| {
+                let first = *last != epoch;
+                *last = epoch;
+                first
+            });
+            if first {
+                first_run(number as u32);
+            }
+            true
+        }
+        None => {
+            PyErr_Clear();
+            lose("a code object could not be read");
+            true
+        }
+    })
+}
+
+unsafe fn verdict_on(code: Ref) -> Option<Verdict> {
+    let file = owned(PyObject_GetAttrString(code, c"co_filename".as_ptr()))?;
+    let path = text_bytes(file.0)?;
+    let verdict = if CODES.get().is_project(&path) {
+        let name = owned(PyObject_GetAttrString(code, c"co_name".as_ptr()))?;
+        let line = owned(PyObject_GetAttrString(code, c"co_firstlineno".as_ptr()))?;
+        let key = Key {
+            name: text_bytes(name.0)?,
+            line: PyLong_AsLong(line.0) as c_int,
+            file: path,
+        };
+        (number_of(key, file.0, name.0) as usize + 1) * 2
+    } else {
+        HOT.get().outside
+    };
+    let set = CODES.get().set_extra?;
+    (set(code, HOT.get().extra_index, verdict as *mut c_void) == 0).then_some(verdict)
+}
+
+unsafe fn number_of(key: Key, file: Ref, name: Ref) -> u32 {
+    let codes = CODES.get();
+    let next = codes.definitions.len() as u32;
+    let line = key.line;
+    let number = *codes.numbers.entry(key).or_insert(next);
+    if number == next {
+        Py_IncRef(file);
+        Py_IncRef(name);
+        codes.definitions.push(Definition {
+            file,
+            name,
+            line,
+            told: false,
+            written: false,
+        });
+        codes.last.push(0);
+        HOT.get().last = codes.last.as_mut_ptr();
+    }
+    number
+}
+
+impl Codes {
+    fn is_project(&self, path: &[u8]) -> bool {
+        match path.first() {
+            None | Some(b'<') => return false,
+            Some(b'/') => {}
+            Some(_) => return true,
+        }
+        let longest = |list: &[Vec<u8>]| {
+            let matching = list.iter().filter(|prefix| path.starts_with(prefix));
+            matching.map(|prefix| prefix.len() + 1).max().unwrap_or(0)
+        };
+        longest(&self.prefixes) > longest(&self.excludes)
+    }
+}
+
+/// A reference that is given back when dropped.
+struct Owned(Ref);
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        // SAFETY: made by `owned` under the GIL from a new reference.
+        unsafe { Py_DecRef(self.0) }
+    }
+}
+
+fn owned(object: Ref) -> Option<Owned> {
+    (!object.is_null()).then_some(Owned(object))
+}
+
+/// Sets what is project code. False, if this interpreter's code objects
+/// cannot carry verdicts.
+pub unsafe fn prepare(prefixes: Vec<Vec<u8>>, excludes: Vec<Vec<u8>>) -> bool {
+    if CODES.get().set_extra.is_none() && !find_extra() {
+        return false;
+    }
+    let codes = CODES.get();
+    codes.prefixes = prefixes;
+    codes.excludes = excludes;
+    HOT.get().outside += 2;
+    true
+}
+
+/// Finds out where code objects keep `co_extra`: marks one and looks which of
+/// its words points to the mark.
+unsafe fn find_extra() -> bool {
+    let request = either(&[
+        c"PyUnstable_Eval_RequestCodeExtraIndex",
+        c"_PyEval_RequestCodeExtraIndex",
+    ]);
+    let set = either(&[c"PyUnstable_Code_SetExtra", c"_PyCode_SetExtra"]);
+    let (Some(request), Some(set)) = (request, set) else {
+        return false;
+    };
+    // SAFETY: both names of each function have had this signature since 3.6.
+    let (request, set) = (
+        std::mem::transmute::<*mut c_void, RequestIndex>(request),
+        std::mem::transmute::<*mut c_void, SetExtra>(set),
+    );
+    let code = PyCode_NewEmpty(c"<tamis>".as_ptr(), c"probe".as_ptr(), 1);
+    let index = request(None);
+    if code.is_null() || index < 0 {
+        PyErr_Clear();
+        return false;
+    }
+    const MARK: usize = 0x7a31_5150;
+    let size = type_object::basicsize(&raw mut PyCode_Type);
+    let before: Vec<usize> = (16..size).step_by(8).map(|at| word(code, at)).collect();
+    let found = set(code, index, MARK as *mut c_void) == 0
+        && (16..size).step_by(8).zip(before).any(|(at, before)| {
+            let extra = word(code, at) as *const usize;
+            let marked = before == 0
+                && !extra.is_null()
+                && extra.is_aligned()
+                && *extra as isize > index
+                && *extra.offset(1 + index) == MARK;
+            if marked {
+                HOT.get().extra_offset = at;
+            }
+            marked
+        });
+    HOT.get().extra_index = index;
+    CODES.get().set_extra = found.then_some(set);
+    PyErr_Clear();
+    Py_DecRef(code);
+    found
+}
+
+/// Ends the epoch; the numbers that ran in it.
+pub unsafe fn swap() -> Ref {
+    let ran = std::mem::take(&mut CODES.get().ran);
+    next_epoch();
+    let list = list_of(&ran);
+    // Give the buffer back, unless code ran meanwhile (a finaliser).
+    let codes = CODES.get();
+    if codes.ran.is_empty() {
+        codes.ran = ran;
+        codes.ran.clear();
+    }
+    list
+}
+
+unsafe fn next_epoch() {
+    let hot = HOT.get();
+    hot.epoch = hot.epoch.wrapping_add(1);
+    if hot.epoch == 0 {
+        CODES.get().last.fill(0);
+        hot.epoch = 1;
+    }
+}
+
+/// Tuples for the numbers that the agent was not told yet.
+pub unsafe fn definitions() -> Ref {
+    let list = PyList_New(0);
+    if list.is_null() {
+        return list;
+    }
+    loop {
+        let codes = CODES.get();
+        let number = codes.told;
+        let Some(definition) = codes.definitions.get_mut(number) else {
+            return list;
+        };
+        let (file, line, name) = (definition.file, definition.line, definition.name);
+        let tuple = Py_BuildValue(c"(iOiO)".as_ptr(), number as c_int, file, line, name);
+        if tuple.is_null() || PyList_Append(list, tuple) != 0 {
+            Py_DecRef(tuple);
+            Py_DecRef(list);
+            return std::ptr::null_mut();
+        }
+        Py_DecRef(tuple);
+        let codes = CODES.get();
+        codes.told = number + 1;
+        if let Some(definition) = codes.definitions.get_mut(number) {
+            definition.told = true;
+        }
+    }
+}
+
+/// Begins to write to a new trace file or scope: what is pending goes there.
+pub unsafe fn flush_to_trace(new_file: bool) {
+    if new_file {
+        for definition in &mut CODES.get().definitions {
+            definition.written = false;
+        }
+    }
+    for number in std::mem::take(&mut CODES.get().ran) {
+        write(number);
+    }
+    next_epoch();
+}
+
+unsafe fn write(number: u32) {
+    let Some(definition) = CODES.get().definitions.get_mut(number as usize) else {
+        return;
+    };
+    let known = definition.told || definition.written;
+    definition.written = true;
+    let unit = if known {
+        None
+    } else {
+        let (file, name) = (text_bytes(definition.file), text_bytes(definition.name));
+        Some((
+            file.unwrap_or_default(),
+            definition.line,
+            name.unwrap_or_default(),
+        ))
+    };
+    if !trace::write(number, unit) {
+        lose("a trace could not be written");
+    }
+}
+
+/// Notes that code may have run unrecorded.
+pub unsafe fn lose(why: &'static str) {
+    CODES.get().lost = Some(why);
+}
+
+pub unsafe fn take_lost() -> Option<&'static str> {
+    CODES.get().lost.take()
+}

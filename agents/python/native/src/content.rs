@@ -1,0 +1,265 @@
+//! Reading the shallow content of objects in place: without running Python
+//! code, without allocating Python objects, without creating an instance's
+//! `__dict__`.
+//!
+//! Content is a row of words. Most are addresses of objects; words below
+//! [`FIRST_ADDRESS`] are marks and offsets.
+
+use crate::ffi::*;
+
+/// No object lives below this address.
+pub const FIRST_ADDRESS: usize = 4096;
+/// `Py_T_OBJECT_EX`, the type of the members that `__slots__` makes.
+const OBJECT_MEMBER: i32 = 16;
+/// Items per block of a deque.
+const DEQUE_BLOCK: isize = 64;
+
+/// How a part of an object is read.
+#[derive(Clone)]
+pub enum Reader {
+    Dict(Ref),
+    List,
+    Set,
+    Deque,
+    Bytes,
+    Cell,
+    /// The type, and what `__dict__` would hold.
+    Attributes,
+    /// The type, and the members at these offsets.
+    Slots(Vec<isize>),
+}
+
+/// Where this version keeps things that are not public.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Inline {
+    /// Up to 3.10: instances have a dict or none.
+    None,
+    /// 3.11: values behind a pointer, beside the one to the dict.
+    Beside,
+    /// 3.12: one pointer; its lowest bit tells values from a dict.
+    Tagged,
+    /// 3.13: values in the object, valid while there is no dict.
+    Inside,
+}
+
+impl Inline {
+    pub fn of_version() -> Inline {
+        match version().1 {
+            ..=10 => Inline::None,
+            11 => Inline::Beside,
+            12 => Inline::Tagged,
+            _ => Inline::Inside,
+        }
+    }
+}
+
+/// Appends the content of the part of `object` that `reader` reads.
+pub unsafe fn read(object: Ref, reader: &Reader, inline: Inline, out: &mut Vec<usize>) {
+    match reader {
+        Reader::Dict(dict) => read_dict(*dict, out),
+        Reader::List => out.extend_from_slice(list_items(object)),
+        Reader::Set => read_set(object, out),
+        Reader::Deque => read_deque(object, out),
+        Reader::Bytes => out.push(bytes_hash(object)),
+        Reader::Cell => out.push(word(object, 16)),
+        Reader::Attributes => {
+            out.push((*object).kind as usize);
+            read_attributes(object, inline, out);
+        }
+        Reader::Slots(offsets) => {
+            out.push((*object).kind as usize);
+            out.extend(offsets.iter().map(|offset| word(object, *offset)));
+        }
+    }
+}
+
+unsafe fn read_dict(dict: Ref, out: &mut Vec<usize>) {
+    let (mut at, mut key, mut value) = (0, std::ptr::null_mut(), std::ptr::null_mut());
+    while PyDict_Next(dict, &mut at, &mut key, &mut value) != 0 {
+        out.push(key as usize);
+        out.push(value as usize);
+    }
+}
+
+/// `PyListObject`: size, then the address of the items. Public since 3.0.
+pub unsafe fn list_items<'a>(list: Ref) -> &'a [usize] {
+    let (size, items) = (word(list, 16), word(list, 24) as *const usize);
+    match (size, items.is_null()) {
+        (0, _) | (_, true) => &[],
+        (size, false) => std::slice::from_raw_parts(items, size),
+    }
+}
+
+/// `PySetObject`: a table of (key, hash); a free entry has no key, a deleted
+/// one the hash -1, which no object has.
+unsafe fn read_set(set: Ref, out: &mut Vec<usize>) {
+    let (mask, table) = (word(set, 32), word(set, 40) as *const [usize; 2]);
+    for at in 0..=mask {
+        let [key, hash] = *table.add(at);
+        if key != 0 && hash != usize::MAX {
+            out.push(key);
+        }
+    }
+}
+
+/// `dequeobject`: a chain of blocks (left link, items, right link).
+unsafe fn read_deque(deque: Ref, out: &mut Vec<usize>) {
+    let (mut left, mut block) = (word(deque, 16), word(deque, 24) as *const usize);
+    let mut at = word(deque, 40) as isize;
+    while left > 0 && !block.is_null() {
+        if at == DEQUE_BLOCK {
+            block = *block.offset(1 + DEQUE_BLOCK) as *const usize;
+            at = 0;
+            continue;
+        }
+        out.push(*block.offset(1 + at));
+        at += 1;
+        left -= 1;
+    }
+}
+
+unsafe fn bytes_hash(bytes: Ref) -> usize {
+    use std::hash::Hasher;
+    let start = PyByteArray_AsString(bytes).cast::<u8>();
+    let bytes = std::slice::from_raw_parts(start, PyByteArray_Size(bytes) as usize);
+    let mut hasher = std::hash::DefaultHasher::new();
+    hasher.write(bytes);
+    // Never an address: bytes are not guarded.
+    hasher.finish() as usize | 1 << 63
+}
+
+/// Where the attributes of an instance are right now.
+pub enum Attributes {
+    None,
+    Dict(Ref),
+    /// Values and their insertion order: `order(n)` is at `order + n * step`.
+    Values {
+        values: *const usize,
+        count: usize,
+        order: *const u8,
+        step: isize,
+    },
+}
+
+pub unsafe fn attributes(object: Ref, inline: Inline) -> Attributes {
+    let kind = (*object).kind;
+    if type_object::dictoffset(kind) == 0 {
+        return Attributes::None;
+    }
+    let managed = type_object::flags(kind) & type_object::MANAGED_DICT != 0;
+    let dict = match inline {
+        Inline::Beside if managed => {
+            let values = word(object, -32) as *const usize;
+            if !values.is_null() {
+                return before_values(values);
+            }
+            word(object, -24)
+        }
+        Inline::Tagged if managed => {
+            let dict_or_values = word(object, -24);
+            if dict_or_values & 1 == 1 {
+                return before_values((dict_or_values + 1) as *const usize);
+            }
+            dict_or_values
+        }
+        Inline::Inside if managed => {
+            let dict = word(object, -24);
+            if dict == 0 && type_object::flags(kind) & type_object::INLINE_VALUES != 0 {
+                return inside_values(object);
+            }
+            dict
+        }
+        _ => {
+            let slot = _PyObject_GetDictPtr(object);
+            if slot.is_null() { 0 } else { *slot as usize }
+        }
+    };
+    match dict {
+        0 => Attributes::None,
+        dict => Attributes::Dict(dict as Ref),
+    }
+}
+
+/// 3.11 and 3.12: count and order lie before the values, backwards.
+unsafe fn before_values(values: *const usize) -> Attributes {
+    let count = values.cast::<u8>().sub(2);
+    Attributes::Values {
+        values,
+        count: usize::from(*count),
+        order: count.sub(1),
+        step: -1,
+    }
+}
+
+/// 3.13: capacity, count, embedded, valid; values; order.
+unsafe fn inside_values(object: Ref) -> Attributes {
+    let head = object.cast::<u8>().add(16);
+    let (capacity, count, valid) = (*head, *head.add(1), *head.add(3));
+    let values = head.add(8).cast::<usize>();
+    if valid == 0 {
+        return Attributes::None;
+    }
+    Attributes::Values {
+        values,
+        count: usize::from(count),
+        order: values.add(usize::from(capacity)).cast(),
+        step: 1,
+    }
+}
+
+unsafe fn read_attributes(object: Ref, inline: Inline, out: &mut Vec<usize>) {
+    match attributes(object, inline) {
+        Attributes::None => {}
+        Attributes::Dict(dict) => read_dict(dict, out),
+        Attributes::Values {
+            values,
+            count,
+            order,
+            step,
+        } => {
+            let names = shared_names((*object).kind, inline);
+            for n in 0..count {
+                let at = usize::from(*order.offset(step * n as isize));
+                let value = *values.add(at);
+                if value != 0 {
+                    // A name, so that nothing differs once a dict is made.
+                    out.push(names.map_or(at, |names| *names.add(2 * at)));
+                    out.push(value);
+                }
+            }
+        }
+    }
+}
+
+/// The (name, unused) entries of the keys that the instances of a class share.
+unsafe fn shared_names(kind: Ref, inline: Inline) -> Option<*const usize> {
+    /// Entries are (name, value): no hash beside them.
+    const SPLIT: u8 = 2;
+    let offset = match inline {
+        Inline::None => return None,
+        Inline::Beside => 872,
+        Inline::Tagged | Inline::Inside => 880,
+    };
+    let keys = word(kind, offset) as *const u8;
+    if keys.is_null() || *keys.add(10) != SPLIT {
+        return None;
+    }
+    let index_bytes = 1 << *keys.add(9);
+    Some(keys.add(32 + index_bytes).cast())
+}
+
+/// Appends the offsets of the members that the `__slots__` of `kind` made.
+pub unsafe fn slot_offsets(kind: Ref, out: &mut Vec<isize>) {
+    let mut pairs = Vec::new();
+    read_dict(type_object::dict(kind), &mut pairs);
+    for pair in pairs.chunks_exact(2) {
+        let value = pair[1] as Ref;
+        // A descriptor of this very class, not one put there by hand.
+        if (*value).kind == &raw mut PyMemberDescr_Type && word(value, 16) == kind as usize {
+            let member = word(value, 40) as *const u8;
+            if *member.add(8).cast::<i32>() == OBJECT_MEMBER {
+                out.push(word(member, 16) as isize);
+            }
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! Recording on 3.9 to 3.11: the frame evaluation hook of PEP 523, which the
+//! interpreter calls for each call and each resumption of a generator.
+
+use std::ffi::{c_int, c_void};
+
+use crate::codes;
+use crate::ffi::*;
+
+type Eval = unsafe extern "C" fn(*mut c_void, *mut c_void, c_int) -> Ref;
+type GetEval = unsafe extern "C" fn(*mut c_void) -> Eval;
+type SetEval = unsafe extern "C" fn(*mut c_void, Eval);
+
+/// Where a frame keeps its code: `PyFrameObject.f_code` up to 3.10,
+/// `_PyInterpreterFrame.f_code` on 3.11. Probed by `start`.
+const FRAME_CODE: isize = 32;
+/// `_PyInterpreterFrame.f_func` on 3.11.
+const FRAME_FUNCTION: isize = 0;
+/// `PyThreadState.recursion_remaining` and `recursion_limit` on 3.11.
+const RECURSION_REMAINING: isize = 32;
+const RECURSION_LIMIT: isize = 36;
+/// With a hook, 3.11 uses C stack for each Python call, about half a kilobyte.
+/// Deeper than this, the hook gets out of the way.
+const DEEPEST: i32 = 4000;
+
+struct Hook {
+    get: Option<GetEval>,
+    set: Option<SetEval>,
+    /// What evaluated frames before us; we call it.
+    previous: Option<Eval>,
+    ours: Option<Eval>,
+    vectorcall: Option<*mut c_void>,
+    suspended: bool,
+    /// Whether another hook lies over ours, which therefore could not be
+    /// taken out by `stop`.
+    buried: bool,
+    probed: usize,
+}
+
+static HOOK: Global<Hook> = Global::new(Hook {
+    get: None,
+    set: None,
+    previous: None,
+    ours: None,
+    vectorcall: None,
+    suspended: false,
+    buried: false,
+    probed: 0,
+});
+
+/// Installs the hook. False if this interpreter is not understood.
+pub unsafe fn start() -> bool {
+    let get = symbol(c"_PyInterpreterState_GetEvalFrameFunc");
+    let set = symbol(c"_PyInterpreterState_SetEvalFrameFunc");
+    let (Some(get), Some(set)) = (get, set) else {
+        return false;
+    };
+    // SAFETY: these two have had these signatures since 3.9.
+    let (get, set) = (
+        std::mem::transmute::<*mut c_void, GetEval>(get),
+        std::mem::transmute::<*mut c_void, SetEval>(set),
+    );
+    let interpreter = PyInterpreterState_Main();
+    let previous = get(interpreter);
+    let hook = HOOK.get();
+    if hook.buried {
+        // Once more on top it would call itself for ever.
+        return false;
+    }
+    hook.get = Some(get);
+    hook.set = Some(set);
+    hook.previous = Some(previous);
+    let ours: Eval = match version() {
+        (3, 9 | 10, _) => evaluate,
+        (3, 11, patch) if recursion_is_understood() => {
+            hook.vectorcall = symbol(c"_PyFunction_Vectorcall");
+            match (patch, hook.vectorcall) {
+                (4.., _) => evaluate_311,
+                (_, Some(_)) => evaluate_311_early,
+                (_, None) => return false,
+            }
+        }
+        _ => return false,
+    };
+    set(interpreter, probe);
+    let understood = probe_sees_code();
+    set(interpreter, if understood { ours } else { previous });
+    HOOK.get().ours = understood.then_some(ours);
+    understood
+}
+
+/// Takes the hook out, unless somebody put another one on top of it: then it
+/// stays and passes through.
+pub unsafe fn stop() {
+    let hook = HOOK.get();
+    let (Some(get), Some(set), Some(previous)) = (hook.get, hook.set, hook.previous) else {
+        return;
+    };
+    let interpreter = PyInterpreterState_Main();
+    if is_ours(get(interpreter)) {
+        set(interpreter, previous);
+    } else {
+        hook.buried = !hook.suspended;
+    }
+    hook.ours = None;
+}
+
+/// Whether the interpreter still calls us first.
+pub unsafe fn is_in_place() -> bool {
+    let hook = HOOK.get();
+    hook.suspended
+        || hook
+            .get
+            .is_some_and(|get| is_ours(get(PyInterpreterState_Main())))
+}
+
+unsafe fn is_ours(eval: Eval) -> bool {
+    HOOK.get()
+        .ours
+        .is_some_and(|ours| ours as usize == eval as usize)
+}
+
+unsafe extern "C" fn evaluate(state: *mut c_void, frame: *mut c_void, throw: c_int) -> Ref {
+    codes::touch(word(frame, FRAME_CODE) as Ref);
+    previous(state, frame, throw)
+}
+
+unsafe extern "C" fn evaluate_311(state: *mut c_void, frame: *mut c_void, throw: c_int) -> Ref {
+    codes::touch(word(frame, FRAME_CODE) as Ref);
+    let number = |offset: isize| *state.byte_offset(offset).cast::<i32>();
+    let limit = number(RECURSION_LIMIT);
+    if limit > DEEPEST && limit - number(RECURSION_REMAINING) > DEEPEST {
+        return evaluate_deep(state, frame, throw);
+    }
+    previous(state, frame, throw)
+}
+
+/// Before 3.11.4 a specialised `x[i]` ran `__getitem__` without asking the
+/// hook. It specialises only functions with the usual vectorcall, so we give
+/// each project function that runs another one that does the same.
+unsafe extern "C" fn evaluate_311_early(
+    state: *mut c_void,
+    frame: *mut c_void,
+    throw: c_int,
+) -> Ref {
+    let function = word(frame, FRAME_FUNCTION) as Ref;
+    if !function.is_null() && (*function).kind == &raw mut PyFunction_Type {
+        let offset = type_object::vectorcall_offset((*function).kind);
+        let slot = function.byte_offset(offset).cast::<*mut c_void>();
+        if Some(*slot) == HOOK.get().vectorcall {
+            *slot = vectorcall as *mut c_void;
+            // The version that specialised code compares.
+            *slot.add(1).cast::<u32>() = 0;
+        }
+    }
+    evaluate_311(state, frame, throw)
+}
+
+unsafe extern "C" fn vectorcall(function: Ref, args: *const Ref, count: usize, names: Ref) -> Ref {
+    type Vectorcall = unsafe extern "C" fn(Ref, *const Ref, usize, Ref) -> Ref;
+    match HOOK.get().vectorcall {
+        // SAFETY: only installed when the symbol was found.
+        Some(usual) => {
+            std::mem::transmute::<*mut c_void, Vectorcall>(usual)(function, args, count, names)
+        }
+        None => raise(PyExc_RuntimeError, c"tamis: no vectorcall"),
+    }
+}
+
+#[inline(always)]
+unsafe fn previous(state: *mut c_void, frame: *mut c_void, throw: c_int) -> Ref {
+    match HOOK.get().previous {
+        Some(previous) => previous(state, frame, throw),
+        None => raise(PyExc_RuntimeError, c"tamis: no frame evaluation function"),
+    }
+}
+
+/// Evaluates without a hook, so that deep recursion works as it does without
+/// us; what runs there is lost.
+#[cold]
+#[inline(never)]
+unsafe extern "C" fn evaluate_deep(state: *mut c_void, frame: *mut c_void, throw: c_int) -> Ref {
+    let hook = HOOK.get();
+    let interpreter = PyInterpreterState_Main();
+    let (Some(get), Some(set), Some(before)) = (hook.get, hook.set, hook.previous) else {
+        return previous(state, frame, throw);
+    };
+    if !is_ours(get(interpreter)) {
+        return previous(state, frame, throw);
+    }
+    codes::lose("a deep recursion");
+    hook.suspended = true;
+    set(interpreter, before);
+    let result = before(state, frame, throw);
+    let hook = HOOK.get();
+    hook.suspended = false;
+    if let Some(ours) = hook.ours
+        && get(interpreter) as usize == before as usize
+    {
+        set(interpreter, ours);
+    }
+    result
+}
+
+unsafe fn recursion_is_understood() -> bool {
+    let state = PyThreadState_Get();
+    let limit = *state.byte_offset(RECURSION_LIMIT).cast::<i32>();
+    let remaining = *state.byte_offset(RECURSION_REMAINING).cast::<i32>();
+    limit == Py_GetRecursionLimit() && (0..=limit).contains(&remaining)
+}
+
+unsafe extern "C" fn probe(state: *mut c_void, frame: *mut c_void, throw: c_int) -> Ref {
+    HOOK.get().probed = word(frame, FRAME_CODE);
+    previous(state, frame, throw)
+}
+
+/// Runs a piece of code and looks whether `probe` found that code in its frame.
+unsafe fn probe_sees_code() -> bool {
+    let code = Py_CompileString(c"0".as_ptr(), c"<tamis>".as_ptr(), EVAL_INPUT);
+    let globals = PyDict_New();
+    let mut seen = false;
+    if !code.is_null() && !globals.is_null() {
+        PyDict_SetItemString(globals, c"__builtins__".as_ptr(), PyEval_GetBuiltins());
+        let result = PyEval_EvalCode(code, globals, globals);
+        seen = !result.is_null() && HOOK.get().probed == code as usize;
+        Py_DecRef(result);
+    }
+    Py_DecRef(globals);
+    Py_DecRef(code);
+    PyErr_Clear();
+    seen
+}

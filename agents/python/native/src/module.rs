@@ -1,0 +1,307 @@
+//! The module and its functions.
+
+use std::ffi::{CStr, c_char, c_int, c_long};
+use std::ptr::null_mut;
+
+use crate::ffi::*;
+use crate::{audit, codes, eval_frame, monitoring, trace, watch};
+
+/// How code is being recorded.
+#[derive(Clone, Copy, PartialEq)]
+enum Mode {
+    Off,
+    EvalFrame,
+    Monitoring,
+}
+
+static MODE: Global<Mode> = Global::new(Mode::Off);
+static STARTED_BEFORE: Global<bool> = Global::new(false);
+
+/// Newest minor version that was looked at.
+const NEWEST: u32 = 14;
+
+/// Refuses, with an exception, in another interpreter than the main one.
+unsafe fn in_main() -> bool {
+    let main = PyInterpreterState_Get() == PyInterpreterState_Main();
+    if !main {
+        raise(
+            PyExc_RuntimeError,
+            c"tamis records the main interpreter only",
+        );
+    }
+    main
+}
+
+unsafe extern "C" fn start(_: Ref, args: Ref) -> Ref {
+    let (mut prefixes, mut excludes): (Ref, Ref) = (null_mut(), null_mut());
+    let tuple = &raw mut PyTuple_Type;
+    let format = c"O!O!:start".as_ptr();
+    if !in_main()
+        || PyArg_ParseTuple(
+            args,
+            format,
+            tuple,
+            &raw mut prefixes,
+            tuple,
+            &raw mut excludes,
+        ) == 0
+    {
+        return null_mut();
+    }
+    let (Some(prefixes), Some(excludes)) = (texts_of(prefixes), texts_of(excludes)) else {
+        return null_mut();
+    };
+    if *MODE.get() != Mode::Off {
+        return raise(PyExc_RuntimeError, c"recording has started already");
+    }
+    let again = std::mem::replace(STARTED_BEFORE.get(), true);
+    if !codes::prepare(prefixes, excludes) {
+        return raise(
+            PyExc_RuntimeError,
+            c"code objects of this interpreter are not understood",
+        );
+    }
+    let (mode, name) = if version().1 >= 12 {
+        (
+            monitoring::start(again).then_some(Mode::Monitoring),
+            c"monitoring",
+        )
+    } else {
+        (
+            eval_frame::start().then_some(Mode::EvalFrame),
+            c"eval-frame",
+        )
+    };
+    let Some(mode) = mode else {
+        return raise(
+            PyExc_RuntimeError,
+            c"this interpreter has no hook for every call",
+        );
+    };
+    *MODE.get() = mode;
+    PyUnicode_FromStringAndSize(name.as_ptr(), name.count_bytes() as isize)
+}
+
+unsafe extern "C" fn stop(_: Ref, args: Ref) -> Ref {
+    if !in_main() || PyArg_ParseTuple(args, c":stop".as_ptr()) == 0 {
+        return null_mut();
+    }
+    match std::mem::replace(MODE.get(), Mode::Off) {
+        Mode::Off => {}
+        Mode::EvalFrame => eval_frame::stop(),
+        Mode::Monitoring => monitoring::stop(),
+    }
+    none()
+}
+
+unsafe extern "C" fn swap(_: Ref, args: Ref) -> Ref {
+    if !in_main() || PyArg_ParseTuple(args, c":swap".as_ptr()) == 0 {
+        return null_mut();
+    }
+    codes::swap()
+}
+
+unsafe extern "C" fn definitions(_: Ref, args: Ref) -> Ref {
+    if !in_main() || PyArg_ParseTuple(args, c":definitions".as_ptr()) == 0 {
+        return null_mut();
+    }
+    codes::definitions()
+}
+
+unsafe extern "C" fn lost(_: Ref, args: Ref) -> Ref {
+    if !in_main() || PyArg_ParseTuple(args, c":lost".as_ptr()) == 0 {
+        return null_mut();
+    }
+    let in_place = match *MODE.get() {
+        Mode::Off => true,
+        Mode::EvalFrame => eval_frame::is_in_place(),
+        Mode::Monitoring => monitoring::is_in_place(),
+    };
+    if !in_place {
+        codes::lose("another tool took the place of the recording hook");
+    }
+    match codes::take_lost() {
+        Some(why) => PyUnicode_FromStringAndSize(why.as_ptr().cast(), why.len() as isize),
+        None => none(),
+    }
+}
+
+unsafe extern "C" fn write_through(_: Ref, args: Ref) -> Ref {
+    let (mut fd, mut scope): (c_int, c_long) = (-1, 0);
+    let format = c"i|l:write_through".as_ptr();
+    if !in_main() || PyArg_ParseTuple(args, format, &raw mut fd, &raw mut scope) == 0 {
+        return null_mut();
+    }
+    if fd < 0 {
+        trace::close();
+        return none();
+    }
+    match trace::open(fd, scope) {
+        Some(new_file) => codes::flush_to_trace(new_file),
+        None => {
+            return raise(
+                PyExc_RuntimeError,
+                c"the trace's file descriptor is not open",
+            );
+        }
+    }
+    none()
+}
+
+unsafe extern "C" fn set_audit(_: Ref, args: Ref) -> Ref {
+    let (mut callback, mut names): (Ref, Ref) = (null_mut(), null_mut());
+    let format = c"OO!:audit".as_ptr();
+    let tuple = &raw mut PyTuple_Type;
+    if !in_main() || PyArg_ParseTuple(args, format, &raw mut callback, tuple, &raw mut names) == 0 {
+        return null_mut();
+    }
+    let Some(names) = texts_of(names) else {
+        return null_mut();
+    };
+    if callback == &raw mut _Py_NoneStruct {
+        callback = null_mut();
+    }
+    if !audit::set(callback, names) {
+        if PyErr_Occurred().is_null() {
+            raise(PyExc_RuntimeError, c"the audit hook could not be installed");
+        }
+        return null_mut();
+    }
+    none()
+}
+
+unsafe extern "C" fn audit_faults(_: Ref, args: Ref) -> Ref {
+    if !in_main() || PyArg_ParseTuple(args, c":audit_faults".as_ptr()) == 0 {
+        return null_mut();
+    }
+    PyLong_FromLong(c_long::from(audit::take_faults()))
+}
+
+unsafe extern "C" fn watch_add(_: Ref, args: Ref) -> Ref {
+    let mut object: Ref = null_mut();
+    if !in_main() || PyArg_ParseTuple(args, c"O:watch_add".as_ptr(), &raw mut object) == 0 {
+        return null_mut();
+    }
+    match watch::add(object) {
+        Some(index) => PyLong_FromLong(c_long::from(index)),
+        None => none(),
+    }
+}
+
+unsafe extern "C" fn watch_changed(_: Ref, args: Ref) -> Ref {
+    if !in_main() || PyArg_ParseTuple(args, c":watch_changed".as_ptr()) == 0 {
+        return null_mut();
+    }
+    let changed = watch::changed();
+    list_of(&changed)
+}
+
+unsafe extern "C" fn watch_keys(_: Ref, args: Ref) -> Ref {
+    let mut index: c_int = 0;
+    if !in_main() || PyArg_ParseTuple(args, c"i:watch_keys".as_ptr(), &raw mut index) == 0 {
+        return null_mut();
+    }
+    if index < 0 || !watch::has_index(index as u32) {
+        return raise(PyExc_IndexError, c"nothing is watched under this index");
+    }
+    match watch::keys(index as u32) {
+        Some(keys) => keys,
+        None => none(),
+    }
+}
+
+unsafe extern "C" fn watch_clear(_: Ref, args: Ref) -> Ref {
+    if !in_main() || PyArg_ParseTuple(args, c":watch_clear".as_ptr()) == 0 {
+        return null_mut();
+    }
+    watch::clear();
+    none()
+}
+
+const fn method(name: &'static CStr, callee: Function) -> MethodDef {
+    MethodDef {
+        name: name.as_ptr(),
+        callee: Some(callee),
+        flags: METH_VARARGS,
+        doc: std::ptr::null(),
+    }
+}
+
+static METHODS: Global<[MethodDef; 13]> = Global::new([
+    method(c"start", start),
+    method(c"stop", stop),
+    method(c"swap", swap),
+    method(c"definitions", definitions),
+    method(c"lost", lost),
+    method(c"write_through", write_through),
+    method(c"audit", set_audit),
+    method(c"audit_faults", audit_faults),
+    method(c"watch_add", watch_add),
+    method(c"watch_changed", watch_changed),
+    method(c"watch_keys", watch_keys),
+    method(c"watch_clear", watch_clear),
+    MethodDef {
+        name: std::ptr::null(),
+        callee: None,
+        flags: 0,
+        doc: std::ptr::null(),
+    },
+]);
+
+static MODULE: Global<ModuleDef> = Global::new(ModuleDef {
+    refcount: 1,
+    kind: null_mut(),
+    init: null_mut(),
+    index: 0,
+    copy: null_mut(),
+    name: c"_tamis_native".as_ptr(),
+    doc: c"What the Python agent of tamis needs at native speed.".as_ptr(),
+    size: -1,
+    methods: null_mut(),
+    slots: null_mut(),
+    traverse: null_mut(),
+    clear: null_mut(),
+    free: null_mut(),
+});
+
+/// Why this interpreter is not served.
+unsafe fn refusal() -> Option<&'static CStr> {
+    let text = CStr::from_ptr(Py_GetVersion());
+    let free_threaded = text
+        .to_bytes()
+        .windows(14)
+        .any(|at| at == b"free-threading")
+        || symbol(c"PyUnstable_Module_SetGIL").is_some();
+    match version() {
+        _ if free_threaded => Some(c"tamis: free-threaded builds are not supported"),
+        (3, 9..=NEWEST, _) => None,
+        _ => Some(c"tamis: this Python version is not supported"),
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn PyInit__tamis_native() -> Ref {
+    if let Some(why) = refusal() {
+        return raise(PyExc_ImportError, why);
+    }
+    let traced: *const c_char = c"getobjects".as_ptr();
+    if !PySys_GetObject(traced).is_null() {
+        return raise(
+            PyExc_ImportError,
+            c"tamis: Py_TRACE_REFS builds are not supported",
+        );
+    }
+    if PyInterpreterState_Get() != PyInterpreterState_Main() {
+        return raise(
+            PyExc_ImportError,
+            c"tamis records the main interpreter only",
+        );
+    }
+    let def = MODULE.get();
+    def.methods = METHODS.get().as_mut_ptr();
+    let module = PyModule_Create2(def, API_VERSION);
+    if !module.is_null() {
+        PyModule_AddIntConstant(module, c"SHIFT".as_ptr(), c_long::from(trace::SHIFT));
+    }
+    module
+}
