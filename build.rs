@@ -13,13 +13,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const SOURCES: &str = "agents/python/native/src";
+const HELPER: &str = "_tamis_native.so";
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-changed={SOURCES}");
     let out = PathBuf::from(variable("OUT_DIR"));
     let constant = match compile_helper(&out) {
-        Some(helper) => format!("Some(include_bytes!({helper:?}))"),
+        Some(()) => format!("Some(include_bytes!(concat!(env!(\"OUT_DIR\"), \"/{HELPER}\")))"),
         None => "None".to_owned(),
     };
     let text = format!(
@@ -31,15 +32,14 @@ fn main() {
     fs::write(&file, text).unwrap_or_else(|error| panic!("cannot write {file:?}: {error}"));
 }
 
-/// The helper's file, or `None` where tamis goes without it.
-fn compile_helper(out: &Path) -> Option<PathBuf> {
+/// Leaves the helper in `out`; `None` where tamis goes without it.
+fn compile_helper(out: &Path) -> Option<()> {
     let arch = variable("CARGO_CFG_TARGET_ARCH").into_string().ok()?;
     let is_linux = variable("CARGO_CFG_TARGET_OS") == "linux";
     if !is_linux || !["x86_64", "aarch64"].contains(&arch.as_str()) {
         return None;
     }
     let target = format!("{arch}-unknown-linux-gnu");
-    let helper = out.join("_tamis_native.so");
     let mut rustc = Command::new(variable("RUSTC"));
     rustc
         .args(["--crate-name", "_tamis_native", "--crate-type", "cdylib"])
@@ -47,7 +47,7 @@ fn compile_helper(out: &Path) -> Option<PathBuf> {
         .args(["-C", "opt-level=3", "-C", "panic=abort"])
         .args(["-C", "codegen-units=1", "-C", "strip=symbols"])
         .arg("-o")
-        .arg(&helper)
+        .arg(out.join(HELPER))
         .arg(Path::new(SOURCES).join("lib.rs"));
     let is_host = variable("HOST") == target.as_str();
     if !is_host {
@@ -65,7 +65,7 @@ fn compile_helper(out: &Path) -> Option<PathBuf> {
         .output()
         .unwrap_or_else(|error| panic!("cannot run {rustc:?}: {error}"));
     if output.status.success() {
-        return Some(helper);
+        return Some(());
     }
     let messages = String::from_utf8_lossy(&output.stderr);
     assert!(
