@@ -39,11 +39,12 @@ unsafe impl Sync for FastMethodDef {}
 
 /// (code, offset): a call or a resumption.
 unsafe extern "C" fn enter(_: Ref, args: *const Ref, count: isize) -> Ref {
-    if count >= 1 && !codes::touch(*args) {
-        if let Some(tool) = TOOL.get() {
-            Py_IncRef(tool.disable);
-            return tool.disable;
-        }
+    if count >= 1
+        && !codes::touch(*args)
+        && let Some(tool) = TOOL.get()
+    {
+        Py_IncRef(tool.disable);
+        return tool.disable;
     }
     none()
 }
