@@ -26,7 +26,7 @@ pub struct MatrixView {
     tests: Strs,
     rows: RowTable,
     sets: OnceLock<Result<Vec<u8>, Refusal>>,
-    names: OnceLock<Result<Strs, Refusal>>,
+    names: OnceLock<Result<Names, Refusal>>,
     prints: OnceLock<Result<Range<usize>, Refusal>>,
 }
 
@@ -118,18 +118,16 @@ impl MatrixView {
             .as_bstr()
     }
 
-    /// A unit by itself. The first call reads the names of all.
+    /// A unit by itself. The first call finds where each name is.
     pub fn unit(&self, id: UnitId) -> Result<Unit, Refusal> {
         let names = self
             .names
-            .get_or_init(|| self.units.read_names(&self.prefix, &self.file))
+            .get_or_init(|| Names::read(&self.prefix, &self.file))
             .as_ref()
             .map_err(Refusal::clone)?;
-        Ok(Unit::new(
-            self.kind(id),
-            self.path(id),
-            names.get(id as usize),
-        ))
+        let (kind, path) = (self.kind(id), self.units.paths[id as usize]);
+        let first = self.units.at_path(kind, path).start;
+        Ok(Unit::new(kind, self.path(id), names.get(first, id)?))
     }
 
     /// The fingerprint of a unit. The first call checks the digest of all.
@@ -243,5 +241,38 @@ impl MatrixView {
                 "sets hold another number of ids than declared",
             )),
         }
+    }
+}
+
+/// The names of units, of which few are ever asked for.
+#[derive(Debug)]
+struct Names {
+    content: Vec<u8>,
+    /// Where each unit's name begins in `content`.
+    starts: Vec<u32>,
+}
+
+impl Names {
+    fn read(prefix: &Prefix, file: &[u8]) -> Result<Names, Refusal> {
+        let content = prefix.raw(file, Section::Names)?;
+        let mut reader = Reader::new(&content);
+        let mut starts = Vec::with_capacity(prefix.counts.units as usize);
+        for _ in 0..prefix.counts.units {
+            starts.push(reader.position() as u32);
+            reader.skip_text()?;
+        }
+        reader.finish()?;
+        Ok(Names { content, starts })
+    }
+
+    /// The name of unit `id`; `first` is the first of its kind and path, where
+    /// the names that share prefixes with it begin.
+    fn get(&self, first: UnitId, id: UnitId) -> Result<String, Refusal> {
+        let mut reader = Reader::new(&self.content[self.starts[first as usize] as usize..]);
+        let mut name = Vec::new();
+        for other in first..=id {
+            reader.next_text(&mut name, other > first)?;
+        }
+        String::from_utf8(name).map_err(|_| Refusal::malformed("a name is not UTF-8"))
     }
 }

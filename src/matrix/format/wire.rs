@@ -128,7 +128,20 @@ impl<'a> Reader<'a> {
         }
         let mut least = 0u64;
         for _ in 0..count {
-            let id = least + self.varint()?;
+            // Two bytes hold most gaps: this loop is where selection spends
+            // its time.
+            let gap = match self.bytes.get(self.at..self.at + 2) {
+                Some([low, _]) if *low < 0x80 => {
+                    self.at += 1;
+                    u64::from(*low)
+                }
+                Some([low, high]) if *high < 0x80 => {
+                    self.at += 2;
+                    u64::from(*low & 0x7f) | u64::from(*high) << 7
+                }
+                _ => self.varint()?,
+            };
+            let id = least + gap;
             if id >= bound as u64 {
                 return Err(Refusal::malformed("an id is out of range"));
             }
@@ -136,6 +149,31 @@ impl<'a> Reader<'a> {
             least = id + 1;
         }
         Ok(count as usize)
+    }
+
+    /// Replaces `text` by the text that [`put_text`] wrote after it, or after
+    /// none unless `continues`.
+    pub(crate) fn next_text(&mut self, text: &mut Vec<u8>, continues: bool) -> Result<(), Refusal> {
+        let before = if continues { text.len() } else { 0 };
+        let shared = self.below(before + 1, "a shared prefix")?;
+        let rest = self.varint()?;
+        let rest = self.take(usize::try_from(rest).map_err(|_| short())?)?;
+        text.truncate(shared);
+        text.extend_from_slice(rest);
+        Ok(())
+    }
+
+    /// Passes over a text that [`put_text`] wrote.
+    pub(crate) fn skip_text(&mut self) -> Result<(), Refusal> {
+        self.varint()?;
+        let rest = self.varint()?;
+        self.take(usize::try_from(rest).map_err(|_| short())?)?;
+        Ok(())
+    }
+
+    /// How far it has read.
+    pub(crate) fn position(&self) -> usize {
+        self.at
     }
 
     /// Appends to `flat` the text that [`put_text`] wrote after the text

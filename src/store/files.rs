@@ -1,0 +1,169 @@
+//! The files of a store's directory: what they are by name, how one is written.
+
+use std::fs::{File, TryLockError};
+use std::io::{ErrorKind, Read, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use fs_err as fs;
+
+use super::{Name, Trouble};
+use crate::matrix::Refusal;
+
+pub(super) const SUFFIX: &str = "tamis";
+pub(super) const INDEX: &str = "index";
+const LOCK: &str = "lock";
+/// How names of files that are still being written begin.
+const TEMPORARY: &str = ".tmp-";
+/// How long to wait for another process that updates the index.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// What this process may do with a store, probed once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Access {
+    /// Nothing can be read or written.
+    None,
+    Read,
+    Write,
+}
+
+impl Access {
+    /// Leaves nothing behind: the probe is a file without a name, or one that
+    /// is removed at once.
+    pub(super) fn probe(dir: &Path) -> Access {
+        let exists = dir.exists();
+        if exists && fs::read_dir(dir).is_err() {
+            return Access::None;
+        }
+        // The directory is made when the first matrix is written, so what
+        // counts before is whether it can be made.
+        let there = match dir.ancestors().find(|dir| dir.exists()) {
+            Some(there) => there,
+            None => Path::new("."),
+        };
+        match (tempfile::tempfile_in(there), exists) {
+            (Ok(_), _) => Access::Write,
+            (Err(_), true) => Access::Read,
+            (Err(_), false) => Access::None,
+        }
+    }
+}
+
+/// The files in a store's directory, by what their names say.
+#[derive(Debug, Default)]
+pub(super) struct Listing {
+    /// Name and length of each matrix, sorted by name.
+    pub(super) matrices: Vec<(Name, u64)>,
+    /// Files that are being written, or that a killed process left.
+    pub(super) temporary: Vec<PathBuf>,
+    /// Files that do not belong here.
+    pub(super) foreign: Vec<PathBuf>,
+}
+
+impl Listing {
+    /// Lists `dir`; a directory that does not exist is an empty store.
+    pub(super) fn read(dir: &Path) -> Result<Listing, Trouble> {
+        let trouble = |error: std::io::Error| Trouble {
+            path: dir.to_owned(),
+            refusal: Refusal::Unreadable(error.to_string()),
+        };
+        let mut listing = Listing::default();
+        let entries = match std::fs::read_dir(dir) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(listing),
+            Err(error) => return Err(trouble(error)),
+        };
+        for entry in entries {
+            let path = entry.map_err(trouble)?.path();
+            listing.sort_in(path);
+        }
+        listing.matrices.sort();
+        listing.temporary.sort();
+        listing.foreign.sort();
+        Ok(listing)
+    }
+
+    fn sort_in(&mut self, path: PathBuf) {
+        let file_name = path.file_name().unwrap_or_default().to_string_lossy();
+        if file_name.starts_with(TEMPORARY) {
+            self.temporary.push(path);
+            return;
+        }
+        if file_name == INDEX || file_name == LOCK || file_name.starts_with('.') {
+            return;
+        }
+        let name = file_name
+            .strip_suffix(SUFFIX)
+            .and_then(|stem| Name::from_hex(stem.strip_suffix('.')?));
+        match (name, std::fs::metadata(&path)) {
+            (Some(name), Ok(meta)) if meta.is_file() => self.matrices.push((name, meta.len())),
+            // Another process's gc removed it since.
+            (Some(_), Err(error)) if error.kind() == ErrorKind::NotFound => {}
+            _ => self.foreign.push(path),
+        }
+    }
+}
+
+/// Reads at most `most` bytes from the start of a file.
+pub(super) fn read_start(path: &Path, most: usize) -> Result<Vec<u8>, Refusal> {
+    let unreadable = |error: std::io::Error| Refusal::Unreadable(error.to_string());
+    let file = File::open(path).map_err(unreadable)?;
+    let mut bytes = Vec::new();
+    file.take(most as u64)
+        .read_to_end(&mut bytes)
+        .map_err(unreadable)?;
+    Ok(bytes)
+}
+
+/// Writes a file so that it is there whole or not at all, whatever happens:
+/// a temporary file in the same directory, flushed to the disk, then renamed.
+pub(super) fn write_whole(dir: &Path, file_name: &str, bytes: &[u8]) -> anyhow::Result<()> {
+    let path = dir.join(file_name);
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(TEMPORARY);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // As for any new file; a private one would shut out other users of a
+        // shared cache.
+        builder.permissions(std::fs::Permissions::from_mode(0o666));
+    }
+    let mut file = builder
+        .tempfile_in(dir)
+        .with_context(|| format!("cannot create a file in {}", dir.display()))?;
+    file.write_all(bytes)
+        .and_then(|()| file.as_file().sync_all())
+        .with_context(|| format!("cannot write {}", path.display()))?;
+    file.persist(&path)
+        .with_context(|| format!("cannot rename a finished file to {}", path.display()))?;
+    sync_dir(dir);
+    Ok(())
+}
+
+/// Makes a rename last through a power cut, where the system can.
+fn sync_dir(dir: &Path) {
+    // Without it the rename may be lost, the old state stays whole: no error.
+    let _ = File::open(dir).and_then(|dir| dir.sync_all());
+}
+
+/// Waits for the store's lock; held until the file is dropped. `None` where
+/// locking does not work or takes too long: then do without what needs it.
+pub(super) fn lock(dir: &Path) -> Option<File> {
+    let file = File::options()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(dir.join(LOCK))
+        .ok()?;
+    let start = Instant::now();
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Some(file),
+            Err(TryLockError::WouldBlock) if start.elapsed() < PATIENCE => {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            Err(_) => return None,
+        }
+    }
+}

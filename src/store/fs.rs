@@ -1,0 +1,199 @@
+//! A store in a directory, by default `.tamis/store` (`docs/formats/store.md`).
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use fs_err as fs;
+
+use super::files::{Access, INDEX, Listing, SUFFIX, read_start, write_whole};
+use super::index::Index;
+use super::{Name, Trouble};
+use crate::matrix::format::Prefix;
+use crate::matrix::{Header, Matrix, MatrixView, Refusal, decode, encode};
+
+/// How much of a file to read at first: enough for nearly every header.
+const FIRST_READ: usize = 8 << 10;
+
+/// Matrices in a directory, one file each, named by their digest.
+#[derive(Debug)]
+pub struct FsStore {
+    dir: PathBuf,
+    access: Access,
+}
+
+/// What a full check found about one file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Every byte was read and every rule holds.
+    Sound,
+    /// It is not used, and why.
+    Refused(Refusal),
+    /// A file that is being written, or that a killed process left; `gc`
+    /// removes it when it is a day old.
+    Temporary,
+}
+
+impl FsStore {
+    /// The store in `dir`, which need not exist: the first `put` makes it.
+    pub fn open(dir: impl Into<PathBuf>) -> FsStore {
+        let dir = dir.into();
+        let access = Access::probe(&dir);
+        FsStore { dir, access }
+    }
+
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// What this process may do here, as found when the store was opened.
+    pub fn access(&self) -> Access {
+        self.access
+    }
+
+    /// The file that holds, or would hold, a matrix.
+    pub fn path_of(&self, name: &Name) -> PathBuf {
+        self.dir.join(format!("{name}.{SUFFIX}"))
+    }
+
+    /// Stores a matrix under the digest of its content, then brings the index
+    /// up to date if that works. Several processes may put at the same time.
+    ///
+    /// # Errors
+    /// If the matrix is not sound or the file cannot be written; everything
+    /// stored before is as it was.
+    pub fn put(&self, matrix: &Matrix) -> anyhow::Result<Name> {
+        let bytes = encode(matrix)?;
+        let name = Prefix::read(&bytes)?.digest;
+        self.write(&name, &bytes).with_context(|| {
+            format!(
+                "cannot store what this run recorded in {}; make room (`tamis store gc --keep 10`) \
+                 or make it writable, then run again: until then these tests are run again",
+                self.dir.display()
+            )
+        })?;
+        self.index_new(&name, bytes.len() as u64, matrix);
+        Ok(name)
+    }
+
+    fn write(&self, name: &Name, bytes: &[u8]) -> anyhow::Result<()> {
+        if self.access < Access::Write {
+            bail!("{} is not writable", self.dir.display());
+        }
+        fs::create_dir_all(&self.dir)?;
+        let path = self.path_of(name);
+        match std::fs::read(&path) {
+            Ok(there) if there == bytes => return Ok(()),
+            Ok(_) => bail!(
+                "{} is damaged; `tamis store verify` tells more; move it away",
+                path.display()
+            ),
+            Err(_) => {}
+        }
+        write_whole(&self.dir, &format!("{name}.{SUFFIX}"), bytes)
+    }
+
+    /// The headers of all matrices, newest first, and every file that cannot
+    /// be one. Bodies are not read, so a damaged body shows only in
+    /// [`FsStore::load`] and [`FsStore::verify`].
+    pub fn headers(&self) -> (Vec<(Name, Header)>, Vec<Trouble>) {
+        let listing = match Listing::read(&self.dir) {
+            Ok(listing) => listing,
+            Err(trouble) => return (Vec::new(), vec![trouble]),
+        };
+        let mut headers = Vec::new();
+        let mut troubles = Vec::new();
+        for (name, len) in &listing.matrices {
+            let path = self.path_of(name);
+            match read_prefix(&path).and_then(|prefix| check_place(prefix, name, *len)) {
+                Ok(prefix) => headers.push((*name, prefix.header)),
+                Err(refusal) => troubles.push(Trouble { path, refusal }),
+            }
+        }
+        for path in listing.foreign {
+            let refusal = refuse_foreign(&path);
+            troubles.push(Trouble { path, refusal });
+        }
+        headers.sort_by(|a, b| (b.1.created, b.0).cmp(&(a.1.created, a.0)));
+        (headers, troubles)
+    }
+
+    /// A matrix, whole and checked.
+    pub fn load(&self, name: &Name) -> Result<Matrix, Refusal> {
+        let bytes = self.read(name)?;
+        decode(&bytes)
+    }
+
+    /// A matrix opened for a selection: much faster than [`FsStore::load`].
+    pub fn view(&self, name: &Name) -> Result<MatrixView, Refusal> {
+        MatrixView::open(self.read(name)?)
+    }
+
+    fn read(&self, name: &Name) -> Result<Vec<u8>, Refusal> {
+        let bytes = std::fs::read(self.path_of(name))
+            .map_err(|error| Refusal::Unreadable(error.to_string()))?;
+        let len = bytes.len() as u64;
+        check_place(Prefix::read(&bytes)?, name, len)?;
+        Ok(bytes)
+    }
+
+    /// Reads every file of the store and checks all of it. The order is that
+    /// of the names. Nothing is changed.
+    pub fn verify(&self) -> Vec<(PathBuf, Verdict)> {
+        let listing = match Listing::read(&self.dir) {
+            Ok(listing) => listing,
+            Err(trouble) => return vec![(trouble.path, Verdict::Refused(trouble.refusal))],
+        };
+        let mut verdicts = Vec::new();
+        for (name, _) in &listing.matrices {
+            let verdict = match self.load(name) {
+                Ok(_) => Verdict::Sound,
+                Err(refusal) => Verdict::Refused(refusal),
+            };
+            verdicts.push((self.path_of(name), verdict));
+        }
+        for path in listing.foreign {
+            let refusal = refuse_foreign(&path);
+            verdicts.push((path, Verdict::Refused(refusal)));
+        }
+        for path in listing.temporary {
+            verdicts.push((path, Verdict::Temporary));
+        }
+        match Index::read(&self.dir.join(INDEX)) {
+            Ok(Some(_)) => verdicts.push((self.dir.join(INDEX), Verdict::Sound)),
+            Ok(None) => {}
+            Err(refusal) => verdicts.push((self.dir.join(INDEX), Verdict::Refused(refusal))),
+        }
+        verdicts.sort_by(|a, b| a.0.cmp(&b.0));
+        verdicts
+    }
+}
+
+/// Reads what comes before the body of the matrix at `path`.
+fn read_prefix(path: &Path) -> Result<Prefix, Refusal> {
+    let mut bytes = read_start(path, FIRST_READ)?;
+    let needed = Prefix::needed(&bytes)?;
+    if needed > bytes.len() {
+        bytes = read_start(path, needed)?;
+    }
+    Prefix::read(&bytes)
+}
+
+/// Refuses a matrix whose file has another length or name than it declares.
+fn check_place(prefix: Prefix, name: &Name, len: u64) -> Result<Prefix, Refusal> {
+    prefix.check_len(len)?;
+    match prefix.digest == *name {
+        true => Ok(prefix),
+        false => Err(Refusal::Misnamed),
+    }
+}
+
+/// Why a file that does not bear the name of a matrix is not used.
+fn refuse_foreign(path: &Path) -> Refusal {
+    if path.is_dir() {
+        return Refusal::NotAMatrix;
+    }
+    match read_prefix(path) {
+        Ok(_) => Refusal::Misnamed,
+        Err(refusal) => refusal,
+    }
+}

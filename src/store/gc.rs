@@ -1,0 +1,160 @@
+//! Bounding the size of a store.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use anyhow::Context;
+use fs_err as fs;
+
+use super::files::{Listing, SUFFIX, lock};
+use super::{FsStore, Name, Trouble};
+use crate::matrix::Key;
+
+/// Temporary files are left alone for this long: somebody may be writing.
+const STALE: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// What to keep. Without any bound, only stale temporary files go.
+#[derive(Clone, Debug, Default)]
+pub struct GcPolicy {
+    /// Matrices to keep of each key, the newest by time of recording: branches
+    /// do not matter.
+    pub keep: Option<usize>,
+    /// Bytes to keep in all, the newest matrices first.
+    pub max_bytes: Option<u64>,
+    /// Remove what was recorded longer ago than this.
+    pub max_age: Option<Duration>,
+    /// Also remove `.tamis` files that were refused, whatever the reason.
+    pub remove_refused: bool,
+    /// Only report.
+    pub dry_run: bool,
+}
+
+/// What was removed, or would be.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GcReport {
+    pub removed: Vec<PathBuf>,
+    pub freed: u64,
+    /// Usable matrices that remain.
+    pub kept: usize,
+    /// Refused files that remain.
+    pub refused: Vec<Trouble>,
+}
+
+impl FsStore {
+    /// Removes what `policy` does not keep. The newest matrix of each key that
+    /// can be read whole always stays, and so does every file that this
+    /// version does not understand, unless the policy says otherwise.
+    ///
+    /// # Errors
+    /// If a file cannot be removed; the others are as they were.
+    pub fn gc(&self, policy: &GcPolicy, now: SystemTime) -> anyhow::Result<GcReport> {
+        let _lock = (!policy.dry_run).then(|| lock(self.dir()));
+        let listing = Listing::read(self.dir())
+            .map_err(anyhow::Error::msg)
+            .context("cannot list the store; check its permissions")?;
+        let lengths: BTreeMap<Name, u64> = listing.matrices.iter().copied().collect();
+        let (headers, mut refused) = self.headers();
+        let keep = self.choose(policy, now, &headers, &lengths, &mut refused);
+
+        let mut report = GcReport {
+            kept: keep.len(),
+            ..GcReport::default()
+        };
+        let unusable: BTreeSet<PathBuf> =
+            refused.iter().map(|trouble| trouble.path.clone()).collect();
+        for (name, _) in &headers {
+            let path = self.path_of(name);
+            if !keep.contains(name) && !unusable.contains(&path) {
+                report.remove(policy, path, lengths.get(name).copied())?;
+            }
+        }
+        for trouble in refused {
+            let ours = trouble
+                .path
+                .extension()
+                .is_some_and(|suffix| suffix == SUFFIX);
+            match policy.remove_refused && ours && trouble.path.is_file() {
+                true => report.remove(policy, trouble.path, None)?,
+                false => report.refused.push(trouble),
+            }
+        }
+        for path in listing.temporary {
+            let age = fs::metadata(&path)
+                .and_then(|meta| meta.modified())
+                .ok()
+                .and_then(|written| now.duration_since(written).ok());
+            if age.is_some_and(|age| age > STALE) {
+                report.remove(policy, path, None)?;
+            }
+        }
+        if !policy.dry_run {
+            self.index_after_removal();
+        }
+        Ok(report)
+    }
+
+    /// The matrices to keep. The newest of each key is read whole; one that
+    /// turns out to be damaged counts as refused, and the next takes its place.
+    fn choose(
+        &self,
+        policy: &GcPolicy,
+        now: SystemTime,
+        headers: &[(Name, crate::matrix::Header)],
+        lengths: &BTreeMap<Name, u64>,
+        refused: &mut Vec<Trouble>,
+    ) -> BTreeSet<Name> {
+        let mut kept_of: BTreeMap<&Key, usize> = BTreeMap::new();
+        let mut bytes = 0;
+        let mut keep = BTreeSet::new();
+        for (name, header) in headers {
+            let kept = kept_of.entry(&header.key).or_insert(0);
+            let len = lengths.get(name).copied().unwrap_or(0);
+            if *kept == 0 {
+                if let Err(refusal) = self.load(name) {
+                    refused.push(Trouble {
+                        path: self.path_of(name),
+                        refusal,
+                    });
+                    continue;
+                }
+            } else {
+                let recorded = UNIX_EPOCH.checked_add(Duration::from_secs(header.created));
+                let age = recorded.and_then(|recorded| now.duration_since(recorded).ok());
+                let too_many = policy.keep.is_some_and(|most| *kept >= most);
+                let too_large = policy.max_bytes.is_some_and(|most| bytes + len > most);
+                let too_old = policy
+                    .max_age
+                    .is_some_and(|most| age.is_some_and(|age| age > most));
+                if too_many || too_large || too_old {
+                    continue;
+                }
+            }
+            *kept += 1;
+            bytes += len;
+            keep.insert(*name);
+        }
+        keep
+    }
+}
+
+impl GcReport {
+    fn remove(&mut self, policy: &GcPolicy, path: PathBuf, len: Option<u64>) -> anyhow::Result<()> {
+        let len = match len {
+            Some(len) => len,
+            None => fs::metadata(&path).map_or(0, |meta| meta.len()),
+        };
+        if !policy.dry_run {
+            match fs::remove_file(&path) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(error)
+                        .context("cannot remove a file of the store; check its permissions");
+                }
+                _ => {}
+            }
+        }
+        self.removed.push(path);
+        self.freed += len;
+        Ok(())
+    }
+}

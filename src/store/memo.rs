@@ -1,0 +1,215 @@
+//! The memo index in use: reading it, keeping it up to date, asking it.
+
+use std::collections::BTreeSet;
+
+use super::files::{INDEX, Listing, lock, write_whole};
+use super::index::{Index, Tests};
+use super::rows::{RowDigest, usable_rows};
+use super::{FsStore, Name, Trouble};
+use crate::matrix::{Key, Matrix, Refusal};
+
+/// A row that may hold at the head: where it is, and what tells it from the
+/// test's other rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Candidate {
+    pub matrix: Name,
+    /// The number of the row in that matrix.
+    pub row: u32,
+    pub digest: RowDigest,
+}
+
+/// The distinct usable rows of every test, over all matrices of one key.
+#[derive(Debug, Default)]
+pub struct Memo {
+    tests: Tests,
+    /// What to tell the user, if the index had to be made anew.
+    pub notice: Option<String>,
+    /// The matrices that are not in the index.
+    pub troubles: Vec<Trouble>,
+}
+
+impl Memo {
+    /// The distinct usable rows of `test`, the newest first. Rows that many
+    /// matrices hold are named once, in the newest of these.
+    pub fn candidates(&self, test: &str) -> impl Iterator<Item = Candidate> {
+        let entries = self.tests.get(test).map_or(&[][..], Vec::as_slice);
+        entries.iter().map(|entry| Candidate {
+            matrix: entry.matrix,
+            row: entry.row,
+            digest: entry.digest,
+        })
+    }
+
+    /// Every test that has a candidate, ascending.
+    pub fn tests(&self) -> impl Iterator<Item = &str> {
+        self.tests.keys().map(String::as_str)
+    }
+}
+
+/// How the index on disk was found.
+enum Found {
+    Fresh(Index),
+    /// Usable after some changes.
+    Stale(Index),
+    Missing,
+    Refused(Refusal),
+}
+
+impl FsStore {
+    /// The candidate rows of all tests of `key`. An index that is missing,
+    /// damaged or older than the directory is made anew from the matrices,
+    /// with a notice; where it cannot be written, in memory only.
+    pub fn memo(&self, key: &Key) -> Memo {
+        let listing = match Listing::read(self.dir()) {
+            Ok(listing) => listing,
+            Err(trouble) => {
+                return Memo {
+                    troubles: vec![trouble],
+                    ..Memo::default()
+                };
+            }
+        };
+        if let Found::Fresh(index) = self.find_index(&listing, Some(key)) {
+            return self.memo_from(index, key, None);
+        }
+        let lock = lock(self.dir());
+        // Somebody may have brought it up to date while we waited.
+        let found = self.find_index(&listing, None);
+        let why = match &found {
+            Found::Fresh(_) => None,
+            Found::Missing if listing.matrices.is_empty() => None,
+            Found::Missing => Some("missing".to_owned()),
+            Found::Stale(_) => Some("out of date".to_owned()),
+            Found::Refused(refusal) => Some(refusal.to_string()),
+        };
+        let keep = matches!(found, Found::Refused(Refusal::NewerFormat(_)));
+        let index = self.bring_up_to_date(found, &listing, None);
+        if why.is_some() && lock.is_some() && !keep {
+            self.write_index(&index);
+        }
+        let count = listing.matrices.len();
+        let notice =
+            why.map(|why| format!("index of the store: {why}; made anew from {count} matrices"));
+        self.memo_from(index, key, notice)
+    }
+
+    fn memo_from(&self, mut index: Index, key: &Key, notice: Option<String>) -> Memo {
+        let refused = index.covered.iter().filter(|(_, known)| known.2.is_none());
+        let troubles = refused.filter_map(|(name, _)| {
+            let refusal = self.load(name).err()?;
+            Some(Trouble {
+                path: self.path_of(name),
+                refusal,
+            })
+        });
+        Memo {
+            troubles: troubles.collect(),
+            tests: index.tests.remove(key).unwrap_or_default(),
+            notice,
+        }
+    }
+
+    /// Adds a matrix that was just written. Trouble is not an error: the index
+    /// is then out of date, and the next reader makes it anew.
+    pub(super) fn index_new(&self, name: &Name, len: u64, matrix: &Matrix) {
+        let Some(_lock) = lock(self.dir()) else {
+            return;
+        };
+        let Ok(listing) = Listing::read(self.dir()) else {
+            return;
+        };
+        let found = self.find_index(&listing, None);
+        if matches!(
+            found,
+            Found::Fresh(_) | Found::Refused(Refusal::NewerFormat(_))
+        ) {
+            return;
+        }
+        let index = self.bring_up_to_date(found, &listing, Some((name, len, matrix)));
+        self.write_index(&index);
+    }
+
+    /// Brings the index up to date after matrices were removed.
+    pub(super) fn index_after_removal(&self) {
+        let Ok(listing) = Listing::read(self.dir()) else {
+            return;
+        };
+        let found = self.find_index(&listing, None);
+        if matches!(found, Found::Stale(_)) {
+            let index = self.bring_up_to_date(found, &listing, None);
+            self.write_index(&index);
+        }
+    }
+
+    fn find_index(&self, listing: &Listing, only: Option<&Key>) -> Found {
+        let path = self.dir().join(INDEX);
+        let read = match only {
+            Some(key) => Index::read_key(&path, key),
+            None => Index::read(&path),
+        };
+        match read {
+            Ok(Some(index)) => {
+                let covered = index.covered.iter().map(|(name, known)| (*name, known.0));
+                match covered.eq(listing.matrices.iter().copied()) {
+                    true => Found::Fresh(index),
+                    false => Found::Stale(index),
+                }
+            }
+            Ok(None) => Found::Missing,
+            Err(refusal) => Found::Refused(refusal),
+        }
+    }
+
+    /// The index of exactly the matrices in `listing`, reading as few of them
+    /// as possible; `new` is one that need not be read.
+    fn bring_up_to_date(
+        &self,
+        found: Found,
+        listing: &Listing,
+        new: Option<(&Name, u64, &Matrix)>,
+    ) -> Index {
+        let mut index = match found {
+            Found::Fresh(index) => return index,
+            Found::Stale(index) => index,
+            Found::Missing | Found::Refused(_) => Index::default(),
+        };
+        let there: BTreeSet<(Name, u64)> = listing.matrices.iter().copied().collect();
+        let known = index.covered.iter();
+        let gone: Vec<Name> = known
+            .filter(|(name, known)| !there.contains(&(**name, known.0)))
+            .map(|(name, _)| *name)
+            .collect();
+        if !index.remove(&gone) {
+            index = Index::default();
+        }
+        for (name, len) in there {
+            if index.covered.contains_key(&name) {
+                continue;
+            }
+            match new {
+                Some((new, _, matrix)) if *new == name => add_matrix(&mut index, name, len, matrix),
+                _ => match self.load(&name) {
+                    Ok(matrix) => add_matrix(&mut index, name, len, &matrix),
+                    Err(_) => index.add_refused(name, len),
+                },
+            }
+        }
+        index
+    }
+
+    /// Writes the index, if possible: without it the next reader has more work.
+    fn write_index(&self, index: &Index) {
+        if let Ok(bytes) = index.encode() {
+            let _ = write_whole(self.dir(), INDEX, &bytes);
+        }
+    }
+}
+
+fn add_matrix(index: &mut Index, name: Name, len: u64, matrix: &Matrix) {
+    let rows = usable_rows(matrix);
+    let rows = rows
+        .iter()
+        .map(|(row, digest)| (matrix.rows[*row as usize].test.as_str(), *row, *digest));
+    let header = &matrix.header;
+    index.add(name, len, header.created, &header.key, rows);
+}

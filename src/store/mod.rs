@@ -1,0 +1,39 @@
+//! Where matrices are kept: many of them, for many commits.
+//!
+//! Trouble in a store never fails a user's tests: whatever cannot be read is
+//! named in a [`Trouble`], and leads to running more.
+
+mod files;
+mod fs;
+mod gc;
+mod index;
+mod memo;
+mod rows;
+
+pub use crate::matrix::format::Digest as Name;
+pub use files::Access;
+pub use fs::{FsStore, Verdict};
+pub use gc::{GcPolicy, GcReport};
+pub use memo::{Candidate, Memo};
+pub use rows::RowDigest;
+
+use std::fmt;
+use std::path::PathBuf;
+
+use crate::matrix::Refusal;
+
+/// A file, or a directory, that the store could not use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trouble {
+    pub path: PathBuf,
+    pub refusal: Refusal,
+}
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.path.display(), self.refusal)
+    }
+}
+
+#[cfg(test)]
+mod tests;
