@@ -158,6 +158,10 @@ fn measure(case: &Case) {
         || bytes.clone(),
         |bytes| MatrixView::open(bytes).expect("own bytes"),
     );
+    let opened = || MatrixView::open(bytes.clone()).expect("own bytes");
+    let name_ms = best_with(opened, |view| view.unit(0));
+    let print_ms = best_with(opened, |view| view.fingerprint(0));
+    let rows_ms = best_with(opened, |view| view.rows_with(&[0]));
     let paths = changed_paths(case);
     let affected_ms = best_with(|| bytes.clone(), |bytes| affected(bytes, &paths));
     println!(

@@ -67,4 +67,6 @@ pub fn check_key(header: &Header, wanted: &Key) -> Result<(), Refusal> {
 }
 
 #[cfg(test)]
+mod fixtures;
+#[cfg(test)]
 mod tests;
