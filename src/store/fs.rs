@@ -106,6 +106,8 @@ impl FsStore {
             let path = self.path_of(name);
             match read_prefix(&path).and_then(|prefix| check_place(prefix, name, *len)) {
                 Ok(prefix) => headers.push((*name, prefix.header)),
+                // Another process's gc removed it since it was listed.
+                Err(_) if !path.exists() => {}
                 Err(refusal) => troubles.push(Trouble { path, refusal }),
             }
         }
@@ -145,11 +147,12 @@ impl FsStore {
         };
         let mut verdicts = Vec::new();
         for (name, _) in &listing.matrices {
-            let verdict = match self.load(name) {
-                Ok(_) => Verdict::Sound,
-                Err(refusal) => Verdict::Refused(refusal),
-            };
-            verdicts.push((self.path_of(name), verdict));
+            let path = self.path_of(name);
+            match self.load(name) {
+                Ok(_) => verdicts.push((path, Verdict::Sound)),
+                Err(_) if !path.exists() => {}
+                Err(refusal) => verdicts.push((path, Verdict::Refused(refusal))),
+            }
         }
         for path in listing.foreign {
             let refusal = refuse_foreign(&path);

@@ -63,7 +63,8 @@ impl FsStore {
         };
         let unusable: BTreeSet<PathBuf> =
             refused.iter().map(|trouble| trouble.path.clone()).collect();
-        for (name, _) in &headers {
+        // The oldest first: a kill on the way leaves what a smaller gc leaves.
+        for (name, _) in headers.iter().rev() {
             let path = self.path_of(name);
             if !keep.contains(name) && !unusable.contains(&path) {
                 report.remove(policy, path, lengths.get(name).copied())?;

@@ -190,6 +190,7 @@ impl FsStore {
                 Some((new, _, matrix)) if *new == name => add_matrix(&mut index, name, len, matrix),
                 _ => match self.load(&name) {
                     Ok(matrix) => add_matrix(&mut index, name, len, &matrix),
+                    Err(_) if !self.path_of(&name).exists() => {}
                     Err(_) => index.add_refused(name, len),
                 },
             }

@@ -180,19 +180,13 @@ impl MatrixView {
         if changed.is_empty() {
             return Ok(vec![None; self.rows()]);
         }
-        let mut is_changed = vec![0u64; self.units().div_ceil(64)];
-        for id in changed {
-            is_changed[*id as usize / 64] |= 1 << (id % 64);
-        }
+        let mut changed = changed.to_vec();
+        changed.sort_unstable();
+        changed.dedup();
         let mut of_sets = Vec::with_capacity(self.prefix.counts.sets as usize);
         self.each_set(|_, reader| {
-            let mut least = None;
-            let count = reader.ids(self.units(), |id| {
-                if is_changed[id as usize / 64] >> (id % 64) & 1 == 1 && least.is_none() {
-                    least = Some(id);
-                }
-            })?;
-            of_sets.push(least);
+            let (count, first) = reader.first_of(&changed)?;
+            of_sets.push(first);
             Ok(count)
         })?;
         let of_lists: Vec<Option<UnitId>> = (0..self.rows.lists() as u32)

@@ -128,19 +128,7 @@ impl<'a> Reader<'a> {
         }
         let mut least = 0u64;
         for _ in 0..count {
-            // Two bytes hold most gaps: this loop is where selection spends
-            // its time.
-            let gap = match self.bytes.get(self.at..self.at + 2) {
-                Some([low, _]) if *low < 0x80 => {
-                    self.at += 1;
-                    u64::from(*low)
-                }
-                Some([low, high]) if *high < 0x80 => {
-                    self.at += 2;
-                    u64::from(*low & 0x7f) | u64::from(*high) << 7
-                }
-                _ => self.varint()?,
-            };
+            let gap = self.gap()?;
             let id = least + gap;
             if id >= bound as u64 {
                 return Err(Refusal::malformed("an id is out of range"));
@@ -160,6 +148,76 @@ impl<'a> Reader<'a> {
         let rest = self.take(usize::try_from(rest).map_err(|_| short())?)?;
         text.truncate(shared);
         text.extend_from_slice(rest);
+        Ok(())
+    }
+
+    /// A varint of an id list: two bytes hold most of them.
+    #[inline]
+    fn gap(&mut self) -> Result<u64, Refusal> {
+        match self.bytes.get(self.at..self.at + 2) {
+            Some([low, _]) if *low < 0x80 => {
+                self.at += 1;
+                Ok(u64::from(*low))
+            }
+            Some([low, high]) if *high < 0x80 => {
+                self.at += 2;
+                Ok(u64::from(*low & 0x7f) | u64::from(*high) << 7)
+            }
+            _ => self.varint(),
+        }
+    }
+
+    /// The first id of a list that is among `wanted`, which is ascending; and
+    /// how many ids the list has. Reads the list to its end, but looks at no
+    /// more ids than it must: selection spends its time here.
+    pub(crate) fn first_of(&mut self, wanted: &[u32]) -> Result<(usize, Option<u32>), Refusal> {
+        let count = self.varint()?;
+        let mut wanted = wanted.iter().map(|id| u64::from(*id));
+        let mut next = wanted.next();
+        let mut least = 0u64;
+        for seen in 0..count {
+            let Some(sought) = next else {
+                self.skip_varints(count - seen)?;
+                return Ok((count as usize, None));
+            };
+            let id = least.wrapping_add(self.gap()?);
+            least = id.wrapping_add(1);
+            if id < sought {
+                continue;
+            }
+            if id > sought {
+                next = wanted.find(|sought| *sought >= id);
+            }
+            if next == Some(id) {
+                self.skip_varints(count - seen - 1)?;
+                return Ok((count as usize, Some(id as u32)));
+            }
+        }
+        Ok((count as usize, None))
+    }
+
+    /// Passes over varints, eight bytes at a time: each ends with the one byte
+    /// that is below 0x80.
+    pub(crate) fn skip_varints(&mut self, count: u64) -> Result<(), Refusal> {
+        let mut left = count;
+        while let Some(eight) = self
+            .bytes
+            .get(self.at..)
+            .and_then(|rest| rest.first_chunk())
+        {
+            let ends = !u64::from_le_bytes(*eight) & 0x8080_8080_8080_8080;
+            let ends = u64::from(ends.count_ones());
+            // The last ones are for the loop below: what follows them in the
+            // eight bytes belongs to somebody else.
+            if ends >= left {
+                break;
+            }
+            left -= ends;
+            self.at += 8;
+        }
+        while left > 0 {
+            left -= u64::from(self.byte()? < 0x80);
+        }
         Ok(())
     }
 
@@ -386,6 +444,39 @@ mod tests {
                 prop_assert_eq!(read.find(text), Some(index));
             }
             prop_assert!(read.iter().eq(&texts));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_first_wanted_id_is_found(
+            lists in proptest::collection::vec(
+                proptest::collection::btree_set(0u32..40_000, 0..60), 1..6),
+            wanted in proptest::collection::btree_set(0u32..40_000, 0..300),
+            hit in any::<prop::sample::Index>(),
+        ) {
+            let mut wanted = wanted;
+            let all: Vec<u32> = lists.iter().flatten().copied().collect();
+            if !all.is_empty() {
+                wanted.insert(all[hit.index(all.len())]);
+            }
+            let wanted: Vec<u32> = wanted.into_iter().collect();
+            let mut bytes = Vec::new();
+            for list in &lists {
+                let ids: Vec<u32> = list.iter().copied().collect();
+                put_ids(&mut bytes, &ids);
+            }
+            let mut reader = Reader::new(&bytes);
+            for list in &lists {
+                let first = list.iter().find(|id| wanted.contains(id)).copied();
+                prop_assert_eq!(reader.first_of(&wanted), Ok((list.len(), first)));
+            }
+            prop_assert!(reader.is_done());
+            let mut reader = Reader::new(&bytes);
+            let count = lists.iter().map(|list| list.len() as u64 + 1).sum();
+            prop_assert_eq!(reader.skip_varints(count), Ok(()));
+            prop_assert!(reader.is_done());
+            prop_assert!(Reader::new(&bytes).skip_varints(count + 1).is_err());
         }
     }
 
