@@ -26,11 +26,12 @@ def test_fixture_code_reaches_all_who_use_it(project, scope):
         @pytest.fixture(scope=%r)
         def value(base): return base + library.used()
         class TestThem:
+            def test_none(self): pass
             def test_first(self, value): pass
             def test_second(self, value): pass
             def test_third(self, request): request.getfixturevalue("value")
             def test_base(self, base): pass
-            def test_none(self): pass
+            def test_last(self): pass
     """ % (scope, scope))
     run = project.pytest("test_it.py")
     made = {"library.py:made", "library.py:deeper", "library.py:closed", "test_it.py:base"}
@@ -38,8 +39,9 @@ def test_fixture_code_reaches_all_who_use_it(project, scope):
         assert made | {"library.py:used", "test_it.py:value"} <= run.code("TestThem::test_" + test)
     assert made <= run.code("TestThem::test_base")
     assert "library.py:used" not in run.code("TestThem::test_base")
+    assert not made & run.code("TestThem::test_none")
     # The last test is the one that reports a failing tear-down.
-    assert "library.py:used" not in run.code("TestThem::test_none") or scope == "class"
+    assert "library.py:closed" in run.code("TestThem::test_last")
 
 
 def test_dynamic_requests_between_fixtures(project):
@@ -67,7 +69,7 @@ def test_parametrized_fixture_instances(project):
     """)
     run = project.pytest("test_it.py")
     assert "library.py:a" in run.code("test_one[a]") and "library.py:b" in run.code("test_one[b]")
-    assert "library.py:a" not in run.code("test_one[b]")
+    assert "library.py:b" not in run.code("test_one[a]")
 
 
 def test_xunit_and_unittest_setup(project):
@@ -241,11 +243,11 @@ def test_asyncio_plugin(project):
         async def value():
             await asyncio.sleep(0)
             return library.made()
+        def test_third(): pass
         @pytest.mark.asyncio
         async def test_first(value): await asyncio.sleep(0)
         @pytest.mark.asyncio
         async def test_second(value): library.used()
-        def test_third(): pass
     """)
     options = [] if sys.version_info >= (3, 9) else ["-p", "no:warnings"]
     run = project.pytest("test_it.py", *options)

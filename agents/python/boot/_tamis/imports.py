@@ -97,6 +97,8 @@ def install(agent):
                 agent.after_import[token](module)
         else:
             agent.pop(token)
+            # Before another module takes the same name (`conftest`).
+            resolve(agent, agent.top)
             if agent.module_imported is not None:
                 agent.module_imported(token.scope)
 
