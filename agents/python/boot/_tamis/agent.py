@@ -11,10 +11,6 @@ from .paths import OUTSIDE, SITE, Paths
 from .scopes import Scope, Token
 from .trace import Trace
 
-# Units that are not code have numbers from here on; code units, which the
-# collector numbers by itself, stay below.
-FIRST_OBSERVATION = 1 << 30
-
 # The agent of this process, or `None` when nothing is collected.
 current = None
 
@@ -55,6 +51,9 @@ class Agent:
         self.at_flush = []
         # Module name -> what to do with the module when it has run.
         self.after_import = {}
+        self.state = None
+        # Called with the scope of a module that has run.
+        self.module_imported = None
         # Filled by `imports`: where a found module was looked for.
         self.spec_lookups = {}
         self.settle_lookups = None
@@ -87,6 +86,7 @@ class Agent:
             self.top = scope
             if self.trace.through:
                 self.write_scopes()
+                self.collector.scope_changed(scope)
             return token
 
     def pop(self, token):
@@ -102,6 +102,7 @@ class Agent:
             self.top = self.stack[-1].scope
             if self.trace.through:
                 self.write_scopes()
+                self.collector.scope_changed(self.top)
 
     def absorb(self):
         """What was seen since the last switch belongs to the top."""
@@ -111,6 +112,10 @@ class Agent:
             units = self.collector.swap()
             if units:
                 self.top.add_all(units)
+            reason = self.collector.lost()
+            if reason is not None:
+                for token in self.stack:
+                    self.trace.write("i", token.scope.number, reason)
 
     # -- observations -----------------------------------------------------
 
@@ -135,7 +140,7 @@ class Agent:
             with self.lock:
                 number = self._units.get(key)
                 if number is None:
-                    number = FIRST_OBSERVATION + len(self._units)
+                    number = len(self._units)
                     self._units[key] = number
                     self.trace.write("u", number, kind, path, value)
         return number
@@ -323,7 +328,7 @@ def start(trace_directory):
     boot = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     root = os.environ.get("TAMIS_ROOT") or ""
     agent = Agent(trace_directory, root.rstrip("/"), boot)
-    from . import caches, collector, dists, environ, files, imports, processes, pytest_entry
+    from . import caches, collector, dists, environ, files, imports, processes, pytest_entry, state
 
     current = agent
     try:
@@ -338,6 +343,7 @@ def start(trace_directory):
         agent.settle_lookups = imports.settle_lookups
         imports.install(agent)
         pytest_entry.install(agent)
+        state.install(agent)
         agent.note("runtime", "python", fingerprint.runtime()[0])
         atexit.register(_at_exit)
         agent.collector.start()

@@ -1,16 +1,23 @@
 """Which code of the project runs: the native helper, or pure Python.
 
-Every collector numbers code objects from 1 upwards, below
-`agent.FIRST_OBSERVATION`, and has these methods:
+Every collector numbers code objects from `FIRST_CODE` upwards, and has these
+methods:
 `start()`; `swap()`: the numbers of the code that ran since the last swap;
 `definitions()`: `(number, file, line, name)` of numbers not told before;
 `write_through(agent)`: from now on the agent hears of each number at once;
+`scope_changed(scope)`: after that, numbers belong to another scope;
+`lost()`: why code may have run unseen since the last call, or `None`;
 `audit(callback, names)`: audit events with these names go to `callback`.
 """
 
 import os
 import sys
 import threading
+
+from . import agent as agent_module
+
+# Units that are not code have smaller numbers.
+FIRST_CODE = 1 << 30
 
 
 class Pure:
@@ -37,7 +44,7 @@ class Pure:
             place = (path, code.co_firstlineno, code.co_name)
             number = self._by_place.get(place)
             if number is None:
-                number = self._by_place[place] = len(self._by_place) + 1
+                number = self._by_place[place] = FIRST_CODE + len(self._by_place)
                 self._fresh.append((number,) + place)
             self._kept.append(code)
             self._numbers[id(code)] = number
@@ -56,6 +63,12 @@ class Pure:
 
     def write_through(self, agent):
         self._through = agent.note_code
+
+    def scope_changed(self, scope):
+        """Each code is reported to the agent, which knows the scope."""
+
+    def lost(self):
+        return None
 
     def audit(self, callback, names):
         names = frozenset(names)
@@ -144,20 +157,65 @@ class Profile(Pure):
 
         return called
 
-    def swap(self):
-        if sys.getprofile() is not self._hook and not self._agent.finished:
-            self._lost()
-        ran, self._ran = self._ran, set()
-        return ran
-
-    def _lost(self):
-        """The program set a profile function of its own over ours."""
-        agent = self._agent
+    def lost(self):
+        if sys.getprofile() is self._hook or self._agent.finished:
+            return None
         if threading.current_thread() is not threading.main_thread():
-            return
-        agent.trace.write("i", agent.top.number, "the program replaced the profile function")
+            return None
         if sys.getprofile() is None:
             sys.setprofile(self._hook)
+        return "the program replaced the profile function"
+
+
+class Native:
+    """The native helper: a frame-evaluation hook or `sys.monitoring`."""
+
+    def __init__(self, agent, native):
+        self._agent = agent
+        self.native = native
+        self._shift = native.SHIFT
+        self._foreign = set()
+        self._fresh = []
+        self._through = False
+        self.name = "native"
+        self.audit = native.audit
+        self.lost = native.lost
+
+    def start(self):
+        paths = self._agent.paths
+        if self.name == "native":
+            self.name = self.native.start(*paths.code_prefixes())
+
+    def swap(self):
+        ran = self.native.swap()
+        if not ran:
+            return ran
+        self._learn()
+        shift, foreign = self._shift, self._foreign
+        if foreign:
+            return [shift + number for number in ran if number not in foreign]
+        return [shift + number for number in ran]
+
+    def _learn(self):
+        code_file = self._agent.paths.code_file
+        for number, name, line, function in self.native.definitions():
+            path = code_file(name)
+            if path is None:
+                self._foreign.add(number)
+            else:
+                self._fresh.append((self._shift + number, path, line, function))
+
+    def definitions(self):
+        fresh, self._fresh = self._fresh, []
+        return fresh
+
+    def write_through(self, agent):
+        self._through = True
+        self.scope_changed(agent.top)
+
+    def scope_changed(self, scope):
+        if self._through:
+            self.native.write_through(self._agent.trace.descriptor(), scope.number)
 
 
 def choose(agent):
@@ -174,4 +232,18 @@ def choose(agent):
 
 def load_native(agent):
     """The native helper beside this package, or `None`."""
-    return None
+    path = os.path.join(agent.boot, "_tamis_native.so")
+    if not os.path.exists(path):
+        return None
+    from importlib.machinery import ExtensionFileLoader, ModuleSpec
+
+    try:
+        loader = ExtensionFileLoader("_tamis_native", path)
+        module = loader.create_module(ModuleSpec("_tamis_native", loader, origin=path))
+        loader.exec_module(module)
+        native = Native(agent, module)
+        native.start()
+    except Exception as error:
+        agent_module.complain("no native helper: %r" % (error,))
+        return None
+    return native

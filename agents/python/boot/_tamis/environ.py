@@ -33,7 +33,8 @@ def install(agent):
     kind = type(os.environ)
     plain_get = kind.__getitem__
     plain_iterate = kind.__iter__
-    iterated = [None]
+    # The names that a walk over all variables is about to read.
+    expected = []
     watched = [os.environ, getattr(os, "environb", os.environ)]
 
     @watcher
@@ -44,8 +45,12 @@ def install(agent):
             agent.note("env", name, envvars.fingerprint_of(name, agent.start_environment))
 
     def getitem(self, key):
-        if key is not iterated[0] and any(self is one for one in watched):
-            note(key)
+        if any(self is one for one in watched):
+            if expected and expected[-1] is key:
+                expected.pop()
+            else:
+                del expected[:]
+                note(key)
         return plain_get(self, key)
 
     def iterate(self):
@@ -53,13 +58,11 @@ def install(agent):
             yield from plain_iterate(self)
             return
         note("*")
-        try:
-            for key in plain_iterate(self):
-                # Whoever walks over all of them reads each value as well.
-                iterated[0] = key
-                yield key
-        finally:
-            iterated[0] = None
+        # Whoever walks over all of them reads the values in the same order:
+        # `dict(os.environ)` does so when it has all the names.
+        names = list(plain_iterate(self))
+        expected[:] = reversed(names)
+        yield from names
 
     def copy(self):
         if all(self is not one for one in watched):

@@ -7,7 +7,7 @@ from .agent import guard
 
 
 def watch(agent, session):
-    """Watch fixtures of the session; patched once per process."""
+    """Watch the fixtures of a session, and of no other."""
     from _pytest import fixtures
 
     plain_execute = _plain(fixtures.FixtureDef.execute)
@@ -41,8 +41,13 @@ def watch(agent, session):
 
     @guard
     def enter(definition):
+        """Tear-down: a failure is this test's, and no other fixture's."""
         scope = getattr(definition, "_tamis_scope", None)
-        return None if scope is None else agent.push(scope)
+        if scope is None:
+            return None
+        if session.test is not None:
+            session.test.scope.need(scope)
+        return agent.push(scope, needed=False)
 
     @guard
     def leave(token):

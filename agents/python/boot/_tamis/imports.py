@@ -97,6 +97,10 @@ def install(agent):
                 agent.after_import[token](module)
         else:
             agent.pop(token)
+            # Before another module takes the same name (`conftest`).
+            resolve(agent, agent.top)
+            if agent.module_imported is not None:
+                agent.module_imported(token.scope)
 
     bootstrap._load_unlocked = names["load_unlocked"](bootstrap._load_unlocked, enter, leave)
     bootstrap._exec = names["exec_"](bootstrap._exec, enter, leave)
@@ -257,6 +261,8 @@ def _settle_missing(agent):
 def _watch_statements(agent, names):
     def note(name, globals, fromlist, level):
         try:
+            if not isinstance(name, str):
+                return
             package = None
             if level:
                 package = globals.get("__package__")

@@ -106,6 +106,15 @@ class Paths:
         """Whether code in the absolute `path` may belong to the project."""
         return self.place(path) in (PROJECT, OUTSIDE)
 
+    def code_prefixes(self):
+        """`(wanted, unwanted)`: text prefixes of project code's files and of
+        other code's; the longer one decides. `code_file` is more exact."""
+        wanted, unwanted = ["/"], []
+        for directory, place in self._places.items():
+            of_project = place in (PROJECT, OUTSIDE)
+            (wanted if of_project else unwanted).append(directory + "/")
+        return tuple(wanted), tuple(unwanted)
+
     def code_file(self, name):
         """The absolute path of a code object's file if it may belong to the
         project, else `None`."""

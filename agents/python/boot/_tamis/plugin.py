@@ -63,6 +63,8 @@ class Session:
 
     @guard
     def _finish(self):
+        if self.agent.state is not None:
+            self.agent.state.ran(None, final=True)
         # What reports and coverage read from here on is no dependency.
         self.agent.flush()
         self.agent.finished = True
@@ -79,6 +81,11 @@ class Session:
         yield
         if token is not None:
             self._leave(token)
+            self._check_state(token.scope)
+
+    @guard
+    def _check_state(self, scope):
+        self.agent.state.ran(scope)
 
     @guard
     def _enter_collector(self, collector):
@@ -161,6 +168,7 @@ class Session:
         seconds = _clock() - test.started
         agent.pop(test.token)
         self.test = None
+        agent.state.ran(test.scope)
         if outcome.excinfo is not None:
             # Interrupted: the test has begun and not ended.
             agent.flush()
@@ -182,9 +190,15 @@ class Session:
         token = None
         if request.config is self.config:
             token = fixtures.enter_setup(self.agent, fixturedef, request)
-        yield
+        outcome = yield
         if token is not None:
             self._leave(token)
+            if outcome.excinfo is None:
+                self._watch_value(token.scope, outcome)
+
+    @guard
+    def _watch_value(self, scope, outcome):
+        self.agent.state.fixture_made(scope, outcome.get_result())
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtest_teardown(self, item):

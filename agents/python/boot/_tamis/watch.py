@@ -1,0 +1,169 @@
+"""Finds out which objects changed, in pure Python.
+
+The same interface as the native helper's: `watch_add`, `watch_changed`,
+`watch_keys`, `watch_clear`.
+"""
+
+import functools
+import operator
+import types
+import weakref
+from collections import deque
+
+# Types whose values are kept as they are: no program notices.
+_PLAIN = (int, float, complex, str, bytes, bool, type(None))
+
+
+class Watch:
+    """Shallow contents of objects, compared by identity."""
+
+    def __init__(self):
+        self._objects = []
+        self._states = []
+        self._indexes = {}
+        self._keys = {}
+
+    def watch_add(self, value):
+        index = self._indexes.get(id(value))
+        if index is not None:
+            return index
+        state = _state(value)
+        if state is None:
+            return None
+        index = self._indexes[id(value)] = len(self._objects)
+        self._objects.append(_held(value, functools.partial(self._forget, id(value), index)))
+        self._states.append(state)
+        return index
+
+    def _forget(self, identity, index, reference):
+        """The object died: its identity may be used again."""
+        if self._indexes.get(identity) == index:
+            del self._indexes[identity]
+
+    def watch_object(self, index):
+        """The object with this index; `None` when it is no more."""
+        held = self._objects[index]
+        return held() if type(held) is weakref.ref else held
+
+    def watch_changed(self):
+        changed = []
+        self._keys = {}
+        states = self._states
+        for index, held in enumerate(self._objects):
+            value = held() if type(held) is weakref.ref else held
+            if value is None:
+                continue
+            state = states[index]
+            try:
+                items = _items(value)
+                if state.equals(items):
+                    continue
+                if state.keys is not None:
+                    self._keys[index] = state.different_keys(items)
+                states[index] = _State(items, state.keys is not None)
+            except RuntimeError:
+                # Another thread is changing it at this very moment.
+                pass
+            changed.append(index)
+        return changed
+
+    def watch_keys(self, index):
+        return self._keys.get(index)
+
+    def watch_clear(self):
+        self._objects, self._states, self._indexes = [], [], {}
+
+
+def _held(value, forget):
+    """A weak reference where there can be one: the program must not notice
+    that the object is watched."""
+    try:
+        return weakref.ref(value, forget)
+    except TypeError:
+        return value
+
+
+class _State:
+    """What an object held: identities, and guards against their reuse."""
+
+    __slots__ = ("keys", "identities", "guards")
+
+    def __init__(self, items, has_keys):
+        keys, values = items
+        self.keys = keys if has_keys else None
+        self.identities = list(map(id, values))
+        self.guards = [_guard(value) for value in values]
+
+    def equals(self, items):
+        keys, values = items
+        if len(values) != len(self.identities):
+            return False
+        if not all(map(operator.eq, map(id, values), self.identities)):
+            return False
+        if self.keys is not None and not all(map(operator.is_, keys, self.keys)):
+            return False
+        return all(type(guard) is not weakref.ref or guard() is not None for guard in self.guards)
+
+    def different_keys(self, items):
+        before = dict(zip(map(_name, self.keys), self.identities))
+        after = dict(zip(map(_name, items[0]), map(id, items[1])))
+        return [key for key in {**before, **after} if before.get(key) != after.get(key)]
+
+
+def _name(key):
+    return key if isinstance(key, (str, int, bytes)) else id(key)
+
+
+def _guard(value):
+    if isinstance(value, _PLAIN):
+        return value
+    try:
+        return weakref.ref(value)
+    except TypeError:
+        return value
+
+
+def _items(value):
+    """`(keys, values)`: the shallow content; keys are `()` without names."""
+    if isinstance(value, dict):
+        content = value
+    elif isinstance(value, (types.ModuleType, type)):
+        content = value.__dict__
+    elif isinstance(value, (list, set, deque)):
+        return (), list(value)
+    elif isinstance(value, bytearray):
+        return (), [bytes(value)]
+    elif isinstance(value, types.CellType):
+        try:
+            return (), [value.cell_contents]
+        except ValueError:
+            return (), []
+    else:
+        content = dict(getattr(value, "__dict__", ()))
+        for kind in type(value).__mro__:
+            slots = kind.__dict__.get("__slots__", ())
+            for name in (slots,) if isinstance(slots, str) else slots:
+                found = kind.__dict__.get(name)
+                if isinstance(found, types.MemberDescriptorType):
+                    try:
+                        content[name] = found.__get__(value)
+                    except AttributeError:
+                        pass
+    return list(content.keys()), list(content.values())
+
+
+def _state(value):
+    if isinstance(value, (list, set, deque, bytearray, types.CellType)):
+        return _State(_items(value), False)
+    if isinstance(value, (dict, types.ModuleType)):
+        return _State(_items(value), True)
+    kind = value if isinstance(value, type) else type(value)
+    if not kind.__flags__ & 1 << 9:
+        # No heap type: its state is in C.
+        return None
+    if kind is value:
+        return _State(_items(value), True)
+    try:
+        return _State(_items(value), False)
+    except Exception:
+        return None

@@ -1,0 +1,155 @@
+"""Changes of state that outlives a test are reported with who made them."""
+
+import os
+
+import pytest
+
+import traces
+
+
+def changes(run):
+    """`(file:name, test or module)` of the state changes of a run."""
+    main = run.main()
+    found = set()
+    for record in main.changes:
+        if record[0] == "x":
+            kind, name, _ = main.scopes[record[3]]
+            found.add(
+                ("%s:%s" % (os.path.basename(record[1]), record[2]), os.path.basename(name))
+            )
+        else:
+            who = main.scopes[record[2]][1]
+            found.add((main.scopes[record[1]][1], who))
+    return found
+
+
+def test_changes_between_tests(project):
+    project.write("library.py", """
+        import os
+        REGISTRY = {}
+        ITEMS = []
+        FLAGS = set()
+        COUNT = 0
+        NESTED = {"a": [1, {"b": []}]}
+        FIXED = {}
+        class Thing:
+            made = 0
+            names = []
+            def __init__(self): self.value = 1
+        SINGLE = Thing()
+        def default(x, seen=[]): seen.append(x)
+        def count():
+            global COUNT
+            COUNT += 1
+        def closure():
+            n = 0
+            def step():
+                nonlocal n
+                n += 1
+            return step
+        step = closure()
+        def read(): return REGISTRY
+    """)
+    steps = {
+        "registry": "library.REGISTRY['a'] = 1",
+        "items": "library.ITEMS.append(1)",
+        "flags": "library.FLAGS.add(1)",
+        "count": "library.count()",
+        "nested": "library.NESTED['a'][1]['b'].append(1)",
+        "class_attribute": "library.Thing.made += 1",
+        "class_list": "library.Thing.names.append(1)",
+        "instance": "library.SINGLE.value = 2",
+        "default": "library.default(1)",
+        "closure": "library.step()",
+        "new_global": "library.fresh = 1",
+        "environ": "import os; os.environ['XYZ'] = '1'",
+        "restored": "library.FIXED['a'] = 1; del library.FIXED['a']",
+        "read": "library.read()",
+    }
+    text = "import library, pytest\n"
+    for name, line in steps.items():
+        text += "def test_%s():\n    %s\n" % (name, line)
+    text += "def test_patched(monkeypatch):\n    monkeypatch.setattr(library, 'COUNT', 9)\n"
+    project.write("test_it.py", text)
+    run = project.pytest("test_it.py", "-p", "no:randomly")
+    found = changes(run)
+    expected = {
+        "library.py:REGISTRY": "registry",
+        "library.py:ITEMS": "items",
+        "library.py:FLAGS": "flags",
+        "library.py:COUNT": "count",
+        "library.py:NESTED": "nested",
+        "library.py:Thing.made": "class_attribute",
+        "library.py:Thing.names": "class_list",
+        "library.py:SINGLE": "instance",
+        "library.py:default": "default",
+        "library.py:step": "closure",
+        "library.py:fresh": "new_global",
+        "os.py:environ": "environ",
+    }
+    for name, test in expected.items():
+        assert (name, "test_it.py::test_" + test) in found, (name, found)
+    names = {name for name, _ in found}
+    assert "library.py:FIXED" not in names
+    if os.path.exists(os.path.join(traces.BOOT, "_tamis_native.so")):
+        assert len(found) == len(expected), found
+
+
+def test_an_import_that_registers_elsewhere(project):
+    project.write("registry.py", """
+        PLUGINS = []
+        class Base:
+            kinds = []
+            def __init_subclass__(cls): Base.kinds.append(cls)
+        def register(f):
+            PLUGINS.append(f)
+            return f
+        OWN = [1]
+        OWN.append(2)
+    """)
+    project.write("plug.py", """
+        import registry
+        @registry.register
+        def f(): pass
+        class Kind(registry.Base): pass
+    """)
+    project.write("test_it.py", """
+        import registry
+        def test_load(): import plug
+        def test_use(): assert len(registry.PLUGINS) == 1
+    """)
+    found = changes(project.pytest("test_it.py"))
+    assert ("registry.py:PLUGINS", "plug.py") in found
+    assert ("registry.py:Base.kinds", "plug.py") in found
+    assert not [name for name, _ in found if "OWN" in name]
+
+
+def test_fixture_values(project):
+    project.write("test_it.py", """
+        import pytest
+        @pytest.fixture(scope="session")
+        def box(): return {"a": []}
+        @pytest.fixture(scope="session")
+        def still(): return {"a": []}
+        def test_first(box, still): box["a"].append(1)
+        def test_second(box, still): assert box["a"] == [1]
+    """)
+    found = changes(project.pytest("test_it.py"))
+    assert ("test_it.py::box", "test_it.py::test_first") in found
+    assert not [name for name, _ in found if name.endswith("::still")]
+
+
+@pytest.mark.parametrize("kind", ["Watch"])
+def test_watch_does_not_keep_removed_values_alive(project, kind):
+    project.write("test_it.py", """
+        import gc, weakref
+        class Thing: pass
+        THINGS = {"a": Thing()}
+        def test_first(): pass
+        def test_gone():
+            reference = weakref.ref(THINGS["a"])
+            del THINGS["a"]
+            gc.collect()
+            assert reference() is None
+    """)
+    project.pytest("test_it.py")
