@@ -1,5 +1,6 @@
-//! Compiles the Python agent's native helper (`agents/python/native`) with the
-//! `rustc` that compiles tamis, for `tamis` to embed.
+//! Gathers the Python agent for `tamis` to embed: its modules
+//! (`agents/python/boot`), and its native helper (`agents/python/native`),
+//! compiled with the `rustc` that compiles tamis.
 //!
 //! The helper is loaded into an interpreter that is linked to glibc, so it is a
 //! plain shared object for it whatever tamis itself is compiled for: a static
@@ -13,12 +14,15 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const SOURCES: &str = "agents/python/native/src";
+const MODULES: &str = "agents/python/boot";
 const HELPER: &str = "_tamis_native.so";
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-changed={SOURCES}");
+    println!("cargo:rerun-if-changed={MODULES}");
     let out = PathBuf::from(variable("OUT_DIR"));
+    write(&out.join("agent.rs"), &list_modules());
     let constant = match compile_helper(&out) {
         Some(()) => format!("Some(include_bytes!(concat!(env!(\"OUT_DIR\"), \"/{HELPER}\")))"),
         None => "None".to_owned(),
@@ -28,8 +32,40 @@ fn main() {
          /// platforms that it was not made for.\n\
          pub const NATIVE: Option<&[u8]> = {constant};\n"
     );
-    let file = out.join("native.rs");
-    fs::write(&file, text).unwrap_or_else(|error| panic!("cannot write {file:?}: {error}"));
+    write(&out.join("native.rs"), &text);
+}
+
+fn write(file: &Path, text: &str) {
+    fs::write(file, text).unwrap_or_else(|error| panic!("cannot write {file:?}: {error}"));
+}
+
+/// A constant with every module of the agent: its path and its content.
+fn list_modules() -> String {
+    let top = PathBuf::from(variable("CARGO_MANIFEST_DIR")).join("agents/python");
+    let mut files = Vec::new();
+    find_modules(&top.join("boot"), &mut files);
+    files.sort();
+    let mut text = "/// The modules of the Python agent, by path.\n\
+                    pub const AGENT_FILES: &[(&str, &[u8])] = &[\n"
+        .to_owned();
+    for file in files {
+        let name = file.strip_prefix(&top).expect("found beneath it");
+        text.push_str(&format!("    ({name:?}, include_bytes!({file:?})),\n"));
+    }
+    text.push_str("];\n");
+    text
+}
+
+fn find_modules(folder: &Path, files: &mut Vec<PathBuf>) {
+    let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{folder:?}: {error}"));
+    for entry in entries {
+        let path = entry.expect("a directory entry can be read").path();
+        if path.is_dir() {
+            find_modules(&path, files);
+        } else if path.extension().is_some_and(|ending| ending == "py") {
+            files.push(path);
+        }
+    }
 }
 
 /// Leaves the helper in `out`; `None` where tamis goes without it.
