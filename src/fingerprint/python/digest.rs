@@ -284,7 +284,10 @@ mod tests {
             magnitude(&format!("0x1{}", "0".repeat(32))),
             Some(expected.clone())
         );
-        assert_eq!(magnitude(&format!("0b1{}", "0".repeat(128))), Some(expected));
+        assert_eq!(
+            magnitude(&format!("0b1{}", "0".repeat(128))),
+            Some(expected)
+        );
         assert_ne!(int(big), int("340282366920938463463374607431768211457"));
         assert_ne!(int("255"), int("256"));
         let long = "9".repeat(MAX_DIGITS + 1);

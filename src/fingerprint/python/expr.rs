@@ -148,7 +148,8 @@ impl Walker<'_> {
             }
             Expr::BytesLiteral(ast::ExprBytesLiteral { value, .. }) => {
                 self.sink.tag(Tag::BytesLiteral);
-                self.sink.count(value.iter().map(|part| part.value.len()).sum());
+                self.sink
+                    .count(value.iter().map(|part| part.value.len()).sum());
                 for part in value {
                     self.sink.bytes.extend_from_slice(&part.value);
                 }
@@ -453,7 +454,8 @@ fn spells_its_names(call: &ast::ExprCall) -> bool {
     let args = &call.arguments.args;
     match &*call.func {
         Expr::Name(name) if name.id == "attrgetter" || name.id == "methodcaller" => {
-            args.first().is_some_and(is_literal) && (name.id != "attrgetter" || args.iter().all(is_literal))
+            args.first().is_some_and(is_literal)
+                && (name.id != "attrgetter" || args.iter().all(is_literal))
         }
         Expr::Name(name) if takes_name(&name.id) => args.get(1).is_some_and(is_literal),
         // `monkeypatch.setattr(object, "name", …)`, `operator.attrgetter("x")`,
