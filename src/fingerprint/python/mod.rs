@@ -123,3 +123,6 @@ fn sort_unique(hashes: &mut Vec<u32>) {
     hashes.sort_unstable();
     hashes.dedup();
 }
+
+#[cfg(test)]
+mod tests;
