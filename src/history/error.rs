@@ -72,7 +72,8 @@ impl HistoryError {
                 ),
                 "if you trust it, run `git config --global --add safe.directory DIRECTORY` with its top directory",
             ),
-            _ if why.contains("unsupported extension")
+            _ if why.contains("unknown object format")
+                || why.contains("unsupported extension")
                 || why.contains("unsupported repository version") =>
             {
                 HistoryError::new(

@@ -171,17 +171,21 @@ fn read_roots(path: &Path) -> Option<KnownRoots> {
     if lines.next()? != ROOTS_FORMAT {
         return None;
     }
-    let tip = lines.next()?.parse().ok()?;
+    let (tip, count) = lines.next()?.split_once(' ')?;
     let roots: Vec<CommitId> = lines
         .map(str::parse)
         .collect::<std::result::Result<_, _>>()
         .ok()?;
-    // A tip has at least one root: an empty list is a damaged file.
-    (!roots.is_empty()).then_some(KnownRoots { tip, roots })
+    // The count shows a file that was cut off.
+    if roots.is_empty() || count.parse() != Ok(roots.len()) {
+        return None;
+    }
+    let tip = tip.parse().ok()?;
+    Some(KnownRoots { tip, roots })
 }
 
 fn write_roots(path: &Path, tip: CommitId, roots: &BTreeSet<CommitId>) -> std::io::Result<()> {
-    let mut text = format!("{ROOTS_FORMAT}\n{tip}\n");
+    let mut text = format!("{ROOTS_FORMAT}\n{tip} {}\n", roots.len());
     for root in roots {
         text.push_str(&format!("{root}\n"));
     }

@@ -37,10 +37,12 @@ impl Repository {
         let git = if std::env::var_os("GIT_DIR").is_some() {
             git2::Repository::open_from_env()
         } else {
+            // libgit2 reads this variable only where no path is given.
+            let ceilings = std::env::var_os("GIT_CEILING_DIRECTORIES").unwrap_or_default();
             git2::Repository::open_ext(
                 from,
                 git2::RepositoryOpenFlags::FROM_ENV,
-                std::iter::empty::<&Path>(),
+                std::env::split_paths(&ceilings),
             )
         };
         Repository::new(git.map_err(|error| HistoryError::opening(from, &error))?)

@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{DirEntry, Metadata};
 use std::path::Path;
+use std::rc::Rc;
 
 use bstr::{BString, ByteSlice, ByteVec};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -38,7 +39,7 @@ pub(super) struct Scan {
     /// commit.
     pub sparse: BTreeSet<BString>,
     /// The submodules that are checked out.
-    pub submodules: BTreeMap<BString, View>,
+    pub submodules: BTreeMap<BString, Rc<View>>,
 }
 
 /// A path of the commit or the index.
@@ -243,7 +244,7 @@ impl Walk<'_> {
             Some(repository) => {
                 let view = repository.work_view()?;
                 let commit = view.revision().commit;
-                self.found.submodules.insert(path.clone(), view);
+                self.found.submodules.insert(path.clone(), Rc::new(view));
                 Some(commit.0)
             }
             None => self.index.blob(path),

@@ -316,6 +316,10 @@ impl View {
     /// for a work view as it lies there. `None` if it is not checked out or
     /// lacks the commit.
     fn beneath(&self, path: &BStr, commit: ObjectId) -> Result<Option<Rc<View>>> {
+        let submodules = self.work.as_ref().map(|work| &work.scan.submodules);
+        if let Some(known) = submodules.and_then(|submodules| submodules.get(path)) {
+            return Ok(Some(known.clone()));
+        }
         if let Some(known) = self.beneath.borrow().get(path) {
             return Ok(known.clone());
         }
@@ -362,7 +366,7 @@ impl View {
     /// The repository beneath this one that `path` lies in, and the rest of
     /// the path.
     fn work_beneath(&self, work: &Work, path: &BStr) -> Result<Option<(Rc<View>, BString)>> {
-        for (at, _) in path.match_indices_slash() {
+        for at in path.find_iter("/") {
             let top = path[..at].as_bstr();
             let is_repository = match work.scan.changes.get(top) {
                 Some(Change::Edited(file)) => file.stored.mode == Mode::Gitlink,
@@ -567,17 +571,6 @@ impl Work {
             .changes
             .range(below.clone()..)
             .take_while(move |(path, _)| path.starts_with(&below))
-    }
-}
-
-/// The positions of `/`.
-trait Slashes {
-    fn match_indices_slash(&self) -> impl Iterator<Item = (usize, u8)>;
-}
-
-impl Slashes for BStr {
-    fn match_indices_slash(&self) -> impl Iterator<Item = (usize, u8)> {
-        self.bytes().enumerate().filter(|(_, byte)| *byte == b'/')
     }
 }
 

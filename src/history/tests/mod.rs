@@ -1,1 +1,9 @@
+//! The room against real repositories, made with git's command line.
 
+mod bad;
+mod filtered;
+mod fixture;
+mod graph;
+mod odd;
+mod random;
+mod states;
