@@ -17,6 +17,7 @@ and a second tool needs no new test runs. Ends with 1 if tamis missed a test.
 - Missed: an outcome-changing test that the tool would not run.
 """
 
+import copy
 import difflib
 import json
 import os
@@ -49,7 +50,7 @@ class Results:
         if "base" in record:
             self.base = record
         elif "tool" in record:
-            self.answers[record["id"], record["tool"]] = record
+            self.answers[record["id"], record["tool"], record["build"]] = record
         else:
             self.truth[record["id"]] = record
 
@@ -63,7 +64,7 @@ class Results:
 class Worker:
     """A clean work tree in which mutants come and go."""
 
-    def __init__(self, number, work, project, interpreter, tools, results, tamis):
+    def __init__(self, number, work, project, interpreter, tools, results):
         self.work = work
         self.project = project
         self.results = results
@@ -71,7 +72,7 @@ class Worker:
         self.tree = work.tree(project, f"mutants-{number}", project.base)
         self.out = work.folder / "out" / f"{project.name}-mutants-{number}"
         self.out.mkdir(parents=True, exist_ok=True)
-        self.tools = [TOOLS[name](work, project, interpreter, tamis) for name in tools]
+        self.tools = [copy.copy(tool) for tool in tools]
         self.seconds = None
 
     def prepare(self):
@@ -104,11 +105,13 @@ class Worker:
             if mutant.id not in self.results.truth:
                 self.results.append({**mutant.to_json(), **self.effect(base)})
             for tool in self.tools:
-                if (mutant.id, tool.name) not in self.results.answers:
+                if (mutant.id, tool.name, tool.build) not in self.results.answers:
                     answer = tool.select(base, self.limit())
                     left_out = sorted(set(base) - answer.tests)
-                    record = {"id": mutant.id, "tool": tool.name, "seconds": answer.seconds}
-                    self.results.append({**record, "note": answer.note, "left_out": left_out})
+                    self.results.append({
+                        "id": mutant.id, "tool": tool.name, "build": tool.build,
+                        "seconds": answer.seconds, "note": answer.note, "left_out": left_out,
+                    })
         finally:
             path.write_bytes(source)
             os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
@@ -205,9 +208,8 @@ def table(results, mutants, tool):
     flaky = set(results.base["flaky"])
     total = len(results.base["base"])
     verdicts = [
-        Verdict(results.truth[mutant.id], results.answers[mutant.id, tool], flaky)
+        Verdict(results.truth[mutant.id], results.answers[mutant.id, tool.name, tool.build], flaky)
         for mutant in mutants
-        if (mutant.id, tool) in results.answers
     ]
     rows = []
     for zone in ("body", "skeleton", "all"):
@@ -218,7 +220,7 @@ def table(results, mutants, tool):
         changing = [v for v in part if v.changed]
         missed = [v for v in changing if v.missed]
         rows.append([
-            tool, zone, len(part),
+            tool.name, zone, len(part),
             f"{sum(shares) / len(shares):.1%}", f"{shares[len(shares) // 2]:.1%}",
             f"{sum(share == 1 for share in shares)}", len(changing), len(missed),
             sum(len(v.missed) == len(v.changed) for v in missed),
@@ -276,12 +278,13 @@ def main():
 
     version = python_version(options.python, work)
     results = Results(work.folder / "results" / f"mutants-{project.name}-{project.base}-{version}.jsonl")
-    tools = list(TOOLS) if options.tool == "both" else [options.tool]
-    tamis = find_tamis(options.tamis) if "tamis" in tools else None
+    names = ["tamis", "testmon"] if options.tool == "both" else [options.tool]
+    tamis = find_tamis(options.tamis) if names != ["testmon"] else None
+    tools = [TOOLS[name](work, project, options.python, tamis) for name in names]
     missing = [m for m in mutants if m.id not in results.truth
-               or any((m.id, tool) not in results.answers for tool in tools)]
+               or any((m.id, tool.name, tool.build) not in results.answers for tool in tools)]
     if missing:
-        workers = [Worker(number, work, project, options.python, tools, results, tamis)
+        workers = [Worker(number, work, project, options.python, tools, results)
                    for number in range(options.jobs)]
         for worker in workers:
             set_base(results, worker.prepare())
@@ -297,12 +300,12 @@ def main():
 
     print(f"\n{project.name} {project.base}, CPython {version}: {len(results.base['base'])} tests, "
           f"{len(results.base['flaky'])} flaky and left out; seed {options.seed}\n")
-    tables = {tool: table(results, mutants, tool) for tool in tools}
+    tables = {tool.name: table(results, mutants, tool) for tool in tools}
     print_table([row for rows, _ in tables.values() for row in rows])
-    for tool, (_, verdicts) in tables.items():
-        print_missed(tool, verdicts)
+    for name, (_, verdicts) in tables.items():
+        print_missed(name, verdicts)
     print(f"\nAll answers: {results.path}")
-    return 1 if "tamis" in tables and tables["tamis"][1] else 0
+    return 1 if any(verdicts for name, (_, verdicts) in tables.items() if name != "testmon") else 0
 
 
 def show(repository, mutants, wanted):

@@ -1,10 +1,14 @@
-"""The tools that select tests, seen from one side: what would they leave out?"""
+"""The tools that select tests, seen from one side: what would they leave out?
 
+A tool's `build` tells versions apart: answers of another build are not reused.
+"""
+
+import hashlib
 import json
 import shutil
 from dataclasses import dataclass
 
-from running import Trouble, must, pytest_with_outcomes, run
+from running import PLUGIN, Trouble, must, pytest_with_outcomes, read_outcomes, run, with_plugin
 
 
 @dataclass
@@ -28,15 +32,14 @@ class Testmon:
         self.work = work
         self.project = project
         self.python = work.venv(project, interpreter, "peers")
+        self.build = work.versions(self.python)["pytest-testmon"]
 
     def prepare(self, tree, out):
-        """Records the base in `tree`. Returns the outcomes of that run."""
+        """Records the base in `tree`, and keeps the data aside."""
         self.tree = tree
         self.out = out / "testmon.jsonl"
         self.kept = out / "testmon-base"
         self.forget()
-        # The second run settles what the first could not know, such as the
-        # data of tests that failed.
         self.pytest("--testmon")
         if self.kept.exists():
             shutil.rmtree(self.kept)
@@ -80,6 +83,7 @@ class Tamis:
         self.project = project
         self.python = work.venv(project, interpreter, "plain")
         self.tamis = tamis
+        self.build = hashlib.sha1(tamis.read_bytes()).hexdigest()[:10]
 
     def prepare(self, tree, out):
         self.tree = tree
@@ -112,7 +116,38 @@ class Tamis:
         )
 
 
-TOOLS = {tool.name: tool for tool in (Tamis, Testmon)}
+class TamisRun(Tamis):
+    """tamis, asked by `tamis run` itself: what really runs, with everything
+    that is settled when the tests start. Slower, and nothing is left to trust."""
+
+    name = "tamis-run"
+
+    def prepare(self, tree, out):
+        super().prepare(tree, out)
+        self.kept = out / "tamis-base"
+        if self.kept.exists():
+            shutil.rmtree(self.kept)
+        shutil.copytree(tree / ".tamis", self.kept, symlinks=True)
+
+    def select(self, base, timeout):
+        shutil.rmtree(self.tree / ".tamis")
+        shutil.copytree(self.kept, self.tree / ".tamis", symlinks=True)
+        out = self.out / "tamis-run.jsonl"
+        out.unlink(missing_ok=True)
+        env = with_plugin(self.env(), out, test_seconds=timeout / 4)
+        env["PYTEST_ADDOPTS"] = " ".join(
+            ["-p", PLUGIN, "--continue-on-collection-errors", *self.project.args]
+        )
+        done = run([self.tamis, "run"], self.tree, env, self.out / "tamis-run.log", timeout)
+        seen = read_outcomes(out)
+        if seen.collected is None and done.status != 0:
+            return Selection(set(base), done.wall, f"ended with {done.status}, nothing collected")
+        ran = {*seen.tests, *(seen.collected or ())}
+        ran |= {test for test in base if in_broken(test, seen.broken)}
+        return Selection(ran & set(base), done.wall, "")
+
+
+TOOLS = {tool.name: tool for tool in (Tamis, TamisRun, Testmon)}
 
 
 def in_broken(test, broken):
