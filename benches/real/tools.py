@@ -1,0 +1,158 @@
+"""The tools that select tests, seen from one side: what would they leave out?
+
+A tool's `build` tells versions apart: answers of another build are not reused.
+"""
+
+import hashlib
+import json
+import shutil
+from dataclasses import dataclass
+
+from running import PLUGIN, Trouble, must, pytest_with_outcomes, read_outcomes, run, with_plugin
+
+
+@dataclass
+class Selection:
+    tests: set
+    """Ids of the base's tests that the tool would run."""
+    seconds: float
+    """What asking took."""
+    note: str
+    """What else the tool said, for people."""
+
+
+class Testmon:
+    """pytest-testmon: tests are deselected while they are collected, so it is
+    asked by collecting only, with a copy of the base's data."""
+
+    name = "testmon"
+    DATA = ".testmondata"
+
+    def __init__(self, work, project, interpreter, _tamis):
+        self.work = work
+        self.project = project
+        self.python = work.venv(project, interpreter, "peers")
+        self.build = work.versions(self.python)["pytest-testmon"]
+
+    def prepare(self, tree, out):
+        """Records the base in `tree`, and keeps the data aside."""
+        self.tree = tree
+        self.out = out / "testmon.jsonl"
+        self.kept = out / "testmon-base"
+        self.forget()
+        self.pytest("--testmon")
+        if self.kept.exists():
+            shutil.rmtree(self.kept)
+        self.kept.mkdir(parents=True)
+        for path in self.data():
+            shutil.copy2(path, self.kept)
+
+    def select(self, base, timeout):
+        self.forget()
+        for path in self.kept.iterdir():
+            shutil.copy2(path, self.tree)
+        done, seen = self.pytest("--testmon", "--testmon-nocollect", "--collect-only", timeout=timeout)
+        if seen.collected is None and not seen.broken and done.status not in (0, 1):
+            # pytest itself did not start: whoever runs it sees that.
+            return Selection(set(base), done.wall, "pytest did not start")
+        selected = set(seen.collected or ()) & set(base)
+        selected |= {test for test in base if in_broken(test, seen.broken)}
+        return Selection(selected, done.wall, "")
+
+    def pytest(self, *args, timeout=None):
+        env = self.work.env(self.project, self.tree, self.python, PYTHONDONTWRITEBYTECODE=1)
+        args = [*args, "--continue-on-collection-errors", *self.project.args]
+        return pytest_with_outcomes(self.python, args, self.tree, env, self.out, timeout)
+
+    def data(self):
+        return list(self.tree.glob(self.DATA + "*"))
+
+    def forget(self):
+        for path in self.data():
+            path.unlink()
+
+
+class Tamis:
+    """tamis: `select --json` on the working tree; what it settles only when the
+    tests start (environment, installed packages) is not asked here."""
+
+    name = "tamis"
+
+    def __init__(self, work, project, interpreter, tamis):
+        self.work = work
+        self.project = project
+        self.python = work.venv(project, interpreter, "plain")
+        self.tamis = tamis
+        self.build = hashlib.sha1(tamis.read_bytes()).hexdigest()[:10]
+
+    def prepare(self, tree, out):
+        self.tree = tree
+        self.out = out
+        store = tree / ".tamis"
+        if store.exists():
+            shutil.rmtree(store)
+        exclude = tree / ".git" / "info" / "exclude"
+        if ".tamis" not in exclude.read_text():
+            exclude.write_text(exclude.read_text() + "/.tamis/\n")
+        argv = [self.tamis, "record", "--", self.python, "-m", "pytest", "-q", *self.project.args]
+        done = run(argv, tree, self.env(), out / "tamis-record.log")
+        if done.status not in (0, 1):
+            raise Trouble(f"`tamis record` ended with {done.status}, see {out}/tamis-record.log")
+
+    def select(self, base, timeout):
+        log = self.out / "tamis-select.json"
+        argv = ["sh", "-c", '"$0" select --json 2>"$1"', self.tamis, self.out / "tamis-select.log"]
+        done = must(argv, self.tree, self.env(), log, timeout)
+        answer = json.loads(log.read_text())
+        if answer["mode"] == "all":
+            return Selection(set(base), done.wall, answer["reason"])
+        excluded = {entry["id"] for entry in answer["excluded"]}
+        return Selection(set(base) - excluded, done.wall, "")
+
+    def env(self):
+        return self.work.env(
+            self.project, self.tree, self.python,
+            TAMIS_PYTHON=self.python, PYTHONDONTWRITEBYTECODE=1,
+        )
+
+
+class TamisRun(Tamis):
+    """tamis, asked by `tamis run` itself: what really runs, with everything
+    that is settled when the tests start. Slower, and nothing is left to trust."""
+
+    name = "tamis-run"
+
+    def prepare(self, tree, out):
+        super().prepare(tree, out)
+        self.kept = out / "tamis-base"
+        if self.kept.exists():
+            shutil.rmtree(self.kept)
+        shutil.copytree(tree / ".tamis", self.kept, symlinks=True)
+
+    def select(self, base, timeout):
+        shutil.rmtree(self.tree / ".tamis")
+        shutil.copytree(self.kept, self.tree / ".tamis", symlinks=True)
+        out = self.out / "tamis-run.jsonl"
+        out.unlink(missing_ok=True)
+        env = with_plugin(self.env(), out, test_seconds=timeout / 4)
+        env["PYTEST_ADDOPTS"] = " ".join(
+            ["-p", PLUGIN, "--continue-on-collection-errors", *self.project.args]
+        )
+        done = run([self.tamis, "run"], self.tree, env, self.out / "tamis-run.log", timeout)
+        seen = read_outcomes(out)
+        if seen.collected is None and done.status != 0:
+            return Selection(set(base), done.wall, f"ended with {done.status}, nothing collected")
+        ran = {*seen.tests, *(seen.collected or ())}
+        ran |= {test for test in base if in_broken(test, seen.broken)}
+        return Selection(ran & set(base), done.wall, "")
+
+
+TOOLS = {tool.name: tool for tool in (Tamis, TamisRun, Testmon)}
+
+
+def in_broken(test, broken):
+    """Whether a test belongs to a file, folder or class that cannot be collected."""
+    return any(
+        node in ("", ".") or test == node or test.startswith((f"{node}::", f"{node}/"))
+        for node in broken
+    )
