@@ -7,8 +7,8 @@ mod project;
 mod python;
 mod text;
 
-pub use case::{ALL, Case, Expect, NONE, between, on_all_interpreters};
 pub(crate) use case::cases;
+pub use case::{ALL, Case, Expect, NONE, between, on_all_interpreters};
 pub use change::{
     Change, append, delete, env, executable, git, install, python, rename, replace, symlink,
     uninstall, unset, write,
