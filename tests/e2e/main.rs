@@ -5,5 +5,10 @@
 //! `TAMIS_E2E_PLAIN=1` checks the table itself with plain pytest alone,
 //! `CI=true` turns a missing interpreter or package from a skip into a failure.
 
+mod beside;
+mod crashes;
+mod git_states;
 mod harness;
+mod smoke;
+mod stores;
 mod table;

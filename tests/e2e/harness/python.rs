@@ -21,7 +21,8 @@ pub enum Wanted {
     /// Those that neither of the two above names; only asked for by
     /// `TAMIS_E2E_ALL=1`.
     Others,
-    Every,
+    /// This minor version of Python 3, if the machine has it.
+    Exactly(u32),
 }
 
 /// A prepared virtual environment of one interpreter.
@@ -62,7 +63,7 @@ impl Python {
                 Wanted::Others => {
                     minor != newest && *minor != 11 && std::env::var_os("TAMIS_E2E_ALL").is_some()
                 }
-                Wanted::Every => true,
+                Wanted::Exactly(this) => *minor == this,
             })
             .filter_map(|(minor, executable)| match prepare(*minor, executable) {
                 Ok(python) => Some(python),
