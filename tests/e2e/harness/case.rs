@@ -1,56 +1,10 @@
 //! One row of the edit table: a project, and for each edit the tests that it
 //! must select. Each edit starts from the same recorded base.
 
-use std::collections::BTreeSet;
-
 use super::change::Change;
-use super::project::{Outcomes, Project, Run, Selection};
+use super::expect::{Bounds, Expect, Ids, failures, unsafe_skips};
+use super::project::Project;
 use super::python::{Python, Wanted};
-
-type Ids = BTreeSet<String>;
-
-/// Which tests an edit must select. An id that begins with `! ` is of a test
-/// that fails after the edit: skipping it would be a wrong verdict.
-#[derive(Clone, Debug)]
-pub enum Expect {
-    All,
-    Exactly(Vec<&'static str>),
-    /// At least the first, and at most the second besides: where state that
-    /// outlives a test may be attributed to more tests than read it.
-    Between(Vec<&'static str>, Vec<&'static str>),
-}
-
-/// Every test of the project.
-pub const ALL: Expect = Expect::All;
-/// No test at all.
-pub const NONE: [&str; 0] = [];
-
-impl<const N: usize> From<[&'static str; N]> for Expect {
-    fn from(ids: [&'static str; N]) -> Expect {
-        Expect::Exactly(ids.to_vec())
-    }
-}
-
-impl Expect {
-    /// Allows these tests besides.
-    pub fn or_also<const N: usize>(self, besides: [&'static str; N]) -> Expect {
-        match self {
-            Expect::All => Expect::All,
-            Expect::Exactly(lower) => Expect::Between(lower, besides.to_vec()),
-            Expect::Between(lower, more) => {
-                Expect::Between(lower, [more, besides.to_vec()].concat())
-            }
-        }
-    }
-}
-
-/// At least `lower`; the tests of `besides` are allowed.
-pub fn between<const N: usize, const M: usize>(
-    lower: [&'static str; N],
-    besides: [&'static str; M],
-) -> Expect {
-    Expect::from(lower).or_also(besides)
-}
 
 struct Edit {
     what: &'static str,
@@ -196,31 +150,27 @@ impl Case {
     }
 
     fn check_edit(&self, project: &mut Project, edit: &Edit) -> Vec<String> {
-        let mut wrong = Vec::new();
-        let mut bounds = Bounds::of(&edit.expect);
-        bounds.add(&self.always);
-        let before = project.last.clone();
         if only_plain() {
-            wrong.extend(bounds.check_outcomes(&project.plain()));
-            return wrong;
+            let plain = project.plain();
+            return Bounds::of(&edit.expect, &self.always, &plain).check_table(&plain);
         }
+        let before = project.last.clone();
         let select = project.select();
         let run = project.run();
         let plain = project.plain();
-        wrong.extend(bounds.check_outcomes(&plain));
-        wrong.extend(bounds.check_run(&run, &plain, &before));
+        let bounds = Bounds::of(&edit.expect, &self.always, &plain);
+        let mut wrong = unsafe_skips(&before, &run, &plain);
+        wrong.extend(bounds.check_table(&plain));
+        wrong.extend(bounds.check_run(&run, &plain));
         if !edit.late {
             wrong.extend(bounds.check_select(&select, &plain));
         }
         for (test, text) in &edit.because {
             let reason = run.selection.selected.get(*test).map(ToString::to_string);
             if !reason.as_ref().is_some_and(|reason| reason.contains(text)) {
-                wrong.push(format!(
-                    "{test} should be selected because of {text:?}, not {reason:?}"
-                ));
+                wrong.push(format!("{test}: the reason must say {text:?}: {reason:?}"));
             }
         }
-        wrong.extend(unsafe_skips(&before, &run, &plain));
         wrong
     }
 }
@@ -229,167 +179,6 @@ impl Case {
 /// the tests which are said to fail after an edit do.
 fn only_plain() -> bool {
     std::env::var_os("TAMIS_E2E_PLAIN").is_some()
-}
-
-/// An [`Expect`] resolved: `None` means every test.
-struct Bounds {
-    lower: Option<Ids>,
-    upper: Option<Ids>,
-    failing: Option<Ids>,
-}
-
-impl Bounds {
-    fn of(expect: &Expect) -> Bounds {
-        let ids = |marked: &[&str]| -> Ids {
-            marked
-                .iter()
-                .map(|id| id.trim_start_matches("! ").to_owned())
-                .collect()
-        };
-        let (lower, besides): (&[&str], &[&str]) = match expect {
-            Expect::All => {
-                return Bounds {
-                    lower: None,
-                    upper: None,
-                    failing: None,
-                };
-            }
-            Expect::Exactly(tests) => (tests, &[]),
-            Expect::Between(tests, besides) => (tests, besides),
-        };
-        let failing = lower.iter().filter_map(|id| id.strip_prefix("! "));
-        Bounds {
-            lower: Some(ids(lower)),
-            upper: Some(&ids(lower) | &ids(besides)),
-            failing: Some(failing.map(Into::into).collect()),
-        }
-    }
-
-    /// Adds tests to both bounds.
-    fn add(&mut self, tests: &[&str]) {
-        for test in tests {
-            let id = test.trim_start_matches("! ");
-            for set in [&mut self.lower, &mut self.upper].into_iter().flatten() {
-                set.insert(id.to_owned());
-            }
-            if let (Some(failing), true) = (&mut self.failing, test.starts_with("! ")) {
-                failing.insert(id.to_owned());
-            }
-        }
-    }
-
-    /// The table must be right about the project before tamis is judged.
-    fn check_outcomes(&self, plain: &Outcomes) -> Vec<String> {
-        let mut wrong = Vec::new();
-        for id in self.upper.iter().flatten() {
-            if !plain.contains_key(id) {
-                wrong.push(format!(
-                    "the table names {id}, pytest has {:?}",
-                    plain.keys()
-                ));
-            }
-        }
-        let failing = failures(plain);
-        if let Some(expected) = &self.failing
-            && *expected != failing
-        {
-            wrong.push(format!(
-                "the table says that {expected:?} fail, but {failing:?} do"
-            ));
-        }
-        wrong
-    }
-
-    /// Compares the tests that ran.
-    fn check_run(&self, run: &Run, plain: &Outcomes, before: &Outcomes) -> Vec<String> {
-        let ran: Ids = run.outcomes.keys().cloned().collect();
-        let mut wrong = self.compare("ran", &ran, plain, |id| {
-            match run.selection.selected.get(id) {
-                Some(reason) => reason.to_string(),
-                None => match run.selection.excluded.get(id) {
-                    Some(evidence) => format!("excluded: {evidence}"),
-                    None => "neither selected nor excluded".to_owned(),
-                },
-            }
-        });
-        for id in run.selection.selected.keys() {
-            if !ran.contains(id) && plain.contains_key(id) {
-                wrong.push(format!("{id} was selected, but did not run"));
-            }
-        }
-        let failed = ran.iter().any(|id| is_failure(&run.outcomes[id]));
-        if run.code != i32::from(failed) {
-            wrong.push(format!("exit status {}", run.code));
-        }
-        if !wrong.is_empty() {
-            let known = before.len();
-            wrong.push(format!(
-                "mode {}, {known} tests known\n{}",
-                run.selection.mode, run.stderr
-            ));
-        }
-        wrong
-    }
-
-    /// `select` must allow the same tests as `run`: those that it does not
-    /// exclude.
-    fn check_select(&self, select: &Selection, plain: &Outcomes) -> Vec<String> {
-        let would_run: Ids = plain
-            .keys()
-            .filter(|&id| !select.excluded.contains_key(id))
-            .cloned()
-            .collect();
-        self.compare("select leaves in", &would_run, plain, |id| {
-            format!(
-                "{:?} {:?}",
-                select.selected.get(id),
-                select.excluded.get(id)
-            )
-        })
-    }
-
-    fn compare(
-        &self,
-        what: &str,
-        got: &Ids,
-        plain: &Outcomes,
-        why: impl Fn(&str) -> String,
-    ) -> Vec<String> {
-        let all: Ids = plain.keys().cloned().collect();
-        let lower = self.lower.as_ref().unwrap_or(&all);
-        let upper = self.upper.as_ref().unwrap_or(&all);
-        let missed = lower
-            .difference(got)
-            .map(|id| format!("{what}: MISSED {id}: {}", why(id)));
-        let needless = got
-            .difference(upper)
-            .map(|id| format!("{what}: needless {id}: {}", why(id)));
-        missed.chain(needless).collect()
-    }
-}
-
-/// The safety check, which needs no expectation: after the run, the latest
-/// outcome known of each test is the one that running everything gives.
-fn unsafe_skips(before: &Outcomes, run: &Run, plain: &Outcomes) -> Vec<String> {
-    let mut wrong = Vec::new();
-    for (id, now) in plain {
-        match (run.outcomes.get(id), before.get(id)) {
-            (Some(ran), _) if ran == now => {}
-            (Some(ran), _) => wrong.push(format!("{id}: {ran} under tamis, {now} in plain pytest")),
-            (None, Some(last)) if last == now => {}
-            (None, last) => wrong.push(format!("UNSAFE {id}: skipped at {last:?}, but {now}")),
-        }
-    }
-    wrong
-}
-
-fn is_failure(outcome: &str) -> bool {
-    matches!(outcome, "failed" | "error")
-}
-
-fn failures(outcomes: &Outcomes) -> Ids {
-    let failing = outcomes.iter().filter(|(_, outcome)| is_failure(outcome));
-    failing.map(|(id, _)| id.clone()).collect()
 }
 
 /// Runs `check` on each interpreter of the table that `wanted` names.

@@ -8,8 +8,6 @@ use super::project::Project;
 #[derive(Clone, Debug)]
 pub enum Change {
     Write(String, String),
-    /// As `Write`, with the executable bit.
-    Executable(String, String),
     /// Replaces the only occurrence of a text in a file.
     Replace(String, String, String),
     Append(String, String),
@@ -21,7 +19,6 @@ pub enum Change {
     Env(String, Option<String>),
     /// Runs a Python program in the project's folder.
     Python(String),
-    Git(Vec<String>),
     /// Leaves in site-packages what pip leaves for this distribution.
     Install(String, String, Vec<(String, String)>),
     Uninstall(String),
@@ -29,10 +26,6 @@ pub enum Change {
 
 pub fn write(path: &str, text: &str) -> Change {
     Change::Write(path.into(), text.into())
-}
-
-pub fn executable(path: &str, text: &str) -> Change {
-    Change::Executable(path.into(), text.into())
 }
 
 pub fn replace(path: &str, from: &str, to: &str) -> Change {
@@ -67,10 +60,6 @@ pub fn python(program: &str) -> Change {
     Change::Python(program.into())
 }
 
-pub fn git(arguments: &[&str]) -> Change {
-    Change::Git(arguments.iter().map(|&word| word.into()).collect())
-}
-
 pub fn install(name: &str, version: &str, files: &[(&str, &str)]) -> Change {
     let files = files
         .iter()
@@ -87,10 +76,6 @@ impl Change {
     pub fn apply(&self, project: &mut Project) {
         match self {
             Change::Write(path, text) => project.write(path, text),
-            Change::Executable(path, text) => {
-                project.write(path, text);
-                project.make_executable(path);
-            }
             Change::Replace(path, from, to) => {
                 let text = project.read(path);
                 let count = text.matches(from.as_str()).count();
@@ -106,10 +91,6 @@ impl Change {
             Change::Symlink(path, target) => project.symlink(path, target),
             Change::Env(name, value) => project.set_env(name, value.as_deref()),
             Change::Python(program) => project.python(program),
-            Change::Git(arguments) => {
-                let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-                project.git(&arguments);
-            }
             Change::Install(name, version, files) => project.install(name, version, files),
             Change::Uninstall(name) => project.uninstall(name),
         }

@@ -3,15 +3,16 @@
 
 mod case;
 mod change;
+mod expect;
 mod project;
 mod python;
 mod text;
 
 pub(crate) use case::cases;
-pub use case::{ALL, Case, Expect, NONE, between, on_all_interpreters};
+pub use case::{Case, on_all_interpreters};
 pub use change::{
-    Change, append, delete, env, executable, git, install, python, rename, replace, symlink,
-    uninstall, unset, write,
+    append, delete, env, install, python, rename, replace, symlink, uninstall, unset, write,
 };
-pub use project::{Outcomes, Project, Run, Selection};
+pub use expect::{ALL, Expect, NONE, all_but, between};
+pub use project::{Finished, Outcomes, Project};
 pub use python::{Python, Wanted};

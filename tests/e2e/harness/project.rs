@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
@@ -53,7 +52,6 @@ pub struct Selection {
     pub selected: BTreeMap<String, Value>,
     /// The evidence of each excluded test.
     pub excluded: BTreeMap<String, Value>,
-    pub counts: Value,
 }
 
 /// What `tamis run --json` said and did.
@@ -148,10 +146,6 @@ impl Project {
         fs::create_dir_all(full.parent().unwrap()).unwrap();
         fs::write(&full, text).unwrap_or_else(|e| panic!("{}: {e}", full.display()));
         forget_compiled(&full);
-    }
-
-    pub fn make_executable(&mut self, path: &str) {
-        fs::set_permissions(self.path(path), fs::Permissions::from_mode(0o755)).unwrap();
     }
 
     pub fn delete(&mut self, path: &str) {
@@ -439,7 +433,6 @@ impl Selection {
             reason: json["reason"].clone(),
             selected: by_id("selected", "reason"),
             excluded: by_id("excluded", "evidence"),
-            counts: json["counts"].clone(),
         }
     }
 }

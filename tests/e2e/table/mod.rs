@@ -1,8 +1,10 @@
 //! The edit table, one file for each group of things that a test can depend on.
 
+mod caches;
 mod code;
 mod config;
 mod data_files;
+mod dynamic;
 mod environment;
 mod fixtures;
 mod imports;
@@ -13,3 +15,4 @@ mod parametrize;
 mod processes;
 mod state;
 mod text;
+mod xunit;

@@ -55,6 +55,9 @@ def value():
 
 
 result = value()
+-- direct.py --
+#!/usr/bin/env python3
+print("direct")
 -- test_scripts.py --
 import os
 import pathlib
@@ -98,6 +101,10 @@ def test_popen():
         assert pipe.read() == "1\n"
 
 
+def test_executable():
+    assert subprocess.check_output([str(HERE / "direct.py")]) == b"direct\n"
+
+
 def test_runpy():
     assert runpy.run_path(str(HERE / "in_process.py"))["result"] == 1
 
@@ -106,6 +113,7 @@ def test_none():
     pass
 "#,
     )
+    .setup([python("import os; os.chmod('direct.py', 0o755)")])
     // A shell stands between the test and Python: what it read is unknown.
     .always([
         "test_scripts.py::test_os_system",
