@@ -2,5 +2,16 @@
 //!
 //! Each module is one room of the house; `ARCHITECTURE.md` draws it.
 
+pub mod cli;
+pub mod collect;
+pub mod config;
+pub mod error;
+pub mod fingerprint;
 pub mod history;
 pub mod matrix;
+pub mod pipeline;
+pub mod report;
+pub mod run;
+pub mod runners;
+pub mod select;
+pub mod store;

@@ -1,4 +1,37 @@
 //! The one room that knows git: revisions, trees, what changed.
+//!
+//! Reads and never writes: not the index, not an object, not a reference. A
+//! path is bytes, relative to the top of the work tree, with `/` between its
+//! parts and none at its end; the top itself is the empty path.
+//!
+//! Objects are read as they are stored: `refs/replace` and `info/grafts` are
+//! not applied (as with `GIT_NO_REPLACE_OBJECTS`), so that one commit id has
+//! one content everywhere.
+
+mod clean;
+mod delta;
+mod error;
+mod filters;
+mod graph;
+mod ids;
+mod index;
+mod objects;
+mod repository;
+mod scan;
+mod view;
+
+#[cfg(test)]
+mod tests;
+
+pub use delta::Delta;
+pub use error::{HistoryError, HistoryErrorKind};
+pub use graph::{Ancestor, Ancestors, Parents};
+pub use ids::{CommitId, Revision, TreeId};
+pub use repository::Repository;
+pub use view::{Entry, View};
+
+/// The result of every operation that asks git.
+pub type Result<T> = std::result::Result<T, HistoryError>;
 
 /// The git blob id (SHA-1 over `blob LEN\0CONTENT`) of `content`.
 pub fn blob_id(content: &[u8]) -> [u8; 20] {

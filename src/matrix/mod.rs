@@ -1,8 +1,15 @@
 //! The dependency matrix of one revision and environment. Pure: no I/O, no
 //! clock, no environment.
 
+mod builder;
+mod check;
+pub mod format;
+#[cfg(test)]
+pub(crate) mod samples;
 mod unit;
 
+pub use builder::{BuildError, GroupRef, MatrixBuilder, RowFacts, UnitRef};
+pub use format::{MatrixView, Refusal, decode, encode, read_header};
 pub use unit::{Fingerprint, Mode, Unit, UnitKind};
 
 use bstr::BString;
@@ -19,7 +26,8 @@ pub type SetId = u32;
 /// - every unit holds the fingerprint that it has *at this matrix's state*, so
 ///   a unit appears once: rows that do not hold at this state are not in it;
 /// - `units` is sorted and free of duplicates; each set is sorted and free of
-///   duplicates; `rows` is sorted by test and holds each test once;
+///   duplicates; `rows` is sorted by test and holds each test once; the sets
+///   of a row are sorted and free of duplicates;
 /// - every id is in range.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Matrix {
@@ -57,6 +65,9 @@ pub struct Header {
     pub strategy: String,
     #[serde(default)]
     pub baselines: Vec<String>,
+    /// The command that ran the tests.
+    #[serde(default)]
+    pub command: Vec<String>,
     /// Numbers for listings: tests in all, tests that ran here.
     pub tests: u32,
     pub ran: u32,
@@ -156,6 +167,20 @@ impl Outcome {
         }
     }
 
+    /// What such a test did: `failed`, `was flaky`.
+    pub fn past(self) -> &'static str {
+        match self {
+            Outcome::Passed => "passed",
+            Outcome::Failed => "failed",
+            Outcome::Error => "had an error",
+            Outcome::Skipped => "was skipped",
+            Outcome::Xfailed => "failed as expected",
+            Outcome::Xpassed => "passed though expected to fail",
+            Outcome::Crashed => "did not end",
+            Outcome::Flaky => "was flaky",
+        }
+    }
+
     pub fn word(self) -> &'static str {
         match self {
             Outcome::Passed => "passed",
@@ -184,6 +209,13 @@ impl Matrix {
             .binary_search_by(|row| row.test.as_str().cmp(test))
             .ok()
             .map(|at| &self.rows[at])
+    }
+
+    /// Whether some row may have `unit`.
+    pub fn holds_unit(&self, unit: &Unit) -> bool {
+        self.units
+            .binary_search_by(|(known, _)| known.cmp(unit))
+            .is_ok()
     }
 
     /// The ids of all units in `row`, sorted, without duplicates.

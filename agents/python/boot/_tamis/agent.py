@@ -1,0 +1,368 @@
+"""The agent of one process: the current scope, and what was seen in it."""
+
+import atexit
+import functools
+import os
+import sys
+import _thread
+
+from . import VERSION, envvars, fingerprint
+from .paths import OUTSIDE, SITE, Paths
+from .scopes import Scope, Token
+from .trace import Trace
+
+# Units that are not code have numbers from here on; code units, which the
+# collector numbers by itself, stay below.
+FIRST_OBSERVATION = 1 << 30
+
+# The agent of this process, or `None` when nothing is collected.
+current = None
+
+
+class Agent:
+    """Scopes, units and the trace of this process.
+
+    All threads record into the scope on top of one stack.
+    """
+
+    def __init__(self, trace_directory, root, boot):
+        self.pid = os.getpid()
+        self.boot = boot
+        self.root = root
+        self.lock = _thread.RLock()
+        self.paths = Paths(root, (os.path.dirname(boot), boot, trace_directory))
+        self.trace = Trace(trace_directory)
+        self.role = None
+        self.broken = None
+        self.finished = False
+        # The pytest session that is watched.
+        self.session = None
+        self.start_environment = _start_environment(boot)
+        self.hidden_environment = {}
+        self.collector = None
+        self._units = {}
+        self._scope_count = 1
+        self.dirty = []
+        self.module_scopes = {}
+        self.named_scopes = {}
+        # Scope 0; its record waits until the role of the process is known.
+        self.root_scope = Scope(0, "session", "", None, self.dirty)
+        self.stack = [Token(self.root_scope)]
+        self.top = self.root_scope
+        # Path -> scope that wrote it, or made the directory.
+        self.written = {}
+        self.made = {}
+        self.at_flush = []
+        # Module name -> what to do with the module when it has run.
+        self.after_import = {}
+        # Filled by `imports`: where a found module was looked for.
+        self.spec_lookups = {}
+        self.settle_lookups = None
+
+    # -- scopes -----------------------------------------------------------
+
+    def new_scope(self, kind, name, extra=None):
+        with self.lock:
+            scope = Scope(self._scope_count, kind, name, extra, self.dirty)
+            self._scope_count += 1
+            self.trace.write("s", scope.number, kind, name, extra)
+        return scope
+
+    def named_scope(self, kind, name, extra=None):
+        """The one scope of this kind, name and extra."""
+        key = (kind, name, extra)
+        scope = self.named_scopes.get(key)
+        if scope is None:
+            scope = self.named_scopes[key] = self.new_scope(kind, name, extra)
+        return scope
+
+    def push(self, scope, needed=True):
+        """Make `scope` the current one; the former needs it."""
+        with self.lock:
+            self.absorb()
+            if needed:
+                self.top.need(scope)
+            token = Token(scope)
+            self.stack.append(token)
+            self.top = scope
+            if self.trace.through:
+                self.write_scopes()
+            return token
+
+    def pop(self, token):
+        """Undo one `push`, wherever its entry is by now."""
+        with self.lock:
+            self.absorb()
+            if token.scope.imports:
+                self.resolve_imports(token.scope)
+            for at in range(len(self.stack) - 1, 0, -1):
+                if self.stack[at] is token:
+                    del self.stack[at]
+                    break
+            self.top = self.stack[-1].scope
+            if self.trace.through:
+                self.write_scopes()
+
+    def absorb(self):
+        """What was seen since the last switch belongs to the top."""
+        if self.spec_lookups:
+            self.settle_lookups(self)
+        if self.collector is not None:
+            units = self.collector.swap()
+            if units:
+                self.top.add_all(units)
+
+    # -- observations -----------------------------------------------------
+
+    def acts(self, frame):
+        """Whether what happens in `frame` is done for the program, not by the
+        test runner for itself, nor by the agent."""
+        actor_of = self.paths.actor
+        while frame is not None:
+            actor = actor_of(frame.f_code.co_filename)
+            if actor == "other":
+                return True
+            if actor == "harness":
+                return False
+            frame = frame.f_back
+        return True
+
+    def unit(self, kind, path, value=None):
+        """The number of an observation, defined in the trace when new."""
+        key = (kind, path, value)
+        number = self._units.get(key)
+        if number is None:
+            with self.lock:
+                number = self._units.get(key)
+                if number is None:
+                    number = FIRST_OBSERVATION + len(self._units)
+                    self._units[key] = number
+                    self.trace.write("u", number, kind, path, value)
+        return number
+
+    def note(self, kind, path, value=None, scope=None):
+        """The current scope (or `scope`) depends on this."""
+        if self.finished:
+            return
+        scope = self.top if scope is None else scope
+        if scope.add(self.unit(kind, path, value)) and self.trace.through:
+            self.write_scopes()
+
+    def note_code(self, number):
+        """Write-through: code ran for the first time since the last switch."""
+        with self.lock:
+            if self.top.add(number):
+                self.write_scopes()
+
+    def note_file(self, path, scope=None):
+        """The content of the absolute `path` matters, and so do the symbolic
+        links that lead to it."""
+        links, real = self.paths.links(path)
+        for link in links:
+            self.note("file", link, self._outside_value(link), scope)
+        self.note("file", real, self._outside_value(real), scope)
+
+    def note_links(self, path, scope=None):
+        for link in self.paths.links(path)[0]:
+            self.note("file", link, self._outside_value(link), scope)
+
+    def _outside_value(self, path):
+        if self.paths.place(path) == OUTSIDE:
+            return fingerprint.of_file(path)
+        return None
+
+    # -- the trace --------------------------------------------------------
+
+    def become(self, role):
+        """The role is known: the trace may be written."""
+        self.role = role
+        spawn, starter = self.hidden_environment.get("TAMIS_SPAWN"), None
+        where = self.hidden_environment.get("TAMIS_SCOPE")
+        if where and ":" in where:
+            trace, _, number = where.rpartition(":")
+            starter = [trace, int(number)] if number.isdigit() else None
+        self.open_trace(role, spawn, None, starter)
+        if role == "child":
+            self.write_through()
+
+    def open_trace(self, role, spawn, fork_of, starter):
+        try:
+            cwd = os.getcwd()
+        except OSError:
+            cwd = ""
+        self.trace.set_header(
+            {
+                "version": 1,
+                "trace": self.trace.id,
+                "pid": os.getpid(),
+                "ppid": os.getppid(),
+                "role": role,
+                "spawn": spawn,
+                "fork_of": fork_of,
+                "scope": starter,
+                "python": "%d.%d.%d" % sys.version_info[:3],
+                "runtime": fingerprint.runtime()[1],
+                "executable": sys.executable or "",
+                "prefix": sys.prefix,
+                "argv": list(getattr(sys, "orig_argv", None) or getattr(sys, "argv", [])),
+                "cwd": cwd,
+                "collector": self.collector.name if self.collector else "none",
+                "agent": VERSION,
+            },
+            ("s", 0, "session" if role == "main" else "child", "", None),
+        )
+
+    def write_through(self):
+        self.trace.through = True
+        if self.collector is not None:
+            self.collector.write_through(self)
+        self.flush()
+
+    def write_scopes(self):
+        """What the scopes gained since the last time goes into the trace."""
+        with self.lock:
+            if self.collector is not None:
+                for number, file, line, name in self.collector.definitions():
+                    self.trace.write("c", number, file, line, name)
+            dirty = self.dirty[:]
+            del self.dirty[:]
+            for scope in dirty:
+                units, edges = scope.take()
+                self.trace.write("+", scope.number, units, edges)
+
+    def flush(self):
+        """Everything seen so far goes into the file."""
+        with self.lock:
+            self.absorb()
+            for hook in self.at_flush:
+                hook()
+            for token in self.stack:
+                if token.scope.imports:
+                    self.resolve_imports(token.scope)
+            self.write_scopes()
+            self.trace.flush()
+
+    def disable(self, where, error):
+        """A failure of the agent: what this process did is incomplete."""
+        if self.broken is not None:
+            return
+        self.broken = "the collector failed in %s: %r" % (where, error)
+        self.finished = True
+        complain(self.broken)
+        try:
+            with self.lock:
+                self.trace.write("i", 0, self.broken)
+                if self.role is not None:
+                    self.trace.flush()
+        except Exception:
+            pass
+
+    def close(self, status):
+        """The orderly end."""
+        if self.role is None:
+            self.become("child" if "TAMIS_SPAWN" in self.hidden_environment else "other")
+        self.flush()
+        self.trace.write("close", status)
+        self.trace.flush()
+
+
+def complain(text):
+    """One line for whoever looks for it."""
+    if current is not None and not current.hidden_environment.get("TAMIS_DEBUG"):
+        return
+    try:
+        sys.stderr.write("tamis: %s\n" % text)
+    except Exception:
+        pass
+
+
+# Threads that are inside the agent: what it does itself is no observation.
+_busy = set()
+_thread_id = _thread.get_ident
+
+
+def guard(function):
+    """Errors of `function`, a part of the agent, never reach the user."""
+
+    def guarded(*arguments):
+        thread = _thread_id()
+        outermost = thread not in _busy
+        if outermost:
+            _busy.add(thread)
+        try:
+            return function(*arguments)
+        except Exception as error:
+            if current is not None:
+                current.disable(function.__name__, error)
+            return None
+        finally:
+            if outermost:
+                _busy.discard(thread)
+
+    return guarded
+
+
+def watcher(function):
+    """Like `guard`, for what the program's doings call: not called for the
+    agent's own, nor when nothing is collected any more."""
+
+    guarded = guard(function)
+
+    def watching(*arguments):
+        if _thread_id() not in _busy and not current.finished:
+            guarded(*arguments)
+
+    return watching
+
+
+def start(trace_directory):
+    """Start collecting in this process."""
+    global current
+    if current is not None:
+        return current
+    boot = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    root = os.environ.get("TAMIS_ROOT") or ""
+    agent = Agent(trace_directory, root.rstrip("/"), boot)
+    from . import caches, collector, dists, environ, files, imports, processes, pytest_entry
+
+    current = agent
+    try:
+        environ.hide(agent)
+        agent.collector = collector.choose(agent)
+        dists.install(agent)
+        files.install(agent)
+        environ.install(agent)
+        processes.install(agent)
+        caches.install(agent)
+        agent.resolve_imports = functools.partial(imports.resolve, agent)
+        agent.settle_lookups = imports.settle_lookups
+        imports.install(agent)
+        pytest_entry.install(agent)
+        agent.note("runtime", "python", fingerprint.runtime()[0])
+        atexit.register(_at_exit)
+        agent.collector.start()
+        if "TAMIS_SPAWN" in agent.hidden_environment:
+            agent.become("child")
+    except Exception as error:
+        agent.disable("start", error)
+    return agent
+
+
+def _at_exit():
+    agent = current
+    if agent is None or agent.pid != os.getpid():
+        return
+    try:
+        agent.close(None)
+    except Exception as error:
+        agent.disable("close", error)
+
+
+def _start_environment(boot):
+    """The variables as they would be without tamis, text to text."""
+    found = {}
+    for name, value in os.environ.items():
+        value = envvars.own_value(name, value, boot)
+        if value is not None:
+            found[name] = value
+    return found

@@ -1,0 +1,117 @@
+"""Functions whose results are cached: who uses a value needs what made it.
+
+A miss runs in the cache's own scope, and whoever calls the function needs that
+scope, whether or not it was a miss.
+"""
+
+import functools
+import sys
+
+from .agent import guard
+
+# Frames that a miss has more than without the agent. Functions that recurse
+# through their own cache must get as deep as ever.
+_EXTRA_DEPTH = 3
+
+
+def install(agent):
+    """Stand in for what `lru_cache` and `cached_property` are built on."""
+    plain_wrapper = functools._lru_cache_wrapper
+
+    @guard
+    def scope_of(function):
+        """The scope of a cache of `function`; `None` for code of others."""
+        code = getattr(function, "__code__", None)
+        path = None if code is None else agent.paths.code_file(code.co_filename)
+        if path is None:
+            return None
+        name = getattr(function, "__qualname__", code.co_name)
+        return agent.named_scope("cache", path, name)
+
+    @guard
+    def enter(scope):
+        return agent.push(scope)
+
+    @guard
+    def leave(token):
+        agent.pop(token)
+
+    @guard
+    def need(scope):
+        agent.top.need(scope)
+        if agent.trace.through:
+            agent.write_scopes()
+
+    def in_scope(function, scope):
+        def miss(*arguments, **keywords):
+            __tracebackhide__ = True
+            token = enter(scope)
+            limit = sys.getrecursionlimit()
+            sys.setrecursionlimit(limit + _EXTRA_DEPTH)
+            try:
+                return function(*arguments, **keywords)
+            finally:
+                if sys.getrecursionlimit() == limit + _EXTRA_DEPTH:
+                    sys.setrecursionlimit(limit)
+                if token is not None:
+                    leave(token)
+
+        return miss
+
+    def _lru_cache_wrapper(user_function, maxsize, typed, _CacheInfo):
+        scope = scope_of(user_function)
+        if scope is None:
+            return plain_wrapper(user_function, maxsize, typed, _CacheInfo)
+        cached = plain_wrapper(in_scope(user_function, scope), maxsize, typed, _CacheInfo)
+        number = scope.number
+
+        # A function with these attributes is what `functools` itself returns
+        # where it is not written in C.
+        def wrapper(*arguments, **keywords):
+            __tracebackhide__ = True
+            if number not in agent.top.edges:
+                need(scope)
+            return cached(*arguments, **keywords)
+
+        wrapper.cache_info = cached.cache_info
+        wrapper.cache_clear = cached.cache_clear
+        return wrapper
+
+    functools._lru_cache_wrapper = _lru_cache_wrapper
+    _watch_properties(agent, scope_of, enter, leave)
+
+
+def _watch_properties(agent, scope_of, enter, leave):
+    """`cached_property`: a value that is present is read unseen, so that all
+    who import the module of the property need what its misses ran."""
+    kind = functools.cached_property
+    plain = kind.__get__
+    scopes = {}
+
+    @guard
+    def find(function):
+        code = getattr(function, "__code__", None)
+        scope = scopes.get(code)
+        if scope is None and code is not None:
+            scope = scope_of(function)
+            if scope is None:
+                return None
+            scopes[code] = scope
+            module = agent.module_scopes.get(function.__module__)
+            if module is not None:
+                module.need(scope)
+        return scope
+
+    def __get__(self, instance, owner=None):
+        __tracebackhide__ = True
+        scope = None if instance is None else find(self.func)
+        if scope is None:
+            return plain(self, instance, owner)
+        token = enter(scope)
+        try:
+            return plain(self, instance, owner)
+        finally:
+            if token is not None:
+                leave(token)
+
+    kind.__get__ = __get__

@@ -1,0 +1,177 @@
+"""Which code of the project runs: the native helper, or pure Python.
+
+Every collector numbers code objects from 1 upwards, below
+`agent.FIRST_OBSERVATION`, and has these methods:
+`start()`; `swap()`: the numbers of the code that ran since the last swap;
+`definitions()`: `(number, file, line, name)` of numbers not told before;
+`write_through(agent)`: from now on the agent hears of each number at once;
+`audit(callback, names)`: audit events with these names go to `callback`.
+"""
+
+import os
+import sys
+import threading
+
+
+class Pure:
+    """What both collectors in Python share: numbers for code objects."""
+
+    def __init__(self, agent):
+        self._agent = agent
+        self._code_file = agent.paths.code_file
+        # Keyed by identity: equal code objects may stand in different files.
+        # The objects are kept, so that no identity is used twice.
+        self._numbers = {}
+        self._kept = []
+        self._by_place = {}
+        self._fresh = []
+        self._ran = set()
+        self._through = None
+
+    def _first_sight(self, code):
+        """The number of a code object; 0 for code of no interest."""
+        try:
+            path = self._code_file(code.co_filename)
+            if path is None:
+                return 0
+            place = (path, code.co_firstlineno, code.co_name)
+            number = self._by_place.get(place)
+            if number is None:
+                number = self._by_place[place] = len(self._by_place) + 1
+                self._fresh.append((number,) + place)
+            self._kept.append(code)
+            self._numbers[id(code)] = number
+            return number
+        except Exception as error:
+            self._agent.disable("first_sight", error)
+            return 0
+
+    def swap(self):
+        ran, self._ran = self._ran, set()
+        return ran
+
+    def definitions(self):
+        fresh, self._fresh = self._fresh, []
+        return fresh
+
+    def write_through(self, agent):
+        self._through = agent.note_code
+
+    def audit(self, callback, names):
+        names = frozenset(names)
+
+        def hook(event, arguments):
+            if event in names:
+                callback(event, arguments)
+
+        sys.addaudithook(hook)
+
+
+class Monitoring(Pure):
+    """`sys.monitoring` (Python 3.12 and later).
+
+    Events stay on in project code; elsewhere each is switched off for good
+    when it first occurs.
+    """
+
+    name = "monitoring"
+
+    def start(self):
+        monitoring = sys.monitoring
+        for tool in (4, 3, 5, 2):
+            if monitoring.get_tool(tool) is None:
+                break
+        else:
+            raise RuntimeError("every tool id of sys.monitoring is in use")
+        monitoring.use_tool_id(tool, "tamis")
+        events = monitoring.events
+        callback = self._callback()
+        monitoring.register_callback(tool, events.PY_START, callback)
+        monitoring.register_callback(tool, events.PY_RESUME, callback)
+        monitoring.set_events(tool, events.PY_START | events.PY_RESUME)
+
+    def _callback(self):
+        disable = sys.monitoring.DISABLE
+        numbers = self._numbers
+        first_sight = self._first_sight
+
+        def started(code, offset):
+            number = numbers.get(id(code))
+            if number is None:
+                number = first_sight(code)
+                if not number:
+                    return disable
+            if number not in self._ran:
+                self._ran.add(number)
+                if self._through is not None:
+                    self._through(number)
+
+        return started
+
+
+class Profile(Pure):
+    """`sys.setprofile`, where nothing better is to be had."""
+
+    name = "profile"
+
+    def start(self):
+        self._hook = self._callback()
+        # Code of no interest, so that it is looked at once; as long as it
+        # lives, since the identity of a dead one may be used again.
+        threading.setprofile(self._hook)
+        sys.setprofile(self._hook)
+
+    def _callback(self):
+        numbers = self._numbers
+        skipped = {}
+        first_sight = self._first_sight
+
+        def called(frame, event, argument):
+            if event != "call":
+                return
+            code = frame.f_code
+            number = numbers.get(id(code))
+            if number is None:
+                number = first_sight(code)
+                if not number:
+                    numbers[id(code)] = 0
+                    skipped[id(code)] = code
+                    return
+            if number and number not in self._ran:
+                self._ran.add(number)
+                if self._through is not None:
+                    self._through(number)
+
+        return called
+
+    def swap(self):
+        if sys.getprofile() is not self._hook and not self._agent.finished:
+            self._lost()
+        ran, self._ran = self._ran, set()
+        return ran
+
+    def _lost(self):
+        """The program set a profile function of its own over ours."""
+        agent = self._agent
+        if threading.current_thread() is not threading.main_thread():
+            return
+        agent.trace.write("i", agent.top.number, "the program replaced the profile function")
+        if sys.getprofile() is None:
+            sys.setprofile(self._hook)
+
+
+def choose(agent):
+    """The best collector that works here."""
+    wanted = os.environ.get("TAMIS_COLLECTOR") or agent.hidden_environment.get("TAMIS_COLLECTOR")
+    if wanted != "pure":
+        native = load_native(agent)
+        if native is not None:
+            return native
+    if hasattr(sys, "monitoring"):
+        return Monitoring(agent)
+    return Profile(agent)
+
+
+def load_native(agent):
+    """The native helper beside this package, or `None`."""
+    return None

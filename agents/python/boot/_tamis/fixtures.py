@@ -1,0 +1,95 @@
+"""A scope for each fixture instance that outlives a test.
+
+Instances of function scope are made for one test, in that test's scope.
+"""
+
+from .agent import guard
+
+
+def watch(agent, session):
+    """Watch fixtures of the session; patched once per process."""
+    from _pytest import fixtures
+
+    plain_execute = _plain(fixtures.FixtureDef.execute)
+    plain_finish = _plain(fixtures.FixtureDef.finish)
+    plain_active = _plain(fixtures.FixtureRequest._get_active_fixturedef)
+
+    def execute(self, request):
+        try:
+            return plain_execute(self, request)
+        finally:
+            need(self)
+
+    def finish(self, *arguments, **options):
+        token = enter(self)
+        try:
+            return plain_finish(self, *arguments, **options)
+        finally:
+            if token is not None:
+                leave(token)
+
+    def _get_active_fixturedef(self, argname):
+        found = plain_active(self, argname)
+        need(found)
+        return found
+
+    @guard
+    def need(definition):
+        scope = getattr(definition, "_tamis_scope", None)
+        if scope is not None:
+            agent.top.need(scope)
+
+    @guard
+    def enter(definition):
+        scope = getattr(definition, "_tamis_scope", None)
+        return None if scope is None else agent.push(scope)
+
+    @guard
+    def leave(token):
+        agent.pop(token)
+
+    for owner, wrapper, plain in (
+        (fixtures.FixtureDef, execute, plain_execute),
+        (fixtures.FixtureDef, finish, plain_finish),
+        (fixtures.FixtureRequest, _get_active_fixturedef, plain_active),
+    ):
+        wrapper.__wrapped__ = plain
+        wrapper.__doc__ = plain.__doc__
+        setattr(owner, wrapper.__name__, wrapper)
+
+
+def _plain(function):
+    return getattr(function, "__wrapped__", function)
+
+
+@guard
+def enter_setup(agent, definition, request):
+    """A new instance is about to be made."""
+    if str(getattr(definition, "scope", "function")) == "function":
+        return None
+    name = "%s::%s" % (getattr(definition, "baseid", "") or "", definition.argname)
+    index = getattr(request, "param_index", 0)
+    if hasattr(request, "param"):
+        name += "[%s]" % index
+    scope = agent.new_scope("fixture", name)
+    definition._tamis_scope = scope
+    for argument in definition.argnames:
+        if argument == "request":
+            continue
+        needed = request._get_active_fixturedef(argument)
+        needed = getattr(needed, "_tamis_scope", None)
+        if needed is not None:
+            scope.need(needed)
+    return agent.push(scope)
+
+
+@guard
+def need_active(scope, item):
+    """The test needs every fixture instance that it holds."""
+    request = getattr(item, "_request", None)
+    active = getattr(request, "_fixture_defs", None)
+    if isinstance(active, dict):
+        for definition in active.values():
+            needed = getattr(definition, "_tamis_scope", None)
+            if needed is not None:
+                scope.need(needed)

@@ -1,0 +1,333 @@
+"""Imports: a scope for each module's execution, edges between modules, and
+the places where the import system looked."""
+
+import builtins
+import importlib._bootstrap as bootstrap
+import importlib._bootstrap_external as bootstrap_external
+import importlib
+import sys
+
+from .agent import guard, watcher
+from .paths import HARNESS, OUTSIDE, PROJECT, SITE, site_entry
+
+# Frames of these functions carry the import system's own file name, so that
+# Python and pytest cut them out of tracebacks, and `warnings` out of its
+# stack levels, like the functions that they stand before.
+_IN_PLACE = '''
+def load_unlocked(load, enter, leave):
+    def _load_unlocked(spec):
+        token = enter(spec)
+        try:
+            return load(spec)
+        finally:
+            if token is not None:
+                leave(token)
+    return _load_unlocked
+
+
+def exec_(execute, enter, leave):
+    def _exec(spec, module):
+        token = enter(spec)
+        try:
+            return execute(spec, module)
+        finally:
+            if token is not None:
+                leave(token)
+    return _exec
+
+
+def exec_module(execute, enter, leave):
+    def exec_module(self, module):
+        token = enter(module)
+        try:
+            return execute(self, module)
+        finally:
+            if token is not None:
+                leave(token)
+    return exec_module
+
+
+def import_(plain, note):
+    def __import__(name, globals=None, locals=None, fromlist=(), level=0):
+        __tracebackhide__ = True
+        note(name, globals, fromlist, level)
+        return plain(name, globals, locals, fromlist, level)
+    return __import__
+
+
+def import_module(plain, note):
+    def import_module(name, package=None):
+        __tracebackhide__ = True
+        note(name, package)
+        return plain(name, package)
+    return import_module
+'''
+
+
+def _in_place():
+    names = {}
+    code = compile(_IN_PLACE, "<frozen importlib._bootstrap>", "exec", dont_inherit=True)
+    exec(code, names)
+    return names
+
+
+def install(agent):
+    """Watch imports from here on; what is loaded already belongs to all."""
+    names = _in_place()
+    _note_loaded(agent)
+
+    @guard
+    def enter(spec):
+        return _enter(agent, spec)
+
+    @guard
+    def enter_by_hand(module):
+        spec = getattr(module, "__spec__", None)
+        if spec is None or spec.origin is None:
+            return None
+        if agent.top.kind == "import" and agent.top.name == agent.paths.absolute(spec.origin):
+            return None
+        return _enter(agent, spec)
+
+    @guard
+    def leave(token):
+        if isinstance(token, str):
+            module = sys.modules.get(token)
+            if module is not None:
+                agent.after_import[token](module)
+        else:
+            agent.pop(token)
+
+    bootstrap._load_unlocked = names["load_unlocked"](bootstrap._load_unlocked, enter, leave)
+    bootstrap._exec = names["exec_"](bootstrap._exec, enter, leave)
+    # Recipes that execute a module by hand (`spec.loader.exec_module`).
+    basics = bootstrap_external._LoaderBasics
+    basics.exec_module = names["exec_module"](basics.exec_module, enter_by_hand, leave)
+    agent.watch_loader = lambda loader: setattr(
+        loader, "exec_module", names["exec_module"](loader.exec_module, enter_by_hand, leave)
+    )
+    _watch_finder(agent)
+    _watch_statements(agent, names)
+
+
+def _note_loaded(agent):
+    """Modules that were loaded before the agent (`.pth` files) bind all."""
+    for module in list(sys.modules.values()):
+        name = getattr(module, "__file__", None)
+        if isinstance(name, str):
+            path = agent.paths.absolute(name)
+            place = agent.paths.place(path)
+            if place == SITE:
+                agent.note_site(path)
+            elif place in (PROJECT, OUTSIDE):
+                agent.note_file(path)
+
+
+def _enter(agent, spec):
+    """The scope of the module that is about to run becomes the current one."""
+    lookups = agent.spec_lookups.pop((spec.name, spec.origin), ())
+    origin = spec.origin
+    if not spec.has_location or not isinstance(origin, str):
+        _note_lookups(agent, lookups, agent.root_scope)
+        return None
+    path = agent.paths.absolute(origin)
+    place = agent.paths.place(path)
+    harness = place == SITE and site_entry(path).split(".")[0] in HARNESS
+    if harness:
+        agent.note_site(path, agent.root_scope)
+    if harness or place not in (PROJECT, OUTSIDE, SITE):
+        # The standard library and the test runner have no scopes: where a
+        # project file could shadow them matters to every test.
+        _note_lookups(agent, lookups, agent.root_scope)
+        return spec.name if spec.name in agent.after_import else None
+    scope = agent.named_scope("import", path, spec.name)
+    agent.module_scopes[spec.name] = scope
+    _note_lookups(agent, lookups, scope)
+    if place == SITE:
+        agent.note_site(path, scope)
+    elif not path.endswith(".py") or agent.paths.links(path)[0]:
+        # Extension modules, bytecode without source, sources behind links.
+        agent.note_links(path, scope)
+        if not path.endswith(".py"):
+            agent.note_file(path, scope)
+    token = agent.push(scope)
+    parent = spec.name.rpartition(".")[0]
+    while parent:
+        needed = agent.module_scopes.get(parent)
+        if needed is not None:
+            scope.need(needed)
+        parent = parent.rpartition(".")[0]
+    return token
+
+
+def _note_lookups(agent, lookups, scope):
+    for path in lookups:
+        agent.note("lookup", path, None, scope)
+
+
+# -- where the import system looked ----------------------------------------
+
+
+def _watch_finder(agent):
+    """Note the directories that were asked for a module.
+
+    Those of a module that is found go to its scope, so that whoever imports
+    it later has them as well; those of a missing one to whoever asked.
+    """
+    finder = bootstrap_external.PathFinder
+    plain = finder.find_spec.__func__
+    agent.spec_lookups = {}
+    places = {}
+
+    def may_belong(directory):
+        answer = places.get(directory)
+        if answer is None:
+            path = agent.paths.absolute(directory or ".")
+            answer = path if agent.paths.place(path) in (PROJECT, OUTSIDE) else ""
+            if directory:
+                places[directory] = answer
+        return answer
+
+    @watcher
+    def note(name, path, spec):
+        stem = name.rpartition(".")[2]
+        found_in = None
+        if spec is not None and spec.has_location and isinstance(spec.origin, str):
+            found_in = agent.paths.absolute(spec.origin)
+        looked = []
+        for directory in sys.path if path is None else path:
+            if not isinstance(directory, str):
+                continue
+            place = may_belong(directory)
+            if place and place not in agent.made:
+                looked.append(place.rstrip("/") + "/" + stem)
+            if found_in is not None:
+                base = place or agent.paths.absolute(directory or ".")
+                if found_in.startswith(base.rstrip("/") + "/" + stem):
+                    break
+        if spec is not None:
+            if looked and not spec.has_location:
+                _note_lookups(agent, looked, agent.root_scope)
+            elif looked:
+                agent.spec_lookups[(spec.name, spec.origin)] = looked
+            return
+        frame = sys._getframe(3)
+        if agent.acts(_past_imports(agent, frame)):
+            _note_lookups(agent, looked, agent.top)
+            if path is None:
+                agent.missing_modules.append((agent.top, name))
+
+    def find_spec(cls, fullname, path=None, target=None):
+        spec = plain(cls, fullname, path, target)
+        note(fullname, path, spec)
+        return spec
+
+    agent.missing_modules = []
+    agent.at_flush.append(lambda: _settle_missing(agent))
+    finder.find_spec = classmethod(find_spec)
+
+
+def _past_imports(agent, frame):
+    while frame is not None and agent.paths.actor(frame.f_code.co_filename) in (
+        "importlib",
+        "agent",
+    ):
+        frame = frame.f_back
+    return frame
+
+
+def settle_lookups(agent):
+    """Specs that were found but never loaded: the current scope looked."""
+    waiting, agent.spec_lookups = agent.spec_lookups, {}
+    for lookups in waiting.values():
+        _note_lookups(agent, lookups, agent.top)
+
+
+def _settle_missing(agent):
+    """Names that no finder found are distributions that may appear."""
+    waiting, agent.missing_modules = agent.missing_modules, []
+    for scope, name in waiting:
+        if name not in sys.modules:
+            agent.note("dist", name, None, scope)
+
+
+# -- import statements ------------------------------------------------------
+
+
+def _watch_statements(agent, names):
+    def note(name, globals, fromlist, level):
+        try:
+            package = None
+            if level:
+                package = globals.get("__package__")
+                if package is None:
+                    package = globals["__name__"]
+                    if "__path__" not in globals:
+                        package = package.rpartition(".")[0]
+            agent.top.imports.add((name, package, fromlist, level))
+        except Exception:
+            # The import itself will complain about such arguments; a list
+            # cannot be hashed.
+            if isinstance(fromlist, list):
+                note(name, globals, tuple(map(str, fromlist)), level)
+
+    def note_module(name, package):
+        level = 0
+        if isinstance(name, str):
+            while name[level : level + 1] == ".":
+                level += 1
+            agent.top.imports.add((name[level:], package, None, level))
+
+    plain = builtins.__import__
+    wrapper = names["import_"](plain, note)
+    wrapper.__doc__ = plain.__doc__
+    builtins.__import__ = wrapper
+    plain_module = importlib.import_module
+    wrapper = names["import_module"](plain_module, note_module)
+    wrapper.__doc__ = plain_module.__doc__
+    wrapper.__module__ = plain_module.__module__
+    importlib.import_module = wrapper
+
+
+def resolve(agent, scope):
+    """Turn the import statements of `scope` into edges to modules' scopes."""
+    statements, scope.imports = scope.imports, set()
+    modules = agent.module_scopes
+    for name, package, fromlist, level in statements:
+        if level:
+            base = package or ""
+            for _ in range(level - 1):
+                base = base.rpartition(".")[0]
+            full = "%s.%s" % (base, name) if name else base
+        else:
+            full = name
+        key = (full, fromlist)
+        if key in scope.resolved:
+            continue
+        part = full
+        complete = True
+        while part:
+            needed = modules.get(part)
+            if needed is not None:
+                scope.need(needed)
+            elif part not in sys.modules:
+                complete = False
+            part = part.rpartition(".")[0]
+        for member in _members(full, fromlist):
+            needed = modules.get("%s.%s" % (full, member))
+            if needed is not None:
+                scope.need(needed)
+        if complete:
+            scope.resolved.add(key)
+
+
+def _members(full, fromlist):
+    if not fromlist:
+        return ()
+    if "*" in fromlist:
+        listed = getattr(sys.modules.get(full), "__all__", ())
+        try:
+            return [name for name in listed if isinstance(name, str)]
+        except TypeError:
+            return ()
+    return fromlist

@@ -1,0 +1,109 @@
+"""Which excluded tests must run after all.
+
+The selection is made where the test environment may be missing. What only
+this process can see (variables, installed packages, the interpreter, files
+outside the repository) is compared here, once, with what the selection relied
+on; a test with a difference is admitted again.
+"""
+
+import os
+
+from . import dists, envvars, fingerprint
+
+VERSION = 1
+
+
+class Unreadable(Exception):
+    """The file that names the excluded tests cannot be used."""
+
+
+class Exclusion:
+    """The tests to leave out, from the file that `tamis select` wrote."""
+
+    def __init__(self, path):
+        import json
+
+        try:
+            with open(path, encoding="utf-8") as text:
+                content = json.load(text)
+        except (OSError, ValueError) as error:
+            raise Unreadable("%s: %s" % (path, error))
+        version = content.get("version") if isinstance(content, dict) else None
+        if version != VERSION:
+            raise Unreadable("%s has version %r, this agent reads %d" % (path, version, VERSION))
+        try:
+            late = content.get("late") or {}
+            self.tests = frozenset(content["exclude"])
+            self.units = [(kind, name, value) for kind, name, value in late.get("units", ())]
+            self.needs = {test: list(units) for test, units in late.get("tests", {}).items()}
+            self.ignore_files = list(content.get("ignore_files", ()))
+            for needed in self.needs.values():
+                for at in needed:
+                    self.units[at]
+        except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+            raise Unreadable("%s is not as expected: %r" % (path, error))
+        self.changed = frozenset()
+
+    def check(self, current):
+        """Compare every late unit; `current` is a function of kind and name."""
+        self.changed = frozenset(
+            at
+            for at, (kind, name, value) in enumerate(self.units)
+            if current(kind, name) != value
+        )
+
+    def is_left_out(self, test):
+        return test in self.tests and self.changed.isdisjoint(self.needs.get(test, ()))
+
+    def reason(self, test):
+        """What changed for a test that is admitted again."""
+        for at in self.needs.get(test, ()):
+            if at in self.changed:
+                kind, name, _ = self.units[at]
+                return "%s %s changed" % (kind, name) if name else "%s changed" % kind
+        return ""
+
+
+def current_value(kind, name, environment, arguments=None, distributions=None):
+    """The fingerprint that a late unit has now; `None` when it is missing.
+
+    `arguments` are the runner's altering options, `environment` maps text to
+    text.
+    """
+    if kind == "env":
+        return envvars.fingerprint_of(name, environment)
+    if kind == "runtime":
+        return fingerprint.runtime()[0]
+    if kind == "dist":
+        return (distributions or dists.Distributions()).by_name(name)
+    if kind == "config":
+        if arguments is None:
+            return None
+        text = "".join(argument + "\n" for argument in arguments)
+        return fingerprint.of_bytes(text.encode("utf-8", "surrogateescape"))
+    if kind == "exists":
+        return existing(name)
+    if kind == "dir":
+        return directory(name)
+    return fingerprint.of_file(name)
+
+
+def existing(path):
+    """What a check for existence finds."""
+    if os.path.isdir(path):
+        return "dir"
+    return "file" if os.path.exists(path) else "missing"
+
+
+def directory(path):
+    """The fingerprint of the sorted names in a directory, a letter for the
+    kind of each before it."""
+    try:
+        with os.scandir(path) as entries:
+            lines = []
+            for entry in entries:
+                kind = "l" if entry.is_symlink() else "d" if entry.is_dir() else "f"
+                lines.append(b"%s %s\n" % (kind.encode(), os.fsencode(entry.name)))
+    except OSError:
+        return None
+    return fingerprint.of_bytes(b"".join(sorted(lines)))

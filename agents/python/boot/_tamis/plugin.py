@@ -1,0 +1,281 @@
+"""The pytest plug-in: scopes for collection, fixtures and tests.
+
+PYTEST_DONT_REWRITE
+"""
+
+import os
+import time
+
+import pytest
+
+from . import agent as agent_module
+from . import fixtures, options
+from .agent import guard
+
+_clock = time.perf_counter
+
+
+def pytest_configure(config):
+    """Loaded by hand (`-p _tamis.plugin`) in a process without the agent."""
+    directory = os.environ.get("TAMIS_TRACE_DIR")
+    if agent_module.current is None and directory:
+        from .pytest_entry import join
+
+        join(agent_module.start(directory), config)
+
+
+class Session:
+    """Watches one pytest session, the outermost of its process."""
+
+    def __init__(self, agent, config):
+        self.agent = agent
+        self.config = config
+        self.starting = True
+        self.test = None
+        self.deselected = []
+        self.collect_scopes = {}
+        self.conftest_scopes = {}
+        if agent.role is None:
+            agent.become("main")
+        agent.finished = False
+        fixtures.watch(agent, self)
+        _watch_conftests(agent, self)
+
+    # -- the session ------------------------------------------------------
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionstart(self, session):
+        self._describe()
+        self.starting = False
+
+    @guard
+    def _describe(self):
+        agent, config = self.agent, self.config
+        agent.trace.write("config", options.describe(config))
+        for path in options.plugin_files(config):
+            if agent.paths.place(path) == agent_module.SITE:
+                agent.note_site(path, agent.root_scope)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session, exitstatus):
+        self.status = int(exitstatus)
+        self._finish()
+
+    @guard
+    def _finish(self):
+        # What reports and coverage read from here on is no dependency.
+        self.agent.flush()
+        self.agent.finished = True
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_unconfigure(self, config):
+        self.agent.session = None
+
+    # -- collection -------------------------------------------------------
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_make_collect_report(self, collector):
+        token = self._enter_collector(collector)
+        yield
+        if token is not None:
+            self._leave(token)
+
+    @guard
+    def _enter_collector(self, collector):
+        if collector.config is not self.config:
+            return None
+        path = _test_file(collector)
+        if path is None:
+            return None
+        scope = self.collect_scope(path)
+        if not path.endswith(".py"):
+            self.agent.note_file(path, scope)
+        return self.agent.push(scope, needed=False)
+
+    @guard
+    def _leave(self, token):
+        self.agent.pop(token)
+
+    def collect_scope(self, path):
+        """The scope in which the items of a test file are made; it needs the
+        `conftest.py` files that apply to the file."""
+        scope = self.collect_scopes.get(path)
+        if scope is None:
+            scope = self.collect_scopes[path] = self.agent.named_scope("collect", path)
+        return scope
+
+    def _need_conftests(self, scope, path):
+        for conftest, needed in self.conftest_scopes.items():
+            directory = os.path.dirname(conftest)
+            if path.startswith(directory + "/"):
+                scope.need(needed)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_deselected(self, items):
+        self.deselected.extend(item.nodeid for item in items)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_finish(self, session):
+        self._items(session)
+
+    @guard
+    def _items(self, session):
+        if session.config is self.config:
+            ids = [item.nodeid for item in session.items]
+            self.agent.trace.write("items", ids, self.deselected)
+            self.agent.flush()
+
+    # -- tests ------------------------------------------------------------
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_runtest_protocol(self, item, nextitem):
+        test = self._begin(item)
+        outcome = yield
+        if test is not None:
+            self._end(test, item, outcome)
+
+    @guard
+    def _begin(self, item):
+        if item.config is not self.config:
+            return None
+        agent = self.agent
+        path = _item_file(item)
+        scope = agent.new_scope("test", item.nodeid)
+        test = Test(item.nodeid, scope)
+        agent.trace.write("b", scope.number, item.nodeid, path)
+        agent.trace.flush()
+        collected = self.collect_scope(path)
+        scope.need(agent.root_scope)
+        scope.need(collected)
+        self._need_conftests(collected, path)
+        if type(item).__name__ == "DoctestItem":
+            # The text of an example is in no code object.
+            agent.note_file(path, scope)
+        test.token = agent.push(scope, needed=False)
+        self.test = test
+        return test
+
+    @guard
+    def _end(self, test, item, outcome):
+        agent = self.agent
+        seconds = _clock() - test.started
+        agent.pop(test.token)
+        self.test = None
+        if outcome.excinfo is not None:
+            # Interrupted: the test has begun and not ended.
+            agent.flush()
+            return
+        agent.flush()
+        agent.trace.write(
+            "t", test.scope.number, test.id, test.outcome(), seconds, test.incomplete
+        )
+        agent.trace.flush()
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(self, report):
+        test = self.test
+        if test is not None and report.nodeid == test.id:
+            test.reported(report)
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_fixture_setup(self, fixturedef, request):
+        token = None
+        if request.config is self.config:
+            token = fixtures.enter_setup(self.agent, fixturedef, request)
+        yield
+        if token is not None:
+            self._leave(token)
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_runtest_teardown(self, item):
+        if self.test is not None and item.config is self.config:
+            fixtures.need_active(self.test.scope, item)
+        yield
+
+
+class Test:
+    """One test that is running, and what was reported of it."""
+
+    __test__ = False
+
+    def __init__(self, identity, scope):
+        self.id = identity
+        self.scope = scope
+        self.started = _clock()
+        self.token = None
+        self.incomplete = None
+        self._words = []
+        self._failed_before = False
+
+    def reported(self, report):
+        if report.outcome == "rerun":
+            self._failed_before = True
+            self._words = []
+            return
+        expected = hasattr(report, "wasxfail")
+        if report.outcome == "failed":
+            word = "failed" if report.when == "call" else "error"
+        elif report.outcome == "skipped":
+            word = "xfailed" if expected else "skipped"
+        elif report.when == "call":
+            word = "xpassed" if expected else "passed"
+        else:
+            return
+        self._words.append(word)
+
+    def outcome(self):
+        """The worst that was reported decides."""
+        for word in ("failed", "error", "xpassed", "xfailed", "skipped", "passed"):
+            if word in self._words and not (word == "skipped" and "passed" in self._words):
+                if self._failed_before and word == "passed":
+                    return "flaky"
+                return word
+        return "error"
+
+
+def _node_path(node):
+    """The absolute path of a node's file or directory, in any pytest."""
+    path = getattr(node, "path", None)
+    if path is None:
+        path = getattr(node, "fspath", None)
+    return None if path is None else os.path.normpath(str(path))
+
+
+def _test_file(collector):
+    """The file whose items a collector makes; `None` for directories."""
+    kinds = [kind.__name__ for kind in type(collector).__mro__]
+    if "Session" in kinds or "Package" in kinds or "Dir" in kinds or "Directory" in kinds:
+        return None
+    return _node_path(collector)
+
+
+def _item_file(item):
+    return _node_path(item) or ""
+
+
+def _watch_conftests(agent, session):
+    """Give each `conftest.py` that is loaded during collection a scope that
+    only the tests beneath it need."""
+    manager = type(session.config.pluginmanager)
+    plain = getattr(manager._importconftest, "__wrapped__", manager._importconftest)
+
+    def _importconftest(self, conftestpath, *arguments, **options):
+        token = enter(self, conftestpath)
+        try:
+            return plain(self, conftestpath, *arguments, **options)
+        finally:
+            if token is not None:
+                session._leave(token)
+
+    @guard
+    def enter(self, conftestpath):
+        if self is not session.config.pluginmanager or session.starting:
+            return None
+        path = os.path.normpath(str(conftestpath))
+        if path in session.conftest_scopes:
+            return None
+        scope = session.conftest_scopes[path] = agent.named_scope("collect", path)
+        return agent.push(scope, needed=False)
+
+    _importconftest.__wrapped__ = plain
+    manager._importconftest = _importconftest

@@ -1,0 +1,306 @@
+"""Processes that the run starts or forks into.
+
+A forked process goes on with a trace of its own. Into any other the agent
+gets through the environment: the process is told who started it, and the
+starting scope keeps a record of it, so that a process which left no trace is
+missed.
+"""
+
+import os
+import sys
+
+from .agent import guard
+from .scopes import Scope, Token
+
+# Callers that start programs only to describe the machine; what they find out
+# is part of the runtime unit.
+_EXCUSED = frozenset(("platform", "ctypes.util", "uuid", "_osx_support", "_aix_support"))
+
+
+def install(agent):
+    """Watch forks and everything that starts a program."""
+    if not hasattr(os, "register_at_fork"):
+        return
+    starter = Starter(agent)
+    os.register_at_fork(
+        before=guard_nothing(starter.before_fork),
+        after_in_parent=guard_nothing(starter.after_in_parent),
+        after_in_child=guard_nothing(starter.after_in_child),
+    )
+    _watch_fork_exec(starter)
+    _watch_spawn(starter)
+    _watch_exec(starter)
+    _watch_shell(starter)
+    _watch_exit(agent)
+
+
+def guard_nothing(method):
+    guarded = guard(method)
+
+    def hook():
+        guarded()
+
+    return hook
+
+
+class Starter:
+    """Notes that a process is started, and prepares its environment."""
+
+    def __init__(self, agent):
+        self.agent = agent
+        self.putenv = os.putenv
+        self.unsetenv = os.unsetenv
+        self._locked = False
+
+    # -- forks ------------------------------------------------------------
+
+    def before_fork(self):
+        agent = self.agent
+        agent.lock.acquire()
+        self._locked = True
+        # The child's records may use numbers that are defined here.
+        agent.flush()
+
+    def after_in_parent(self):
+        if self._locked:
+            self.agent.lock.release()
+
+    def after_in_child(self):
+        agent = self.agent
+        if self._locked:
+            agent.lock.release()
+        if agent.finished or agent.role is None:
+            agent.pid = os.getpid()
+            agent.trace.renew()
+            agent.finished = True
+            return
+        parent, scope = agent.trace.id, agent.top.number
+        agent.pid = os.getpid()
+        agent.role = "child"
+        agent.trace.renew()
+        agent.session = None
+        del agent.dirty[:]
+        agent.root_scope = Scope(0, "child", "", None, agent.dirty)
+        agent.stack = [Token(agent.root_scope)]
+        agent.top = agent.root_scope
+        agent.open_trace("child", None, parent, [parent, scope])
+        agent.write_through()
+
+    # -- other programs ---------------------------------------------------
+
+    def tokens(self, frame):
+        """The variables that tell a new process who started it; `None` when
+        it is no process of a test: a worker that runs tests itself."""
+        agent = self.agent
+        if agent.role not in ("main", "child") or agent.finished:
+            return None
+        if agent.role == "main" and _is_called_from(frame, "execnet."):
+            return None
+        token = "%d-%s" % (os.getpid(), os.urandom(6).hex())
+        scope = "%s:%d" % (agent.trace.id, agent.top.number)
+        return {"TAMIS_SPAWN": token, "TAMIS_SCOPE": scope}
+
+    def inherited(self):
+        """What gets the agent into a Python process."""
+        agent = self.agent
+        found = {
+            name: value
+            for name, value in agent.hidden_environment.items()
+            if name not in ("TAMIS_SPAWN", "TAMIS_SCOPE")
+        }
+        return found
+
+    def environment(self, given, tokens):
+        """A copy of the environment `given` (a dict) with the agent in it."""
+        made = dict(given)
+        bytes_keys = any(isinstance(key, bytes) for key in made)
+        convert = os.fsencode if bytes_keys else str
+        added = self.inherited()
+        added.update(tokens or {})
+        for name, value in added.items():
+            made[convert(name)] = convert(value)
+        path = made.get(convert("PYTHONPATH"))
+        boot = os.fsencode(self.agent.boot) if bytes_keys else self.agent.boot
+        separator = b":" if bytes_keys else ":"
+        if not path:
+            made[convert("PYTHONPATH")] = boot
+        elif boot not in path.split(separator):
+            made[convert("PYTHONPATH")] = boot + separator + path
+        return made
+
+    def with_tokens(self, tokens, start):
+        """Run `start` while the C environment holds what a child needs."""
+        own = os.environ._data.get(b"PYTHONPATH", b"")
+        boot = os.fsencode(self.agent.boot)
+        added = dict(self.inherited(), **(tokens or {}))
+        for name, value in added.items():
+            self.putenv(name, value)
+        self.putenv("PYTHONPATH", boot + b":" + own if own else boot)
+        try:
+            return start()
+        finally:
+            for name in tokens or ():
+                self.unsetenv(name)
+
+    @staticmethod
+    def excuse(frame):
+        for _ in range(12):
+            if frame is None:
+                return None
+            name = frame.f_globals.get("__name__")
+            if name in _EXCUSED:
+                return "asks about the machine: %s" % name
+            if name not in ("subprocess", "os", "contextlib") and not str(name).startswith(
+                "_tamis"
+            ):
+                return None
+            frame = frame.f_back
+        return None
+
+    def started(self, tokens, pid, program, frame):
+        """The `p` record."""
+        if tokens is None:
+            return
+        if isinstance(program, bytes):
+            program = os.fsdecode(program)
+        agent = self.agent
+        agent.trace.write(
+            "p", agent.top.number, tokens["TAMIS_SPAWN"], pid, str(program), self.excuse(frame)
+        )
+        agent.flush()
+
+
+def _is_called_from(frame, prefix):
+    for _ in range(30):
+        if frame is None:
+            return False
+        if str(frame.f_globals.get("__name__", "")).startswith(prefix):
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _watch_fork_exec(starter):
+    """What `subprocess` and `multiprocessing` start programs with."""
+    import _posixsubprocess
+
+    plain = _posixsubprocess.fork_exec
+    prepare = guard(starter.tokens)
+    note = guard(starter.started)
+    change = guard(lambda lines, tokens: _with_lines(starter, lines, tokens))
+
+    def fork_exec(*arguments):
+        frame = sys._getframe(1)
+        tokens = prepare(frame)
+        lines = arguments[5] if len(arguments) > 5 else None
+        changed = change(lines, tokens) if lines is not None else None
+        if changed is not None:
+            pid = plain(*(arguments[:5] + (changed,) + arguments[6:]))
+        else:
+            pid = starter.with_tokens(tokens, lambda: plain(*arguments))
+        note(tokens, pid, _first(arguments[0]), frame)
+        return pid
+
+    _posixsubprocess.fork_exec = fork_exec
+    loaded = sys.modules.get("subprocess")
+    if loaded is not None and hasattr(loaded, "_fork_exec"):
+        loaded._fork_exec = fork_exec
+
+
+def _first(sequence):
+    for program in sequence or ():
+        return program
+    return ""
+
+
+def _with_lines(starter, lines, tokens):
+    """An environment as `NAME=VALUE` lines of bytes, with the agent in it."""
+    given = {}
+    for line in lines:
+        name, _, value = bytes(line).partition(b"=")
+        given.setdefault(name, value)
+    made = starter.environment(given or {b"": b""}, tokens)
+    return [name + b"=" + value for name, value in made.items() if name]
+
+
+def _watch_spawn(starter):
+    prepare = guard(starter.tokens)
+    note = guard(starter.started)
+    change = guard(starter.environment)
+
+    def watch(plain):
+        def posix_spawn(path, argv, env, **options):
+            frame = sys._getframe(1)
+            tokens = prepare(frame)
+            if env is None:
+                # Allowed from Python 3.13: the C environment as it is.
+                pid = starter.with_tokens(tokens, lambda: plain(path, argv, env, **options))
+            else:
+                changed = change(env, tokens)
+                pid = plain(path, argv, env if changed is None else changed, **options)
+            note(tokens, pid, path, frame)
+            return pid
+
+        posix_spawn.__name__ = posix_spawn.__qualname__ = plain.__name__
+        posix_spawn.__doc__ = plain.__doc__
+        return posix_spawn
+
+    for name in ("posix_spawn", "posix_spawnp"):
+        if hasattr(os, name):
+            setattr(os, name, watch(getattr(os, name)))
+
+
+def _watch_exec(starter):
+    """A program takes this process over: the trace ends here."""
+    prepare = guard(starter.tokens)
+    note = guard(starter.started)
+    change = guard(starter.environment)
+    plain_v, plain_ve = os.execv, os.execve
+
+    def execv(path, argv):
+        frame = sys._getframe(1)
+        tokens = prepare(frame)
+        note(tokens, os.getpid(), path, frame)
+        return starter.with_tokens(tokens, lambda: plain_v(path, argv))
+
+    def execve(path, argv, env):
+        frame = sys._getframe(1)
+        tokens = prepare(frame)
+        changed = change(env, tokens)
+        note(tokens, os.getpid(), path, frame)
+        return plain_ve(path, argv, env if changed is None else changed)
+
+    execv.__doc__, execve.__doc__ = plain_v.__doc__, plain_ve.__doc__
+    os.execv, os.execve = execv, execve
+
+
+def _watch_shell(starter):
+    prepare = guard(starter.tokens)
+    note = guard(starter.started)
+    plain = os.system
+
+    def system(command):
+        frame = sys._getframe(1)
+        tokens = prepare(frame)
+        # What a shell runs cannot be told: there is no process to wait for.
+        note(tokens, 0, "sh -c %s" % (command,), frame)
+        return starter.with_tokens(tokens, lambda: plain(command))
+
+    system.__doc__ = plain.__doc__
+    os.system = system
+
+
+def _watch_exit(agent):
+    plain = os._exit
+
+    @guard
+    def flush():
+        if agent.role is not None and agent.pid == os.getpid():
+            agent.flush()
+
+    def _exit(status):
+        flush()
+        plain(status)
+
+    _exit.__doc__ = plain.__doc__
+    os._exit = _exit

@@ -1,0 +1,85 @@
+"""Scopes: to whom an observation belongs, and who needs whom."""
+
+
+class Scope:
+    """One scope of the trace.
+
+    `units` and `edges` are all that it has, `fresh_units` and `fresh_edges`
+    what the trace does not say yet; `dirty` is the agent's list of the scopes
+    that have any. `imports` holds the import statements
+    that ran since they were last resolved.
+    """
+
+    __slots__ = (
+        "number",
+        "kind",
+        "name",
+        "extra",
+        "units",
+        "edges",
+        "fresh_units",
+        "fresh_edges",
+        "imports",
+        "resolved",
+        "changed",
+        "_dirty",
+    )
+
+    def __init__(self, number, kind, name, extra, dirty):
+        self.number = number
+        self.kind = kind
+        self.name = name
+        self.extra = extra
+        self.units = set()
+        self.edges = set()
+        self.fresh_units = []
+        self.fresh_edges = []
+        self.imports = set()
+        self.resolved = set()
+        self.changed = False
+        self._dirty = dirty
+
+    def add(self, unit):
+        """Whether `unit` is new to the scope."""
+        if unit in self.units:
+            return False
+        self.units.add(unit)
+        self.fresh_units.append(unit)
+        self._change()
+        return True
+
+    def add_all(self, units):
+        fresh = [unit for unit in units if unit not in self.units]
+        if fresh:
+            self.units.update(fresh)
+            self.fresh_units.extend(fresh)
+            self._change()
+
+    def need(self, scope):
+        """An edge to another scope."""
+        number = scope.number
+        if number != self.number and number not in self.edges:
+            self.edges.add(number)
+            self.fresh_edges.append(number)
+            self._change()
+
+    def _change(self):
+        if not self.changed:
+            self.changed = True
+            self._dirty.append(self)
+
+    def take(self):
+        """`(units, edges)` that the trace does not have yet."""
+        units, self.fresh_units = self.fresh_units, []
+        edges, self.fresh_edges = self.fresh_edges, []
+        self.changed = False
+        return units, edges
+
+
+class Token:
+    """One entry of the stack of current scopes."""
+
+    __slots__ = ("scope",)
+
+    def __init__(self, scope):
+        self.scope = scope

@@ -1,0 +1,132 @@
+"""Leaves out the tests that `tamis select` proved to be unaffected.
+
+PYTEST_DONT_REWRITE
+"""
+
+import os
+
+import pytest
+
+from . import late, options
+
+
+class Selection:
+    """The plug-in that leaves tests out of one session.
+
+    Every xdist worker decides for itself, from the same file and the same
+    environment.
+    """
+
+    def __init__(self, config, path, environment):
+        self.config = config
+        self.environment = environment
+        self.trouble = None
+        self.exclusion = None
+        self.left_out = 0
+        self.available = 0
+        self.admitted = []
+        self._ignored = frozenset()
+        try:
+            self.exclusion = late.Exclusion(path)
+        except late.Unreadable as error:
+            self.trouble = str(error)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionstart(self, session):
+        if self.exclusion is None:
+            return
+        from .dists import Distributions
+
+        arguments = options.describe(self.config)["args"]
+        installed = Distributions()
+        self.exclusion.check(
+            lambda kind, name: late.current_value(
+                kind, name, self.environment, arguments, installed
+            )
+        )
+        if not self.exclusion.changed:
+            self._ignored = frozenset(map(os.path.normpath, self.exclusion.ignore_files))
+
+    def ignores(self, path):
+        """Whether no test of the file can be needed."""
+        return os.path.normpath(str(path)) in self._ignored
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_collection_modifyitems(self, session, config, items):
+        yield
+        if self.exclusion is None or config is not self.config:
+            return
+        kept, left_out = [], []
+        for item in items:
+            if self.exclusion.is_left_out(item.nodeid):
+                left_out.append(item)
+            else:
+                kept.append(item)
+                if item.nodeid in self.exclusion.tests:
+                    self.admitted.append(item.nodeid)
+        self.available = len(items)
+        self.left_out = len(left_out)
+        if left_out:
+            items[:] = kept
+            config.hook.pytest_deselected(items=left_out)
+
+    def summary(self):
+        """One line for people."""
+        if self.trouble is not None:
+            return "tamis: every test runs: %s" % self.trouble
+        if self._ignored and not self.available:
+            return "tamis: no test selected"
+        text = "tamis: %d of %d tests selected" % (
+            self.available - self.left_out,
+            self.available,
+        )
+        if self._ignored:
+            text += ", %d files left out" % len(self._ignored)
+        if self.admitted:
+            text += ", %d re-admitted because %s" % (
+                len(self.admitted),
+                self.exclusion.reason(self.admitted[0]),
+            )
+        return text
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_report_collectionfinish(self, config):
+        if hasattr(config, "workerinput"):
+            return None
+        return self.summary()
+
+    @pytest.hookimpl(hookwrapper=True, trylast=True)
+    def pytest_sessionfinish(self, session, exitstatus):
+        # Nothing left to run is a success when it was left out for a reason.
+        if int(exitstatus) == 5 and (self.left_out or self._ignored):
+            if not getattr(session, "testsfailed", 0):
+                session.exitstatus = pytest.ExitCode.OK
+        yield
+
+
+def add_ignoring(selection):
+    """The hook that leaves out whole files, under the argument name that
+    this version of pytest gives to the path."""
+    if tuple(map(int, pytest.__version__.split(".")[:1])) >= (7,):
+
+        class Ignoring:
+            @pytest.hookimpl(tryfirst=True)
+            def pytest_ignore_collect(self, collection_path):
+                return True if selection.ignores(collection_path) else None
+
+    else:
+
+        class Ignoring:
+            @pytest.hookimpl(tryfirst=True)
+            def pytest_ignore_collect(self, path):
+                return True if selection.ignores(path) else None
+
+    selection.config.pluginmanager.register(Ignoring(), "_tamis.ignoring")
+
+
+def watch(config, path, environment):
+    """Leave out of the session of `config` what the file at `path` names."""
+    selection = Selection(config, path, environment)
+    config.pluginmanager.register(selection, "_tamis.selection")
+    add_ignoring(selection)
+    return selection

@@ -1,0 +1,8 @@
+import pytest
+
+import traces
+
+
+@pytest.fixture
+def project(tmp_path):
+    return traces.Project(tmp_path / "project")

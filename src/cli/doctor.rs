@@ -1,0 +1,285 @@
+//! `tamis doctor`: checks the set-up and says what to fix.
+
+mod python;
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use serde_json::json;
+
+use super::Globals;
+use crate::config::find::Place;
+use crate::config::{self, Config, Overrides, Variables, shown_path};
+use crate::error::{Error, Exit};
+use crate::report::{Check, CheckState, Report, escape};
+
+/// Check the set-up and say what to fix.
+///
+/// The status is 1 if something keeps tamis from working.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    tamis doctor\n  \
+    tamis doctor --json | jq '.checks[] | select(.state != \"ok\")'")]
+pub struct DoctorArgs {}
+
+/// The settings as key, value and origin.
+type Settings = Vec<(&'static str, String, config::Origin)>;
+
+pub fn run(_args: &DoctorArgs, globals: &Globals, report: &Report) -> Result<Exit, Error> {
+    let place = config::find::find(&globals.folder);
+    let mut checks = repository(&globals.folder, &place);
+    checks.extend(variables(&globals.variables));
+    let mut settings = Settings::new();
+    match globals.config(&Overrides::default()) {
+        Ok(config) => {
+            checks.push(configuration(&config));
+            checks.extend(python::checks(&config));
+            checks.push(store(&config.store.value));
+            settings = config.table();
+        }
+        Err(error) => checks.push(broken_configuration(&error)),
+    }
+    match report.is_json() {
+        true => report.json(&document(&checks, &settings))?,
+        false => report.data(&page(&checks, &settings))?,
+    }
+    let failed = checks.iter().any(|check| check.state == CheckState::Fail);
+    Ok(if failed {
+        Exit::TESTS_FAILED
+    } else {
+        Exit::DONE
+    })
+}
+
+fn repository(folder: &Path, place: &Place) -> Vec<Check> {
+    let name = "repository";
+    let Some(top) = &place.top else {
+        return vec![Check::fail(
+            name,
+            format!("{} is not in a git repository", shown_path(folder)),
+            "run `git init`, or go to a folder of the project",
+        )];
+    };
+    let mut checks = vec![Check::ok(name, shown_path(top))];
+    if git_folder(top).is_some_and(|git| git.join("shallow").exists()) {
+        checks.push(Check::warn(
+            "history",
+            "the clone is shallow: results of older commits cannot be used",
+            "fetch the whole history: `git fetch --unshallow` (on GitHub: `fetch-depth: 0`)",
+        ));
+    }
+    checks
+}
+
+/// The repository's own folder: `.git`, or what a worktree's `.git` file
+/// leads to.
+fn git_folder(top: &Path) -> Option<PathBuf> {
+    let git = top.join(".git");
+    if git.is_dir() {
+        return Some(git);
+    }
+    let text = fs_err::read_to_string(&git).ok()?;
+    let own = top.join(text.strip_prefix("gitdir: ")?.trim_end());
+    match fs_err::read_to_string(own.join("commondir")) {
+        Ok(common) => Some(own.join(common.trim_end())),
+        Err(_) => Some(own),
+    }
+}
+
+fn variables(variables: &Variables) -> Vec<Check> {
+    let unknown = config::unknown_variables(variables);
+    unknown
+        .into_iter()
+        .map(|(name, near)| {
+            let fix = match near {
+                Some(near) => format!("did you mean {near}?"),
+                None => format!("`unset {name}`"),
+            };
+            Check::warn(
+                "environment",
+                format!("nothing reads the variable {name}"),
+                fix,
+            )
+        })
+        .collect()
+}
+
+fn configuration(config: &Config) -> Check {
+    let name = "configuration";
+    match &config.place.file {
+        Some(file) => Check::ok(name, shown_path(file)),
+        None => Check::ok(name, "no tamis.yml, defaults are used"),
+    }
+}
+
+fn broken_configuration(error: &Error) -> Check {
+    let message = error.to_string();
+    let found = message.lines().next().unwrap_or_default();
+    let causes = error.causes().into_iter().map(|cause| format!(": {cause}"));
+    let found = format!("{found}{}", causes.collect::<String>());
+    let fix = match error.hints() {
+        [] => "correct it there".to_owned(),
+        hints => hints.join("; "),
+    };
+    Check::fail("configuration", found, fix)
+}
+
+/// Whether the store can be written: by a file that goes at once.
+fn store(folder: &Path) -> Check {
+    let name = "store";
+    let shown = shown_path(folder);
+    let existing = folder.ancestors().find(|path| path.exists());
+    let Some(existing) = existing.filter(|path| path.is_dir()) else {
+        return Check::fail(
+            name,
+            format!("{shown} is not a folder"),
+            "set `store` to a folder",
+        );
+    };
+    if let Err(error) = tempfile::tempfile_in(existing) {
+        return Check::warn(
+            name,
+            format!("{shown} cannot be written: {error}; nothing will be recorded"),
+            "make it writable, or set `store` to another folder",
+        );
+    }
+    if existing == folder {
+        Check::ok(name, format!("{shown}, writable"))
+    } else {
+        Check::ok(name, format!("{shown}, made at the first run"))
+    }
+}
+
+fn document(checks: &[Check], settings: &Settings) -> serde_json::Value {
+    let checks: Vec<_> = checks
+        .iter()
+        .map(|check| {
+            json!({
+                "name": check.name, "state": check.state.word(), "found": check.found,
+                "fix": check.fix,
+            })
+        })
+        .collect();
+    let settings: Vec<_> = settings
+        .iter()
+        .map(|(key, value, origin)| {
+            json!({"key": key, "value": value, "origin": origin.to_string()})
+        })
+        .collect();
+    json!({"schema": 1, "checks": checks, "settings": settings})
+}
+
+fn page(checks: &[Check], settings: &Settings) -> String {
+    let mut page = String::new();
+    for check in checks {
+        let found = escape::line(&check.found);
+        page.push_str(&format!(
+            "{:<5}{:<14} {found}\n",
+            check.state.word(),
+            check.name
+        ));
+        if let Some(fix) = &check.fix {
+            page.push_str(&format!("{:20}do: {}\n", "", escape::line(fix)));
+        }
+    }
+    if !settings.is_empty() {
+        page.push_str("\nsettings\n");
+    }
+    for (key, value, origin) in settings {
+        let value = escape::line(value);
+        page.push_str(&format!("     {key:<14} {value} ({origin})\n"));
+    }
+    page
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::{Style, testing};
+
+    fn doctor(folder: &Path, json: bool) -> (Exit, String) {
+        let style = Style {
+            json,
+            ..Style::default()
+        };
+        let (report, out, err) = testing::report(style);
+        let globals = Globals {
+            folder: folder.to_owned(),
+            config_file: None,
+            variables: [("TAMIS_STRATGY".to_owned(), "all".into())].into(),
+        };
+        let exit = run(&DoctorArgs {}, &globals, &report).unwrap();
+        assert_eq!(err.text(), "");
+        (exit, out.text().replace(&shown_path(folder), "TOP"))
+    }
+
+    #[test]
+    fn outside_a_repository_the_status_is_1() {
+        let folder = tempfile::tempdir().unwrap();
+        let (exit, page) = doctor(folder.path(), false);
+        assert_eq!(exit, Exit::TESTS_FAILED);
+        insta::assert_snapshot!(page.lines().take(4).collect::<Vec<_>>().join("\n"), @r"
+        fail repository     TOP is not in a git repository
+                            do: run `git init`, or go to a folder of the project
+        warn environment    nothing reads the variable TAMIS_STRATGY
+                            do: did you mean TAMIS_STRATEGY?
+        ");
+    }
+
+    #[test]
+    fn a_broken_configuration_is_one_failed_check() {
+        let folder = tempfile::tempdir().unwrap();
+        fs_err::create_dir(folder.path().join(".git")).unwrap();
+        fs_err::write(folder.path().join("tamis.yml"), "version: 1\nkep: 1\n").unwrap();
+        let (exit, text) = doctor(folder.path(), true);
+        assert_eq!(exit, Exit::TESTS_FAILED);
+        let document: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let last = document["checks"].as_array().unwrap().last().unwrap();
+        assert_eq!(last["state"], "fail");
+        insta::assert_snapshot!(last["found"].as_str().unwrap(), @"TOP/tamis.yml:2:1: unknown key `kep`; did you mean `keep`?");
+    }
+
+    #[test]
+    fn settings_are_shown_with_their_origin() {
+        let folder = tempfile::tempdir().unwrap();
+        fs_err::create_dir(folder.path().join(".git")).unwrap();
+        fs_err::write(folder.path().join("tamis.yml"), "version: 1\nkeep: 9\n").unwrap();
+        let (_, page) = doctor(folder.path(), false);
+        let lines: Vec<&str> = page
+            .lines()
+            .filter(|line| line.contains("keep") || line.contains("strategy"))
+            .collect();
+        insta::assert_snapshot!(lines.join("\n"), @r"
+        strategy       auto (default)
+        keep           9 (tamis.yml)
+        ");
+    }
+
+    #[test]
+    fn a_shallow_clone_is_seen_from_a_linked_worktree_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        fs_err::create_dir_all(path("main/.git/worktrees/b")).unwrap();
+        fs_err::write(path("main/.git/shallow"), "").unwrap();
+        fs_err::write(path("main/.git/worktrees/b/commondir"), "../..\n").unwrap();
+        fs_err::create_dir(path("b")).unwrap();
+        let text = format!("gitdir: {}\n", path("main/.git/worktrees/b").display());
+        fs_err::write(path("b/.git"), text).unwrap();
+        for tree in ["main", "b"] {
+            let checks = repository(&path(tree), &config::find::find(&path(tree)));
+            assert_eq!(checks[1].state, CheckState::Warn, "{tree}");
+        }
+    }
+
+    #[test]
+    fn a_store_that_is_a_file_fails_and_a_missing_one_is_fine() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        fs_err::write(&file, "").unwrap();
+        assert_eq!(store(&file).state, CheckState::Fail);
+        assert_eq!(store(&file.join("below")).state, CheckState::Fail);
+        assert_eq!(store(&folder.path().join("a/b")).state, CheckState::Ok);
+        assert_eq!(store(folder.path()).state, CheckState::Ok);
+        assert_eq!(fs_err::read_dir(folder.path()).unwrap().count(), 1);
+    }
+}

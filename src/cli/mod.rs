@@ -1,0 +1,409 @@
+//! The command line: what was typed, what it means with the configuration
+//! merged in, and one file for each command.
+
+pub mod completions;
+pub mod doctor;
+pub mod init;
+pub mod record;
+pub mod run;
+pub mod select;
+mod shared;
+pub mod store;
+pub mod why;
+
+use std::ffi::OsString;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+
+use anyhow::Context;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::config::{self, Config, Overrides, Strategy, Variables, shown_path};
+use crate::error::{Error, Exit, Explain};
+use crate::report::{self, Colour, Event, Report, Style};
+
+/// Run only the tests that a change can affect.
+///
+/// tamis records what each test uses: functions, files, packages, variables.
+/// At the next change it runs the tests whose things changed, and leaves out
+/// the others on proof. Any doubt runs the test, and tamis says why.
+#[derive(Debug, Parser)]
+#[command(
+    name = "tamis",
+    version,
+    arg_required_else_help = true,
+    max_term_width = 100,
+    after_help = "Examples:\n  \
+        tamis run                        run what a change can affect; the first time, all\n  \
+        tamis run -- pytest -x tests/    the same with your own test command\n  \
+        tamis why tests/test_a.py::test  why a test was left out, or not\n\n\
+        Exit codes: 0 done, 1 tests failed, 2 usage or configuration, 3 repository, 4 store, 70 our own bug."
+)]
+struct Arguments {
+    #[command(flatten)]
+    global: GlobalArgs,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Init(init::InitArgs),
+    Run(run::RunArgs),
+    Select(select::SelectArgs),
+    Record(record::RecordArgs),
+    Why(why::WhyArgs),
+    Store(store::StoreArgs),
+    Doctor(doctor::DoctorArgs),
+    Completions(completions::CompletionsArgs),
+}
+
+/// Options of every command, as typed.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Global options")]
+struct GlobalArgs {
+    /// Results as JSON on standard output, events as JSON lines on standard error
+    #[arg(long, global = true)]
+    json: bool,
+    /// Say less: -q only results, warnings and errors; -qq only errors
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    quiet: u8,
+    /// Say more
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    verbose: u8,
+    /// When to use colours (NO_COLOR is respected)
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        value_name = "WHEN",
+        default_value = "auto"
+    )]
+    color: ColorArg,
+    /// Work in this folder instead of the current one
+    #[arg(short = 'C', global = true, value_name = "DIR")]
+    directory: Option<PathBuf>,
+    /// Use this configuration file instead of the tamis.yml found by walking up
+    #[arg(long, global = true, value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum ColorArg {
+    Auto,
+    Always,
+    Never,
+}
+
+impl GlobalArgs {
+    fn style(&self) -> Style {
+        let level = i16::from(self.verbose) - i16::from(self.quiet);
+        Style {
+            colour: match self.color {
+                ColorArg::Auto => Colour::Auto,
+                ColorArg::Always => Colour::Always,
+                ColorArg::Never => Colour::Never,
+            },
+            json: self.json,
+            verbosity: level.clamp(-2, 2) as i8,
+        }
+    }
+
+    fn resolve(&self) -> Result<Globals, Error> {
+        let current = std::env::current_dir().context("cannot find the current folder")?;
+        let folder = match &self.directory {
+            Some(path) => fs_err::canonicalize(current.join(path))
+                .context("cannot work in that folder")
+                .hint("correct the option -C")?,
+            None => current,
+        };
+        if !folder.is_dir() {
+            let message = format!("{} is not a folder", shown_path(&folder));
+            return Err(Error::usage(message).with_hint("correct the option -C"));
+        }
+        Ok(Globals {
+            folder,
+            config_file: self.config.clone(),
+            variables: config::variables(),
+        })
+    }
+}
+
+/// Where a command works, and what the environment says.
+#[derive(Clone, Debug)]
+pub struct Globals {
+    /// The current folder or that of `-C`: absolute, without `..` or links.
+    pub folder: PathBuf,
+    /// `--config`, relative to `folder`.
+    pub config_file: Option<PathBuf>,
+    pub variables: Variables,
+}
+
+impl Globals {
+    /// The settings of the project, with the command's flags merged in.
+    pub fn config(&self, overrides: &Overrides) -> Result<Config, Error> {
+        let file = self.config_file.as_deref();
+        Config::load(&self.folder, file, &self.variables, overrides)
+    }
+}
+
+/// Runs the command that `args` name (the first is the program) and returns
+/// the exit status of the process.
+pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
+    let arguments = match Arguments::try_parse_from(args) {
+        Ok(arguments) => arguments,
+        Err(answer) => {
+            report::help(&answer.render().ansi().to_string(), answer.use_stderr());
+            return if answer.use_stderr() {
+                Exit::USAGE
+            } else {
+                Exit::DONE
+            };
+        }
+    };
+    let report = Report::to_standard_streams(arguments.global.style());
+    settle(|| dispatch(&arguments, &report), &report)
+}
+
+/// Does the work; an error is told, and becomes its exit status. A panic has
+/// been told by the hook.
+fn settle(work: impl FnOnce() -> Result<Exit, Error>, report: &Report) -> Exit {
+    match catch_unwind(AssertUnwindSafe(work)) {
+        Ok(Ok(exit)) => exit,
+        Ok(Err(error)) => {
+            let exit = error.kind().exit();
+            report.event(Event::Failed(error));
+            exit
+        }
+        Err(_) => Exit::BUG,
+    }
+}
+
+fn dispatch(arguments: &Arguments, report: &Report) -> Result<Exit, Error> {
+    let globals = arguments.global.resolve()?;
+    match &arguments.command {
+        Command::Init(args) => init::run(args, &globals, report),
+        Command::Run(args) => run::run(args, &globals, report),
+        Command::Select(args) => select::run(args, &globals, report),
+        Command::Record(args) => record::run(args, &globals, report),
+        Command::Why(args) => why::run(args, &globals, report),
+        Command::Store(args) => store::run(args, &globals, report),
+        Command::Doctor(args) => doctor::run(args, &globals, report),
+        Command::Completions(args) => completions::run(args, report),
+    }
+}
+
+/// Reads the value of `--strategy`.
+fn strategy_parser() -> impl TypedValueParser<Value = Strategy> {
+    let words = Strategy::ALL.map(|word| PossibleValue::new(word.word()).help(word.about()));
+    PossibleValuesParser::new(words).try_map(|word| word.parse::<Strategy>())
+}
+
+#[cfg(test)]
+mod testing {
+    //! Commands as typed, in a project of their own.
+
+    use super::*;
+
+    pub struct Project(tempfile::TempDir);
+
+    impl Project {
+        /// A repository with this `tamis.yml`.
+        pub fn new(yaml: &str) -> Project {
+            let folder = tempfile::tempdir().unwrap();
+            fs_err::create_dir(folder.path().join(".git")).unwrap();
+            fs_err::write(folder.path().join("tamis.yml"), yaml).unwrap();
+            Project(folder)
+        }
+
+        pub fn globals(&self) -> Globals {
+            Globals {
+                folder: self.0.path().to_owned(),
+                config_file: None,
+                variables: Variables::new(),
+            }
+        }
+
+        /// `resolve` of what the words (without `tamis`) parse to, as text
+        /// without the project's folder.
+        pub fn request<A: Args, R: std::fmt::Debug>(
+            &self,
+            words: &[&str],
+            resolve: impl Fn(&A, &Globals) -> Result<R, Error>,
+        ) -> String {
+            let command = A::augment_args(clap::Command::new("tamis").no_binary_name(true));
+            let matches = command.try_get_matches_from(words).unwrap();
+            let args = A::from_arg_matches(&matches).unwrap();
+            let request = resolve(&args, &self.globals()).unwrap();
+            format!("{request:#?}").replace(&shown_path(self.0.path()), "TOP")
+        }
+
+        /// Fails unless each group of words changes the request.
+        pub fn each_matters<A: Args, R: std::fmt::Debug>(
+            &self,
+            always: &[&str],
+            groups: &[&[&str]],
+            resolve: impl Fn(&A, &Globals) -> Result<R, Error>,
+        ) {
+            let plain = self.request(always, &resolve);
+            for group in groups {
+                let words = [group, always].concat();
+                assert_ne!(self.request(&words, &resolve), plain, "{group:?}");
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    fn help(words: &[&str]) -> String {
+        let args = ["tamis"].iter().chain(words);
+        let command = Arguments::command().term_width(100);
+        let answer = command.try_get_matches_from(args).unwrap_err();
+        let text = answer.render().to_string();
+        let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
+        lines.join("\n")
+    }
+
+    #[test]
+    fn the_definitions_hold() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn the_top_help_teaches() {
+        insta::assert_snapshot!(help(&["-h"]), @r"
+        Run only the tests that a change can affect
+
+        Usage: tamis [OPTIONS] <COMMAND>
+
+        Commands:
+          init         Write a commented tamis.yml that fits the project
+          run          Select, run what is selected, and record the results
+          select       Compute the selection for the next step, without running anything
+          record       Run a test command under collection and store what its tests used
+          why          Explain why a test would run, or why it would be left out
+          store        Look at, check and clean the recorded results
+          doctor       Check the set-up and say what to fix
+          completions  Print completions for a shell
+          help         Print this message or the help of the given subcommand(s)
+
+        Options:
+          -h, --help     Print help (see more with '--help')
+          -V, --version  Print version
+
+        Global options:
+              --json           Results as JSON on standard output, events as JSON lines on standard error
+          -q, --quiet...       Say less: -q only results, warnings and errors; -qq only errors
+          -v, --verbose...     Say more
+              --color <WHEN>   When to use colours (NO_COLOR is respected) [default: auto] [possible values:
+                               auto, always, never]
+          -C <DIR>             Work in this folder instead of the current one
+              --config <FILE>  Use this configuration file instead of the tamis.yml found by walking up
+
+        Examples:
+          tamis run                        run what a change can affect; the first time, all
+          tamis run -- pytest -x tests/    the same with your own test command
+          tamis why tests/test_a.py::test  why a test was left out, or not
+
+        Exit codes: 0 done, 1 tests failed, 2 usage or configuration, 3 repository, 4 store, 70 our own bug.
+        ");
+    }
+
+    #[test]
+    fn the_help_of_select_names_every_option() {
+        insta::assert_snapshot!(help(&["select", "-h"]), @r"
+        Compute the selection for the next step, without running anything
+
+        Usage: tamis select [OPTIONS]
+
+        Options:
+              --out <DIR>        Write selection.json, tests.txt, exclude.txt and the runner's own files
+                                 here
+              --strategy <NAME>  How to select [default: the configuration's, else auto] [possible values:
+                                 auto, all, commit, memo]
+              --head <REV>       Select for this revision instead of the work tree
+              --baseline <REV>   Rely on the results of this revision only
+              --strict           End with an error where trouble would otherwise select all tests
+              --format <RUNNER>  Runners to write files for [default: the configuration's runner] [possible
+                                 values: pytest]
+          -h, --help             Print help (see more with '--help')
+
+        Global options:
+              --json           Results as JSON on standard output, events as JSON lines on standard error
+          -q, --quiet...       Say less: -q only results, warnings and errors; -qq only errors
+          -v, --verbose...     Say more
+              --color <WHEN>   When to use colours (NO_COLOR is respected) [default: auto] [possible values:
+                               auto, always, never]
+          -C <DIR>             Work in this folder instead of the current one
+              --config <FILE>  Use this configuration file instead of the tamis.yml found by walking up
+
+        Examples:
+          tamis select                                  print what would run, and why
+          tamis select --out .tamis/out                 write files for the test step
+          pytest @.tamis/out/pytest.args                the test step (pytest 8.2 or later)
+          tamis select --json | jq '.counts.selected'
+        ");
+    }
+
+    #[test]
+    fn every_command_has_examples_and_a_page() {
+        let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/docs");
+        for command in Arguments::command().get_subcommands() {
+            let name = command.get_name();
+            let examples = command.get_after_help().map(ToString::to_string);
+            assert!(examples.unwrap_or_default().contains("tamis "), "{name}");
+            let page = fs_err::read_to_string(format!("{docs}/{name}.md")).unwrap();
+            for option in command.get_arguments().filter_map(|arg| arg.get_long()) {
+                assert!(page.contains(&format!("`--{option}")), "{name} --{option}");
+            }
+            for below in command.get_subcommands() {
+                let line = format!("tamis {name} {}", below.get_name());
+                assert!(page.contains(&line), "{line}");
+                for option in below.get_arguments().filter_map(|arg| arg.get_long()) {
+                    assert!(page.contains(&format!("`--{option}")), "{line} --{option}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn verbosity_adds_up_and_is_bounded() {
+        let level = |words: &[&str]| {
+            let args = ["tamis", "doctor"].iter().chain(words).map(OsString::from);
+            let arguments = Arguments::try_parse_from(args).unwrap();
+            arguments.global.style().verbosity
+        };
+        assert_eq!(level(&[]), 0);
+        assert_eq!(level(&["-vv", "-q"]), 1);
+        assert_eq!(level(&["-qqqqq"]), -2);
+    }
+
+    #[test]
+    fn errors_and_panics_become_exit_codes() {
+        let (report, _, err) = report::testing::report(Style::default());
+        for kind in crate::error::Kind::ALL {
+            let exit = settle(|| Err(Error::new(kind, "stop")), &report);
+            assert_eq!(exit, kind.exit());
+        }
+        assert_eq!(err.text().lines().count(), 4);
+        assert_eq!(settle(|| Ok(Exit(5)), &report), Exit(5));
+        assert_eq!(settle(|| panic!("as a test"), &report), Exit::BUG);
+    }
+
+    #[test]
+    fn exit_codes_of_the_command_line() {
+        let run = |words: &[&str]| run(words.iter().map(OsString::from));
+        assert_eq!(run(&["tamis", "--version"]), Exit::DONE);
+        assert_eq!(run(&["tamis", "no-such-command"]), Exit::USAGE);
+        assert_eq!(run(&["tamis", "record"]), Exit::USAGE);
+        assert_eq!(run(&["tamis", "-C", "/no/such", "doctor"]), Exit::USAGE);
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().to_str().unwrap();
+        assert_eq!(run(&["tamis", "-q", "-C", path, "init"]), Exit::REPOSITORY);
+    }
+}

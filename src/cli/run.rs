@@ -1,0 +1,190 @@
+//! `tamis run`.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::Path;
+
+use clap::Args;
+
+use super::{Globals, shared, strategy_parser};
+use crate::config::{Config, Overrides, Setting, Strategy};
+use crate::error::{Error, Exit};
+use crate::pipeline::{Order, Project, Request, Workshop, decide, run_tests, words};
+use crate::report::{Report, SelectionJson};
+use crate::runners::pytest;
+use crate::select::Mode;
+use crate::store::FsStore;
+
+/// Select, run what is selected, and record the results.
+///
+/// The first time all tests run. The exit status is that of the test command;
+/// 0 when no test had to run.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    tamis run                      with the test command that tamis finds\n  \
+    tamis run -- pytest -x -n 2    with your own\n  \
+    tamis run --dry-run            only say what would run\n  \
+    tamis run --all                run and record everything anew")]
+pub struct RunArgs {
+    /// How to select [default: the configuration's, else auto]
+    #[arg(long, value_name = "NAME", value_parser = strategy_parser())]
+    strategy: Option<Strategy>,
+    /// Run all tests: the same as --strategy all
+    #[arg(long, conflicts_with = "strategy")]
+    all: bool,
+    /// Say what would run, and run nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// The test command [default: the configuration's, else found]
+    #[arg(last = true, value_name = "CMD")]
+    command: Vec<OsString>,
+}
+
+/// What `run` is to do: flags and configuration merged.
+#[derive(Clone, Debug)]
+pub struct RunRequest {
+    pub config: Config,
+    pub dry_run: bool,
+    /// The words of the test command; `None`: found by the runner.
+    pub command: Option<Vec<OsString>>,
+    /// Whether the command was typed, and so means the current folder.
+    pub typed: bool,
+}
+
+impl RunArgs {
+    fn resolve(&self, globals: &Globals) -> Result<RunRequest, Error> {
+        let strategy = match self.all {
+            true => Some(Setting::flag(Strategy::All, "--all")),
+            false => self
+                .strategy
+                .map(|value| Setting::flag(value, "--strategy")),
+        };
+        let config = globals.config(&Overrides {
+            strategy,
+            ..Overrides::default()
+        })?;
+        let command = match (self.command.is_empty(), &config.command.value) {
+            (false, _) => Some(self.command.clone()),
+            (true, Some(words)) => Some(words.iter().map(OsString::from).collect()),
+            (true, None) => None,
+        };
+        Ok(RunRequest {
+            config,
+            dry_run: self.dry_run,
+            typed: !self.command.is_empty(),
+            command,
+        })
+    }
+}
+
+pub fn run(args: &RunArgs, globals: &Globals, report: &Report) -> Result<Exit, Error> {
+    let request = args.resolve(globals)?;
+    let project = Project::open(request.config.clone())?;
+    let store = project.store()?;
+    let command = match &request.command {
+        Some(command) => command.clone(),
+        None => found_command(&request, report)?,
+    };
+    // A command that the user typed runs where the user is.
+    let cwd = match request.typed {
+        true => globals.folder.clone(),
+        false => project.dir.clone(),
+    };
+    let workshop = Workshop::set_up(&project)?;
+    let done = select_and_run(&request, &project, &store, &workshop, &command, &cwd, report);
+    workshop.clean_up();
+    done
+}
+
+fn found_command(request: &RunRequest, report: &Report) -> Result<Vec<OsString>, Error> {
+    let config = &request.config;
+    let found = pytest::find(&config.root.value, config.python.value.as_deref())?;
+    report.detail(format!("using the pytest of {}", found.because));
+    Ok(found.command)
+}
+
+fn select_and_run(
+    request: &RunRequest,
+    project: &Project,
+    store: &FsStore,
+    workshop: &Workshop,
+    command: &[OsString],
+    cwd: &Path,
+    report: &Report,
+) -> Result<Exit, Error> {
+    let view = project.repository.work_view()?;
+    let prober = workshop.prober(command, cwd, project);
+    let words = words(command);
+    let decision = decide(
+        project,
+        store,
+        &view,
+        &Request {
+            strategy: request.config.strategy.value,
+            baseline: None,
+            prober: prober.as_ref(),
+            command: Some(&words),
+        },
+    )?;
+    shared::tell_decision(&decision, report);
+    let json = SelectionJson::new(&decision.selection, &view, &decision.notes);
+    if request.dry_run {
+        return shared::show_selection(json, &decision.selection, report);
+    }
+    if decision.selection.mode() == Mode::None {
+        shared::keep(project, store, workshop, &view, &decision, words, report);
+        if report.is_json() {
+            report.json(&json.with_outcomes(&BTreeMap::new()).value()?)?;
+        }
+        return Ok(Exit::DONE);
+    }
+    let exclude = shared::write_exclusions(&decision.selection, project, workshop)?;
+    let session = run_tests(
+        project,
+        store,
+        workshop,
+        &view,
+        &decision,
+        &Order {
+            command: command.to_vec(),
+            cwd,
+            exclude: Some(exclude),
+            quiet_stdout: report.is_json(),
+        },
+    )?;
+    let outcomes = shared::tell_session(&session, &decision, report);
+    if report.is_json() {
+        report.json(&json.with_outcomes(&outcomes).value()?)?;
+    }
+    Ok(Exit(u8::try_from(session.ended.status()).unwrap_or(u8::MAX)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::Project;
+    use super::*;
+
+    #[test]
+    fn every_option_changes_the_request() {
+        let groups: [&[&str]; 4] = [
+            &["--strategy", "commit"],
+            &["--all"],
+            &["--dry-run"],
+            &["--", "pytest", "-x"],
+        ];
+        Project::new("version: 1\n").each_matters(&[], &groups, RunArgs::resolve);
+    }
+
+    #[test]
+    fn a_typed_command_beats_the_configured_one() {
+        let project = Project::new("version: 1\ncommand: [pytest, -q]\n");
+        let command = |words: &[&str]| {
+            project.request(words, |args: &RunArgs, globals| {
+                args.resolve(globals).map(|request| request.command)
+            })
+        };
+        assert!(command(&[]).contains("-q"));
+        let typed = command(&["--", "pytest", "-x"]);
+        assert!(typed.contains("-x") && !typed.contains("-q"), "{typed}");
+    }
+}

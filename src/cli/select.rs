@@ -1,0 +1,147 @@
+//! `tamis select`.
+
+use std::path::PathBuf;
+
+use bstr::ByteSlice;
+use clap::{Args, ValueEnum};
+
+use super::{Globals, shared, strategy_parser};
+use crate::config::{Config, Overrides, Runner, Setting, Strategy};
+use crate::error::{Error, Exit};
+use crate::pipeline::Project;
+use crate::report::{Report, SelectionJson};
+use crate::runners::pytest;
+
+/// Compute the selection for the next step, without running anything.
+///
+/// Needs the repository and the store, but no test environment. Trouble with
+/// either selects all tests and says why, unless --strict is given.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    tamis select                                  print what would run, and why\n  \
+    tamis select --out .tamis/out                 write files for the test step\n  \
+    pytest @.tamis/out/pytest.args                the test step (pytest 8.2 or later)\n  \
+    tamis select --json | jq '.counts.selected'")]
+pub struct SelectArgs {
+    /// Write selection.json, tests.txt, exclude.txt and the runner's own files here
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// How to select [default: the configuration's, else auto]
+    #[arg(long, value_name = "NAME", value_parser = strategy_parser())]
+    strategy: Option<Strategy>,
+    /// Select for this revision instead of the work tree
+    #[arg(long, value_name = "REV")]
+    head: Option<String>,
+    /// Rely on the results of this revision only
+    #[arg(long, value_name = "REV")]
+    baseline: Option<String>,
+    /// End with an error where trouble would otherwise select all tests
+    #[arg(long)]
+    strict: bool,
+    /// Runners to write files for [default: the configuration's runner]
+    #[arg(long, value_name = "RUNNER", value_enum, value_delimiter = ',')]
+    format: Vec<FormatArg>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum FormatArg {
+    Pytest,
+}
+
+/// What `select` is to do: flags and configuration merged.
+#[derive(Clone, Debug)]
+pub struct SelectRequest {
+    pub config: Config,
+    /// Absolute.
+    pub out: Option<PathBuf>,
+    /// `None`: the work tree, uncommitted edits included.
+    pub head: Option<String>,
+    pub baseline: Option<String>,
+    pub strict: bool,
+    /// Never empty.
+    pub formats: Vec<Runner>,
+}
+
+impl SelectArgs {
+    fn resolve(&self, globals: &Globals) -> Result<SelectRequest, Error> {
+        let config = globals.config(&Overrides {
+            strategy: self
+                .strategy
+                .map(|value| Setting::flag(value, "--strategy")),
+            ..Overrides::default()
+        })?;
+        let mut formats: Vec<Runner> = self
+            .format
+            .iter()
+            .map(|format| match format {
+                FormatArg::Pytest => Runner::Pytest,
+            })
+            .collect();
+        if formats.is_empty() {
+            formats.push(config.runner.value);
+        }
+        Ok(SelectRequest {
+            config,
+            out: self.out.as_ref().map(|path| globals.folder.join(path)),
+            head: self.head.clone(),
+            baseline: self.baseline.clone(),
+            strict: self.strict,
+            formats,
+        })
+    }
+}
+
+pub fn run(args: &SelectArgs, globals: &Globals, report: &Report) -> Result<Exit, Error> {
+    let request = args.resolve(globals)?;
+    let project = Project::open(request.config.clone())?;
+    let (decision, view) = shared::decide_at(
+        &project,
+        request.config.strategy.value,
+        request.head.as_deref(),
+        request.baseline.as_deref(),
+        request.strict,
+    )?;
+    shared::tell_decision(&decision, report);
+    let json = SelectionJson::new(&decision.selection, &view, &decision.notes);
+    if let Some(out) = &request.out {
+        for runner in &request.formats {
+            match runner {
+                Runner::Pytest => {
+                    pytest::emit(&decision.selection, &project.prefix.to_str_lossy(), out)?;
+                }
+            }
+        }
+        shared::write_json(&json.value()?, &out.join("selection.json"))?;
+    }
+    shared::show_selection(json, &decision.selection, report)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::Project;
+    use super::*;
+
+    #[test]
+    fn every_option_changes_the_request() {
+        let groups: [&[&str]; 5] = [
+            &["--out", "o"],
+            &["--strategy", "memo"],
+            &["--head", "a"],
+            &["--baseline", "b"],
+            &["--strict"],
+        ];
+        let project = Project::new("version: 1\n");
+        project.each_matters(&[], &groups, SelectArgs::resolve);
+        let request = project.request(&["--out", "o"], SelectArgs::resolve);
+        assert!(request.contains("\"TOP/o\""), "{request}");
+    }
+
+    #[test]
+    fn formats_default_to_the_runner() {
+        let project = Project::new("version: 1\n");
+        let plain = project.request(&[], SelectArgs::resolve);
+        let named = project.request(&["--format", "pytest"], SelectArgs::resolve);
+        assert!(plain.contains("Pytest"));
+        assert_eq!(plain, named);
+    }
+}

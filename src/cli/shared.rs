@@ -1,0 +1,247 @@
+//! What the commands that select or run tests have in common.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use bstr::ByteSlice;
+
+use crate::error::{Error, Exit};
+use crate::history::View;
+use crate::matrix::Outcome;
+use crate::pipeline::{Decision, Project, Recording, Request, Session, Workshop, decide, record};
+use crate::report::{
+    Estimate, Event, Report, RunSummary, SelectionJson, SelectionMode, SelectionSummary,
+};
+use crate::run::Ended;
+use crate::runners::pytest;
+use crate::select::{Mode, Reason, Selection, Strategy};
+use crate::store::FsStore;
+
+/// Tells people how the selection came out, and all that made it larger.
+pub fn tell_decision(decision: &Decision, report: &Report) {
+    for trouble in &decision.trouble {
+        report.event(Event::StoreTrouble {
+            place: trouble.path.display().to_string(),
+            reason: trouble.refusal.to_string(),
+            consequence: "its results are not used".to_owned(),
+        });
+    }
+    for note in &decision.notes {
+        report.event(Event::Fallback {
+            reason: note.clone(),
+        });
+    }
+    report.event(Event::Selected(summary(&decision.selection)));
+}
+
+fn summary(selection: &Selection) -> SelectionSummary {
+    let mode = match selection.mode() {
+        Mode::All => SelectionMode::All,
+        Mode::Subset => SelectionMode::Subset,
+        Mode::None => SelectionMode::None,
+    };
+    let known = selection.all_because.is_none();
+    let count = |wanted: fn(&Reason) -> bool| {
+        selection.selected().filter(|(_, reason)| wanted(reason)).count() as u64
+    };
+    let (all_seconds, selected_seconds) = selection.seconds();
+    SelectionSummary {
+        mode,
+        available: known.then_some(selection.verdicts.len() as u64),
+        selected: known.then(|| selection.selected().count() as u64),
+        new: count(|reason| matches!(reason, Reason::New)),
+        forced: count(|reason| matches!(reason, Reason::Forced { .. } | Reason::Failed { .. })),
+        strategy: selection.strategy.word().to_owned(),
+        reason: selection.reason(),
+        estimate: known.then_some(Estimate {
+            all_seconds,
+            selected_seconds,
+        }),
+    }
+}
+
+/// Prints a selection: JSON, or the ids of the tests that run.
+pub fn show_selection(
+    json: SelectionJson,
+    selection: &Selection,
+    report: &Report,
+) -> Result<Exit, Error> {
+    if report.is_json() {
+        report.json(&json.value()?)?;
+        return Ok(Exit::DONE);
+    }
+    let mut lines = String::new();
+    for (test, _) in selection.selected() {
+        lines.push_str(&pytest::escape(test));
+        lines.push('\n');
+    }
+    report.data(&lines)?;
+    Ok(Exit::DONE)
+}
+
+/// Writes the file that tells the plug-in what to leave out.
+pub fn write_exclusions(
+    selection: &Selection,
+    project: &Project,
+    workshop: &Workshop,
+) -> Result<PathBuf, Error> {
+    let emission = pytest::emit(
+        selection,
+        &project.prefix.to_str_lossy(),
+        &workshop.scratch.join("out"),
+    )?;
+    Ok(emission.late)
+}
+
+/// Nothing had to run: the results hold for this state as well, and are kept
+/// for it if it is a new one.
+pub fn keep(
+    project: &Project,
+    store: &FsStore,
+    workshop: &Workshop,
+    view: &View,
+    decision: &Decision,
+    command: Vec<String>,
+    report: &Report,
+) {
+    let is_known = decision.baseline.as_ref().is_some_and(|baseline| {
+        let header = &baseline.matrix.header;
+        header.commit == view.revision().commit.to_string() && header.dirty == view.dirty()
+    });
+    if is_known {
+        return;
+    }
+    let traces = workshop.scratch.join("traces");
+    let stored = fs_err::create_dir_all(&traces)
+        .map_err(anyhow::Error::from)
+        .and_then(|()| {
+            record(
+                project,
+                store,
+                &Recording {
+                    traces: &traces,
+                    before: view,
+                    after: view,
+                    decision,
+                    command,
+                    run: workshop.run.clone(),
+                    now: workshop.now,
+                },
+            )
+        });
+    if let Err(error) = stored {
+        report.warning(format!("the results cannot be stored for this state: {error:#}"));
+    }
+}
+
+/// Tells what a run came to; returns the outcomes of the tests that ran.
+pub fn tell_session(
+    session: &Session,
+    decision: &Decision,
+    report: &Report,
+) -> BTreeMap<String, Outcome> {
+    if let Ended::Signal(signal) = session.ended {
+        report.warning(format!("the test command was killed by signal {signal}"));
+    }
+    let recorded = match &session.recorded {
+        Ok(recorded) => recorded,
+        Err(error) => {
+            report.event(Event::Warning {
+                text: format!("the run was not recorded: {error:#}"),
+                hints: vec!["the next run selects as if this one had not been".to_owned()],
+            });
+            return BTreeMap::new();
+        }
+    };
+    for note in &recorded.notes {
+        report.warning(note.clone());
+    }
+    let incomplete: usize = recorded.incomplete.values().sum();
+    let commonest = recorded.incomplete.iter().max_by_key(|(_, count)| **count);
+    let ran = recorded.outcomes.len() as u64;
+    report.event(Event::Ran(RunSummary {
+        ran,
+        failed: recorded
+            .outcomes
+            .values()
+            .filter(|outcome| matches!(outcome, Outcome::Failed | Outcome::Error | Outcome::Crashed))
+            .count() as u64,
+        left_out: decision
+            .selection
+            .excluded()
+            .filter(|(test, _)| !recorded.outcomes.contains_key(*test))
+            .count() as u64,
+        seconds: session.seconds,
+        incomplete: incomplete as u64,
+        incomplete_reason: commonest.map(|(why, _)| why.clone()),
+        stored: recorded.name.as_ref().map(ToString::to_string),
+    }));
+    recorded.outcomes.clone()
+}
+
+/// The selection for `head` (or the work tree), against `baseline` if given.
+///
+/// # Errors
+/// If git cannot be read or a revision does not exist; with `strict` also if
+/// anything made the selection larger than it had to be.
+pub fn decide_at(
+    project: &Project,
+    strategy: Strategy,
+    head: Option<&str>,
+    baseline: Option<&str>,
+    strict: bool,
+) -> Result<(Decision, View), Error> {
+    let repository = &project.repository;
+    let view = match head {
+        Some(rev) => repository.tree_view(&repository.resolve(rev)?)?,
+        None => repository.work_view()?,
+    };
+    let baseline = match baseline {
+        Some(rev) => Some(repository.resolve(rev)?.commit),
+        None => None,
+    };
+    let store = project.store()?;
+    let decision = decide(
+        project,
+        &store,
+        &view,
+        &Request {
+            strategy,
+            baseline,
+            prober: None,
+            command: None,
+        },
+    )?;
+    if strict && let Some(trouble) = first_trouble(&decision) {
+        return Err(Error::store(trouble).with_hint("without --strict more tests would be selected"));
+    }
+    Ok((decision, view))
+}
+
+/// What made the selection larger than it had to be.
+fn first_trouble(decision: &Decision) -> Option<String> {
+    let refused = decision
+        .trouble
+        .first()
+        .map(|trouble| format!("{}: {}", trouble.path.display(), trouble.refusal));
+    let all = decision.selection.all_because.clone();
+    refused
+        .or_else(|| decision.notes.first().cloned())
+        .or_else(|| all.filter(|_| decision.selection.strategy != Strategy::All))
+}
+
+/// Writes a JSON document: whole or not at all.
+pub fn write_json(document: &serde_json::Value, path: &Path) -> Result<(), Error> {
+    use std::io::Write;
+    let folder = path.parent().unwrap_or(Path::new("."));
+    fs_err::create_dir_all(folder).map_err(anyhow::Error::from)?;
+    let written = tempfile::NamedTempFile::new_in(folder).and_then(|mut file| {
+        writeln!(file, "{document:#}")?;
+        file.persist(path).map_err(|error| error.error)
+    });
+    written
+        .map(drop)
+        .with_context(|| format!("cannot write {}", path.display()))
+        .map_err(Error::from)
+}

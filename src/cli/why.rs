@@ -1,0 +1,171 @@
+//! `tamis why`.
+
+use clap::Args;
+use serde_json::{Value, json};
+
+use super::{Globals, shared, strategy_parser};
+use crate::config::{Config, Overrides, Setting, Strategy, nearest};
+use crate::error::{Error, Exit};
+use crate::pipeline::{Decision, Project};
+use crate::report::{EvidenceJson, ReasonJson, Report, escape};
+use crate::select::{Reason, Verdict};
+
+/// Explain why a test would run, or why it would be left out.
+///
+/// Names what changed, or the proof that nothing did, down to the function,
+/// file or package, and between which revisions.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    tamis why tests/test_a.py::test_add\n  \
+    tamis why 'tests/test_a.py::test_add[1-2]' --json")]
+pub struct WhyArgs {
+    /// The test, as its runner names it
+    #[arg(value_name = "TEST")]
+    test: String,
+    /// How to select [default: the configuration's, else auto]
+    #[arg(long, value_name = "NAME", value_parser = strategy_parser())]
+    strategy: Option<Strategy>,
+    /// Explain for this revision instead of the work tree
+    #[arg(long, value_name = "REV")]
+    head: Option<String>,
+    /// Rely on the results of this revision only
+    #[arg(long, value_name = "REV")]
+    baseline: Option<String>,
+}
+
+/// What `why` is to do: flags and configuration merged.
+#[derive(Clone, Debug)]
+pub struct WhyRequest {
+    pub config: Config,
+    pub test: String,
+    /// `None`: the work tree, uncommitted edits included.
+    pub head: Option<String>,
+    pub baseline: Option<String>,
+}
+
+impl WhyArgs {
+    fn resolve(&self, globals: &Globals) -> Result<WhyRequest, Error> {
+        let config = globals.config(&Overrides {
+            strategy: self
+                .strategy
+                .map(|value| Setting::flag(value, "--strategy")),
+            ..Overrides::default()
+        })?;
+        Ok(WhyRequest {
+            config,
+            test: self.test.clone(),
+            head: self.head.clone(),
+            baseline: self.baseline.clone(),
+        })
+    }
+}
+
+pub fn run(args: &WhyArgs, globals: &Globals, report: &Report) -> Result<Exit, Error> {
+    let request = args.resolve(globals)?;
+    let project = Project::open(request.config.clone())?;
+    let (decision, _) = shared::decide_at(
+        &project,
+        request.config.strategy.value,
+        request.head.as_deref(),
+        request.baseline.as_deref(),
+        false,
+    )?;
+    let selection = &decision.selection;
+    let Some(verdict) = selection.verdicts.get(&request.test) else {
+        return unknown_test(&request.test, &decision, report);
+    };
+    if report.is_json() {
+        report.json(&verdict_json(&request.test, verdict))?;
+        return Ok(Exit::DONE);
+    }
+    report.data(&explain(&request.test, verdict, &decision))?;
+    Ok(Exit::DONE)
+}
+
+/// A test that nobody knows runs as new; say what the nearest known one is.
+fn unknown_test(test: &str, decision: &Decision, report: &Report) -> Result<Exit, Error> {
+    let selection = &decision.selection;
+    let why = match &selection.all_because {
+        Some(why) => format!("{test} would run, as all tests do: {why}"),
+        None => format!("{test} would run if it exists: no result of it is stored"),
+    };
+    if report.is_json() {
+        report.json(&json!({ "id": test, "runs": true, "reason": { "kind": "new" }, "text": why }))?;
+        return Ok(Exit::DONE);
+    }
+    report.data(&format!("{}\n", escape::line(&why)))?;
+    let known = selection.verdicts.keys().map(String::as_str);
+    if let Some(near) = nearest(test, known) {
+        report.note(format!("did you mean {near}?"));
+    }
+    Ok(Exit::DONE)
+}
+
+fn verdict_json(test: &str, verdict: &Verdict) -> Value {
+    match verdict {
+        Verdict::Run(reason) => json!({
+            "id": test,
+            "runs": true,
+            "reason": ReasonJson::from(reason),
+            "text": reason.to_string(),
+        }),
+        Verdict::Skip(evidence) => json!({
+            "id": test,
+            "runs": false,
+            "evidence": EvidenceJson::from(evidence),
+        }),
+    }
+}
+
+/// The verdict in words, with the revisions between which it was made.
+fn explain(test: &str, verdict: &Verdict, decision: &Decision) -> String {
+    let mut lines = Vec::new();
+    match verdict {
+        Verdict::Run(reason) => {
+            lines.push(format!("{test} would run: {reason}"));
+            if let Reason::Changed { unit, from, to, .. } = reason {
+                lines.push(format!("  {unit}: {from} then, {to} now"));
+            }
+            if let Some(baseline) = &decision.baseline {
+                let commit = &baseline.matrix.header.commit;
+                lines.push(format!("  compared with the run at {}", short(commit)));
+            }
+        }
+        Verdict::Skip(evidence) => {
+            lines.push(format!("{test} would be left out: nothing that it used has changed"));
+            lines.push(format!(
+                "  it {} at {} with {} units, all of them the same now",
+                evidence.outcome.past(),
+                short(&evidence.ran_at),
+                evidence.units
+            ));
+            for (unit, _) in &evidence.late {
+                lines.push(format!("  {unit} is checked again when the tests start"));
+            }
+        }
+    }
+    lines
+        .iter()
+        .map(|line| format!("{}\n", escape::line(line)))
+        .collect()
+}
+
+fn short(commit: &str) -> &str {
+    commit.get(..10).unwrap_or(commit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::Project;
+    use super::*;
+
+    #[test]
+    fn every_option_changes_the_request() {
+        let groups: [&[&str]; 3] = [
+            &["--strategy", "all"],
+            &["--head", "a"],
+            &["--baseline", "b"],
+        ];
+        Project::new("version: 1\n").each_matters(&["t.py::t"], &groups, WhyArgs::resolve);
+    }
+}

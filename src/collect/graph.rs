@@ -1,0 +1,275 @@
+//! The scopes of all processes of a run, joined into one graph.
+//!
+//! A node is a scope; its edges lead to scopes whose units it needs as well.
+//! Scopes that mean the same in every process that ran tests are one node: the
+//! session, a module's import, the collection of a test file, a function's
+//! cache. So the rows do not depend on how tests were spread over workers.
+
+use bstr::BString;
+use rustc_hash::FxHashMap;
+
+use super::trace::{Definition, Role, ScopeKind, Spawned, Trace, TraceError};
+
+/// Index into [`Graph::nodes`].
+pub type NodeId = u32;
+/// Index into [`Graph::definitions`].
+pub type DefinitionId = u32;
+
+#[derive(Clone, Debug, Default)]
+pub struct Node {
+    pub definitions: Vec<DefinitionId>,
+    pub edges: Vec<NodeId>,
+    /// Why this node may lack units.
+    pub incomplete: Option<String>,
+}
+
+/// Module-level state that changed, and the node that changed it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct StateChange {
+    pub file: BString,
+    pub name: String,
+    pub by: NodeId,
+}
+
+/// All scopes of a run.
+#[derive(Debug)]
+pub struct Graph {
+    pub nodes: Vec<Node>,
+    pub definitions: Vec<Definition>,
+    /// The import node of each module file that a test process imported.
+    pub imports: FxHashMap<BString, NodeId>,
+    /// The collect node of each test file.
+    pub collects: FxHashMap<BString, NodeId>,
+    pub state: Vec<StateChange>,
+    /// By trace (in the order given) and scope number.
+    places: Vec<FxHashMap<u64, NodeId>>,
+}
+
+/// The node of what happens in test processes outside every other scope.
+pub const SESSION: NodeId = 0;
+
+#[derive(PartialEq, Eq, Hash)]
+enum SharedKey {
+    Session,
+    Import(BString),
+    Collect(BString),
+    Cache(BString, Option<String>),
+}
+
+impl Graph {
+    /// Joins `traces`. What is missing or contradictory makes the nodes that
+    /// it could touch incomplete; it never makes a node smaller.
+    pub fn build(traces: &[Trace], errors: &[TraceError]) -> Graph {
+        let mut building = Building::new(traces);
+        for at in 0..traces.len() {
+            building.place_scopes(at);
+        }
+        for at in 0..traces.len() {
+            building.fill(at);
+        }
+        for at in 0..traces.len() {
+            building.join_processes(at);
+        }
+        for error in errors {
+            building.mark(SESSION, &format!("unreadable trace: {}", error.why));
+        }
+        building.graph
+    }
+
+    /// The node of scope `number` of the trace at index `trace`.
+    pub fn node_of(&self, trace: usize, number: u64) -> Option<NodeId> {
+        self.places[trace].get(&number).copied()
+    }
+}
+
+struct Building<'a> {
+    traces: &'a [Trace],
+    by_name: FxHashMap<&'a str, usize>,
+    shared: FxHashMap<SharedKey, NodeId>,
+    interned: FxHashMap<&'a Definition, DefinitionId>,
+    graph: Graph,
+}
+
+impl<'a> Building<'a> {
+    fn new(traces: &'a [Trace]) -> Building<'a> {
+        Building {
+            traces,
+            by_name: traces
+                .iter()
+                .enumerate()
+                .map(|(at, trace)| (trace.open.trace.as_str(), at))
+                .collect(),
+            shared: FxHashMap::from_iter([(SharedKey::Session, SESSION)]),
+            interned: FxHashMap::default(),
+            graph: Graph {
+                nodes: vec![Node::default()],
+                definitions: Vec::new(),
+                imports: FxHashMap::default(),
+                collects: FxHashMap::default(),
+                state: Vec::new(),
+                places: vec![FxHashMap::default(); traces.len()],
+            },
+        }
+    }
+
+    fn place_scopes(&mut self, at: usize) {
+        let trace = &self.traces[at];
+        let in_test_process = trace.open.role == Role::Main;
+        for (number, scope) in &trace.scopes {
+            if !scope.defined && *number != 0 {
+                continue;
+            }
+            let key = match scope.kind {
+                ScopeKind::Cache => {
+                    Some(SharedKey::Cache(scope.name.clone(), scope.extra.clone()))
+                }
+                _ if !in_test_process => None,
+                ScopeKind::Session => Some(SharedKey::Session),
+                ScopeKind::Import => Some(SharedKey::Import(scope.name.clone())),
+                ScopeKind::Collect => Some(SharedKey::Collect(scope.name.clone())),
+                ScopeKind::Fixture | ScopeKind::Test | ScopeKind::Child => None,
+            };
+            let node = match key {
+                None => self.fresh(),
+                Some(key) => match self.shared.get(&key) {
+                    Some(node) => *node,
+                    None => {
+                        let node = self.fresh();
+                        self.shared.insert(key, node);
+                        node
+                    }
+                },
+            };
+            if in_test_process && scope.kind == ScopeKind::Import {
+                self.graph.imports.insert(scope.name.clone(), node);
+            }
+            if in_test_process && scope.kind == ScopeKind::Collect {
+                self.graph.collects.insert(scope.name.clone(), node);
+            }
+            self.graph.places[at].insert(*number, node);
+        }
+    }
+
+    fn fresh(&mut self) -> NodeId {
+        self.graph.nodes.push(Node::default());
+        (self.graph.nodes.len() - 1) as NodeId
+    }
+
+    /// Gives the nodes of one trace their units and edges.
+    fn fill(&mut self, at: usize) {
+        let trace = &self.traces[at];
+        for (number, scope) in &trace.scopes {
+            let Some(node) = self.resolve(at, *number) else {
+                self.mark(SESSION, "a trace names a scope that nothing defines");
+                continue;
+            };
+            for unit in &scope.units {
+                match self.definition(at, *unit) {
+                    Some(id) => self.graph.nodes[node as usize].definitions.push(id),
+                    None => self.mark(node, "a trace names a unit that nothing defines"),
+                }
+            }
+            for edge in &scope.edges {
+                match self.resolve(at, *edge) {
+                    Some(to) => self.edge(node, to),
+                    None => self.mark(node, "a trace names a scope that nothing defines"),
+                }
+            }
+            if let Some(why) = &scope.incomplete {
+                self.mark(node, why);
+            }
+        }
+        for change in &trace.state {
+            match self.resolve(at, change.by) {
+                Some(by) => self.graph.state.push(StateChange {
+                    file: change.file.clone(),
+                    name: change.name.clone(),
+                    by,
+                }),
+                None => self.mark(SESSION, "state was changed by an unknown scope"),
+            }
+        }
+        for (fixture, by) in &trace.fixture_changes {
+            match (self.resolve(at, *fixture), self.resolve(at, *by)) {
+                (Some(fixture), Some(by)) => self.edge(fixture, by),
+                _ => self.mark(SESSION, "a fixture was changed by an unknown scope"),
+            }
+        }
+    }
+
+    /// Leads from the scopes that started processes to those processes, and
+    /// calls a scope incomplete whose process left no trace.
+    fn join_processes(&mut self, at: usize) {
+        let trace = &self.traces[at];
+        if let Some((parent, number)) = &trace.open.scope
+            && trace.open.role != Role::Main
+            && let Some(child) = self.graph.places[at].get(&0).copied()
+        {
+            let starter = self
+                .by_name
+                .get(parent.as_str())
+                .and_then(|parent| self.resolve(*parent, *number));
+            // Not knowing who started it, every test must answer for it.
+            self.edge(starter.unwrap_or(SESSION), child);
+        }
+        for spawned in &trace.spawned {
+            if spawned.excuse.is_some() || self.left_a_trace(spawned) {
+                continue;
+            }
+            let why = format!("untraced subprocess `{}`", spawned.program);
+            let node = self.resolve(at, spawned.scope).unwrap_or(SESSION);
+            self.mark(node, &why);
+        }
+    }
+
+    fn left_a_trace(&self, spawned: &Spawned) -> bool {
+        self.traces.iter().any(|trace| {
+            spawned.pid == Some(trace.open.pid)
+                && (trace.open.spawn.as_deref() == Some(&spawned.token)
+                    || trace.open.fork_of.is_some())
+        })
+    }
+
+    /// A number that a forked process does not define is its parent's.
+    fn resolve(&self, at: usize, number: u64) -> Option<NodeId> {
+        let mut at = at;
+        // A chain of forks is at most as long as there are traces.
+        for _ in 0..=self.traces.len() {
+            if let Some(node) = self.graph.places[at].get(&number) {
+                return Some(*node);
+            }
+            at = *self.by_name.get(self.traces[at].open.fork_of.as_deref()?)?;
+        }
+        None
+    }
+
+    fn definition(&mut self, at: usize, number: u64) -> Option<DefinitionId> {
+        let mut at = at;
+        for _ in 0..=self.traces.len() {
+            let trace = &self.traces[at];
+            if let Some(definition) = trace.definitions.get(&number) {
+                if let Some(id) = self.interned.get(definition) {
+                    return Some(*id);
+                }
+                let id = self.graph.definitions.len() as DefinitionId;
+                self.graph.definitions.push(definition.clone());
+                self.interned.insert(definition, id);
+                return Some(id);
+            }
+            at = *self.by_name.get(trace.open.fork_of.as_deref()?)?;
+        }
+        None
+    }
+
+    fn edge(&mut self, from: NodeId, to: NodeId) {
+        if from != to {
+            self.graph.nodes[from as usize].edges.push(to);
+        }
+    }
+
+    fn mark(&mut self, node: NodeId, why: &str) {
+        self.graph.nodes[node as usize]
+            .incomplete
+            .get_or_insert_with(|| why.to_owned());
+    }
+}

@@ -1,0 +1,10 @@
+//! From what agents saw to rows: reads traces, joins the scopes of all
+//! processes into one graph, and closes each test over it.
+
+mod graph;
+mod rows;
+mod trace;
+
+pub use graph::{Graph, NodeId};
+pub use rows::{Collected, CollectedRow, collect};
+pub use trace::{Definition, Open, Role, ScopeKind, Trace, TraceError, read_traces};

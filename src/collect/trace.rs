@@ -1,0 +1,515 @@
+//! The trace format, version 1: what one process of the test run wrote.
+//! Specified in `docs/formats/trace.md`.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use bstr::BString;
+use rustc_hash::FxHashMap;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::matrix::{Fingerprint, Outcome};
+
+/// The version that this reader understands.
+pub const TRACE_VERSION: u64 = 1;
+
+/// The first record of a trace: which process wrote it.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Open {
+    pub version: u64,
+    pub trace: String,
+    pub pid: u32,
+    pub role: Role,
+    #[serde(default)]
+    pub spawn: Option<String>,
+    #[serde(default)]
+    pub fork_of: Option<String>,
+    /// The scope, in another trace, that started this process.
+    #[serde(default)]
+    pub scope: Option<(String, u64)>,
+    /// `cpython-3.11.7-linux-x86_64`.
+    #[serde(default)]
+    pub runtime: String,
+    #[serde(default)]
+    pub executable: Value,
+    #[serde(default)]
+    pub collector: String,
+    #[serde(default)]
+    pub argv: Vec<Value>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// Runs tests.
+    Main,
+    /// Was started by something that is traced.
+    Child,
+    /// Neither.
+    Other,
+}
+
+/// What a unit number stands for.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Definition {
+    /// A code object that ran.
+    Code {
+        file: BString,
+        first_line: u32,
+        name: String,
+    },
+    File {
+        path: BString,
+        fingerprint: Option<Fingerprint>,
+    },
+    Exists {
+        path: BString,
+        found: Found,
+    },
+    /// `directory/stem` that the import system looked for.
+    Lookup {
+        path: BString,
+    },
+    Dir {
+        path: BString,
+    },
+    Env {
+        name: String,
+        fingerprint: Option<Fingerprint>,
+    },
+    Dist {
+        name: String,
+        fingerprint: Option<Fingerprint>,
+    },
+    Runtime {
+        name: String,
+        fingerprint: Option<Fingerprint>,
+    },
+}
+
+/// What a check for existence found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Found {
+    Missing,
+    File,
+    Dir,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ScopeKind {
+    Session,
+    Import,
+    Collect,
+    Fixture,
+    Cache,
+    Test,
+    Child,
+}
+
+/// One scope of one process.
+#[derive(Clone, Debug)]
+pub struct Scope {
+    pub kind: ScopeKind,
+    pub name: BString,
+    pub extra: Option<String>,
+    pub units: Vec<u64>,
+    pub edges: Vec<u64>,
+    pub incomplete: Option<String>,
+    /// Whether this trace holds the scope's `s` record; if not, the scope is
+    /// one of the process that this one was forked from.
+    pub defined: bool,
+}
+
+/// The end of one test.
+#[derive(Clone, Debug)]
+pub struct TestEnd {
+    pub scope: u64,
+    pub test: String,
+    pub outcome: Outcome,
+    pub seconds: f64,
+    pub incomplete: Option<String>,
+}
+
+/// The beginning of one test.
+#[derive(Clone, Debug)]
+pub struct TestBegin {
+    pub scope: u64,
+    pub test: String,
+    pub file: BString,
+}
+
+/// A process that a scope started.
+#[derive(Clone, Debug)]
+pub struct Spawned {
+    pub scope: u64,
+    pub token: String,
+    pub pid: Option<u32>,
+    pub program: String,
+    pub excuse: Option<String>,
+}
+
+/// A change of module-level state while a scope ran.
+#[derive(Clone, Debug)]
+pub struct StateChange {
+    pub file: BString,
+    pub name: String,
+    pub by: u64,
+}
+
+/// What pytest was told.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RunnerConfig {
+    pub rootdir: Option<BString>,
+    pub args: Vec<String>,
+    pub plugins: Vec<String>,
+}
+
+/// All that one process wrote.
+#[derive(Clone, Debug)]
+pub struct Trace {
+    pub path: PathBuf,
+    pub open: Open,
+    pub definitions: FxHashMap<u64, Definition>,
+    pub scopes: FxHashMap<u64, Scope>,
+    pub begins: Vec<TestBegin>,
+    pub ends: Vec<TestEnd>,
+    pub state: Vec<StateChange>,
+    /// A fixture instance's scope, and the scope that changed its value.
+    pub fixture_changes: Vec<(u64, u64)>,
+    pub spawned: Vec<Spawned>,
+    pub items: Option<(Vec<String>, Vec<String>)>,
+    pub config: Option<RunnerConfig>,
+    /// The exit status, if the process came to an orderly end.
+    pub closed: Option<i64>,
+}
+
+/// Why a trace cannot be used; the run that it belongs to is then recorded
+/// without the tests that it might speak of.
+#[derive(Clone, Debug)]
+pub struct TraceError {
+    pub path: PathBuf,
+    pub why: String,
+}
+
+/// Reads every trace in `dir`. A trace that cannot be read is named in the
+/// second list: whoever builds rows must then call all of them incomplete.
+///
+/// # Errors
+/// If the directory itself cannot be listed.
+pub fn read_traces(dir: &Path) -> Result<(Vec<Trace>, Vec<TraceError>)> {
+    let mut paths: Vec<PathBuf> = Vec::new();
+    for entry in fs_err::read_dir(dir)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|ext| ext == "trace") {
+            paths.push(path);
+        }
+    }
+    paths.sort();
+    let (mut traces, mut errors) = (Vec::new(), Vec::new());
+    for path in paths {
+        match fs_err::read(&path)
+            .map_err(anyhow::Error::from)
+            .and_then(|bytes| parse(&path, &bytes))
+        {
+            Ok(Some(trace)) => traces.push(trace),
+            // Killed before the first record was whole: nothing ran in it.
+            Ok(None) => {}
+            Err(error) => errors.push(TraceError {
+                path,
+                why: format!("{error:#}"),
+            }),
+        }
+    }
+    Ok((traces, errors))
+}
+
+/// Parses one trace; `None` if it holds no whole record.
+fn parse(path: &Path, bytes: &[u8]) -> Result<Option<Trace>> {
+    let Some(end) = bytes.iter().rposition(|byte| *byte == b'\n') else {
+        return Ok(None);
+    };
+    let mut lines = bytes[..end].split(|byte| *byte == b'\n').enumerate();
+    let Some((_, first)) = lines.next() else {
+        return Ok(None);
+    };
+    let (tag, open): (String, Value) =
+        serde_json::from_slice(first).context("line 1 is not an `open` record")?;
+    if tag != "open" {
+        bail!("line 1 is a `{tag}` record instead of `open`");
+    }
+    match open.get("version").and_then(Value::as_u64) {
+        Some(TRACE_VERSION) => {}
+        other => bail!(
+            "trace version {}, this tamis reads version {TRACE_VERSION}",
+            other.map_or("missing".to_owned(), |v| v.to_string())
+        ),
+    }
+    let open: Open = serde_json::from_value(open).context("line 1: the `open` record")?;
+    let mut trace = Trace {
+        path: path.to_owned(),
+        open,
+        definitions: FxHashMap::default(),
+        scopes: FxHashMap::default(),
+        begins: Vec::new(),
+        ends: Vec::new(),
+        state: Vec::new(),
+        fixture_changes: Vec::new(),
+        spawned: Vec::new(),
+        items: None,
+        config: None,
+        closed: None,
+    };
+    for (at, line) in lines {
+        if !line.is_empty() {
+            read_record(&mut trace, line).with_context(|| format!("line {}", at + 1))?;
+        }
+    }
+    Ok(Some(trace))
+}
+
+fn read_record(trace: &mut Trace, line: &[u8]) -> Result<()> {
+    // Most lines are of this form; parsing them without a tree saves half.
+    if line.starts_with(b"[\"+\"") {
+        let (_, scope, units, edges): (String, u64, Vec<u64>, Vec<u64>) =
+            serde_json::from_slice(line)?;
+        let scope = scope_mut(trace, scope);
+        scope.units.extend(units);
+        scope.edges.extend(edges);
+        return Ok(());
+    }
+    let record: Vec<Value> = serde_json::from_slice(line)?;
+    let field = |at: usize| record.get(at).context("the record is too short");
+    let tag = field(0)?.as_str().context("the tag is not a string")?;
+    match tag {
+        "c" => {
+            let definition = Definition::Code {
+                file: path_of(field(2)?)?,
+                first_line: u32::try_from(number(field(3)?)?)?,
+                name: text(field(4)?)?,
+            };
+            trace.definitions.insert(number(field(1)?)?, definition);
+        }
+        "u" => {
+            let definition = observation(&text(field(2)?)?, field(3)?, field(4)?)?;
+            trace.definitions.insert(number(field(1)?)?, definition);
+        }
+        "s" => {
+            let (kind, name) = (scope_kind(&text(field(2)?)?)?, path_of(field(3)?)?);
+            let extra = optional_text(record.get(4))?;
+            let scope = scope_mut(trace, number(field(1)?)?);
+            (scope.kind, scope.name, scope.extra) = (kind, name, extra);
+            scope.defined = true;
+        }
+        "b" => trace.begins.push(TestBegin {
+            scope: number(field(1)?)?,
+            test: text(field(2)?)?,
+            file: path_of(field(3)?)?,
+        }),
+        "t" => trace.ends.push(TestEnd {
+            scope: number(field(1)?)?,
+            test: text(field(2)?)?,
+            outcome: outcome(&text(field(3)?)?)?,
+            seconds: field(4)?.as_f64().unwrap_or(0.0),
+            incomplete: optional_text(record.get(5))?,
+        }),
+        "i" => {
+            let why = text(field(2)?)?;
+            scope_mut(trace, number(field(1)?)?).incomplete.get_or_insert(why);
+        }
+        // Who wrote which file matters to agents only; they make edges of it.
+        "w" => {}
+        "x" => trace.state.push(StateChange {
+            file: path_of(field(1)?)?,
+            name: text(field(2)?)?,
+            by: number(field(3)?)?,
+        }),
+        "y" => trace
+            .fixture_changes
+            .push((number(field(1)?)?, number(field(2)?)?)),
+        "p" => trace.spawned.push(Spawned {
+            scope: number(field(1)?)?,
+            token: text(field(2)?)?,
+            pid: field(3)?.as_u64().and_then(|pid| u32::try_from(pid).ok()),
+            program: text(field(4)?)?,
+            excuse: optional_text(record.get(5))?,
+        }),
+        "items" => trace.items = Some((texts(field(1)?)?, texts(field(2)?)?)),
+        "config" => trace.config = Some(runner_config(field(1)?)?),
+        "close" => trace.closed = Some(field(1)?.as_i64().unwrap_or(-1)),
+        other => bail!("unknown record `{other}`: written by a newer agent"),
+    }
+    Ok(())
+}
+
+fn scope_mut(trace: &mut Trace, number: u64) -> &mut Scope {
+    trace.scopes.entry(number).or_insert_with(|| Scope {
+        kind: if number == 0 {
+            ScopeKind::Session
+        } else {
+            ScopeKind::Child
+        },
+        name: BString::default(),
+        extra: None,
+        units: Vec::new(),
+        edges: Vec::new(),
+        incomplete: None,
+        defined: false,
+    })
+}
+
+fn observation(kind: &str, path: &Value, value: &Value) -> Result<Definition> {
+    Ok(match kind {
+        "file" => Definition::File {
+            path: path_of(path)?,
+            fingerprint: fingerprint(value)?,
+        },
+        "exists" => Definition::Exists {
+            path: path_of(path)?,
+            found: match value.as_str() {
+                Some("missing") => Found::Missing,
+                Some("file") => Found::File,
+                Some("dir") => Found::Dir,
+                _ => bail!("`exists` with the value {value}"),
+            },
+        },
+        "lookup" => Definition::Lookup { path: path_of(path)? },
+        "dir" => Definition::Dir { path: path_of(path)? },
+        "env" => Definition::Env {
+            name: text(path)?,
+            fingerprint: fingerprint(value)?,
+        },
+        "dist" => Definition::Dist {
+            name: text(path)?,
+            fingerprint: fingerprint(value)?,
+        },
+        "runtime" => Definition::Runtime {
+            name: text(path)?,
+            fingerprint: fingerprint(value)?,
+        },
+        other => bail!("unknown kind of observation `{other}`: written by a newer agent"),
+    })
+}
+
+fn runner_config(value: &Value) -> Result<RunnerConfig> {
+    let list = |key: &str| match value.get(key) {
+        Some(Value::Array(_)) => texts(&value[key]),
+        _ => Ok(Vec::new()),
+    };
+    Ok(RunnerConfig {
+        rootdir: match value.get("rootdir") {
+            None | Some(Value::Null) => None,
+            Some(path) => Some(path_of(path)?),
+        },
+        args: list("args")?,
+        plugins: list("plugins")?,
+    })
+}
+
+fn scope_kind(word: &str) -> Result<ScopeKind> {
+    Ok(match word {
+        "session" => ScopeKind::Session,
+        "import" => ScopeKind::Import,
+        "collect" => ScopeKind::Collect,
+        "fixture" => ScopeKind::Fixture,
+        "cache" => ScopeKind::Cache,
+        "test" => ScopeKind::Test,
+        "child" => ScopeKind::Child,
+        other => bail!("unknown kind of scope `{other}`: written by a newer agent"),
+    })
+}
+
+fn outcome(word: &str) -> Result<Outcome> {
+    Outcome::ALL
+        .into_iter()
+        .find(|outcome| outcome.word() == word)
+        .with_context(|| format!("unknown outcome `{word}`"))
+}
+
+fn number(value: &Value) -> Result<u64> {
+    value.as_u64().with_context(|| format!("{value} is not a number"))
+}
+
+/// A string, or `{"hex": "…"}` for one that is not UTF-8 (shown with escapes).
+fn text(value: &Value) -> Result<String> {
+    match value {
+        Value::String(text) => Ok(text.clone()),
+        _ => Ok(path_of(value)?.to_string()),
+    }
+}
+
+fn texts(value: &Value) -> Result<Vec<String>> {
+    value.as_array().context("not a list")?.iter().map(text).collect()
+}
+
+fn optional_text(value: Option<&Value>) -> Result<Option<String>> {
+    match value {
+        None | Some(Value::Null) => Ok(None),
+        Some(value) => text(value).map(Some),
+    }
+}
+
+fn path_of(value: &Value) -> Result<BString> {
+    if let Some(text) = value.as_str() {
+        return Ok(text.into());
+    }
+    let hex = value
+        .get("hex")
+        .and_then(Value::as_str)
+        .with_context(|| format!("{value} is not a path"))?;
+    let digits: Option<Vec<u8>> = (0..hex.len() / 2)
+        .map(|at| u8::from_str_radix(hex.get(2 * at..2 * at + 2)?, 16).ok())
+        .collect();
+    digits.map(BString::from).context("a path with bad hex digits")
+}
+
+fn fingerprint(value: &Value) -> Result<Option<Fingerprint>> {
+    match value.as_str() {
+        None => Ok(None),
+        Some(hex) => Fingerprint::from_hex(hex)
+            .map(Some)
+            .context("a fingerprint is 32 hex digits"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse_text(text: &str) -> Result<Option<Trace>> {
+        parse(Path::new("x.trace"), text.as_bytes())
+    }
+
+    const OPEN: &str = r#"["open",{"version":1,"trace":"1-a","pid":1,"role":"main"}]"#;
+
+    #[test]
+    fn reads_scopes_units_and_tests() {
+        let text = format!(
+            "{OPEN}\n[\"s\",0,\"session\",\"\",null]\n[\"c\",1,\"/p/a.py\",3,\"f\"]\n[\"u\",2,\"exists\",{{\"hex\":\"2fff\"}},\"missing\"]\n\
+             [\"s\",7,\"test\",\"a.py::t\",null]\n[\"b\",7,\"a.py::t\",\"/p/a.py\"]\n[\"+\",7,[1,2],[0]]\n[\"t\",7,\"a.py::t\",\"passed\",0.25,null]\n[\"close\",0]\n"
+        );
+        let trace = parse_text(&text).unwrap().unwrap();
+        assert_eq!(trace.scopes[&7].units, [1, 2]);
+        assert_eq!(trace.ends[0].outcome, Outcome::Passed);
+        assert_eq!(trace.closed, Some(0));
+        assert_eq!(
+            trace.definitions[&2],
+            Definition::Exists { path: BString::from(&b"/\xff"[..]), found: Found::Missing }
+        );
+    }
+
+    #[test]
+    fn a_last_line_without_its_end_is_ignored() {
+        let trace = parse_text(&format!("{OPEN}\n[\"t\",7,\"a.py::t\",\"pas")).unwrap().unwrap();
+        assert!(trace.ends.is_empty() && trace.closed.is_none());
+        assert!(parse_text("[\"op").unwrap().is_none());
+    }
+
+    #[test]
+    fn newer_and_foreign_records_are_errors() {
+        let newer = OPEN.replace("\"version\":1", "\"version\":2");
+        assert!(parse_text(&format!("{newer}\n")).is_err());
+        assert!(parse_text(&format!("{OPEN}\n[\"zz\",1]\n")).is_err());
+        assert!(parse_text(&format!("{OPEN}\n[\"t\"]\n")).is_err());
+    }
+}

@@ -1,0 +1,599 @@
+//! Reads `tamis.yml`: every mistake is answered with its line, its column and
+//! what would be right.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::marker::PhantomData;
+use std::path::Path;
+use std::str::FromStr;
+
+use anyhow::Context;
+use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+
+use super::key::{Key, nearest};
+use super::pattern::Pattern;
+use super::value::{Count, Runner, Strategy, SubFolder, Text, shown_path};
+use crate::error::Error;
+
+/// The name of the file.
+pub const NAME: &str = "tamis.yml";
+
+/// The newest version of the schema that this tamis reads.
+pub const VERSION: u32 = 1;
+
+/// Larger files are not configuration.
+const MAX_BYTES: u64 = 1 << 20;
+
+/// The longest line, in characters, that an error message shows.
+const MAX_EXCERPT: usize = 120;
+
+/// What the file says, before defaults and overrides.
+#[derive(Debug, Default)]
+pub struct FileConfig {
+    pub version: Option<Version>,
+    pub suite: Option<Text>,
+    pub runner: Option<Runner>,
+    pub command: Option<Vec<Text>>,
+    pub python: Option<Text>,
+    pub root: Option<SubFolder>,
+    pub store: Option<Text>,
+    pub strategy: Option<Strategy>,
+    pub always_run: Option<Vec<Pattern>>,
+    pub run_all_when: Option<Vec<Pattern>>,
+    pub lock_files: Option<Vec<Text>>,
+    pub env_ignore: Option<Vec<Text>>,
+    pub keep: Option<Count>,
+}
+
+/// Reads the file at `path`.
+pub fn read(path: &Path) -> Result<FileConfig, Error> {
+    let size = fs_err::metadata(path).context("cannot read the configuration")?;
+    if !size.is_file() {
+        let message = format!("{} is not a file", shown_path(path));
+        return Err(Error::usage(message));
+    }
+    if size.len() > MAX_BYTES {
+        return Err(Error::usage(format!(
+            "{} has {} bytes; tamis reads at most {MAX_BYTES}",
+            shown_path(path),
+            size.len(),
+        ))
+        .with_hint("check that it is the file you mean; `tamis init` writes one of 2 KB"));
+    }
+    let bytes = fs_err::read(path).context("cannot read the configuration")?;
+    parse(&bytes, &shown_path(path))
+}
+
+/// Parses the content of a file that messages call `name`.
+pub fn parse(bytes: &[u8], name: &str) -> Result<FileConfig, Error> {
+    let text = decode(bytes, name)?;
+    if text.lines().all(is_blank) {
+        return Err(empty(name));
+    }
+    let mut documents = serde_yaml::Deserializer::from_str(text);
+    let Some(document) = documents.next() else {
+        return Err(empty(name));
+    };
+    let config: FileConfig = FileVisitor
+        .deserialize(document)
+        .map_err(|error| explain(&error, text, name))?;
+    if documents.next().is_some() {
+        let message = format!("{name} holds more than one YAML document");
+        return Err(Error::usage(message).with_hint("remove the line `---` between them"));
+    }
+    match config.version {
+        Some(_) => Ok(config),
+        None => Err(Error::usage(format!("{name} does not say its version"))
+            .with_hint("add the line `version: 1` at its beginning")),
+    }
+}
+
+fn empty(name: &str) -> Error {
+    Error::usage(format!("{name} is empty"))
+        .with_hint("write `version: 1`, or delete the file: it is optional")
+}
+
+fn is_blank(line: &str) -> bool {
+    let line = line.trim();
+    line.is_empty() || line.starts_with('#') || line == "---"
+}
+
+/// The text of the file, without a byte order mark.
+fn decode<'a>(bytes: &'a [u8], name: &str) -> Result<&'a str, Error> {
+    if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
+        return Err(
+            Error::usage(format!("{name} is written in UTF-16")).with_hint("save it as UTF-8")
+        );
+    }
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        let at = error.valid_up_to();
+        let (line, column) = place_of(bytes, at);
+        Error::usage(format!(
+            "{name}:{line}:{column}: byte 0x{:02x} is not UTF-8",
+            bytes[at]
+        ))
+        .with_hint("save the file as UTF-8")
+    })?;
+    let acts = |c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t');
+    match text.find(acts) {
+        None => Ok(text),
+        Some(at) => {
+            let (line, column) = place_of(bytes, at);
+            let message = format!("{name}:{line}:{column}: a control character stands here");
+            Err(Error::usage(message).with_hint("delete it; tamis reads YAML in UTF-8"))
+        }
+    }
+}
+
+/// Line and column of the byte at `at`, both from 1; what is before it is
+/// UTF-8.
+fn place_of(bytes: &[u8], at: usize) -> (usize, usize) {
+    let before = String::from_utf8_lossy(&bytes[..at]);
+    let line = before.matches('\n').count() + 1;
+    let start = before.rfind('\n').map_or(0, |end| end + 1);
+    (line, before[start..].chars().count() + 1)
+}
+
+/// The parser's error as `name:line:column: message` and the line itself.
+fn explain(error: &serde_yaml::Error, text: &str, name: &str) -> Error {
+    if let Some(version) = newer_version(text) {
+        return Error::usage(format!(
+            "{name} is written for version {version} of the configuration; this tamis reads \
+             version {VERSION}"
+        ))
+        .with_hint("update tamis");
+    }
+    let full = error.to_string();
+    let Some(place) = error.location() else {
+        return Error::usage(format!("{name}: {full}"));
+    };
+    let (line, column) = (place.line(), place.column());
+    let message = full.replacen(&format!(" at line {line} column {column}"), "", 1);
+    let shown: &str = text.lines().nth(line - 1).unwrap_or_default();
+    let mut explained = Error::usage(format!(
+        "{name}:{line}:{column}: {message}{}",
+        excerpt(shown, line, column)
+    ));
+    let indent: &str = &shown[..shown.len() - shown.trim_start().len()];
+    if indent.contains('\t') {
+        explained = explained.with_hint("YAML forbids tabs for indenting: use spaces");
+    }
+    explained
+}
+
+/// The line with a mark below the column, unless the line is too long to help.
+fn excerpt(shown: &str, line: usize, column: usize) -> String {
+    if shown.chars().count() > MAX_EXCERPT {
+        return String::new();
+    }
+    // One character for one, so that the mark stays below its column.
+    let shown = shown.replace('\t', "→");
+    let blank = " ".repeat(line.to_string().len());
+    let space = " ".repeat(column.saturating_sub(1));
+    format!("\n{line} | {shown}\n{blank} | {space}^")
+}
+
+/// The version that the text claims, if it is newer than ours: such a file
+/// may hold keys and values that we do not know.
+fn newer_version(text: &str) -> Option<u64> {
+    let document: serde_yaml::Value = serde_yaml::from_str(text).ok()?;
+    let version = document.get(Key::Version.word())?.as_u64()?;
+    (version > u64::from(VERSION)).then_some(version)
+}
+
+/// The version of the schema: the only one that is read.
+#[derive(Debug)]
+pub struct Version;
+
+impl FromStr for Version {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Version, String> {
+        match text.parse() {
+            Ok(VERSION) => Ok(Version),
+            _ => Err(format!(
+                "the version `{text}` does not exist, write {VERSION}"
+            )),
+        }
+    }
+}
+
+struct FileVisitor;
+
+impl<'de> DeserializeSeed<'de> for FileVisitor {
+    type Value = FileConfig;
+
+    fn deserialize<D: Deserializer<'de>>(self, source: D) -> Result<FileConfig, D::Error> {
+        source.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for FileVisitor {
+    type Value = FileConfig;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("keys with values, such as `version: 1`")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<FileConfig, A::Error> {
+        let mut config = FileConfig::default();
+        let mut seen = BTreeSet::new();
+        while let Some(word) = map.next_key_seed(KeySeed {
+            valid: &Key::ALL.map(Key::word),
+            seen: &mut seen,
+        })? {
+            let Some(key) = Key::from_word(&word) else {
+                return Err(de::Error::custom(format!("unknown key `{word}`")));
+            };
+            match key {
+                Key::Version => config.version = Some(map.next_value_seed(One::new())?),
+                Key::Suite => config.suite = Some(map.next_value_seed(One::new())?),
+                Key::Runner => config.runner = Some(map.next_value_seed(One::new())?),
+                Key::Command => config.command = Some(map.next_value_seed(Many::filled())?),
+                Key::Python => config.python = Some(map.next_value_seed(One::new())?),
+                Key::Root => config.root = Some(map.next_value_seed(One::new())?),
+                Key::Store => config.store = Some(map.next_value_seed(One::new())?),
+                Key::Strategy => config.strategy = Some(map.next_value_seed(One::new())?),
+                Key::AlwaysRun => config.always_run = Some(map.next_value_seed(Many::any())?),
+                Key::RunAllWhen => config.run_all_when = Some(map.next_value_seed(Many::any())?),
+                Key::LockFiles => config.lock_files = Some(map.next_value_seed(Many::any())?),
+                Key::Env => config.env_ignore = map.next_value_seed(EnvVisitor)?,
+                Key::Keep => config.keep = Some(map.next_value_seed(One::new())?),
+            }
+        }
+        Ok(config)
+    }
+}
+
+/// What stands below `env`.
+struct EnvVisitor;
+
+impl<'de> DeserializeSeed<'de> for EnvVisitor {
+    type Value = Option<Vec<Text>>;
+
+    fn deserialize<D: Deserializer<'de>>(self, source: D) -> Result<Self::Value, D::Error> {
+        source.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for EnvVisitor {
+    type Value = Option<Vec<Text>>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the key `{}` with a list of names", Key::IGNORE)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut ignore = None;
+        let mut seen = BTreeSet::new();
+        while let Some(_ignore) = map.next_key_seed(KeySeed {
+            valid: &[Key::IGNORE],
+            seen: &mut seen,
+        })? {
+            ignore = Some(map.next_value_seed(Many::any())?);
+        }
+        Ok(ignore)
+    }
+}
+
+/// A key: one of the valid ones, and each at most once. The check is made
+/// here because the parser adds the key's own place to errors that it gets
+/// while it reads the key.
+struct KeySeed<'a> {
+    valid: &'a [&'static str],
+    seen: &'a mut BTreeSet<String>,
+}
+
+impl<'de> DeserializeSeed<'de> for KeySeed<'_> {
+    type Value = String;
+
+    fn deserialize<D: Deserializer<'de>>(self, source: D) -> Result<String, D::Error> {
+        source.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for KeySeed<'_> {
+    type Value = String;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "one of the keys {}", self.valid.join(", "))
+    }
+
+    fn visit_str<E: de::Error>(self, word: &str) -> Result<String, E> {
+        if !self.valid.contains(&word) {
+            let advice = match nearest(word, self.valid.iter().copied()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("the keys are {}", self.valid.join(", ")),
+            };
+            return Err(E::custom(format!("unknown key `{word}`; {advice}")));
+        }
+        if !self.seen.insert(word.to_owned()) {
+            return Err(E::custom(format!("the key `{word}` stands here twice")));
+        }
+        Ok(word.to_owned())
+    }
+}
+
+/// A single value.
+struct One<T>(PhantomData<T>);
+
+impl<T> One<T> {
+    fn new() -> One<T> {
+        One(PhantomData)
+    }
+}
+
+impl<'de, T: FromStr<Err = String>> DeserializeSeed<'de> for One<T> {
+    type Value = T;
+
+    fn deserialize<D: Deserializer<'de>>(self, source: D) -> Result<T, D::Error> {
+        source.deserialize_str(self)
+    }
+}
+
+impl<T: FromStr<Err = String>> Visitor<'_> for One<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("one value")
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<T, E> {
+        text.parse().map_err(E::custom)
+    }
+}
+
+/// A list of values.
+struct Many<T> {
+    may_be_empty: bool,
+    item: PhantomData<T>,
+}
+
+impl<T> Many<T> {
+    fn any() -> Many<T> {
+        Many {
+            may_be_empty: true,
+            item: PhantomData,
+        }
+    }
+
+    fn filled() -> Many<T> {
+        Many {
+            may_be_empty: false,
+            item: PhantomData,
+        }
+    }
+}
+
+impl<'de, T: FromStr<Err = String>> DeserializeSeed<'de> for Many<T> {
+    type Value = Vec<T>;
+
+    fn deserialize<D: Deserializer<'de>>(self, source: D) -> Result<Vec<T>, D::Error> {
+        source.deserialize_seq(self)
+    }
+}
+
+impl<'de, T: FromStr<Err = String>> Visitor<'de> for Many<T> {
+    type Value = Vec<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list, such as [first, second]")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Vec<T>, A::Error> {
+        let mut list = Vec::new();
+        while let Some(item) = items.next_element_seed(One::new())? {
+            list.push(item);
+        }
+        if list.is_empty() && !self.may_be_empty {
+            return Err(de::Error::custom("the list is empty"));
+        }
+        Ok(list)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::testing::message;
+
+    fn error(text: impl AsRef<[u8]>) -> String {
+        message(&parse(text.as_ref(), NAME).unwrap_err())
+    }
+
+    #[test]
+    fn every_key_is_read() {
+        let config = parse(
+            b"\xef\xbb\xbfversion: 1\nsuite: unit\nrunner: pytest\ncommand: [pytest, -q]\n\
+              python: .venv/bin/python\nroot: svc\nstore: cache\nstrategy: memo\n\
+              always-run: ['t.py::x[1]']\nrun-all-when: [Makefile]\nlock-files: [uv.lock]\n\
+              env:\n  ignore: [CI]\nkeep: 7\n",
+            NAME,
+        )
+        .unwrap();
+        insta::assert_snapshot!(
+            format!(
+                "{:?} {:?} {:?} {:?} {:?} {:?} {:?}",
+                config.suite, config.runner, config.command, config.root, config.strategy,
+                config.env_ignore, config.keep,
+            ),
+            @r#"Some(Text("unit")) Some(Pytest) Some([Text("pytest"), Text("-q")]) Some(SubFolder("svc")) Some(Memo) Some([Text("CI")]) Some(Count(7))"#
+        );
+        assert!(config.python.is_some() && config.store.is_some());
+        assert!(config.always_run.unwrap()[0].matches(b"t.py::x[1]"));
+        assert!(config.run_all_when.unwrap()[0].matches(b"Makefile"));
+        assert_eq!(config.lock_files.unwrap(), [Text("uv.lock".into())]);
+    }
+
+    #[test]
+    fn unknown_keys_get_their_place_and_the_nearest() {
+        insta::assert_snapshot!(error("version: 1\n\nstrateg: all\n"), @r"
+        error: tamis.yml:3:1: unknown key `strateg`; did you mean `strategy`?
+        3 | strateg: all
+          | ^
+        ");
+        insta::assert_snapshot!(error("version: 1\nenv:\n  ignores: [CI]\n"), @r"
+        error: tamis.yml:3:3: env: unknown key `ignores`; did you mean `ignore`?
+        3 |   ignores: [CI]
+          |   ^
+        ");
+        insta::assert_snapshot!(error("version: 1\nxyz: 1\n"), @r"
+        error: tamis.yml:2:1: unknown key `xyz`; the keys are version, suite, runner, command, python, root, store, strategy, always-run, run-all-when, lock-files, env, keep
+        2 | xyz: 1
+          | ^
+        ");
+    }
+
+    #[test]
+    fn duplicate_keys_are_refused_at_the_second() {
+        insta::assert_snapshot!(error("version: 1\nkeep: 1\nkeep: 2\n"), @r"
+        error: tamis.yml:3:1: the key `keep` stands here twice
+        3 | keep: 2
+          | ^
+        ");
+    }
+
+    #[test]
+    fn tabs_get_a_hint() {
+        insta::assert_snapshot!(error("version: 1\nenv:\n\tignore: [CI]\n"), @r"
+        error: tamis.yml:3:1: found character that cannot start any token, while scanning for the next token
+        3 | →ignore: [CI]
+          | ^
+        hint: YAML forbids tabs for indenting: use spaces
+        ");
+    }
+
+    #[test]
+    fn wrong_types_and_values_say_what_is_right() {
+        insta::assert_snapshot!(error("version: 1\ncommand: pytest -q\n"), @r#"
+        error: tamis.yml:2:10: command: invalid type: string "pytest -q", expected a list, such as [first, second]
+        2 | command: pytest -q
+          |          ^
+        "#);
+        insta::assert_snapshot!(error("version: 1\nsuite: [a]\n"), @r"
+        error: tamis.yml:2:8: suite: invalid type: sequence, expected one value
+        2 | suite: [a]
+          |        ^
+        ");
+        insta::assert_snapshot!(error("version: 1\nkeep: many\n"), @r"
+        error: tamis.yml:2:7: keep: `many` is not a whole number from 1 to 4294967295
+        2 | keep: many
+          |       ^
+        ");
+        insta::assert_snapshot!(error("version: 1\nstrategy: comit\n"), @r"
+        error: tamis.yml:2:11: strategy: unknown strategy `comit`, expected auto, all, commit, memo; did you mean `commit`?
+        2 | strategy: comit
+          |           ^
+        ");
+        insta::assert_snapshot!(error("version: 1\nroot: ../other\n"), @r"
+        error: tamis.yml:2:7: root: `../other` leaves the folder of tamis.yml; give a sub-folder without `..`
+        2 | root: ../other
+          |       ^
+        ");
+        insta::assert_snapshot!(error("version: 1\nsuite:\n"), @r"
+        error: tamis.yml:2:7: suite: the value is empty
+        2 | suite:
+          |       ^
+        ");
+        insta::assert_snapshot!(error("version: 1\ncommand: []\n"), @r"
+        error: tamis.yml:2:10: command: the list is empty
+        2 | command: []
+          |          ^
+        ");
+        insta::assert_snapshot!(error("version: 1\nenv: CI\n"), @r#"
+        error: tamis.yml:2:6: env: invalid type: string "CI", expected the key `ignore` with a list of names
+        2 | env: CI
+          |      ^
+        "#);
+        insta::assert_snapshot!(error("- version\n"), @r"
+        error: tamis.yml:1:1: invalid type: sequence, expected keys with values, such as `version: 1`
+        1 | - version
+          | ^
+        ");
+        insta::assert_snapshot!(error("version: 1\nsuite: {a\n"), @r"
+        error: tamis.yml:2:8: suite: invalid type: map, expected one value
+        2 | suite: {a
+          |        ^
+        ");
+    }
+
+    #[test]
+    fn versions_are_checked_before_keys() {
+        insta::assert_snapshot!(error("version: 2\nnew-key: 1\n"), @r"
+        error: tamis.yml is written for version 2 of the configuration; this tamis reads version 1
+        hint: update tamis
+        ");
+        insta::assert_snapshot!(error("version: zero\n"), @r"
+        error: tamis.yml:1:10: version: the version `zero` does not exist, write 1
+        1 | version: zero
+          |          ^
+        ");
+        insta::assert_snapshot!(error("keep: 3\n"), @r"
+        error: tamis.yml does not say its version
+        hint: add the line `version: 1` at its beginning
+        ");
+    }
+
+    #[test]
+    fn files_that_are_not_yaml_text_are_refused() {
+        insta::assert_snapshot!(error(""), @r"
+        error: tamis.yml is empty
+        hint: write `version: 1`, or delete the file: it is optional
+        ");
+        insta::assert_snapshot!(error("# nothing\n---\n"), @r"
+        error: tamis.yml is empty
+        hint: write `version: 1`, or delete the file: it is optional
+        ");
+        insta::assert_snapshot!(error(b"version: 1\nsuite: caf\xe9\n"), @r"
+        error: tamis.yml:2:11: byte 0xe9 is not UTF-8
+        hint: save the file as UTF-8
+        ");
+        insta::assert_snapshot!(error(b"\xff\xfev\0e\0"), @r"
+        error: tamis.yml is written in UTF-16
+        hint: save it as UTF-8
+        ");
+        insta::assert_snapshot!(error("version: 1\nsuite: \u{1b}[2J\n"), @r"
+        error: tamis.yml:2:8: a control character stands here
+        hint: delete it; tamis reads YAML in UTF-8
+        ");
+        insta::assert_snapshot!(error("version: 1\n---\nversion: 1\n"), @r"
+        error: tamis.yml holds more than one YAML document
+        hint: remove the line `---` between them
+        ");
+    }
+
+    #[test]
+    fn huge_files_and_folders_are_refused_unread() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(NAME);
+        fs_err::write(&path, vec![b'#'; 10 << 20]).unwrap();
+        let text = message(&read(&path).unwrap_err());
+        assert!(text.contains("has 10485760 bytes"), "{text}");
+        let text = message(&read(folder.path()).unwrap_err());
+        assert!(text.contains("is not a file"), "{text}");
+        let text = message(&read(&folder.path().join("none")).unwrap_err());
+        assert!(
+            text.starts_with("error: cannot read the configuration"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_bomb_of_aliases_ends() {
+        let mut text = "version: 1\na: &a [x, x, x, x, x, x, x, x]\n".to_owned();
+        for (last, name) in ('a'..='p').zip('b'..='q') {
+            let items = format!("*{last},").repeat(8);
+            text.push_str(&format!("{name}: &{name} [{items}]\n"));
+        }
+        assert!(error(text).contains("unknown key `a`"));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_bytes_panic(bytes: Vec<u8>, text in "[a-z:\\-\\[\\]{}&*#|> \t\n'\"]{0,60}") {
+            let _ = parse(&bytes, NAME);
+            let _ = parse(text.as_bytes(), NAME);
+        }
+    }
+}

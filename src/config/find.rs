@@ -1,0 +1,111 @@
+//! Where the project is: the folder of `tamis.yml`, and without one the
+//! folder that the test runner would take.
+
+use std::path::{Path, PathBuf};
+
+use super::file;
+
+/// Files that mark the folder in which pytest runs, as pytest's own search
+/// for its `rootdir` takes them.
+const PROJECT_FILES: [&str; 6] = [
+    "pytest.ini",
+    ".pytest.ini",
+    "pyproject.toml",
+    "tox.ini",
+    "setup.cfg",
+    "setup.py",
+];
+
+/// What was found around the current folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The project: relative paths of the configuration begin here.
+    pub folder: PathBuf,
+    /// `tamis.yml`, if there is one.
+    pub file: Option<PathBuf>,
+    /// The top of the work tree; `None` outside a repository.
+    pub top: Option<PathBuf>,
+}
+
+/// Walks up from `start` (absolute, without `..`) to the top of the
+/// repository. Outside a repository only `start` itself is looked at.
+pub fn find(start: &Path) -> Place {
+    let mut place = find_project(start);
+    let file = folders_up_to(start, place.top.as_deref())
+        .map(|folder| folder.join(file::NAME))
+        .find(|file| file.symlink_metadata().is_ok());
+    if let Some(file) = file {
+        place.folder = file.parent().unwrap_or(start).to_owned();
+        place.file = Some(file);
+    }
+    place
+}
+
+/// Like [`find`] for a project that has no `tamis.yml` yet.
+pub fn find_project(start: &Path) -> Place {
+    let top = start
+        .ancestors()
+        .find(|folder| folder.join(".git").symlink_metadata().is_ok());
+    let marked = folders_up_to(start, top)
+        .find(|folder| PROJECT_FILES.iter().any(|name| folder.join(name).is_file()));
+    Place {
+        folder: marked.or(top).unwrap_or(start).to_owned(),
+        file: None,
+        top: top.map(Path::to_owned),
+    }
+}
+
+fn folders_up_to<'a>(start: &'a Path, top: Option<&'a Path>) -> impl Iterator<Item = &'a Path> {
+    let last = top.unwrap_or(start);
+    start
+        .ancestors()
+        .take_while(move |folder| folder.starts_with(last))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tree(files: &[&str]) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        for file in files {
+            let path = folder.path().join(file);
+            fs_err::create_dir_all(path.parent().unwrap()).unwrap();
+            fs_err::write(path, "").unwrap();
+        }
+        folder
+    }
+
+    #[test]
+    fn the_nearest_file_up_to_the_top_wins() {
+        let tree = tree(&[
+            "tamis.yml",
+            "repo/.git/HEAD",
+            "repo/a/tamis.yml",
+            "repo/a/b/x",
+        ]);
+        let repo = tree.path().join("repo");
+        let found = find(&repo.join("a/b"));
+        assert_eq!(found.folder, repo.join("a"));
+        assert_eq!(found.file, Some(repo.join("a/tamis.yml")));
+        // The file above the repository is not ours.
+        let found = find(&repo);
+        assert_eq!((found.file, found.top), (None, Some(repo)));
+    }
+
+    #[test]
+    fn without_a_file_the_folder_is_the_one_that_pytest_takes() {
+        let tree = tree(&[".git", "svc/pyproject.toml", "svc/tests/unit/x", "lib/x"]);
+        let at = |name: &str| find(&tree.path().join(name)).folder;
+        assert_eq!(at("svc/tests/unit"), tree.path().join("svc"));
+        assert_eq!(at("lib"), tree.path());
+    }
+
+    #[test]
+    fn outside_a_repository_only_the_folder_itself_counts() {
+        let tree = tree(&["tamis.yml", "a/x"]);
+        let found = find(&tree.path().join("a"));
+        assert_eq!((found.file, found.top), (None, None));
+        assert_eq!(found.folder, tree.path().join("a"));
+    }
+}

@@ -1,0 +1,135 @@
+//! The keys of `tamis.yml`. `docs/configuration.md` describes each.
+
+/// A key at the top level of `tamis.yml`, in the order of the documentation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Key {
+    Version,
+    Suite,
+    Runner,
+    Command,
+    Python,
+    Root,
+    Store,
+    Strategy,
+    AlwaysRun,
+    RunAllWhen,
+    LockFiles,
+    /// Holds one key itself: [`Key::IGNORE`].
+    Env,
+    Keep,
+}
+
+impl Key {
+    pub const ALL: [Key; 13] = [
+        Key::Version,
+        Key::Suite,
+        Key::Runner,
+        Key::Command,
+        Key::Python,
+        Key::Root,
+        Key::Store,
+        Key::Strategy,
+        Key::AlwaysRun,
+        Key::RunAllWhen,
+        Key::LockFiles,
+        Key::Env,
+        Key::Keep,
+    ];
+
+    /// The only key inside `env`.
+    pub const IGNORE: &'static str = "ignore";
+
+    /// The key as it is written in the file.
+    pub fn word(self) -> &'static str {
+        match self {
+            Key::Version => "version",
+            Key::Suite => "suite",
+            Key::Runner => "runner",
+            Key::Command => "command",
+            Key::Python => "python",
+            Key::Root => "root",
+            Key::Store => "store",
+            Key::Strategy => "strategy",
+            Key::AlwaysRun => "always-run",
+            Key::RunAllWhen => "run-all-when",
+            Key::LockFiles => "lock-files",
+            Key::Env => "env",
+            Key::Keep => "keep",
+        }
+    }
+
+    /// The environment variable that overrides the file, where there is one:
+    /// single values have one, lists do not.
+    pub fn variable(self) -> Option<&'static str> {
+        match self {
+            Key::Suite => Some("TAMIS_SUITE"),
+            Key::Python => Some("TAMIS_PYTHON"),
+            Key::Store => Some("TAMIS_STORE"),
+            Key::Strategy => Some("TAMIS_STRATEGY"),
+            Key::Keep => Some("TAMIS_KEEP"),
+            Key::Version
+            | Key::Runner
+            | Key::Command
+            | Key::Root
+            | Key::AlwaysRun
+            | Key::RunAllWhen
+            | Key::LockFiles
+            | Key::Env => None,
+        }
+    }
+
+    pub fn from_word(word: &str) -> Option<Key> {
+        Key::ALL.into_iter().find(|key| key.word() == word)
+    }
+}
+
+/// The candidate that is most like `word`, unless none is.
+pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let folded = word.to_lowercase().replace('_', "-");
+    candidates
+        .into_iter()
+        .map(|candidate| {
+            let other = candidate.to_lowercase().replace('_', "-");
+            (strsim::jaro_winkler(&folded, &other), candidate)
+        })
+        .filter(|(likeness, _)| *likeness > 0.75)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, candidate)| candidate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_docs_name_every_key_and_variable() {
+        let docs = include_str!("../../docs/configuration.md");
+        for key in Key::ALL {
+            assert!(
+                docs.contains(&format!("\n### `{}`\n", key.word())),
+                "{key:?}"
+            );
+            if let Some(variable) = key.variable() {
+                assert!(docs.contains(&format!("`{variable}`")), "{variable}");
+            }
+        }
+        assert!(docs.contains(&format!("`{}`", Key::IGNORE)));
+    }
+
+    #[test]
+    fn the_docs_name_no_key_that_does_not_exist() {
+        let docs = include_str!("../../docs/configuration.md");
+        let heads = docs.lines().filter_map(|line| line.strip_prefix("### `"));
+        let words: Vec<&str> = heads.filter_map(|head| head.strip_suffix('`')).collect();
+        assert_eq!(words, Key::ALL.map(Key::word));
+    }
+
+    #[test]
+    fn the_nearest_key_is_found_or_none() {
+        let near = |word| nearest(word, Key::ALL.map(Key::word));
+        assert_eq!(near("strateg"), Some("strategy"));
+        assert_eq!(near("always_run"), Some("always-run"));
+        assert_eq!(near("Lockfiles"), Some("lock-files"));
+        assert_eq!(near("zzz"), None);
+    }
+}

@@ -1,0 +1,511 @@
+//! The settings of a run: `tamis.yml`, the environment and flags in one
+//! value, each setting with its origin.
+//!
+//! A flag overrides an environment variable, which overrides the file, which
+//! overrides the default.
+
+pub mod file;
+pub mod find;
+mod key;
+mod pattern;
+mod value;
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use anyhow::Context;
+
+use crate::error::Error;
+use file::FileConfig;
+use find::Place;
+pub use key::{Key, nearest};
+pub use pattern::Pattern;
+pub use value::{Count, Runner, Strategy, SubFolder, Text, shown_path};
+
+/// How many matrices `store gc` keeps unless told otherwise.
+const KEEP: u32 = 50;
+
+/// Where the store lies in a project unless told otherwise.
+const STORE: &str = ".tamis/store";
+
+/// Variables that tamis and its collector agent set for each other in the
+/// processes of a run, and its developers' own. They configure nothing.
+const INTERNAL: [&str; 6] = [
+    "TAMIS_TRACE_DIR",
+    "TAMIS_SPAWN",
+    "TAMIS_SCOPE",
+    "TAMIS_ROOT",
+    "TAMIS_COLLECTOR",
+    "TAMIS_DEBUG",
+];
+
+/// Who said it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    Default,
+    File,
+    /// The environment variable of this name.
+    Variable(&'static str),
+    /// The flag of this name.
+    Flag(&'static str),
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Origin::Default => f.write_str("default"),
+            Origin::File => f.write_str(file::NAME),
+            Origin::Variable(name) | Origin::Flag(name) => f.write_str(name),
+        }
+    }
+}
+
+/// A value and who said it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Setting<T> {
+    pub value: T,
+    pub origin: Origin,
+}
+
+impl<T> Setting<T> {
+    /// What the flag `name` says.
+    pub fn flag(value: T, name: &'static str) -> Setting<T> {
+        let origin = Origin::Flag(name);
+        Setting { value, origin }
+    }
+
+    fn map<U>(self, change: impl FnOnce(T) -> U) -> Setting<U> {
+        Setting {
+            value: change(self.value),
+            origin: self.origin,
+        }
+    }
+}
+
+/// What flags override.
+#[derive(Clone, Debug, Default)]
+pub struct Overrides {
+    pub strategy: Option<Setting<Strategy>>,
+    pub keep: Option<Setting<Count>>,
+}
+
+/// The `TAMIS_*` variables of the environment.
+pub type Variables = BTreeMap<String, OsString>;
+
+/// The `TAMIS_*` variables of this process.
+pub fn variables() -> Variables {
+    std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value)))
+        .filter(|(name, _)| name.starts_with("TAMIS_"))
+        .collect()
+}
+
+/// All settings, resolved.
+#[derive(Clone, Debug)]
+pub struct Config {
+    pub place: Place,
+    /// Name of the suite: results of different suites are never mixed.
+    pub suite: Setting<String>,
+    pub runner: Setting<Runner>,
+    /// The test command; `None`: found by the runner.
+    pub command: Setting<Option<Vec<String>>>,
+    /// The interpreter, absolute or a name to look up in `PATH`; `None`:
+    /// found by the runner.
+    pub python: Setting<Option<PathBuf>>,
+    /// The folder in which the tests run, absolute.
+    pub root: Setting<PathBuf>,
+    /// The folder of the store, absolute.
+    pub store: Setting<PathBuf>,
+    pub strategy: Setting<Strategy>,
+    /// Tests that run whatever changes.
+    pub always_run: Setting<Vec<Pattern>>,
+    /// Paths, from the top of the work tree, whose change runs every test.
+    pub run_all_when: Setting<Vec<Pattern>>,
+    /// Files, absolute, that declare the versions of installed packages;
+    /// `None`: found by the runner.
+    pub lock_files: Setting<Option<Vec<PathBuf>>>,
+    /// Environment variables that no test depends on, whatever reads them.
+    pub env_ignore: Setting<Vec<String>>,
+    /// How many matrices `store gc` keeps.
+    pub keep: Setting<u32>,
+}
+
+impl Config {
+    /// Reads the configuration for work in `start` (absolute, no `..`): from
+    /// `explicit`, or from the `tamis.yml` found by walking up.
+    pub fn load(
+        start: &Path,
+        explicit: Option<&Path>,
+        variables: &Variables,
+        overrides: &Overrides,
+    ) -> Result<Config, Error> {
+        let mut place = find::find(start);
+        if let Some(path) = explicit {
+            let path =
+                fs_err::canonicalize(start.join(path)).context("cannot read the configuration")?;
+            place.folder = path.parent().unwrap_or(start).to_owned();
+            place.file = Some(path);
+        }
+        let said = match &place.file {
+            Some(path) => file::read(path)?,
+            None => FileConfig::default(),
+        };
+        resolve(start, place, said, variables, overrides)
+    }
+
+    /// Every setting in words: key, value, origin. For `doctor`.
+    pub fn table(&self) -> Vec<(&'static str, String, Origin)> {
+        fn list<T: fmt::Display>(items: &[T]) -> String {
+            let items: Vec<String> = items.iter().map(ToString::to_string).collect();
+            format!("[{}]", items.join(", "))
+        }
+        fn or_found(value: Option<String>) -> String {
+            value.unwrap_or_else(|| "found by the runner".to_owned())
+        }
+        Key::ALL
+            .into_iter()
+            .filter_map(|key| {
+                let (value, origin) = match key {
+                    Key::Version => return None,
+                    Key::Suite => (self.suite.value.clone(), &self.suite.origin),
+                    Key::Runner => (self.runner.value.to_string(), &self.runner.origin),
+                    Key::Command => (
+                        or_found(self.command.value.as_deref().map(list)),
+                        &self.command.origin,
+                    ),
+                    Key::Python => (
+                        or_found(self.python.value.as_deref().map(shown_path)),
+                        &self.python.origin,
+                    ),
+                    Key::Root => (shown_path(&self.root.value), &self.root.origin),
+                    Key::Store => (shown_path(&self.store.value), &self.store.origin),
+                    Key::Strategy => (self.strategy.value.to_string(), &self.strategy.origin),
+                    Key::AlwaysRun => (list(&self.always_run.value), &self.always_run.origin),
+                    Key::RunAllWhen => (list(&self.run_all_when.value), &self.run_all_when.origin),
+                    Key::LockFiles => {
+                        let files = self.lock_files.value.as_ref();
+                        let shown = files.map(|files| {
+                            list(&files.iter().map(|f| shown_path(f)).collect::<Vec<_>>())
+                        });
+                        (or_found(shown), &self.lock_files.origin)
+                    }
+                    Key::Env => (
+                        format!("ignore {}", list(&self.env_ignore.value)),
+                        &self.env_ignore.origin,
+                    ),
+                    Key::Keep => (self.keep.value.to_string(), &self.keep.origin),
+                };
+                Some((key.word(), value, origin.clone()))
+            })
+            .collect()
+    }
+}
+
+/// Variables named `TAMIS_…` that nothing reads, with the nearest name that
+/// something does.
+pub fn unknown_variables(variables: &Variables) -> Vec<(String, Option<&'static str>)> {
+    let known: Vec<&'static str> = Key::ALL.into_iter().filter_map(Key::variable).collect();
+    variables
+        .keys()
+        .filter(|name| !known.contains(&name.as_str()))
+        .filter(|name| !INTERNAL.contains(&name.as_str()))
+        .map(|name| (name.clone(), nearest(name, known.iter().copied())))
+        .collect()
+}
+
+fn resolve(
+    start: &Path,
+    place: Place,
+    said: FileConfig,
+    variables: &Variables,
+    overrides: &Overrides,
+) -> Result<Config, Error> {
+    let folder = place.folder.clone();
+    let suite = pick(Key::Suite, None, variables, said.suite)?;
+    let root = pick(Key::Root, None, variables, said.root)?;
+    let root = match root {
+        Some(root) => root.map(|SubFolder(path)| folder.join(path)),
+        None => or(None, || folder.clone()),
+    };
+    require_folder(&root)?;
+    let runner = or(plain(said.runner), || Runner::Pytest);
+    let suite = or(suite, || {
+        Text(suite_name(runner.value, &root.value, &place))
+    });
+    let strategy = overrides.strategy.clone();
+    let keep = overrides.keep.clone();
+    // A path in a variable is relative to where the user is, one in the file
+    // to where the file is.
+    let base = |origin: &Origin| match origin {
+        Origin::Variable(_) => start.to_owned(),
+        _ => folder.clone(),
+    };
+    Ok(Config {
+        suite: suite.map(|Text(name)| name),
+        runner,
+        command: optional(plain(said.command))
+            .map(|words| words.map(|words| words.into_iter().map(|Text(word)| word).collect())),
+        python: {
+            let python = optional(pick(Key::Python, None, variables, said.python)?);
+            let base = base(&python.origin);
+            python.map(|path| path.map(|Text(path)| program(&base, &path)))
+        },
+        store: {
+            let store = or(pick(Key::Store, None, variables, said.store)?, || {
+                Text(STORE.into())
+            });
+            let base = base(&store.origin);
+            store.map(|Text(path)| base.join(path))
+        },
+        strategy: or(
+            pick(Key::Strategy, strategy, variables, said.strategy)?,
+            || Strategy::Auto,
+        ),
+        always_run: or(plain(said.always_run), Vec::new),
+        run_all_when: or(plain(said.run_all_when), Vec::new),
+        lock_files: optional(plain(said.lock_files)).map(|files| {
+            files.map(|files| files.iter().map(|Text(file)| folder.join(file)).collect())
+        }),
+        env_ignore: or(plain(said.env_ignore), Vec::new)
+            .map(|names| names.into_iter().map(|Text(name)| name).collect()),
+        keep: or(pick(Key::Keep, keep, variables, said.keep)?, || Count(KEEP))
+            .map(|Count(count)| count),
+        root,
+        place,
+    })
+}
+
+/// The value with the strongest origin, if anybody gave one.
+fn pick<T: FromStr<Err = String>>(
+    key: Key,
+    flag: Option<Setting<T>>,
+    variables: &Variables,
+    said: Option<T>,
+) -> Result<Option<Setting<T>>, Error> {
+    if flag.is_some() {
+        return Ok(flag);
+    }
+    let Some(name) = key.variable() else {
+        return Ok(plain(said));
+    };
+    let Some(text) = variables.get(name) else {
+        return Ok(plain(said));
+    };
+    let parsed = match text.to_str() {
+        Some(text) => text.parse(),
+        None => Err("the value is not UTF-8".to_owned()),
+    };
+    let origin = Origin::Variable(name);
+    parsed
+        .map(|value| Some(Setting { value, origin }))
+        .map_err(|reason| {
+            Error::usage(format!("the environment variable {name}: {reason}"))
+                .with_hint(format!("correct it or `unset {name}`"))
+        })
+}
+
+fn plain<T>(said: Option<T>) -> Option<Setting<T>> {
+    let origin = Origin::File;
+    said.map(|value| Setting { value, origin })
+}
+
+fn or<T>(setting: Option<Setting<T>>, default: impl FnOnce() -> T) -> Setting<T> {
+    setting.unwrap_or_else(|| Setting {
+        value: default(),
+        origin: Origin::Default,
+    })
+}
+
+fn optional<T>(setting: Option<Setting<T>>) -> Setting<Option<T>> {
+    or(setting.map(|setting| setting.map(Some)), || None)
+}
+
+/// A program: a path if it looks like one, else a name to look up.
+fn program(base: &Path, text: &str) -> PathBuf {
+    match Path::new(text).components().count() {
+        0 | 1 => PathBuf::from(text),
+        _ => base.join(text),
+    }
+}
+
+fn require_folder(root: &Setting<PathBuf>) -> Result<(), Error> {
+    if root.origin == Origin::Default || root.value.is_dir() {
+        return Ok(());
+    }
+    let message = format!(
+        "the folder {} does not exist (`root`, from {})",
+        shown_path(&root.value),
+        root.origin
+    );
+    Err(Error::usage(message)
+        .with_hint("correct `root`: it is relative to the folder of tamis.yml"))
+}
+
+/// `pytest`, or `pytest:svc/api` for a folder below the top.
+fn suite_name(runner: Runner, root: &Path, place: &Place) -> String {
+    let inside = place
+        .top
+        .as_deref()
+        .and_then(|top| root.strip_prefix(top).ok());
+    match inside {
+        Some(inside) if !inside.as_os_str().is_empty() => {
+            format!("{runner}:{}", shown_path(inside))
+        }
+        _ => runner.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::testing::message;
+
+    fn project(yaml: &str) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        fs_err::create_dir_all(folder.path().join(".git")).unwrap();
+        fs_err::create_dir_all(folder.path().join("svc/api")).unwrap();
+        if !yaml.is_empty() {
+            fs_err::write(folder.path().join(file::NAME), yaml).unwrap();
+        }
+        folder
+    }
+
+    fn load(folder: &tempfile::TempDir, variables: &[(&str, &str)]) -> Result<Config, Error> {
+        let variables = variables
+            .iter()
+            .map(|(name, value)| (name.to_string(), value.into()))
+            .collect();
+        let overrides = Overrides::default();
+        Config::load(folder.path(), None, &variables, &overrides)
+    }
+
+    #[test]
+    fn without_a_file_everything_is_a_default() {
+        let folder = project("");
+        let config = load(&folder, &[]).unwrap();
+        let table: Vec<String> = config
+            .table()
+            .into_iter()
+            .map(|(key, value, origin)| format!("{key}: {value} ({origin})"))
+            .collect();
+        let text = table.join("\n").replace(&shown_path(folder.path()), "TOP");
+        insta::assert_snapshot!(text, @r"
+        suite: pytest (default)
+        runner: pytest (default)
+        command: found by the runner (default)
+        python: found by the runner (default)
+        root: TOP (default)
+        store: TOP/.tamis/store (default)
+        strategy: auto (default)
+        always-run: [] (default)
+        run-all-when: [] (default)
+        lock-files: found by the runner (default)
+        env: ignore [] (default)
+        keep: 50 (default)
+        ");
+    }
+
+    #[test]
+    fn a_flag_beats_a_variable_beats_the_file() {
+        let folder = project("version: 1\nstrategy: commit\nkeep: 3\nstore: here\n");
+        let variables: Variables = [("TAMIS_STRATEGY".to_owned(), "memo".into())].into();
+        let with = |variables: &Variables, overrides| {
+            Config::load(folder.path(), None, variables, &overrides).unwrap()
+        };
+        let from_file = with(&Variables::new(), Overrides::default());
+        assert_eq!(from_file.strategy.value, Strategy::Commit);
+        assert_eq!(from_file.strategy.origin, Origin::File);
+        assert_eq!(from_file.store.value, folder.path().join("here"));
+        let from_variable = with(&variables, Overrides::default());
+        assert_eq!(from_variable.strategy.value, Strategy::Memo);
+        assert_eq!(from_variable.strategy.origin.to_string(), "TAMIS_STRATEGY");
+        let flags = Overrides {
+            strategy: Some(Setting::flag(Strategy::All, "--strategy")),
+            keep: Some(Setting::flag(Count(9), "--keep")),
+        };
+        let from_flag = with(&variables, flags);
+        assert_eq!(from_flag.strategy.value, Strategy::All);
+        assert_eq!(from_flag.strategy.origin.to_string(), "--strategy");
+        assert_eq!((from_flag.keep.value, from_file.keep.value), (9, 3));
+    }
+
+    #[test]
+    fn every_variable_is_read() {
+        let folder = project("version: 1\n");
+        for name in Key::ALL.into_iter().filter_map(Key::variable) {
+            // No setting may be empty.
+            let error = load(&folder, &[(name, "")]).unwrap_err();
+            assert!(error.to_string().contains(name), "{error}");
+        }
+    }
+
+    #[test]
+    fn paths_are_relative_to_who_named_them() {
+        let folder = project("version: 1\npython: venv/bin/python\nlock-files: [uv.lock]\n");
+        let below = folder.path().join("svc");
+        let variables = [("TAMIS_STORE".to_owned(), "../cache".into())].into();
+        let config = Config::load(&below, None, &variables, &Overrides::default()).unwrap();
+        assert_eq!(config.store.value, below.join("../cache"));
+        let top = folder.path();
+        assert_eq!(config.python.value, Some(top.join("venv/bin/python")));
+        assert_eq!(config.lock_files.value, Some(vec![top.join("uv.lock")]));
+        let named = load(&folder, &[("TAMIS_PYTHON", "python3.12")]).unwrap();
+        assert_eq!(named.python.value, Some(PathBuf::from("python3.12")));
+    }
+
+    #[test]
+    fn a_suite_below_the_top_has_its_folder_in_its_name() {
+        let folder = project("version: 1\nroot: svc/api\n");
+        let config = load(&folder, &[]).unwrap();
+        assert_eq!(config.suite.value, "pytest:svc/api");
+        assert_eq!(config.root.value, folder.path().join("svc/api"));
+    }
+
+    #[test]
+    fn a_named_file_replaces_the_found_one() {
+        let folder = project("version: 1\nkeep: 3\n");
+        let other = folder.path().join("svc/other.yml");
+        fs_err::write(other, "version: 1\nkeep: 4\n").unwrap();
+        let load = |path: &str| {
+            let below = folder.path().join("svc/api");
+            let path = Some(Path::new(path));
+            Config::load(&below, path, &Variables::new(), &Overrides::default())
+        };
+        let config = load("../other.yml").unwrap();
+        assert_eq!(config.keep.value, 4);
+        let svc = fs_err::canonicalize(folder.path().join("svc")).unwrap();
+        assert_eq!(config.root.value, svc);
+        let error = load("none.yml").unwrap_err();
+        assert_eq!(error.to_string(), "cannot read the configuration");
+    }
+
+    #[test]
+    fn mistakes_name_their_origin() {
+        let folder = project("version: 1\nroot: nowhere\n");
+        let text = message(&load(&folder, &[]).unwrap_err());
+        insta::assert_snapshot!(text.replace(&shown_path(folder.path()), "TOP"), @r"
+        error: the folder TOP/nowhere does not exist (`root`, from tamis.yml)
+        hint: correct `root`: it is relative to the folder of tamis.yml
+        ");
+        let folder = project("version: 1\n");
+        let text = message(&load(&folder, &[("TAMIS_KEEP", "lots")]).unwrap_err());
+        insta::assert_snapshot!(text, @r"
+        error: the environment variable TAMIS_KEEP: `lots` is not a whole number from 1 to 4294967295
+        hint: correct it or `unset TAMIS_KEEP`
+        ");
+    }
+
+    #[test]
+    fn variables_that_nothing_reads_are_found() {
+        let variables = ["TAMIS_STRATGY", "TAMIS_SPAWN", "TAMIS_STORE"]
+            .map(|name| (name.to_owned(), OsString::new()))
+            .into();
+        assert_eq!(
+            unknown_variables(&variables),
+            [("TAMIS_STRATGY".to_owned(), Some("TAMIS_STRATEGY"))]
+        );
+    }
+}

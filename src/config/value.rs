@@ -1,0 +1,186 @@
+//! The values of settings: what may be written, and what it means.
+
+use std::fmt;
+use std::path::{Component, Path, PathBuf};
+use std::str::FromStr;
+
+use super::key::nearest;
+
+pub use crate::select::Strategy;
+
+impl FromStr for Strategy {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Strategy, String> {
+        one_of("strategy", text, &Strategy::ALL, Strategy::word)
+    }
+}
+
+/// The program that runs the tests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Runner {
+    Pytest,
+}
+
+impl Runner {
+    pub const ALL: [Runner; 1] = [Runner::Pytest];
+
+    pub fn word(self) -> &'static str {
+        match self {
+            Runner::Pytest => "pytest",
+        }
+    }
+}
+
+impl FromStr for Runner {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Runner, String> {
+        one_of("runner", text, &Runner::ALL, Runner::word)
+    }
+}
+
+impl fmt::Display for Runner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+fn one_of<T: Copy>(
+    what: &str,
+    text: &str,
+    all: &[T],
+    word: fn(T) -> &'static str,
+) -> Result<T, String> {
+    if let Some(found) = all.iter().copied().find(|value| word(*value) == text) {
+        return Ok(found);
+    }
+    let words: Vec<&str> = all.iter().map(|value| word(*value)).collect();
+    let guess = nearest(text, words.iter().copied())
+        .map(|near| format!("; did you mean `{near}`?"))
+        .unwrap_or_default();
+    Err(format!(
+        "unknown {what} `{text}`, expected {}{guess}",
+        words.join(", ")
+    ))
+}
+
+/// A text on one line that is not empty.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Text(pub String);
+
+impl FromStr for Text {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Text, String> {
+        if text.trim().is_empty() {
+            return Err("the value is empty".to_owned());
+        }
+        if text.chars().any(char::is_control) {
+            return Err("the value holds a line end or another control character".to_owned());
+        }
+        Ok(Text(text.to_owned()))
+    }
+}
+
+impl fmt::Display for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A folder inside another: relative, without `..`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SubFolder(pub PathBuf);
+
+impl FromStr for SubFolder {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<SubFolder, String> {
+        let path = PathBuf::from(Text::from_str(text)?.0);
+        let stays = |part| matches!(part, Component::Normal(_) | Component::CurDir);
+        if !path.components().all(stays) {
+            return Err(format!(
+                "`{text}` leaves the folder of tamis.yml; give a sub-folder without `..`"
+            ));
+        }
+        let plain = path.components().filter(|part| *part != Component::CurDir);
+        Ok(SubFolder(plain.collect()))
+    }
+}
+
+impl fmt::Display for SubFolder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.as_os_str().is_empty() {
+            true => f.write_str("."),
+            false => shown_path(&self.0).fmt(f),
+        }
+    }
+}
+
+/// A number of things, at least one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Count(pub u32);
+
+impl FromStr for Count {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Count, String> {
+        match text.parse() {
+            Ok(count) if count > 0 => Ok(Count(count)),
+            _ => Err(format!(
+                "`{text}` is not a whole number from 1 to {}",
+                u32::MAX
+            )),
+        }
+    }
+}
+
+impl fmt::Display for Count {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// A path as text for people; the report escapes what acts.
+pub fn shown_path(path: &Path) -> String {
+    crate::report::escape::bytes(path.as_os_str().as_encoded_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_read_back_and_others_refused_with_the_nearest() {
+        for strategy in Strategy::ALL {
+            assert_eq!(strategy.word().parse(), Ok(strategy));
+        }
+        insta::assert_snapshot!(
+            "comit".parse::<Strategy>().unwrap_err(),
+            @"unknown strategy `comit`, expected auto, all, commit, memo; did you mean `commit`?"
+        );
+        insta::assert_snapshot!(
+            "nose".parse::<Runner>().unwrap_err(),
+            @"unknown runner `nose`, expected pytest"
+        );
+    }
+
+    #[test]
+    fn a_sub_folder_stays_inside() {
+        let folder = |text: &str| text.parse::<SubFolder>().map(|folder| folder.to_string());
+        assert_eq!(folder("./svc/api/"), Ok("svc/api".to_owned()));
+        assert_eq!(folder("."), Ok(".".to_owned()));
+        assert!(folder("/etc").is_err());
+        assert!(folder("a/../../b").is_err());
+        assert!(folder("").is_err());
+    }
+
+    #[test]
+    fn counts_begin_at_one() {
+        assert_eq!("20".parse(), Ok(Count(20)));
+        for text in ["0", "-1", "1.5", "many", "4294967296"] {
+            assert!(text.parse::<Count>().is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,386 @@
+//! What holds at one state of the project: the value of any unit.
+//!
+//! The same code answers when rows are recorded and when they are checked, so
+//! that a unit's fingerprint means the same in both.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::rc::Rc;
+
+use anyhow::Result;
+use bstr::{BStr, BString, ByteSlice};
+use rustc_hash::FxHashMap;
+
+use super::cache::Cache;
+use super::{Analysis, analyse_python};
+use crate::history::{Entry, View};
+use crate::matrix::{Fingerprint, Unit, UnitKind};
+use crate::runners::pytest;
+
+/// The `name` of a `file` or `exists` unit whose path git does not track: it
+/// was generated, so only the machine that generates it can tell its value.
+pub const UNTRACKED: &str = "untracked";
+
+/// What a unit is worth at this state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Value {
+    Known(Fingerprint),
+    /// Only the environment of the tests can tell (an environment variable,
+    /// an installed package): to be settled when they start.
+    Late,
+    /// It cannot be told, for this reason: the tests that use it run.
+    Unknown(String),
+}
+
+/// What an interpreter of the test environment said of late units.
+#[derive(Clone, Debug, Default)]
+pub struct Probe {
+    pub values: BTreeMap<(UnitKind, String), Fingerprint>,
+}
+
+/// Where late units get their value from.
+#[derive(Clone, Debug)]
+pub enum Environment {
+    /// The tests run elsewhere or later.
+    Elsewhere,
+    /// They run on this machine, in the environment that was probed.
+    Here(Probe),
+}
+
+/// The value of units at one [`View`].
+pub struct Facts<'a> {
+    view: &'a View,
+    /// Top of the work tree, without a slash at its end.
+    root: BString,
+    environment: Environment,
+    cache: Option<&'a Cache>,
+    modules: RefCell<FxHashMap<BString, Option<Rc<Analysis>>>>,
+}
+
+/// Where a path of a trace lies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Relative to the top of the work tree.
+    Inside(BString),
+    Outside(BString),
+}
+
+impl<'a> Facts<'a> {
+    pub fn new(
+        view: &'a View,
+        root: &Path,
+        environment: Environment,
+        cache: Option<&'a Cache>,
+    ) -> Facts<'a> {
+        use std::os::unix::ffi::OsStrExt;
+        Facts {
+            view,
+            root: root.as_os_str().as_bytes().into(),
+            environment,
+            cache,
+            modules: RefCell::default(),
+        }
+    }
+
+    pub fn view(&self) -> &'a View {
+        self.view
+    }
+
+    /// Where the absolute `path` lies.
+    pub fn place(&self, path: &BStr) -> Place {
+        match path.strip_prefix(self.root.as_slice()) {
+            Some(b"") => Place::Inside(BString::default()),
+            Some(rest) if rest[0] == b'/' => Place::Inside(rest[1..].into()),
+            _ => Place::Outside(path.into()),
+        }
+    }
+
+    /// Whether `file` belongs to an installed package, whose `dist` unit then
+    /// stands for it.
+    pub fn is_third_party(file: &BStr) -> bool {
+        file.split_str("/")
+            .any(|part| part == b"site-packages" || part == b"dist-packages")
+    }
+
+    /// The analysed source at `path` (relative, or absolute outside the work
+    /// tree); `None` if there is no such file.
+    pub fn module(&self, path: &BStr) -> Result<Option<Rc<Analysis>>> {
+        if let Some(known) = self.modules.borrow().get(path) {
+            return Ok(known.clone());
+        }
+        let analysis = self.analyse(path)?.map(Rc::new);
+        self.modules
+            .borrow_mut()
+            .insert(path.into(), analysis.clone());
+        Ok(analysis)
+    }
+
+    fn analyse(&self, path: &BStr) -> Result<Option<Analysis>> {
+        if is_outside(path) {
+            return Ok(read_outside(path)?.map(|source| analyse_python(&source)));
+        }
+        let Entry::File { blob, .. } = self.view.entry(path)? else {
+            return Ok(None);
+        };
+        if let Some(units) = self.cache.and_then(|cache| cache.get(&blob)) {
+            return Ok(Some(Analysis::Parsed(Box::new(units))));
+        }
+        let Some(source) = self.view.read(path)? else {
+            return Ok(None);
+        };
+        let analysis = analyse_python(&source);
+        if let (Some(cache), Analysis::Parsed(units)) = (self.cache, &analysis) {
+            cache.put(&blob, units);
+        }
+        Ok(Some(analysis))
+    }
+
+    /// The value of `unit` at this state.
+    pub fn value(&self, unit: &Unit) -> Value {
+        self.try_value(unit)
+            .unwrap_or_else(|error| Value::Unknown(format!("{unit} cannot be read: {error:#}")))
+    }
+
+    fn try_value(&self, unit: &Unit) -> Result<Value> {
+        match unit.kind {
+            UnitKind::File | UnitKind::Exists | UnitKind::Dir if self.is_late(unit) => {
+                Ok(Value::Late)
+            }
+            UnitKind::File => self.file(unit.path()).map(Value::Known),
+            UnitKind::Exists => self.exists(unit.path()).map(Value::Known),
+            UnitKind::Lookup => self.lookup(unit.path()),
+            UnitKind::Dir => self.listing(unit.path()),
+            UnitKind::Code | UnitKind::Skeleton => self.source_unit(unit),
+            UnitKind::Dist | UnitKind::Runtime | UnitKind::Env => Ok(self.probed(unit)),
+            UnitKind::Config if unit.path.is_empty() => Ok(self.probed(unit)),
+            UnitKind::Config => {
+                let content = self.view.read(unit.path())?;
+                Ok(Value::Known(pytest::config_fingerprint(
+                    unit.path(),
+                    content.as_deref(),
+                )))
+            }
+            UnitKind::Binding | UnitKind::Effects | UnitKind::Class => Ok(Value::Unknown(format!(
+                "{unit} is of a kind that this tamis does not compute"
+            ))),
+        }
+    }
+
+    /// Generated files, and files outside the work tree, exist where the
+    /// tests run, and perhaps not here.
+    fn is_late(&self, unit: &Unit) -> bool {
+        let elsewhere = matches!(self.environment, Environment::Elsewhere);
+        elsewhere && (unit.name == UNTRACKED || unit.is_outside())
+    }
+
+    fn probed(&self, unit: &Unit) -> Value {
+        match &self.environment {
+            Environment::Elsewhere => Value::Late,
+            Environment::Here(probe) => {
+                match probe.values.get(&(unit.kind, unit.name.clone())) {
+                    Some(fingerprint) => Value::Known(*fingerprint),
+                    // Only the runner knows what its options come to.
+                    None if unit.kind == UnitKind::Config => Value::Late,
+                    None => Value::Unknown(format!("the interpreter did not say what {unit} is")),
+                }
+            }
+        }
+    }
+
+    fn file(&self, path: &BStr) -> Result<Fingerprint> {
+        if is_outside(path) {
+            return outside_fingerprint(path);
+        }
+        Ok(match self.view.entry(path)? {
+            Entry::Missing => Fingerprint::MISSING,
+            Entry::Dir => DIR,
+            Entry::File { fingerprint, .. } => fingerprint,
+        })
+    }
+
+    fn exists(&self, path: &BStr) -> Result<Fingerprint> {
+        if is_outside(path) {
+            use std::os::unix::ffi::OsStrExt;
+            let path = Path::new(std::ffi::OsStr::from_bytes(path));
+            return Ok(match std::fs::metadata(path) {
+                Ok(found) if found.is_dir() => DIR,
+                Ok(_) => FILE,
+                Err(_) => Fingerprint::MISSING,
+            });
+        }
+        Ok(match self.view.entry(path)? {
+            Entry::Missing => Fingerprint::MISSING,
+            Entry::Dir => DIR,
+            Entry::File { .. } => FILE,
+        })
+    }
+
+    /// Which importable candidates of the stem a directory holds.
+    fn lookup(&self, path: &BStr) -> Result<Value> {
+        let (dir, stem) = split(path);
+        let names = self.names(dir)?;
+        let Some(names) = names else {
+            return Ok(Value::Known(Fingerprint::MISSING));
+        };
+        let found: Vec<&(BString, bool)> = names
+            .iter()
+            .filter(|(name, is_dir)| is_candidate(name.as_bstr(), *is_dir, stem))
+            .collect();
+        if found.is_empty() {
+            return Ok(Value::Known(Fingerprint::MISSING));
+        }
+        let mut text = Vec::new();
+        for (name, is_dir) in found {
+            text.push(if *is_dir { b'd' } else { b'f' });
+            text.extend_from_slice(name);
+            text.push(0);
+        }
+        Ok(Value::Known(Fingerprint::of_digest("tamis lookup 1", &text)))
+    }
+
+    /// The sorted lines `f name` and `d name`, as agents compute it too.
+    fn listing(&self, dir: &BStr) -> Result<Value> {
+        let Some(names) = self.names(dir)? else {
+            return Ok(Value::Known(Fingerprint::MISSING));
+        };
+        let mut lines: Vec<Vec<u8>> = names
+            .iter()
+            .map(|(name, is_dir)| {
+                let kind: &[u8] = if *is_dir { b"d " } else { b"f " };
+                [kind, name.as_slice(), b"\n"].concat()
+            })
+            .collect();
+        lines.sort();
+        Ok(Value::Known(Fingerprint::of_value(&lines.concat())))
+    }
+
+    fn names(&self, dir: &BStr) -> Result<Option<Vec<(BString, bool)>>> {
+        if !is_outside(dir) {
+            return self.view.list(dir);
+        }
+        use std::os::unix::ffi::{OsStrExt, OsStringExt};
+        let Ok(entries) = std::fs::read_dir(std::ffi::OsStr::from_bytes(dir)) else {
+            return Ok(None);
+        };
+        let mut names = Vec::new();
+        for entry in entries {
+            let entry = entry?;
+            let is_dir = entry.file_type()?.is_dir();
+            names.push((BString::from(entry.file_name().into_vec()), is_dir));
+        }
+        names.sort();
+        Ok(Some(names))
+    }
+
+    fn source_unit(&self, unit: &Unit) -> Result<Value> {
+        let analysis = self.module(unit.path())?;
+        Ok(Value::Known(match analysis.as_deref() {
+            None => Fingerprint::MISSING,
+            // Never equal to a fingerprint of source that parses.
+            Some(Analysis::Unparsed(_)) => UNPARSED,
+            Some(Analysis::Parsed(module)) if unit.kind == UnitKind::Skeleton => module.skeleton,
+            Some(Analysis::Parsed(module)) => module
+                .code
+                .get(&unit.name)
+                .copied()
+                .unwrap_or(Fingerprint::MISSING),
+        }))
+    }
+}
+
+/// The value of a path that is a directory.
+pub const DIR: Fingerprint = Fingerprint(*b"tamis: directory");
+/// The value of a path that exists and is no directory.
+pub const FILE: Fingerprint = Fingerprint(*b"tamis: some file");
+const UNPARSED: Fingerprint = Fingerprint(*b"tamis: no syntax");
+
+fn is_outside(path: &BStr) -> bool {
+    path.first() == Some(&b'/')
+}
+
+/// `a/b` → (`a`, `b`); `b` → (``, `b`).
+pub fn split(path: &BStr) -> (&BStr, &BStr) {
+    match path.rfind_byte(b'/') {
+        Some(0) => (path[..1].as_bstr(), path[1..].as_bstr()),
+        Some(at) => (path[..at].as_bstr(), path[at + 1..].as_bstr()),
+        None => (BStr::new(b""), path),
+    }
+}
+
+/// Whether a directory entry can be what `import stem` finds: a package or
+/// namespace directory, a source, byte-code or extension module.
+fn is_candidate(name: &BStr, is_dir: bool, stem: &BStr) -> bool {
+    let Some(rest) = name.strip_prefix(stem.as_bytes()) else {
+        return false;
+    };
+    match rest {
+        b"" => is_dir,
+        b".py" | b".pyc" | b".so" | b".pyd" => !is_dir,
+        _ => !is_dir && rest[0] == b'.' && (rest.ends_with(b".so") || rest.ends_with(b".pyd")),
+    }
+}
+
+fn read_outside(path: &BStr) -> Result<Option<Vec<u8>>> {
+    use std::os::unix::ffi::OsStrExt;
+    match fs_err::read(Path::new(std::ffi::OsStr::from_bytes(path))) {
+        Ok(content) => Ok(Some(content)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The fingerprint of a file outside the work tree: as if git stored it.
+fn outside_fingerprint(path: &BStr) -> Result<Fingerprint> {
+    use std::os::unix::ffi::OsStrExt;
+    use std::os::unix::fs::PermissionsExt;
+
+    use crate::matrix::Mode;
+    let file = Path::new(std::ffi::OsStr::from_bytes(path));
+    let found = match fs_err::symlink_metadata(file) {
+        Ok(found) => found,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Ok(Fingerprint::MISSING);
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let blob = |content: &[u8], mode| {
+        Fingerprint::of_blob(&crate::history::blob_id(content), mode)
+    };
+    if found.is_symlink() {
+        let target = fs_err::read_link(file)?;
+        return Ok(blob(target.as_os_str().as_bytes(), Mode::Symlink));
+    }
+    if found.is_dir() {
+        return Ok(DIR);
+    }
+    let mode = match found.permissions().mode() & 0o100 {
+        0 => Mode::Regular,
+        _ => Mode::Executable,
+    };
+    Ok(blob(&fs_err::read(file)?, mode))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn candidates_of_an_import() {
+        let is = |name: &str, is_dir| is_candidate(name.into(), is_dir, "json".into());
+        assert!(is("json.py", false));
+        assert!(is("json", true));
+        assert!(is("json.cpython-311-x86_64-linux-gnu.so", false));
+        assert!(!is("json", false));
+        assert!(!is("json.py", true));
+        assert!(!is("jsonx.py", false));
+        assert!(!is("json.txt", false));
+    }
+
+    #[test]
+    fn paths_split_at_the_last_slash() {
+        assert_eq!(split("a/b/c".into()), ("a/b".into(), "c".into()));
+        assert_eq!(split("c".into()), ("".into(), "c".into()));
+        assert_eq!(split("/c".into()), ("/".into(), "c".into()));
+    }
+}

@@ -1,0 +1,485 @@
+//! Walks expressions and patterns.
+
+use ruff_python_ast::{
+    self as ast, Arguments, BoolOp, CmpOp, Comprehension, ConversionFlag, Expr, FStringPart,
+    InterpolatedElement, InterpolatedStringElement, Number, Pattern, Singleton, StringLiteral,
+    UnaryOp,
+};
+
+use super::digest::{Tag, Text};
+use super::dynamic::{is_dynamic_attribute, is_dynamic_name, takes_name};
+use super::walk::{Walker, operator};
+
+/// Longer string literals are not searched for names.
+const MAX_NAME_TEXT: usize = 1_000;
+
+impl Walker<'_> {
+    pub(super) fn expr_here(&mut self, expr: &Expr) {
+        match expr {
+            Expr::BoolOp(ast::ExprBoolOp { op, values, .. }) => {
+                self.sink.tag(Tag::BoolOp);
+                self.sink.code(match op {
+                    BoolOp::And => 0,
+                    BoolOp::Or => 1,
+                });
+                self.exprs(values);
+            }
+            Expr::Named(ast::ExprNamed { target, value, .. }) => {
+                self.sink.tag(Tag::Named);
+                self.expr(target);
+                self.expr(value);
+            }
+            Expr::BinOp(ast::ExprBinOp {
+                left, op, right, ..
+            }) => {
+                self.sink.tag(Tag::BinOp);
+                self.expr(left);
+                self.sink.code(operator(*op));
+                self.expr(right);
+            }
+            Expr::UnaryOp(ast::ExprUnaryOp { op, operand, .. }) => {
+                self.sink.tag(Tag::UnaryOp);
+                self.sink.code(match op {
+                    UnaryOp::Invert => 0,
+                    UnaryOp::Not => 1,
+                    UnaryOp::UAdd => 2,
+                    UnaryOp::USub => 3,
+                });
+                self.expr(operand);
+            }
+            Expr::Lambda(ast::ExprLambda {
+                parameters, body, ..
+            }) => {
+                self.sink.tag(Tag::Lambda);
+                self.sink.flag(parameters.is_some());
+                if let Some(parameters) = parameters {
+                    self.parameters(parameters);
+                }
+                self.lambda_body(body);
+            }
+            Expr::If(ast::ExprIf {
+                test, body, orelse, ..
+            }) => {
+                self.sink.tag(Tag::IfExpr);
+                self.expr(test);
+                self.expr(body);
+                self.expr(orelse);
+            }
+            Expr::Dict(ast::ExprDict { items, .. }) => {
+                self.sink.tag(Tag::Dict);
+                self.sink.count(items.len());
+                for item in items {
+                    self.optional(item.key.as_ref());
+                    self.expr(&item.value);
+                }
+            }
+            Expr::Set(ast::ExprSet { elts, .. }) => {
+                self.sink.tag(Tag::Set);
+                self.exprs(elts);
+            }
+            Expr::ListComp(ast::ExprListComp {
+                elt, generators, ..
+            }) => self.comprehension(Tag::ListComp, elt, generators),
+            Expr::SetComp(ast::ExprSetComp {
+                elt, generators, ..
+            }) => self.comprehension(Tag::SetComp, elt, generators),
+            Expr::DictComp(ast::ExprDictComp {
+                key,
+                value,
+                generators,
+                ..
+            }) => {
+                self.sink.tag(Tag::DictComp);
+                self.optional(key.as_deref());
+                self.expr(value);
+                self.generators(generators);
+            }
+            Expr::Generator(ast::ExprGenerator {
+                elt, generators, ..
+            }) => self.comprehension(Tag::Generator, elt, generators),
+            Expr::Await(ast::ExprAwait { value, .. }) => {
+                self.sink.tag(Tag::Await);
+                self.expr(value);
+            }
+            Expr::Yield(ast::ExprYield { value, .. }) => {
+                self.note_yield();
+                self.sink.tag(Tag::Yield);
+                self.optional(value.as_deref());
+            }
+            Expr::YieldFrom(ast::ExprYieldFrom { value, .. }) => {
+                self.note_yield();
+                self.sink.tag(Tag::YieldFrom);
+                self.expr(value);
+            }
+            Expr::Compare(ast::ExprCompare {
+                left,
+                ops,
+                comparators,
+                ..
+            }) => {
+                self.sink.tag(Tag::Compare);
+                self.expr(left);
+                self.sink.count(ops.len());
+                for op in ops {
+                    self.sink.code(comparison(*op));
+                }
+                self.exprs(comparators);
+            }
+            Expr::Call(call) => self.call(call),
+            Expr::FString(ast::ExprFString { value, .. }) => self.f_string(value.as_slice()),
+            Expr::TString(ast::ExprTString { value, .. }) => {
+                self.sink.tag(Tag::TString);
+                let mut text = Text::default();
+                for part in value {
+                    let is_raw = part.flags.prefix().is_raw();
+                    self.elements(&part.elements, is_raw, true, &mut text);
+                }
+                self.flush(&mut text);
+                self.sink.tag(Tag::End);
+            }
+            Expr::StringLiteral(ast::ExprStringLiteral { value, .. }) => {
+                let mut text = Text::default();
+                for part in value {
+                    self.literal(part, &mut text);
+                }
+                self.sink.tag(Tag::StringLiteral);
+                text.write(&mut self.sink);
+                self.mention_text(text.value());
+            }
+            Expr::BytesLiteral(ast::ExprBytesLiteral { value, .. }) => {
+                self.sink.tag(Tag::BytesLiteral);
+                self.sink.count(value.iter().map(|part| part.value.len()).sum());
+                for part in value {
+                    self.sink.bytes.extend_from_slice(&part.value);
+                }
+            }
+            Expr::NumberLiteral(ast::ExprNumberLiteral { value, .. }) => self.number(value),
+            Expr::BooleanLiteral(ast::ExprBooleanLiteral { value, .. }) => {
+                self.sink.tag(Tag::Boolean);
+                self.sink.flag(*value);
+            }
+            Expr::NoneLiteral(_) => self.sink.tag(Tag::NoneLiteral),
+            Expr::EllipsisLiteral(_) => self.sink.tag(Tag::Ellipsis),
+            Expr::Attribute(ast::ExprAttribute { value, attr, .. }) => {
+                self.sink.tag(Tag::Attribute);
+                self.expr(value);
+                self.name(attr);
+                // `sys.modules`, whatever `sys` is called here.
+                let of_module = matches!(&**value, Expr::Name(base) if base.id != "self");
+                self.sink.dynamic |= is_dynamic_attribute(attr) || (of_module && attr == "modules");
+            }
+            Expr::Subscript(ast::ExprSubscript { value, slice, .. }) => {
+                self.sink.tag(Tag::Subscript);
+                self.expr(value);
+                self.expr(slice);
+            }
+            Expr::Starred(ast::ExprStarred { value, .. }) => {
+                self.sink.tag(Tag::Starred);
+                self.expr(value);
+            }
+            Expr::Name(ast::ExprName { id, .. }) => {
+                self.sink.tag(Tag::Name);
+                self.sink.text(id);
+                let hash = self.mention(id);
+                self.sink.loads.push(hash);
+                self.sink.dynamic |= is_dynamic_name(id);
+            }
+            Expr::List(ast::ExprList { elts, .. }) => {
+                self.sink.tag(Tag::List);
+                self.exprs(elts);
+            }
+            Expr::Tuple(ast::ExprTuple { elts, .. }) => {
+                self.sink.tag(Tag::Tuple);
+                self.exprs(elts);
+            }
+            Expr::Slice(ast::ExprSlice {
+                lower, upper, step, ..
+            }) => {
+                self.sink.tag(Tag::Slice);
+                self.optional(lower.as_deref());
+                self.optional(upper.as_deref());
+                self.optional(step.as_deref());
+            }
+            // Not in modules, only in notebooks.
+            Expr::IpyEscapeCommand(ast::ExprIpyEscapeCommand { range, .. }) => {
+                self.sink.tag(Tag::IpyEscape);
+                self.raw(*range);
+            }
+        }
+    }
+
+    fn comprehension(&mut self, tag: Tag, element: &Expr, generators: &[Comprehension]) {
+        self.sink.tag(tag);
+        self.expr(element);
+        self.generators(generators);
+    }
+
+    fn generators(&mut self, generators: &[Comprehension]) {
+        self.sink.count(generators.len());
+        for generator in generators {
+            self.sink.flag(generator.is_async);
+            self.expr(&generator.target);
+            self.expr(&generator.iter);
+            self.exprs(&generator.ifs);
+        }
+    }
+
+    fn call(&mut self, call: &ast::ExprCall) {
+        self.sink.tag(Tag::Call);
+        let before = self.sink.dynamic;
+        self.expr(&call.func);
+        if spells_its_names(call) {
+            self.sink.dynamic = before;
+            // The object that the function is an attribute of may be dynamic.
+            if let Expr::Attribute(ast::ExprAttribute { value, .. }) = &*call.func {
+                self.sink.dynamic |= !matches!(&**value, Expr::Name(_));
+            }
+        }
+        self.arguments(&call.arguments);
+    }
+
+    pub(super) fn arguments(&mut self, arguments: &Arguments) {
+        self.exprs(&arguments.args);
+        self.sink.count(arguments.keywords.len());
+        for keyword in &arguments.keywords {
+            self.optional_name(keyword.arg.as_ref());
+            self.expr(&keyword.value);
+        }
+    }
+
+    /// `class C:` is the same as `class C():`.
+    pub(super) fn no_arguments(&mut self) {
+        self.sink.count(0);
+        self.sink.count(0);
+    }
+
+    fn number(&mut self, number: &Number) {
+        match number {
+            Number::Int(int) => self.sink.int(int),
+            Number::Float(float) => {
+                self.sink.tag(Tag::Float);
+                self.sink.float(*float);
+            }
+            Number::Complex { real, imag } => {
+                self.sink.tag(Tag::Complex);
+                self.sink.float(*real);
+                self.sink.float(*imag);
+            }
+        }
+    }
+
+    fn literal(&mut self, part: &StringLiteral, text: &mut Text) {
+        let source = self.source;
+        let is_raw = part.flags.prefix().is_raw();
+        text.push(&part.value, &source.text[part.range], is_raw);
+    }
+
+    /// An f-string is its interpolations and the texts between them, however
+    /// it is split into literals.
+    fn f_string(&mut self, parts: &[FStringPart]) {
+        self.sink.tag(Tag::FString);
+        let mut text = Text::default();
+        for part in parts {
+            match part {
+                FStringPart::Literal(literal) => self.literal(literal, &mut text),
+                FStringPart::FString(inner) => {
+                    let is_raw = inner.flags.prefix().is_raw();
+                    self.elements(&inner.elements, is_raw, false, &mut text);
+                }
+            }
+        }
+        self.flush(&mut text);
+        self.sink.tag(Tag::End);
+    }
+
+    /// `shows_source`: a template string's interpolations keep their text.
+    fn elements(
+        &mut self,
+        elements: &[InterpolatedStringElement],
+        is_raw: bool,
+        shows_source: bool,
+        text: &mut Text,
+    ) {
+        let source = self.source;
+        for element in elements {
+            match element {
+                InterpolatedStringElement::Literal(literal) => {
+                    text.push(&literal.value, &source.text[literal.range], is_raw);
+                }
+                InterpolatedStringElement::Interpolation(element) => {
+                    self.interpolation(element, is_raw, shows_source, text);
+                }
+            }
+        }
+    }
+
+    /// `{x = }` is the text `x = ` and an interpolation with `repr`.
+    fn interpolation(
+        &mut self,
+        element: &InterpolatedElement,
+        is_raw: bool,
+        shows_source: bool,
+        text: &mut Text,
+    ) {
+        let mut conversion = element.conversion;
+        if let Some(debug) = &element.debug_text {
+            text.push_plain(debug.as_str());
+            if conversion == ConversionFlag::None && element.format_spec.is_none() {
+                conversion = ConversionFlag::Repr;
+            }
+        }
+        self.flush(text);
+        self.sink.tag(Tag::Interpolation);
+        if shows_source {
+            self.raw(element.range);
+        }
+        self.expr(&element.expression);
+        self.sink.code(match conversion {
+            ConversionFlag::None => 0,
+            ConversionFlag::Str => 1,
+            ConversionFlag::Ascii => 2,
+            ConversionFlag::Repr => 3,
+        });
+        self.sink.flag(element.format_spec.is_some());
+        if let Some(spec) = &element.format_spec {
+            let mut text = Text::default();
+            self.elements(&spec.elements, is_raw, shows_source, &mut text);
+            self.flush(&mut text);
+            self.sink.tag(Tag::End);
+        }
+    }
+
+    /// Writes the text that has come together, if any.
+    fn flush(&mut self, text: &mut Text) {
+        let text = std::mem::take(text);
+        if !text.is_empty() {
+            self.sink.tag(Tag::Text);
+            text.write(&mut self.sink);
+        }
+    }
+
+    /// Mentions the names in a string literal: of one that consists of names
+    /// (`"module.attribute"`, as patching and entry points have them), of an
+    /// annotation, or of a format.
+    fn mention_text(&mut self, text: &str) {
+        if text.len() > MAX_NAME_TEXT {
+            return;
+        }
+        let is_names = || {
+            text.chars()
+                .all(|char| char == '_' || char.is_alphanumeric() || ".:".contains(char))
+        };
+        let is_format = || text.contains('{') || text.contains("%(");
+        if self.in_annotation || is_names() || is_format() {
+            self.mention_parts(text);
+        }
+    }
+
+    pub(super) fn pattern(&mut self, pattern: &Pattern) {
+        stacker::maybe_grow(super::walk::RED_ZONE, super::walk::STACK, || {
+            self.pattern_here(pattern);
+        });
+    }
+
+    fn pattern_here(&mut self, pattern: &Pattern) {
+        match pattern {
+            Pattern::MatchValue(ast::PatternMatchValue { value, .. }) => {
+                self.sink.tag(Tag::MatchValue);
+                self.expr(value);
+            }
+            Pattern::MatchSingleton(ast::PatternMatchSingleton { value, .. }) => {
+                self.sink.tag(Tag::MatchSingleton);
+                self.sink.code(match value {
+                    Singleton::None => 0,
+                    Singleton::True => 1,
+                    Singleton::False => 2,
+                });
+            }
+            Pattern::MatchSequence(ast::PatternMatchSequence { patterns, .. }) => {
+                self.sink.tag(Tag::MatchSequence);
+                self.patterns(patterns);
+            }
+            Pattern::MatchMapping(ast::PatternMatchMapping {
+                keys,
+                patterns,
+                rest,
+                ..
+            }) => {
+                self.sink.tag(Tag::MatchMapping);
+                self.exprs(keys);
+                self.patterns(patterns);
+                self.optional_name(rest.as_ref());
+            }
+            Pattern::MatchClass(ast::PatternMatchClass { cls, arguments, .. }) => {
+                self.sink.tag(Tag::MatchClass);
+                self.expr(cls);
+                self.patterns(&arguments.patterns);
+                self.sink.count(arguments.keywords.len());
+                for keyword in &arguments.keywords {
+                    self.name(&keyword.attr);
+                    self.pattern(&keyword.pattern);
+                }
+            }
+            Pattern::MatchStar(ast::PatternMatchStar { name, .. }) => {
+                self.sink.tag(Tag::MatchStar);
+                self.optional_name(name.as_ref());
+            }
+            Pattern::MatchAs(ast::PatternMatchAs { pattern, name, .. }) => {
+                self.sink.tag(Tag::MatchAs);
+                self.sink.flag(pattern.is_some());
+                if let Some(pattern) = pattern {
+                    self.pattern(pattern);
+                }
+                self.optional_name(name.as_ref());
+            }
+            Pattern::MatchOr(ast::PatternMatchOr { patterns, .. }) => {
+                self.sink.tag(Tag::MatchOr);
+                self.patterns(patterns);
+            }
+        }
+    }
+
+    fn patterns(&mut self, patterns: &[Pattern]) {
+        self.sink.count(patterns.len());
+        for pattern in patterns {
+            self.pattern(pattern);
+        }
+    }
+}
+
+/// Whether this is a call of `getattr` or the like with literal names only.
+fn spells_its_names(call: &ast::ExprCall) -> bool {
+    let is_literal = |arg: &Expr| arg.is_string_literal_expr();
+    let args = &call.arguments.args;
+    match &*call.func {
+        Expr::Name(name) if name.id == "attrgetter" || name.id == "methodcaller" => {
+            args.first().is_some_and(is_literal) && (name.id != "attrgetter" || args.iter().all(is_literal))
+        }
+        Expr::Name(name) if takes_name(&name.id) => args.get(1).is_some_and(is_literal),
+        // `monkeypatch.setattr(object, "name", …)`, `operator.attrgetter("x")`,
+        // and `monkeypatch.setattr("module.name", …)`
+        Expr::Attribute(attribute) if takes_name(&attribute.attr) => {
+            if attribute.attr.as_str() == "attrgetter" {
+                args.iter().all(is_literal)
+            } else {
+                args.iter().take(2).any(is_literal)
+            }
+        }
+        _ => false,
+    }
+}
+
+fn comparison(op: CmpOp) -> u8 {
+    match op {
+        CmpOp::Eq => 0,
+        CmpOp::NotEq => 1,
+        CmpOp::Lt => 2,
+        CmpOp::LtE => 3,
+        CmpOp::Gt => 4,
+        CmpOp::GtE => 5,
+        CmpOp::Is => 6,
+        CmpOp::IsNot => 7,
+        CmpOp::In => 8,
+        CmpOp::NotIn => 9,
+    }
+}

@@ -1,0 +1,125 @@
+//! Units and fingerprints of Python source.
+//!
+//! - `code`: the body of an outermost function, that is one that no other
+//!   function contains; what is inside it belongs to it. All definitions of
+//!   one qualified name are one unit.
+//! - `skeleton`: everything else. Of a function it holds what shows without
+//!   running it: decorators, signature, docstring, and whether it is a
+//!   generator or a coroutine.
+//!
+//! What the interpreter does not see does not count: comments, white space,
+//! line numbers, quotes, parentheses that only group, how a literal is spelled.
+//! What it keeps of the source does: the text of `f"{x = }"`.
+//!
+//! Not seen, though a program could read it: the line numbers of code, the
+//! local variables and constants of a function that does not run, and the
+//! names in `__static_attributes__` of a class (3.13).
+
+mod depth;
+mod digest;
+mod dynamic;
+mod expr;
+mod locate;
+mod source;
+mod walk;
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use ruff_python_ast::Mod;
+use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
+use ruff_text_size::Ranged;
+
+use self::digest::Sink;
+use self::source::Source;
+use self::walk::Walker;
+use super::{Analysis, DIGEST_VERSION, ModuleUnits, Reach};
+use crate::matrix::Fingerprint;
+
+/// Stack for dropping one level of a syntax tree, with room to spare.
+const STACK_PER_LEVEL: usize = 1 << 10;
+const BASE_STACK: usize = 1 << 20;
+
+/// The units of a Python file with this content.
+pub fn analyse_python(source: &[u8]) -> Analysis {
+    match units(source) {
+        Ok(units) => Analysis::Parsed(Box::new(units)),
+        Err(reason) => Analysis::Unparsed(reason),
+    }
+}
+
+fn units(bytes: &[u8]) -> Result<ModuleUnits, String> {
+    let source = Source::decode(bytes)?;
+    let depth = depth::bound(&source.text).ok_or("it is nested too deeply")?;
+    // The parser and the walk see to their own stack; dropping a deep tree,
+    // which the parser does too, needs this one.
+    let stack = BASE_STACK + depth * STACK_PER_LEVEL;
+    let run = || stacker::maybe_grow(stack, stack, || parse_and_walk(&source));
+    catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| Err("its parser failed on it".into()))
+}
+
+fn parse_and_walk(source: &Source) -> Result<ModuleUnits, String> {
+    let parsed = parse_unchecked(&source.text, ParseOptions::from(Mode::Module));
+    if let Some(error) = parsed.errors().first() {
+        let line = source.line_at(error.location.start().into());
+        return Err(format!("line {line}: {}", error.error));
+    }
+    match parsed.syntax() {
+        Mod::Module(module) => {
+            let mut walker = Walker::new(source);
+            walker.body(&module.body);
+            Ok(finish(walker))
+        }
+        Mod::Expression(expression) => Err(format!(
+            "parsed as an expression of {} bytes",
+            expression.range().len().to_u32()
+        )),
+    }
+}
+
+fn finish(walker: Walker) -> ModuleUnits {
+    let mut dynamic_names = walker.dynamic_names;
+    sort_unique(&mut dynamic_names);
+    let all_dynamic = walker.all_dynamic;
+    let reach = |sink: &mut Sink| {
+        let mut mentions = std::mem::take(&mut sink.mentions);
+        sort_unique(&mut mentions);
+        let dynamic = sink.dynamic
+            || all_dynamic
+            || sink
+                .loads
+                .iter()
+                .any(|load| dynamic_names.binary_search(load).is_ok());
+        Reach { mentions, dynamic }
+    };
+
+    let mut skeleton = walker.sink;
+    let skeleton_reach = reach(&mut skeleton);
+    let mut code = BTreeMap::new();
+    let mut code_reach = BTreeMap::new();
+    for (name, mut unit) in walker.units {
+        code_reach.insert(name.clone(), reach(&mut unit));
+        code.insert(name, fingerprint("code", &unit));
+    }
+    let mut outline = walker.outline;
+    outline.definitions.sort_unstable();
+    outline.definitions.dedup();
+    sort_unique(&mut outline.evaluators);
+    ModuleUnits {
+        skeleton: fingerprint("skeleton", &skeleton),
+        code,
+        skeleton_reach,
+        code_reach,
+        outline,
+    }
+}
+
+fn fingerprint(kind: &str, sink: &Sink) -> Fingerprint {
+    let domain = format!("tamis fingerprint {DIGEST_VERSION}: python {kind}");
+    Fingerprint::of_digest(&domain, &sink.bytes)
+}
+
+fn sort_unique(hashes: &mut Vec<u32>) {
+    hashes.sort_unstable();
+    hashes.dedup();
+}

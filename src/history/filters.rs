@@ -1,0 +1,220 @@
+//! Which rules of [`super::clean`] hold for a path, and reading a file of the
+//! work tree as git would store it.
+//!
+//! Filters that are programs (`filter.NAME.clean`, for example Git LFS) and
+//! `working-tree-encoding` are never run here: a path under one is *opaque*.
+//! While the index vouches for its file by stat data, as it does for git, its
+//! stored form is known; after an edit it is not, and its fingerprint is one
+//! that no stored content has. That costs test runs, never a missed change.
+
+use std::borrow::Cow;
+use std::fs::Metadata;
+use std::path::Path;
+
+use bstr::{BStr, ByteSlice, ByteVec};
+use git2::{AttrCheckFlags, AttrValue};
+
+use super::clean::{Attribute, LineEnds, clean_ident, clean_line_ends, line_ends};
+use super::objects::{ObjectId, Stored};
+use super::repository::Repository;
+use super::{HistoryError, Result, blob_id};
+use crate::matrix::{Fingerprint, Mode};
+
+const OPAQUE_DOMAIN: &str = "tamis 2026 content before an external filter";
+
+/// The repository's settings that concern the files of its work tree.
+pub(super) struct Filters {
+    auto_crlf: bool,
+    /// Whether any filter program is configured.
+    has_programs: bool,
+    /// Whether the executable bit on disk means anything.
+    pub trusts_mode: bool,
+    /// Whether symbolic links are checked out as such.
+    pub has_symlinks: bool,
+}
+
+/// A file of the work tree, as git would store it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct DiskFile {
+    pub fingerprint: Fingerprint,
+    pub stored: Stored,
+    /// Whether the stored form is unknown: `stored` is the file as it is.
+    pub is_opaque: bool,
+}
+
+impl DiskFile {
+    pub fn known(stored: Stored) -> DiskFile {
+        DiskFile {
+            fingerprint: stored.fingerprint(),
+            stored,
+            is_opaque: false,
+        }
+    }
+}
+
+impl Filters {
+    pub fn of(repository: &Repository) -> Filters {
+        let config = repository.git().config();
+        let auto_crlf = match config.as_ref().map(|c| c.get_string("core.autocrlf")) {
+            Ok(Ok(value)) if value.eq_ignore_ascii_case("input") => true,
+            _ => repository.switch("core.autocrlf", false),
+        };
+        let has_programs = config.as_ref().is_ok_and(|config| {
+            config
+                .entries(Some(r"^filter\..*\.(clean|process)$"))
+                .is_ok_and(|mut entries| entries.next().is_some())
+        });
+        Filters {
+            auto_crlf,
+            has_programs,
+            trusts_mode: repository.switch("core.filemode", true),
+            has_symlinks: repository.switch("core.symlinks", true),
+        }
+    }
+
+    /// How the file would be stored, by its kind. `before` is how the index
+    /// or the commit has it; it decides what the file system cannot say.
+    ///
+    /// `None` for what git does not store: directories, sockets, devices.
+    pub fn mode(&self, metadata: &Metadata, before: Option<Mode>) -> Option<Mode> {
+        let kind = metadata.file_type();
+        if kind.is_symlink() {
+            return Some(Mode::Symlink);
+        }
+        if !kind.is_file() {
+            return None;
+        }
+        match before {
+            Some(Mode::Symlink) if !self.has_symlinks => Some(Mode::Symlink),
+            Some(mode @ (Mode::Regular | Mode::Executable)) if !self.trusts_mode => Some(mode),
+            _ if self.trusts_mode && is_executable(metadata) => Some(Mode::Executable),
+            _ => Some(Mode::Regular),
+        }
+    }
+
+    /// The file or link at `path`, hashed as git would store it; `place` is
+    /// where it is on disk. `indexed` is the blob that the index has.
+    pub fn hash(
+        &self,
+        repository: &Repository,
+        path: &BStr,
+        place: &Path,
+        mode: Mode,
+        indexed: Option<ObjectId>,
+    ) -> Result<DiskFile> {
+        let (content, is_opaque) = self.read(repository, path, place, mode, indexed)?;
+        let stored = Stored {
+            id: blob_id(&content),
+            mode,
+        };
+        if !is_opaque {
+            return Ok(DiskFile::known(stored));
+        }
+        let mut tagged = content;
+        tagged.push(mode as u8);
+        Ok(DiskFile {
+            fingerprint: Fingerprint::of_digest(OPAQUE_DOMAIN, &tagged),
+            stored,
+            is_opaque,
+        })
+    }
+
+    /// The content as git would store it, or as it is and true if only an
+    /// external filter can tell.
+    pub fn read(
+        &self,
+        repository: &Repository,
+        path: &BStr,
+        place: &Path,
+        mode: Mode,
+        indexed: Option<ObjectId>,
+    ) -> Result<(Vec<u8>, bool)> {
+        let unreadable = |error: std::io::Error| HistoryError::disk("read", place, &error);
+        if mode == Mode::Symlink && place.is_symlink() {
+            let target = std::fs::read_link(place).map_err(unreadable)?;
+            return Ok((Vec::from_path_lossy(&target).into_owned(), false));
+        }
+        let content = std::fs::read(place).map_err(unreadable)?;
+        if mode == Mode::Symlink {
+            return Ok((content, false));
+        }
+        if self.is_opaque(repository, path)? {
+            return Ok((content, true));
+        }
+        let rule = self.line_ends(repository, path, &content)?;
+        let has_ident = content.find("$Id:").is_some()
+            && attribute(repository, path, "ident")? == Attribute::Set;
+        let cleaned = clean_line_ends(Cow::Owned(content), rule, || {
+            repository.object(indexed?, git2::ObjectType::Blob).ok()
+        });
+        let cleaned = if has_ident {
+            clean_ident(cleaned)
+        } else {
+            cleaned
+        };
+        Ok((cleaned.into_owned(), false))
+    }
+
+    /// Whether the stored form of `path` needs a program or another encoding.
+    fn is_opaque(&self, repository: &Repository, path: &BStr) -> Result<bool> {
+        if let Attribute::Value(encoding) = attribute(repository, path, "working-tree-encoding")?
+            && !encoding.eq_ignore_ascii_case(b"utf-8")
+        {
+            return Ok(true);
+        }
+        if !self.has_programs {
+            return Ok(false);
+        }
+        let Attribute::Value(driver) = attribute(repository, path, "filter")? else {
+            return Ok(false);
+        };
+        let Ok(config) = repository.git().config() else {
+            return Ok(true);
+        };
+        let driver = driver.to_str_lossy();
+        Ok(["clean", "process"]
+            .iter()
+            .any(|verb| config.get_entry(&format!("filter.{driver}.{verb}")).is_ok()))
+    }
+
+    fn line_ends(&self, repository: &Repository, path: &BStr, content: &[u8]) -> Result<LineEnds> {
+        if content.find("\r\n").is_none() {
+            return Ok(LineEnds::Keep);
+        }
+        Ok(line_ends(
+            &attribute(repository, path, "text")?,
+            &attribute(repository, path, "crlf")?,
+            &attribute(repository, path, "eol")?,
+            self.auto_crlf,
+        ))
+    }
+}
+
+/// The attribute `name` of `path` on the way into git: from the work tree's
+/// `.gitattributes`, or else the index's.
+fn attribute(repository: &Repository, path: &BStr, name: &str) -> Result<Attribute> {
+    let value = repository
+        .git()
+        .get_attr_bytes(&path.to_path_lossy(), name, AttrCheckFlags::FILE_THEN_INDEX)
+        .map_err(|error| {
+            HistoryError::git(format!("cannot read the attributes of {path}"), &error)
+        })?;
+    Ok(match AttrValue::from_bytes(value) {
+        AttrValue::True => Attribute::Set,
+        AttrValue::False => Attribute::Unset,
+        AttrValue::Unspecified => Attribute::Unspecified,
+        AttrValue::String(text) => Attribute::Value(text.into()),
+        AttrValue::Bytes(text) => Attribute::Value(text.into()),
+    })
+}
+
+#[cfg(unix)]
+fn is_executable(metadata: &Metadata) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    metadata.permissions().mode() & 0o100 != 0
+}
+
+#[cfg(not(unix))]
+fn is_executable(_: &Metadata) -> bool {
+    false
+}

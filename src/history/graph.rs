@@ -1,0 +1,193 @@
+//! The commit graph: parents, ancestors, and what names the repository.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::path::Path;
+
+use rustc_hash::FxHashSet;
+
+use super::objects::{object_id, oid};
+use super::repository::Repository;
+use super::{CommitId, Result};
+
+/// First line of the file that remembers root commits.
+const ROOTS_FORMAT: &str = "tamis roots 1";
+
+/// The parents that a commit names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parents {
+    /// All of them, in order, present or not.
+    pub ids: Vec<CommitId>,
+    /// Those that the object store lacks: the clone is shallow.
+    pub missing: Vec<CommitId>,
+}
+
+/// A commit met on the way into the past.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ancestor {
+    pub commit: CommitId,
+    /// Length of the shortest way from the start.
+    pub distance: u32,
+    /// Whether parents of it are missing: the edge of a shallow clone.
+    pub is_cut: bool,
+}
+
+impl Repository {
+    /// The parents of a commit as its header names them, so that a merge at
+    /// the edge of a shallow clone is not taken for a root.
+    pub fn parents(&self, commit: &CommitId) -> Result<Parents> {
+        let ids = self.commit_header(*commit)?.parents;
+        let missing = ids
+            .iter()
+            .copied()
+            .filter(|id| !self.has_object(id.0))
+            .collect();
+        Ok(Parents { ids, missing })
+    }
+
+    /// `from` and its ancestors, breadth first, each once, nearest first.
+    /// Ends after an error.
+    pub fn ancestors(&self, from: CommitId) -> Ancestors<'_> {
+        Ancestors {
+            repository: self,
+            queue: VecDeque::from([(from, 0)]),
+            seen: FxHashSet::from_iter([from]),
+        }
+    }
+
+    /// A digest of the sorted root commits that HEAD descends from: the same
+    /// in every clone. Empty for a shallow clone, which may lack the roots.
+    ///
+    /// `cache` names a file, outside `.git`, that remembers the roots of one
+    /// tip, so that only commits since then are walked. A cache that cannot
+    /// be read or written costs time, nothing else.
+    pub fn identity(&self, cache: Option<&Path>) -> Result<String> {
+        if self.is_shallow() {
+            return Ok(String::new());
+        }
+        let head = self.head()?.commit;
+        let known = cache.and_then(read_roots);
+        let roots = self.roots(head, known.as_ref())?;
+        if let Some(path) = cache
+            && known.is_none_or(|known| known.tip != head)
+        {
+            let _ = write_roots(path, head, &roots);
+        }
+        let mut hasher = blake3::Hasher::new_derive_key("tamis 2026 repository identity");
+        for root in &roots {
+            hasher.update(&root.0);
+        }
+        Ok(hasher.finalize().to_hex()[..32].to_owned())
+    }
+
+    /// The commits without parents that `head` descends from.
+    fn roots(&self, head: CommitId, known: Option<&KnownRoots>) -> Result<BTreeSet<CommitId>> {
+        if let Some(known) = known
+            && let Ok(new) = self.commits_since(head, known.tip)
+        {
+            let mut roots = BTreeSet::from_iter(known.roots.iter().copied());
+            for commit in new {
+                if self.commit_header(commit)?.parents.is_empty() {
+                    roots.insert(commit);
+                }
+            }
+            return Ok(roots);
+        }
+        let mut roots = BTreeSet::new();
+        let mut seen = FxHashSet::from_iter([head]);
+        let mut stack = vec![head];
+        while let Some(commit) = stack.pop() {
+            let parents = self.commit_header(commit)?.parents;
+            if parents.is_empty() {
+                roots.insert(commit);
+            }
+            stack.extend(parents.into_iter().filter(|id| seen.insert(*id)));
+        }
+        Ok(roots)
+    }
+
+    /// The ancestors of `head` that `tip` lacks.
+    ///
+    /// # Errors
+    /// `tip` is no ancestor of `head`, or is not here.
+    fn commits_since(
+        &self,
+        head: CommitId,
+        tip: CommitId,
+    ) -> std::result::Result<Vec<CommitId>, git2::Error> {
+        if head == tip {
+            return Ok(Vec::new());
+        }
+        if !self.git().graph_descendant_of(oid(head.0), oid(tip.0))? {
+            return Err(git2::Error::from_str("not an ancestor"));
+        }
+        let mut walk = self.git().revwalk()?;
+        walk.push(oid(head.0))?;
+        walk.hide(oid(tip.0))?;
+        walk.map(|id| Ok(CommitId(object_id(id?)))).collect()
+    }
+}
+
+/// Iterator of [`Repository::ancestors`].
+pub struct Ancestors<'a> {
+    repository: &'a Repository,
+    queue: VecDeque<(CommitId, u32)>,
+    seen: FxHashSet<CommitId>,
+}
+
+impl Iterator for Ancestors<'_> {
+    type Item = Result<Ancestor>;
+
+    fn next(&mut self) -> Option<Result<Ancestor>> {
+        let (commit, distance) = self.queue.pop_front()?;
+        let parents = match self.repository.parents(&commit) {
+            Ok(parents) => parents,
+            Err(error) => {
+                self.queue.clear();
+                return Some(Err(error));
+            }
+        };
+        for parent in &parents.ids {
+            if !parents.missing.contains(parent) && self.seen.insert(*parent) {
+                self.queue.push_back((*parent, distance + 1));
+            }
+        }
+        Some(Ok(Ancestor {
+            commit,
+            distance,
+            is_cut: !parents.missing.is_empty(),
+        }))
+    }
+}
+
+/// The roots that one commit descends from.
+struct KnownRoots {
+    tip: CommitId,
+    roots: Vec<CommitId>,
+}
+
+fn read_roots(path: &Path) -> Option<KnownRoots> {
+    let text = fs_err::read_to_string(path).ok()?;
+    let mut lines = text.lines();
+    if lines.next()? != ROOTS_FORMAT {
+        return None;
+    }
+    let tip = lines.next()?.parse().ok()?;
+    let roots: Vec<CommitId> = lines
+        .map(str::parse)
+        .collect::<std::result::Result<_, _>>()
+        .ok()?;
+    // A tip has at least one root: an empty list is a damaged file.
+    (!roots.is_empty()).then_some(KnownRoots { tip, roots })
+}
+
+fn write_roots(path: &Path, tip: CommitId, roots: &BTreeSet<CommitId>) -> std::io::Result<()> {
+    let mut text = format!("{ROOTS_FORMAT}\n{tip}\n");
+    for root in roots {
+        text.push_str(&format!("{root}\n"));
+    }
+    let dir = path.parent().unwrap_or(Path::new("."));
+    let file = tempfile::NamedTempFile::new_in(dir)?;
+    fs_err::write(file.path(), text)?;
+    file.persist(path)?;
+    Ok(())
+}

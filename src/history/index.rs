@@ -1,0 +1,224 @@
+//! The index, used for two things: which paths are tracked, and which files
+//! are surely as they were when git last looked at them.
+
+use std::fs::Metadata;
+
+use bstr::BString;
+use rustc_hash::FxHashMap;
+
+use super::objects::{ObjectId, Stored, mode_of, object_id};
+use super::repository::Repository;
+use super::{HistoryError, HistoryErrorKind, Result};
+
+const STAGE_SHIFT: u16 = 12;
+const STAGE_MASK: u16 = 3;
+const OURS: u16 = 2;
+
+/// Time stamps of file systems may be coarse: a file written this long before
+/// the index could be written again without a new time stamp.
+const FINE_SLACK_NANOS: i128 = 20_000_000;
+/// The same for time stamps in whole seconds (two for FAT).
+const COARSE_SLACK_NANOS: i128 = 2_000_000_000;
+
+/// One tracked path.
+pub(super) struct IndexItem {
+    pub stored: Stored,
+    pub is_skipped: bool,
+    /// What the file's metadata were; `None` while in conflict.
+    stat: Option<Stat>,
+}
+
+/// The index of a work tree.
+pub(super) struct Index {
+    items: FxHashMap<BString, IndexItem>,
+    rules: StatRules,
+}
+
+/// The metadata that git keeps of a file, in the index's 32 bits.
+struct Stat {
+    ctime: (u32, u32),
+    mtime: (u32, u32),
+    ino: u32,
+    uid: u32,
+    gid: u32,
+    size: u32,
+}
+
+/// How far the metadata of a file are believed.
+struct StatRules {
+    trusts_ctime: bool,
+    /// `core.checkStat = minimal`: only the time and the size.
+    is_minimal: bool,
+    /// When the index was written, nanoseconds since the epoch.
+    written: Option<i128>,
+}
+
+impl Index {
+    /// Reads the index; a missing one is empty.
+    pub fn read(repository: &Repository) -> Result<Index> {
+        let unreadable = |error: git2::Error| unreadable(repository, &error);
+        let git = repository.git();
+        let mut index = git.index().map_err(unreadable)?;
+        // The time is taken before the content: too old errs on the safe side.
+        let written = index
+            .path()
+            .and_then(|path| std::fs::metadata(path).ok())
+            .and_then(|metadata| modified(&metadata));
+        index.read(false).map_err(unreadable)?;
+
+        let mut items = FxHashMap::default();
+        items.reserve(index.len());
+        for entry in index.iter() {
+            let Some(mode) = mode_of(entry.mode) else {
+                continue;
+            };
+            let stage = (entry.flags >> STAGE_SHIFT) & STAGE_MASK;
+            let item = IndexItem {
+                stored: Stored {
+                    id: object_id(entry.id),
+                    mode,
+                },
+                is_skipped: git2::IndexEntryExtendedFlag::from_bits_truncate(entry.flags_extended)
+                    .is_skip_worktree(),
+                stat: (stage == 0).then(|| Stat::of_entry(&entry)),
+            };
+            let path = BString::from(entry.path);
+            // Of a conflict's versions ours stands for the path, as in git.
+            if stage == 0 || stage == OURS || !items.contains_key(&path) {
+                items.insert(path, item);
+            }
+        }
+        // An object that stands in for another: what was checked out is not
+        // what the index names, so nothing is believed without being hashed.
+        let has_replacements = git
+            .references_glob("refs/replace/*")
+            .is_ok_and(|mut names| names.next().is_some());
+        Ok(Index {
+            items,
+            rules: StatRules {
+                trusts_ctime: repository.switch("core.trustctime", true),
+                is_minimal: git
+                    .config()
+                    .and_then(|config| config.get_string("core.checkstat"))
+                    .is_ok_and(|value| value.eq_ignore_ascii_case("minimal")),
+                written: written.filter(|_| !has_replacements),
+            },
+        })
+    }
+
+    pub fn get(&self, path: &[u8]) -> Option<&IndexItem> {
+        self.items.get(bstr::BStr::new(path))
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (&BString, &IndexItem)> {
+        self.items.iter()
+    }
+
+    /// The blob that the index has for `path`.
+    pub fn blob(&self, path: &[u8]) -> Option<ObjectId> {
+        self.get(path).map(|item| item.stored.id)
+    }
+
+    /// Whether the file with this metadata still has the content that `item`
+    /// names: its metadata are the same, and too old to hide a later edit.
+    pub fn vouches_for(&self, item: &IndexItem, metadata: &Metadata) -> bool {
+        match (&item.stat, Stat::of_file(metadata), self.rules.written) {
+            (Some(then), Some(now), Some(written)) => {
+                self.rules.are_equal(then, &now) && !then.is_racy(written)
+            }
+            _ => false,
+        }
+    }
+}
+
+impl StatRules {
+    fn are_equal(&self, then: &Stat, now: &Stat) -> bool {
+        // Some writers of the index keep no fractions of a second.
+        let same_time =
+            |then: (u32, u32), now: (u32, u32)| then.0 == now.0 && (then.1 == now.1 || then.1 == 0);
+        let is_owner_same = then.ino == now.ino && then.uid == now.uid && then.gid == now.gid;
+        then.size == now.size
+            && same_time(then.mtime, now.mtime)
+            && (self.is_minimal
+                || (is_owner_same && (!self.trusts_ctime || same_time(then.ctime, now.ctime))))
+    }
+}
+
+impl Stat {
+    fn of_entry(entry: &git2::IndexEntry) -> Stat {
+        let time = |time: git2::IndexTime| (time.seconds() as u32, time.nanoseconds());
+        Stat {
+            ctime: time(entry.ctime),
+            mtime: time(entry.mtime),
+            ino: entry.ino,
+            uid: entry.uid,
+            gid: entry.gid,
+            size: entry.file_size,
+        }
+    }
+
+    /// Whether the file could have been written again at the same time stamp
+    /// after git looked at it (git's "racily clean").
+    fn is_racy(&self, written: i128) -> bool {
+        let (seconds, nanos) = self.mtime;
+        let slack = if nanos == 0 {
+            COARSE_SLACK_NANOS
+        } else {
+            FINE_SLACK_NANOS
+        };
+        i128::from(seconds) * 1_000_000_000 + i128::from(nanos) + slack >= written
+    }
+
+    #[cfg(unix)]
+    fn of_file(metadata: &Metadata) -> Option<Stat> {
+        use std::os::unix::fs::MetadataExt;
+        // The index keeps the low 32 bits of each.
+        Some(Stat {
+            ctime: (metadata.ctime() as u32, metadata.ctime_nsec() as u32),
+            mtime: (metadata.mtime() as u32, metadata.mtime_nsec() as u32),
+            ino: metadata.ino() as u32,
+            uid: metadata.uid(),
+            gid: metadata.gid(),
+            size: metadata.size() as u32,
+        })
+    }
+
+    /// Elsewhere every file is hashed.
+    #[cfg(not(unix))]
+    fn of_file(_: &Metadata) -> Option<Stat> {
+        None
+    }
+}
+
+fn modified(metadata: &Metadata) -> Option<i128> {
+    let since = metadata
+        .modified()
+        .ok()?
+        .duration_since(std::time::UNIX_EPOCH)
+        .ok()?;
+    i128::try_from(since.as_nanos()).ok()
+}
+
+/// Why the index cannot be read. Two of its extensions are unknown to libgit2.
+fn unreadable(repository: &Repository, error: &git2::Error) -> HistoryError {
+    let root = repository.root().display();
+    let unsupported = |form: &str, command: &str| {
+        HistoryError::new(
+            HistoryErrorKind::Unsupported,
+            format!("the index of {root} is {form}, which tamis cannot read"),
+            format!("run `{command}`, or run all tests"),
+        )
+    };
+    let why = error.message();
+    if why.contains("'sdir'") {
+        unsupported("sparse", "git sparse-checkout reapply --no-sparse-index")
+    } else if why.contains("'link'") {
+        unsupported("split in two files", "git update-index --no-split-index")
+    } else {
+        HistoryError::new(
+            HistoryErrorKind::Unreadable,
+            format!("cannot read the index of {root}: {why}"),
+            "see whether `git status` works there",
+        )
+    }
+}

@@ -1,0 +1,351 @@
+//! Bytes as a matrix. Every rule of the format is checked, section by section;
+//! the view reads the same sections through the same functions.
+
+use std::ops::Range;
+
+use super::Refusal;
+use super::prefix::{Prefix, Section};
+use super::wire::{Reader, Strs, Texts, unzigzag};
+use crate::matrix::{Fingerprint, Matrix, Outcome, Row, SetId, Unit, UnitId, UnitKind};
+
+/// Decodes a whole matrix, checking its digest, its limits and every invariant
+/// of [`Matrix`].
+pub fn decode(bytes: &[u8]) -> Result<Matrix, Refusal> {
+    let prefix = Prefix::read(bytes)?;
+    prefix.check_len(bytes.len() as u64)?;
+    Ok(Matrix {
+        units: units(&prefix, bytes)?,
+        sets: sets(&prefix, bytes)?,
+        rows: rows(&prefix, bytes)?,
+        header: prefix.header,
+    })
+}
+
+fn units(prefix: &Prefix, bytes: &[u8]) -> Result<Vec<(Unit, Fingerprint)>, Refusal> {
+    let paths = read_paths(prefix, bytes)?;
+    let table = UnitTable::read(prefix, bytes)?;
+    let names = table.read_names(prefix, bytes)?;
+    let prints = prefix.stored(bytes, Section::Prints)?;
+    let mut units = Vec::with_capacity(table.paths.len());
+    for kind in UnitKind::ALL {
+        for id in table.of_kind(kind) {
+            let at = id as usize;
+            let unit = Unit::new(kind, paths.get(table.paths[at] as usize), names.get(at));
+            units.push((unit, print_at(prints, id)));
+        }
+    }
+    Ok(units)
+}
+
+fn sets(prefix: &Prefix, bytes: &[u8]) -> Result<Vec<Vec<UnitId>>, Refusal> {
+    let content = prefix.raw(bytes, Section::Sets)?;
+    let mut reader = Reader::new(&content);
+    let mut sets = Vec::with_capacity(prefix.counts.sets as usize);
+    let mut ids = Vec::new();
+    let mut pairs = 0;
+    for _ in 0..prefix.counts.sets {
+        ids.clear();
+        pairs += reader.ids(prefix.counts.units as usize, |id| ids.push(id))? as u64;
+        sets.push(ids.clone());
+    }
+    reader.finish()?;
+    match pairs == prefix.counts.pairs {
+        true => Ok(sets),
+        false => Err(Refusal::malformed(
+            "sets hold another number of ids than declared",
+        )),
+    }
+}
+
+fn rows(prefix: &Prefix, bytes: &[u8]) -> Result<Vec<Row>, Refusal> {
+    let tests = read_tests(prefix, bytes)?;
+    let table = RowTable::read(prefix, bytes)?;
+    let rows = table
+        .columns
+        .iter()
+        .zip(tests.iter())
+        .map(|(row, test)| Row {
+            test: test.to_owned(),
+            sets: table.list(row.list).to_vec(),
+            outcome: row.outcome,
+            duration_ms: row.duration_ms,
+            position: row.position,
+            incomplete: table.reason(row.reason).map(str::to_owned),
+            run: row.run,
+            selected: row.selected,
+        });
+    Ok(rows.collect())
+}
+
+pub(super) fn read_paths(prefix: &Prefix, bytes: &[u8]) -> Result<Texts, Refusal> {
+    let content = prefix.raw(bytes, Section::Paths)?;
+    let mut reader = Reader::new(&content);
+    let (count, total) = (
+        prefix.counts.paths as usize,
+        prefix.counts.path_bytes as usize,
+    );
+    let paths = Texts::read_sorted(&mut reader, count, total, "paths")?;
+    reader.finish()?;
+    Ok(paths)
+}
+
+pub(super) fn read_tests(prefix: &Prefix, bytes: &[u8]) -> Result<Strs, Refusal> {
+    let content = prefix.raw(bytes, Section::Tests)?;
+    let mut reader = Reader::new(&content);
+    let (count, total) = (
+        prefix.counts.rows as usize,
+        prefix.counts.test_bytes as usize,
+    );
+    let tests = Texts::read_sorted(&mut reader, count, total, "tests")?;
+    reader.finish()?;
+    tests.into_strs("tests")
+}
+
+/// The fingerprint of unit `id` in the section of fingerprints.
+pub(super) fn print_at(prints: &[u8], id: UnitId) -> Fingerprint {
+    let mut print = [0; 16];
+    print.copy_from_slice(&prints[16 * id as usize..][..16]);
+    Fingerprint(print)
+}
+
+/// Kind and path of every unit.
+#[derive(Debug)]
+pub(super) struct UnitTable {
+    /// Where each kind's units begin, and after the last kind where they end.
+    starts: [u32; UnitKind::ALL.len() + 1],
+    /// Each unit's index into the table of paths; ascending within a kind.
+    pub(super) paths: Vec<u32>,
+}
+
+impl UnitTable {
+    pub(super) fn read(prefix: &Prefix, bytes: &[u8]) -> Result<UnitTable, Refusal> {
+        let content = prefix.raw(bytes, Section::Units)?;
+        let mut reader = Reader::new(&content);
+        let units = prefix.counts.units as usize;
+        let starts = read_starts(&mut reader, units)?;
+        let mut paths = Vec::with_capacity(units);
+        for kind in starts.windows(2) {
+            let mut path = 0;
+            for _ in kind[0]..kind[1] {
+                path += reader.below(prefix.counts.paths as usize, "a unit's path")?;
+                paths.push(path as u32);
+            }
+            if kind[0] < kind[1] && path as u64 >= prefix.counts.paths {
+                return Err(Refusal::malformed("a unit's path is out of range"));
+            }
+        }
+        reader.finish()?;
+        Ok(UnitTable { starts, paths })
+    }
+
+    pub(super) fn of_kind(&self, kind: UnitKind) -> Range<UnitId> {
+        self.starts[kind as usize]..self.starts[kind as usize + 1]
+    }
+
+    pub(super) fn kind(&self, id: UnitId) -> UnitKind {
+        let after = self.starts.partition_point(|start| *start <= id);
+        UnitKind::ALL[after - 1]
+    }
+
+    /// The units of one kind at the path with this index.
+    pub(super) fn at_path(&self, kind: UnitKind, path: u32) -> Range<UnitId> {
+        let of_kind = self.of_kind(kind);
+        let paths = &self.paths[of_kind.start as usize..of_kind.end as usize];
+        let first = paths.partition_point(|other| *other < path) as u32;
+        let after = paths.partition_point(|other| *other <= path) as u32;
+        of_kind.start + first..of_kind.start + after
+    }
+
+    /// The name of every unit. With them all is known that orders units, so
+    /// this checks that they are sorted and free of duplicates.
+    pub(super) fn read_names(&self, prefix: &Prefix, bytes: &[u8]) -> Result<Strs, Refusal> {
+        let content = prefix.raw(bytes, Section::Names)?;
+        let mut reader = Reader::new(&content);
+        let total = prefix.counts.name_bytes as usize;
+        let mut names = Texts::with_capacity(self.paths.len(), total);
+        for kind in UnitKind::ALL {
+            let of_kind = self.of_kind(kind);
+            for id in of_kind.clone() {
+                let at = id as usize;
+                let same = id > of_kind.start && self.paths[at] == self.paths[at - 1];
+                names.read_next(&mut reader, same, total)?;
+                if same && names.get(at - 1) >= names.get(at) {
+                    return Err(Refusal::malformed("units are not sorted"));
+                }
+            }
+        }
+        reader.finish()?;
+        names.check_total(total)?;
+        names.into_strs("names of units")
+    }
+}
+
+fn read_starts(
+    reader: &mut Reader<'_>,
+    units: usize,
+) -> Result<[u32; UnitKind::ALL.len() + 1], Refusal> {
+    let mut starts = [0; UnitKind::ALL.len() + 1];
+    let known = reader.below(UnitKind::ALL.len() + 1, "the number of kinds of unit")?;
+    for kind in 0..UnitKind::ALL.len() {
+        let count = match kind < known {
+            true => reader.below(units + 1, "the number of units of a kind")?,
+            false => 0,
+        };
+        starts[kind + 1] = starts[kind] + count as u32;
+        if starts[kind + 1] as usize > units {
+            return Err(Refusal::malformed("kinds have more units than declared"));
+        }
+    }
+    match starts[UnitKind::ALL.len()] as usize == units {
+        true => Ok(starts),
+        false => Err(Refusal::malformed("kinds have fewer units than declared")),
+    }
+}
+
+/// All of a row but its test.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Columns {
+    pub(super) list: u32,
+    pub(super) duration_ms: u32,
+    pub(super) position: u32,
+    /// 0: complete; else one more than the index of the reason.
+    pub(super) reason: u32,
+    pub(super) run: u32,
+    pub(super) outcome: Outcome,
+    pub(super) selected: bool,
+}
+
+/// The rows, and the distinct lists and reasons that they refer to.
+#[derive(Debug)]
+pub(super) struct RowTable {
+    list_ids: Vec<SetId>,
+    list_ends: Vec<u32>,
+    reasons: Strs,
+    pub(super) columns: Vec<Columns>,
+}
+
+impl RowTable {
+    pub(super) fn read(prefix: &Prefix, bytes: &[u8]) -> Result<RowTable, Refusal> {
+        let content = prefix.raw(bytes, Section::Rows)?;
+        let mut reader = Reader::new(&content);
+        let (list_ids, list_ends) = read_lists(prefix, &mut reader)?;
+        let reasons = read_reasons(prefix, &mut reader)?;
+        let mut table = RowTable {
+            list_ids,
+            list_ends,
+            reasons,
+            columns: read_columns(prefix, &mut reader)?,
+        };
+        reader.finish()?;
+        table.check_totals(prefix)?;
+        table.list_ids.shrink_to_fit();
+        Ok(table)
+    }
+
+    pub(super) fn list(&self, list: u32) -> &[SetId] {
+        let start = match list {
+            0 => 0,
+            _ => self.list_ends[list as usize - 1] as usize,
+        };
+        &self.list_ids[start..self.list_ends[list as usize] as usize]
+    }
+
+    pub(super) fn lists(&self) -> usize {
+        self.list_ends.len()
+    }
+
+    pub(super) fn reason(&self, reason: u32) -> Option<&str> {
+        reason
+            .checked_sub(1)
+            .map(|at| self.reasons.get(at as usize))
+    }
+
+    /// Rows that share lists and reasons may not unfold to more than declared.
+    fn check_totals(&self, prefix: &Prefix) -> Result<(), Refusal> {
+        let (mut refs, mut reason_bytes) = (0, 0);
+        for row in &self.columns {
+            refs += self.list(row.list).len() as u64;
+            reason_bytes += self
+                .reason(row.reason)
+                .map_or(0, |reason| reason.len() as u64);
+        }
+        match refs == prefix.counts.refs && reason_bytes == prefix.counts.reason_bytes {
+            true => Ok(()),
+            false => Err(Refusal::malformed(
+                "rows hold another number of things than declared",
+            )),
+        }
+    }
+}
+
+fn read_lists(prefix: &Prefix, reader: &mut Reader<'_>) -> Result<(Vec<SetId>, Vec<u32>), Refusal> {
+    let mut ids = Vec::new();
+    let mut ends = Vec::with_capacity(prefix.counts.lists as usize);
+    for _ in 0..prefix.counts.lists {
+        reader.ids(prefix.counts.sets as usize, |id| ids.push(id))?;
+        if ids.len() as u64 > prefix.counts.refs {
+            return Err(Refusal::malformed("lists hold more sets than declared"));
+        }
+        ends.push(ids.len() as u32);
+    }
+    Ok((ids, ends))
+}
+
+fn read_reasons(prefix: &Prefix, reader: &mut Reader<'_>) -> Result<Strs, Refusal> {
+    let total = prefix.counts.reason_bytes as usize;
+    let mut reasons = Texts::with_capacity(prefix.counts.reasons as usize, 0);
+    for _ in 0..prefix.counts.reasons {
+        reasons.read_next(reader, false, total)?;
+    }
+    reasons.into_strs("reasons")
+}
+
+fn read_columns(prefix: &Prefix, reader: &mut Reader<'_>) -> Result<Vec<Columns>, Refusal> {
+    let counts = &prefix.counts;
+    let empty = Columns {
+        list: 0,
+        duration_ms: 0,
+        position: 0,
+        reason: 0,
+        run: 0,
+        outcome: Outcome::Error,
+        selected: false,
+    };
+    let mut rows = vec![empty; counts.rows as usize];
+    let mut next = 0;
+    for row in &mut rows {
+        let back = reader.below(next + 1, "a row's list")?;
+        row.list = (next - back) as u32;
+        next += usize::from(back == 0);
+    }
+    if next as u64 != counts.lists {
+        return Err(Refusal::malformed(
+            "rows use another number of lists than declared",
+        ));
+    }
+    for row in &mut rows {
+        let flags = reader.byte()?;
+        row.outcome = Outcome::from_u8(flags & 7)
+            .filter(|_| flags < 16)
+            .ok_or_else(|| Refusal::malformed("a row has unknown flags"))?;
+        row.selected = flags & 8 != 0;
+    }
+    for row in &mut rows {
+        row.duration_ms = reader.u32("a duration")?;
+    }
+    let mut position = 0i64;
+    for row in &mut rows {
+        position = position
+            .checked_add(unzigzag(reader.varint()?))
+            .filter(|position| u32::try_from(*position).is_ok())
+            .ok_or_else(|| Refusal::malformed("a position is out of range"))?;
+        row.position = position as u32;
+    }
+    for row in &mut rows {
+        row.reason = reader.below(counts.reasons as usize + 1, "a row's reason")? as u32;
+    }
+    for row in &mut rows {
+        row.run = reader.below(prefix.header.runs.len(), "a row's run")? as u32;
+    }
+    Ok(rows)
+}

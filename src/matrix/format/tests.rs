@@ -1,0 +1,294 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::matrix::samples::{any_matrix, key, small};
+use crate::matrix::{Matrix, UnitId, UnitKind};
+
+fn encoded(matrix: &Matrix) -> Vec<u8> {
+    encode(matrix).unwrap()
+}
+
+/// Everything that reads bytes, on the same bytes; they must agree on whether
+/// the file as a whole is sound.
+fn read_all(bytes: &[u8]) -> Result<Matrix, Refusal> {
+    let _ = read_header(bytes);
+    let viewed = MatrixView::open(bytes.to_vec()).and_then(|view| {
+        view.rows_with(&(0..view.units() as UnitId).collect::<Vec<_>>())?;
+        for id in 0..view.units() as UnitId {
+            view.unit(id)?;
+            view.fingerprint(id)?;
+        }
+        (0..view.rows()).try_for_each(|row| view.units_of(row).map(|_| ()))
+    });
+    let decoded = decode(bytes);
+    if decoded.is_ok() {
+        assert_eq!(viewed, Ok(()));
+    }
+    decoded
+}
+
+/// Gives a file whose bytes were edited digests that fit, so that what lies
+/// behind the digests is reached.
+fn reseal(file: &mut [u8]) {
+    let Ok(body) = Prefix::needed(file) else {
+        return;
+    };
+    if body > file.len() {
+        return;
+    }
+    let mut start = body;
+    for section in 0..7 {
+        let at = 144 + 48 * section;
+        let stored = u64::from_le_bytes(file[at..at + 8].try_into().unwrap());
+        let Some(content) = file.get(start..start.saturating_add(stored as usize)) else {
+            break;
+        };
+        let digest = blake3::hash(content);
+        file[at + 16..at + 48].copy_from_slice(digest.as_bytes());
+        start += stored as usize;
+    }
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&file[..16]).update(&file[48..body]);
+    let digest = hasher.finalize();
+    file[16..48].copy_from_slice(digest.as_bytes());
+}
+
+proptest! {
+    #[test]
+    fn what_is_encoded_is_decoded(matrix in any_matrix()) {
+        let bytes = encoded(&matrix);
+        prop_assert_eq!(read_header(&bytes), Ok(matrix.header.clone()));
+        prop_assert_eq!(read_all(&bytes), Ok(matrix.clone()));
+        prop_assert_eq!(encoded(&matrix), bytes);
+    }
+
+    #[test]
+    fn the_header_needs_no_body(matrix in any_matrix()) {
+        let bytes = encoded(&matrix);
+        let needed = Prefix::needed(&bytes[..Prefix::LEAST]).unwrap();
+        prop_assert_eq!(read_header(&bytes[..needed]), Ok(matrix.header));
+        prop_assert_eq!(read_header(&bytes[..needed - 1]), Err(Refusal::Truncated));
+    }
+
+    /// The view against the plain matrix.
+    #[test]
+    fn the_view_agrees_with_the_matrix(
+        matrix in any_matrix(),
+        picks in proptest::collection::vec(any::<prop::sample::Index>(), 0..4),
+    ) {
+        let view = MatrixView::open(encoded(&matrix)).unwrap();
+        prop_assert_eq!(view.header(), &matrix.header);
+        prop_assert_eq!(view.units(), matrix.units.len());
+        prop_assert!(view.all_tests().eq(matrix.rows.iter().map(|row| &row.test)));
+        for (id, (unit, print)) in matrix.units.iter().enumerate() {
+            let id = id as UnitId;
+            prop_assert_eq!(&view.unit(id).unwrap(), unit);
+            prop_assert_eq!(view.fingerprint(id).unwrap(), *print);
+            prop_assert_eq!((view.kind(id), view.path(id)), (unit.kind, unit.path()));
+            let here: Vec<UnitId> = (0..matrix.units.len())
+                .filter(|other| matrix.units[*other].0.path == unit.path)
+                .map(|other| other as UnitId)
+                .collect();
+            prop_assert_eq!(view.units_at_path(&unit.path).collect::<Vec<_>>(), here);
+        }
+        for kind in UnitKind::ALL {
+            let ids = view.units_of_kind(kind);
+            let count = matrix.units.iter().filter(|(unit, _)| unit.kind == kind).count();
+            prop_assert_eq!(ids.len(), count);
+            prop_assert!(ids.into_iter().all(|id| view.kind(id) == kind));
+        }
+        prop_assert_eq!(view.units_at_path(b"no such path").count(), 0);
+        let changed: Vec<UnitId> = match matrix.units.len() {
+            0 => Vec::new(),
+            len => picks.iter().map(|pick| pick.index(len) as UnitId).collect(),
+        };
+        let hits = view.rows_with(&changed).unwrap();
+        for (number, row) in matrix.rows.iter().enumerate() {
+            let units = matrix.units_of(row);
+            let first = units.iter().find(|id| changed.contains(id)).copied();
+            prop_assert_eq!(hits[number], first);
+            prop_assert_eq!(view.units_of(number).unwrap(), units);
+            prop_assert_eq!(view.row_of(&row.test), Some(number));
+            let seen = view.row(number);
+            prop_assert_eq!(seen.test, &row.test);
+            prop_assert_eq!(seen.is_usable(), row.is_usable());
+            prop_assert_eq!(seen.incomplete, row.incomplete.as_deref());
+            prop_assert_eq!(
+                (seen.outcome, seen.duration_ms, seen.position, seen.run, seen.selected),
+                (row.outcome, row.duration_ms, row.position, row.run, row.selected)
+            );
+        }
+    }
+
+    #[test]
+    fn random_bytes_are_refused(mut bytes in proptest::collection::vec(any::<u8>(), 0..700)) {
+        prop_assert!(read_all(&bytes).is_err());
+        for (byte, magic) in bytes.iter_mut().zip(MAGIC.iter().chain(&[1, 0, 0, 0, 9, 0, 0, 0])) {
+            *byte = *magic;
+        }
+        prop_assert!(read_all(&bytes).is_err());
+        reseal(&mut bytes);
+        prop_assert!(read_all(&bytes).is_err());
+    }
+
+    /// Edited files whose digests fit again: nothing panics, and whatever is
+    /// accepted keeps every invariant.
+    #[test]
+    fn edited_files_with_right_digests_are_sound_or_refused(
+        matrix in any_matrix(),
+        edits in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
+    ) {
+        let mut bytes = encoded(&matrix);
+        for (at, value) in edits {
+            let at = 16 + at.index(bytes.len() - 16);
+            bytes[at] = value;
+        }
+        reseal(&mut bytes);
+        if let Ok(accepted) = read_all(&bytes) {
+            prop_assert_eq!(accepted.check(), Ok(()));
+        }
+    }
+}
+
+#[test]
+fn every_truncation_is_refused() {
+    let bytes = encoded(&small(3, 1));
+    for len in 0..bytes.len() {
+        assert_eq!(
+            decode(&bytes[..len]),
+            Err(Refusal::Truncated),
+            "{len} bytes"
+        );
+        assert!(read_all(&bytes[..len]).is_err(), "{len} bytes");
+    }
+    let mut longer = bytes;
+    longer.push(0);
+    assert!(matches!(decode(&longer), Err(Refusal::Malformed(_))));
+}
+
+#[test]
+fn every_flipped_bit_is_refused() {
+    let mut bytes = encoded(&small(3, 1));
+    for bit in 0..bytes.len() * 8 {
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        assert!(read_all(&bytes).is_err(), "bit {bit}");
+        bytes[bit / 8] ^= 1 << (bit % 8);
+    }
+    assert!(read_all(&bytes).is_ok());
+}
+
+#[test]
+fn refusals_have_their_own_names() {
+    let good = encoded(&small(3, 1));
+    let with = |at: usize, value: &[u8]| {
+        let mut bytes = good.clone();
+        bytes[at..at + value.len()].copy_from_slice(value);
+        bytes
+    };
+    assert_eq!(
+        decode(b"PK\x03\x04 something else"),
+        Err(Refusal::NotAMatrix)
+    );
+    assert_eq!(decode(b""), Err(Refusal::Truncated));
+    assert_eq!(
+        decode(&with(8, &[2, 0, 0, 0])),
+        Err(Refusal::NewerFormat(2))
+    );
+    assert_eq!(
+        decode(&with(good.len() - 1, &[good[good.len() - 1] ^ 1])),
+        Err(Refusal::DigestMismatch)
+    );
+    let long_header = with(12, &u32::MAX.to_le_bytes());
+    assert!(matches!(
+        decode(&long_header),
+        Err(Refusal::OverLimit { .. })
+    ));
+    let other = Key {
+        suite: "other".into(),
+        ..key()
+    };
+    assert_eq!(
+        check_key(&read_header(&good).unwrap(), &other),
+        Err(Refusal::WrongKey)
+    );
+    assert_eq!(check_key(&read_header(&good).unwrap(), &key()), Ok(()));
+}
+
+/// Counts and sizes that a file only claims are refused before memory is
+/// taken for them, even if the digests are right.
+#[test]
+fn claimed_sizes_are_checked_first() {
+    let good = encoded(&small(3, 1));
+    for (at, what) in [
+        (48, "paths"),
+        (64, "units"),
+        (80, "sets"),
+        (88, "pairs"),
+        (112, "rows"),
+    ] {
+        for claim in [u64::MAX, 1 << 40, 1 << 20] {
+            let mut bytes = good.clone();
+            bytes[at..at + 8].copy_from_slice(&claim.to_le_bytes());
+            reseal(&mut bytes);
+            assert!(
+                matches!(
+                    decode(&bytes),
+                    Err(Refusal::OverLimit { .. } | Refusal::Malformed(_))
+                ),
+                "{claim} {what}"
+            );
+        }
+    }
+    for section in 0..7 {
+        for claim in [u64::MAX, MAX_SECTION + 1, MAX_SECTION] {
+            let mut bytes = good.clone();
+            let at = 144 + 48 * section + 8;
+            bytes[at..at + 8].copy_from_slice(&claim.to_le_bytes());
+            reseal(&mut bytes);
+            assert!(
+                matches!(decode(&bytes), Err(Refusal::OverLimit { .. })),
+                "{section}"
+            );
+        }
+    }
+}
+
+/// A section of zeros that was squeezed 20,000 times is refused by its ratio,
+/// without decompressing it.
+#[test]
+fn a_bomb_is_refused() {
+    let size = 300 << 20;
+    let bomb = zstd::stream::encode_all(std::io::Read::take(std::io::repeat(0), size), 1).unwrap();
+    let mut bytes = encoded(&small(3, 1));
+    let prefix = Prefix::read(&bytes).unwrap();
+    let rows = prefix.sections[6].stored as usize;
+    bytes.truncate(bytes.len() - rows);
+    bytes.extend_from_slice(&bomb);
+    let at = 144 + 48 * 6;
+    bytes[at..at + 8].copy_from_slice(&(bomb.len() as u64).to_le_bytes());
+    bytes[at + 8..at + 16].copy_from_slice(&size.to_le_bytes());
+    reseal(&mut bytes);
+    assert!(matches!(
+        decode(&bytes),
+        Err(Refusal::OverLimit {
+            what: "bytes from a compressed section",
+            ..
+        })
+    ));
+}
+
+#[test]
+fn an_unsound_matrix_is_not_encoded() {
+    let sound = small(3, 1);
+    let mut cases = vec![sound.clone(); 5];
+    cases[0].units.swap(0, 1);
+    cases[1].sets[0].push(9999);
+    cases[2].rows.swap(0, 1);
+    cases[3].rows[0].run = 7;
+    cases[4].rows[0].sets.reverse();
+    for (number, case) in cases.iter().enumerate() {
+        assert!(case.check().is_err(), "case {number}");
+        assert!(encode(case).is_err(), "case {number}");
+    }
+    assert_eq!(sound.check(), Ok(()));
+}

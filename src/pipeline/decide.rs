@@ -1,0 +1,386 @@
+//! From the project's state and its store to a verdict on every known test.
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+use bstr::{BString, ByteSlice};
+
+use super::baselines::{Baseline, find_baseline};
+use super::differences::differences;
+use super::probe::Prober;
+use super::project::Project;
+use crate::fingerprint::{Environment, Facts, Probe, Value};
+use crate::history::{CommitId, Delta, Entry, View};
+use crate::matrix::{Fingerprint, Header, Matrix, Unit, UnitKind};
+use crate::runners::pytest;
+use crate::select::{
+    COLLECTION, Candidate, Differences, Reason, Selection, Strategy, Verdict, memo, tts,
+};
+use crate::store::{FsStore, Trouble};
+
+/// What is asked.
+pub struct Request<'a> {
+    pub strategy: Strategy,
+    /// Only matrices of this commit may justify a skip.
+    pub baseline: Option<CommitId>,
+    /// The interpreter of the test environment, if the tests will run here.
+    pub prober: Option<&'a Prober>,
+    /// The command that will run the tests, if it is known.
+    pub command: Option<&'a [String]>,
+}
+
+/// The answer, with what it was made from.
+pub struct Decision {
+    pub selection: Selection,
+    pub baseline: Option<Baseline>,
+    /// Rows of other matrices that prove skips, by test.
+    pub proofs: BTreeMap<String, Candidate>,
+    /// What the interpreter said of late units.
+    pub probe: Probe,
+    pub trouble: Vec<Trouble>,
+    /// Fallbacks that people should hear of.
+    pub notes: Vec<String>,
+}
+
+/// Selects the tests that must run at `view`.
+///
+/// # Errors
+/// If git cannot be read. Trouble with the store or the interpreter is no
+/// error: it makes more tests run and is named in the answer.
+pub fn decide(
+    project: &Project,
+    store: &FsStore,
+    view: &View,
+    request: &Request<'_>,
+) -> Result<Decision> {
+    let mut decision = Decision {
+        selection: Selection::all(request.strategy, "asked for: strategy `all`"),
+        baseline: None,
+        proofs: BTreeMap::new(),
+        probe: Probe::default(),
+        trouble: Vec::new(),
+        notes: Vec::new(),
+    };
+    if request.strategy == Strategy::All {
+        return Ok(decision);
+    }
+    let environment = environment_of(request, &mut decision);
+    let wanted = |header: &Header| {
+        project.owns(&header.key)
+            && environment
+                .as_ref()
+                .is_none_or(|environment| header.key.environment == *environment)
+            && request
+                .baseline
+                .is_none_or(|commit| header.commit == commit.to_string())
+    };
+    let head = view.revision().commit;
+    let search = find_baseline(&project.repository, store, &head, wanted)?;
+    decision.trouble = search.trouble;
+    let Some(baseline) = search.baseline else {
+        decision.selection = Selection::all(request.strategy, search.none_because);
+        return Ok(decision);
+    };
+    if baseline.distance.is_none() {
+        decision.notes.push(format!(
+            "no ancestor of {} has results; comparing with those of {}",
+            short(&head.to_string()),
+            short(&baseline.matrix.header.commit)
+        ));
+    }
+    let delta = delta_to(project, &baseline.matrix.header, view, &mut decision.notes);
+    if let Some(pattern) = project.runs_all(delta.as_ref()) {
+        decision.selection = Selection::all(request.strategy, pattern);
+        decision.baseline = Some(baseline);
+        return Ok(decision);
+    }
+    probe_units(
+        request,
+        baseline.matrix.units.iter().map(|(unit, _)| unit),
+        &mut decision,
+    );
+    settle_options(request, &baseline.matrix, &mut decision.probe);
+    let facts = facts_of(project, view, request, &decision.probe);
+    let mut found = differences(&baseline.matrix, delta.as_ref(), &facts);
+    if project.environment_is_declared(delta.as_ref()) {
+        settle_declared(&baseline.matrix, &mut found);
+    }
+    decision.selection = traditional(request.strategy, &baseline, &found);
+    doubt_inventory(
+        &mut decision.selection,
+        &baseline.matrix,
+        delta.as_ref(),
+        view,
+    )?;
+    if request.strategy != Strategy::Commit && request.baseline.is_none() {
+        remember(project, store, view, request, &baseline, &mut decision);
+    }
+    let facts = facts_of(project, view, request, &decision.probe);
+    drop_gone(&mut decision.selection, &baseline.matrix, project, &facts)?;
+    for pattern in project.always_run() {
+        decision
+            .selection
+            .force(&pattern.to_string(), |test| pattern.matches(test.as_bytes()));
+    }
+    decision.baseline = Some(baseline);
+    Ok(decision)
+}
+
+/// The words that name the environment of the tests, if it can be asked.
+fn environment_of(request: &Request<'_>, decision: &mut Decision) -> Option<String> {
+    let prober = request.prober?;
+    match prober.environment() {
+        Ok(words) => Some(words),
+        Err(error) => {
+            decision.notes.push(format!(
+                "the interpreter cannot be asked about its environment: {error:#}"
+            ));
+            None
+        }
+    }
+}
+
+fn delta_to(
+    project: &Project,
+    header: &Header,
+    view: &View,
+    notes: &mut Vec<String>,
+) -> Option<Delta> {
+    let from = project.repository.resolve(&header.commit);
+    match from.and_then(|from| project.repository.delta(&from, &header.dirty, view)) {
+        Ok(delta) => Some(delta),
+        Err(_) => {
+            notes.push(format!(
+                "commit {} is not in this clone: every recorded unit is compared",
+                short(&header.commit)
+            ));
+            None
+        }
+    }
+}
+
+fn probe_units<'u>(
+    request: &Request<'_>,
+    units: impl Iterator<Item = &'u Unit>,
+    decision: &mut Decision,
+) {
+    let Some(prober) = request.prober else {
+        return;
+    };
+    let known = &decision.probe.values;
+    let unknown: Vec<&Unit> = units
+        .filter(|unit| !known.contains_key(&(unit.kind, unit.name.clone())))
+        .collect();
+    match prober.ask(unknown.into_iter()) {
+        Ok(answer) => decision.probe.values.extend(answer.values),
+        Err(error) => decision
+            .notes
+            .push(format!("the interpreter cannot be asked: {error:#}")),
+    }
+}
+
+/// The same command line comes to the same options.
+fn settle_options(request: &Request<'_>, matrix: &Matrix, probe: &mut Probe) {
+    if request.command.is_some_and(|command| command == matrix.header.command) {
+        let options = Unit::new(UnitKind::Config, "", pytest::ARGS);
+        if let Ok(at) = matrix.units.binary_search_by(|(unit, _)| unit.cmp(&options)) {
+            probe
+                .values
+                .insert((UnitKind::Config, options.name), matrix.units[at].1);
+        }
+    }
+}
+
+/// The files that declare the test environment are those of the baseline, and
+/// so the packages and the interpreter are.
+fn settle_declared(matrix: &Matrix, found: &mut Differences) {
+    found.late.retain(|id| {
+        let kind = matrix.units[*id as usize].0.kind;
+        !matches!(kind, UnitKind::Dist | UnitKind::Runtime)
+    });
+}
+
+fn facts_of<'v>(
+    project: &'v Project,
+    view: &'v View,
+    request: &Request<'_>,
+    probe: &Probe,
+) -> Facts<'v> {
+    let environment = match request.prober {
+        Some(_) => Environment::Here(probe.clone()),
+        None => Environment::Elsewhere,
+    };
+    Facts::new(view, project.repository.root(), environment, project.cache())
+}
+
+fn traditional(strategy: Strategy, baseline: &Baseline, found: &Differences) -> Selection {
+    let matrix = &baseline.matrix;
+    let verdicts = tts(matrix, baseline.name.as_str(), found);
+    let mut selection = Selection {
+        strategy,
+        all_because: None,
+        verdicts: BTreeMap::new(),
+        inventory_doubt: Some("the list of tests was not recorded".to_owned()),
+        baselines: vec![baseline.name.to_string()],
+        durations: BTreeMap::new(),
+    };
+    for (row, verdict) in matrix.rows.iter().zip(verdicts) {
+        if row.test == COLLECTION {
+            selection.inventory_doubt = match verdict {
+                Verdict::Skip(evidence) => evidence
+                    .late
+                    .first()
+                    .map(|(unit, _)| format!("{unit} is settled when the tests start")),
+                Verdict::Run(reason) => Some(doubt_of(&reason)),
+            };
+            continue;
+        }
+        selection.durations.insert(row.test.clone(), row.duration_ms);
+        selection.verdicts.insert(row.test.clone(), verdict);
+    }
+    selection
+}
+
+fn doubt_of(reason: &Reason) -> String {
+    match reason {
+        Reason::Changed { unit, .. } => format!("{unit} changed, on which finding tests depends"),
+        Reason::Unknown { unit, why, .. } => format!("{unit}: {why}"),
+        Reason::Incomplete { why, .. } => format!("finding tests was recorded incompletely: {why}"),
+        Reason::Failed { .. } => "finding tests failed last time".to_owned(),
+        Reason::New | Reason::Forced { .. } => "finding tests is new".to_owned(),
+    }
+}
+
+/// A changed path that no recorded unit of the collection speaks of may hold
+/// tests that nobody knows.
+fn doubt_inventory(
+    selection: &mut Selection,
+    matrix: &Matrix,
+    delta: Option<&Delta>,
+    view: &View,
+) -> Result<()> {
+    if selection.inventory_doubt.is_some() {
+        return Ok(());
+    }
+    let Some(delta) = delta else {
+        selection.inventory_doubt = Some("what changed since the last run is unknown".to_owned());
+        return Ok(());
+    };
+    let collection = matrix.row(COLLECTION).map(|row| matrix.units_of(row));
+    let known: rustc_hash::FxHashSet<&BString> = collection
+        .iter()
+        .flatten()
+        .map(|id| &matrix.units[*id as usize].0.path)
+        .collect();
+    for path in &delta.paths {
+        if !known.contains(path) && view.entry(path.as_bstr())? != Entry::Missing {
+            selection.inventory_doubt =
+                Some(format!("{path} is new to the list of tests or may hold some"));
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Lets rows of every stored matrix speak for the tests that the nearest one
+/// cannot excuse.
+fn remember(
+    project: &Project,
+    store: &FsStore,
+    view: &View,
+    request: &Request<'_>,
+    baseline: &Baseline,
+    decision: &mut Decision,
+) {
+    let open: Vec<String> = decision
+        .selection
+        .verdicts
+        .iter()
+        .filter(|(_, verdict)| {
+            matches!(
+                verdict,
+                Verdict::Run(Reason::Changed { .. } | Reason::Unknown { .. })
+            )
+        })
+        .map(|(test, _)| test.clone())
+        .collect();
+    let owns = |header: &Header| project.owns(&header.key);
+    let known = |test: &str| test != COLLECTION && baseline.matrix.row(test).is_none();
+    let (candidates, trouble) = store.candidates(&open, known, owns, &baseline.name);
+    decision.trouble.extend(trouble);
+    probe_units(
+        request,
+        candidates
+            .values()
+            .flatten()
+            .flat_map(|candidate| candidate.units.iter().map(|(unit, _)| unit)),
+        decision,
+    );
+    let facts = facts_of(project, view, request, &decision.probe);
+    let mut values: BTreeMap<Unit, Value> = BTreeMap::new();
+    for (test, rows) in &candidates {
+        for (unit, _) in rows.iter().flat_map(|row| &row.units) {
+            if !values.contains_key(unit) {
+                values.insert(unit.clone(), facts.value(unit));
+            }
+        }
+        let is_known = decision.selection.verdicts.contains_key(test);
+        let fallback = decision
+            .selection
+            .verdicts
+            .get(test)
+            .cloned()
+            .unwrap_or(Verdict::Run(Reason::New));
+        let verdict = memo(rows, |unit| values[unit].clone(), fallback);
+        if let Verdict::Skip(evidence) = &verdict {
+            if let Some(row) = rows.iter().find(|row| row.baseline == evidence.baseline) {
+                decision.proofs.insert(test.clone(), row.clone());
+            }
+            if !decision.selection.baselines.contains(&evidence.baseline) {
+                decision.selection.baselines.push(evidence.baseline.clone());
+            }
+            decision
+                .selection
+                .durations
+                .entry(test.clone())
+                .or_insert(evidence.duration_ms);
+        } else if !is_known {
+            // Perhaps it is not there any more; if it is, it runs as new.
+            continue;
+        }
+        decision.selection.verdicts.insert(test.clone(), verdict);
+    }
+}
+
+/// Tests whose own source is gone are not available at the head.
+fn drop_gone(
+    selection: &mut Selection,
+    matrix: &Matrix,
+    project: &Project,
+    facts: &Facts<'_>,
+) -> Result<()> {
+    let mut gone = Vec::new();
+    for (test, reason) in selection.selected() {
+        let Reason::Changed { .. } = reason else {
+            continue;
+        };
+        let (file, qualified) = pytest::source_of(test);
+        let path = project.path_of(file);
+        let function = Unit::new(UnitKind::Code, path.clone(), qualified);
+        let missing = Value::Known(Fingerprint::MISSING);
+        if facts.view().entry(path.as_bstr())? == Entry::Missing
+            || (matrix.holds_unit(&function) && facts.value(&function) == missing)
+        {
+            gone.push(test.to_owned());
+        }
+    }
+    for test in gone {
+        selection.verdicts.remove(&test);
+    }
+    Ok(())
+}
+
+/// The first ten digits of a commit id, for people.
+fn short(commit: &str) -> &str {
+    commit.get(..10).unwrap_or(commit)
+}

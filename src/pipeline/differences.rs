@@ -1,0 +1,87 @@
+//! Which units of a stored matrix differ at the head: ∂(n, h).
+
+use bstr::{BStr, ByteSlice};
+use rustc_hash::FxHashSet;
+
+use crate::fingerprint::{Facts, UNTRACKED, Value, split};
+use crate::history::Delta;
+use crate::matrix::{Matrix, Unit, UnitKind};
+use crate::select::Differences;
+
+/// Compares every unit of `matrix` whose value may have changed. `delta` is
+/// what changed between the matrix's state and that of `facts`; without it
+/// every unit is compared.
+pub fn differences(matrix: &Matrix, delta: Option<&Delta>, facts: &Facts<'_>) -> Differences {
+    let touched = delta.map(Touched::new);
+    let mut found = Differences::default();
+    for (id, (unit, recorded)) in matrix.units.iter().enumerate() {
+        let may_differ = match &touched {
+            None => true,
+            Some(touched) => touched.may_change(unit),
+        };
+        if !may_differ {
+            continue;
+        }
+        let id = id as u32;
+        match facts.value(unit) {
+            Value::Known(now) if now == *recorded => {}
+            Value::Known(now) => {
+                found.changed.insert(id, now);
+            }
+            Value::Unknown(why) => {
+                found.unknown.insert(id, why);
+            }
+            Value::Late => found.late.push(id),
+        }
+    }
+    found
+}
+
+/// A delta, with the directories above each changed path.
+struct Touched<'a> {
+    delta: &'a Delta,
+    above: FxHashSet<&'a [u8]>,
+}
+
+impl<'a> Touched<'a> {
+    fn new(delta: &'a Delta) -> Touched<'a> {
+        let mut above = FxHashSet::default();
+        for path in &delta.paths {
+            let mut dir = split(path.as_bstr()).0;
+            while above.insert(dir.as_bytes()) && !dir.is_empty() {
+                dir = split(dir).0;
+            }
+        }
+        Touched { delta, above }
+    }
+
+    /// Whether `unit` can have another value at the other end of the delta.
+    /// What no commit holds is always compared.
+    fn may_change(&self, unit: &Unit) -> bool {
+        match unit.kind {
+            UnitKind::Dist | UnitKind::Runtime | UnitKind::Env | UnitKind::Class => true,
+            UnitKind::Config if unit.path.is_empty() => true,
+            _ if unit.is_outside() || unit.name == UNTRACKED => true,
+            UnitKind::File
+            | UnitKind::Code
+            | UnitKind::Skeleton
+            | UnitKind::Binding
+            | UnitKind::Effects
+            | UnitKind::Config => self.touches(unit.path()),
+            UnitKind::Exists => self.touches(unit.path()) || self.is_above(unit.path()),
+            UnitKind::Dir => self.touches(unit.path()) || self.is_above(unit.path()),
+            UnitKind::Lookup => {
+                let dir = split(unit.path()).0;
+                self.touches(dir) || self.is_above(dir)
+            }
+        }
+    }
+
+    fn touches(&self, path: &BStr) -> bool {
+        self.delta.touches(path)
+    }
+
+    fn is_above(&self, dir: &BStr) -> bool {
+        self.above.contains(dir.as_bytes())
+    }
+}

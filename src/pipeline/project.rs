@@ -1,0 +1,130 @@
+//! The project at hand: its repository, configuration and where things lie.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use bstr::{BStr, BString, ByteSlice};
+
+use crate::config::{Config, Pattern};
+use crate::fingerprint::Cache;
+use crate::history::{Delta, Repository};
+use crate::matrix::Key;
+use crate::store::FsStore;
+
+/// Folder of everything that tamis keeps in a project.
+const STATE: &str = ".tamis";
+
+/// A project: a folder in a repository, with its configuration.
+pub struct Project {
+    pub repository: Repository,
+    pub config: Config,
+    /// The folder that the tests run in and that test ids are relative to.
+    pub dir: PathBuf,
+    /// `dir` relative to the top of the work tree.
+    pub prefix: BString,
+    /// Digest of the repository's root commits; empty in a shallow clone.
+    pub identity: String,
+    /// Name of the suite.
+    pub suite: String,
+    state: PathBuf,
+    cache: Option<Cache>,
+}
+
+impl Project {
+    /// The project of `config`.
+    ///
+    /// # Errors
+    /// If it lies in no repository with a work tree and a commit.
+    pub fn open(config: Config) -> Result<Project> {
+        let dir = config.root.value.clone();
+        let repository = Repository::discover(&dir)?;
+        let state = config.place.folder.join(STATE);
+        let identity = repository.identity(Some(&state.join("cache").join("identity")))?;
+        Ok(Project {
+            cache: Cache::open(&state.join("cache")).ok(),
+            prefix: repository.prefix_of(&dir),
+            suite: config.suite.value.clone(),
+            state,
+            repository,
+            config,
+            dir,
+            identity,
+        })
+    }
+
+    /// Where tamis keeps what it needs between runs.
+    pub fn state(&self) -> &Path {
+        &self.state
+    }
+
+    pub fn store_dir(&self) -> &Path {
+        &self.config.store.value
+    }
+
+    pub fn store(&self) -> Result<FsStore> {
+        FsStore::open(self.store_dir())
+    }
+
+    pub fn cache(&self) -> Option<&Cache> {
+        self.cache.as_ref()
+    }
+
+    /// Whether a matrix with this key may speak of this project's tests. A
+    /// shallow clone does not know its repository's identity.
+    pub fn owns(&self, key: &Key) -> bool {
+        let same_repository = key.repository == self.identity
+            || key.repository.is_empty()
+            || self.identity.is_empty();
+        same_repository && key.suite == self.suite
+    }
+
+    /// Why everything must run: a changed path that the configuration's
+    /// `run-all-when` names.
+    pub fn runs_all(&self, delta: Option<&Delta>) -> Option<String> {
+        for pattern in &self.config.run_all_when.value {
+            let hit = delta?
+                .paths
+                .iter()
+                .find(|path| pattern.matches(path));
+            if let Some(path) = hit {
+                return Some(format!(
+                    "{path} changed, and `run-all-when` names {pattern}"
+                ));
+            }
+        }
+        None
+    }
+
+    /// Whether the files that the configuration names as those that declare
+    /// the test environment (`lock-files`) are there and did not change.
+    pub fn environment_is_declared(&self, delta: Option<&Delta>) -> bool {
+        let (Some(files), Some(delta)) = (&self.config.lock_files.value, delta) else {
+            return false;
+        };
+        let unchanged = |file: &PathBuf| {
+            let path = self.repository.prefix_of(file);
+            file.is_file() && !path.is_empty() && !delta.touches(path.as_bstr())
+        };
+        !files.is_empty() && files.iter().all(unchanged)
+    }
+
+    pub fn always_run(&self) -> &[Pattern] {
+        &self.config.always_run.value
+    }
+
+    /// The path, relative to the top of the work tree, of a file that a test
+    /// id names.
+    pub fn path_of(&self, file: &str) -> BString {
+        join(self.prefix.as_bstr(), file)
+    }
+}
+
+fn join(prefix: &BStr, file: &str) -> BString {
+    if prefix.is_empty() {
+        return file.into();
+    }
+    let mut path = prefix.to_owned();
+    path.push(b'/');
+    path.extend_from_slice(file.as_bytes());
+    path
+}

@@ -1,0 +1,403 @@
+//! From the traces of a run to the stored matrix of the state that was tested.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use anyhow::Result;
+use bstr::{BString, ByteSlice};
+use super::decide::Decision;
+use super::project::Project;
+use crate::collect::{Collected, collect, read_traces};
+use crate::fingerprint::{Environment, Facts, Value};
+use crate::history::View;
+use crate::matrix::{
+    Fingerprint, GroupRef, Header, Key, Matrix, MatrixBuilder, Outcome, Row, RowFacts, Run, Unit,
+    UnitKind,
+};
+use crate::select::{COLLECTION, Candidate, Evidence, Mode};
+use crate::store::{FsStore, Name};
+
+/// What became of a recording.
+#[derive(Debug, Default)]
+pub struct Recorded {
+    /// The stored matrix; `None` if nothing could be stored.
+    pub name: Option<Name>,
+    /// The outcome of each test that ran.
+    pub outcomes: BTreeMap<String, Outcome>,
+    /// How many rows were taken over because they still hold.
+    pub carried: usize,
+    /// Rows that will not justify a skip, by reason.
+    pub incomplete: BTreeMap<String, usize>,
+    /// Which collector was in use.
+    pub collector: String,
+    pub notes: Vec<String>,
+}
+
+/// What is recorded.
+pub struct Recording<'a> {
+    pub traces: &'a Path,
+    /// The project before the tests started, and after they ended.
+    pub before: &'a View,
+    pub after: &'a View,
+    /// The selection that was in force, with the rows that justified it.
+    pub decision: &'a Decision,
+    pub command: Vec<String>,
+    pub run: String,
+    /// Seconds since the epoch.
+    pub now: u64,
+}
+
+/// Builds the matrix of the tested state and stores it: the rows of the tests
+/// that ran, and those rows of the baseline that the selection proved to hold.
+///
+/// # Errors
+/// If git or the traces cannot be read, or the store cannot be written.
+pub fn record(project: &Project, store: &FsStore, recording: &Recording<'_>) -> Result<Recorded> {
+    let (traces, errors) = read_traces(recording.traces)?;
+    let environment = Environment::Here(recording.decision.probe.clone());
+    let facts = Facts::new(
+        recording.before,
+        project.repository.root(),
+        environment,
+        project.cache(),
+    );
+    let collected = collect(&traces, &errors, &facts, project.prefix.as_bstr())?;
+    let mut recorded = Recorded {
+        collector: collected.collector.clone(),
+        outcomes: collected
+            .rows
+            .iter()
+            .map(|row| (row.test.clone(), row.outcome))
+            .collect(),
+        ..Recorded::default()
+    };
+    let matrix = Assembly::new(project, recording, &facts, &collected, &mut recorded).matrix()?;
+    recorded.name = Some(store.put(&matrix)?);
+    Ok(recorded)
+}
+
+/// Puts the rows of this run and the carried ones together.
+struct Assembly<'a> {
+    recording: &'a Recording<'a>,
+    collected: &'a Collected,
+    recorded: &'a mut Recorded,
+    builder: MatrixBuilder,
+    runs: Vec<Run>,
+    /// By collected unit: its fingerprint at the tested state, and why rows
+    /// with it prove nothing, if so.
+    observed: Vec<(Fingerprint, Option<String>)>,
+}
+
+impl<'a> Assembly<'a> {
+    fn new(
+        project: &Project,
+        recording: &'a Recording<'a>,
+        facts: &Facts<'_>,
+        collected: &'a Collected,
+        recorded: &'a mut Recorded,
+    ) -> Assembly<'a> {
+        let edited = edited_paths(recording.before, recording.after);
+        let observed = collected
+            .units
+            .iter()
+            .map(|unit| observed(unit, collected, facts, &edited))
+            .collect();
+        let runs = runs_of(recording);
+        let header = header(project, recording, collected, runs.clone());
+        Assembly {
+            recording,
+            collected,
+            recorded,
+            builder: MatrixBuilder::new(header),
+            runs,
+            observed,
+        }
+    }
+
+    fn matrix(mut self) -> Result<Matrix> {
+        // First everything that this run saw: a carried row that contradicts
+        // it does not hold.
+        let all: Vec<u32> = (0..self.collected.units.len() as u32).collect();
+        self.group(&all)?;
+        self.add_own_rows()?;
+        self.add_collection_row()?;
+        self.add_carried_rows()?;
+        let mut matrix = self.builder.finish();
+        let tests = matrix.rows.iter().filter(|row| row.test != COLLECTION);
+        matrix.header.tests = tests.count() as u32;
+        Ok(matrix)
+    }
+
+    /// A shared set of collected units.
+    fn group(&mut self, units: &[u32]) -> Result<GroupRef> {
+        let mut known = Vec::with_capacity(units.len());
+        for at in units {
+            let unit = self.collected.units[*at as usize].clone();
+            known.push(self.builder.unit(unit, self.observed[*at as usize].0)?);
+        }
+        Ok(self.builder.group(known))
+    }
+
+    fn doubt_in(&self, units: &[u32]) -> Option<String> {
+        units
+            .iter()
+            .find_map(|unit| self.observed[*unit as usize].1.clone())
+    }
+
+    fn add_own_rows(&mut self) -> Result<()> {
+        let collected = self.collected;
+        let mut bases = Vec::with_capacity(collected.bases.len());
+        for base in &collected.bases {
+            bases.push((self.group(base)?, self.doubt_in(base)));
+        }
+        for row in &collected.rows {
+            let own = self.group(&row.own)?;
+            let (base, base_doubt) = &bases[row.base];
+            let incomplete = row
+                .incomplete
+                .clone()
+                .or_else(|| base_doubt.clone())
+                .or_else(|| self.doubt_in(&row.own));
+            if let Some(why) = &incomplete {
+                *self.recorded.incomplete.entry(why.clone()).or_default() += 1;
+            }
+            let facts = RowFacts {
+                test: row.test.clone(),
+                outcome: row.outcome,
+                duration_ms: row.duration_ms,
+                position: row.position,
+                incomplete,
+                run: 0,
+                selected: true,
+            };
+            self.builder.row(facts, [*base, own])?;
+        }
+        Ok(())
+    }
+
+    /// What finding the tests depends on: what this run collected, or, if no
+    /// runner was started because that was proven to be the same, what the
+    /// baseline knew.
+    fn add_collection_row(&mut self) -> Result<()> {
+        let decision = self.recording.decision;
+        if self.collected.bases.is_empty()
+            && decision.selection.mode() == Mode::None
+            && let Some(baseline) = &decision.baseline
+            && let Some(row) = baseline.matrix.row(COLLECTION)
+        {
+            self.carry_row(&baseline.matrix, row)?;
+            return Ok(());
+        }
+        let incomplete = match self.collected.items {
+            Some(_) => self.doubt_in(&self.collected.collection),
+            None => Some("the runner did not finish collecting".to_owned()),
+        };
+        let group = self.group(&self.collected.collection)?;
+        let facts = RowFacts {
+            test: COLLECTION.to_owned(),
+            outcome: Outcome::Passed,
+            duration_ms: 0,
+            position: 0,
+            incomplete,
+            run: 0,
+            selected: true,
+        };
+        Ok(self.builder.row(facts, [group])?)
+    }
+
+    /// Rows that the selection proved to hold here, of tests that did not run.
+    fn add_carried_rows(&mut self) -> Result<()> {
+        let decision = self.recording.decision;
+        let Some(baseline) = &decision.baseline else {
+            return Ok(());
+        };
+        let ran: BTreeSet<&str> = self
+            .collected
+            .rows
+            .iter()
+            .map(|row| row.test.as_str())
+            .collect();
+        for (test, evidence) in decision.selection.excluded() {
+            if ran.contains(test) || self.is_gone(test) || !self.late_holds(evidence) {
+                continue;
+            }
+            let carried = match decision.proofs.get(test) {
+                Some(proof) => self.carry_candidate(test, proof)?,
+                None => match baseline.matrix.row(test) {
+                    Some(row) => self.carry_row(&baseline.matrix, row)?,
+                    None => false,
+                },
+            };
+            self.recorded.carried += usize::from(carried);
+        }
+        Ok(())
+    }
+
+    /// Whether the runner, having collected everything, no longer has `test`.
+    fn is_gone(&self, test: &str) -> bool {
+        self.collected.items.as_ref().is_some_and(|items| {
+            items
+                .binary_search_by(|item| item.as_str().cmp(test))
+                .is_err()
+        })
+    }
+
+    /// Whether the units that were open at the selection turned out the same.
+    fn late_holds(&self, evidence: &Evidence) -> bool {
+        let probed = &self.recording.decision.probe.values;
+        evidence.late.iter().all(|(unit, value)| {
+            let seen = self.collected.seen.get(unit);
+            seen.or_else(|| probed.get(&(unit.kind, unit.name.clone()))) == Some(value)
+        })
+    }
+
+    /// Takes a row over; not if this run saw one of its units to be different.
+    fn carry_row(&mut self, from: &Matrix, row: &Row) -> Result<bool> {
+        let mut groups = Vec::with_capacity(row.sets.len());
+        for set in &row.sets {
+            let units = from.sets[*set as usize]
+                .iter()
+                .map(|id| from.units[*id as usize].clone());
+            match self.carry_units(units) {
+                Some(group) => groups.push(group),
+                None => return Ok(false),
+            }
+        }
+        let facts = RowFacts {
+            test: row.test.clone(),
+            outcome: row.outcome,
+            duration_ms: row.duration_ms,
+            position: row.position,
+            incomplete: row.incomplete.clone(),
+            run: self.run(&from.header.runs[row.run as usize]),
+            selected: false,
+        };
+        self.builder.row(facts, groups)?;
+        Ok(true)
+    }
+
+    fn carry_candidate(&mut self, test: &str, proof: &Candidate) -> Result<bool> {
+        let Some(group) = self.carry_units(proof.units.iter().cloned()) else {
+            return Ok(false);
+        };
+        let facts = RowFacts {
+            test: test.to_owned(),
+            outcome: proof.outcome,
+            duration_ms: proof.duration_ms,
+            position: 0,
+            incomplete: None,
+            run: self.run(&proof.run),
+            selected: false,
+        };
+        self.builder.row(facts, [group])?;
+        Ok(true)
+    }
+
+    fn carry_units(&mut self, units: impl Iterator<Item = (Unit, Fingerprint)>) -> Option<GroupRef> {
+        let mut known = Vec::new();
+        for (unit, value) in units {
+            known.push(self.builder.unit(unit, value).ok()?);
+        }
+        Some(self.builder.group(known))
+    }
+
+    fn run(&self, run: &Run) -> u32 {
+        let at = self.runs.iter().position(|known| known == run);
+        at.unwrap_or_default() as u32
+    }
+}
+
+/// This run, and all whose rows may be carried.
+fn runs_of(recording: &Recording<'_>) -> Vec<Run> {
+    let revision = recording.before.revision();
+    let decision = recording.decision;
+    let mut runs = vec![Run {
+        id: recording.run.clone(),
+        commit: revision.commit.to_string(),
+        tree: revision.tree.to_string(),
+        dirty: !recording.before.dirty().is_empty(),
+    }];
+    let carried = decision
+        .baseline
+        .iter()
+        .flat_map(|baseline| &baseline.matrix.header.runs)
+        .chain(decision.proofs.values().map(|proof| &proof.run));
+    for run in carried {
+        if !runs.contains(run) {
+            runs.push(run.clone());
+        }
+    }
+    runs
+}
+
+fn header(
+    project: &Project,
+    recording: &Recording<'_>,
+    collected: &Collected,
+    runs: Vec<Run>,
+) -> Header {
+    let revision = recording.before.revision();
+    let selection = &recording.decision.selection;
+    let environment = match (&recording.decision.baseline, collected.runtime.is_empty()) {
+        // Nothing ran: the results are those of the baseline's environment.
+        (Some(baseline), true) => baseline.matrix.header.key.environment.clone(),
+        _ => collected.runtime.clone(),
+    };
+    Header {
+        key: Key {
+            repository: project.identity.clone(),
+            suite: project.suite.clone(),
+            environment,
+        },
+        commit: revision.commit.to_string(),
+        tree: revision.tree.to_string(),
+        dirty: recording.before.dirty().to_vec(),
+        created: recording.now,
+        tool: env!("CARGO_PKG_VERSION").to_owned(),
+        run: recording.run.clone(),
+        runs,
+        strategy: selection.strategy.word().to_owned(),
+        baselines: selection.baselines.clone(),
+        command: recording.command.clone(),
+        tests: 0,
+        ran: collected.rows.len() as u32,
+    }
+}
+
+/// A unit's value at the tested state, and why it cannot be relied on, if so.
+fn observed(
+    unit: &Unit,
+    collected: &Collected,
+    facts: &Facts<'_>,
+    edited: &BTreeSet<BString>,
+) -> (Fingerprint, Option<String>) {
+    if let Some(seen) = collected.seen.get(unit) {
+        return (*seen, None);
+    }
+    let value = match facts.value(unit) {
+        Value::Known(value) => value,
+        Value::Late => {
+            let why = format!("{unit} was not told by the process that used it");
+            return (Fingerprint::MISSING, Some(why));
+        }
+        Value::Unknown(why) => return (Fingerprint::MISSING, Some(why)),
+    };
+    let was_edited = !unit.path.is_empty()
+        && edited.iter().any(|path| {
+            path == &unit.path
+                || (matches!(unit.kind, UnitKind::Dir | UnitKind::Exists | UnitKind::Lookup)
+                    && path.starts_with(unit.path.as_bytes()))
+        });
+    let doubt = was_edited.then(|| format!("{} changed while the tests ran", unit.path));
+    (value, doubt)
+}
+
+/// The paths whose content changed between two views of the working tree.
+fn edited_paths(before: &View, after: &View) -> BTreeSet<BString> {
+    let before: BTreeSet<&(BString, Fingerprint)> = before.dirty().iter().collect();
+    let after: BTreeSet<&(BString, Fingerprint)> = after.dirty().iter().collect();
+    before
+        .symmetric_difference(&after)
+        .map(|(path, _)| path.clone())
+        .collect()
+}

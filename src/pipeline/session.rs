@@ -1,0 +1,156 @@
+//! One run of the tests' command under collection, and its record.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use anyhow::{Context, Result};
+
+use super::decide::Decision;
+use super::probe::Prober;
+use super::project::Project;
+use super::record::{Recorded, Recording, record};
+use crate::history::View;
+use crate::run::{Ended, RunPlan, install_agent};
+use crate::runners::pytest;
+use crate::store::FsStore;
+
+/// What came of a run.
+pub struct Session {
+    pub ended: Ended,
+    pub seconds: f64,
+    /// Why nothing could be recorded, or what was.
+    pub recorded: Result<Recorded>,
+}
+
+/// Keeps git from seeing the state folder, whatever the project ignores.
+fn hide(state: &Path) -> Result<()> {
+    let file = state.join(".gitignore");
+    if !file.exists() {
+        fs_err::write(file, "*\n")?;
+    }
+    Ok(())
+}
+
+/// Everything that a run needs besides its command.
+pub struct Workshop {
+    pub agent: PathBuf,
+    /// Scratch folder of this run.
+    pub scratch: PathBuf,
+    pub run: String,
+    pub now: u64,
+}
+
+impl Workshop {
+    /// Puts the agent and a scratch folder into the project's state folder.
+    ///
+    /// # Errors
+    /// If they cannot be written.
+    pub fn set_up(project: &Project) -> Result<Workshop> {
+        let now = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .map_or(0, |elapsed| elapsed.as_secs());
+        let run = format!("{now}-{}", std::process::id());
+        let scratch = project.state().join("run").join(&run);
+        fs_err::create_dir_all(&scratch)?;
+        hide(project.state())?;
+        Ok(Workshop {
+            agent: install_agent(project.state())
+                .context("cannot install the collector")?,
+            scratch,
+            run,
+            now,
+        })
+    }
+
+    /// The interpreter to ask about the environment of `command`, if the
+    /// command tells which one that is.
+    pub fn prober(&self, command: &[OsString], cwd: &Path, project: &Project) -> Option<Prober> {
+        Some(Prober {
+            python: pytest::python_of(command)?.into_os_string(),
+            agent: self.agent.clone(),
+            cwd: cwd.to_owned(),
+            root: project.repository.root().to_owned(),
+        })
+    }
+
+    /// Removes the scratch folder. What stays behind takes space, no more.
+    pub fn clean_up(&self) {
+        let _ = std::fs::remove_dir_all(&self.scratch);
+    }
+}
+
+/// Where and how the command runs.
+pub struct Order<'a> {
+    pub command: Vec<OsString>,
+    pub cwd: &'a Path,
+    /// The file of tests to leave out, if not those of the decision.
+    pub exclude: Option<PathBuf>,
+    /// Send the command's standard output to standard error.
+    pub quiet_stdout: bool,
+}
+
+/// Runs the command under collection and records what its tests used.
+///
+/// # Errors
+/// If the command cannot be started. Trouble in recording is in the answer:
+/// the command's own status must not be lost.
+pub fn run_tests(
+    project: &Project,
+    store: &FsStore,
+    workshop: &Workshop,
+    before: &View,
+    decision: &Decision,
+    order: &Order<'_>,
+) -> Result<Session> {
+    let traces = workshop.scratch.join("traces");
+    let plan = RunPlan::python(
+        order.command.clone(),
+        order.cwd,
+        &workshop.agent,
+        project.repository.root(),
+        &traces,
+        order.exclude.as_deref(),
+    );
+    let started = std::time::Instant::now();
+    let ended = plan.execute(order.quiet_stdout)?;
+    let seconds = started.elapsed().as_secs_f64();
+    let recorded = project
+        .repository
+        .work_view()
+        .map_err(anyhow::Error::from)
+        .and_then(|after| {
+            record(
+                project,
+                store,
+                &Recording {
+                    traces: &traces,
+                    before,
+                    after: &after,
+                    decision,
+                    command: words(&order.command),
+                    run: workshop.run.clone(),
+                    now: workshop.now,
+                },
+            )
+        });
+    Ok(Session {
+        ended,
+        seconds,
+        recorded,
+    })
+}
+
+/// A command line as it is stored: bytes that are not UTF-8 are replaced,
+/// which can only make two different commands equal in name, and then the
+/// options that pytest saw still differ.
+pub fn words(command: &[OsString]) -> Vec<String> {
+    let mut words: Vec<String> = command
+        .iter()
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect();
+    if let Some(added) = std::env::var_os("PYTEST_ADDOPTS") {
+        words.push(format!("PYTEST_ADDOPTS={}", added.to_string_lossy()));
+    }
+    words
+}

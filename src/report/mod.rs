@@ -1,0 +1,255 @@
+//! Everything that people and programs see of a run: events on standard
+//! error, for people or as JSON lines; a command's result on standard output.
+//! No other room writes to either.
+
+pub mod bug;
+mod check;
+pub mod escape;
+mod event;
+mod human;
+mod json;
+mod selection;
+
+use std::io::{self, IsTerminal, Write};
+use std::sync::{Mutex, PoisonError};
+
+pub use check::{Check, CheckState};
+pub use selection::{EvidenceJson, ReasonJson, SelectionJson};
+pub use event::{Estimate, Event, RunSummary, SelectionMode, SelectionSummary};
+
+use crate::error::Error;
+use human::Human;
+use json::JsonLines;
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Colour {
+    /// On a terminal that knows them, unless `NO_COLOR` is set.
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+/// How the user wants to be told.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Style {
+    pub colour: Colour,
+    /// Events as JSON lines instead of text.
+    pub json: bool,
+    /// 0 as usual; 1 and more: details; -1: results, warnings and errors;
+    /// -2 and less: errors only.
+    pub verbosity: i8,
+}
+
+/// The way out for everything that is said. Shared by reference; lines of
+/// several threads do not mix.
+pub struct Report {
+    json: bool,
+    sinks: Mutex<Sinks>,
+}
+
+struct Sinks {
+    out: Box<dyn Write + Send>,
+    events: Consumer,
+}
+
+enum Consumer {
+    Human(Human),
+    Json(JsonLines),
+}
+
+impl Report {
+    /// Writes to the standard streams of this process.
+    pub fn to_standard_streams(style: Style) -> Report {
+        let stderr = io::stderr();
+        let colour = match style.colour {
+            Colour::Always => true,
+            Colour::Never => false,
+            Colour::Auto => anstream::AutoStream::choice(&stderr) != anstream::ColorChoice::Never,
+        };
+        let bars = stderr.is_terminal();
+        Report::build(
+            style,
+            colour,
+            bars,
+            Box::new(io::stdout()),
+            Box::new(stderr),
+        )
+    }
+
+    /// Writes to the given streams, never with a progress bar.
+    pub fn to_streams(
+        style: Style,
+        out: Box<dyn Write + Send>,
+        err: Box<dyn Write + Send>,
+    ) -> Report {
+        let colour = style.colour == Colour::Always;
+        Report::build(style, colour, false, out, err)
+    }
+
+    fn build(
+        style: Style,
+        colour: bool,
+        bars: bool,
+        out: Box<dyn Write + Send>,
+        err: Box<dyn Write + Send>,
+    ) -> Report {
+        let events = if style.json {
+            Consumer::Json(JsonLines::new(err))
+        } else {
+            Consumer::Human(Human::new(err, colour, bars, style.verbosity))
+        };
+        Report {
+            json: style.json,
+            sinks: Mutex::new(Sinks { out, events }),
+        }
+    }
+
+    /// Whether results are to be JSON documents (`--json`).
+    pub fn is_json(&self) -> bool {
+        self.json
+    }
+
+    /// Tells an event. Trouble with standard error is not reported: there is
+    /// no place left to report it.
+    pub fn event(&self, event: Event) {
+        let mut sinks = self.sinks.lock().unwrap_or_else(PoisonError::into_inner);
+        let told = match &mut sinks.events {
+            Consumer::Human(human) => human.tell(&event),
+            Consumer::Json(lines) => lines.tell(&event),
+        };
+        drop(told);
+    }
+
+    pub fn note(&self, text: impl Into<String>) {
+        self.event(Event::Note { text: text.into() });
+    }
+
+    pub fn detail(&self, text: impl Into<String>) {
+        self.event(Event::Detail { text: text.into() });
+    }
+
+    pub fn warning(&self, text: impl Into<String>) {
+        self.event(Event::Warning {
+            text: text.into(),
+            hints: Vec::new(),
+        });
+    }
+
+    /// Writes a command's result to standard output, as it is. A reader that
+    /// went away (`tamis store ls | head`) is no error.
+    pub fn data(&self, text: &str) -> Result<(), Error> {
+        let mut sinks = self.sinks.lock().unwrap_or_else(PoisonError::into_inner);
+        match write_all(&mut sinks.out, text.as_bytes()) {
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                let error = anyhow::Error::new(error).context("cannot write to standard output");
+                Err(Error::from(error))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes a JSON document and a line end to standard output.
+    pub fn json(&self, value: &serde_json::Value) -> Result<(), Error> {
+        self.data(&format!("{value:#}\n"))
+    }
+}
+
+/// Prints help or a usage error that carries colours, before any command
+/// runs: help on standard output, errors on standard error.
+pub fn help(styled: &str, is_error: bool) {
+    // Nobody is left to be told that this failed.
+    let _ = if is_error {
+        write_all(
+            &mut anstream::AutoStream::auto(io::stderr()),
+            styled.as_bytes(),
+        )
+    } else {
+        write_all(
+            &mut anstream::AutoStream::auto(io::stdout()),
+            styled.as_bytes(),
+        )
+    };
+}
+
+fn write_all(out: &mut dyn Write, bytes: &[u8]) -> io::Result<()> {
+    out.write_all(bytes)?;
+    out.flush()
+}
+
+#[cfg(test)]
+pub(crate) mod testing {
+    //! A report whose output a test can read.
+
+    use super::*;
+    use std::sync::Arc;
+
+    #[derive(Clone, Default)]
+    pub struct Buffer(Arc<Mutex<Vec<u8>>>);
+
+    impl Buffer {
+        pub fn text(&self) -> String {
+            let bytes = self.0.lock().unwrap().clone();
+            String::from_utf8(bytes).unwrap()
+        }
+    }
+
+    impl Write for Buffer {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// A report, its standard output and its standard error.
+    pub fn report(style: Style) -> (Report, Buffer, Buffer) {
+        let (out, err) = (Buffer::default(), Buffer::default());
+        let report = Report::to_streams(style, Box::new(out.clone()), Box::new(err.clone()));
+        (report, out, err)
+    }
+
+    /// What a user reads when a command ends with `error`.
+    pub fn message(error: &Error) -> String {
+        let mut text = format!("{}: {error}\n", error.kind().heading());
+        for cause in error.causes() {
+            text.push_str(&format!("because: {cause}\n"));
+        }
+        for hint in error.hints() {
+            text.push_str(&format!("hint: {hint}\n"));
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Gone(io::ErrorKind);
+
+    impl Write for Gone {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(self.0.into())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_reader_that_left_is_no_error_but_a_full_disk_is() {
+        let to = |kind| {
+            let out = Box::new(Gone(kind));
+            Report::to_streams(Style::default(), out, Box::new(io::sink())).data("x")
+        };
+        assert!(to(io::ErrorKind::BrokenPipe).is_ok());
+        let error = to(io::ErrorKind::StorageFull).unwrap_err();
+        assert_eq!(error.to_string(), "cannot write to standard output");
+    }
+}

@@ -1,0 +1,67 @@
+//! The Python agent travels inside this binary and is put into a folder named
+//! by its digest, so that no version ever meets files of another.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+
+include!(concat!(env!("OUT_DIR"), "/agent.rs"));
+include!(concat!(env!("OUT_DIR"), "/native.rs"));
+
+/// Tells installed agents apart: a digest of all their files.
+fn digest() -> String {
+    let mut hasher = blake3::Hasher::new();
+    for (path, content) in AGENT_FILES {
+        hasher.update(path.as_bytes());
+        hasher.update(&(content.len() as u64).to_le_bytes());
+        hasher.update(content);
+    }
+    hasher.update(NATIVE.unwrap_or_default());
+    hasher.finalize().to_hex()[..16].to_owned()
+}
+
+/// Puts the agent beneath `folder` unless it is there, and returns where.
+///
+/// # Errors
+/// If the files cannot be written: names the path.
+pub fn install_agent(folder: &Path) -> Result<PathBuf> {
+    let home = folder.join(format!("agent-{}", digest()));
+    if home.join("complete").exists() {
+        return Ok(home);
+    }
+    for (path, content) in AGENT_FILES {
+        write(&home.join(path), content)?;
+    }
+    if let Some(native) = NATIVE {
+        write(&home.join("boot/_tamis_native.so"), native)?;
+    }
+    write(&home.join("complete"), b"")?;
+    Ok(home)
+}
+
+/// Several tamis may install at once: each file appears whole or not at all.
+fn write(path: &Path, content: &[u8]) -> Result<()> {
+    let folder = path.parent().context("agent files lie in folders")?;
+    fs_err::create_dir_all(folder)?;
+    let mut file = tempfile::NamedTempFile::new_in(folder)
+        .with_context(|| format!("cannot write into {}", folder.display()))?;
+    file.write_all(content)
+        .with_context(|| format!("cannot write {}", path.display()))?;
+    file.persist(path)
+        .with_context(|| format!("cannot write {}", path.display()))?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn installs_once_and_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = install_agent(folder.path()).unwrap();
+        assert!(first.join("boot/sitecustomize.py").exists());
+        assert_eq!(install_agent(folder.path()).unwrap(), first);
+    }
+}

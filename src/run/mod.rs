@@ -1,0 +1,141 @@
+//! Running the tests' command with the collector inside.
+
+mod agent;
+
+pub use agent::install_agent;
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result};
+
+/// What is to be run, printable without running it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunPlan {
+    pub argv: Vec<OsString>,
+    pub cwd: PathBuf,
+    /// Variables that are set besides the inherited ones.
+    pub env: Vec<(OsString, OsString)>,
+    /// Where agents write their traces.
+    pub traces: PathBuf,
+}
+
+/// How the command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    Exit(i32),
+    Signal(i32),
+}
+
+impl Ended {
+    /// The exit status to pass on: 128 + the signal's number, as shells do.
+    pub fn status(self) -> i32 {
+        match self {
+            Ended::Exit(status) => status,
+            Ended::Signal(signal) => 128 + signal,
+        }
+    }
+}
+
+impl RunPlan {
+    /// The plan to run `argv` with the Python agent.
+    ///
+    /// `agent` is where [`install_agent`] put it, `root` the top of the work
+    /// tree, `exclude` the file of tests to leave out, if any.
+    pub fn python(
+        argv: Vec<OsString>,
+        cwd: &Path,
+        agent: &Path,
+        root: &Path,
+        traces: &Path,
+        exclude: Option<&Path>,
+    ) -> RunPlan {
+        let boot = agent.join("boot");
+        let mut env: Vec<(OsString, OsString)> = vec![
+            ("PYTHONPATH".into(), prepended(&boot, "PYTHONPATH", ":")),
+            (
+                "PYTEST_PLUGINS".into(),
+                appended("PYTEST_PLUGINS", "_tamis.plugin", ","),
+            ),
+            ("TAMIS_TRACE_DIR".into(), traces.into()),
+            ("TAMIS_ROOT".into(), root.into()),
+        ];
+        if let Some(exclude) = exclude {
+            env.push(("TAMIS_EXCLUDE".into(), exclude.into()));
+        }
+        RunPlan {
+            argv,
+            cwd: cwd.to_owned(),
+            env,
+            traces: traces.to_owned(),
+        }
+    }
+
+    /// Runs the command on this terminal and waits for its end. With
+    /// `quiet_stdout` its standard output goes to standard error.
+    ///
+    /// # Errors
+    /// If it cannot be started; a command that fails is no error.
+    pub fn execute(&self, quiet_stdout: bool) -> Result<Ended> {
+        use std::os::unix::process::ExitStatusExt;
+        fs_err::create_dir_all(&self.traces)?;
+        let (program, args) = self.argv.split_first().context("no command was given")?;
+        let stdout = match quiet_stdout {
+            true => Stdio::from(std::io::stderr()),
+            false => Stdio::inherit(),
+        };
+        let status = Command::new(program)
+            .args(args)
+            .current_dir(&self.cwd)
+            .envs(self.env.iter().map(|(name, value)| (name, value)))
+            .stdout(stdout)
+            .status()
+            .with_context(|| format!("cannot start `{}`", Path::new(program).display()))?;
+        Ok(match (status.code(), status.signal()) {
+            (Some(code), _) => Ended::Exit(code),
+            (None, signal) => Ended::Signal(signal.unwrap_or(0)),
+        })
+    }
+}
+
+fn prepended(first: &Path, variable: &str, separator: &str) -> OsString {
+    join(first.as_os_str(), std::env::var_os(variable).as_deref(), separator)
+}
+
+fn appended(variable: &str, last: &str, separator: &str) -> OsString {
+    match std::env::var_os(variable) {
+        Some(first) if !first.is_empty() => join(&first, Some(OsStr::new(last)), separator),
+        _ => last.into(),
+    }
+}
+
+fn join(first: &OsStr, second: Option<&OsStr>, separator: &str) -> OsString {
+    let mut joined = first.to_owned();
+    if let Some(second) = second.filter(|second| !second.is_empty()) {
+        joined.push(separator);
+        joined.push(second);
+    }
+    joined
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_signal_is_passed_on_as_shells_do() {
+        assert_eq!(Ended::Exit(3).status(), 3);
+        assert_eq!(Ended::Signal(9).status(), 137);
+    }
+
+    #[test]
+    fn a_command_that_does_not_exist_is_an_error() {
+        let dir = tempfile::tempdir().unwrap();
+        let argv = vec!["no-such-command-anywhere".into()];
+        let traces = dir.path().join("t");
+        let plan = RunPlan::python(argv, dir.path(), dir.path(), dir.path(), &traces, None);
+        let error = plan.execute(false).unwrap_err();
+        assert!(error.to_string().contains("no-such-command-anywhere"));
+    }
+}

@@ -1,0 +1,4 @@
+//! Test runners: how each is found, started, told what to leave out, and what
+//! of its configuration can change an outcome.
+
+pub mod pytest;

@@ -1,0 +1,117 @@
+//! Finding pytest without configuration.
+
+use std::ffi::OsString;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Result, bail};
+
+/// A pytest that can be started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    pub command: Vec<OsString>,
+    /// Where it was found, for people.
+    pub because: String,
+}
+
+/// Finds the interpreter of `project` that has pytest: `chosen` if given, the
+/// project's own virtual environment, the active one, then the `PATH`.
+///
+/// # Errors
+/// If no interpreter has pytest; the message lists those that were asked.
+pub fn find(project: &Path, chosen: Option<&Path>) -> Result<Found> {
+    let mut asked: Vec<String> = Vec::new();
+    for (python, because) in interpreters(project, chosen) {
+        if has_pytest(&python) {
+            let args = ["-m", "pytest"].map(OsString::from);
+            return Ok(Found {
+                command: std::iter::once(python.into_os_string()).chain(args).collect(),
+                because,
+            });
+        }
+        asked.push(format!("{} ({because})", python.display()));
+    }
+    if asked.is_empty() {
+        bail!("no Python interpreter was found: activate the project's virtual environment, or name one with `python:` in tamis.yml or TAMIS_PYTHON");
+    }
+    bail!(
+        "none of these interpreters has pytest: {}. Install it (`python -m pip install pytest`), activate the project's virtual environment, or name its interpreter with `python:` in tamis.yml or TAMIS_PYTHON",
+        asked.join(", ")
+    )
+}
+
+/// The interpreter that `command` runs its tests in, as far as the command
+/// tells: the program itself, or that of its first line (`#!`).
+pub fn python_of(command: &[OsString]) -> Option<PathBuf> {
+    let program = Path::new(command.first()?);
+    if is_python(program) {
+        return Some(program.to_owned());
+    }
+    let script = match program.components().count() {
+        1 => on_path(program.to_str()?)?,
+        _ => program.to_owned(),
+    };
+    let mut start = Vec::new();
+    std::fs::File::open(script)
+        .ok()?
+        .take(512)
+        .read_to_end(&mut start)
+        .ok()?;
+    let line = start.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?;
+    let interpreter = PathBuf::from(std::str::from_utf8(line).ok()?.trim());
+    is_python(&interpreter).then_some(interpreter)
+}
+
+fn is_python(program: &Path) -> bool {
+    program
+        .file_name()
+        .and_then(|name| name.to_str())
+        .is_some_and(|name| name.starts_with("python") || name.starts_with("pypy"))
+}
+
+fn interpreters(project: &Path, chosen: Option<&Path>) -> Vec<(PathBuf, String)> {
+    if let Some(python) = chosen {
+        return vec![(python.to_owned(), "as configured".to_owned())];
+    }
+    let mut found = Vec::new();
+    for folder in [".venv", "venv"] {
+        let python = project.join(folder).join("bin/python");
+        if python.exists() {
+            found.push((python, format!("the project's {folder}")));
+        }
+    }
+    if let Some(active) = std::env::var_os("VIRTUAL_ENV") {
+        let python = Path::new(&active).join("bin/python");
+        if python.exists() {
+            // The environment that the user activated comes first.
+            found.insert(0, (python, "the active virtual environment".to_owned()));
+        }
+    }
+    for name in ["python", "python3"] {
+        if let Some(python) = on_path(name) {
+            found.push((python, "found on PATH".to_owned()));
+        }
+    }
+    found
+}
+
+fn on_path(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path)
+        .map(|folder| folder.join(name))
+        .find(|candidate| candidate.is_file())
+}
+
+fn has_pytest(python: &Path) -> bool {
+    Command::new(python)
+        .args([
+            "-c",
+            "import importlib.util, sys; sys.exit(importlib.util.find_spec('pytest') is None)",
+        ])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success())
+}

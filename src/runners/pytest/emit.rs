@@ -1,0 +1,258 @@
+//! Telling pytest what to leave out.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use serde::Serialize;
+
+use crate::fingerprint::DIR;
+use crate::matrix::{Fingerprint, Unit, UnitKind};
+use crate::select::{Evidence, Selection};
+
+/// The files of one emission.
+#[derive(Clone, Debug)]
+pub struct Emission {
+    /// For the plug-in: everything that is excluded, and what it must check.
+    pub late: PathBuf,
+    /// Tests that the arguments leave out without the plug-in.
+    pub plain: usize,
+}
+
+/// What the plug-in reads (`TAMIS_EXCLUDE`), version 1.
+#[derive(Clone, Debug, Serialize)]
+pub struct LateFile<'a> {
+    version: u32,
+    /// The folder that ids are relative to.
+    project: &'a str,
+    exclude: Vec<&'a str>,
+    late: Late<'a>,
+    /// No path is ignored: the import of a file can change what others see.
+    ignore_files: Vec<&'a str>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct Late<'a> {
+    units: Vec<(&'a str, String, Option<String>)>,
+    tests: BTreeMap<&'a str, Vec<usize>>,
+}
+
+impl<'a> LateFile<'a> {
+    /// All excluded tests of `selection`, with the units that the plug-in must
+    /// find unchanged before it leaves a test out.
+    pub fn new(selection: &'a Selection, project: &'a str) -> LateFile<'a> {
+        let mut file = LateFile {
+            version: 1,
+            project,
+            exclude: Vec::new(),
+            late: Late {
+                units: Vec::new(),
+                tests: BTreeMap::new(),
+            },
+            ignore_files: Vec::new(),
+        };
+        let mut known: BTreeMap<&(Unit, Fingerprint), usize> = BTreeMap::new();
+        for (test, evidence) in selection.excluded() {
+            file.exclude.push(test);
+            let units: Vec<usize> = evidence
+                .late
+                .iter()
+                .map(|unit| {
+                    *known.entry(unit).or_insert_with(|| {
+                        file.late.units.push(wire(&unit.0, unit.1));
+                        file.late.units.len() - 1
+                    })
+                })
+                .collect();
+            if !units.is_empty() {
+                file.late.tests.insert(test, units);
+            }
+        }
+        file
+    }
+}
+
+fn wire(unit: &Unit, value: Fingerprint) -> (&'static str, String, Option<String>) {
+    let name = if unit.path.is_empty() {
+        unit.name.clone()
+    } else {
+        unit.path.to_string()
+    };
+    let value = match (unit.kind, value) {
+        (UnitKind::Exists, Fingerprint::MISSING) => Some("missing".to_owned()),
+        (UnitKind::Exists, DIR) => Some("dir".to_owned()),
+        (UnitKind::Exists, _) => Some("file".to_owned()),
+        (_, Fingerprint::MISSING) => None,
+        (_, value) => Some(value.hex()),
+    };
+    (unit.kind.word(), name, value)
+}
+
+/// Writes what the next step needs into `out`: `tests.txt`, `exclude.txt`,
+/// `pytest.args` and `late.json`.
+///
+/// `tests.txt` lists the known tests that must run and `exclude.txt` those
+/// that need not, one id a line, with `\n`, `\r` and `\` in ids escaped by a
+/// backslash. `pytest.args` holds an argument a line (`pytest @FILE` reads it
+/// from pytest 8.2 on); it leaves out only tests whose proof is complete
+/// without a look at the test environment, because without the plug-in nobody
+/// looks.
+///
+/// # Errors
+/// If a file cannot be written.
+pub fn emit(selection: &Selection, project: &str, out: &Path) -> Result<Emission> {
+    fs_err::create_dir_all(out)?;
+    let tests: Vec<&str> = selection.selected().map(|(test, _)| test).collect();
+    let excluded: Vec<&str> = selection.excluded().map(|(test, _)| test).collect();
+    write(&out.join("tests.txt"), lines(&tests).as_bytes())?;
+    write(&out.join("exclude.txt"), lines(&excluded).as_bytes())?;
+    let plain = plain_exclusions(selection);
+    let mut args = String::new();
+    for prefix in &plain.prefixes {
+        let _ = writeln!(args, "--deselect={prefix}");
+    }
+    write(&out.join("pytest.args"), args.as_bytes())?;
+    let late = out.join(super::LATE);
+    write(&late, &serde_json::to_vec(&LateFile::new(selection, project))?)?;
+    Ok(Emission {
+        late,
+        plain: plain.tests,
+    })
+}
+
+fn lines(ids: &[&str]) -> String {
+    let mut text = String::new();
+    for id in ids {
+        text.push_str(&escape(id));
+        text.push('\n');
+    }
+    text
+}
+
+/// An id on one line: `\\`, `\n` and `\r` are escaped by a backslash.
+pub fn escape(id: &str) -> String {
+    id.replace('\\', "\\\\").replace('\n', "\\n").replace('\r', "\\r")
+}
+
+struct Plain {
+    prefixes: Vec<String>,
+    tests: usize,
+}
+
+/// Arguments for `--deselect`, which compares *prefixes* of ids: the argument
+/// `a.py::test_x` would leave out `a.py::test_xy` as well. So an id is used
+/// only where no test that must run, known or new, can begin with it: the
+/// list of tests must be proven unchanged, and no known test that runs may
+/// share the prefix.
+fn plain_exclusions(selection: &Selection) -> Plain {
+    let mut plain = Plain {
+        prefixes: Vec::new(),
+        tests: 0,
+    };
+    if selection.inventory_doubt.is_some() {
+        return plain;
+    }
+    let settled = |evidence: &Evidence| evidence.late.is_empty();
+    let stays: Vec<&str> = selection
+        .verdicts
+        .iter()
+        .filter(|(_, verdict)| match verdict {
+            crate::select::Verdict::Run(_) => true,
+            crate::select::Verdict::Skip(evidence) => !settled(evidence),
+        })
+        .map(|(test, _)| test.as_str())
+        .collect();
+    // `stays` is sorted: whatever begins with a prefix stands right after it.
+    let is_free = |prefix: &str| {
+        let at = stays.partition_point(|test| *test < prefix);
+        stays.get(at).is_none_or(|test| !test.starts_with(prefix))
+    };
+    for (test, evidence) in selection.excluded() {
+        if !settled(evidence) || test.contains(['\n', '\r']) {
+            continue;
+        }
+        plain.tests += 1;
+        let covered = plain
+            .prefixes
+            .last()
+            .is_some_and(|last: &String| test.starts_with(last.as_str()));
+        if covered {
+            continue;
+        }
+        // The widest prefix that leaves out nothing else keeps the file short.
+        let wide = test
+            .match_indices("::")
+            .map(|(at, _)| &test[..at + 2])
+            .find(|prefix| is_free(prefix));
+        match wide {
+            Some(prefix) => plain.prefixes.push(prefix.to_owned()),
+            None if is_free(test) => plain.prefixes.push(test.to_owned()),
+            None => plain.tests -= 1,
+        }
+    }
+    plain
+}
+
+fn write(path: &Path, content: &[u8]) -> Result<()> {
+    use std::io::Write;
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(content)?;
+    file.persist(path)
+        .map_err(|error| anyhow::anyhow!("cannot write {}: {}", path.display(), error.error))?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matrix::Outcome;
+    use crate::select::{Reason, Strategy, Verdict};
+
+    fn selection(excluded: &[&str], run: &[&str]) -> Selection {
+        let mut selection = Selection::all(Strategy::Auto, "");
+        selection.all_because = None;
+        selection.inventory_doubt = None;
+        for test in excluded {
+            let evidence = Evidence {
+                baseline: "b".into(),
+                ran_at: "c".into(),
+                outcome: Outcome::Passed,
+                units: 1,
+                late: Vec::new(),
+                duration_ms: 1,
+            };
+            selection.verdicts.insert((*test).into(), Verdict::Skip(evidence));
+        }
+        for test in run {
+            selection.verdicts.insert((*test).into(), Verdict::Run(Reason::New));
+        }
+        selection
+    }
+
+    #[test]
+    fn a_prefix_never_leaves_out_a_test_that_runs() {
+        let chosen = |excluded: &[&str], run: &[&str]| {
+            plain_exclusions(&selection(excluded, run)).prefixes
+        };
+        assert_eq!(chosen(&["a.py::t", "a.py::u"], &["b.py::t"]), ["a.py::"]);
+        assert!(chosen(&["a.py::t"], &["a.py::tx"]).is_empty());
+        assert_eq!(chosen(&["a.py::C::t", "a.py::u"], &["a.py::v"]), ["a.py::C::", "a.py::u"]);
+        assert_eq!(chosen(&["a.py::t[1]"], &["a.py::t[2]"]), ["a.py::t[1]"]);
+    }
+
+    #[test]
+    fn nothing_is_left_out_plainly_while_the_list_of_tests_is_in_doubt() {
+        let mut selection = selection(&["a.py::t"], &[]);
+        selection.inventory_doubt = Some("x".into());
+        assert_eq!(plain_exclusions(&selection).tests, 0);
+    }
+
+    #[test]
+    fn ids_with_line_ends_are_escaped_in_lists_and_kept_out_of_arguments() {
+        let selection = selection(&["a.py::t[\n]"], &["a.py::u"]);
+        assert_eq!(plain_exclusions(&selection).tests, 0);
+        assert_eq!(lines(&["a\\b\n"]), "a\\\\b\\n\n");
+    }
+}

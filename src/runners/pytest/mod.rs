@@ -1,0 +1,69 @@
+//! pytest.
+
+mod config;
+mod detect;
+mod emit;
+
+pub use config::{config_fingerprint, directory_units};
+pub use detect::{Found, find, python_of};
+pub use emit::{Emission, LateFile, emit, escape};
+
+use bstr::{BStr, ByteSlice};
+
+/// Name of the `config` unit that holds the command-line options.
+pub const ARGS: &str = "args";
+
+/// Name of the file that the plug-in reads, in the folder of an emission.
+pub const LATE: &str = "late.json";
+
+/// What stands before pytest's own ids, which are relative to its root folder
+/// `rootdir`, to make them relative to `project`; both relative to the top of
+/// the work tree.
+pub fn id_prefix(rootdir: &BStr, project: &BStr) -> String {
+    if rootdir == project {
+        return String::new();
+    }
+    let beneath = if project.is_empty() {
+        Some(rootdir.as_bytes())
+    } else {
+        rootdir
+            .strip_prefix(project.as_bytes())
+            .and_then(|rest| rest.strip_prefix(b"/"))
+    };
+    match beneath {
+        Some(rest) => format!("{}/", rest.as_bstr()),
+        // pytest's root lies above or beside the project.
+        None => format!("/{rootdir}/"),
+    }
+}
+
+/// The file and the qualified name of the function that a test id names:
+/// `a/test_b.py::C::test_d[1]` → (`a/test_b.py`, `C.test_d`).
+pub fn source_of(test: &str) -> (&str, String) {
+    let (file, rest) = test.split_once("::").unwrap_or((test, ""));
+    let rest = rest.split('[').next().unwrap_or(rest);
+    (file, rest.replace("::", "."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_test_id_names_its_function() {
+        let (file, name) = source_of("a/t.py::C::test_d[x::y]");
+        assert_eq!((file, name.as_str()), ("a/t.py", "C.test_d"));
+        assert_eq!(source_of("a/t.txt").0, "a/t.txt");
+    }
+
+    #[test]
+    fn ids_are_relative_to_the_project() {
+        let prefix = |rootdir: &str, project: &str| id_prefix(rootdir.into(), project.into());
+        assert_eq!(prefix("", ""), "");
+        assert_eq!(prefix("a", "a"), "");
+        assert_eq!(prefix("a/tests", "a"), "tests/");
+        assert_eq!(prefix("tests", ""), "tests/");
+        assert_eq!(prefix("", "a"), "//");
+        assert_eq!(prefix("ab", "a"), "/ab/");
+    }
+}

@@ -1,0 +1,270 @@
+//! Which tests must run. Pure: values in, verdicts out.
+//!
+//! A test is skipped only on proof: a complete row of a good result, each of
+//! whose units has the same fingerprint now [G 4.5]. Everything else runs, and
+//! the verdict says why.
+
+mod memo;
+#[cfg(test)]
+mod properties;
+mod tts;
+
+pub use memo::{Candidate, memo};
+pub use tts::{Differences, tts};
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use crate::matrix::{Fingerprint, Outcome, Unit};
+
+/// The pseudo-test whose row holds what the collection of tests depends on: if
+/// that is unchanged, so is the set of available tests, A(h).
+pub const COLLECTION: &str = "";
+
+/// A rule that computes which tests are selected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Strategy {
+    /// `memo`, the default: a test is skipped iff some stored row of it, from
+    /// any revision, holds at h. S^|N| in [G 4.2.2].
+    #[default]
+    Auto,
+    /// A(h): run everything.
+    All,
+    /// tts(pred(h), h) [G (4.6)], with the nearest recorded ancestor as
+    /// pred(h).
+    Commit,
+    /// What `auto` means, by name.
+    Memo,
+}
+
+impl Strategy {
+    pub const ALL: [Strategy; 4] = [
+        Strategy::Auto,
+        Strategy::All,
+        Strategy::Commit,
+        Strategy::Memo,
+    ];
+
+    pub fn word(self) -> &'static str {
+        match self {
+            Strategy::Auto => "auto",
+            Strategy::All => "all",
+            Strategy::Commit => "commit",
+            Strategy::Memo => "memo",
+        }
+    }
+
+    /// One line for the help.
+    pub fn about(self) -> &'static str {
+        match self {
+            Strategy::Auto => "The most precise strategy that is safe here",
+            Strategy::All => "Every test",
+            Strategy::Commit => "Tests whose dependencies changed since the nearest recorded commit",
+            Strategy::Memo => "Tests that no recorded result, from any commit, vouches for",
+        }
+    }
+}
+
+impl fmt::Display for Strategy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+/// Whether a test runs, and why or why not.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Verdict {
+    Run(Reason),
+    Skip(Evidence),
+}
+
+/// Why a test runs.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Reason {
+    /// No row of it is stored.
+    New,
+    /// A unit of its row is different now.
+    Changed {
+        unit: Unit,
+        from: Fingerprint,
+        to: Fingerprint,
+        baseline: String,
+    },
+    /// It cannot be told whether a unit of its row is different now.
+    Unknown {
+        unit: Unit,
+        why: String,
+        baseline: String,
+    },
+    /// Its last result was not a good one.
+    Failed { outcome: Outcome, baseline: String },
+    /// Its row may lack units.
+    Incomplete { why: String, baseline: String },
+    /// The configuration says so.
+    Forced { pattern: String },
+}
+
+impl Reason {
+    /// The word for it in `selection.json`.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Reason::New => "new",
+            Reason::Changed { .. } => "changed",
+            Reason::Unknown { .. } => "unknown",
+            Reason::Failed { .. } => "failed",
+            Reason::Incomplete { .. } => "incomplete",
+            Reason::Forced { .. } => "forced",
+        }
+    }
+
+    pub fn baseline(&self) -> Option<&str> {
+        match self {
+            Reason::New | Reason::Forced { .. } => None,
+            Reason::Changed { baseline, .. }
+            | Reason::Unknown { baseline, .. }
+            | Reason::Failed { baseline, .. }
+            | Reason::Incomplete { baseline, .. } => Some(baseline),
+        }
+    }
+}
+
+impl fmt::Display for Reason {
+    /// One line for people.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Reason::New => write!(f, "no result of it is stored"),
+            Reason::Changed { unit, from, to, .. } => match (*from, *to) {
+                (Fingerprint::MISSING, _) => write!(f, "{unit} appeared"),
+                (_, Fingerprint::MISSING) => write!(f, "{unit} is gone"),
+                _ => write!(f, "{unit} changed"),
+            },
+            Reason::Unknown { why, .. } => write!(f, "{why}"),
+            Reason::Failed { outcome, .. } => write!(f, "it {} last time", outcome.past()),
+            Reason::Incomplete { why, .. } => {
+                write!(f, "what it used is not fully known: {why}")
+            }
+            Reason::Forced { pattern } => write!(f, "`always-run` names {pattern}"),
+        }
+    }
+}
+
+/// The proof that a test need not run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Evidence {
+    /// Name of the matrix whose row holds now.
+    pub baseline: String,
+    /// The commit at which the test last ran, and how it ended there.
+    pub ran_at: String,
+    pub outcome: Outcome,
+    /// How many units are the same.
+    pub units: usize,
+    /// Units that only the test environment can settle, with the fingerprint
+    /// that they must have; the skip holds only if they do.
+    pub late: Vec<(Unit, Fingerprint)>,
+    pub duration_ms: u32,
+}
+
+/// The verdicts on all known tests.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Selection {
+    pub strategy: Strategy,
+    /// Why everything runs, if it does.
+    pub all_because: Option<String>,
+    /// By test id; without [`COLLECTION`].
+    pub verdicts: BTreeMap<String, Verdict>,
+    /// Why the set of available tests may differ from the known one; `None`
+    /// if it is proven to be the same.
+    pub inventory_doubt: Option<String>,
+    /// Names of the matrices that verdicts rely on, the nearest first.
+    pub baselines: Vec<String>,
+    /// Milliseconds that each known test took last.
+    pub durations: BTreeMap<String, u32>,
+}
+
+/// How much runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    All,
+    Subset,
+    None,
+}
+
+impl Mode {
+    pub fn word(self) -> &'static str {
+        match self {
+            Mode::All => "all",
+            Mode::Subset => "subset",
+            Mode::None => "none",
+        }
+    }
+}
+
+impl Selection {
+    /// Everything runs, for this reason.
+    pub fn all(strategy: Strategy, why: impl Into<String>) -> Selection {
+        Selection {
+            strategy,
+            all_because: Some(why.into()),
+            verdicts: BTreeMap::new(),
+            inventory_doubt: Some("no stored list of tests".to_owned()),
+            baselines: Vec::new(),
+            durations: BTreeMap::new(),
+        }
+    }
+
+    pub fn mode(&self) -> Mode {
+        if self.all_because.is_some() {
+            Mode::All
+        } else if self.selected().next().is_none() && self.inventory_doubt.is_none() {
+            Mode::None
+        } else {
+            Mode::Subset
+        }
+    }
+
+    pub fn selected(&self) -> impl Iterator<Item = (&str, &Reason)> {
+        self.verdicts.iter().filter_map(|(test, verdict)| match verdict {
+            Verdict::Run(reason) => Some((test.as_str(), reason)),
+            Verdict::Skip(_) => None,
+        })
+    }
+
+    pub fn excluded(&self) -> impl Iterator<Item = (&str, &Evidence)> {
+        self.verdicts.iter().filter_map(|(test, verdict)| match verdict {
+            Verdict::Run(_) => None,
+            Verdict::Skip(evidence) => Some((test.as_str(), evidence)),
+        })
+    }
+
+    /// Seconds that all known tests took last, and that the selected ones did.
+    pub fn seconds(&self) -> (f64, f64) {
+        let seconds = |test: &str| f64::from(self.durations.get(test).copied().unwrap_or(0)) / 1e3;
+        let all = self.verdicts.keys().map(|test| seconds(test)).sum();
+        (all, self.selected().map(|(test, _)| seconds(test)).sum())
+    }
+
+    /// Why the selection is of its mode, in one line.
+    pub fn reason(&self) -> String {
+        if let Some(why) = &self.all_because {
+            return why.clone();
+        }
+        let Some((_, first)) = self.selected().next() else {
+            return match &self.inventory_doubt {
+                None => "no change can affect a test".to_owned(),
+                Some(doubt) => format!("only new tests can run: {doubt}"),
+            };
+        };
+        first.to_string()
+    }
+
+    /// Makes every test run that `pattern` (of the configuration) names.
+    pub fn force(&mut self, pattern: &str, matches: impl Fn(&str) -> bool) {
+        for (test, verdict) in &mut self.verdicts {
+            if matches!(verdict, Verdict::Skip(_)) && matches(test) {
+                *verdict = Verdict::Run(Reason::Forced {
+                    pattern: pattern.to_owned(),
+                });
+            }
+        }
+    }
+}

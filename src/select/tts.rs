@@ -1,0 +1,113 @@
+//! Traditional test selection between a stored matrix and the head.
+
+use rustc_hash::FxHashMap;
+
+use super::{Evidence, Reason, Verdict};
+use crate::matrix::{Fingerprint, Matrix, Row, UnitId};
+
+/// How the units of one matrix differ at the head: ∂(n, h) of [G 4.2.1]. A
+/// unit that is in none of the maps has the same fingerprint.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Differences {
+    pub changed: FxHashMap<UnitId, Fingerprint>,
+    /// Units whose value at the head cannot be told, and why.
+    pub unknown: FxHashMap<UnitId, String>,
+    /// Units that only the test environment can settle.
+    pub late: Vec<UnitId>,
+}
+
+/// What the units of one shared set come to.
+#[derive(Clone, Debug, Default)]
+struct SetState {
+    changed: Option<UnitId>,
+    unknown: Option<UnitId>,
+    late: Vec<UnitId>,
+}
+
+/// tts(n, h) of [G (4.5)] for the tests that have a row at n, where `matrix`
+/// is n's: a verdict for each row, in the order of the rows.
+///
+/// A test runs if its result at n was not a good one, if its row may lack
+/// units, or if a unit of its row is different or cannot be told at h.
+pub fn tts(matrix: &Matrix, name: &str, differences: &Differences) -> Vec<Verdict> {
+    let states: Vec<SetState> = matrix
+        .sets
+        .iter()
+        .map(|set| SetState::of(set, differences))
+        .collect();
+    matrix
+        .rows
+        .iter()
+        .map(|row| verdict(matrix, name, row, &states, differences))
+        .collect()
+}
+
+impl SetState {
+    fn of(set: &[UnitId], differences: &Differences) -> SetState {
+        let mut state = SetState::default();
+        for unit in set {
+            if differences.changed.contains_key(unit) {
+                state.changed.get_or_insert(*unit);
+            } else if differences.unknown.contains_key(unit) {
+                state.unknown.get_or_insert(*unit);
+            } else if differences.late.binary_search(unit).is_ok() {
+                state.late.push(*unit);
+            }
+        }
+        state
+    }
+}
+
+fn verdict(
+    matrix: &Matrix,
+    name: &str,
+    row: &Row,
+    states: &[SetState],
+    differences: &Differences,
+) -> Verdict {
+    let baseline = || name.to_owned();
+    if !row.outcome.is_good() {
+        return Verdict::Run(Reason::Failed {
+            outcome: row.outcome,
+            baseline: baseline(),
+        });
+    }
+    if let Some(why) = &row.incomplete {
+        return Verdict::Run(Reason::Incomplete {
+            why: why.clone(),
+            baseline: baseline(),
+        });
+    }
+    let of_row = || row.sets.iter().map(|set| &states[*set as usize]);
+    if let Some(id) = of_row().find_map(|state| state.changed) {
+        let (unit, from) = matrix.units[id as usize].clone();
+        return Verdict::Run(Reason::Changed {
+            unit,
+            from,
+            to: differences.changed[&id],
+            baseline: baseline(),
+        });
+    }
+    if let Some(id) = of_row().find_map(|state| state.unknown) {
+        return Verdict::Run(Reason::Unknown {
+            unit: matrix.units[id as usize].0.clone(),
+            why: differences.unknown[&id].clone(),
+            baseline: baseline(),
+        });
+    }
+    let mut late: Vec<UnitId> = of_row().flat_map(|state| state.late.iter().copied()).collect();
+    late.sort_unstable();
+    late.dedup();
+    Verdict::Skip(Evidence {
+        baseline: baseline(),
+        ran_at: matrix.header.runs[row.run as usize].commit.clone(),
+        outcome: row.outcome,
+        // Sets of one row may overlap; for people, the sum tells enough.
+        units: row.sets.iter().map(|set| matrix.sets[*set as usize].len()).sum(),
+        late: late
+            .into_iter()
+            .map(|id| matrix.units[id as usize].clone())
+            .collect(),
+        duration_ms: row.duration_ms,
+    })
+}
