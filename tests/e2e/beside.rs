@@ -1,0 +1,195 @@
+//! Tools that run beside tamis: pytest-xdist and pytest-cov.
+
+use crate::harness::*;
+
+const FILES: &str = r#"
+-- lib.py --
+import functools
+
+
+def sign(x):
+    if x > 0:
+        return 1
+    elif x < 0:
+        return -1
+    return 0
+
+
+def loop(n):
+    total = 0
+    for i in range(n):
+        if i % 2:
+            continue
+        total += sign(i)
+    return total
+
+
+@functools.lru_cache(maxsize=None)
+def slow():
+    return compute()
+
+
+def compute():
+    return 1
+
+
+def gen():
+    yield 1
+    yield 2
+-- conftest.py --
+import pytest
+
+import lib
+
+
+@pytest.fixture(scope="session")
+def base():
+    return lib.loop(4)
+-- test_a.py --
+import threading
+
+import lib
+
+
+def test_sign():
+    assert lib.sign(3) == 1
+
+
+def test_loop():
+    assert lib.loop(4) == 1
+
+
+def test_base(base):
+    assert base == 1
+
+
+def test_slow():
+    assert lib.slow() == 1
+
+
+def test_gen():
+    assert list(lib.gen()) == [1, 2]
+
+
+def test_thread():
+    thread = threading.Thread(target=lib.sign, args=(-1,))
+    thread.start()
+    thread.join()
+
+
+def test_none():
+    pass
+-- test_b.py --
+import lib
+
+
+def test_sign():
+    assert lib.sign(-3) == -1
+
+
+def test_base(base):
+    assert base == 1
+
+
+def test_slow():
+    assert lib.slow() == 1
+
+
+def test_none():
+    pass
+"#;
+
+/// The same project recorded in one process and by two workers selects the
+/// same tests.
+fn same_selection(python: &Python) {
+    let edits = [
+        replace("lib.py", "return -1", "return -1 * 1"),
+        replace("lib.py", "total = 0", "total = 0 * 1"),
+        replace("lib.py", "return compute()", "return 1 * compute()"),
+        replace("lib.py", "yield 2", "yield 1 + 1"),
+        replace("conftest.py", "lib.loop(4)", "lib.loop(3 + 1)"),
+        append("test_b.py", "\nX = 1\n"),
+        append("lib.py", "# end\n"),
+    ];
+    let mut selections = Vec::new();
+    for options in [None, Some("-n 2")] {
+        let mut project = Project::new(python, FILES);
+        project.set_env("PYTEST_ADDOPTS", options);
+        let run = project.run();
+        assert_eq!(run.outcomes.len(), 11, "{}", run.stderr);
+        assert_eq!(run.outcomes, project.plain());
+        let base = project.snapshot();
+        let mut selected = Vec::new();
+        for edit in &edits {
+            project.restore(&base);
+            edit.apply(&mut project);
+            let run = project.run();
+            let ran: Vec<String> = run.outcomes.keys().cloned().collect();
+            selected.push(ran);
+        }
+        selections.push(selected);
+    }
+    assert_eq!(selections[0], selections[1], "one process, two workers");
+    assert!(
+        selections[0][0].len() > 1 && selections[0][6].is_empty(),
+        "{selections:?}"
+    );
+}
+
+#[test]
+fn xdist_newest() {
+    on_all_interpreters(Wanted::Newest, same_selection);
+}
+
+#[test]
+fn xdist_python_3_11() {
+    on_all_interpreters(Wanted::Minor(11), same_selection);
+}
+
+/// What was recorded by one is valid for the other.
+#[test]
+fn xdist_and_back() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut project = Project::new(python, FILES);
+        assert_eq!(project.run().outcomes.len(), 11);
+        project.set_env("PYTEST_ADDOPTS", Some("-n 2"));
+        let run = project.run();
+        assert!(
+            run.outcomes.is_empty(),
+            "{:?}\n{}",
+            run.selection,
+            run.stderr
+        );
+    });
+}
+
+/// The report of pytest-cov with branches, with and without tamis.
+fn same_coverage(python: &Python) {
+    let project = Project::new(python, FILES);
+    let options = "--cov=. --cov-branch --cov-report=json:cov.json";
+    let report = |command: &str, arguments: &[&str]| {
+        let mut project = Project::new(python, FILES);
+        project.set_env("PYTEST_ADDOPTS", Some(options));
+        let root = project.root();
+        let done = project.command(command, arguments, &root);
+        assert_eq!(done.code(), 0, "{command}: {}{}", done.stdout, done.stderr);
+        let json: serde_json::Value = serde_json::from_str(&project.read("cov.json")).unwrap();
+        (json["files"].clone(), json["totals"].clone())
+    };
+    let executable = project.python.executable();
+    let plain = report(executable.to_str().unwrap(), &["-m", "pytest"]);
+    let under_tamis = report(env!("CARGO_BIN_EXE_tamis"), &["run"]);
+    let missing = &plain.0["lib.py"]["missing_branches"];
+    assert!(missing.is_array(), "{plain:?}");
+    assert_eq!(plain, under_tamis);
+}
+
+#[test]
+fn coverage_newest() {
+    on_all_interpreters(Wanted::Newest, same_coverage);
+}
+
+#[test]
+fn coverage_python_3_11() {
+    on_all_interpreters(Wanted::Minor(11), same_coverage);
+}

@@ -1,0 +1,207 @@
+//! Runs in which the interpreter dies: what was in flight and what had not
+//! run yet is run again; nothing is lost and nothing is believed.
+
+use std::collections::BTreeSet;
+
+use crate::harness::*;
+
+const FILES: &str = r#"
+-- test_crash.py --
+import os
+import signal
+import sys
+import time
+
+
+def test_before():
+    pass
+
+
+def test_crash():
+    how = open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "how.txt")).read()
+    if how == "exit":
+        os._exit(3)
+    if how == "kill":
+        os.kill(os.getpid(), signal.SIGKILL)
+    if how == "abort":
+        os.abort()
+    if how == "sleep":
+        time.sleep(60)
+    if how == "systemexit":
+        sys.exit(4)
+
+
+def test_after():
+    pass
+
+
+def test_last():
+    pass
+"#;
+
+/// Crashes in the given way, repairs the cause, and looks at what runs.
+fn crash(python: &Python, how: &str, ini: &str) {
+    let mut project = Project::new(python, FILES);
+    project.write("pytest.ini", ini);
+    project.write("how.txt", "well");
+    project.commit("well");
+    let all = ids(&["test_before", "test_crash", "test_after", "test_last"]);
+    assert_eq!(keys(&project.run().outcomes), all);
+
+    // An edit that concerns all tests, and makes one crash.
+    project.write("how.txt", how);
+    project.write("conftest.py", "X = 1\n");
+    let crashed = project.tamis(&["run"]);
+    assert_ne!(crashed.code(), 0, "{how}: {}", crashed.stderr);
+
+    let select = project.select();
+    for id in ids(&["test_crash", "test_after", "test_last"]) {
+        assert!(
+            !select.excluded.contains_key(&id),
+            "{how}: {id} must run: {select:?}"
+        );
+    }
+
+    project.write("how.txt", "well");
+    let run = project.run();
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    let ran = keys(&run.outcomes);
+    let must = ids(&["test_crash", "test_after", "test_last"]);
+    assert!(must.is_subset(&ran), "{how}: {ran:?}");
+    // test_before ended before the crash and was recorded.
+    assert_eq!(ran, must, "{how}");
+    assert_eq!(
+        run.outcomes.values().collect::<BTreeSet<_>>(),
+        BTreeSet::from([&"passed".to_owned()])
+    );
+    let again = project.run();
+    assert!(again.outcomes.is_empty(), "{:?}", again.outcomes);
+}
+
+fn ids(names: &[&str]) -> BTreeSet<String> {
+    names
+        .iter()
+        .map(|name| format!("test_crash.py::{name}"))
+        .collect()
+}
+
+fn keys(outcomes: &Outcomes) -> BTreeSet<String> {
+    outcomes.keys().cloned().collect()
+}
+
+#[test]
+fn os_exit() {
+    on_all_interpreters(Wanted::Newest, |python| crash(python, "exit", "[pytest]\n"));
+}
+
+#[test]
+fn killed() {
+    on_all_interpreters(Wanted::Newest, |python| crash(python, "kill", "[pytest]\n"));
+}
+
+#[test]
+fn aborted() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        crash(python, "abort", "[pytest]\n")
+    });
+}
+
+#[test]
+fn killed_on_3_11() {
+    on_all_interpreters(Wanted::Minor(11), |python| {
+        crash(python, "kill", "[pytest]\n")
+    });
+}
+
+#[test]
+fn time_out() {
+    let ini = "[pytest]\nfaulthandler_timeout = 1\nfaulthandler_exit_on_timeout = true\n";
+    on_all_interpreters(Wanted::Newest, |python| {
+        // The option came with pytest 9; without it nobody ends the test.
+        let probe = "import pytest, sys; sys.exit(pytest.version_tuple < (9,))";
+        let version = project_probe(python, probe);
+        if version {
+            crash(python, "sleep", ini);
+        }
+    });
+}
+
+fn project_probe(python: &Python, program: &str) -> bool {
+    let project = Project::bare_world(python);
+    let done = project.command(python.executable(), &["-c", program], &project.root());
+    done.status.success()
+}
+
+/// With `-x`, tests after the failure have not run: they run next time.
+#[test]
+fn stopped_early() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut project = Project::new(
+            python,
+            r#"
+-- test_stop.py --
+import pathlib
+
+
+def test_a():
+    pass
+
+
+def test_b():
+    assert pathlib.Path(__file__).with_name("good.txt").exists()
+
+
+def test_c():
+    pass
+"#,
+        );
+        project.set_env("PYTEST_ADDOPTS", Some("-x"));
+        let run = project.run();
+        assert_eq!(run.code, 1);
+        assert_eq!(run.outcomes.len(), 2);
+        project.write("good.txt", "");
+        let run = project.run();
+        let ran: Vec<&str> = run.outcomes.keys().map(String::as_str).collect();
+        assert_eq!(
+            ran,
+            ["test_stop.py::test_b", "test_stop.py::test_c"],
+            "{}",
+            run.stderr
+        );
+    });
+}
+
+/// A file that cannot be collected is an error, again and again, until it is
+/// repaired; then its tests run.
+#[test]
+fn collection_error() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut project = Project::new(
+            python,
+            r#"
+-- lib.py --
+VALUE = 1
+-- test_lib.py --
+import lib
+
+
+def test_value():
+    assert lib.VALUE == 1
+-- test_other.py --
+def test_other():
+    pass
+"#,
+        );
+        assert_eq!(project.run().code, 0);
+        project.write("lib.py", "raise ValueError\n");
+        let first = project.tamis(&["run"]);
+        assert_ne!(first.code(), 0, "{}", first.stderr);
+        let second = project.tamis(&["run"]);
+        assert_ne!(second.code(), 0, "still broken: {}", second.stderr);
+        project.write("lib.py", "VALUE = 1 + 0\n");
+        let run = project.run();
+        assert_eq!(run.code, 0, "{}", run.stderr);
+        let ran: Vec<&str> = run.outcomes.keys().map(String::as_str).collect();
+        assert_eq!(ran, ["test_lib.py::test_value"], "{}", run.stderr);
+    });
+}

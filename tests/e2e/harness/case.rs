@@ -1,0 +1,215 @@
+//! One row of the edit table: a project, and for each edit the tests that it
+//! must select. Each edit starts from the same recorded base.
+
+use super::change::Change;
+use super::expect::{Bounds, Expect, Ids, failures, unsafe_skips};
+use super::project::Project;
+use super::python::{Python, Wanted};
+
+struct Edit {
+    what: &'static str,
+    changes: Vec<Change>,
+    expect: Expect,
+    /// What the reason of a selected test must say: (test id, text).
+    because: Vec<(&'static str, &'static str)>,
+    /// Only the test step can see the change.
+    late: bool,
+}
+
+/// A project with edits.
+pub struct Case {
+    files: &'static str,
+    own_venv: bool,
+    cwd: &'static str,
+    setup: Vec<Change>,
+    /// Tests that run at every selection, and whether they fail.
+    always: Vec<&'static str>,
+    edits: Vec<Edit>,
+}
+
+impl Case {
+    /// A case on the files of `text` (see [`super::text::files`]).
+    pub fn new(text: &'static str) -> Case {
+        Case {
+            files: text,
+            own_venv: false,
+            cwd: "",
+            setup: Vec::new(),
+            always: Vec::new(),
+            edits: Vec::new(),
+        }
+    }
+
+    /// Changes to make before the base is committed.
+    pub fn setup(mut self, changes: impl Into<Vec<Change>>) -> Case {
+        self.setup.extend(changes.into());
+        self
+    }
+
+    /// Gives the project a virtual environment of its own.
+    pub fn own_venv(mut self) -> Case {
+        self.own_venv = true;
+        self
+    }
+
+    /// Runs the commands in this folder of the project.
+    pub fn cwd(mut self, folder: &'static str) -> Case {
+        self.cwd = folder;
+        self
+    }
+
+    /// These tests run whatever was edited: they fail, or what they used
+    /// cannot be known. They are added to every edit's expectation.
+    pub fn always<const N: usize>(mut self, tests: [&'static str; N]) -> Case {
+        self.always = tests.to_vec();
+        self
+    }
+
+    pub fn edit(
+        mut self,
+        what: &'static str,
+        changes: impl Into<Vec<Change>>,
+        expect: impl Into<Expect>,
+    ) -> Case {
+        self.edits.push(Edit {
+            what,
+            changes: changes.into(),
+            expect: expect.into(),
+            because: Vec::new(),
+            late: false,
+        });
+        self
+    }
+
+    /// The last edit is one that only the test step can see (an environment
+    /// variable, an installed package).
+    pub fn late(mut self) -> Case {
+        self.edits.last_mut().unwrap().late = true;
+        self
+    }
+
+    /// The reason for which the last edit selects `test` contains `text`.
+    pub fn because(mut self, test: &'static str, text: &'static str) -> Case {
+        self.edits.last_mut().unwrap().because.push((test, text));
+        self
+    }
+
+    /// Runs the case; panics with all that is wrong in it.
+    pub fn check(&self, python: &Python) {
+        let mut project = Project::new(python, self.files);
+        project.cwd = self.cwd.to_owned();
+        if self.own_venv {
+            project.make_own_venv();
+        }
+        for change in &self.setup {
+            change.apply(&mut project);
+        }
+        project.commit("set up");
+
+        let mut wrong = self.check_base(&mut project);
+        let base = project.snapshot();
+        for edit in &self.edits {
+            project.restore(&base);
+            for change in &edit.changes {
+                change.apply(&mut project);
+            }
+            let found = self.check_edit(&mut project, edit);
+            wrong.extend(
+                found
+                    .into_iter()
+                    .map(|what| format!("{}: {what}", edit.what)),
+            );
+        }
+        assert!(wrong.is_empty(), "{python}\n{}", wrong.join("\n"));
+    }
+
+    /// The first run: everything runs, with plain pytest's outcomes.
+    fn check_base(&self, project: &mut Project) -> Vec<String> {
+        let plain = project.plain();
+        let mut wrong = Vec::new();
+        let failing: Ids = failures(&plain);
+        let declared: Ids = self
+            .always
+            .iter()
+            .filter_map(|id| id.strip_prefix("! "))
+            .map(Into::into)
+            .collect();
+        if failing != declared {
+            wrong.push(format!("base: {failing:?} fail and {declared:?} should"));
+        }
+        if !only_plain() {
+            let run = project.run();
+            if run.outcomes != plain {
+                wrong.push(format!(
+                    "base: {:?} and not {plain:?}\n{}",
+                    run.outcomes, run.stderr
+                ));
+            }
+        }
+        wrong
+    }
+
+    fn check_edit(&self, project: &mut Project, edit: &Edit) -> Vec<String> {
+        if only_plain() {
+            let plain = project.plain();
+            return Bounds::of(&edit.expect, &self.always, &plain).check_table(&plain);
+        }
+        let before = project.last.clone();
+        let select = project.select();
+        let run = project.run();
+        let plain = project.plain();
+        let bounds = Bounds::of(&edit.expect, &self.always, &plain);
+        let mut wrong = unsafe_skips(&before, &run, &plain);
+        wrong.extend(bounds.check_table(&plain));
+        wrong.extend(bounds.check_run(&run, &plain));
+        if !edit.late {
+            wrong.extend(bounds.check_select(&select, &plain));
+        }
+        for (test, text) in &edit.because {
+            let reason = run.selection.selected.get(*test).map(ToString::to_string);
+            if !reason.as_ref().is_some_and(|reason| reason.contains(text)) {
+                wrong.push(format!("{test}: the reason must say {text:?}: {reason:?}"));
+            }
+        }
+        wrong
+    }
+}
+
+/// Checks the table itself, without tamis: that the projects run, and that
+/// the tests which are said to fail after an edit do.
+fn only_plain() -> bool {
+    std::env::var_os("TAMIS_E2E_PLAIN").is_some()
+}
+
+/// Runs `check` on each interpreter of the table that `wanted` names.
+pub fn on_all_interpreters(wanted: Wanted, check: impl Fn(&Python)) {
+    for python in Python::find(wanted) {
+        check(&python);
+    }
+}
+
+/// Makes the tests of functions that return a [`Case`]: each on the newest
+/// interpreter, on 3.11, and by `TAMIS_E2E_ALL=1` on the others.
+macro_rules! cases {
+    ($($name:ident),* $(,)?) => {
+        $(mod $name {
+            use crate::harness::{Wanted, on_all_interpreters};
+
+            #[test]
+            fn newest() {
+                on_all_interpreters(Wanted::Newest, |python| super::$name().check(python));
+            }
+
+            #[test]
+            fn python_3_11() {
+                on_all_interpreters(Wanted::Minor(11), |python| super::$name().check(python));
+            }
+
+            #[test]
+            fn others() {
+                on_all_interpreters(Wanted::Others, |python| super::$name().check(python));
+            }
+        })*
+    };
+}
+pub(crate) use cases;

@@ -1,0 +1,18 @@
+//! What the end-to-end tests share: interpreters, small projects in git, and
+//! the rule that checks one edit.
+
+mod case;
+mod change;
+mod expect;
+mod project;
+mod python;
+mod text;
+
+pub(crate) use case::cases;
+pub use case::{Case, on_all_interpreters};
+pub use change::{
+    append, delete, env, install, python, rename, replace, symlink, uninstall, unset, write,
+};
+pub use expect::{ALL, Expect, NONE, all_but, between};
+pub use project::{Finished, Outcomes, Project};
+pub use python::{Python, Wanted};

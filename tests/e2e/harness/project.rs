@@ -1,0 +1,473 @@
+//! One project in a git repository of its own, and the commands run in it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::python::{Python, site_packages};
+use super::text;
+
+/// How each test ended, by test id.
+pub type Outcomes = BTreeMap<String, String>;
+
+/// Longer than any case takes on a busy machine: a hang must not stop the table.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+/// A temporary world: the project, what lies beside it, a home directory.
+pub struct Project {
+    pub python: Python,
+    world: tempfile::TempDir,
+    venv: PathBuf,
+    /// Folder inside the project in which the commands are run.
+    pub cwd: String,
+    env: BTreeMap<String, String>,
+    /// The outcome of each test when tamis last ran it.
+    pub last: Outcomes,
+}
+
+/// What a command left.
+pub struct Finished {
+    pub status: ExitStatus,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Finished {
+    /// The exit code; -1 when a signal ended the process.
+    pub fn code(&self) -> i32 {
+        self.status.code().unwrap_or(-1)
+    }
+}
+
+/// The parts of `selection.json` that the table looks at.
+#[derive(Clone, Debug, Default)]
+pub struct Selection {
+    pub mode: String,
+    pub reason: Value,
+    /// The reason of each selected test.
+    pub selected: BTreeMap<String, Value>,
+    /// The evidence of each excluded test.
+    pub excluded: BTreeMap<String, Value>,
+}
+
+/// What `tamis run --json` said and did.
+pub struct Run {
+    pub code: i32,
+    pub selection: Selection,
+    /// The tests that ran.
+    pub outcomes: Outcomes,
+    pub stderr: String,
+}
+
+impl Project {
+    /// A repository with the files of `text` (see [`text::files`]),
+    /// committed.
+    pub fn new(python: &Python, text: &str) -> Project {
+        let mut project = Project::bare_world(python);
+        project.write(".gitignore", "__pycache__/\n.pytest_cache/\n.tamis/\n");
+        for (path, content) in text::files(text) {
+            project.write(&path, &content);
+        }
+        project.git(&["init", "--quiet", "--initial-branch=main"]);
+        project.commit("base");
+        project
+    }
+
+    /// A world whose project folder is empty and no repository.
+    pub fn bare_world(python: &Python) -> Project {
+        let world = tempfile::Builder::new()
+            .prefix("tamis-e2e-")
+            .tempdir()
+            .unwrap();
+        for folder in ["home", "project", "outside", "tmp"] {
+            fs::create_dir(world.path().join(folder)).unwrap();
+        }
+        Project {
+            python: python.clone(),
+            venv: python.venv.clone(),
+            world,
+            cwd: String::new(),
+            env: BTreeMap::new(),
+            last: Outcomes::new(),
+        }
+    }
+
+    pub fn root(&self) -> PathBuf {
+        self.world.path().join("project")
+    }
+
+    pub fn world(&self) -> &Path {
+        self.world.path()
+    }
+
+    pub fn path(&self, path: &str) -> PathBuf {
+        if let Some(rest) = path.strip_prefix("@outside/") {
+            self.world().join("outside").join(rest)
+        } else if let Some(rest) = path.strip_prefix("@site/") {
+            assert!(
+                self.venv.starts_with(self.world()),
+                "{path} needs an own environment"
+            );
+            site_packages(&self.venv, self.python.minor).join(rest)
+        } else {
+            self.root().join(path)
+        }
+    }
+
+    /// Gives the project a virtual environment of its own, which sees the
+    /// packages of the shared one.
+    pub fn make_own_venv(&mut self) {
+        let venv = self.world().join("venv");
+        let status = Command::new(self.python.executable())
+            .args(["-m", "venv", "--without-pip"])
+            .arg(&venv)
+            .status()
+            .unwrap();
+        assert!(status.success());
+        self.venv = venv;
+        let shared = self.python.site_packages();
+        self.write("@site/shared.pth", &format!("{}\n", shared.display()));
+    }
+
+    pub fn read(&self, path: &str) -> String {
+        let full = self.path(path);
+        fs::read_to_string(&full).unwrap_or_else(|e| panic!("{}: {e}", full.display()))
+    }
+
+    /// Writes a file, and forgets what Python compiled from an older one:
+    /// a stale cache is possible only when two edits share second and size,
+    /// which people do not do.
+    pub fn write(&mut self, path: &str, text: &str) {
+        let full = self.path(path);
+        fs::create_dir_all(full.parent().unwrap()).unwrap();
+        fs::write(&full, text).unwrap_or_else(|e| panic!("{}: {e}", full.display()));
+        forget_compiled(&full);
+    }
+
+    pub fn delete(&mut self, path: &str) {
+        let full = self.path(path);
+        let deleted = if full.is_dir() && !full.is_symlink() {
+            fs::remove_dir_all(&full)
+        } else {
+            fs::remove_file(&full)
+        };
+        deleted.unwrap_or_else(|e| panic!("{}: {e}", full.display()));
+        forget_compiled(&full);
+    }
+
+    pub fn rename(&mut self, from: &str, to: &str) {
+        let (from, to) = (self.path(from), self.path(to));
+        fs::create_dir_all(to.parent().unwrap()).unwrap();
+        fs::rename(&from, &to).unwrap_or_else(|e| panic!("{}: {e}", from.display()));
+        forget_compiled(&from);
+    }
+
+    pub fn symlink(&mut self, path: &str, target: &str) {
+        let full = self.path(path);
+        fs::create_dir_all(full.parent().unwrap()).unwrap();
+        let _ = fs::remove_file(&full);
+        std::os::unix::fs::symlink(target, &full).unwrap();
+    }
+
+    pub fn set_env(&mut self, name: &str, value: Option<&str>) {
+        match value {
+            Some(value) => self.env.insert(name.to_owned(), value.to_owned()),
+            None => self.env.remove(name),
+        };
+    }
+
+    /// A distribution in site-packages as pip would leave it. The digests in
+    /// RECORD stand in for SHA-256: what counts is that they follow content.
+    pub fn install(&mut self, name: &str, version: &str, files: &[(String, String)]) {
+        self.uninstall(name);
+        let mut record = String::new();
+        let info = format!("{name}-{version}.dist-info");
+        let metadata = format!("Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n");
+        let mut all = files.to_vec();
+        all.push((format!("{info}/METADATA"), metadata));
+        all.push((format!("{info}/INSTALLER"), "pip\n".to_owned()));
+        let names: std::collections::BTreeSet<&str> = files
+            .iter()
+            .filter_map(|(path, _)| path.split(['/', '.']).next())
+            .collect();
+        let top_level: String = names.iter().map(|name| format!("{name}\n")).collect();
+        all.push((format!("{info}/top_level.txt"), top_level));
+        for (path, content) in &all {
+            self.write(&format!("@site/{path}"), content);
+            let digest = blake3::hash(content.as_bytes()).to_hex();
+            record += &format!("{path},sha256={digest},{}\n", content.len());
+        }
+        record += &format!("{info}/RECORD,,\n");
+        self.write(&format!("@site/{info}/RECORD"), &record);
+    }
+
+    pub fn uninstall(&mut self, name: &str) {
+        let site = self.path("@site/");
+        let info = fs::read_dir(&site)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .find(|path| {
+                let file = path.file_name().unwrap().to_string_lossy();
+                file.starts_with(&format!("{name}-")) && file.ends_with(".dist-info")
+            });
+        let Some(info) = info else { return };
+        for line in fs::read_to_string(info.join("RECORD")).unwrap().lines() {
+            let file = site.join(line.split(',').next().unwrap());
+            fs::remove_file(&file).unwrap();
+            forget_compiled(&file);
+        }
+        fs::remove_dir(info).unwrap();
+    }
+
+    /// Runs a Python program in the project's folder.
+    pub fn python(&self, program: &str) {
+        let executable = self.venv.join("bin/python");
+        let done = self.command(executable, &["-c", program], &self.root());
+        assert!(
+            done.status.success(),
+            "{program}\n{}{}",
+            done.stdout,
+            done.stderr
+        );
+    }
+
+    pub fn git(&self, arguments: &[&str]) -> String {
+        let done = self.command("git", arguments, &self.root());
+        assert!(done.status.success(), "git {arguments:?}: {}", done.stderr);
+        done.stdout
+    }
+
+    pub fn commit(&self, message: &str) {
+        self.git(&["add", "--all"]);
+        self.git(&["commit", "--quiet", "--allow-empty", "--message", message]);
+    }
+
+    /// `tamis ARGUMENTS` in the folder `cwd`.
+    pub fn tamis(&self, arguments: &[&str]) -> Finished {
+        self.command(
+            env!("CARGO_BIN_EXE_tamis"),
+            arguments,
+            &self.root().join(&self.cwd),
+        )
+    }
+
+    /// `tamis run --json`, and the check that its own words agree.
+    pub fn run(&mut self) -> Run {
+        self.run_with(&[])
+    }
+
+    /// `tamis run --json ARGUMENTS`.
+    pub fn run_with(&mut self, arguments: &[&str]) -> Run {
+        let done = self.tamis(&[&["run", "--json"], arguments].concat());
+        let json: Value = serde_json::from_str(&done.stdout).unwrap_or_else(|e| {
+            let Finished {
+                status,
+                stdout,
+                stderr,
+            } = &done;
+            panic!(
+                "`tamis run --json` must print one JSON object: {e}\n{status}\n{stdout}\n{stderr}"
+            )
+        });
+        let outcomes: Outcomes = match json.get("outcomes") {
+            Some(outcomes) => serde_json::from_value(outcomes.clone()).unwrap(),
+            None => Outcomes::new(),
+        };
+        self.last.extend(outcomes.clone());
+        Run {
+            code: done.code(),
+            selection: Selection::of(&json),
+            outcomes,
+            stderr: done.stderr,
+        }
+    }
+
+    /// `tamis select --json` for the working tree.
+    pub fn select(&self) -> Selection {
+        let done = self.tamis(&["select", "--json"]);
+        let json = serde_json::from_str(&done.stdout).unwrap_or_else(|e| {
+            panic!("`tamis select --json`: {e}\n{}{}", done.stdout, done.stderr)
+        });
+        assert_eq!(done.code(), 0, "{}", done.stderr);
+        Selection::of(&json)
+    }
+
+    /// Runs everything with plain pytest, and says how each test ended.
+    pub fn plain(&self) -> Outcomes {
+        let file = self.world().join("outcomes.json");
+        let _ = fs::remove_file(&file);
+        let mut env = self.env.clone();
+        env.insert("E2E_OUTCOMES".into(), file.display().to_string());
+        let executable = self.venv.join("bin/python");
+        let arguments = ["-m", "pytest", "-p", "e2e_outcomes"];
+        let cwd = self.root().join(&self.cwd);
+        let done = self.command_in(&env, executable.as_ref(), &arguments, &cwd);
+        let text = fs::read_to_string(&file).unwrap_or_else(|e| {
+            panic!(
+                "plain pytest did not finish: {e}\n{}{}",
+                done.stdout, done.stderr
+            )
+        });
+        serde_json::from_str(&text).unwrap()
+    }
+
+    /// A copy of the whole world, to come back to.
+    pub fn snapshot(&self) -> Snapshot {
+        let copy = tempfile::Builder::new()
+            .prefix("tamis-e2e-")
+            .tempdir()
+            .unwrap();
+        copy_tree(self.world(), copy.path());
+        Snapshot {
+            copy,
+            env: self.env.clone(),
+            last: self.last.clone(),
+        }
+    }
+
+    pub fn restore(&mut self, snapshot: &Snapshot) {
+        for entry in fs::read_dir(self.world()).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                fs::remove_dir_all(path).unwrap();
+            } else {
+                fs::remove_file(path).unwrap();
+            }
+        }
+        copy_tree(snapshot.copy.path(), self.world());
+        self.env = snapshot.env.clone();
+        self.last = snapshot.last.clone();
+    }
+
+    pub fn command(
+        &self,
+        program: impl AsRef<std::ffi::OsStr>,
+        arguments: &[&str],
+        cwd: &Path,
+    ) -> Finished {
+        self.command_in(&self.env, program.as_ref(), arguments, cwd)
+    }
+
+    /// Runs a program in a hermetic environment.
+    fn command_in(
+        &self,
+        env: &BTreeMap<String, String>,
+        program: &std::ffi::OsStr,
+        arguments: &[&str],
+        cwd: &Path,
+    ) -> Finished {
+        let out = tempfile::NamedTempFile::new_in(self.world()).unwrap();
+        let err = tempfile::NamedTempFile::new_in(self.world()).unwrap();
+        let bin = self.venv.join("bin");
+        let mut child = Command::new(program)
+            .args(arguments)
+            .current_dir(cwd)
+            .env_clear()
+            .env(
+                "PATH",
+                format!("{}:/usr/local/bin:/usr/bin:/bin", bin.display()),
+            )
+            .env("HOME", self.world().join("home"))
+            .env("TMPDIR", self.world().join("tmp"))
+            .env("LANG", "C.UTF-8")
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .env("GIT_AUTHOR_NAME", "A")
+            .env("GIT_AUTHOR_EMAIL", "a@example.org")
+            .env("GIT_AUTHOR_DATE", "2026-01-02T03:04:05Z")
+            .env("GIT_COMMITTER_NAME", "C")
+            .env("GIT_COMMITTER_EMAIL", "c@example.org")
+            .env("GIT_COMMITTER_DATE", "2026-01-02T03:04:05Z")
+            .env("TAMIS_PYTHON", self.venv.join("bin/python"))
+            .envs(env)
+            .stdin(Stdio::null())
+            .stdout(out.reopen().unwrap())
+            .stderr(err.reopen().unwrap())
+            .spawn()
+            .unwrap_or_else(|e| panic!("{program:?}: {e}"));
+        let started = Instant::now();
+        let status = loop {
+            if let Some(status) = child.try_wait().unwrap() {
+                break status;
+            }
+            if started.elapsed() > PATIENCE {
+                let _ = child.kill();
+                panic!("{program:?} {arguments:?} did not end in {PATIENCE:?}");
+            }
+            std::thread::sleep(Duration::from_millis(3));
+        };
+        let read = |file: &Path| String::from_utf8_lossy(&fs::read(file).unwrap()).into_owned();
+        Finished {
+            status,
+            stdout: read(out.path()),
+            stderr: read(err.path()),
+        }
+    }
+}
+
+/// See [`Project::snapshot`].
+pub struct Snapshot {
+    copy: tempfile::TempDir,
+    env: BTreeMap<String, String>,
+    last: Outcomes,
+}
+
+impl Selection {
+    fn of(json: &Value) -> Selection {
+        let by_id = |list: &str, field: &str| {
+            let entries = json[list].as_array().cloned().unwrap_or_default();
+            entries
+                .iter()
+                .map(|entry| {
+                    let id = entry["id"].as_str().expect("each entry has an id");
+                    (id.to_owned(), entry[field].clone())
+                })
+                .collect()
+        };
+        Selection {
+            mode: json["mode"].as_str().unwrap_or_default().to_owned(),
+            reason: json["reason"].clone(),
+            selected: by_id("selected", "reason"),
+            excluded: by_id("excluded", "evidence"),
+        }
+    }
+}
+
+/// Removes what Python and pytest compiled from this source file.
+fn forget_compiled(source: &Path) {
+    let stem = source
+        .file_stem()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
+    let cache = source.with_file_name("__pycache__");
+    for entry in fs::read_dir(cache).into_iter().flatten().flatten() {
+        if entry
+            .file_name()
+            .to_string_lossy()
+            .starts_with(&format!("{stem}."))
+        {
+            fs::remove_file(entry.path()).unwrap();
+        }
+    }
+}
+
+/// Copies what is inside `from` into `to`, times and links included.
+fn copy_tree(from: &Path, to: &Path) {
+    let status = Command::new("cp")
+        .args(["-a", "--"])
+        .arg(from.join("."))
+        .arg(to)
+        .status()
+        .unwrap();
+    assert!(
+        status.success(),
+        "cp -a {} {}",
+        from.display(),
+        to.display()
+    );
+}

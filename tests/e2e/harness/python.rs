@@ -1,0 +1,198 @@
+//! The Python interpreters of this machine, each with a virtual environment
+//! that holds what the projects need.
+
+use std::fmt;
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+
+/// The minor versions of Python 3 that tamis supports or will meet.
+const MINORS: std::ops::RangeInclusive<u32> = 8..=15;
+
+/// Which interpreters a test wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// The newest of this machine.
+    Newest,
+    /// This minor version of Python 3, unless it is also the newest.
+    Minor(u32),
+    /// Those that neither of the two above names; only asked for by
+    /// `TAMIS_E2E_ALL=1`.
+    Others,
+    /// This minor version of Python 3, if the machine has it.
+    Exactly(u32),
+}
+
+/// A prepared virtual environment of one interpreter.
+#[derive(Clone, Debug)]
+pub struct Python {
+    pub minor: u32,
+    pub venv: PathBuf,
+}
+
+impl fmt::Display for Python {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Python 3.{}", self.minor)
+    }
+}
+
+impl Python {
+    pub fn executable(&self) -> PathBuf {
+        self.venv.join("bin/python")
+    }
+
+    pub fn site_packages(&self) -> PathBuf {
+        site_packages(&self.venv, self.minor)
+    }
+
+    /// The environments that `wanted` names. Says so loudly, and fails under
+    /// `CI=true`, when there is none because the machine lacks something.
+    pub fn find(wanted: Wanted) -> Vec<Python> {
+        let present = interpreters();
+        let Some((newest, _)) = present.last() else {
+            skip("no Python interpreter from 3.8 on that runs was found");
+            return Vec::new();
+        };
+        present
+            .iter()
+            .filter(|(minor, _)| match wanted {
+                Wanted::Newest => minor == newest,
+                Wanted::Minor(this) => *minor == this && this != *newest,
+                Wanted::Others => {
+                    minor != newest && *minor != 11 && std::env::var_os("TAMIS_E2E_ALL").is_some()
+                }
+                Wanted::Exactly(this) => *minor == this,
+            })
+            .filter_map(|(minor, executable)| match prepare(*minor, executable) {
+                Ok(python) => Some(python),
+                Err(why) => {
+                    skip(&format!("Python 3.{minor}: {why}"));
+                    None
+                }
+            })
+            .collect()
+    }
+}
+
+pub fn site_packages(venv: &Path, minor: u32) -> PathBuf {
+    venv.join(format!("lib/python3.{minor}/site-packages"))
+}
+
+/// A test that cannot run here is a failure in CI, and a loud line elsewhere
+/// (written past the capture of the test harness).
+pub fn skip(why: &str) {
+    assert!(
+        std::env::var("CI").as_deref() != Ok("true"),
+        "cannot be skipped in CI: {why}"
+    );
+    let _ = writeln!(std::io::stderr(), "SKIPPED: {why}");
+}
+
+/// Minor version and executable of each interpreter that really runs (pyenv's
+/// shims exist for versions that are not active), oldest first.
+fn interpreters() -> &'static [(u32, PathBuf)] {
+    static FOUND: OnceLock<Vec<(u32, PathBuf)>> = OnceLock::new();
+    FOUND.get_or_init(|| {
+        MINORS
+            .filter_map(|minor| {
+                candidates(minor)
+                    .into_iter()
+                    .find(|executable| runs(executable, minor))
+                    .map(|executable| (minor, executable))
+            })
+            .collect()
+    })
+}
+
+fn candidates(minor: u32) -> Vec<PathBuf> {
+    let name = format!("python3.{minor}");
+    let pyenv = std::env::var_os("PYENV_ROOT")
+        .map(PathBuf::from)
+        .or_else(|| std::env::home_dir().map(|home| home.join(".pyenv")));
+    let versions = pyenv.and_then(|root| fs::read_dir(root.join("versions")).ok());
+    let mut found: Vec<PathBuf> = versions
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path().join("bin").join(&name))
+        .filter(|executable| executable.exists())
+        .collect();
+    found.sort();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    found.extend(std::env::split_paths(&path).map(|dir| dir.join(&name)));
+    found
+}
+
+fn runs(executable: &Path, minor: u32) -> bool {
+    let program = format!("import venv, sys; assert sys.version_info[:2] == (3, {minor})");
+    Command::new(executable)
+        .args(["-c", &program])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success())
+}
+
+/// Makes the environment on first use. Several test processes may ask at once:
+/// a lock on a file beside it lets one work while the others wait.
+fn prepare(minor: u32, executable: &Path) -> Result<Python, String> {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/python");
+    let requirements = fixtures.join("requirements.txt");
+    let plugin = fixtures.join("e2e_outcomes.py");
+    let read =
+        |path: &Path| fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()));
+    let stamp = format!(
+        "{}\n{}{}",
+        executable.display(),
+        read(&requirements)?,
+        read(&plugin)?
+    );
+
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("../python");
+    fs::create_dir_all(&target).map_err(|e| format!("{}: {e}", target.display()))?;
+    let target = target.canonicalize().map_err(|e| e.to_string())?;
+    let venv = target.join(format!("3.{minor}"));
+    let python = Python { minor, venv };
+    let lock =
+        fs::File::create(target.join(format!("3.{minor}.lock"))).map_err(|e| e.to_string())?;
+    lock.lock().map_err(|e| e.to_string())?;
+
+    let stamp_file = python.venv.join("tamis-stamp");
+    if fs::read_to_string(&stamp_file).is_ok_and(|text| text == stamp) {
+        return Ok(python);
+    }
+    let _ = fs::remove_dir_all(&python.venv);
+    let venv = python.venv.as_os_str();
+    succeed(Command::new(executable).args(["-m", "venv"]).arg(venv))?;
+    succeed(
+        Command::new(python.executable())
+            .args([
+                "-m",
+                "pip",
+                "install",
+                "--quiet",
+                "--disable-pip-version-check",
+                "-r",
+            ])
+            .arg(&requirements),
+    )?;
+    fs::copy(&plugin, python.site_packages().join("e2e_outcomes.py")).map_err(|e| e.to_string())?;
+    fs::write(&stamp_file, stamp).map_err(|e| e.to_string())?;
+    Ok(python)
+}
+
+fn succeed(command: &mut Command) -> Result<(), String> {
+    let output = command
+        .env("PIP_ROOT_USER_ACTION", "ignore")
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|e| format!("{command:?}: {e}"))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    Err(format!("{command:?}: {}\n{stderr}", output.status))
+}

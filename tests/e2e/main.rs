@@ -1,0 +1,15 @@
+//! tamis on real projects: after each edit, exactly the tests that the edit
+//! can affect are run, and every verdict equals that of running everything.
+//!
+//! Environment: `TAMIS_E2E_ALL=1` runs the table on every interpreter present,
+//! `TAMIS_E2E_PLAIN=1` checks the table itself with plain pytest alone,
+//! `CI=true` turns a missing interpreter or package from a skip into a failure.
+
+mod bad_input;
+mod beside;
+mod crashes;
+mod git_states;
+mod harness;
+mod smoke;
+mod stores;
+mod table;

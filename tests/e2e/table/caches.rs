@@ -1,0 +1,294 @@
+//! Values that functions keep: whoever gets one depends on what computed it.
+
+use crate::harness::*;
+
+cases!(caches, cached_properties);
+
+/// `functools.lru_cache` and `cache`.
+fn caches() -> Case {
+    Case::new(
+        r#"
+-- lib.py --
+import functools
+import pathlib
+
+cache = getattr(functools, "cache", functools.lru_cache(maxsize=None))
+
+
+@functools.lru_cache()
+def settings():
+    return read()
+
+
+def read():
+    return int(pathlib.Path(__file__).with_name("settings.txt").read_text())
+
+
+@cache
+def table():
+    return fill()
+
+
+def fill():
+    return {"a": 1}
+
+
+@functools.lru_cache(maxsize=None)
+def square(x):
+    return multiply(x, x)
+
+
+def multiply(x, y):
+    return x * y
+
+
+class Parser:
+    @functools.lru_cache(maxsize=None)
+    def rules(self):
+        return compile_rules()
+
+
+def compile_rules():
+    return 1
+
+
+PARSER = Parser()
+
+
+def plain():
+    return 1
+-- settings.txt --
+1
+-- test_first.py --
+import lib
+
+
+def test_settings():
+    assert lib.settings() == 1
+
+
+def test_table():
+    assert lib.table()["a"] == 1
+
+
+def test_square():
+    assert lib.square(2) == 4
+
+
+def test_method():
+    assert lib.PARSER.rules() == 1
+-- test_second.py --
+import lib
+
+
+def test_settings():
+    assert lib.settings() == 1
+
+
+def test_table():
+    assert lib.table()["a"] == 1
+
+
+def test_square():
+    assert lib.square(2) == 4
+
+
+def test_method():
+    assert lib.PARSER.rules() == 1
+
+
+def test_plain():
+    assert lib.plain() == 1
+-- test_third.py --
+def test_none():
+    pass
+"#,
+    )
+    .edit(
+        "lru_cache",
+        [replace("lib.py", "return int(", "return 1 + int(")],
+        cached([
+            "! test_first.py::test_settings",
+            "! test_second.py::test_settings",
+        ]),
+    )
+    .edit(
+        "file read on a miss",
+        [write("settings.txt", "2\n")],
+        cached([
+            "! test_first.py::test_settings",
+            "! test_second.py::test_settings",
+        ]),
+    )
+    .edit(
+        "cache",
+        [replace("lib.py", "{\"a\": 1}", "{\"a\": 2}")],
+        cached([
+            "! test_first.py::test_table",
+            "! test_second.py::test_table",
+        ]),
+    )
+    .edit(
+        "cache with arguments",
+        [replace("lib.py", "x * y", "x + y + 1")],
+        cached([
+            "! test_first.py::test_square",
+            "! test_second.py::test_square",
+        ]),
+    )
+    .edit(
+        "cached method",
+        [replace(
+            "lib.py",
+            "compile_rules():\n    return 1",
+            "compile_rules():\n    return 2",
+        )],
+        cached([
+            "! test_first.py::test_method",
+            "! test_second.py::test_method",
+        ]),
+    )
+}
+
+/// A cache's code may be charged to every test whose modules reach the cache.
+fn cached(lower: [&'static str; 2]) -> Expect {
+    between(
+        lower,
+        [
+            "test_first.py::test_settings",
+            "test_first.py::test_table",
+            "test_first.py::test_square",
+            "test_first.py::test_method",
+            "test_second.py::test_settings",
+            "test_second.py::test_table",
+            "test_second.py::test_square",
+            "test_second.py::test_method",
+            "test_second.py::test_plain",
+        ],
+    )
+}
+
+/// `functools.cached_property` of things that outlive a test.
+fn cached_properties() -> Case {
+    Case::new(
+        r#"
+-- lib.py --
+import functools
+
+
+class Client:
+    @functools.cached_property
+    def token(self):
+        return login()
+
+
+def login():
+    return 1
+
+
+class Local:
+    @functools.cached_property
+    def token(self):
+        return local()
+
+
+def local():
+    return 1
+
+
+CLIENT = Client()
+-- other.py --
+import functools
+
+
+class Session:
+    @functools.cached_property
+    def token(self):
+        return handshake()
+
+
+def handshake():
+    return 1
+-- conftest.py --
+import other
+import pytest
+
+
+@pytest.fixture(scope="session")
+def session():
+    return other.Session()
+-- test_singleton.py --
+import lib
+
+
+def test_first():
+    assert lib.CLIENT.token == 1
+
+
+def test_second():
+    assert lib.CLIENT.token == 1
+
+
+def test_own():
+    assert lib.Local().token == 1
+-- test_session.py --
+def test_first(session):
+    assert session.token == 1
+
+
+def test_second(session):
+    assert session.token == 1
+
+
+def test_none():
+    pass
+"#,
+    )
+    .edit(
+        "of a module's object",
+        [replace(
+            "lib.py",
+            "login():\n    return 1",
+            "login():\n    return 2",
+        )],
+        between(
+            [
+                "! test_singleton.py::test_first",
+                "! test_singleton.py::test_second",
+            ],
+            ["test_singleton.py::test_own"],
+        ),
+    )
+    .edit(
+        "of a test's own object",
+        [replace(
+            "lib.py",
+            "local():\n    return 1",
+            "local():\n    return 2",
+        )],
+        between(
+            ["! test_singleton.py::test_own"],
+            [
+                "test_singleton.py::test_first",
+                "test_singleton.py::test_second",
+            ],
+        ),
+    )
+    .edit(
+        "of a session fixture's value",
+        [replace("other.py", "return 1", "return 2")],
+        // conftest.py imports the module of the cache, so all tests reach it.
+        between(
+            [
+                "! test_session.py::test_first",
+                "! test_session.py::test_second",
+            ],
+            [
+                "test_session.py::test_none",
+                "test_singleton.py::test_first",
+                "test_singleton.py::test_second",
+                "test_singleton.py::test_own",
+            ],
+        ),
+    )
+}

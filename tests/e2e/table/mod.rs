@@ -1,0 +1,18 @@
+//! The edit table, one file for each group of things that a test can depend on.
+
+mod caches;
+mod code;
+mod config;
+mod data_files;
+mod dynamic;
+mod environment;
+mod fixtures;
+mod imports;
+mod kinds;
+mod layout;
+mod packages;
+mod parametrize;
+mod processes;
+mod state;
+mod text;
+mod xunit;

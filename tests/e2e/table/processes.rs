@@ -1,0 +1,534 @@
+//! Code that runs in another process or thread than the test.
+
+use crate::harness::*;
+
+cases!(scripts, untraced, processes, pools, threads);
+
+/// Python programs started as a subprocess.
+fn scripts() -> Case {
+    Case::new(
+        r#"
+-- script.py --
+import sys
+
+import helper
+
+
+def main():
+    print(helper.used())
+
+
+if len(sys.argv) > 5:
+    print("too many")
+main()
+-- helper.py --
+def used():
+    return 1
+
+
+def unused():
+    return 2
+-- reader.py --
+import pathlib
+
+print(pathlib.Path(__file__).with_name("value.txt").read_text(), end="")
+-- value.txt --
+1
+-- tool/__init__.py --
+-- tool/__main__.py --
+from tool import inner
+
+print(inner.value())
+-- tool/inner.py --
+def value():
+    return 1
+-- nested.py --
+import pathlib
+import subprocess
+import sys
+
+script = pathlib.Path(__file__).with_name("reader.py")
+print(subprocess.check_output([sys.executable, str(script)]).decode(), end="")
+-- in_process.py --
+def value():
+    return 1
+
+
+result = value()
+-- direct.py --
+#!/usr/bin/env python3
+print("direct")
+-- test_scripts.py --
+import os
+import pathlib
+import runpy
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).parent
+
+
+def out(*arguments, **options):
+    return subprocess.check_output([sys.executable] + list(arguments), cwd=str(HERE), **options)
+
+
+def test_script():
+    assert out("script.py") == b"1\n"
+
+
+def test_reader():
+    assert out(str(HERE / "reader.py")) == b"1\n"
+
+
+def test_module():
+    assert out("-m", "tool") == b"1\n"
+
+
+def test_program():
+    assert out("-c", "import helper; print(helper.unused())") == b"2\n"
+
+
+def test_nested():
+    assert out("nested.py") == b"1\n"
+
+
+def test_os_system():
+    assert os.system("cd '{}' && '{}' -m tool > /dev/null".format(HERE, sys.executable)) == 0
+
+
+def test_popen():
+    with os.popen("cd '{}' && '{}' -m tool".format(HERE, sys.executable)) as pipe:
+        assert pipe.read() == "1\n"
+
+
+def test_executable():
+    assert subprocess.check_output([str(HERE / "direct.py")]) == b"direct\n"
+
+
+def test_runpy():
+    assert runpy.run_path(str(HERE / "in_process.py"))["result"] == 1
+
+
+def test_none():
+    pass
+"#,
+    )
+    .setup([python("import os; os.chmod('direct.py', 0o755)")])
+    // A shell stands between the test and Python: what it read is unknown.
+    .always([
+        "test_scripts.py::test_os_system",
+        "test_scripts.py::test_popen",
+    ])
+    .edit(
+        "body of the script",
+        [replace(
+            "script.py",
+            "print(helper.used())",
+            "print(helper.used() + 1)",
+        )],
+        ["! test_scripts.py::test_script"],
+    )
+    .edit(
+        "top level of the script",
+        [append("script.py", "print(0)\n")],
+        ["! test_scripts.py::test_script"],
+    )
+    .edit(
+        "function that the script's import runs",
+        [replace("helper.py", "return 1", "return 3")],
+        ["! test_scripts.py::test_script"],
+    )
+    .edit(
+        "function that another program runs",
+        [replace("helper.py", "return 2", "return 3")],
+        ["! test_scripts.py::test_program"],
+    )
+    .edit(
+        "constant in the script's import",
+        [append("helper.py", "LIMIT = 1\n")],
+        [
+            "test_scripts.py::test_script",
+            "test_scripts.py::test_program",
+        ],
+    )
+    .edit(
+        "data file of the script",
+        [write("value.txt", "2\n")],
+        [
+            "! test_scripts.py::test_reader",
+            "! test_scripts.py::test_nested",
+        ],
+    )
+    .edit(
+        "script of a script",
+        [append("reader.py", "print(2)\n")],
+        [
+            "! test_scripts.py::test_reader",
+            "! test_scripts.py::test_nested",
+        ],
+    )
+    .edit(
+        "package run with -m",
+        [replace("tool/inner.py", "return 1", "return 2")],
+        [
+            "! test_scripts.py::test_module",
+            "! test_scripts.py::test_popen",
+        ],
+    )
+    .edit(
+        "script run in process",
+        [replace("in_process.py", "return 1", "return 2")],
+        ["! test_scripts.py::test_runpy"],
+    )
+    .edit(
+        "comment in the script",
+        [append("script.py", "# end\n")],
+        NONE,
+    )
+}
+
+/// Processes of which tamis sees nothing: their tests always run.
+fn untraced() -> Case {
+    Case::new(
+        r#"
+-- value.txt --
+1
+-- shell.sh --
+cat value.txt
+-- test_untraced.py --
+import pathlib
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).parent
+
+
+def test_shell_script():
+    assert subprocess.check_output(["sh", "shell.sh"], cwd=str(HERE)) == b"1\n"
+
+
+def test_empty_environment():
+    program = "print(open('value.txt').read(), end='')"
+    assert subprocess.check_output([sys.executable, "-c", program], cwd=str(HERE), env={}) == b"1\n"
+
+
+def test_isolated():
+    program = "print(open('value.txt').read(), end='')"
+    assert subprocess.check_output([sys.executable, "-I", "-S", "-c", program], cwd=str(HERE)) == b"1\n"
+
+
+def test_traced():
+    assert subprocess.check_output([sys.executable, "-c", "print(1)"]) == b"1\n"
+
+
+def test_none():
+    pass
+"#,
+    )
+    .edit(
+        "nothing",
+        [],
+        between(
+            ["test_untraced.py::test_shell_script"],
+            ["test_untraced.py::test_empty_environment", "test_untraced.py::test_isolated"],
+        ),
+    )
+    .because("test_untraced.py::test_shell_script", "incomplete")
+    .edit(
+        "what they read",
+        [write("value.txt", "2\n")],
+        [
+            "! test_untraced.py::test_shell_script",
+            "! test_untraced.py::test_empty_environment",
+            "! test_untraced.py::test_isolated",
+        ],
+    )
+    .edit(
+        "the shell script",
+        [write("shell.sh", "cat value.txt value.txt\n")],
+        between(
+            ["! test_untraced.py::test_shell_script"],
+            ["test_untraced.py::test_empty_environment", "test_untraced.py::test_isolated"],
+        ),
+    )
+}
+
+/// One process that runs a function of the project.
+fn processes() -> Case {
+    Case::new(
+        r#"
+-- work.py --
+def by_fork(queue):
+    queue.put(forked())
+
+
+def forked():
+    return 1
+
+
+def by_spawn(queue):
+    queue.put(spawned())
+
+
+def spawned():
+    return 1
+
+
+def by_os_fork():
+    return 0
+-- test_processes.py --
+import multiprocessing
+import os
+import time
+
+import work
+
+
+def test_fork():
+    context = multiprocessing.get_context("fork")
+    queue = context.Queue()
+    process = context.Process(target=work.by_fork, args=(queue,))
+    process.start()
+    assert queue.get(timeout=60) == 1
+    process.join()
+
+
+def test_spawn():
+    context = multiprocessing.get_context("spawn")
+    queue = context.Queue()
+    process = context.Process(target=work.by_spawn, args=(queue,))
+    process.start()
+    assert queue.get(timeout=60) == 1
+    process.join()
+
+
+def test_os_fork():
+    pid = os.fork()
+    if pid == 0:
+        os._exit(work.by_os_fork())
+    assert os.waitpid(pid, 0)[1] == 0
+
+
+def test_none():
+    assert work.__name__ == "work"
+"#,
+    )
+    .edit(
+        "fork",
+        [replace(
+            "work.py",
+            "def forked():\n    return 1",
+            "def forked():\n    return 2",
+        )],
+        ["! test_processes.py::test_fork"],
+    )
+    .edit(
+        "spawn",
+        [replace(
+            "work.py",
+            "def spawned():\n    return 1",
+            "def spawned():\n    return 2",
+        )],
+        ["! test_processes.py::test_spawn"],
+    )
+    .edit(
+        "os.fork and os._exit",
+        [replace("work.py", "return 0", "return 3")],
+        ["! test_processes.py::test_os_fork"],
+    )
+    .edit("constant", [append("work.py", "LIMIT = 1\n")], ALL)
+}
+
+/// Several processes that take work.
+fn pools() -> Case {
+    Case::new(
+        r#"
+-- work.py --
+def by_pool(x):
+    return x + one()
+
+
+def one():
+    return 1
+
+
+def by_spawn_pool(x):
+    return x + 1
+
+
+def by_executor(x):
+    return x + 1
+-- test_pools.py --
+import concurrent.futures
+import multiprocessing
+
+import work
+
+
+def test_pool():
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        assert pool.map(work.by_pool, [1, 2, 3]) == [2, 3, 4]
+
+
+def test_spawn_pool():
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        assert pool.map(work.by_spawn_pool, [1, 2]) == [2, 3]
+
+
+def test_executor():
+    context = multiprocessing.get_context("fork")
+    with concurrent.futures.ProcessPoolExecutor(2, mp_context=context) as executor:
+        assert list(executor.map(work.by_executor, [1, 2])) == [2, 3]
+
+
+def test_forkserver():
+    context = multiprocessing.get_context("forkserver")
+    with context.Pool(1) as pool:
+        assert pool.map(work.by_executor, [1, 2]) == [2, 3]
+
+
+def test_none():
+    assert work.__name__ == "work"
+"#,
+    )
+    .edit(
+        "Pool of forks",
+        [replace("work.py", "return 1", "return 2")],
+        ["! test_pools.py::test_pool"],
+    )
+    .edit(
+        "Pool of spawned processes",
+        [replace(
+            "work.py",
+            "def by_spawn_pool(x):\n    return x + 1",
+            "def by_spawn_pool(x):\n    return x + 2",
+        )],
+        ["! test_pools.py::test_spawn_pool"],
+    )
+    .edit(
+        "ProcessPoolExecutor and forkserver",
+        [replace(
+            "work.py",
+            "def by_executor(x):\n    return x + 1",
+            "def by_executor(x):\n    return x + 2",
+        )],
+        [
+            "! test_pools.py::test_executor",
+            "! test_pools.py::test_forkserver",
+        ],
+    )
+}
+
+/// Threads of a test, and one that outlives the test that started it.
+fn threads() -> Case {
+    Case::new(
+        r#"
+-- work.py --
+import queue
+import threading
+
+
+def in_thread(results):
+    results.append(1)
+
+
+def in_executor(x):
+    return x + 1
+
+
+def in_timer(event):
+    event.set()
+
+
+def long_lived(text):
+    return text.upper()
+
+
+class Server:
+    def __init__(self):
+        self.requests = queue.Queue()
+        self.answers = queue.Queue()
+        threading.Thread(target=self.loop, daemon=True).start()
+
+    def loop(self):
+        while True:
+            self.answers.put(long_lived(self.requests.get()))
+
+    def ask(self, text):
+        self.requests.put(text)
+        return self.answers.get(timeout=60)
+-- test_threads.py --
+import concurrent.futures
+import threading
+
+import pytest
+import work
+
+
+def test_thread():
+    results = []
+    thread = threading.Thread(target=work.in_thread, args=(results,))
+    thread.start()
+    thread.join()
+    assert results == [1]
+
+
+def test_executor():
+    with concurrent.futures.ThreadPoolExecutor(2) as executor:
+        assert list(executor.map(work.in_executor, [1, 2])) == [2, 3]
+
+
+def test_timer():
+    event = threading.Event()
+    threading.Timer(0.01, work.in_timer, [event]).start()
+    assert event.wait(1)
+
+
+@pytest.fixture(scope="module")
+def server():
+    return work.Server()
+
+
+def test_ask_once(server):
+    assert server.ask("a") == "A"
+
+
+def test_ask_again(server):
+    assert server.ask("b") == "B"
+
+
+def test_do_not_ask(server):
+    assert server
+
+
+def test_none():
+    pass
+"#,
+    )
+    .edit(
+        "Thread",
+        [replace("work.py", "append(1)", "append(2)")],
+        ["! test_threads.py::test_thread"],
+    )
+    .edit(
+        "ThreadPoolExecutor",
+        [replace("work.py", "x + 1", "x + 2")],
+        ["! test_threads.py::test_executor"],
+    )
+    .edit(
+        "Timer",
+        [replace("work.py", "event.set()", "event.clear()")],
+        ["! test_threads.py::test_timer"],
+    )
+    .edit(
+        "thread that a fixture started",
+        [replace("work.py", "text.upper()", "text.lower()")],
+        between(
+            [
+                "! test_threads.py::test_ask_once",
+                "! test_threads.py::test_ask_again",
+            ],
+            ["test_threads.py::test_do_not_ask"],
+        ),
+    )
+}
