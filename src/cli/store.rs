@@ -1,11 +1,19 @@
 //! `tamis store`.
 
+use std::path::PathBuf;
+use std::time::SystemTime;
+
 use clap::{Args, Subcommand};
+use serde_json::{Value, json};
 
 use super::Globals;
-use crate::config::{Config, Count, Overrides, Setting};
-use crate::error::{Error, Exit};
-use crate::report::Report;
+use crate::config::{Config, Count, Overrides, Setting, nearest};
+use crate::error::{Error, Exit, Explain, Kind};
+use crate::history::Repository;
+use crate::matrix::{Matrix, Refusal, Row};
+use crate::report::{Event, Report, escape};
+use crate::select::COLLECTION;
+use crate::store::{FsStore, GcPolicy, Name, Trouble, Verdict};
 
 /// Look at, check and clean the recorded results.
 #[derive(Args, Debug)]
@@ -127,9 +135,279 @@ fn parse_size(text: &str) -> Result<u64, String> {
         .ok_or_else(|| "the size is too large".to_owned())
 }
 
-pub fn run(args: &StoreArgs, globals: &Globals, _report: &Report) -> Result<Exit, Error> {
-    let _request = args.resolve(globals)?;
-    Err(Error::usage("`tamis store` is not built yet"))
+pub fn run(args: &StoreArgs, globals: &Globals, report: &Report) -> Result<Exit, Error> {
+    let request = args.resolve(globals)?;
+    let store = FsStore::open(&request.config.store.value);
+    match &request.action {
+        StoreAction::List => list(&store, report),
+        StoreAction::Show { matrix, test } => {
+            show(&request.config, &store, matrix, test.as_deref(), report)
+        }
+        StoreAction::Verify => verify(&store, report),
+        StoreAction::Collect {
+            keep,
+            max_bytes,
+            dry_run,
+        } => {
+            let policy = GcPolicy {
+                keep: Some(*keep as usize),
+                max_bytes: *max_bytes,
+                dry_run: *dry_run,
+                ..GcPolicy::default()
+            };
+            collect(&store, &policy, report)
+        }
+    }
+}
+
+fn list(store: &FsStore, report: &Report) -> Result<Exit, Error> {
+    let (headers, troubles) = store.headers();
+    tell(&troubles, report);
+    if report.is_json() {
+        let matrices: Vec<Value> = headers
+            .iter()
+            .map(|(name, header)| json!({ "name": name.to_string(), "header": header }))
+            .collect();
+        report.json(&json!({ "schema": 1, "matrices": matrices }))?;
+        return Ok(Exit::DONE);
+    }
+    if headers.is_empty() {
+        report.note(format!("{} holds no matrix", store.dir().display()));
+    }
+    let mut lines = String::new();
+    for (name, header) in &headers {
+        let dirty = if header.dirty.is_empty() {
+            ""
+        } else {
+            "+edits"
+        };
+        let line = format!(
+            "{}  {}{dirty}  {} tests, {} ran  {}  {}",
+            short(&name.to_string()),
+            short(&header.commit),
+            header.tests,
+            header.ran,
+            header.key.suite,
+            header.key.environment,
+        );
+        lines.push_str(&escape::line(&line));
+        lines.push('\n');
+    }
+    report.data(&lines)?;
+    Ok(Exit::DONE)
+}
+
+fn show(
+    config: &Config,
+    store: &FsStore,
+    wanted: &str,
+    test: Option<&str>,
+    report: &Report,
+) -> Result<Exit, Error> {
+    let name = find(config, store, wanted)?;
+    let matrix = store.load(&name).map_err(|refusal| {
+        Error::store(format!("{}: {refusal}", store.path_of(&name).display()))
+    })?;
+    let rows: Vec<&Row> = match test {
+        None => matrix
+            .rows
+            .iter()
+            .filter(|row| row.test != COLLECTION)
+            .collect(),
+        Some(test) => vec![matrix.row(test).ok_or_else(|| {
+            let near = nearest(test, matrix.rows.iter().map(|row| row.test.as_str()));
+            let error = Error::usage(format!("{} has no row of {test}", short(&name.to_string())));
+            match near {
+                Some(near) => error.with_hint(format!("did you mean {near}?")),
+                None => error,
+            }
+        })?],
+    };
+    if report.is_json() {
+        let rows: Vec<Value> = rows
+            .iter()
+            .map(|row| row_json(&matrix, row, test.is_some()))
+            .collect();
+        report.json(&json!({
+            "schema": 1,
+            "name": name.to_string(),
+            "header": matrix.header,
+            "rows": rows,
+        }))?;
+        return Ok(Exit::DONE);
+    }
+    let mut lines = String::new();
+    for row in rows {
+        let incomplete = row
+            .incomplete
+            .as_deref()
+            .map(|why| format!(", incomplete: {why}"));
+        let line = format!(
+            "{}  {}, {} ms, {} units{}",
+            row.test,
+            row.outcome.word(),
+            row.duration_ms,
+            matrix.units_of(row).len(),
+            incomplete.unwrap_or_default(),
+        );
+        lines.push_str(&escape::line(&line));
+        lines.push('\n');
+        if test.is_some() {
+            for id in matrix.units_of(row) {
+                let (unit, print) = &matrix.units[id as usize];
+                lines.push_str(&escape::line(&format!("  {print}  {unit}")));
+                lines.push('\n');
+            }
+        }
+    }
+    report.data(&lines)?;
+    Ok(Exit::DONE)
+}
+
+fn row_json(matrix: &Matrix, row: &Row, with_units: bool) -> Value {
+    let mut shown = json!({
+        "test": row.test,
+        "outcome": row.outcome.word(),
+        "duration_ms": row.duration_ms,
+        "position": row.position,
+        "incomplete": row.incomplete,
+        "run": matrix.header.runs[row.run as usize],
+        "selected": row.selected,
+    });
+    if with_units {
+        shown["units"] = matrix
+            .units_of(row)
+            .iter()
+            .map(|id| {
+                let (unit, print) = &matrix.units[*id as usize];
+                json!({
+                    "kind": unit.kind.word(),
+                    "path": unit.path.to_string(),
+                    "name": unit.name,
+                    "fingerprint": print.hex(),
+                })
+            })
+            .collect();
+    }
+    shown
+}
+
+/// The matrix that `wanted` names: the beginning of its name, or a revision.
+fn find(config: &Config, store: &FsStore, wanted: &str) -> Result<Name, Error> {
+    let (headers, _) = store.headers();
+    let named: Vec<&Name> = headers
+        .iter()
+        .map(|(name, _)| name)
+        .filter(|name| wanted.len() >= 4 && name.to_string().starts_with(wanted))
+        .collect();
+    match named.as_slice() {
+        [one] => return Ok(**one),
+        [] => {}
+        _ => {
+            return Err(Error::usage(format!(
+                "several matrices begin with {wanted}"
+            )));
+        }
+    }
+    let commit = Repository::discover(&config.root.value)?
+        .resolve(wanted)?
+        .commit
+        .to_string();
+    let newest = headers
+        .iter()
+        .filter(|(_, header)| header.commit == commit)
+        .max_by(|(_, a), (_, b)| (a.created, &a.run).cmp(&(b.created, &b.run)));
+    match newest {
+        Some((name, _)) => Ok(*name),
+        None => Err(Error::store(format!("no matrix of {wanted} is stored"))
+            .with_hint("`tamis store ls` lists what is")),
+    }
+}
+
+fn verify(store: &FsStore, report: &Report) -> Result<Exit, Error> {
+    let verdicts = store.verify();
+    let bad: Vec<(&PathBuf, &Refusal)> = verdicts
+        .iter()
+        .filter_map(|(path, verdict)| match verdict {
+            Verdict::Refused(refusal) => Some((path, refusal)),
+            Verdict::Sound | Verdict::Temporary => None,
+        })
+        .collect();
+    if report.is_json() {
+        let files: Vec<Value> = verdicts
+            .iter()
+            .map(|(path, verdict)| {
+                let (state, reason) = match verdict {
+                    Verdict::Sound => ("sound", None),
+                    Verdict::Temporary => ("temporary", None),
+                    Verdict::Refused(refusal) => ("refused", Some(refusal.to_string())),
+                };
+                json!({ "path": path.display().to_string(), "state": state, "reason": reason })
+            })
+            .collect();
+        report.json(&json!({ "schema": 1, "files": files }))?;
+    } else {
+        let mut lines = String::new();
+        for (path, refusal) in &bad {
+            lines.push_str(&escape::line(&format!("{}: {refusal}", path.display())));
+            lines.push('\n');
+        }
+        report.data(&lines)?;
+        report.note(format!(
+            "{} files read, {} refused",
+            verdicts.len(),
+            bad.len()
+        ));
+    }
+    Ok(match bad.is_empty() {
+        true => Exit::DONE,
+        false => Exit::TESTS_FAILED,
+    })
+}
+
+fn collect(store: &FsStore, policy: &GcPolicy, report: &Report) -> Result<Exit, Error> {
+    let done = store.gc(policy, SystemTime::now()).kind(Kind::Store)?;
+    tell(&done.refused, report);
+    if report.is_json() {
+        let removed: Vec<String> = done
+            .removed
+            .iter()
+            .map(|path| path.display().to_string())
+            .collect();
+        report.json(&json!({
+            "schema": 1,
+            "removed": removed,
+            "freed": done.freed,
+            "kept": done.kept,
+        }))?;
+        return Ok(Exit::DONE);
+    }
+    let verb = if policy.dry_run {
+        "would be deleted"
+    } else {
+        "deleted"
+    };
+    report.note(format!(
+        "{} files {verb}, {} bytes; {} matrices remain",
+        done.removed.len(),
+        done.freed,
+        done.kept
+    ));
+    Ok(Exit::DONE)
+}
+
+fn tell(troubles: &[Trouble], report: &Report) {
+    for trouble in troubles {
+        report.event(Event::StoreTrouble {
+            place: trouble.path.display().to_string(),
+            reason: trouble.refusal.to_string(),
+            consequence: "it is not used".to_owned(),
+        });
+    }
+}
+
+fn short(digits: &str) -> &str {
+    digits.get(..12).unwrap_or(digits)
 }
 
 #[cfg(test)]

@@ -1,10 +1,15 @@
 //! What `doctor` looks at in the Python environment.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::config::{Config, Setting, shown_path};
+use anyhow::Context;
+
+use crate::collect::read_traces;
+use crate::config::{Config, shown_path};
 use crate::report::Check;
+use crate::run::{RunPlan, install_agent};
+use crate::runners::pytest::interpreters;
 
 /// The oldest interpreter that the collector supports.
 const OLDEST: (u32, u32) = (3, 8);
@@ -29,11 +34,15 @@ struct Python {
 
 pub fn checks(config: &Config) -> Vec<Check> {
     let name = "python";
-    let candidates = candidates(config);
+    let candidates = interpreters(&config.root.value, config.python.value.as_deref());
     let mut failures = Vec::new();
     for (path, why) in &candidates {
         match probe(path, &config.root.value) {
-            Ok(python) => return found(path, why, &python),
+            Ok(python) => {
+                let mut checks = found(path, why, &python);
+                checks.push(collector(path, &config.root.value));
+                return checks;
+            }
             Err(failure) => failures.push(format!("{} ({why}): {failure}", shown_path(path))),
         }
     }
@@ -42,33 +51,6 @@ pub fn checks(config: &Config) -> Vec<Check> {
         format!("no interpreter answers: {}", failures.join("; ")),
         "activate the project's environment, or set `python` in tamis.yml",
     )]
-}
-
-/// Where an interpreter may be, the likeliest first, and why there. What the
-/// user named is the only candidate.
-fn candidates(config: &Config) -> Vec<(PathBuf, String)> {
-    if let Setting {
-        value: Some(path),
-        origin,
-    } = &config.python
-    {
-        return vec![(path.clone(), format!("`python` from {origin}"))];
-    }
-    let mut list = Vec::new();
-    if let Some(active) = std::env::var_os("VIRTUAL_ENV") {
-        let path = Path::new(&active).join("bin/python");
-        list.push((path, "VIRTUAL_ENV".to_owned()));
-    }
-    for folder in [".venv", "venv"] {
-        let path = config.root.value.join(folder).join("bin/python");
-        if path.exists() {
-            list.push((path, format!("the folder {folder}")));
-        }
-    }
-    for name in ["python3", "python"] {
-        list.push((PathBuf::from(name), "PATH".to_owned()));
-    }
-    list
 }
 
 fn probe(python: &Path, folder: &Path) -> Result<Python, String> {
@@ -91,6 +73,35 @@ fn probe(python: &Path, folder: &Path) -> Result<Python, String> {
             Err(format!("{}, {last}", output.status))
         }
     }
+}
+
+/// Starts the interpreter once under the collector, to see which one it gets.
+fn collector(python: &Path, folder: &Path) -> Check {
+    let name = "collector";
+    match started_collector(python, folder).as_deref() {
+        Ok("eval-frame" | "monitoring") => Check::ok(name, "native: records at little cost"),
+        Ok(kind) => Check::warn(
+            name,
+            format!("pure Python ({kind}): runs take up to twice the time"),
+            "use CPython 3.9 to 3.13 on Linux for the native one",
+        ),
+        Err(error) => Check::fail(
+            name,
+            format!("it does not start: {error:#}"),
+            "run again with TAMIS_DEBUG=1 and report what it says",
+        ),
+    }
+}
+
+fn started_collector(python: &Path, folder: &Path) -> anyhow::Result<String> {
+    let scratch = tempfile::tempdir()?;
+    let agent = install_agent(scratch.path())?;
+    let traces = scratch.path().join("traces");
+    let argv = vec![python.into(), "-c".into(), "pass".into()];
+    RunPlan::python(argv, folder, &agent, folder, &traces, None).execute(true)?;
+    let (traces, _) = read_traces(&traces)?;
+    let trace = traces.into_iter().next().context("it left no trace")?;
+    Ok(trace.open.collector)
 }
 
 fn found(path: &Path, why: &str, python: &Python) -> Vec<Check> {

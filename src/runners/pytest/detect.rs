@@ -77,7 +77,9 @@ fn is_python(program: &Path) -> bool {
         .is_some_and(|name| name.starts_with("python") || name.starts_with("pypy"))
 }
 
-fn interpreters(project: &Path, chosen: Option<&Path>) -> Vec<(PathBuf, String)> {
+/// Where the project's interpreter may be, the likeliest first, and why
+/// there; `chosen` is the only candidate if given.
+pub fn interpreters(project: &Path, chosen: Option<&Path>) -> Vec<(PathBuf, String)> {
     if let Some(python) = chosen {
         return vec![(python.to_owned(), "as configured".to_owned())];
     }

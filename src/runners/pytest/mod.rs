@@ -5,7 +5,7 @@ mod detect;
 mod emit;
 
 pub use config::{config_fingerprint, directory_units};
-pub use detect::{Found, find, python_of};
+pub use detect::{Found, find, interpreters, python_of};
 pub use emit::{Emission, LateFile, emit, escape};
 
 use bstr::{BStr, ByteSlice};

@@ -87,7 +87,7 @@ class Monitoring(Pure):
     when it first occurs.
     """
 
-    name = "monitoring"
+    name = "python-monitoring"
 
     def start(self):
         monitoring = sys.monitoring
@@ -125,7 +125,7 @@ class Monitoring(Pure):
 class Profile(Pure):
     """`sys.setprofile`, where nothing better is to be had."""
 
-    name = "profile"
+    name = "python-profile"
 
     def start(self):
         self._hook = self._callback()
