@@ -73,8 +73,12 @@ impl Workshop {
         })
     }
 
-    /// Removes the scratch folder. What stays behind takes space, no more.
+    /// Removes the scratch folder, unless TAMIS_DEBUG asks for it. What stays
+    /// behind takes space, no more.
     pub fn clean_up(&self) {
+        if std::env::var_os("TAMIS_DEBUG").is_some() {
+            return;
+        }
         let _ = std::fs::remove_dir_all(&self.scratch);
     }
 }

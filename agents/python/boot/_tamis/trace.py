@@ -2,6 +2,13 @@
 
 import os
 
+# Loaded here, since an import while the first record is written would be
+# recorded, and so begin the file a second time.
+try:
+    import fcntl
+except ImportError:
+    fcntl = None
+
 try:
     from _json import encode_basestring_ascii as _quote
 except ImportError:
@@ -125,11 +132,11 @@ class Trace:
 def _high(descriptor):
     """The same file under a number that programs do not expect to be given:
     tests that count or close the low descriptors must not meet it."""
+    if fcntl is None:
+        return descriptor
     try:
-        import fcntl
-
         moved = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 700)
-    except (ImportError, OSError, ValueError, AttributeError):
+    except (OSError, ValueError, AttributeError):
         return descriptor
     os.close(descriptor)
     return moved
