@@ -48,9 +48,16 @@ class State:
     # -- what is watched --------------------------------------------------
 
     def start(self):
-        data = os.environ._data
-        index = self._index(data)
-        self.labels[index] = [(os.__file__, "environ")]
+        self.environment = self._environment()
+
+    def _environment(self):
+        """The variables by value: setting one and restoring it makes new
+        objects. pytest's own come and go with each test."""
+        return {
+            name: value
+            for name, value in os.environ._data.items()
+            if not (name if isinstance(name, str) else os.fsdecode(name)).startswith("PYTEST_")
+        }
 
     def _index(self, value):
         index = self.watch.watch_add(value)
@@ -213,7 +220,17 @@ class State:
             end = _clock()
             self.next_check = end + (end - now) / _BUDGET
 
+    def _check_environment(self, scopes):
+        before, now = self.environment, self._environment()
+        if before == now:
+            return
+        self.environment = now
+        for name in before.keys() | now.keys():
+            if before.get(name) != now.get(name):
+                self._report(os.__file__, "environ[%s]" % os.fsdecode(name), scopes)
+
     def _check(self, scopes):
+        self._check_environment(scopes)
         for index in self.watch.watch_changed():
             value = self._object(index)
             for path, name in list(self.labels.get(index, ())):
@@ -287,7 +304,10 @@ def install(agent):
     def imported(scope):
         module = sys.modules.get(scope.extra)
         if module is not None and agent.paths.place(scope.name) in (PROJECT, OUTSIDE):
-            state.ran(scope)
+            # What a test patched and will restore is no change: while one
+            # runs, the check waits for its end.
+            if agent.session is None or agent.session.test is None:
+                state.ran(scope)
             state.module_ran(module)
 
     agent.module_imported = imported
