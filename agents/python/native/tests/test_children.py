@@ -19,8 +19,8 @@ if not pid:
         first()
     os.kill(os.getpid(), signal.SIGKILL)
 os.waitpid(pid, 0)
-out({'lines': [json.loads(line) for line in open('t.trace', encoding='utf-8')],
-     'first': known[0] + native.SHIFT, 'after': [d for d in native.swap()],
+out({'lines': list(map(json.loads, open('t.trace', encoding='utf-8'))),
+     'first': known[0] + native.SHIFT, 'after': native.swap(),
      'victim': os.path.exists('victim') and os.path.getsize('victim')})
 """
 PROJECT = """
