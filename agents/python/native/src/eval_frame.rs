@@ -33,6 +33,7 @@ struct Hook {
     /// Whether another hook lies over ours, which therefore could not be
     /// taken out by `stop`.
     buried: bool,
+    /// The probe's code, until `probe` sees it.
     probed: usize,
 }
 
@@ -209,7 +210,10 @@ unsafe fn recursion_is_understood() -> bool {
 }
 
 unsafe extern "C" fn probe(state: *mut c_void, frame: *mut c_void, throw: c_int) -> Ref {
-    HOOK.get().probed = word(frame, FRAME_CODE);
+    // A trace function may run beside the probe's code.
+    if HOOK.get().probed == word(frame, FRAME_CODE) {
+        HOOK.get().probed = 0;
+    }
     previous(state, frame, throw)
 }
 
@@ -220,8 +224,9 @@ unsafe fn probe_sees_code() -> bool {
     let mut seen = false;
     if !code.is_null() && !globals.is_null() {
         PyDict_SetItemString(globals, c"__builtins__".as_ptr(), PyEval_GetBuiltins());
+        HOOK.get().probed = code as usize;
         let result = PyEval_EvalCode(code, globals, globals);
-        seen = !result.is_null() && HOOK.get().probed == code as usize;
+        seen = !result.is_null() && HOOK.get().probed == 0;
         Py_DecRef(result);
     }
     Py_DecRef(globals);
