@@ -12,7 +12,7 @@ use crate::matrix::{
     Fingerprint, GroupRef, Header, Key, Matrix, MatrixBuilder, Outcome, Row, RowFacts, Run, Unit,
     UnitKind,
 };
-use crate::select::{COLLECTION, Candidate, Evidence, Mode};
+use crate::select::{COLLECTION, Evidence, Mode};
 use crate::store::{FsStore, Name};
 use anyhow::Result;
 use bstr::{BString, ByteSlice};
@@ -221,12 +221,13 @@ impl<'a> Assembly<'a> {
             if ran.contains(test) || self.is_gone(test) || !self.late_holds(evidence) {
                 continue;
             }
-            let carried = match decision.proofs.get(test) {
-                Some(proof) => self.carry_candidate(test, proof)?,
-                None => match baseline.matrix.row(test) {
-                    Some(row) => self.carry_row(&baseline.matrix, row)?,
-                    None => false,
-                },
+            let proof = match decision.proofs.get(test) {
+                Some(at) => &decision.others[*at].matrix,
+                None => &baseline.matrix,
+            };
+            let carried = match proof.row(test) {
+                Some(row) => self.carry_row(proof, row)?,
+                None => false,
             };
             self.recorded.carried += usize::from(carried);
         }
@@ -276,23 +277,6 @@ impl<'a> Assembly<'a> {
         Ok(true)
     }
 
-    fn carry_candidate(&mut self, test: &str, proof: &Candidate) -> Result<bool> {
-        let Some(group) = self.carry_units(proof.units.iter().cloned()) else {
-            return Ok(false);
-        };
-        let facts = RowFacts {
-            test: test.to_owned(),
-            outcome: proof.outcome,
-            duration_ms: proof.duration_ms,
-            position: 0,
-            incomplete: None,
-            run: self.run(&proof.run),
-            selected: false,
-        };
-        self.builder.row(facts, [group])?;
-        Ok(true)
-    }
-
     fn carry_units(
         &mut self,
         units: impl Iterator<Item = (Unit, Fingerprint)>,
@@ -323,8 +307,8 @@ fn runs_of(recording: &Recording<'_>) -> Result<Vec<Run>> {
     let carried = decision
         .baseline
         .iter()
-        .flat_map(|baseline| &baseline.matrix.header.runs)
-        .chain(decision.proofs.values().map(|proof| &proof.run));
+        .chain(&decision.others)
+        .flat_map(|baseline| &baseline.matrix.header.runs);
     for run in carried {
         if !runs.contains(run) {
             runs.push(run.clone());
