@@ -43,6 +43,16 @@ pub struct Decision {
     pub notes: Vec<String>,
 }
 
+impl Decision {
+    /// The matrix whose row of `test` is the proof of its skip.
+    pub fn proof_of(&self, test: &str) -> Option<&Matrix> {
+        match self.proofs.get(test) {
+            Some(at) => Some(&self.others[*at].matrix),
+            None => self.baseline.as_ref().map(|baseline| &baseline.matrix),
+        }
+    }
+}
+
 /// Selects the tests that must run at `view`.
 ///
 /// # Errors
@@ -106,14 +116,11 @@ pub fn decide(
         &mut decision,
     );
     decision.selection = traditional(request.strategy, &baseline, &found);
-    doubt_inventory(
-        &mut decision.selection,
-        &baseline.matrix,
-        delta.as_ref(),
-        view,
-    )?;
+    if decision.selection.inventory_doubt.is_none() {
+        decision.selection.inventory_doubt = unknown_paths(&baseline.matrix, delta.as_ref(), view)?;
+    }
     if request.strategy != Strategy::Commit && request.baseline.is_none() {
-        remember(project, store, view, request, &baseline, &mut decision);
+        remember(project, store, view, request, &baseline, &mut decision)?;
     }
     let facts = facts_of(project, view, request, &decision.probe);
     drop_gone(&mut decision.selection, &baseline.matrix, project, &facts)?;
@@ -288,19 +295,16 @@ fn doubt_of(reason: &Reason) -> String {
 }
 
 /// A changed path that no recorded unit of the collection speaks of may hold
-/// tests that nobody knows.
-fn doubt_inventory(
-    selection: &mut Selection,
+/// tests that nobody knows: why that may be so, if it may.
+pub(super) fn unknown_paths(
     matrix: &Matrix,
     delta: Option<&Delta>,
     view: &View,
-) -> Result<()> {
-    if selection.inventory_doubt.is_some() {
-        return Ok(());
-    }
+) -> Result<Option<String>> {
     let Some(delta) = delta else {
-        selection.inventory_doubt = Some("what changed since the last run is unknown".to_owned());
-        return Ok(());
+        return Ok(Some(
+            "what changed since the last run is unknown".to_owned(),
+        ));
     };
     let collection = matrix.row(COLLECTION).map(|row| matrix.units_of(row));
     let known: rustc_hash::FxHashSet<&BString> = collection
@@ -310,13 +314,12 @@ fn doubt_inventory(
         .collect();
     for path in &delta.paths {
         if !known.contains(path) && view.entry(path.as_bstr())? != Entry::Missing {
-            selection.inventory_doubt = Some(format!(
+            return Ok(Some(format!(
                 "{path} is new to the list of tests or may hold some"
-            ));
-            break;
+            )));
         }
     }
-    Ok(())
+    Ok(None)
 }
 
 /// Tests whose own source is gone are not available at the head.

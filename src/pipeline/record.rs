@@ -182,10 +182,10 @@ impl<'a> Assembly<'a> {
         let decision = self.recording.decision;
         if self.collected.bases.is_empty()
             && decision.selection.mode() == Mode::None
-            && let Some(baseline) = &decision.baseline
-            && let Some(row) = baseline.matrix.row(COLLECTION)
+            && let Some(matrix) = decision.proof_of(COLLECTION)
+            && let Some(row) = matrix.row(COLLECTION)
         {
-            self.carry_row(&baseline.matrix, row)?;
+            self.carry_row(matrix, row)?;
             return Ok(());
         }
         let incomplete = match self.collected.items {
@@ -208,9 +208,6 @@ impl<'a> Assembly<'a> {
     /// Rows that the selection proved to hold here, of tests that did not run.
     fn add_carried_rows(&mut self) -> Result<()> {
         let decision = self.recording.decision;
-        let Some(baseline) = &decision.baseline else {
-            return Ok(());
-        };
         let ran: BTreeSet<&str> = self
             .collected
             .rows
@@ -221,15 +218,12 @@ impl<'a> Assembly<'a> {
             if ran.contains(test) || self.is_gone(test) || !self.late_holds(evidence) {
                 continue;
             }
-            let proof = match decision.proofs.get(test) {
-                Some(at) => &decision.others[*at].matrix,
-                None => &baseline.matrix,
-            };
-            let carried = match proof.row(test) {
-                Some(row) => self.carry_row(proof, row)?,
-                None => false,
-            };
-            self.recorded.carried += usize::from(carried);
+            if let Some(matrix) = decision.proof_of(test)
+                && let Some(row) = matrix.row(test)
+                && self.carry_row(matrix, row)?
+            {
+                self.recorded.carried += 1;
+            }
         }
         Ok(())
     }

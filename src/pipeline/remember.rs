@@ -3,8 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use anyhow::Result;
+
 use super::baselines::Baseline;
-use super::decide::{Decision, Request, compare, delta_to};
+use super::decide::{Decision, Request, compare, delta_to, unknown_paths};
 use super::project::Project;
 use crate::history::View;
 use crate::select::{COLLECTION, Verdict, memo, tts};
@@ -16,6 +18,9 @@ const MOST_MATRICES: usize = 24;
 
 /// Replaces verdicts of `decision` to run by skips that another stored matrix
 /// proves, and adds tests that only others know if they need not run.
+///
+/// # Errors
+/// If git cannot be read.
 pub fn remember(
     project: &Project,
     store: &FsStore,
@@ -23,7 +28,7 @@ pub fn remember(
     request: &Request<'_>,
     nearest: &Baseline,
     decision: &mut Decision,
-) {
+) -> Result<()> {
     let memo_index = store.memo(&nearest.matrix.header.key);
     decision.trouble.extend(memo_index.troubles.iter().cloned());
     let open = open_tests(decision, nearest, memo_index.tests());
@@ -52,7 +57,16 @@ pub fn remember(
             .zip(tts(&matrix, &name.to_string(), &found))
             .filter(|(row, _)| open.contains(&row.test))
             .map(|(row, verdict)| (row.test.clone(), verdict));
-        verdicts.push(of_open.collect());
+        let of_open: BTreeMap<String, Verdict> = of_open.collect();
+        if settles_inventory(of_open.get(COLLECTION))
+            && decision.selection.inventory_doubt.is_some()
+            && unknown_paths(&matrix, delta.as_ref(), view)?.is_none()
+        {
+            decision.selection.inventory_doubt = None;
+            let at = decision.others.len();
+            decision.proofs.insert(COLLECTION.to_owned(), at);
+        }
+        verdicts.push(of_open);
         decision.others.push(Baseline {
             name,
             matrix,
@@ -60,6 +74,9 @@ pub fn remember(
         });
     }
     for test in open {
+        if test == COLLECTION {
+            continue;
+        }
         let others = verdicts
             .iter()
             .enumerate()
@@ -68,6 +85,14 @@ pub fn remember(
             accept(decision, test, at, &verdicts);
         }
     }
+    Ok(())
+}
+
+/// Whether the collection's row of another matrix holds, with nothing left
+/// open: then the available tests are those of that matrix, all of which it
+/// knows.
+fn settles_inventory(verdict: Option<&Verdict>) -> bool {
+    matches!(verdict, Some(Verdict::Skip(evidence)) if evidence.late.is_empty())
 }
 
 /// The tests that the nearest matrix does not know, or makes run because of
@@ -85,7 +110,12 @@ fn open_tests<'t>(
         .selected()
         .filter(|(_, reason)| reason.is_about_units())
         .map(|(test, _)| test.to_owned());
-    unknown.chain(changed).collect()
+    let collection = decision
+        .selection
+        .inventory_doubt
+        .iter()
+        .map(|_| COLLECTION.to_owned());
+    unknown.chain(changed).chain(collection).collect()
 }
 
 fn accept(
