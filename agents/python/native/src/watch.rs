@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::ffi::{CStr, c_int, c_void};
 use std::hash::{BuildHasherDefault, DefaultHasher, Hasher as _};
 
-use crate::content::{self, Attributes, FIRST_ADDRESS, Inline, Reader};
+use crate::content::{self, Attributes, Comparison, FIRST_ADDRESS, Inline, Reader};
 use crate::ffi::*;
 
 /// Above this many words, a part is compared by hash and without guards.
@@ -34,6 +34,8 @@ struct Part {
     /// Per word: how the object there is kept from being mistaken for another
     /// one at the same address.
     guards: Vec<usize>,
+    /// Whether some guard is a weak reference.
+    weak: bool,
 }
 
 struct Entry {
@@ -68,7 +70,6 @@ struct State {
     indexes: HashMap<usize, u32, BuildHasherDefault<DefaultHasher>>,
     /// The parts that read each dict with a watcher.
     dicts: HashMap<usize, Vec<usize>, BuildHasherDefault<DefaultHasher>>,
-    scratch: Vec<usize>,
     busy: bool,
 }
 
@@ -80,7 +81,6 @@ static STATE: Global<State> = Global::new(State {
     entries: Vec::new(),
     indexes: HashMap::with_hasher(BuildHasherDefault::new()),
     dicts: HashMap::with_hasher(BuildHasherDefault::new()),
-    scratch: Vec::new(),
     busy: false,
 });
 
@@ -128,6 +128,7 @@ pub unsafe fn add(object: Ref) -> Option<u32> {
             version: (0, 0),
             words: Vec::new(),
             guards: Vec::new(),
+            weak: false,
         });
         if let Some(part) = state.parts.get_mut(at) {
             part.watch_dict(at, abilities);
@@ -233,14 +234,17 @@ impl Part {
         {
             return false;
         }
-        let same = match self.reader {
-            Reader::List if self.words.first() != Some(&HASHED) => {
-                content::list_items(self.object) == self.words
+        let same = match (self.words.first(), &self.reader) {
+            (Some(&HASHED), _) => {
+                let mut now = Vec::new();
+                read_part(self.object, &self.reader, abilities.inline, &mut now);
+                now == self.words
             }
-            _ => {
-                let scratch = &mut STATE.get().scratch;
-                read_part(self.object, &self.reader, abilities.inline, scratch);
-                *scratch == self.words || self.is_same_set(scratch)
+            (_, Reader::List) => content::list_items(self.object) == self.words,
+            (_, reader) => {
+                let mut comparison = Comparison::with(&self.words);
+                content::read(self.object, reader, abilities.inline, &mut comparison);
+                comparison.is_equal() || self.is_same_set(abilities)
             }
         };
         if !same || self.is_any_dead() {
@@ -275,16 +279,15 @@ impl Part {
     }
 
     /// Whether a set holds the same members at other places of its table.
-    fn is_same_set(&self, now: &[usize]) -> bool {
-        if !matches!(self.reader, Reader::Set) || now.len() != self.words.len() {
+    unsafe fn is_same_set(&self, abilities: Abilities) -> bool {
+        if !matches!(self.reader, Reader::Set) {
             return false;
         }
-        let sorted = |words: &[usize]| {
-            let mut words = words.to_vec();
-            words.sort_unstable();
-            words
-        };
-        sorted(now) == sorted(&self.words)
+        let (mut now, mut before) = (Vec::new(), self.words.clone());
+        content::read(self.object, &self.reader, abilities.inline, &mut now);
+        now.sort_unstable();
+        before.sort_unstable();
+        now == before
     }
 
     /// The dict that this part reads now and its version.
@@ -301,10 +304,12 @@ impl Part {
     }
 
     unsafe fn is_any_dead(&self) -> bool {
-        self.words
-            .iter()
-            .zip(&self.guards)
-            .any(|(word, guard)| is_dead(*word, *guard))
+        self.weak
+            && self
+                .words
+                .iter()
+                .zip(&self.guards)
+                .any(|(word, guard)| is_dead(*word, *guard))
     }
 
     /// Makes the present content the one to compare with.
@@ -338,6 +343,7 @@ impl Part {
                 });
             }
         }
+        self.weak = guards.iter().any(|guard| *guard > STRONG);
         let words = std::mem::replace(&mut self.words, words);
         let guards = std::mem::replace(&mut self.guards, guards);
         for (word, guard) in words.into_iter().zip(guards) {
