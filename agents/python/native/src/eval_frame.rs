@@ -59,23 +59,24 @@ pub unsafe fn start() -> bool {
     let interpreter = PyInterpreterState_Main();
     let previous = get(interpreter);
     let hook = HOOK.get();
+    let first = hook.get.is_none();
     if hook.buried {
         // Once more on top it would call itself for ever.
         return false;
     }
-    hook.get = Some(get);
     hook.set = Some(set);
     hook.previous = Some(previous);
     let ours: Eval = match version() {
         (3, 9 | 10, _) => evaluate,
         (3, 11, patch) if recursion_is_understood() => {
-            if patch <= 3 && !use_up_short_versions() {
+            if patch <= 3 && first && !use_up_short_versions() {
                 return false;
             }
             evaluate_311
         }
         _ => return false,
     };
+    HOOK.get().get = Some(get);
     set(interpreter, probe);
     let understood = probe_sees_code();
     set(interpreter, if understood { ours } else { previous });
@@ -167,21 +168,31 @@ unsafe extern "C" fn evaluate_deep(state: *mut c_void, frame: *mut c_void, throw
 /// Before 3.11.4 a specialised `x[i]` runs a `__getitem__` without asking the
 /// hook. Specialising needs a function's version to fit into 16 bits, so we
 /// use these up: each new function that a call site is specialised for takes
-/// one. Some milliseconds, once. False if it did not work.
+/// one. Some 40 ms, once, on a thread of its own, because nothing is specialised
+/// while a trace function is set. False if it did not work.
 unsafe fn use_up_short_versions() -> bool {
     const CALLS: &CStr = c"
+import _thread
 functions = [lambda: None for _ in range(1024)]
 names = {f'f{n}': function for n, function in enumerate(functions)}
 exec('def calls(go):\\n if go:\\n' + ''.join(f'  {name}()\\n' for name in names), names)
 calls = names['calls']
 code = calls.__code__
-for _ in range(65):
-    calls.__code__ = code.replace()
-    for function in functions:
-        function.__defaults__ = None
-    for _ in range(10):
-        calls(False)
-    calls(True)
+done = _thread.allocate_lock()
+def use_up():
+    try:
+        for _ in range(65):
+            calls.__code__ = code.replace()
+            for function in functions:
+                function.__defaults__ = None
+            for _ in range(10):
+                calls(False)
+            calls(True)
+    finally:
+        done.release()
+done.acquire()
+_thread.start_new_thread(use_up, ())
+done.acquire()
 last = functions[-1]
 ";
     let code = Py_CompileString(CALLS.as_ptr(), c"<tamis>".as_ptr(), FILE_INPUT);
