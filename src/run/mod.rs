@@ -80,6 +80,9 @@ impl RunPlan {
     pub fn execute(&self, quiet_stdout: bool) -> Result<Ended> {
         use std::os::unix::process::ExitStatusExt;
         fs_err::create_dir_all(&self.traces)?;
+        // The terminal interrupts the command as well; tamis waits for its end,
+        // and records what it came to. A second handler cannot be needed.
+        let _ = ctrlc::set_handler(|| {});
         let (program, args) = self.argv.split_first().context("no command was given")?;
         let stdout = match quiet_stdout {
             true => Stdio::from(std::io::stderr()),

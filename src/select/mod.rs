@@ -251,8 +251,12 @@ impl Selection {
     /// Seconds that all known tests took last, and that the selected ones did.
     pub fn seconds(&self) -> (f64, f64) {
         let seconds = |test: &str| f64::from(self.durations.get(test).copied().unwrap_or(0)) / 1e3;
-        let all = self.verdicts.keys().map(|test| seconds(test)).sum();
-        (all, self.selected().map(|(test, _)| seconds(test)).sum())
+        // Not `sum`: that of nothing is a negative zero.
+        let total = |tests: &mut dyn Iterator<Item = &str>| {
+            tests.fold(0.0, |total, test| total + seconds(test))
+        };
+        let all = total(&mut self.verdicts.keys().map(String::as_str));
+        (all, total(&mut self.selected().map(|(test, _)| test)))
     }
 
     /// Why the selection is of its mode, in one line.

@@ -2,8 +2,6 @@
 
 import os
 
-import pytest
-
 import traces
 
 
@@ -92,7 +90,10 @@ def test_changes_between_tests(project):
     names = {name for name, _ in found}
     assert "library.py:FIXED" not in names
     if os.path.exists(os.path.join(traces.BOOT, "_tamis_native.so")):
-        assert len(found) == len(expected), found
+        wanted = {(name, "test_it.py::test_" + test) for name, test in expected.items()}
+        # Instances are checked within a budget of time, containers after every test.
+        extra = {one for one in found - wanted if one[0] != "library.py:SINGLE"}
+        assert not extra, sorted(extra)
 
 
 def test_an_import_that_registers_elsewhere(project):
@@ -139,8 +140,7 @@ def test_fixture_values(project):
     assert not [name for name, _ in found if name.endswith("::still")]
 
 
-@pytest.mark.parametrize("kind", ["Watch"])
-def test_watch_does_not_keep_removed_values_alive(project, kind):
+def test_watch_does_not_keep_removed_values_alive(project):
     project.write("test_it.py", """
         import gc, weakref
         class Thing: pass

@@ -52,7 +52,9 @@ class Agent:
         # Module name -> what to do with the module when it has run.
         self.after_import = {}
         self.state = None
-        # Called with the scope of a module that has run.
+        # Called with the file of a module that is about to run, and with the
+        # scope of one that has run.
+        self.module_importing = None
         self.module_imported = None
         # Filled by `imports`: where a found module was looked for.
         self.spec_lookups = {}

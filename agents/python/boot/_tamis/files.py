@@ -59,6 +59,7 @@ class Files:
         if place in (IGNORED, STDLIB):
             return None
         actor_of = self.paths.actor
+        called = False
         while frame is not None:
             actor = actor_of(frame.f_code.co_filename)
             if actor == "importlib" and importing:
@@ -67,8 +68,10 @@ class Files:
                 return path
             if actor == "harness":
                 return None
+            called = called or actor != "agent"
             frame = frame.f_back
-        return path
+        # Called by no Python code: the interpreter opens its main script.
+        return path if called or not importing else None
 
     def is_made(self, path):
         """Whether the session made a directory that `path` lies in."""
@@ -279,7 +282,9 @@ def install(agent):
 
     @watcher
     def on_event(event, arguments):
-        files.on_event(event, arguments, sys._getframe(3))
+        # Past `guard`'s frames; a hook in Python adds one more of the agent.
+        frame = sys._getframe().f_back.f_back.f_back
+        files.on_event(event, arguments, frame)
 
     _install_probes(agent, files)
     agent.collector.audit(on_event, EVENTS)

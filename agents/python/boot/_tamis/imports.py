@@ -154,6 +154,8 @@ def _enter(agent, spec):
         agent.note_links(path, scope)
         if not path.endswith(".py"):
             agent.note_file(path, scope)
+    if agent.module_importing is not None:
+        agent.module_importing(path)
     token = agent.push(scope)
     parent = spec.name.rpartition(".")[0]
     while parent:

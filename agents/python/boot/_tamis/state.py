@@ -45,9 +45,11 @@ class State:
 
     def __init__(self, agent, native):
         self.agent = agent
-        self.watch = native or Watch()
-        self.native = native is not None
-        self.limit = _OBJECTS if self.native else _OBJECTS_IN_PYTHON
+        # The native helper keeps what it watches alive. Programs may notice
+        # that of an instance, so those are watched in Python at any rate.
+        self.native = native
+        self.weak = Watch()
+        self.limit = _OBJECTS if native else _OBJECTS_IN_PYTHON
         self.parents = {}
         self.modules = {}
         self.pending = []
@@ -62,12 +64,11 @@ class State:
 
     def _environment(self):
         """The variables by value: setting one and restoring it makes new
-        objects. pytest's own come and go with each test."""
-        return {
-            name: value
-            for name, value in os.environ._data.items()
-            if not (name if isinstance(name, str) else os.fsdecode(name)).startswith("PYTEST_")
-        }
+        objects. pytest's own changes with each test."""
+        found = dict(os.environ._data)
+        found.pop(b"PYTEST_CURRENT_TEST", None)
+        found.pop("PYTEST_CURRENT_TEST", None)
+        return found
 
     def module_ran(self, module):
         """A project module has finished its import."""
@@ -104,7 +105,7 @@ class State:
         when it was before, or cannot be."""
         if len(self.parents) >= self.limit:
             return None
-        index = self.watch.watch_add(value)
+        index = self._index(value)
         if index is None:
             return None
         parents = self.parents.get(index)
@@ -112,10 +113,24 @@ class State:
             parents.add(parent)
             return None
         self.parents[index] = {parent}
-        if self.native:
-            # The helper holds it as well.
-            self._objects[index] = value
         return index
+
+    def _index(self, value):
+        """The number of a watched object, negative when watched in Python."""
+        if self.native is not None and (
+            type(value) in _CONTAINERS
+            or isinstance(value, (type, types.ModuleType, types.CellType, bytearray))
+        ):
+            index = self.native.watch_add(value)
+            if index is not None:
+                self._objects[index] = value
+            return index
+        index = self.weak.watch_add(value)
+        return None if index is None else -1 - index
+
+    def _object(self, index):
+        """The watched object; `None` when it is no more."""
+        return self._objects[index] if index >= 0 else self.weak.watch_object(-1 - index)
 
     def _walk(self, value, parent):
         """Watch what is reachable from a value, breadth first."""
@@ -188,17 +203,23 @@ class State:
     # -- what changed -----------------------------------------------------
 
     def ran(self, scope, final=False):
-        """`scope` ran since the last call: check, or remember it."""
+        """`scope` ran since the last call: check, or remember it. What the
+        session itself changed needs no record: every test needs scope 0."""
+        if scope is self.agent.root_scope:
+            scope = None
+        self._check_environment([] if scope is None else [scope])
+        if self.native is not None:
+            changed = self.native.watch_changed()
+            self._report_changes(changed, [] if scope is None else [scope])
         if scope is not None and scope not in self.pending:
             self.pending.append(scope)
         now = _clock()
-        if not self.native and now < self.next_check and not final:
+        if now < self.next_check and not final:
             return
         scopes, self.pending = self.pending, []
-        self._check(scopes)
-        if not self.native:
-            end = _clock()
-            self.next_check = end + (end - now) / _BUDGET
+        self._report_changes([-1 - index for index in self.weak.watch_changed()], scopes)
+        end = _clock()
+        self.next_check = end + (end - now) / _BUDGET
 
     def _check_environment(self, scopes):
         before, now = self.environment, self._environment()
@@ -206,15 +227,14 @@ class State:
             return
         self.environment = now
         for name in before.keys() | now.keys():
-            if before.get(name) != now.get(name):
-                root = ("name", os.__file__, "environ[%s]" % os.fsdecode(name))
-                self._report(root, scopes)
+            text = os.fsdecode(name)
+            if before.get(name) != now.get(name) and not text.startswith("PYTEST_"):
+                self._report(("name", os.__file__, "environ[%s]" % text), scopes)
 
-    def _check(self, scopes):
-        self._check_environment(scopes)
+    def _report_changes(self, indexes, scopes):
         reported = set()
-        for index in self.watch.watch_changed():
-            value = self._objects[index] if self.native else self.watch.watch_object(index)
+        for index in indexes:
+            value = self._object(index)
             if value is None:
                 continue
             for root in self._roots(index):
@@ -266,7 +286,10 @@ class State:
             self._walk_global(module.__name__, path, key, value)
 
     def _keys(self, index, holder=None):
-        keys = self.watch.watch_keys(index)
+        if index >= 0:
+            keys = self.native.watch_keys(index)
+        else:
+            keys = self.weak.watch_keys(-1 - index)
         if keys is None:
             return list(vars(holder)) if holder is not None else []
         return keys
@@ -316,3 +339,11 @@ def install(agent):
             state.module_ran(module)
 
     agent.module_imported = imported
+
+    @guard
+    def importing(path):
+        # What the importer changed before is not the imported module's doing.
+        if agent.paths.place(path) in (PROJECT, OUTSIDE):
+            state.ran(agent.top)
+
+    agent.module_importing = importing
