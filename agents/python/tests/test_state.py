@@ -83,7 +83,7 @@ def test_changes_between_tests(project):
         "library.py:default": "default",
         "library.py:step": "closure",
         "library.py:fresh": "new_global",
-        "os.py:environ": "environ",
+        "os.py:environ[XYZ]": "environ",
     }
     for name, test in expected.items():
         assert (name, "test_it.py::test_" + test) in found, (name, found)
