@@ -275,7 +275,7 @@ def test_xdist_sees_the_same(project):
     project.write("library.py", LIBRARY)
     project.write("conftest.py", "import pytest\n@pytest.fixture(scope='session')\ndef s():\n    import library\n    return library.made()\n")
     for name in "ab":
-        project.write("test_%s.py" % name, "import library\ndef test_1(s): pass\ndef test_2(): library.used()\ndef test_3(s): pass\n")
+        project.write("test_%s.py" % name, "import library\ndef test_1(s): pass\ndef test_2(s): library.used()\ndef test_3(s): pass\n")
     alone = project.pytest()
     shared = project.pytest("-n", "2")
     assert set(alone.tests) == set(shared.tests)

@@ -246,7 +246,8 @@ def test_environment(project):
         def test_patched(monkeypatch): monkeypatch.setenv("FIG", "1")
         def test_nothing(): pass
     """)
-    run = project.pytest("test_it.py", environment={"PEAR": "green", "SHLVL": "7"})
+    # What plug-ins read at the start belongs to every test.
+    run = project.pytest("test_it.py", "-p", "no:asyncio", environment={"PEAR": "green", "SHLVL": "7"})
     assert run.of_kind("test_get", "env") == {("APPLE", None)}
     ((name, value),) = run.of_kind("test_item", "env")
     assert name == "PEAR" and len(value) == 32
@@ -255,7 +256,7 @@ def test_environment(project):
     assert {name for name, _ in run.of_kind("test_all", "env")} == {"*"}
     assert run.of_kind("test_all", "env") == run.of_kind("test_copy", "env")
     assert run.of_kind("test_nothing", "env") == set()
-    again = project.pytest("test_it.py", environment={"PEAR": "green", "SHLVL": "8"})
+    again = project.pytest("test_it.py", "-p", "no:asyncio", environment={"PEAR": "green", "SHLVL": "8"})
     assert again.of_kind("test_all", "env") == run.of_kind("test_all", "env")
 
 
@@ -352,6 +353,23 @@ def test_package_file_of_a_dependency(project):
     run = project.pytest("test_it.py", "-p", "no:xdist")
     assert "pytest" in {name for name, _ in run.of_kind("test_one", "dist")}
     assert "runtime" in {kind for kind, _, _ in run.closure("test_one")}
+
+
+def test_versions_that_a_test_asks_for(project):
+    project.write("test_it.py", """
+        import importlib.metadata, pytest
+        def test_version(): assert importlib.metadata.version("pluggy")
+        def test_missing():
+            with pytest.raises(importlib.metadata.PackageNotFoundError):
+                importlib.metadata.version("No_Such.Thing")
+        def test_neither(): pass
+    """)
+    run = project.pytest("test_it.py")
+    ((name, value),) = {one for one in run.of_kind("test_version", "dist") if one[0] == "pluggy"}
+    assert len(value) == 32
+    assert ("no-such-thing", None) in run.of_kind("test_missing", "dist")
+    assert ("no-such-thing", None) not in run.of_kind("test_neither", "dist")
+    assert not run.of_kind("test_version", "dir")
 
 
 def test_stdlib_shadowing_is_looked_up(project):

@@ -344,6 +344,7 @@ def start(trace_directory):
         agent.resolve_imports = functools.partial(imports.resolve, agent)
         agent.settle_lookups = imports.settle_lookups
         imports.install(agent)
+        dists.watch_metadata(agent)
         pytest_entry.install(agent)
         state.install(agent)
         agent.note("runtime", "python", fingerprint.runtime()[0])

@@ -175,6 +175,32 @@ def install(agent):
     _find_editables(agent)
 
 
+def watch_metadata(agent):
+    """Asking for a distribution by name depends on it, or on its absence."""
+    from .agent import guard, watcher
+
+    @watcher
+    def note(name):
+        if isinstance(name, str) and agent.acts(sys._getframe(3)):
+            agent.note("dist", normalised(name), agent.distributions.by_name(name))
+
+    def watch(module):
+        plain = module.Distribution.from_name.__func__
+
+        def from_name(cls, name):
+            note(name)
+            return plain(cls, name)
+
+        from_name.__doc__ = plain.__doc__
+        module.Distribution.from_name = classmethod(from_name)
+
+    loaded = sys.modules.get("importlib.metadata")
+    if loaded is not None and hasattr(loaded, "Distribution"):
+        watch(loaded)
+    else:
+        agent.after_import["importlib.metadata"] = guard(watch)
+
+
 def _find_editables(agent):
     """Directories that installed packages are linked to."""
     for directory in list(sys.path):

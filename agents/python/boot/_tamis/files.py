@@ -147,6 +147,8 @@ class Files:
         if event == "open":
             self.on_open(arguments, frame)
         elif event in ("os.listdir", "os.scandir"):
+            if _seeks_distributions(frame):
+                return
             path = self.wanted(arguments[0] if arguments[0] is not None else ".", frame, True)
             if path is not None:
                 self.list(path)
@@ -241,6 +243,16 @@ class Files:
                 self.agent.made[new] = self.agent.top
         self.write(source, frame)
         self.write(target, frame)
+
+
+def _seeks_distributions(frame):
+    """Whether `importlib.metadata` looks for installed packages: those are
+    units of their own (`dists`), whatever else the directory holds."""
+    while frame is not None and str(frame.f_globals.get("__name__")).startswith("_tamis."):
+        frame = frame.f_back
+    return frame is not None and str(frame.f_globals.get("__name__")).startswith(
+        ("importlib.metadata", "importlib_metadata")
+    )
 
 
 class Probe:

@@ -51,6 +51,8 @@ class Session:
     @guard
     def _describe(self):
         agent, config = self.agent, self.config
+        # What changed until here changed for every test.
+        agent.state.ran(agent.root_scope)
         agent.trace.write("config", options.describe(config))
         for path in options.plugin_files(config):
             if agent.paths.place(path) == agent_module.SITE:
@@ -63,8 +65,7 @@ class Session:
 
     @guard
     def _finish(self):
-        if self.agent.state is not None:
-            self.agent.state.ran(None, final=True)
+        self.agent.state.ran(None, final=True)
         # What reports and coverage read from here on is no dependency.
         self.agent.flush()
         self.agent.finished = True
