@@ -351,7 +351,10 @@ impl<'a> Closing<'a> {
         for ((file, name), changers) in by_name {
             let node = self.fresh();
             self.edges[node as usize] = changers;
-            let naming = self.units_naming(file.as_bstr(), &name)?;
+            let naming = match variable(&name) {
+                Some(variable) => self.units_reading(variable),
+                None => self.units_naming(file.as_bstr(), &name)?,
+            };
             for at in 0..node as usize {
                 if self.node_units[at].iter().any(|unit| naming.contains(unit)) {
                     self.edges[at].push(node);
@@ -359,6 +362,16 @@ impl<'a> Closing<'a> {
             }
         }
         Ok(())
+    }
+
+    /// The reads of an environment variable, alone or with all others.
+    fn units_reading(&self, variable: &str) -> FxHashSet<UnitIndex> {
+        let units = self.units.iter().enumerate();
+        units
+            .filter(|(_, unit)| unit.kind == UnitKind::Env)
+            .filter(|(_, unit)| unit.name == variable || unit.name == "*")
+            .map(|(at, _)| at as UnitIndex)
+            .collect()
     }
 
     /// The code that mentions the last part of `name`, a global (or an
@@ -526,6 +539,11 @@ struct Base {
     /// By node, whether it is part of the base.
     marks: Vec<bool>,
     incomplete: Option<String>,
+}
+
+/// The variable of a state change called `environ[NAME]`.
+fn variable(name: &str) -> Option<&str> {
+    name.strip_prefix("environ[")?.strip_suffix(']')
 }
 
 struct Reached {

@@ -169,11 +169,8 @@ impl<'a> Facts<'a> {
             UnitKind::Dist | UnitKind::Runtime | UnitKind::Env => Ok(self.probed(unit)),
             UnitKind::Config if unit.path.is_empty() => Ok(self.probed(unit)),
             UnitKind::Config => {
-                let content = self.view.read(unit.path())?;
-                Ok(Value::Known(pytest::config_fingerprint(
-                    unit.path(),
-                    content.as_deref(),
-                )))
+                let read = |path: &BStr| self.view.read(path);
+                Ok(Value::Known(pytest::config_fingerprint(unit.path(), read)?))
             }
             UnitKind::Binding | UnitKind::Effects | UnitKind::Class => Ok(Value::Unknown(format!(
                 "{unit} is of a kind that this tamis does not compute"

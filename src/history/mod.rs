@@ -19,8 +19,9 @@ mod objects;
 mod repository;
 mod scan;
 mod view;
+mod work;
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests;
 
 pub use delta::Delta;

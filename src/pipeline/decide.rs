@@ -9,17 +9,13 @@ use super::baselines::{Baseline, find_baseline};
 use super::differences::differences;
 use super::probe::Prober;
 use super::project::Project;
+use super::remember::remember;
 use crate::fingerprint::{Environment, Facts, Probe, Value};
 use crate::history::{CommitId, Delta, Entry, View};
-use crate::matrix::{Fingerprint, Header, Matrix, MatrixView, Unit, UnitKind};
+use crate::matrix::{Fingerprint, Header, Matrix, Unit, UnitKind};
 use crate::runners::pytest;
-use crate::select::{
-    COLLECTION, Candidate, Differences, Reason, Selection, Strategy, Verdict, memo, tts,
-};
-use crate::store::{self, FsStore, Name, Trouble};
-
-/// How many stored rows of one test are looked at, the newest first.
-const MOST_CANDIDATES: usize = 32;
+use crate::select::{COLLECTION, Differences, Reason, Selection, Strategy, Verdict, tts};
+use crate::store::{FsStore, Trouble};
 
 /// What is asked.
 pub struct Request<'a> {
@@ -36,13 +32,25 @@ pub struct Request<'a> {
 pub struct Decision {
     pub selection: Selection,
     pub baseline: Option<Baseline>,
-    /// Rows of other matrices that prove skips, by test.
-    pub proofs: BTreeMap<String, Candidate>,
+    /// Other matrices that prove skips.
+    pub others: Vec<Baseline>,
+    /// By test, which of them does.
+    pub proofs: BTreeMap<String, usize>,
     /// What the interpreter said of late units.
     pub probe: Probe,
     pub trouble: Vec<Trouble>,
     /// Fallbacks that people should hear of.
     pub notes: Vec<String>,
+}
+
+impl Decision {
+    /// The matrix whose row of `test` is the proof of its skip.
+    pub fn proof_of(&self, test: &str) -> Option<&Matrix> {
+        match self.proofs.get(test) {
+            Some(at) => Some(&self.others[*at].matrix),
+            None => self.baseline.as_ref().map(|baseline| &baseline.matrix),
+        }
+    }
 }
 
 /// Selects the tests that must run at `view`.
@@ -59,6 +67,7 @@ pub fn decide(
     let mut decision = Decision {
         selection: Selection::all(request.strategy, "asked for: strategy `all`"),
         baseline: None,
+        others: Vec::new(),
         proofs: BTreeMap::new(),
         probe: Probe::default(),
         trouble: Vec::new(),
@@ -97,26 +106,21 @@ pub fn decide(
         decision.baseline = Some(baseline);
         return Ok(decision);
     }
-    probe_units(
+    let matrix = &baseline.matrix;
+    let found = compare(
+        project,
+        view,
         request,
-        baseline.matrix.units.iter().map(|(unit, _)| unit),
+        matrix,
+        delta.as_ref(),
         &mut decision,
     );
-    settle_options(request, &baseline.matrix, &mut decision.probe);
-    let facts = facts_of(project, view, request, &decision.probe);
-    let mut found = differences(&baseline.matrix, delta.as_ref(), &facts);
-    if project.environment_is_declared(delta.as_ref()) {
-        settle_declared(&baseline.matrix, &mut found);
-    }
     decision.selection = traditional(request.strategy, &baseline, &found);
-    doubt_inventory(
-        &mut decision.selection,
-        &baseline.matrix,
-        delta.as_ref(),
-        view,
-    )?;
+    if decision.selection.inventory_doubt.is_none() {
+        decision.selection.inventory_doubt = unknown_paths(&baseline.matrix, delta.as_ref(), view)?;
+    }
     if request.strategy != Strategy::Commit && request.baseline.is_none() {
-        remember(project, store, view, request, &baseline, &mut decision);
+        remember(project, store, view, request, &baseline, &mut decision)?;
     }
     let facts = facts_of(project, view, request, &decision.probe);
     drop_gone(&mut decision.selection, &baseline.matrix, project, &facts)?;
@@ -143,7 +147,7 @@ fn environment_of(request: &Request<'_>, decision: &mut Decision) -> Option<Stri
     }
 }
 
-fn delta_to(
+pub(super) fn delta_to(
     project: &Project,
     header: &Header,
     view: &View,
@@ -160,6 +164,28 @@ fn delta_to(
             None
         }
     }
+}
+
+/// How the units of `matrix` differ at `view`, its late units settled as far
+/// as they can be.
+pub(super) fn compare(
+    project: &Project,
+    view: &View,
+    request: &Request<'_>,
+    matrix: &Matrix,
+    delta: Option<&Delta>,
+    decision: &mut Decision,
+) -> Differences {
+    let units = matrix.units.iter().map(|(unit, _)| unit);
+    probe_units(request, units, decision);
+    let mut probe = decision.probe.clone();
+    settle_options(request, matrix, &mut probe);
+    let facts = facts_of(project, view, request, &probe);
+    let mut found = differences(matrix, delta, &facts);
+    if project.environment_is_declared(delta) {
+        settle_declared(matrix, &mut found);
+    }
+    found
 }
 
 fn probe_units<'u>(
@@ -269,19 +295,16 @@ fn doubt_of(reason: &Reason) -> String {
 }
 
 /// A changed path that no recorded unit of the collection speaks of may hold
-/// tests that nobody knows.
-fn doubt_inventory(
-    selection: &mut Selection,
+/// tests that nobody knows: why that may be so, if it may.
+pub(super) fn unknown_paths(
     matrix: &Matrix,
     delta: Option<&Delta>,
     view: &View,
-) -> Result<()> {
-    if selection.inventory_doubt.is_some() {
-        return Ok(());
-    }
+) -> Result<Option<String>> {
     let Some(delta) = delta else {
-        selection.inventory_doubt = Some("what changed since the last run is unknown".to_owned());
-        return Ok(());
+        return Ok(Some(
+            "what changed since the last run is unknown".to_owned(),
+        ));
     };
     let collection = matrix.row(COLLECTION).map(|row| matrix.units_of(row));
     let known: rustc_hash::FxHashSet<&BString> = collection
@@ -291,130 +314,12 @@ fn doubt_inventory(
         .collect();
     for path in &delta.paths {
         if !known.contains(path) && view.entry(path.as_bstr())? != Entry::Missing {
-            selection.inventory_doubt = Some(format!(
+            return Ok(Some(format!(
                 "{path} is new to the list of tests or may hold some"
-            ));
-            break;
+            )));
         }
     }
-    Ok(())
-}
-
-/// Lets rows of every stored matrix speak for the tests that the nearest one
-/// cannot excuse.
-fn remember(
-    project: &Project,
-    store: &FsStore,
-    view: &View,
-    request: &Request<'_>,
-    baseline: &Baseline,
-    decision: &mut Decision,
-) {
-    let open: Vec<String> = decision
-        .selection
-        .verdicts
-        .iter()
-        .filter(|(_, verdict)| {
-            matches!(
-                verdict,
-                Verdict::Run(Reason::Changed { .. } | Reason::Unknown { .. })
-            )
-        })
-        .map(|(test, _)| test.clone())
-        .collect();
-    let candidates = candidates(store, baseline, &open, decision);
-    probe_units(
-        request,
-        candidates
-            .values()
-            .flatten()
-            .flat_map(|candidate| candidate.units.iter().map(|(unit, _)| unit)),
-        decision,
-    );
-    let facts = facts_of(project, view, request, &decision.probe);
-    let mut values: BTreeMap<Unit, Value> = BTreeMap::new();
-    for (test, rows) in &candidates {
-        for (unit, _) in rows.iter().flat_map(|row| &row.units) {
-            if !values.contains_key(unit) {
-                values.insert(unit.clone(), facts.value(unit));
-            }
-        }
-        let is_known = decision.selection.verdicts.contains_key(test);
-        let fallback = decision
-            .selection
-            .verdicts
-            .get(test)
-            .cloned()
-            .unwrap_or(Verdict::Run(Reason::New));
-        let verdict = memo(rows, |unit| values[unit].clone(), fallback);
-        if let Verdict::Skip(evidence) = &verdict {
-            if let Some(row) = rows.iter().find(|row| row.baseline == evidence.baseline) {
-                decision.proofs.insert(test.clone(), row.clone());
-            }
-            if !decision.selection.baselines.contains(&evidence.baseline) {
-                decision.selection.baselines.push(evidence.baseline.clone());
-            }
-            decision
-                .selection
-                .durations
-                .entry(test.clone())
-                .or_insert(evidence.duration_ms);
-        } else if !is_known {
-            // Perhaps it is not there any more; if it is, it runs as new.
-            continue;
-        }
-        decision.selection.verdicts.insert(test.clone(), verdict);
-    }
-}
-
-/// The stored rows, of other matrices than the baseline, of the tests in
-/// `open` and of those that the baseline does not know.
-fn candidates(
-    store: &FsStore,
-    baseline: &Baseline,
-    open: &[String],
-    decision: &mut Decision,
-) -> BTreeMap<String, Vec<Candidate>> {
-    let memo = store.memo(&baseline.matrix.header.key);
-    decision.trouble.extend(memo.troubles.iter().cloned());
-    let unknown = memo
-        .tests()
-        .filter(|test| *test != COLLECTION && baseline.matrix.row(test).is_none());
-    let mut views: BTreeMap<Name, Option<MatrixView>> = BTreeMap::new();
-    let mut found: BTreeMap<String, Vec<Candidate>> = BTreeMap::new();
-    for test in open.iter().map(String::as_str).chain(unknown) {
-        let rows = memo
-            .candidates(test)
-            .filter(|row| row.matrix != baseline.name);
-        for row in rows.take(MOST_CANDIDATES) {
-            let view = views
-                .entry(row.matrix)
-                .or_insert_with(|| store.view(&row.matrix).ok());
-            // What cannot be read proves nothing.
-            if let Some(view) = view
-                && let Some(candidate) = candidate(view, &row)
-            {
-                found.entry(test.to_owned()).or_default().push(candidate);
-            }
-        }
-    }
-    found
-}
-
-fn candidate(view: &MatrixView, at: &store::Candidate) -> Option<Candidate> {
-    let row = view.row(at.row as usize);
-    let units = view.units_of(at.row as usize).ok()?;
-    let units = units
-        .into_iter()
-        .map(|id| Some((view.unit(id).ok()?, view.fingerprint(id).ok()?)));
-    Some(Candidate {
-        baseline: at.matrix.to_string(),
-        run: view.header().runs.get(row.run as usize)?.clone(),
-        units: units.collect::<Option<_>>()?,
-        outcome: row.outcome,
-        incomplete: row.incomplete.is_some(),
-        duration_ms: row.duration_ms,
-    })
+    Ok(None)
 }
 
 /// Tests whose own source is gone are not available at the head.

@@ -6,6 +6,7 @@ use rustc_hash::FxHashSet;
 use crate::fingerprint::{Facts, UNTRACKED, Value, split};
 use crate::history::Delta;
 use crate::matrix::{Fingerprint, Matrix, Unit, UnitKind};
+use crate::runners::pytest;
 use crate::select::Differences;
 
 /// Compares every unit of `matrix` whose value may have changed. `delta` is
@@ -78,8 +79,10 @@ impl<'a> Touched<'a> {
             | UnitKind::Code
             | UnitKind::Skeleton
             | UnitKind::Binding
-            | UnitKind::Effects
-            | UnitKind::Config => self.touches(unit.path()),
+            | UnitKind::Effects => self.touches(unit.path()),
+            UnitKind::Config => {
+                pytest::config_files(unit.path()).any(|file| self.touches(file.as_bstr()))
+            }
             UnitKind::Exists => self.touches(unit.path()) || self.is_above(unit.path()),
             UnitKind::Dir => self.touches(unit.path()) || self.is_above(unit.path()),
             UnitKind::Lookup => {

@@ -7,6 +7,7 @@ mod differences;
 mod probe;
 mod project;
 mod record;
+mod remember;
 mod session;
 
 pub use baselines::{Baseline, find_baseline};

@@ -12,7 +12,7 @@ use crate::matrix::{
     Fingerprint, GroupRef, Header, Key, Matrix, MatrixBuilder, Outcome, Row, RowFacts, Run, Unit,
     UnitKind,
 };
-use crate::select::{COLLECTION, Candidate, Evidence, Mode};
+use crate::select::{COLLECTION, Evidence, Mode};
 use crate::store::{FsStore, Name};
 use anyhow::Result;
 use bstr::{BString, ByteSlice};
@@ -182,10 +182,10 @@ impl<'a> Assembly<'a> {
         let decision = self.recording.decision;
         if self.collected.bases.is_empty()
             && decision.selection.mode() == Mode::None
-            && let Some(baseline) = &decision.baseline
-            && let Some(row) = baseline.matrix.row(COLLECTION)
+            && let Some(matrix) = decision.proof_of(COLLECTION)
+            && let Some(row) = matrix.row(COLLECTION)
         {
-            self.carry_row(&baseline.matrix, row)?;
+            self.carry_row(matrix, row)?;
             return Ok(());
         }
         let incomplete = match self.collected.items {
@@ -208,9 +208,6 @@ impl<'a> Assembly<'a> {
     /// Rows that the selection proved to hold here, of tests that did not run.
     fn add_carried_rows(&mut self) -> Result<()> {
         let decision = self.recording.decision;
-        let Some(baseline) = &decision.baseline else {
-            return Ok(());
-        };
         let ran: BTreeSet<&str> = self
             .collected
             .rows
@@ -221,14 +218,12 @@ impl<'a> Assembly<'a> {
             if ran.contains(test) || self.is_gone(test) || !self.late_holds(evidence) {
                 continue;
             }
-            let carried = match decision.proofs.get(test) {
-                Some(proof) => self.carry_candidate(test, proof)?,
-                None => match baseline.matrix.row(test) {
-                    Some(row) => self.carry_row(&baseline.matrix, row)?,
-                    None => false,
-                },
-            };
-            self.recorded.carried += usize::from(carried);
+            if let Some(matrix) = decision.proof_of(test)
+                && let Some(row) = matrix.row(test)
+                && self.carry_row(matrix, row)?
+            {
+                self.recorded.carried += 1;
+            }
         }
         Ok(())
     }
@@ -276,23 +271,6 @@ impl<'a> Assembly<'a> {
         Ok(true)
     }
 
-    fn carry_candidate(&mut self, test: &str, proof: &Candidate) -> Result<bool> {
-        let Some(group) = self.carry_units(proof.units.iter().cloned()) else {
-            return Ok(false);
-        };
-        let facts = RowFacts {
-            test: test.to_owned(),
-            outcome: proof.outcome,
-            duration_ms: proof.duration_ms,
-            position: 0,
-            incomplete: None,
-            run: self.run(&proof.run),
-            selected: false,
-        };
-        self.builder.row(facts, [group])?;
-        Ok(true)
-    }
-
     fn carry_units(
         &mut self,
         units: impl Iterator<Item = (Unit, Fingerprint)>,
@@ -323,8 +301,8 @@ fn runs_of(recording: &Recording<'_>) -> Result<Vec<Run>> {
     let carried = decision
         .baseline
         .iter()
-        .flat_map(|baseline| &baseline.matrix.header.runs)
-        .chain(decision.proofs.values().map(|proof| &proof.run));
+        .chain(&decision.others)
+        .flat_map(|baseline| &baseline.matrix.header.runs);
     for run in carried {
         if !runs.contains(run) {
             runs.push(run.clone());

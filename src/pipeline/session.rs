@@ -11,7 +11,7 @@ use super::probe::Prober;
 use super::project::Project;
 use super::record::{Recorded, Recording, record};
 use crate::history::View;
-use crate::run::{Ended, RunPlan, install_agent};
+use crate::run::{Ended, RunPlan, install_agent_for};
 use crate::runners::pytest;
 use crate::store::FsStore;
 
@@ -55,7 +55,7 @@ impl Workshop {
         fs_err::create_dir_all(&scratch)?;
         hide(project.state())?;
         Ok(Workshop {
-            agent: install_agent(project.state()).context("cannot install the collector")?,
+            agent: install_agent_for(project.state()).context("cannot install the collector")?,
             scratch,
             run,
             now,

@@ -21,6 +21,21 @@ fn digest() -> String {
     hasher.finalize().to_hex()[..16].to_owned()
 }
 
+/// Installs the agent into the user's cache folder, else beneath `fallback`.
+/// Outside the project no coverage tool measures it.
+///
+/// # Errors
+/// If neither can be written.
+pub fn install_agent_for(fallback: &Path) -> Result<PathBuf> {
+    let cache = std::env::var_os("XDG_CACHE_HOME")
+        .map(PathBuf::from)
+        .or_else(|| Some(Path::new(&std::env::var_os("HOME")?).join(".cache")));
+    cache
+        .filter(|cache| cache.is_absolute())
+        .and_then(|cache| install_agent(&cache.join("tamis")).ok())
+        .map_or_else(|| install_agent(fallback), Ok)
+}
+
 /// Puts the agent beneath `folder` unless it is there, and returns where.
 ///
 /// # Errors

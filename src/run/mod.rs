@@ -2,7 +2,7 @@
 
 mod agent;
 
-pub use agent::install_agent;
+pub use agent::{install_agent, install_agent_for};
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};

@@ -9,7 +9,7 @@ mod memo;
 mod properties;
 mod tts;
 
-pub use memo::{Candidate, memo};
+pub use memo::memo;
 pub use tts::{Differences, tts};
 
 use std::collections::BTreeMap;
@@ -117,6 +117,12 @@ impl Reason {
             Reason::Incomplete { .. } => "incomplete",
             Reason::Forced { .. } => "forced",
         }
+    }
+
+    /// Whether the test runs because of what its row depends on, and not
+    /// because of its last result or a wish.
+    pub fn is_about_units(&self) -> bool {
+        matches!(self, Reason::Changed { .. } | Reason::Unknown { .. })
     }
 
     pub fn baseline(&self) -> Option<&str> {

@@ -1,5 +1,6 @@
 //! A store in a directory, by default `.tamis/store` (`docs/formats/store.md`).
 
+use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
@@ -71,7 +72,7 @@ impl FsStore {
                 self.dir.display()
             )
         })?;
-        self.index_new(&name, bytes.len() as u64, matrix);
+        self.index_new(&name, matrix);
         Ok(name)
     }
 
@@ -115,7 +116,7 @@ impl FsStore {
             let refusal = refuse_foreign(&path);
             troubles.push(Trouble { path, refusal });
         }
-        headers.sort_by(|a, b| (b.1.created, b.0).cmp(&(a.1.created, a.0)));
+        headers.sort_by_key(|(name, header)| Reverse((header.created, *name)));
         (headers, troubles)
     }
 

@@ -29,6 +29,13 @@ pub struct Memo {
 }
 
 impl Memo {
+    fn without(trouble: Trouble) -> Memo {
+        Memo {
+            troubles: vec![trouble],
+            ..Memo::default()
+        }
+    }
+
     /// The distinct usable rows of `test`, the newest first. Rows that many
     /// matrices hold are named once, in the newest of these.
     pub fn candidates(&self, test: &str) -> impl Iterator<Item = Candidate> {
@@ -62,18 +69,17 @@ impl FsStore {
     pub fn memo(&self, key: &Key) -> Memo {
         let listing = match Listing::read(self.dir()) {
             Ok(listing) => listing,
-            Err(trouble) => {
-                return Memo {
-                    troubles: vec![trouble],
-                    ..Memo::default()
-                };
-            }
+            Err(trouble) => return Memo::without(trouble),
         };
         if let Found::Fresh(index) = self.find_index(&listing, Some(key)) {
             return self.memo_from(index, key, None);
         }
         let lock = lock(self.dir());
         // Somebody may have brought it up to date while we waited.
+        let listing = match Listing::read(self.dir()) {
+            Ok(listing) => listing,
+            Err(trouble) => return Memo::without(trouble),
+        };
         let found = self.find_index(&listing, None);
         let why = match &found {
             Found::Fresh(_) => None,
@@ -111,7 +117,7 @@ impl FsStore {
 
     /// Adds a matrix that was just written. Trouble is not an error: the index
     /// is then out of date, and the next reader makes it anew.
-    pub(super) fn index_new(&self, name: &Name, len: u64, matrix: &Matrix) {
+    pub(super) fn index_new(&self, name: &Name, matrix: &Matrix) {
         let Some(_lock) = lock(self.dir()) else {
             return;
         };
@@ -125,7 +131,7 @@ impl FsStore {
         ) {
             return;
         }
-        let index = self.bring_up_to_date(found, &listing, Some((name, len, matrix)));
+        let index = self.bring_up_to_date(found, &listing, Some((name, matrix)));
         self.write_index(&index);
     }
 
@@ -166,7 +172,7 @@ impl FsStore {
         &self,
         found: Found,
         listing: &Listing,
-        new: Option<(&Name, u64, &Matrix)>,
+        new: Option<(&Name, &Matrix)>,
     ) -> Index {
         let mut index = match found {
             Found::Fresh(index) => return index,
@@ -187,7 +193,7 @@ impl FsStore {
                 continue;
             }
             match new {
-                Some((new, _, matrix)) if *new == name => add_matrix(&mut index, name, len, matrix),
+                Some((new, matrix)) if *new == name => add_matrix(&mut index, name, len, matrix),
                 _ => match self.load(&name) {
                     Ok(matrix) => add_matrix(&mut index, name, len, &matrix),
                     Err(_) if !self.path_of(&name).exists() => {}

@@ -8,7 +8,7 @@ use ruff_python_parser::{Mode, lexer};
 const MAX_DEPTH: usize = 10_000;
 
 /// Below this length, the length itself bounds the depth well enough.
-const SMALL: usize = 32 << 10;
+const SMALL: usize = 128 << 10;
 
 /// An upper bound of the depth of `text`'s syntax tree, or `None` when that
 /// is more than is analysed.
@@ -102,7 +102,7 @@ mod tests {
             ("x = ", "[1, ", ""),
             ("x = ", "{1: ", ""),
         ] {
-            let deep = format!("{head}{}{tail}\n", deeper.repeat(40_000));
+            let deep = format!("{head}{}{tail}\n", deeper.repeat(150_000));
             assert_eq!(bound(&deep), None, "{deeper}");
         }
     }

@@ -213,6 +213,27 @@ fn an_edit_in_the_same_instant_is_seen() {
     assert!(dirty(&repo.work()).contains(&"src/b.py".to_owned()));
 }
 
+/// A clock as coarse as some file systems have it: the edit leaves no trace
+/// in the time stamps at all.
+#[test]
+fn an_edit_without_a_new_time_stamp_is_seen() {
+    let repo = Repo::with_files();
+    repo.git(&["config", "core.trustctime", "false"]);
+    let coming = std::time::SystemTime::now() + std::time::Duration::from_secs(60);
+    let write = |content: &str| {
+        repo.write("a.py", content);
+        let place = repo.top.join("a.py");
+        let file = std::fs::File::options().write(true).open(place).unwrap();
+        file.set_modified(coming).unwrap();
+    };
+    write("a = 2\n");
+    repo.git(&["add", "a.py"]);
+    repo.commit();
+    assert!(dirty(&repo.work()).is_empty());
+    write("a = 3\n");
+    assert_eq!(dirty(&repo.work()), ["a.py"]);
+}
+
 #[test]
 fn flags_of_the_index_hide_no_edit() {
     let repo = Repo::with_files();

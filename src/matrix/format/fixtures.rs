@@ -39,6 +39,7 @@ fn header(runs: Vec<Run>) -> Header {
         runs,
         strategy: "memo".into(),
         baselines: Vec::new(),
+        command: vec!["python".into(), "-m".into(), "pytest".into()],
         tests: 0,
         ran: 0,
     }

@@ -150,6 +150,81 @@ proptest! {
     }
 }
 
+/// The file with `section`'s content replaced, and digests that fit.
+fn with_section(file: &[u8], section: usize, content: &[u8]) -> Vec<u8> {
+    let prefix = Prefix::read(file).unwrap();
+    let stored = match prefix::Section::ALL[section].is_compressed() {
+        true => zstd::bulk::compress(content, 1).unwrap(),
+        false => content.to_vec(),
+    };
+    let before: u64 = prefix.sections[..section]
+        .iter()
+        .map(|entry| entry.stored)
+        .sum();
+    let start = prefix.body + before as usize;
+    let end = start + prefix.sections[section].stored as usize;
+    let mut bytes = [&file[..start], &stored, &file[end..]].concat();
+    let at = 144 + 48 * section;
+    bytes[at..at + 8].copy_from_slice(&(stored.len() as u64).to_le_bytes());
+    bytes[at + 8..at + 16].copy_from_slice(&(content.len() as u64).to_le_bytes());
+    reseal(&mut bytes);
+    bytes
+}
+
+/// A seeded mutator behind compression and digests: sections with changed,
+/// removed and repeated bytes, and changed counts.
+#[test]
+fn mutated_sections_are_sound_or_refused() {
+    let mut state = 1u64;
+    let mut random = |bound: usize| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % bound
+    };
+    let mut incomplete = small(4, 1);
+    incomplete.rows[1].incomplete = Some("killed".into());
+    let good = encoded(&incomplete);
+    let prefix = Prefix::read(&good).unwrap();
+    let (mut accepted, mut refused) = (0, 0);
+    for _ in 0..4000 {
+        let section = random(7);
+        let mut content = match prefix::Section::ALL[section] {
+            prefix::Section::Prints => prefix
+                .stored(&good, prefix::Section::Prints)
+                .unwrap()
+                .to_vec(),
+            compressed => prefix.raw(&good, compressed).unwrap(),
+        };
+        for _ in 0..=random(2) {
+            let at = random(content.len());
+            match random(4) {
+                0 => content[at] = random(256) as u8,
+                1 => content[at] = content[at].wrapping_add(1),
+                2 if content.len() > 1 => drop(content.remove(at)),
+                _ => content.insert(at, content[at]),
+            }
+        }
+        let mut bytes = with_section(&good, section, &content);
+        if random(3) == 0 {
+            let count = 48 + 8 * random(12);
+            bytes[count] = bytes[count].wrapping_add(random(5) as u8).wrapping_sub(2);
+            reseal(&mut bytes);
+        }
+        match read_all(&bytes) {
+            Ok(matrix) => {
+                assert_eq!(matrix.check(), Ok(()));
+                accepted += 1;
+            }
+            Err(_) => refused += 1,
+        }
+    }
+    assert!(
+        accepted > 100 && refused > 1000,
+        "{accepted} accepted, {refused} refused"
+    );
+}
+
 #[test]
 fn every_truncation_is_refused() {
     let bytes = encoded(&small(3, 1));

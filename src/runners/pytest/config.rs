@@ -2,17 +2,17 @@
 //!
 //! Comments and layout do not count, nor do the tables of other tools.
 
-use bstr::{BStr, ByteSlice};
+use bstr::{BStr, BString, ByteSlice};
 
 use crate::matrix::{Fingerprint, Unit, UnitKind};
 
 /// The files in which pytest looks for its configuration, in every directory
-/// from the tests' common one upwards.
+/// from the tests' common one upwards; the first that has some decides.
 const FILES: [&str; 7] = [
-    "pytest.ini",
-    ".pytest.ini",
     "pytest.toml",
     ".pytest.toml",
+    "pytest.ini",
+    ".pytest.ini",
     "pyproject.toml",
     "tox.ini",
     "setup.cfg",
@@ -20,58 +20,106 @@ const FILES: [&str; 7] = [
 
 /// What pytest looks for in each directory from a test file's upwards.
 pub fn directory_units(dir: &BStr) -> Vec<Unit> {
-    let path = |name: &str| match dir.is_empty() {
-        true => name.as_bytes().to_vec(),
-        false => [dir.as_bytes(), b"/", name.as_bytes()].concat(),
-    };
     let looked_for = ["conftest.py", "__init__.py", "setup.py"]
-        .map(|name| Unit::new(UnitKind::Exists, path(name), ""));
-    let configuration = FILES.map(|name| Unit::new(UnitKind::Config, path(name), "pytest"));
-    looked_for.into_iter().chain(configuration).collect()
+        .map(|name| Unit::new(UnitKind::Exists, join(dir, name), ""));
+    let place = if dir.is_empty() { b".".as_bstr() } else { dir };
+    let configuration = Unit::new(UnitKind::Config, place, "pytest");
+    looked_for.into_iter().chain([configuration]).collect()
 }
 
-/// The fingerprint of what pytest reads of the configuration file at `path`.
+/// The files that decide the value of a directory's `config` unit, whose path
+/// is the directory's, or `.` for the top of the work tree.
+pub fn config_files(place: &BStr) -> impl Iterator<Item = BString> {
+    let dir = if place == "." { BStr::new("") } else { place };
+    FILES.map(|name| join(dir, name)).into_iter()
+}
+
+fn join(dir: &BStr, name: &str) -> BString {
+    match dir.is_empty() {
+        true => name.into(),
+        false => [dir.as_bytes(), b"/", name.as_bytes()].concat().into(),
+    }
+}
+
+/// The fingerprint of the configuration that pytest finds in one directory:
+/// that of the first file that has some. `read` gives the content of a file,
+/// `None` if there is none. Where no file has a section for pytest, a
+/// pyproject.toml still decides which folder is the root.
 ///
-/// A file without a section for pytest still counts as present, since it can
-/// decide which folder is the root. A file that does not parse counts whole.
-pub fn config_fingerprint(path: &BStr, content: Option<&[u8]>) -> Fingerprint {
-    let Some(content) = content else {
-        return Fingerprint::MISSING;
-    };
-    let name = path.rsplit_str("/").next().unwrap_or(path).as_bstr();
-    let part = if name.ends_with(b".toml") {
-        toml_part(content, name == "pyproject.toml")
-    } else {
-        let section = match name.as_bytes() {
-            b"setup.cfg" => "tool:pytest",
-            _ => "pytest",
+/// # Errors
+/// Those of `read`.
+pub fn config_fingerprint<E>(
+    place: &BStr,
+    read: impl Fn(&BStr) -> Result<Option<Vec<u8>>, E>,
+) -> Result<Fingerprint, E> {
+    let mut without = Fingerprint::MISSING;
+    for path in config_files(place) {
+        let Some(content) = read(path.as_bstr())? else {
+            continue;
         };
-        ini_part(content, section)
+        let name = path.rsplit_str("/").next().unwrap_or(&path).as_bstr();
+        match part_for_pytest(name, &content) {
+            Part::Options(part) => {
+                let text = [name.as_bytes(), b"\0", part.as_bytes()].concat();
+                return Ok(Fingerprint::of_digest("tamis pytest config 1", &text));
+            }
+            // What does not parse counts whole: pytest may stop at it.
+            Part::Broken => {
+                let text = [name.as_bytes(), b"\0", &content].concat();
+                return Ok(Fingerprint::of_digest("tamis pytest config 1 raw", &text));
+            }
+            Part::None if name == "pyproject.toml" => {
+                without = Fingerprint::of_digest("tamis pytest config 1", b"root");
+            }
+            Part::None => {}
+        }
+    }
+    Ok(without)
+}
+
+/// What a file says to pytest.
+enum Part {
+    /// In a normal form.
+    Options(String),
+    None,
+    Broken,
+}
+
+fn part_for_pytest(name: &BStr, content: &[u8]) -> Part {
+    let part = match name.as_bytes() {
+        b"pyproject.toml" => toml_part(content, true),
+        _ if name.ends_with(b".toml") => toml_part(content, false),
+        b"setup.cfg" => ini_part(content, "tool:pytest"),
+        _ => ini_part(content, "pytest"),
     };
     match part {
-        Some(part) => Fingerprint::of_digest("tamis pytest config 1", part.as_bytes()),
-        None => Fingerprint::of_digest("tamis pytest config 1 raw", content),
+        None => Part::Broken,
+        Some(Some(part)) => Part::Options(part),
+        // These files are pytest's own and count even when empty.
+        Some(None) if name.ends_with(b"pytest.ini") => Part::Options(String::new()),
+        Some(None) => Part::None,
     }
 }
 
 /// The `[tool.pytest]` table of a pyproject.toml, or a whole `pytest.toml`, in
-/// a normal form.
-fn toml_part(content: &[u8], is_pyproject: bool) -> Option<String> {
+/// a normal form; `None` if the file does not parse, `Some(None)` if it has no
+/// such table.
+fn toml_part(content: &[u8], is_pyproject: bool) -> Option<Option<String>> {
     let table: toml::Table = std::str::from_utf8(content).ok()?.parse().ok()?;
     if !is_pyproject {
-        return toml::to_string(&table).ok();
+        return toml::to_string(&table).ok().map(Some);
     }
     match table.get("tool").and_then(|tool| tool.get("pytest")) {
-        Some(part) => toml::to_string(part).ok(),
-        None => Some(String::new()),
+        Some(part) => toml::to_string(part).ok().map(Some),
+        None => Some(None),
     }
 }
 
 /// One section of an ini file without comments and empty lines; `None` if the
-/// file is not of that form.
-fn ini_part(content: &[u8], section: &str) -> Option<String> {
+/// file is not of that form, `Some(None)` if it has no such section.
+fn ini_part(content: &[u8], section: &str) -> Option<Option<String>> {
     let text = std::str::from_utf8(content).ok()?;
-    let mut part = String::new();
+    let mut part = None;
     let mut inside = false;
     for line in text.lines() {
         let trimmed = line.trim_end();
@@ -81,9 +129,12 @@ fn ini_part(content: &[u8], section: &str) -> Option<String> {
         }
         if let Some(name) = trimmed.strip_prefix('[') {
             inside = name.split(']').next()? == section;
+            if inside {
+                part.get_or_insert_with(String::new);
+            }
             continue;
         }
-        if inside {
+        if let (true, Some(part)) = (inside, &mut part) {
             // A continuation line keeps that it is one.
             if trimmed.len() != start.len() {
                 part.push(' ');
@@ -98,49 +149,59 @@ fn ini_part(content: &[u8], section: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::convert::Infallible;
 
-    fn print(path: &str, content: &str) -> Fingerprint {
-        config_fingerprint(path.into(), Some(content.as_bytes()))
+    fn print(files: &[(&str, &str)]) -> Fingerprint {
+        config_fingerprint("a".into(), |path| {
+            let name = path.strip_prefix(b"a/").unwrap();
+            let found = files.iter().find(|(file, _)| file.as_bytes() == name);
+            Ok::<_, Infallible>(found.map(|(_, content)| content.as_bytes().to_vec()))
+        })
+        .unwrap()
     }
 
     #[test]
     fn comments_and_other_tools_do_not_count() {
-        let base = print(
-            "pyproject.toml",
-            "[tool.pytest.ini_options]\naddopts = '-q'\n",
-        );
+        let pyproject = |content| print(&[("pyproject.toml", content)]);
+        let base = pyproject("[tool.pytest.ini_options]\naddopts = '-q'\n");
         let same =
             "# hi\n[project]\nversion = '2'\n[tool.pytest.ini_options]\naddopts   = \"-q\"\n";
-        assert_eq!(base, print("a/pyproject.toml", same));
+        assert_eq!(base, pyproject(same));
         assert_ne!(
             base,
-            print(
-                "pyproject.toml",
-                "[tool.pytest.ini_options]\naddopts = '-v'\n"
-            )
+            pyproject("[tool.pytest.ini_options]\naddopts = '-v'\n")
         );
-        let ini = print("tox.ini", "[pytest]\naddopts = -q\n");
-        assert_eq!(
-            ini,
-            print(
-                "tox.ini",
-                "[tox]\nx=1\n[pytest]\n\n; c\naddopts = -q   \n[other]\ny=2\n"
-            )
-        );
-        assert_ne!(ini, print("tox.ini", "[pytest]\naddopts = -q\n  -x\n"));
+        let tox = |content| print(&[("tox.ini", content)]);
+        let ini = tox("[pytest]\naddopts = -q\n");
+        let same = "[tox]\nx=1\n[pytest]\n\n; c\naddopts = -q   \n[other]\ny=2\n";
+        assert_eq!(ini, tox(same));
+        assert_ne!(ini, tox("[pytest]\naddopts = -q\n  -x\n"));
     }
 
     #[test]
-    fn missing_empty_and_broken_files_differ() {
-        let missing = config_fingerprint("setup.cfg".into(), None);
-        assert_ne!(missing, print("setup.cfg", ""));
-        assert_ne!(
-            print("pyproject.toml", "= 1"),
-            print("pyproject.toml", "= 2")
-        );
+    fn the_first_file_with_options_decides() {
+        let ini = ("pytest.ini", "[pytest]\n");
+        let tox = ("tox.ini", "[pytest]\naddopts = -q\n");
+        assert_eq!(print(&[ini]), print(&[ini, tox]));
+        assert_ne!(print(&[tox]), print(&[ini, tox]));
+        assert_ne!(print(&[tox]), print(&[("pytest.ini", ""), tox]));
+        assert_eq!(print(&[tox]), print(&[tox, ("setup.cfg", "[metadata]\n")]));
+    }
+
+    #[test]
+    fn files_without_options_count_only_where_they_name_the_root() {
+        assert_eq!(print(&[]), Fingerprint::MISSING);
         assert_eq!(
-            print("setup.cfg", ""),
-            print("setup.cfg", "[metadata]\nname = x\n")
+            print(&[("setup.cfg", "[metadata]\n")]),
+            Fingerprint::MISSING
+        );
+        assert_ne!(
+            print(&[("pyproject.toml", "[project]\n")]),
+            Fingerprint::MISSING
+        );
+        assert_ne!(
+            print(&[("pyproject.toml", "= 1")]),
+            print(&[("pyproject.toml", "= 2")])
         );
     }
 }

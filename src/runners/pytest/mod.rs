@@ -4,7 +4,7 @@ mod config;
 mod detect;
 mod emit;
 
-pub use config::{config_fingerprint, directory_units};
+pub use config::{config_files, config_fingerprint, directory_units};
 pub use detect::{Found, find, interpreters, python_of};
 pub use emit::{Emission, LateFile, emit, escape};
 

@@ -9,7 +9,7 @@ import os
 import sys
 import time
 import types
-from collections import deque
+from collections import Counter, OrderedDict, defaultdict, deque
 
 from .agent import guard
 from .paths import OUTSIDE, PROJECT, SITE, HARNESS, site_entry
@@ -19,45 +19,55 @@ _clock = time.perf_counter
 
 # Bounds of the walk: how far from a global, how many objects in all, and how
 # many items of one container.
-_DEPTH = 4
+_DEPTH = 12
 _OBJECTS = 50000
-_WIDTH = 2000
+_OBJECTS_IN_PYTHON = 20000
+_WIDTH = 5000
 
 # The share of the elapsed time that checks in pure Python may take.
 _BUDGET = 0.03
 
-_CONTAINERS = (dict, list, set, tuple, frozenset, deque)
+# `Py_TPFLAGS_HEAPTYPE`: a class that is not part of C code.
+_HEAP_TYPE = 1 << 9
+
+_CONTAINERS = frozenset((dict, list, set, deque, OrderedDict, defaultdict, Counter))
 _PLAIN = (int, float, complex, str, bytes, type(None))
 
 
 class State:
-    """Watches the state that project modules and fixtures hold."""
+    """Watches the state that project modules and fixtures hold.
+
+    Watched objects form a graph that is walked once: `parents` leads from an
+    object's index to the indexes of the objects that hold it, and to roots:
+    `("module", file)`, `("class", file, name)`, `("name", file, name)` and
+    `("fixture", scope)`.
+    """
 
     def __init__(self, agent, native):
         self.agent = agent
         self.watch = native or Watch()
         self.native = native is not None
-        self.labels = {}
-        self._objects = {}
+        self.limit = _OBJECTS if self.native else _OBJECTS_IN_PYTHON
+        self.parents = {}
         self.modules = {}
         self.pending = []
         self.next_check = 0.0
-        self.full = False
+        self._objects = {}
         self._classes = {}
 
     # -- what is watched --------------------------------------------------
 
     def start(self):
-        data = os.environ._data
-        index = self._index(data)
-        self.labels[index] = [(os.__file__, "environ")]
+        self.environment = self._environment()
 
-    def _index(self, value):
-        index = self.watch.watch_add(value)
-        if self.native and index is not None:
-            # The helper holds it as well.
-            self._objects[index] = value
-        return index
+    def _environment(self):
+        """The variables by value: setting one and restoring it makes new
+        objects. pytest's own come and go with each test."""
+        return {
+            name: value
+            for name, value in os.environ._data.items()
+            if not (name if isinstance(name, str) else os.fsdecode(name)).startswith("PYTEST_")
+        }
 
     def module_ran(self, module):
         """A project module has finished its import."""
@@ -66,9 +76,7 @@ class State:
             return
         self.modules[id(module)] = module
         path = self.agent.paths.absolute(path)
-        index = self._index(module)
-        if index is not None:
-            self.labels.setdefault(index, []).append((path, None))
+        self._add(module, ("module", path))
         for name, value in list(vars(module).items()):
             self._walk_global(module.__name__, path, name, value)
 
@@ -79,100 +87,79 @@ class State:
             if getattr(value, "__module__", None) == module_name:
                 self._walk_class(path, name, value)
         elif not isinstance(value, types.ModuleType):
-            self._walk(value, path, name)
+            self._walk(value, ("name", path, name))
 
     def _walk_class(self, path, name, kind):
-        if not kind.__flags__ & 1 << 9:
+        if not kind.__flags__ & _HEAP_TYPE:
             return
-        self._add(kind, path, name + ".")
+        if self._add(kind, ("class", path, name)) is None:
+            return
         for attribute, value in list(vars(kind).items()):
             if attribute in ("__dict__", "__weakref__", "__doc__", "__module__"):
                 continue
-            if isinstance(value, type):
-                if getattr(value, "__module__", None) == kind.__module__ and value is not kind:
-                    self._walk(value, path, "%s.%s" % (name, attribute))
-            else:
-                self._walk(value, path, "%s.%s" % (name, attribute))
+            self._walk(value, ("name", path, "%s.%s" % (name, attribute)))
 
-    def _add(self, value, path, name):
-        """Whether `value` is watched for the first time."""
-        if len(self.labels) >= _OBJECTS:
-            self.full = True
-            return False
-        index = self._index(value)
+    def _add(self, value, parent):
+        """The index of `value` when it is watched for the first time; `None`
+        when it was before, or cannot be."""
+        if len(self.parents) >= self.limit:
+            return None
+        index = self.watch.watch_add(value)
         if index is None:
-            return False
-        labels = self.labels.get(index)
-        if labels is None:
-            self.labels[index] = [(path, name)]
-            return True
-        if (path, name) not in labels:
-            labels.append((path, name))
-        return False
+            return None
+        parents = self.parents.get(index)
+        if parents is not None:
+            parents.add(parent)
+            return None
+        self.parents[index] = {parent}
+        if self.native:
+            # The helper holds it as well.
+            self._objects[index] = value
+        return index
 
-    def _walk(self, value, path, name):
+    def _walk(self, value, parent):
         """Watch what is reachable from a value, breadth first."""
-        waiting = deque([(value, 0)])
-        seen = set()
+        waiting = deque([(value, parent, 0)])
         while waiting:
-            value, depth = waiting.popleft()
-            if isinstance(value, _PLAIN) or id(value) in seen or depth > _DEPTH:
+            value, parent, depth = waiting.popleft()
+            if isinstance(value, _PLAIN) or depth > _DEPTH:
                 continue
-            seen.add(id(value))
-            if len(seen) > _WIDTH:
-                return
-            for part in self._parts(value, path, name):
-                waiting.append((part, depth + 1))
+            for part, holder in self._visit(value, parent):
+                waiting.append((part, holder, depth + 1))
 
-    def _parts(self, value, path, name):
-        """What a value holds; the value is watched if it can change."""
+    def _visit(self, value, parent):
+        """Watch one value; what it holds, each with its holder."""
         if isinstance(value, (staticmethod, classmethod)):
-            value = value.__func__
-        elif isinstance(value, property):
-            return [part for part in (value.fget, value.fset) if part is not None]
+            return [(value.__func__, parent)]
+        if isinstance(value, property):
+            return [(part, parent) for part in (value.fget, value.fset) if part is not None]
         if isinstance(value, types.FunctionType):
-            return self._function_parts(value, path, name)
-        if isinstance(value, types.ModuleType):
+            return self._visit_function(value, parent)
+        if isinstance(value, (types.ModuleType, type)):
             return ()
-        if isinstance(value, _CONTAINERS) and type(value).__module__ in (
-            "builtins",
-            "collections",
-        ):
-            if not isinstance(value, (tuple, frozenset)):
-                self._add(value, path, name)
-            if len(value) > _WIDTH:
-                return ()
-            return list(value.values()) if isinstance(value, dict) else list(value)
-        if isinstance(value, bytearray):
-            self._add(value, path, name)
+        if type(value) in (tuple, frozenset):
+            return [(part, parent) for part in value] if len(value) <= _WIDTH else ()
+        if not isinstance(value, bytearray) and not self._is_watched(type(value)):
             return ()
-        if isinstance(value, type):
-            return ()
-        if not self._is_watched_class(type(value)):
-            return ()
-        self._add(value, path, name)
-        held = getattr(value, "__dict__", None)
-        parts = list(held.values()) if isinstance(held, dict) else []
-        if isinstance(value, _CONTAINERS) and len(value) <= _WIDTH:
-            parts.extend(dict.values(value) if isinstance(value, dict) else value)
-        return parts
+        index = self._add(value, parent)
+        return () if index is None else [(part, index) for part in _held(value)]
 
-    def _function_parts(self, function, path, name):
-        parts = []
+    def _visit_function(self, function, parent):
         if self.agent.paths.code_file(function.__code__.co_filename) is None:
-            return parts
-        parts.extend(function.__defaults__ or ())
+            return ()
+        parts = list(function.__defaults__ or ())
         parts.extend((function.__kwdefaults__ or {}).values())
         if function.__dict__:
-            self._add(function.__dict__, path, name)
-            parts.extend(function.__dict__.values())
+            parts.append(function.__dict__)
+        found = [(part, parent) for part in parts]
         for cell in function.__closure__ or ():
-            self._add(cell, path, name)
-            try:
-                parts.append(cell.cell_contents)
-            except ValueError:
-                pass
-        return parts
+            index = self._add(cell, parent)
+            if index is not None:
+                found.extend((part, index) for part in _held(cell))
+        return found
+
+    def _is_watched(self, kind):
+        return kind in _CONTAINERS or self._is_watched_class(kind)
 
     def _is_watched_class(self, kind):
         """Classes of the project or of its dependencies, written in Python."""
@@ -182,7 +169,7 @@ class State:
         return answer
 
     def _judge_class(self, kind):
-        if not kind.__flags__ & 1 << 9:
+        if not kind.__flags__ & _HEAP_TYPE:
             return False
         module = sys.modules.get(kind.__module__)
         path = getattr(module, "__file__", None)
@@ -196,7 +183,7 @@ class State:
 
     def fixture_made(self, scope, value):
         """A fixture instance that outlives a test has its value."""
-        self._walk(value, scope, None)
+        self._walk(value, ("fixture", scope))
 
     # -- what changed -----------------------------------------------------
 
@@ -213,39 +200,58 @@ class State:
             end = _clock()
             self.next_check = end + (end - now) / _BUDGET
 
+    def _check_environment(self, scopes):
+        before, now = self.environment, self._environment()
+        if before == now:
+            return
+        self.environment = now
+        for name in before.keys() | now.keys():
+            if before.get(name) != now.get(name):
+                root = ("name", os.__file__, "environ[%s]" % os.fsdecode(name))
+                self._report(root, scopes)
+
     def _check(self, scopes):
+        self._check_environment(scopes)
+        reported = set()
         for index in self.watch.watch_changed():
-            value = self._object(index)
-            for path, name in list(self.labels.get(index, ())):
-                self._changed(index, value, path, name, scopes)
+            value = self._objects[index] if self.native else self.watch.watch_object(index)
+            if value is None:
+                continue
+            for root in self._roots(index):
+                if root[0] == "module":
+                    self._module_changed(index, value, root[1], reported)
+                elif root[0] == "class":
+                    self._class_changed(index, value, root[1], root[2], reported)
+                else:
+                    reported.add(root)
+            if not isinstance(value, (types.ModuleType, type)):
+                for part in _held(value):
+                    self._walk(part, index)
+        for root in reported:
+            self._report(root, scopes)
 
-    def _object(self, index):
-        """The watched object; `None` when it is no more."""
-        if self.native:
-            return self._objects[index]
-        return self.watch.watch_object(index)
+    def _roots(self, index):
+        """What leads to a watched object. Modules and classes are roots for
+        themselves alone."""
+        found, seen, waiting = set(), {index}, [index]
+        while waiting:
+            for parent in self.parents.get(waiting.pop(), ()):
+                if isinstance(parent, tuple):
+                    found.add(parent)
+                elif parent not in seen:
+                    seen.add(parent)
+                    waiting.append(parent)
+        return found
 
-    def _changed(self, index, value, path, name, scopes):
-        if not isinstance(path, str):
-            # A fixture's value.
-            for scope in scopes:
-                self._write("y", path.number, scope.number)
-            self._walk(value, path, None)
-        elif name is None:
-            self._module_changed(index, value, path, scopes)
-        elif name.endswith("."):
-            for key in self._keys(index):
-                if key in ("__doc__", "__annotations__", "__annotate__", "__abstractmethods__"):
-                    continue
-                self._report(path, name + str(key), scopes)
-                attribute = vars(value).get(key)
-                if attribute is not None:
-                    self._walk(attribute, path, name + str(key))
-        else:
-            self._report(path, name, scopes)
-            self._walk(value, path, name)
+    def _class_changed(self, index, kind, path, name, reported):
+        for key in self._keys(index):
+            if key in ("__doc__", "__annotations__", "__annotate__", "__abstractmethods__"):
+                continue
+            root = ("name", path, "%s.%s" % (name, key))
+            reported.add(root)
+            self._walk(vars(kind).get(key), root)
 
-    def _module_changed(self, index, module, path, scopes):
+    def _module_changed(self, index, module, path, reported):
         for key in self._keys(index, module):
             if not isinstance(key, str) or (key[:2] == "__" and key[-2:] == "__"):
                 continue
@@ -256,9 +262,8 @@ class State:
             ):
                 # The import system binds a submodule in its package.
                 continue
-            self._report(path, key, scopes)
-            if value is not None:
-                self._walk_global(module.__name__, path, key, value)
+            reported.add(("name", path, key))
+            self._walk_global(module.__name__, path, key, value)
 
     def _keys(self, index, holder=None):
         keys = self.watch.watch_keys(index)
@@ -266,14 +271,31 @@ class State:
             return list(vars(holder)) if holder is not None else []
         return keys
 
-    def _report(self, path, name, scopes):
+    def _report(self, root, scopes):
         for scope in scopes:
-            if scope.kind == "import" and scope.name == path:
-                continue
-            self._write("x", path, name, scope.number)
+            if root[0] == "fixture":
+                self.agent.trace.write("y", root[1].number, scope.number)
+            elif scope.kind != "import" or scope.name != root[1]:
+                self.agent.trace.write("x", root[1], root[2], scope.number)
 
-    def _write(self, *record):
-        self.agent.trace.write(*record)
+
+def _held(value):
+    """What a watched object holds."""
+    if isinstance(value, types.CellType):
+        try:
+            return [value.cell_contents]
+        except ValueError:
+            return []
+    parts = []
+    held = getattr(value, "__dict__", None)
+    if isinstance(held, dict) and not isinstance(value, (type, types.ModuleType)):
+        parts.extend(list(held.values()))
+    if isinstance(value, dict):
+        if len(value) <= _WIDTH:
+            parts.extend(list(dict.values(value)))
+    elif isinstance(value, (list, set, deque)) and len(value) <= _WIDTH:
+        parts.extend(list(value))
+    return parts
 
 
 def install(agent):
@@ -287,7 +309,10 @@ def install(agent):
     def imported(scope):
         module = sys.modules.get(scope.extra)
         if module is not None and agent.paths.place(scope.name) in (PROJECT, OUTSIDE):
-            state.ran(scope)
+            # What a test patched and will restore is no change: while one
+            # runs, the check waits for its end.
+            if agent.session is None or agent.session.test is None:
+                state.ran(scope)
             state.module_ran(module)
 
     agent.module_imported = imported

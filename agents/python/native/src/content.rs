@@ -14,6 +14,43 @@ const OBJECT_MEMBER: i32 = 16;
 /// Items per block of a deque.
 const DEQUE_BLOCK: isize = 64;
 
+/// Takes the words of a content, in order.
+pub trait Sink {
+    fn put(&mut self, word: usize);
+}
+
+impl Sink for Vec<usize> {
+    fn put(&mut self, word: usize) {
+        self.push(word);
+    }
+}
+
+/// Compares a content with known words while it is read.
+pub struct Comparison<'a> {
+    rest: std::slice::Iter<'a, usize>,
+    equal: bool,
+}
+
+impl<'a> Comparison<'a> {
+    pub fn with(words: &'a [usize]) -> Comparison<'a> {
+        Comparison {
+            rest: words.iter(),
+            equal: true,
+        }
+    }
+
+    pub fn is_equal(&self) -> bool {
+        self.equal && self.rest.as_slice().is_empty()
+    }
+}
+
+impl Sink for Comparison<'_> {
+    #[inline(always)]
+    fn put(&mut self, word: usize) {
+        self.equal &= self.rest.next() == Some(&word);
+    }
+}
+
 /// How a part of an object is read.
 #[derive(Clone)]
 pub enum Reader {
@@ -53,31 +90,33 @@ impl Inline {
     }
 }
 
-/// Appends the content of the part of `object` that `reader` reads.
-pub unsafe fn read(object: Ref, reader: &Reader, inline: Inline, out: &mut Vec<usize>) {
+/// Passes on the content of the part of `object` that `reader` reads.
+pub unsafe fn read(object: Ref, reader: &Reader, inline: Inline, out: &mut impl Sink) {
     match reader {
         Reader::Dict(dict) => read_dict(*dict, out),
-        Reader::List => out.extend_from_slice(list_items(object)),
+        Reader::List => list_items(object).iter().for_each(|item| out.put(*item)),
         Reader::Set => read_set(object, out),
         Reader::Deque => read_deque(object, out),
-        Reader::Bytes => out.push(bytes_hash(object)),
-        Reader::Cell => out.push(word(object, 16)),
+        Reader::Bytes => out.put(bytes_hash(object)),
+        Reader::Cell => out.put(word(object, 16)),
         Reader::Attributes => {
-            out.push((*object).kind as usize);
+            out.put((*object).kind as usize);
             read_attributes(object, inline, out);
         }
         Reader::Slots(offsets) => {
-            out.push((*object).kind as usize);
-            out.extend(offsets.iter().map(|offset| word(object, *offset)));
+            out.put((*object).kind as usize);
+            for offset in offsets {
+                out.put(word(object, *offset));
+            }
         }
     }
 }
 
-unsafe fn read_dict(dict: Ref, out: &mut Vec<usize>) {
+unsafe fn read_dict(dict: Ref, out: &mut impl Sink) {
     let (mut at, mut key, mut value) = (0, std::ptr::null_mut(), std::ptr::null_mut());
     while PyDict_Next(dict, &mut at, &mut key, &mut value) != 0 {
-        out.push(key as usize);
-        out.push(value as usize);
+        out.put(key as usize);
+        out.put(value as usize);
     }
 }
 
@@ -92,18 +131,18 @@ pub unsafe fn list_items<'a>(list: Ref) -> &'a [usize] {
 
 /// `PySetObject`: a table of (key, hash); a free entry has no key, a deleted
 /// one the hash -1, which no object has.
-unsafe fn read_set(set: Ref, out: &mut Vec<usize>) {
+unsafe fn read_set(set: Ref, out: &mut impl Sink) {
     let (mask, table) = (word(set, 32), word(set, 40) as *const [usize; 2]);
     for at in 0..=mask {
         let [key, hash] = *table.add(at);
         if key != 0 && hash != usize::MAX {
-            out.push(key);
+            out.put(key);
         }
     }
 }
 
 /// `dequeobject`: a chain of blocks (left link, items, right link).
-unsafe fn read_deque(deque: Ref, out: &mut Vec<usize>) {
+unsafe fn read_deque(deque: Ref, out: &mut impl Sink) {
     let (mut left, mut block) = (word(deque, 16), word(deque, 24) as *const usize);
     let mut at = word(deque, 40) as isize;
     while left > 0 && !block.is_null() {
@@ -112,7 +151,7 @@ unsafe fn read_deque(deque: Ref, out: &mut Vec<usize>) {
             at = 0;
             continue;
         }
-        out.push(*block.offset(1 + at));
+        out.put(*block.offset(1 + at));
         at += 1;
         left -= 1;
     }
@@ -207,7 +246,7 @@ unsafe fn inside_values(object: Ref) -> Attributes {
     }
 }
 
-unsafe fn read_attributes(object: Ref, inline: Inline, out: &mut Vec<usize>) {
+unsafe fn read_attributes(object: Ref, inline: Inline, out: &mut impl Sink) {
     match attributes(object, inline) {
         Attributes::None => {}
         Attributes::Dict(dict) => read_dict(dict, out),
@@ -223,8 +262,8 @@ unsafe fn read_attributes(object: Ref, inline: Inline, out: &mut Vec<usize>) {
                 let value = *values.add(at);
                 if value != 0 {
                     // A name, so that nothing differs once a dict is made.
-                    out.push(names.map_or(at, |names| *names.add(2 * at)));
-                    out.push(value);
+                    out.put(names.map_or(at, |names| *names.add(2 * at)));
+                    out.put(value);
                 }
             }
         }

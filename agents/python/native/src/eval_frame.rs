@@ -1,7 +1,7 @@
 //! Recording on 3.9 to 3.11: the frame evaluation hook of PEP 523, which the
 //! interpreter calls for each call and each resumption of a generator.
 
-use std::ffi::{c_int, c_void};
+use std::ffi::{CStr, c_int, c_void};
 
 use crate::codes;
 use crate::ffi::*;
@@ -13,8 +13,6 @@ type SetEval = unsafe extern "C" fn(*mut c_void, Eval);
 /// Where a frame keeps its code: `PyFrameObject.f_code` up to 3.10,
 /// `_PyInterpreterFrame.f_code` on 3.11. Probed by `start`.
 const FRAME_CODE: isize = 32;
-/// `_PyInterpreterFrame.f_func` on 3.11.
-const FRAME_FUNCTION: isize = 0;
 /// `PyThreadState.recursion_remaining` and `recursion_limit` on 3.11.
 const RECURSION_REMAINING: isize = 32;
 const RECURSION_LIMIT: isize = 36;
@@ -28,11 +26,11 @@ struct Hook {
     /// What evaluated frames before us; we call it.
     previous: Option<Eval>,
     ours: Option<Eval>,
-    vectorcall: Option<*mut c_void>,
     suspended: bool,
     /// Whether another hook lies over ours, which therefore could not be
     /// taken out by `stop`.
     buried: bool,
+    /// The probe's code, until `probe` sees it.
     probed: usize,
 }
 
@@ -41,7 +39,6 @@ static HOOK: Global<Hook> = Global::new(Hook {
     set: None,
     previous: None,
     ours: None,
-    vectorcall: None,
     suspended: false,
     buried: false,
     probed: 0,
@@ -62,25 +59,24 @@ pub unsafe fn start() -> bool {
     let interpreter = PyInterpreterState_Main();
     let previous = get(interpreter);
     let hook = HOOK.get();
+    let first = hook.get.is_none();
     if hook.buried {
         // Once more on top it would call itself for ever.
         return false;
     }
-    hook.get = Some(get);
     hook.set = Some(set);
     hook.previous = Some(previous);
     let ours: Eval = match version() {
         (3, 9 | 10, _) => evaluate,
         (3, 11, patch) if recursion_is_understood() => {
-            hook.vectorcall = symbol(c"_PyFunction_Vectorcall");
-            match (patch, hook.vectorcall) {
-                (4.., _) => evaluate_311,
-                (_, Some(_)) => evaluate_311_early,
-                (_, None) => return false,
+            if patch <= 3 && first && !use_up_short_versions() {
+                return false;
             }
+            evaluate_311
         }
         _ => return false,
     };
+    HOOK.get().get = Some(get);
     set(interpreter, probe);
     let understood = probe_sees_code();
     set(interpreter, if understood { ours } else { previous });
@@ -134,38 +130,6 @@ unsafe extern "C" fn evaluate_311(state: *mut c_void, frame: *mut c_void, throw:
     previous(state, frame, throw)
 }
 
-/// Before 3.11.4 a specialised `x[i]` ran `__getitem__` without asking the
-/// hook. It specialises only functions with the usual vectorcall, so we give
-/// each project function that runs another one that does the same.
-unsafe extern "C" fn evaluate_311_early(
-    state: *mut c_void,
-    frame: *mut c_void,
-    throw: c_int,
-) -> Ref {
-    let function = word(frame, FRAME_FUNCTION) as Ref;
-    if !function.is_null() && (*function).kind == &raw mut PyFunction_Type {
-        let offset = type_object::vectorcall_offset((*function).kind);
-        let slot = function.byte_offset(offset).cast::<*mut c_void>();
-        if Some(*slot) == HOOK.get().vectorcall {
-            *slot = vectorcall as *mut c_void;
-            // The version that specialised code compares.
-            *slot.add(1).cast::<u32>() = 0;
-        }
-    }
-    evaluate_311(state, frame, throw)
-}
-
-unsafe extern "C" fn vectorcall(function: Ref, args: *const Ref, count: usize, names: Ref) -> Ref {
-    type Vectorcall = unsafe extern "C" fn(Ref, *const Ref, usize, Ref) -> Ref;
-    match HOOK.get().vectorcall {
-        // SAFETY: only installed when the symbol was found.
-        Some(usual) => {
-            std::mem::transmute::<*mut c_void, Vectorcall>(usual)(function, args, count, names)
-        }
-        None => raise(PyExc_RuntimeError, c"tamis: no vectorcall"),
-    }
-}
-
 #[inline(always)]
 unsafe fn previous(state: *mut c_void, frame: *mut c_void, throw: c_int) -> Ref {
     match HOOK.get().previous {
@@ -201,6 +165,56 @@ unsafe extern "C" fn evaluate_deep(state: *mut c_void, frame: *mut c_void, throw
     result
 }
 
+/// Before 3.11.4 a specialised `x[i]` runs a `__getitem__` without asking the
+/// hook. Specialising needs a function's version to fit into 16 bits, so we
+/// use these up: each new function that a call site is specialised for takes
+/// one. Some 40 ms, once, on a thread of its own, because nothing is specialised
+/// while a trace function is set. False if it did not work.
+unsafe fn use_up_short_versions() -> bool {
+    const CALLS: &CStr = c"
+import _thread
+functions = [lambda: None for _ in range(1024)]
+names = {f'f{n}': function for n, function in enumerate(functions)}
+exec('def calls(go):\\n if go:\\n' + ''.join(f'  {name}()\\n' for name in names), names)
+calls = names['calls']
+code = calls.__code__
+done = _thread.allocate_lock()
+def use_up():
+    try:
+        for _ in range(65):
+            calls.__code__ = code.replace()
+            for function in functions:
+                function.__defaults__ = None
+            for _ in range(10):
+                calls(False)
+            calls(True)
+    finally:
+        done.release()
+done.acquire()
+_thread.start_new_thread(use_up, ())
+done.acquire()
+last = functions[-1]
+";
+    let code = Py_CompileString(CALLS.as_ptr(), c"<tamis>".as_ptr(), FILE_INPUT);
+    let globals = PyDict_New();
+    let mut used_up = false;
+    if !code.is_null() && !globals.is_null() {
+        PyDict_SetItemString(globals, c"__builtins__".as_ptr(), PyEval_GetBuiltins());
+        let result = PyEval_EvalCode(code, globals, globals);
+        let last = PyDict_GetItemString(globals, c"last".as_ptr());
+        if !result.is_null() && !last.is_null() && (*last).kind == &raw mut PyFunction_Type {
+            // `func_version` follows `vectorcall`.
+            let offset = type_object::vectorcall_offset((*last).kind) + 8;
+            used_up = *last.byte_offset(offset).cast::<u32>() > u32::from(u16::MAX);
+        }
+        Py_DecRef(result);
+    }
+    Py_DecRef(globals);
+    Py_DecRef(code);
+    PyErr_Clear();
+    used_up
+}
+
 unsafe fn recursion_is_understood() -> bool {
     let state = PyThreadState_Get();
     let limit = *state.byte_offset(RECURSION_LIMIT).cast::<i32>();
@@ -209,7 +223,10 @@ unsafe fn recursion_is_understood() -> bool {
 }
 
 unsafe extern "C" fn probe(state: *mut c_void, frame: *mut c_void, throw: c_int) -> Ref {
-    HOOK.get().probed = word(frame, FRAME_CODE);
+    // A trace function may run beside the probe's code.
+    if HOOK.get().probed == word(frame, FRAME_CODE) {
+        HOOK.get().probed = 0;
+    }
     previous(state, frame, throw)
 }
 
@@ -220,8 +237,9 @@ unsafe fn probe_sees_code() -> bool {
     let mut seen = false;
     if !code.is_null() && !globals.is_null() {
         PyDict_SetItemString(globals, c"__builtins__".as_ptr(), PyEval_GetBuiltins());
+        HOOK.get().probed = code as usize;
         let result = PyEval_EvalCode(code, globals, globals);
-        seen = !result.is_null() && HOOK.get().probed == code as usize;
+        seen = !result.is_null() && HOOK.get().probed == 0;
         Py_DecRef(result);
     }
     Py_DecRef(globals);

@@ -11,6 +11,7 @@
 
 #![allow(unsafe_op_in_unsafe_fn)]
 
+mod abilities;
 mod audit;
 mod codes;
 mod content;

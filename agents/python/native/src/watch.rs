@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use std::ffi::{CStr, c_int, c_void};
 use std::hash::{BuildHasherDefault, DefaultHasher, Hasher as _};
 
-use crate::content::{self, Attributes, FIRST_ADDRESS, Inline, Reader};
+use crate::abilities::{Abilities, abilities, readers_of};
+use crate::content::{self, Attributes, Comparison, FIRST_ADDRESS, Inline, Reader};
 use crate::ffi::*;
 
 /// Above this many words, a part is compared by hash and without guards.
@@ -13,15 +14,13 @@ const MOST_WORDS: usize = 2 * 65_536;
 /// First word of such a hash: no address.
 const HASHED: usize = 1;
 /// `PyDictObject.ma_version_tag`, up to 3.12: another number after each change.
-const DICT_VERSION: isize = 24;
+pub const DICT_VERSION: isize = 24;
 /// `PyWeakReference.wr_object`.
-const WEAK_TARGET: isize = 16;
+pub const WEAK_TARGET: isize = 16;
 
 /// A guard that is not the address of a weak reference.
 const UNGUARDED: usize = 0;
 const STRONG: usize = 1;
-
-type Watcher = unsafe extern "C" fn(c_int, Ref, Ref, Ref) -> c_int;
 
 /// One part of a watched object; most have one.
 struct Part {
@@ -34,6 +33,8 @@ struct Part {
     /// Per word: how the object there is kept from being mistaken for another
     /// one at the same address.
     guards: Vec<usize>,
+    /// Whether some guard is a weak reference.
+    weak: bool,
 }
 
 struct Entry {
@@ -44,22 +45,7 @@ struct Entry {
     keys: Ref,
 }
 
-/// What this interpreter was found to be able to do.
-#[derive(Clone, Copy)]
-struct Abilities {
-    inline: Inline,
-    versions: bool,
-    watcher: Option<c_int>,
-    sets: bool,
-    deques: bool,
-    attributes: bool,
-    weak: bool,
-}
-
 struct State {
-    abilities: Option<Abilities>,
-    /// Types whose content is known, and how it is read.
-    bases: Vec<(Ref, Option<Reader>)>,
     parts: Vec<Part>,
     /// Per part, whether it may have changed: always true, unless a dict
     /// watcher (3.13 and later) would tell.
@@ -68,19 +54,15 @@ struct State {
     indexes: HashMap<usize, u32, BuildHasherDefault<DefaultHasher>>,
     /// The parts that read each dict with a watcher.
     dicts: HashMap<usize, Vec<usize>, BuildHasherDefault<DefaultHasher>>,
-    scratch: Vec<usize>,
     busy: bool,
 }
 
 static STATE: Global<State> = Global::new(State {
-    abilities: None,
-    bases: Vec::new(),
     parts: Vec::new(),
     dirty: Vec::new(),
     entries: Vec::new(),
     indexes: HashMap::with_hasher(BuildHasherDefault::new()),
     dicts: HashMap::with_hasher(BuildHasherDefault::new()),
-    scratch: Vec::new(),
     busy: false,
 });
 
@@ -128,6 +110,7 @@ pub unsafe fn add(object: Ref) -> Option<u32> {
             version: (0, 0),
             words: Vec::new(),
             guards: Vec::new(),
+            weak: false,
         });
         if let Some(part) = state.parts.get_mut(at) {
             part.watch_dict(at, abilities);
@@ -194,9 +177,7 @@ pub unsafe fn clear() {
         return;
     }
     let mut garbage = Garbage::default();
-    if let Some(Abilities {
-        watcher: Some(id), ..
-    }) = state.abilities
+    if let Some(id) = abilities().watcher
         && let Some(unwatch) = watch_function(c"PyDict_Unwatch")
     {
         for dict in state.dicts.keys() {
@@ -233,14 +214,17 @@ impl Part {
         {
             return false;
         }
-        let same = match self.reader {
-            Reader::List if self.words.first() != Some(&HASHED) => {
-                content::list_items(self.object) == self.words
+        let same = match (self.words.first(), &self.reader) {
+            (Some(&HASHED), _) => {
+                let mut now = Vec::new();
+                read_part(self.object, &self.reader, abilities.inline, &mut now);
+                now == self.words
             }
-            _ => {
-                let scratch = &mut STATE.get().scratch;
-                read_part(self.object, &self.reader, abilities.inline, scratch);
-                *scratch == self.words || self.is_same_set(scratch)
+            (_, Reader::List) => content::list_items(self.object) == self.words,
+            (_, reader) => {
+                let mut comparison = Comparison::with(&self.words);
+                content::read(self.object, reader, abilities.inline, &mut comparison);
+                comparison.is_equal() || self.is_same_set(abilities)
             }
         };
         if !same || self.is_any_dead() {
@@ -275,16 +259,15 @@ impl Part {
     }
 
     /// Whether a set holds the same members at other places of its table.
-    fn is_same_set(&self, now: &[usize]) -> bool {
-        if !matches!(self.reader, Reader::Set) || now.len() != self.words.len() {
+    unsafe fn is_same_set(&self, abilities: Abilities) -> bool {
+        if !matches!(self.reader, Reader::Set) {
             return false;
         }
-        let sorted = |words: &[usize]| {
-            let mut words = words.to_vec();
-            words.sort_unstable();
-            words
-        };
-        sorted(now) == sorted(&self.words)
+        let (mut now, mut before) = (Vec::new(), self.words.clone());
+        content::read(self.object, &self.reader, abilities.inline, &mut now);
+        now.sort_unstable();
+        before.sort_unstable();
+        now == before
     }
 
     /// The dict that this part reads now and its version.
@@ -301,10 +284,12 @@ impl Part {
     }
 
     unsafe fn is_any_dead(&self) -> bool {
-        self.words
-            .iter()
-            .zip(&self.guards)
-            .any(|(word, guard)| is_dead(*word, *guard))
+        self.weak
+            && self
+                .words
+                .iter()
+                .zip(&self.guards)
+                .any(|(word, guard)| is_dead(*word, *guard))
     }
 
     /// Makes the present content the one to compare with.
@@ -338,6 +323,7 @@ impl Part {
                 });
             }
         }
+        self.weak = guards.iter().any(|guard| *guard > STRONG);
         let words = std::mem::replace(&mut self.words, words);
         let guards = std::mem::replace(&mut self.guards, guards);
         for (word, guard) in words.into_iter().zip(guards) {
@@ -495,212 +481,8 @@ unsafe fn is_dead(object: usize, guard: usize) -> bool {
     guard > STRONG && word(guard as Ref, WEAK_TARGET) != object
 }
 
-/// How to read `object`, or None if it has state that cannot be seen.
-unsafe fn readers_of(object: Ref, abilities: Abilities) -> Option<Vec<Reader>> {
-    let kind = (*object).kind;
-    if kind == &raw mut PyCell_Type {
-        return Some(vec![Reader::Cell]);
-    }
-    if PyType_IsSubtype(kind, &raw mut PyModule_Type) != 0 {
-        return Some(vec![Reader::Dict(PyModule_GetDict(object))]);
-    }
-    if type_object::flags(kind) & type_object::TYPE_SUBCLASS != 0 {
-        let dict = type_object::dict(object);
-        let readable = type_object::flags(object) & type_object::HEAP_TYPE != 0
-            && !dict.is_null()
-            && (*dict).kind == &raw mut PyDict_Type;
-        return readable.then(|| vec![Reader::Dict(dict)]);
-    }
-    let mut slots = Vec::new();
-    let content = base_reader(kind, &mut slots)?;
-    let mut readers = Vec::new();
-    match content {
-        Some(Reader::Set) if !abilities.sets => return None,
-        Some(Reader::Deque) if !abilities.deques => return None,
-        Some(Reader::Dict(_)) => readers.push(Reader::Dict(object)),
-        Some(reader) => readers.push(reader),
-        None => {}
-    }
-    if type_object::dictoffset(kind) != 0 {
-        if !abilities.attributes {
-            return None;
-        }
-        readers.push(Reader::Attributes);
-    }
-    if !slots.is_empty() {
-        readers.push(Reader::Slots(slots));
-    }
-    (!readers.is_empty()).then_some(readers)
-}
-
-/// Goes from `kind` down to a type whose C content is known, through classes
-/// that Python code made; collects the slots on the way. None if a class has
-/// C content of its own; the reader is None where there is nothing to read.
-unsafe fn base_reader(mut kind: Ref, slots: &mut Vec<isize>) -> Option<Option<Reader>> {
-    loop {
-        let known = STATE.get().bases.iter().find(|(base, _)| *base == kind);
-        if let Some((_, reader)) = known {
-            return Some(reader.clone());
-        }
-        let base = type_object::base(kind);
-        if type_object::flags(kind) & type_object::HEAP_TYPE == 0 || base.is_null() {
-            return None;
-        }
-        if !is_made_of_slots(kind, base) {
-            return None;
-        }
-        content::slot_offsets(kind, slots);
-        kind = base;
-    }
-}
-
-/// Whether instances of `kind` have nothing that those of `base` lack but
-/// slots, a dict and a list of weak references.
-unsafe fn is_made_of_slots(kind: Ref, base: Ref) -> bool {
-    let flags = type_object::flags(kind);
-    let gains = |offset: unsafe fn(Ref) -> isize, managed: usize| {
-        // SAFETY: reads fields of two live types.
-        unsafe { offset(kind) != 0 && offset(base) == 0 && flags & managed == 0 }
-    };
-    let dict = gains(type_object::dictoffset, type_object::MANAGED_DICT);
-    let weak = gains(type_object::weaklistoffset, type_object::MANAGED_WEAKREF);
-    let words = type_object::slots(kind) + isize::from(dict) + isize::from(weak);
-    type_object::basicsize(kind) - type_object::basicsize(base) == 8 * words
-}
-
-/// Probes, once, what this interpreter's objects look like.
-unsafe fn abilities() -> Abilities {
-    if let Some(abilities) = STATE.get().abilities {
-        return abilities;
-    }
-    let abilities = with_error_aside(|| {
-        fill_bases();
-        let abilities = probe();
-        PyErr_Clear();
-        abilities
-    });
-    STATE.get().abilities = Some(abilities);
-    abilities
-}
-
-unsafe fn fill_bases() {
-    let dict = Some(Reader::Dict(std::ptr::null_mut()));
-    let mut bases = vec![
-        (&raw mut PyDict_Type, dict.clone()),
-        (&raw mut PyList_Type, Some(Reader::List)),
-        (&raw mut PySet_Type, Some(Reader::Set)),
-        (&raw mut PyByteArray_Type, Some(Reader::Bytes)),
-    ];
-    for immutable in [
-        &raw mut PyBaseObject_Type,
-        &raw mut PyBytes_Type,
-        &raw mut PyComplex_Type,
-        &raw mut PyFloat_Type,
-        &raw mut PyFrozenSet_Type,
-        &raw mut PyLong_Type,
-        &raw mut PyTuple_Type,
-        &raw mut PyUnicode_Type,
-    ] {
-        bases.push((immutable, None));
-    }
-    let collections = PyImport_ImportModule(c"collections".as_ptr());
-    if !collections.is_null() {
-        for (name, reader) in [
-            (c"deque", Some(Reader::Deque)),
-            (c"defaultdict", dict.clone()),
-            (c"OrderedDict", dict),
-        ] {
-            let kind = PyObject_GetAttrString(collections, name.as_ptr());
-            // Kept for ever: these modules are not unloaded.
-            if !kind.is_null() {
-                bases.push((kind, reader));
-            }
-        }
-        Py_DecRef(collections);
-    }
-    let namespace = PySys_GetObject(c"implementation".as_ptr());
-    if !namespace.is_null() {
-        bases.push(((*namespace).kind, None));
-    }
-    PyErr_Clear();
-    STATE.get().bases = bases;
-}
-
-const PROBE: &CStr = c"
-import collections, weakref
-class Plain: pass
-plain = Plain()
-plain.a, plain.b = 'A', 'B'
-weak = weakref.ref(Plain)
-some = {'A', 'B', 'C'}
-some.discard('C')
-chain = collections.deque(['A', 'B'] * 40)
-chain.popleft()
-";
-
-unsafe fn probe() -> Abilities {
-    let mut abilities = Abilities {
-        inline: Inline::of_version(),
-        versions: false,
-        watcher: None,
-        sets: false,
-        deques: false,
-        attributes: false,
-        weak: false,
-    };
-    let globals = PyDict_New();
-    let code = Py_CompileString(PROBE.as_ptr(), c"<tamis>".as_ptr(), FILE_INPUT);
-    if globals.is_null() || code.is_null() {
-        return abilities;
-    }
-    PyDict_SetItemString(globals, c"__builtins__".as_ptr(), PyEval_GetBuiltins());
-    let result = PyEval_EvalCode(code, globals, globals);
-    Py_DecRef(code);
-    if result.is_null() {
-        Py_DecRef(globals);
-        return abilities;
-    }
-    Py_DecRef(result);
-    let get = |name: &CStr| unsafe { PyDict_GetItemString(globals, name.as_ptr()) };
-    let inline = abilities.inline;
-    let words = |object: Ref, reader: Reader| unsafe {
-        let mut words = Vec::new();
-        content::read(object, &reader, inline, &mut words);
-        words
-    };
-    let (plain, class) = (get(c"plain"), get(c"Plain"));
-    let attributes = words(plain, Reader::Attributes);
-    if let [kind, _, a, _, b] = attributes[..] {
-        abilities.attributes = kind == class as usize && version().1 <= 13;
-        let mut members = words(get(c"some"), Reader::Set);
-        members.sort_unstable();
-        let mut letters = [a, b];
-        letters.sort_unstable();
-        abilities.sets = members == letters;
-        let chain = words(get(c"chain"), Reader::Deque);
-        abilities.deques = chain.len() == 79 && chain[..2] == [b, a] && chain[77..] == [a, b];
-    }
-    abilities.weak = word(get(c"weak"), WEAK_TARGET) == class as usize;
-    if version().1 <= 12 {
-        let before = word(globals, DICT_VERSION);
-        let unchanged = word(globals, DICT_VERSION) == before;
-        PyDict_SetItemString(globals, c"x".as_ptr(), plain);
-        let after = word(globals, DICT_VERSION);
-        PyDict_SetItemString(globals, c"x".as_ptr(), class);
-        abilities.versions = unchanged && before != after && after != word(globals, DICT_VERSION);
-    } else if let Some(add) = symbol(c"PyDict_AddWatcher") {
-        // SAFETY: this function has had this signature since 3.12.
-        let add = std::mem::transmute::<*mut c_void, unsafe extern "C" fn(Watcher) -> c_int>(add);
-        let id = add(on_dict_event);
-        abilities.watcher = (id >= 0).then_some(id);
-    }
-    PyErr_Clear();
-    Py_DecRef(globals);
-    abilities
-}
-
 /// A watched dict is about to change.
-unsafe extern "C" fn on_dict_event(_: c_int, dict: Ref, _: Ref, _: Ref) -> c_int {
+pub unsafe extern "C" fn on_dict_event(_: c_int, dict: Ref, _: Ref, _: Ref) -> c_int {
     let state = STATE.get();
     for at in state.dicts.get(&(dict as usize)).into_iter().flatten() {
         if let Some(dirty) = state.dirty.get_mut(*at) {

@@ -143,7 +143,7 @@ fn digests_are_of_this_version() {
     let module = parse(SOURCE);
     let hex = |print: Fingerprint| print.hex();
     assert_eq!(hex(module.skeleton), "fd23844503a446ebff39dfaa877df50e");
-    assert_eq!(hex(module.code["C.x"]), "CODE");
+    assert_eq!(hex(module.code["C.x"]), "0342a362b5d41ac963e973d39c9948fe");
 }
 
 #[test]

@@ -1,0 +1,266 @@
+"""What `watch_changed` reports equals what changed."""
+
+import collections
+import gc
+import random
+import sys
+import types
+import weakref
+
+import pytest
+
+
+@pytest.fixture
+def native(helper, monkeypatch):
+    monkeypatch.syspath_prepend(str(helper))
+    import _tamis_native
+    _tamis_native.watch_clear()
+    yield _tamis_native
+    _tamis_native.watch_clear()
+
+
+class Plain:
+    pass
+
+
+class Slotted:
+    __slots__ = ("a", "b")
+
+
+class Both(Slotted):
+    pass
+
+
+class Registry(dict):
+    pass
+
+
+class Numbers(list):
+    __slots__ = ()
+
+
+def subjects():
+    module = types.ModuleType("m")
+    klass = type("K", (), {"a": 1})
+    full, plain, both, registry = Plain(), Plain(), Both(), Registry()
+    full.x = 1
+    vars(plain)
+    both.a, both.c = 1, 2
+    registry.y = 1
+    count = collections.Counter()
+    cell = (lambda: module).__closure__[0]
+    big = Plain()
+    for n in range(60):
+        setattr(big, f"a{n}", n)
+    return {
+        "dict": ({}, lambda o: o.update(k=object())),
+        "defaultdict": (collections.defaultdict(list), lambda o: o["k"]),
+        "ordered": (collections.OrderedDict(), lambda o: o.update(k=2)),
+        "counter": (count, lambda o: o.update("a")),
+        "list": ([1, 2], lambda o: o.append(3)),
+        "list subclass": (Numbers([1]), lambda o: o.append(3)),
+        "set": ({1, 2}, lambda o: o.add(object())),
+        "deque": (collections.deque("ab" * 100, maxlen=150), lambda o: o.append(object())),
+        "bytearray": (bytearray(b"ab"), lambda o: o.__setitem__(0, 1)),
+        "module": (module, lambda o: setattr(o, "x", object())),
+        "class": (klass, lambda o: setattr(o, "a", object())),
+        "instance": (full, lambda o: setattr(o, "x", object())),
+        "instance gains": (Plain(), lambda o: setattr(o, "new", object())),
+        "instance loses": (big, lambda o: delattr(o, "a3")),
+        "materialised": (plain, lambda o: setattr(o, "x", object())),
+        "slots": (Slotted(), lambda o: setattr(o, "b", object())),
+        "slots below": (both, lambda o: setattr(o, "a", object())),
+        "attributes beside": (both, lambda o: setattr(o, "c", object())),
+        "registry content": (registry, lambda o: o.update(k=object())),
+        "registry attribute": (registry, lambda o: setattr(o, "y", object())),
+        "class of instance": (Plain(), lambda o: setattr(o, "__class__", type("P", (Plain,), {}))),
+        "namespace": (types.SimpleNamespace(a=1), lambda o: setattr(o, "a", object())),
+        "cell": (cell, lambda o: setattr(o, "cell_contents", object())),
+    }
+
+
+@pytest.mark.parametrize("name", list(subjects()))
+def test_a_change_is_seen_once(native, name):
+    subject, change = subjects()[name]
+    others = [thing for key, (thing, _) in subjects().items() if key != name]
+    index = native.watch_add(subject)
+    assert native.watch_add(subject) == index == 0
+    for other in others:
+        native.watch_add(other)
+    assert native.watch_changed() == []
+    change(subject)
+    assert native.watch_changed() == [0]
+    assert native.watch_changed() == []
+
+
+@pytest.mark.parametrize("thing", [
+    iter([]), Exception(), random.Random(), 1, "a", (1,), frozenset([1]), open, len, sys.stdout,
+    collections.OrderedDict().keys(), int, type("E", (Exception,), {})(), type("R", (random.Random,), {})(),
+    gc.collect, (n for n in ()), memoryview(b""), lambda: 1,
+], ids=lambda thing: type(thing).__name__)
+def test_what_cannot_be_seen_is_refused(native, thing):
+    assert native.watch_add(thing) is None
+
+
+def test_set_and_restored_is_no_change(native):
+    value, module, instance = object(), types.ModuleType("m"), Plain()
+    module.x = instance.x = value
+    things = [module, instance, {"x": value}, [value], {value}]
+    for thing in things:
+        native.watch_add(thing)
+    for _ in range(3):
+        module.x = instance.x = things[2]["x"] = things[3][0] = None
+        module.x = instance.x = things[2]["x"] = things[3][0] = value
+        things[4].add(1), things[4].discard(1)
+        vars(instance)
+        assert native.watch_changed() == []
+
+
+def test_another_object_at_the_same_address_is_a_change(native):
+    for make in (Plain, Slotted, dict, list, lambda: tuple([object()]), lambda: random.random(), lambda: (lambda: 1)):
+        for container in ({}, [], types.ModuleType("m"), Plain()):
+            def put(value):
+                if isinstance(container, dict):
+                    container["k"] = value
+                elif isinstance(container, list):
+                    container[:] = [value]
+                else:
+                    container.k = value
+            put(make())
+            index = native.watch_add(container)
+            native.watch_changed()
+            for _ in range(20):
+                put(None)
+                put(make())
+                assert native.watch_changed() == [index]
+
+
+def test_keys(native):
+    space = {"keep": 1, "rebind": object(), "remove": 2, ("t",): 1}
+    native.watch_add(space)
+    assert native.watch_keys(0) is None
+    space["rebind"] = object()
+    space["add"] = 3
+    del space["remove"]
+    assert native.watch_changed() == [0]
+    assert sorted(native.watch_keys(0)) == ["add", "rebind", "remove"]
+    space["keep"] = space.pop("keep")
+    assert native.watch_changed() == [0]
+    assert native.watch_keys(0) == []
+    with pytest.raises(IndexError):
+        native.watch_keys(99)
+    key = Plain()
+    space[key] = 1
+    native.watch_changed()
+    assert native.watch_keys(0) == [key]
+    del space[key], key
+    assert native.watch_changed() == [0]
+
+
+def test_objects_die_when_they_would_have_died(native):
+    holder, container, dead = Plain(), [], []
+    holder.x = Plain()
+    container.append(Plain())
+    refs = [weakref.ref(holder.x, dead.append), weakref.ref(container[0], dead.append)]
+    native.watch_add(holder), native.watch_add(container)
+    native.watch_changed()
+    holder.x = None
+    container.clear()
+    assert dead == refs
+    assert native.watch_changed() == [0, 1]
+
+
+def test_references_are_given_back(native):
+    value, key = (1, object()), "some" + str(id(native))
+    before = sys.getrefcount(value), sys.getrefcount(key)
+    space = {key: value}
+    items = [value]
+    native.watch_add(space), native.watch_add(items)
+    for n in range(50):
+        space[n] = items
+        space.pop(n - 1, None)
+        items.append(n)
+        native.watch_changed()
+    native.watch_clear()
+    del space, items
+    gc.collect()
+    assert (sys.getrefcount(value), sys.getrefcount(key)) == before
+
+
+def test_large_containers(native):
+    numbers, names, members = list(range(200_000)), {n: n for n in range(100_000)}, set(range(200_000))
+    for thing in (numbers, names, members):
+        native.watch_add(thing)
+    assert native.watch_changed() == []
+    numbers[150_000] = names[5] = None
+    members.discard(7)
+    assert native.watch_changed() == [0, 1, 2]
+    assert native.watch_keys(1) is None
+    assert native.watch_changed() == []
+
+
+def test_finalisers_and_the_collector_may_run_at_any_time(native):
+    class Restless:
+        def __del__(self):
+            native.watch_changed()
+            native.swap()
+            spaces[0].pop("x", None)
+    spaces = [{"x": 1} for _ in range(50)]
+    for space in spaces:
+        native.watch_add(space)
+    threshold = gc.get_threshold()
+    gc.set_threshold(1)
+    try:
+        for n in range(300):
+            loop = Restless()
+            loop.loop = loop
+            spaces[n % 50][n % 7] = Restless()
+            spaces[n % 50][str(n % 3)] = Plain()
+            del loop
+            native.watch_changed()
+    finally:
+        gc.set_threshold(*threshold)
+
+
+def shallow(thing):
+    if isinstance(thing, dict):
+        return [(key, id(value)) for key, value in thing.items()]
+    if isinstance(thing, (list, collections.deque)):
+        return [id(item) for item in thing]
+    if isinstance(thing, set):
+        return sorted(id(item) for item in thing)
+    return [(key, id(value)) for key, value in vars(thing).items()] if MATERIALISE else [
+        (name, id(getattr(thing, name))) for name in "abc" if hasattr(thing, name)]
+
+
+MATERIALISE = False
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_random_changes_against_a_full_comparison(native, seed):
+    rng = random.Random(seed)
+    values = [object() for _ in range(4)]
+    things = [make() for make in (dict, list, set, collections.deque, Plain, types.SimpleNamespace) for _ in range(5)]
+    for thing in things:
+        native.watch_add(thing)
+    known = [shallow(thing) for thing in things]
+    for _ in range(200):
+        for _ in range(rng.randint(0, 6)):
+            thing, value, name = rng.choice(things), rng.choice(values), rng.choice("abc")
+            if isinstance(thing, dict):
+                thing.pop(name, None) if rng.random() < .4 else thing.update({name: value})
+            elif isinstance(thing, (list, collections.deque)):
+                thing.pop() if thing and rng.random() < .5 else thing.append(value)
+            elif isinstance(thing, set):
+                thing.discard(value) if rng.random() < .5 else thing.add(value)
+            elif rng.random() < .4:
+                thing.__dict__.pop(name, None) if rng.random() < .1 else hasattr(thing, name) and delattr(thing, name)
+            else:
+                setattr(thing, name, value)
+        now = [shallow(thing) for thing in things]
+        expected = [n for n, (old, new) in enumerate(zip(known, now)) if old != new]
+        # The order of attributes counts, and `shallow` does not show it.
+        reported = native.watch_changed()
+        assert set(expected) <= set(reported)
+        assert all(n >= 20 for n in set(reported) - set(expected))
+        known = now
