@@ -134,7 +134,7 @@ impl Bounds {
             wrong.push(format!("exit status {}", run.code));
         }
         if !wrong.is_empty() {
-            wrong.push(format!("mode {}\n{}", run.selection.mode, run.stderr));
+            wrong.push(format!("mode {}\n{}", run.selection.mode, run.told()));
         }
         wrong
     }

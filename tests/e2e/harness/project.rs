@@ -63,6 +63,24 @@ pub struct Run {
     pub stderr: String,
 }
 
+impl Run {
+    /// What matters of the standard error output: warnings and the like of
+    /// tamis, or all of it when something broke.
+    pub fn told(&self) -> String {
+        const BROKEN: [&str; 3] = ["INTERNALERROR", "panicked", "Traceback"];
+        if BROKEN.iter().any(|word| self.stderr.contains(word)) {
+            return self.stderr.clone();
+        }
+        const TOLD: [&str; 4] = ["warning", "fallback", "store-trouble", "failed"];
+        let events = TOLD.map(|event| format!("\"event\":\"{event}\""));
+        let lines = self.stderr.lines();
+        lines
+            .filter(|line| events.iter().any(|event| line.contains(event)))
+            .collect::<Vec<_>>()
+            .join("\n")
+    }
+}
+
 impl Project {
     /// A repository with the files of `text` (see [`text::files`]),
     /// committed.

@@ -271,7 +271,11 @@ def test_none():
             "def prop(self):\n        return 1",
             "def prop(self):\n        return 2",
         )],
-        ["! test_descriptors.py::test_property"],
+        // A property's functions share one qualified name.
+        [
+            "! test_descriptors.py::test_property",
+            "test_descriptors.py::test_setter",
+        ],
     )
     .edit(
         "setter",
@@ -280,7 +284,10 @@ def test_none():
             "self.other = value",
             "self.other = -value",
         )],
-        ["! test_descriptors.py::test_setter"],
+        [
+            "! test_descriptors.py::test_setter",
+            "test_descriptors.py::test_property",
+        ],
     )
     .edit(
         "__getattr__",
@@ -289,7 +296,11 @@ def test_none():
             "            return 1",
             "            return 2",
         )],
-        ["! test_descriptors.py::test_getattr"],
+        // The descriptor looks for an attribute that the object lacks.
+        [
+            "! test_descriptors.py::test_getattr",
+            "test_descriptors.py::test_get",
+        ],
     )
     .edit(
         "__eq__",

@@ -284,9 +284,20 @@ def test_second():
     .edit(
         "tear-down after yield",
         [replace("make.py", "pass", "return 1")],
+        // An error of a session's tear-down is one of the last test.
         [
             "tests/test_one.py::test_closing_first",
             "tests/test_one.py::test_closing_second",
+            "tests/test_two.py::test_none",
+        ],
+    )
+    .edit(
+        "tear-down that fails",
+        [replace("make.py", "pass", "raise ValueError")],
+        [
+            "tests/test_one.py::test_closing_first",
+            "tests/test_one.py::test_closing_second",
+            "! tests/test_two.py::test_none",
         ],
     )
     .edit(
@@ -326,7 +337,7 @@ def finalise():
 
 
 def change(value):
-    value["n"] = 1
+    value["seen"] = 1
 -- conftest.py --
 import make
 import pytest
@@ -406,7 +417,7 @@ def test_change(base):
 
 
 def test_changed(base):
-    assert base["n"] == 1
+    assert base["seen"] == 1
 
 
 def test_top(top):
@@ -420,13 +431,12 @@ def test_none():
     .edit(
         "lowest fixture of a chain",
         [replace("make.py", "{\"n\": 1}", "{\"n\": 2}")],
-        // test_change writes 1 into the value before the two after it.
         [
             "! test_one.py::test_top",
             "! test_one.py::test_base",
             "test_two.py::test_change",
             "test_two.py::test_changed",
-            "test_two.py::test_top",
+            "! test_two.py::test_top",
         ],
     )
     .edit(
@@ -455,22 +465,29 @@ def test_none():
     )
     .edit(
         "change made to a fixture's value by an earlier test",
-        [replace("make.py", "value[\"n\"] = 1", "value[\"n\"] = 2")],
+        [replace(
+            "make.py",
+            "value[\"seen\"] = 1",
+            "value[\"seen\"] = 2",
+        )],
         between(
+            ["test_two.py::test_change", "! test_two.py::test_changed"],
+            // They use the value too.
             [
-                "test_two.py::test_change",
-                "! test_two.py::test_changed",
-                "! test_two.py::test_top",
+                "test_two.py::test_top",
+                "test_one.py::test_top",
+                "test_one.py::test_base",
             ],
-            ["test_one.py::test_top", "test_one.py::test_base"],
         ),
     )
     .edit(
         "finalizer",
         [replace("make.py", "pass", "return 1")],
+        // An error of a module's finalizer is one of the module's last test.
         [
             "test_one.py::test_final_first",
             "test_one.py::test_final_second",
+            "test_one.py::test_none",
         ],
     )
 }

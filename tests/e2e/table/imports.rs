@@ -219,9 +219,9 @@ def test_dump():
 def test_level():
     assert lib.level() == 1
 -- test_lazy.py --
-def test_colorsys():
-    import colorsys
-    assert hasattr(colorsys, "rgb_to_hsv")
+def test_sched():
+    import sched
+    assert hasattr(sched, "scheduler")
 
 
 def test_none():
@@ -240,8 +240,8 @@ def test_none():
     )
     .edit(
         "module before one of the standard library, imported in a function",
-        [write("colorsys.py", "")],
-        ["! test_lazy.py::test_colorsys"],
+        [write("sched.py", "")],
+        ["! test_lazy.py::test_sched"],
     )
     .edit(
         "new module that nobody imports",
@@ -472,7 +472,7 @@ def test_none():
     )
     .edit(
         "module that nobody imports",
-        [write("src/colorsys.py", "")],
+        [write("src/fresh.py", "")],
         NONE,
     )
 }

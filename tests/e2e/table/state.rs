@@ -2,7 +2,7 @@
 
 use crate::harness::*;
 
-cases!(globals, containers, at_import);
+cases!(globals, containers, at_import, same_value);
 
 /// Names of a module and attributes of a class that a test binds.
 fn globals() -> Case {
@@ -278,6 +278,59 @@ def test_unrelated():
             "unrelated():\n    return 2",
         )],
         ["! test_b_registry.py::test_unrelated"],
+    )
+}
+
+/// A write that leaves the value as it was cannot be seen by comparing, but
+/// after an edit of it the next test reads another value.
+fn same_value() -> Case {
+    Case::new(
+        r#"
+-- lib.py --
+LEVEL = 1
+TABLE = {"a": 1}
+
+
+def set_level():
+    global LEVEL
+    LEVEL = 1
+
+
+def fill():
+    TABLE["a"] = 1
+-- test_lib.py --
+import lib
+
+
+def test_set():
+    lib.set_level()
+
+
+def test_fill():
+    lib.fill()
+
+
+def test_level():
+    assert lib.LEVEL == 1
+
+
+def test_table():
+    assert lib.TABLE["a"] == 1
+
+
+def test_none():
+    pass
+"#,
+    )
+    .edit(
+        "global",
+        [replace("lib.py", "    LEVEL = 1", "    LEVEL = 2")],
+        ["test_lib.py::test_set", "! test_lib.py::test_level"],
+    )
+    .edit(
+        "dict",
+        [replace("lib.py", "TABLE[\"a\"] = 1", "TABLE[\"a\"] = 2")],
+        ["test_lib.py::test_fill", "! test_lib.py::test_table"],
     )
 }
 
