@@ -14,7 +14,11 @@ and a second tool needs no new test runs. Ends with 1 if tamis missed a test.
 - Left out: tests whose outcome differs between two runs of the base; tests
   after the one in which the interpreter died; tests that are gone while their
   file is sound (their ids changed; under the new ids they are new tests).
-- Missed: an outcome-changing test that the tool would not run.
+- Missed: an outcome-changing test that the tool would not run. A missed test
+  is run again twice on the mutant, together with the mutant's other missed
+  tests alone: if it then ends as in the base, its outcome changed only after
+  other tests, or by chance. These are counted apart ("not alone"): no rule on
+  what the test itself uses can select them.
 """
 
 import copy
@@ -22,6 +26,7 @@ import difflib
 import json
 import os
 import queue
+import statistics
 import threading
 import time
 
@@ -31,6 +36,7 @@ from running import Trouble, find_tamis, finish, pytest_with_outcomes
 from tools import TOOLS, in_broken
 
 BASE_RUNS = 2
+ALONE_RUNS = 2
 
 
 class Results:
@@ -43,16 +49,41 @@ class Results:
         self.base = None
         self.truth = {}
         self.answers = {}
+        self.alone = {}
         for line in path.read_text().splitlines() if path.exists() else []:
             self.take(json.loads(line))
 
     def take(self, record):
         if "base" in record:
             self.base = record
+        elif "alone" in record:
+            self.alone.setdefault(record["id"], {}).update(record["alone"])
         elif "tool" in record:
             self.answers[record["id"], record["tool"], record["build"]] = record
         else:
             self.truth[record["id"]] = record
+
+    def missed(self, mutant, tool):
+        """The outcome-changing tests that the tool would not run."""
+        changed = self.truth[mutant.id]["changed"]
+        left_out = self.answers[mutant.id, tool.name, tool.build]["left_out"]
+        return sorted(set(changed) & set(left_out) - set(self.base["flaky"]))
+
+    def is_miss(self, mutant, test):
+        """Whether a missed test's outcome changes without other tests, too."""
+        before, after = self.truth[mutant.id]["changed"][test]
+        alone = self.alone[mutant.id].get(test, [])
+        return after in ("not collected", "not run") or before not in alone
+
+    def is_complete(self, mutant, tools):
+        known = mutant.id in self.truth and all(
+            (mutant.id, tool.name, tool.build) in self.answers for tool in tools
+        )
+        return known and not self.unconfirmed(mutant, tools)
+
+    def unconfirmed(self, mutant, tools):
+        missed = {test for tool in tools for test in self.missed(mutant, tool)}
+        return sorted(missed - set(self.alone.get(mutant.id, {})))
 
     def append(self, record):
         with self.lock:
@@ -89,9 +120,13 @@ class Worker:
             tool.prepare(self.tree, self.out)
         return runs
 
-    def run_all(self, timeout, test_seconds=None):
+    def run_all(self, timeout, test_seconds=None, only=()):
         env = self.work.env(self.project, self.tree, self.python, PYTHONDONTWRITEBYTECODE=1)
         args = ["--continue-on-collection-errors", "-p", "no:cacheprovider", *self.project.args]
+        if only:
+            listed = self.out / "only.json"
+            listed.write_text(json.dumps(only))
+            env["TAMIS_BENCH_ONLY"] = str(listed)
         out = self.out / "plain.jsonl"
         return pytest_with_outcomes(self.python, args, self.tree, env, out, timeout, test_seconds)
 
@@ -112,10 +147,24 @@ class Worker:
                         "id": mutant.id, "tool": tool.name, "build": tool.build,
                         "seconds": answer.seconds, "note": answer.note, "left_out": left_out,
                     })
+            unconfirmed = self.results.unconfirmed(mutant, self.tools)
+            if unconfirmed:
+                self.results.append({"id": mutant.id, "alone": self.outcomes_alone(unconfirmed)})
         finally:
             path.write_bytes(source)
             os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
             self.work.git(self.tree, "clean", "-q", "-f", "-d")
+
+    def outcomes_alone(self, tests):
+        found = {test: [] for test in tests}
+        for _ in range(ALONE_RUNS):
+            _, seen = self.run_all(self.limit(), test_seconds=self.test_limit(), only=tests)
+            for test in tests:
+                found[test].append(seen.tests.get(test, "did not end"))
+        return found
+
+    def test_limit(self):
+        return max(10, self.seconds / 4)
 
     def limit(self):
         return 60 + 5 * self.seconds
@@ -123,7 +172,7 @@ class Worker:
     def effect(self, base):
         """What the mutant does to the tests."""
         start = time.time()
-        done, seen = self.run_all(self.limit(), test_seconds=max(10, self.seconds / 4))
+        done, seen = self.run_all(self.limit(), test_seconds=self.test_limit())
         flaky = set(self.results.base["flaky"])
         if seen.collected is None:
             # Nothing was collected, not even in parts: pytest did not start.
@@ -195,42 +244,40 @@ def work_off(workers, mutants, report):
 class Verdict:
     """One tool's answer on one mutant, compared with what happened."""
 
-    def __init__(self, truth, answer, flaky):
-        left_out = set(answer["left_out"])
-        self.changed = [test for test in truth["changed"] if test not in flaky]
-        self.missed = [test for test in self.changed if test in left_out]
-        self.left_out = len(left_out)
-        self.truth = truth
+    def __init__(self, results, mutant, tool):
+        self.mutant = mutant
+        self.effects = results.truth[mutant.id]["changed"]
+        self.changed = set(self.effects) - set(results.base["flaky"])
+        missed = results.missed(mutant, tool)
+        self.missed = [test for test in missed if results.is_miss(mutant, test)]
+        self.not_alone = len(missed) - len(self.missed)
+        left_out = len(results.answers[mutant.id, tool.name, tool.build]["left_out"])
+        self.share = 1 - left_out / len(results.base["base"])
 
 
 def table(results, mutants, tool):
     """The figures of one tool; also returns the verdicts with a miss."""
-    flaky = set(results.base["flaky"])
-    total = len(results.base["base"])
-    verdicts = [
-        Verdict(results.truth[mutant.id], results.answers[mutant.id, tool.name, tool.build], flaky)
-        for mutant in mutants
-    ]
+    verdicts = [Verdict(results, mutant, tool) for mutant in mutants]
     rows = []
     for zone in ("body", "skeleton", "all"):
-        part = [v for v in verdicts if zone in ("all", v.truth["zone"])]
-        shares = sorted((total - v.left_out) / total for v in part)
-        if not shares:
+        part = [v for v in verdicts if zone in ("all", v.mutant.zone)]
+        if not part:
             continue
+        shares = [v.share for v in part]
         changing = [v for v in part if v.changed]
         missed = [v for v in changing if v.missed]
         rows.append([
             tool.name, zone, len(part),
-            f"{sum(shares) / len(shares):.1%}", f"{shares[len(shares) // 2]:.1%}",
-            f"{sum(share == 1 for share in shares)}", len(changing), len(missed),
-            sum(len(v.missed) == len(v.changed) for v in missed),
+            f"{statistics.mean(shares):.1%}", f"{statistics.median(shares):.1%}",
+            len(changing), len(missed), sum(len(v.missed) == len(v.changed) for v in missed),
             f"{sum(len(v.missed) for v in missed)} of {sum(len(v.changed) for v in changing)}",
+            sum(v.not_alone for v in changing),
         ])
     return rows, [v for v in verdicts if v.missed]
 
 
-HEADINGS = ["tool", "zone", "mutants", "selected, mean", "median", "all selected",
-            "outcome-changing", "with a missed test", "with all missed", "tests missed"]
+HEADINGS = ["tool", "zone", "mutants", "selected, mean", "median",
+            "outcome-changing", "with a missed test", "with all missed", "tests missed", "not alone"]
 
 
 def print_table(rows):
@@ -242,12 +289,12 @@ def print_table(rows):
 
 def print_missed(tool, verdicts):
     for verdict in verdicts:
-        truth = verdict.truth
+        mutant = verdict.mutant
         print(f"\n{tool} missed {len(verdict.missed)} of {len(verdict.changed)}: "
-              f"{truth['path']}:{truth['line']} {truth['zone']}, {truth['operator']} ({truth['id']})")
-        print(f"    {truth['before']!r} -> {truth['text']!r}")
+              f"{mutant.path}:{mutant.line} {mutant.zone}, {mutant.operator} ({mutant.id})")
+        print(f"    {mutant.before!r} -> {mutant.text!r}")
         for test in verdict.missed[:3]:
-            print(f"    {test}: {' -> '.join(truth['changed'][test])}")
+            print(f"    {test}: {' -> '.join(verdict.effects[test])}")
 
 
 def options_of_command_line():
@@ -281,8 +328,7 @@ def main():
     names = ["tamis", "testmon"] if options.tool == "both" else [options.tool]
     tamis = find_tamis(options.tamis) if names != ["testmon"] else None
     tools = [TOOLS[name](work, project, options.python, tamis) for name in names]
-    missing = [m for m in mutants if m.id not in results.truth
-               or any((m.id, tool.name, tool.build) not in results.answers for tool in tools)]
+    missing = [mutant for mutant in mutants if not results.is_complete(mutant, tools)]
     if missing:
         workers = [Worker(number, work, project, options.python, tools, results)
                    for number in range(options.jobs)]

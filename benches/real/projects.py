@@ -104,7 +104,8 @@ class Work:
         must([interpreter, "-m", "venv", path], self.folder, env, log)
         install = [python, "-m", "pip", "install", "-q"]
         must([*install, *KINDS[kind], *project.requires], self.folder, env, log)
-        must([*install, "-e", repository], self.folder, env, log)
+        # An older interpreter is meant for an older release of the tree.
+        must([*install, "--ignore-requires-python", "-e", repository], self.folder, env, log)
         done.write_text("")
         return python
 

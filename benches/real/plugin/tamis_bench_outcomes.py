@@ -10,6 +10,7 @@ are known, so that a run that is killed has told what it did until then:
     {"end": STATUS}
 
 TAMIS_BENCH_TEST_SECONDS, if set, bounds each phase of a test: mutants loop.
+TAMIS_BENCH_ONLY, if set, names a JSON file with the ids that are to run.
 """
 
 import json
@@ -68,6 +69,16 @@ class Outcomes:
         self.write(end=int(exitstatus))
 
 
+class Only:
+    def __init__(self, path):
+        with open(path, encoding="utf-8") as file:
+            self.ids = set(json.load(file))
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items):
+        items[:] = [item for item in items if item.nodeid in self.ids]
+
+
 class TimeLimit:
     """Raises TookTooLong inside the phase of a test that takes too long."""
 
@@ -101,6 +112,9 @@ def pytest_configure(config):
     path = os.environ.pop("TAMIS_BENCH_OUTCOMES", None)
     if path:
         config.pluginmanager.register(Outcomes(path), "tamis-bench-outcomes")
+    only = os.environ.pop("TAMIS_BENCH_ONLY", None)
+    if only:
+        config.pluginmanager.register(Only(only), "tamis-bench-only")
     seconds = os.environ.pop("TAMIS_BENCH_TEST_SECONDS", None)
     if seconds:
         config.pluginmanager.register(TimeLimit(float(seconds)), "tamis-bench-limit")
