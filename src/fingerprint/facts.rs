@@ -245,14 +245,25 @@ impl<'a> Facts<'a> {
         }
         let mut text = Vec::new();
         for (name, is_dir) in found {
-            text.push(if *is_dir { b'd' } else { b'f' });
+            text.push(match is_dir {
+                false => b'f',
+                // With `__init__.py` it is a package, without a namespace.
+                true if self.is_package(path)? => b'p',
+                true => b'd',
+            });
             text.extend_from_slice(name);
             text.push(0);
         }
-        Ok(Value::Known(Fingerprint::of_digest(
-            "tamis lookup 1",
-            &text,
-        )))
+        let value = Fingerprint::of_digest("tamis lookup 1", &text);
+        Ok(Value::Known(value))
+    }
+
+    fn is_package(&self, dir: &BStr) -> Result<bool> {
+        let names = self.names(dir)?.unwrap_or_default();
+        let init = BStr::new("__init__");
+        Ok(names
+            .iter()
+            .any(|(name, is_dir)| is_candidate(name.as_bstr(), *is_dir, init)))
     }
 
     /// The sorted lines `f name` and `d name`, as agents compute it too.

@@ -54,10 +54,6 @@ impl RunPlan {
         let boot = agent.join("boot");
         let mut env: Vec<(OsString, OsString)> = vec![
             ("PYTHONPATH".into(), prepended(&boot, "PYTHONPATH", ":")),
-            (
-                "PYTEST_PLUGINS".into(),
-                appended("PYTEST_PLUGINS", "_tamis.plugin", ","),
-            ),
             ("TAMIS_TRACE_DIR".into(), traces.into()),
             ("TAMIS_ROOT".into(), root.into()),
         ];
@@ -108,13 +104,6 @@ fn prepended(first: &Path, variable: &str, separator: &str) -> OsString {
         std::env::var_os(variable).as_deref(),
         separator,
     )
-}
-
-fn appended(variable: &str, last: &str, separator: &str) -> OsString {
-    match std::env::var_os(variable) {
-        Some(first) if !first.is_empty() => join(&first, Some(OsStr::new(last)), separator),
-        _ => last.into(),
-    }
 }
 
 fn join(first: &OsStr, second: Option<&OsStr>, separator: &str) -> OsString {

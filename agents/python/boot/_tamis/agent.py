@@ -129,7 +129,7 @@ class Agent:
             actor = actor_of(frame.f_code.co_filename)
             if actor == "other":
                 return True
-            if actor == "harness":
+            if actor == "harness" and frame.f_code.co_name != "importorskip":
                 return False
             frame = frame.f_back
         return True

@@ -10,6 +10,11 @@ from .paths import site_directory, site_entry
 _listdir = os.listdir
 
 
+# Name of the unit of all plug-ins for pytest that are installed: a new one
+# can change every test.
+PLUGINS = "[pytest11]"
+
+
 def normalised(name):
     return re.sub(r"[-_.]+", "-", name).lower()
 
@@ -72,8 +77,26 @@ class Distributions:
             found = self._prints[info] = (name, fingerprint.of_bytes(content))
         return found
 
+    def plugins(self, path=None):
+        """The fingerprint of the names of all distributions that bring a
+        plug-in for pytest."""
+        found = set()
+        for directory in sys.path if path is None else path:
+            try:
+                entries = _listdir(directory or ".")
+            except (OSError, TypeError):
+                continue
+            for entry in entries:
+                if entry.endswith((".dist-info", ".egg-info")):
+                    points = os.path.join(directory or ".", entry, "entry_points.txt")
+                    if b"[pytest11]" in (_read(points) or b""):
+                        found.add(normalised(entry.split("-", 1)[0]))
+        return fingerprint.of_bytes("\n".join(sorted(found)).encode())
+
     def by_name(self, name, path=None):
         """The fingerprint of the distribution called `name`, or `None`."""
+        if name == PLUGINS:
+            return self.plugins(path)
         wanted = normalised(name)
         for directory in sys.path if path is None else path:
             try:

@@ -118,7 +118,7 @@ class Files:
             return
         elif self.paths.place(path) != SITE:
             agent.note_links(path)
-            agent.note("exists", path, kind)
+            agent.note("exists", self.paths.links(path)[1], kind)
         elif kind == "file":
             agent.note_site(path)
 

@@ -134,8 +134,12 @@ class Paths:
     def _find_actor(self, name):
         if name.startswith("<frozen importlib._bootstrap"):
             return "importlib"
-        if name.startswith("<"):
+        if name.startswith("<frozen "):
             return "stdlib"
+        if name.startswith("<"):
+            # Text that was compiled: the condition of a mark, say, which
+            # pytest evaluates but the program wrote.
+            return "other"
         if name.startswith(self._own):
             return "agent"
         path = self.absolute(name)

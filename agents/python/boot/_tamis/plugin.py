@@ -9,7 +9,7 @@ import time
 import pytest
 
 from . import agent as agent_module
-from . import fixtures, options
+from . import dists, envvars, fixtures, options
 from .agent import guard
 
 _clock = time.perf_counter
@@ -54,6 +54,11 @@ class Session:
         # What changed until here changed for every test.
         agent.state.ran(agent.root_scope)
         agent.trace.write("config", options.describe(config))
+        plugins = dists.Distributions().plugins()
+        agent.note("dist", dists.PLUGINS, plugins, agent.root_scope)
+        for name in ("PYTEST_ADDOPTS", "PYTEST_DISABLE_PLUGIN_AUTOLOAD"):
+            value = envvars.fingerprint_of(name, agent.start_environment)
+            agent.note("env", name, value, agent.root_scope)
         for path in options.plugin_files(config):
             if agent.paths.place(path) == agent_module.SITE:
                 agent.note_site(path, agent.root_scope)
@@ -156,8 +161,9 @@ class Session:
         scope.need(agent.root_scope)
         scope.need(collected)
         self._need_conftests(collected, path)
-        if type(item).__name__ == "DoctestItem":
-            # The text of an example is in no code object.
+        if type(item).__name__ == "DoctestItem" and not path.endswith(".py"):
+            # The text of an example is in no code object; that in a
+            # docstring is part of its module's skeleton.
             agent.note_file(path, scope)
         test.token = agent.push(scope, needed=False)
         self.test = test
