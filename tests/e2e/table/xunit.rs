@@ -146,10 +146,17 @@ class Case(unittest.TestCase):
             "def klass():\n    return 1",
             "def klass():\n    return 2",
         )],
-        [
-            "! test_xunit.py::TestClass::test_class_first",
-            "test_xunit.py::TestClass::test_class_second",
-        ],
+        between(
+            [
+                "! test_xunit.py::TestClass::test_class_first",
+                "test_xunit.py::TestClass::test_class_second",
+            ],
+            // They name what the same test left behind.
+            [
+                "test_xunit.py::test_module_first",
+                "test_xunit.py::test_module_second",
+            ],
+        ),
     )
     .edit(
         "setup_method",
@@ -158,10 +165,17 @@ class Case(unittest.TestCase):
             "def method():\n    return 1",
             "def method():\n    return 2",
         )],
-        [
-            "test_xunit.py::TestClass::test_class_first",
-            "! test_xunit.py::TestClass::test_class_second",
-        ],
+        between(
+            [
+                "test_xunit.py::TestClass::test_class_first",
+                "! test_xunit.py::TestClass::test_class_second",
+            ],
+            // They name what the same test left behind.
+            [
+                "test_xunit.py::test_module_first",
+                "test_xunit.py::test_module_second",
+            ],
+        ),
     )
     .edit(
         "setUpClass",
