@@ -129,7 +129,7 @@ fn select_and_run(
         },
     )?;
     shared::tell_decision(&decision, report);
-    let json = SelectionJson::new(&decision.selection, &view, &decision.notes);
+    let json = SelectionJson::new(&decision.selection, Some(&view), &decision.notes);
     if request.dry_run {
         return shared::show_selection(json, &decision.selection, report);
     }

@@ -7,10 +7,12 @@ use clap::{Args, ValueEnum};
 
 use super::{Globals, shared, strategy_parser};
 use crate::config::{Config, Overrides, Runner, Setting, Strategy};
-use crate::error::{Error, Exit};
-use crate::pipeline::Project;
-use crate::report::{Report, SelectionJson};
+use crate::error::{Error, Exit, Kind};
+use crate::history::View;
+use crate::pipeline::{Decision, Project};
+use crate::report::{Event, Report, SelectionJson};
 use crate::runners::pytest;
+use crate::select::Selection;
 
 /// Compute the selection for the next step, without running anything.
 ///
@@ -93,6 +95,27 @@ impl SelectArgs {
 
 pub fn run(args: &SelectArgs, globals: &Globals, report: &Report) -> Result<Exit, Error> {
     let request = args.resolve(globals)?;
+    match decide_for(&request) {
+        Ok((project, decision, view)) => {
+            shared::tell_decision(&decision, report);
+            let json = SelectionJson::new(&decision.selection, Some(&view), &decision.notes);
+            let prefix = project.prefix.to_str_lossy();
+            emit(&request, &decision.selection, &prefix, json, report)
+        }
+        Err(error) if may_select_all(&request, &error) => {
+            // The next step must not be kept from running the tests.
+            let selection = Selection::all(request.config.strategy.value, error.to_string());
+            report.event(Event::Fallback {
+                reason: error.to_string(),
+            });
+            let json = SelectionJson::new(&selection, None, &[]);
+            emit(&request, &selection, "", json, report)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+fn decide_for(request: &SelectRequest) -> Result<(Project, Decision, View), Error> {
     let project = Project::open(request.config.clone())?;
     let (decision, view) = shared::decide_at(
         &project,
@@ -101,19 +124,33 @@ pub fn run(args: &SelectArgs, globals: &Globals, report: &Report) -> Result<Exit
         request.baseline.as_deref(),
         request.strict,
     )?;
-    shared::tell_decision(&decision, report);
-    let json = SelectionJson::new(&decision.selection, &view, &decision.notes);
+    Ok((project, decision, view))
+}
+
+/// Trouble that is not the user's own words selects all tests instead.
+fn may_select_all(request: &SelectRequest, error: &Error) -> bool {
+    let is_named = request.head.is_some() || request.baseline.is_some();
+    !request.strict && !is_named && matches!(error.kind(), Kind::Repository | Kind::Store)
+}
+
+fn emit(
+    request: &SelectRequest,
+    selection: &Selection,
+    prefix: &str,
+    json: SelectionJson,
+    report: &Report,
+) -> Result<Exit, Error> {
     if let Some(out) = &request.out {
         for runner in &request.formats {
             match runner {
                 Runner::Pytest => {
-                    pytest::emit(&decision.selection, &project.prefix.to_str_lossy(), out)?;
+                    pytest::emit(selection, prefix, out)?;
                 }
             }
         }
         shared::write_json(&json.value()?, &out.join("selection.json"))?;
     }
-    shared::show_selection(json, &decision.selection, report)
+    shared::show_selection(json, selection, report)
 }
 
 #[cfg(test)]

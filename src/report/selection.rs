@@ -14,7 +14,8 @@ const SCHEMA: u32 = 1;
 #[derive(Debug, Serialize)]
 pub struct SelectionJson {
     schema: u32,
-    head: HeadJson,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    head: Option<HeadJson>,
     strategy: &'static str,
     mode: &'static str,
     reason: String,
@@ -110,7 +111,9 @@ struct EstimateJson {
 }
 
 impl SelectionJson {
-    pub fn new(selection: &Selection, view: &View, notes: &[String]) -> SelectionJson {
+    /// The public form of `selection`; `view` is what it was made for, if the
+    /// repository could be read.
+    pub fn new(selection: &Selection, view: Option<&View>, notes: &[String]) -> SelectionJson {
         let selected: Vec<SelectedJson> = selection
             .selected()
             .map(|(id, reason)| SelectedJson {
@@ -132,18 +135,9 @@ impl SelectionJson {
                 .count()
         };
         let (all, chosen) = selection.seconds();
-        let revision = view.revision();
         SelectionJson {
             schema: SCHEMA,
-            head: HeadJson {
-                commit: revision.commit.to_string(),
-                tree: revision.tree.to_string(),
-                kind: "unknown",
-                auto: false,
-                references: BTreeMap::new(),
-                evidence: vec!["this version does not tell kinds of commits apart".to_owned()],
-                work_tree: view.is_work(),
-            },
+            head: view.map(HeadJson::of),
             strategy: selection.strategy.word(),
             mode: selection.mode().word(),
             reason: selection.reason(),
@@ -184,6 +178,21 @@ impl SelectionJson {
             .map(|(test, outcome)| (test.clone(), outcome.word()));
         self.outcomes = Some(words.collect());
         self
+    }
+}
+
+impl HeadJson {
+    fn of(view: &View) -> HeadJson {
+        let revision = view.revision();
+        HeadJson {
+            commit: revision.commit.to_string(),
+            tree: revision.tree.to_string(),
+            kind: "unknown",
+            auto: false,
+            references: BTreeMap::new(),
+            evidence: vec!["this version does not tell kinds of commits apart".to_owned()],
+            work_tree: view.is_work(),
+        }
     }
 }
 
