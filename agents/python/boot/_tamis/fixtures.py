@@ -6,8 +6,8 @@ Instances of function scope are made for one test, in that test's scope.
 from .agent import guard
 
 
-def watch(agent):
-    """Watch the fixtures of this process."""
+def watch(agent, session):
+    """Watch the fixtures of a session, and of no other."""
     from _pytest import fixtures
 
     plain_execute = _plain(fixtures.FixtureDef.execute)
@@ -41,12 +41,12 @@ def watch(agent):
 
     @guard
     def enter(definition):
-        """Tear-down is part of the instance, and so of all tests that use it.
-        The test that happens to be the last one before it does not need it:
-        which one that is depends on the order and on the number of workers."""
+        """Tear-down: a failure is this test's, and no other fixture's."""
         scope = getattr(definition, "_tamis_scope", None)
         if scope is None:
             return None
+        if session.test is not None:
+            session.test.scope.need(scope)
         return agent.push(scope, needed=False)
 
     @guard

@@ -38,7 +38,7 @@ class Session:
         if agent.role is None:
             agent.become("main")
         agent.finished = False
-        fixtures.watch(agent)
+        fixtures.watch(agent, self)
         _watch_conftests(agent, self)
 
     # -- the session ------------------------------------------------------
