@@ -126,7 +126,7 @@ class Worker:
         if only:
             listed = self.out / "only.json"
             listed.write_text(json.dumps(only))
-            env["TAMIS_BENCH_ONLY"] = str(listed)
+            env["BENCH_ONLY"] = str(listed)
         out = self.out / "plain.jsonl"
         return pytest_with_outcomes(self.python, args, self.tree, env, out, timeout, test_seconds)
 

@@ -141,9 +141,9 @@ def pytest_with_outcomes(python, args, cwd, env, out, timeout=None, test_seconds
 
 def with_plugin(env, out, test_seconds=None):
     path = [str(PLUGIN_FOLDER)] + ([env["PYTHONPATH"]] if env.get("PYTHONPATH") else [])
-    env = dict(env, PYTHONPATH=os.pathsep.join(path), TAMIS_BENCH_OUTCOMES=str(out))
+    env = dict(env, PYTHONPATH=os.pathsep.join(path), BENCH_OUTCOMES=str(out))
     if test_seconds:
-        env["TAMIS_BENCH_TEST_SECONDS"] = str(test_seconds)
+        env["BENCH_TEST_SECONDS"] = str(test_seconds)
     return env
 
 

@@ -88,6 +88,8 @@ struct Meaning {
 struct Closing<'a> {
     facts: &'a Facts<'a>,
     edges: Vec<Vec<NodeId>>,
+    /// By node: edges (second) that count for whoever also reaches the first.
+    conditional: FxHashMap<NodeId, Vec<(NodeId, NodeId)>>,
     node_units: Vec<Vec<UnitIndex>>,
     graph: Graph,
     units: Vec<Unit>,
@@ -100,6 +102,7 @@ impl<'a> Closing<'a> {
         let mut closing = Closing {
             facts,
             edges: graph.nodes.iter().map(|node| node.edges.clone()).collect(),
+            conditional: FxHashMap::default(),
             node_units: vec![Vec::new(); graph.nodes.len()],
             units: Vec::new(),
             index: FxHashMap::default(),
@@ -355,9 +358,19 @@ impl<'a> Closing<'a> {
                 Some(variable) => self.units_reading(variable),
                 None => self.units_naming(file.as_bstr(), &name)?,
             };
+            // Only who has the module can reach what it holds.
+            let module = self.graph.imports.get(&file).copied();
             for at in 0..node as usize {
                 if self.node_units[at].iter().any(|unit| naming.contains(unit)) {
-                    self.edges[at].push(node);
+                    match module {
+                        None => self.edges[at].push(node),
+                        Some(module) => {
+                            self.conditional
+                                .entry(at as NodeId)
+                                .or_default()
+                                .push((module, node));
+                        }
+                    }
                 }
             }
         }
@@ -509,17 +522,40 @@ impl<'a> Closing<'a> {
             incomplete: None,
         };
         let mut open: Vec<NodeId> = starts.to_vec();
-        while let Some(node) = open.pop() {
-            if is_known(node) || !seen.insert(node) {
-                continue;
+        // Edges that wait for their condition. Those of known nodes, too: what
+        // is reached here may fulfil it.
+        let mut waiting: Vec<(NodeId, NodeId)> = match known {
+            None => Vec::new(),
+            Some(_) => self
+                .conditional
+                .iter()
+                .filter(|(node, _)| is_known(**node))
+                .flat_map(|(_, edges)| edges.iter().copied())
+                .collect(),
+        };
+        loop {
+            while let Some(node) = open.pop() {
+                if is_known(node) || !seen.insert(node) {
+                    continue;
+                }
+                reached.order.push(node);
+                if let Some(why) = &self.graph.nodes[node as usize].incomplete {
+                    reached.incomplete.get_or_insert_with(|| why.clone());
+                }
+                open.extend(&self.edges[node as usize]);
+                waiting.extend(self.conditional.get(&node).into_iter().flatten());
             }
-            reached.order.push(node);
-            if let Some(why) = &self.graph.nodes[node as usize].incomplete {
-                reached.incomplete.get_or_insert_with(|| why.clone());
+            waiting.retain(|(condition, to)| {
+                let is_met = seen.contains(condition) || is_known(*condition);
+                if is_met {
+                    open.push(*to);
+                }
+                !is_met
+            });
+            if open.is_empty() {
+                return reached;
             }
-            open.extend(&self.edges[node as usize]);
         }
-        reached
     }
 
     fn units_in(&self, nodes: &[NodeId]) -> Vec<UnitIndex> {

@@ -33,6 +33,9 @@ pub struct Open {
     pub runtime: String,
     #[serde(default)]
     pub executable: Value,
+    /// What relative file names of code are relative to.
+    #[serde(default)]
+    pub cwd: Value,
     #[serde(default)]
     pub collector: String,
     #[serde(default)]
@@ -284,7 +287,7 @@ fn read_record(trace: &mut Trace, line: &[u8]) -> Result<()> {
     match tag {
         "c" => {
             let definition = Definition::Code {
-                file: path_of(field(2)?)?,
+                file: absolute(&trace.open, path_of(field(2)?)?),
                 first_line: u32::try_from(number(field(3)?)?)?,
                 name: text(field(4)?)?,
             };
@@ -342,6 +345,17 @@ fn read_record(trace: &mut Trace, line: &[u8]) -> Result<()> {
         other => bail!("unknown record `{other}`: written by a newer agent"),
     }
     Ok(())
+}
+
+/// A file name as it stands in a code object may be relative.
+fn absolute(open: &Open, file: BString) -> BString {
+    let Some(cwd) = open.cwd.as_str().filter(|_| file.first() != Some(&b'/')) else {
+        return file;
+    };
+    let mut path = BString::from(cwd.trim_end_matches('/'));
+    path.push(b'/');
+    path.extend_from_slice(file.strip_prefix(b"./").unwrap_or(&file));
+    path
 }
 
 fn scope_mut(trace: &mut Trace, number: u64) -> &mut Scope {

@@ -23,13 +23,13 @@ pub struct Session {
     pub recorded: Result<Recorded>,
 }
 
-/// Keeps git from seeing the state folder, whatever the project ignores.
-fn hide(state: &Path) -> Result<()> {
+/// Keeps git from seeing the state folder, whatever the project ignores. Where
+/// this cannot be written, nothing can be stored either, and that is reported.
+fn hide(state: &Path) {
     let file = state.join(".gitignore");
-    if !file.exists() {
-        fs_err::write(file, "*\n")?;
+    if !file.exists() && fs_err::create_dir_all(state).is_ok() {
+        let _ = fs_err::write(file, "*\n");
     }
-    Ok(())
 }
 
 /// Everything that a run needs besides its command.
@@ -42,7 +42,7 @@ pub struct Workshop {
 }
 
 impl Workshop {
-    /// Puts the agent and a scratch folder into the project's state folder.
+    /// Installs the agent and makes a scratch folder.
     ///
     /// # Errors
     /// If they cannot be written.
@@ -51,9 +51,13 @@ impl Workshop {
             .duration_since(UNIX_EPOCH)
             .map_or(0, |elapsed| elapsed.as_secs());
         let run = format!("{now}-{}", std::process::id());
-        let scratch = project.state().join("run").join(&run);
-        fs_err::create_dir_all(&scratch)?;
-        hide(project.state())?;
+        // Not in the project, which may be read-only.
+        let scratch = tempfile::Builder::new()
+            .prefix("tamis-")
+            .tempdir()
+            .context("cannot make a folder for traces; set TMPDIR to one that can be written")?
+            .keep();
+        hide(project.state());
         Ok(Workshop {
             agent: install_agent_for(project.state()).context("cannot install the collector")?,
             scratch,

@@ -220,7 +220,7 @@ fn store_is_read_only() {
     with_mount("ro", |done| {
         assert_eq!(done.code(), 0, "{}", done.stderr);
         assert!(done.stdout.contains("2 passed"), "{}", done.stdout);
-        assert!(done.stderr.contains("Read-only"), "{}", done.stderr);
+        assert!(done.stderr.contains("not writable"), "{}", done.stderr);
     });
 }
 

@@ -42,7 +42,7 @@ import pytest
 import lib
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture
 def base():
     return lib.loop(4)
 -- test_a.py --

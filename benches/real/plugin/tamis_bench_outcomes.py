@@ -1,6 +1,6 @@
 """A pytest plug-in that writes what became of each test, one JSON line each.
 
-The file is named by TAMIS_BENCH_OUTCOMES. Lines are written as soon as they
+The file is named by BENCH_OUTCOMES. Lines are written as soon as they
 are known, so that a run that is killed has told what it did until then:
 
     {"broken": NODE}                 the node could not be collected
@@ -9,8 +9,8 @@ are known, so that a run that is killed has told what it did until then:
     {"test": ID, "outcome": WORD}
     {"end": STATUS}
 
-TAMIS_BENCH_TEST_SECONDS, if set, bounds each phase of a test: mutants loop.
-TAMIS_BENCH_ONLY, if set, names a JSON file with the ids that are to run.
+BENCH_TEST_SECONDS, if set, bounds each phase of a test: mutants loop.
+BENCH_ONLY, if set, names a JSON file with the ids that are to run.
 """
 
 import json
@@ -109,12 +109,12 @@ class TimeLimit:
 
 
 def pytest_configure(config):
-    path = os.environ.pop("TAMIS_BENCH_OUTCOMES", None)
+    path = os.environ.pop("BENCH_OUTCOMES", None)
     if path:
         config.pluginmanager.register(Outcomes(path), "tamis-bench-outcomes")
-    only = os.environ.pop("TAMIS_BENCH_ONLY", None)
+    only = os.environ.pop("BENCH_ONLY", None)
     if only:
         config.pluginmanager.register(Only(only), "tamis-bench-only")
-    seconds = os.environ.pop("TAMIS_BENCH_TEST_SECONDS", None)
+    seconds = os.environ.pop("BENCH_TEST_SECONDS", None)
     if seconds:
         config.pluginmanager.register(TimeLimit(float(seconds)), "tamis-bench-limit")

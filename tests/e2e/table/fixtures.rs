@@ -483,9 +483,11 @@ def test_none():
     .edit(
         "finalizer",
         [replace("make.py", "pass", "return 1")],
+        // An error of a module's finalizer is one of the module's last test.
         [
             "test_one.py::test_final_first",
             "test_one.py::test_final_second",
+            "test_one.py::test_none",
         ],
     )
 }

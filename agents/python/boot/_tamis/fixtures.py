@@ -41,13 +41,16 @@ def watch(agent, session):
 
     @guard
     def enter(definition):
-        """Tear-down: a failure is this test's, and no other fixture's."""
+        """Tear-down has a scope of its own: the tests that use the fixture
+        need it, and the test in which it runs, which reports its failure."""
         scope = getattr(definition, "_tamis_scope", None)
         if scope is None:
             return None
+        end = agent.new_scope("fixture", scope.name + " (tear-down)")
+        scope.need(end)
         if session.test is not None:
-            session.test.scope.need(scope)
-        return agent.push(scope, needed=False)
+            session.test.scope.need(end)
+        return agent.push(end, needed=False)
 
     @guard
     def leave(token):

@@ -132,7 +132,7 @@ class Paths:
         return actor
 
     def _find_actor(self, name):
-        if name.startswith("<frozen importlib._bootstrap"):
+        if name.startswith(("<frozen importlib._bootstrap", "<frozen zipimport")):
             return "importlib"
         if name.startswith("<frozen "):
             return "stdlib"
