@@ -422,6 +422,7 @@ fn header(tests: u32) -> Header {
         runs: vec![run],
         strategy: "all".into(),
         baselines: Vec::new(),
+        command: Vec::new(),
         tests,
         ran: tests,
     }

@@ -20,12 +20,15 @@ const TESTS: usize = 6;
 /// The value of each unit; `None`: cannot be told, `Some(9)`: late.
 type State = Vec<u8>;
 
+/// Pairs of a condition and the unit that is read when it holds.
+type Branches = Vec<(usize, usize)>;
+
 /// A program: which units each test reads, depending on what it read before.
 #[derive(Clone, Debug)]
 struct Program {
     /// By test: the units that it always reads, and pairs (when unit `a` is
     /// odd, it reads unit `b` as well).
-    tests: Vec<(BTreeSet<usize>, Vec<(usize, usize)>)>,
+    tests: Vec<(BTreeSet<usize>, Branches)>,
 }
 
 impl Program {

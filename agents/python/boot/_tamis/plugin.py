@@ -56,9 +56,9 @@ class Session:
         agent.trace.write("config", options.describe(config))
         plugins = dists.Distributions().plugins()
         agent.note("dist", dists.PLUGINS, plugins, agent.root_scope)
-        for name in ("PYTEST_ADDOPTS", "PYTEST_DISABLE_PLUGIN_AUTOLOAD"):
-            value = envvars.fingerprint_of(name, agent.start_environment)
-            agent.note("env", name, value, agent.root_scope)
+        name = "PYTEST_DISABLE_PLUGIN_AUTOLOAD"
+        value = envvars.fingerprint_of(name, agent.start_environment)
+        agent.note("env", name, value, agent.root_scope)
         for path in options.plugin_files(config):
             if agent.paths.place(path) == agent_module.SITE:
                 agent.note_site(path, agent.root_scope)
