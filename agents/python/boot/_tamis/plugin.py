@@ -84,10 +84,17 @@ class Session:
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_make_collect_report(self, collector):
         token = self._enter_collector(collector)
-        yield
+        outcome = yield
         if token is not None:
             self._leave(token)
             self._check_state(token.scope)
+        if outcome.excinfo is None and outcome.get_result().outcome == "failed":
+            self._failed(self.agent.root_scope if token is None else token.scope)
+
+    @guard
+    def _failed(self, scope):
+        """The tests of a file that cannot be collected are unknown."""
+        self.agent.trace.write("i", scope.number, "collecting tests failed")
 
     @guard
     def _check_state(self, scope):
