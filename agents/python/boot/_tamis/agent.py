@@ -2,6 +2,7 @@
 
 import atexit
 import functools
+import gc
 import os
 import sys
 import _thread
@@ -40,6 +41,8 @@ class Agent:
         self._scope_count = 1
         self.dirty = []
         self.module_scopes = {}
+        # Import statement -> the scopes that it leads to.
+        self.import_edges = {}
         self.named_scopes = {}
         # Scope 0; its record waits until the role of the process is known.
         self.root_scope = Scope(0, "session", "", None, self.dirty)
@@ -111,9 +114,15 @@ class Agent:
         if self.spec_lookups:
             self.settle_lookups(self)
         if self.collector is not None:
-            units = self.collector.swap()
-            if units:
-                self.top.add_all(units)
+            if self.top.kind == "test" and not self.trace.through:
+                # By far the most of what a trace holds goes there unseen.
+                units = self.collector.swap_text()
+                if units:
+                    self.trace.write_code(self.top.number, units)
+            else:
+                units = self.collector.swap()
+                if units:
+                    self.top.add_all(units)
             reason = self.collector.lost()
             if reason is not None:
                 for token in self.stack:
@@ -124,12 +133,13 @@ class Agent:
     def acts(self, frame):
         """Whether what happens in `frame` is done for the program, not by the
         test runner for itself, nor by the agent."""
-        actor_of = self.paths.actor
+        known = self.paths.actors
         while frame is not None:
-            actor = actor_of(frame.f_code.co_filename)
+            code = frame.f_code
+            actor = known.get(code.co_filename) or self.paths.actor(code.co_filename)
             if actor == "other":
                 return True
-            if actor == "harness" and frame.f_code.co_name != "importorskip":
+            if actor == "harness" and code.co_name != "importorskip":
                 return False
             frame = frame.f_back
         return True
@@ -231,14 +241,14 @@ class Agent:
             if self.collector is not None:
                 for number, file, line, name in self.collector.definitions():
                     self.trace.write("c", number, file, line, name)
-            dirty = self.dirty[:]
-            del self.dirty[:]
-            for scope in dirty:
-                units, edges = scope.take()
-                self.trace.write("+", scope.number, units, edges)
+            if self.dirty:
+                dirty = self.dirty[:]
+                del self.dirty[:]
+                for scope in dirty:
+                    self.trace.write_additions(scope.number, *scope.take())
 
-    def flush(self):
-        """Everything seen so far goes into the file."""
+    def settle(self):
+        """Everything seen so far goes into the trace."""
         with self.lock:
             self.absorb()
             for hook in self.at_flush:
@@ -247,6 +257,11 @@ class Agent:
                 if token.scope.imports:
                     self.resolve_imports(token.scope)
             self.write_scopes()
+
+    def flush(self):
+        """Everything seen so far goes into the file."""
+        with self.lock:
+            self.settle()
             self.trace.flush()
 
     def disable(self, where, error):
@@ -313,11 +328,17 @@ def watcher(function):
     """Like `guard`, for what the program's doings call: not called for the
     agent's own, nor when nothing is collected any more."""
 
-    guarded = guard(function)
-
     def watching(*arguments):
-        if _thread_id() not in _busy and not current.finished:
-            guarded(*arguments)
+        thread = _thread_id()
+        if thread in _busy or current.finished:
+            return
+        _busy.add(thread)
+        try:
+            function(*arguments)
+        except Exception as error:
+            current.disable(function.__name__, error)
+        finally:
+            _busy.discard(thread)
 
     return watching
 
@@ -352,6 +373,9 @@ def start(trace_directory):
         agent.collector.start()
         if "TAMIS_SPAWN" in agent.hidden_environment:
             agent.become("child")
+        # The interpreter's and the agent's own objects live to the end: the
+        # garbage collector need not walk over them again and again.
+        gc.freeze()
     except Exception as error:
         agent.disable("start", error)
     return agent

@@ -3,6 +3,7 @@
 Every collector numbers code objects from `FIRST_CODE` upwards, and has these
 methods:
 `start()`; `swap()`: the numbers of the code that ran since the last swap;
+`swap_text()`: the same as text, with commas;
 `definitions()`: `(number, file, line, name)` of numbers not told before;
 `write_through(agent)`: from now on the agent hears of each number at once;
 `scope_changed(scope)`: after that, numbers belong to another scope;
@@ -56,6 +57,9 @@ class Pure:
     def swap(self):
         ran, self._ran = self._ran, set()
         return ran
+
+    def swap_text(self):
+        return ",".join(map(str, self.swap()))
 
     def definitions(self):
         fresh, self._fresh = self._fresh, []
@@ -196,12 +200,20 @@ class Native:
             return [shift + number for number in ran if number not in foreign]
         return [shift + number for number in ran]
 
+    def swap_text(self):
+        while True:
+            text = self.native.swap_text()
+            if text is not None:
+                return text
+            self._learn()
+
     def _learn(self):
         code_file = self._agent.paths.code_file
         for number, name, line, function in self.native.definitions():
             path = code_file(name)
             if path is None:
                 self._foreign.add(number)
+                self.native.ignore(number)
             else:
                 self._fresh.append((self._shift + number, path, line, function))
 

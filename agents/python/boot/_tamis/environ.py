@@ -6,6 +6,10 @@ import sys
 from . import envvars
 from .agent import watcher
 
+# Which language messages are in concerns every test once one asks for it: most
+# tests of a program that translates its messages do, again and again.
+_OF_ALL = frozenset(("LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG"))
+
 # What tamis sets for its own processes. It stays in the C environment, which
 # children inherit, but `os.environ` does not show it.
 _PASSED_ON = ("PYTHONPATH", "PYTEST_PLUGINS")
@@ -31,30 +35,46 @@ def hide(agent):
 def install(agent):
     """Watch every way of reading `os.environ`."""
     kind = type(os.environ)
-    plain_get = kind.__getitem__
     plain_iterate = kind.__iter__
     # The names that a walk over all variables is about to read.
     expected = []
-    watched = [os.environ, getattr(os, "environb", os.environ)]
+    # The names that every test depends on already.
+    settled = set()
+    environ, environb = os.environ, getattr(os, "environb", os.environ)
 
     @watcher
     def note(name):
         if isinstance(name, bytes):
             name = os.fsdecode(name)
         if isinstance(name, str) and agent.acts(sys._getframe(3)):
-            agent.note("env", name, envvars.fingerprint_of(name, agent.start_environment))
+            value = envvars.fingerprint_of(name, agent.start_environment)
+            if name in _OF_ALL and agent.role == "main":
+                agent.note("env", name, value, agent.root_scope)
+                settled.add(name)
+            else:
+                agent.note("env", name, value)
+                agent.top.variables.add(name)
 
     def getitem(self, key):
-        if any(self is one for one in watched):
+        if self is environ or self is environb:
             if expected and expected[-1] is key:
                 expected.pop()
             else:
                 del expected[:]
-                note(key)
-        return plain_get(self, key)
+                if key.__class__ is not str or not (
+                    key in settled or key in agent.top.variables
+                ):
+                    note(key)
+        # As the standard library does it: another call would cost most where
+        # the variable is missing, for the exception goes through it.
+        try:
+            value = self._data[self.encodekey(key)]
+        except KeyError:
+            raise KeyError(key) from None
+        return self.decodevalue(value)
 
     def iterate(self):
-        if all(self is not one for one in watched):
+        if self is not environ and self is not environb:
             yield from plain_iterate(self)
             return
         note("*")
@@ -65,7 +85,7 @@ def install(agent):
         yield from names
 
     def copy(self):
-        if all(self is not one for one in watched):
+        if self is not environ and self is not environb:
             return dict(self)
         note("*")
         return {self.decodekey(key): self.decodevalue(self._data[key]) for key in self._data}

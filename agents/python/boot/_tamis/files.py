@@ -20,6 +20,8 @@ _KIND_MODULES = frozenset(
     "genericpath posixpath pathlib pathlib._local pathlib._abc pathlib._os glob os".split()
 )
 
+_MOST_SKIPPED = 100000
+
 # Audit events that the collector passes on.
 EVENTS = (
     "open",
@@ -45,6 +47,8 @@ class Files:
         self.paths = agent.paths
         self.lstat = os.lstat
         self.stat = os.stat
+        # Absolute paths, as given, of places where nothing counts.
+        self.skipped = set()
 
     # -- what counts ------------------------------------------------------
 
@@ -52,16 +56,20 @@ class Files:
         """The absolute path if what happens there may matter, else `None`."""
         if isinstance(path, int) or path is None:
             return None
+        given = path
         path = self.paths.absolute(path)
         if path is None or "\0" in path:
             return None
         place = self.paths.place(path)
         if place in (IGNORED, STDLIB):
+            if type(given) is str and given[:1] == "/" and len(self.skipped) < _MOST_SKIPPED:
+                self.skipped.add(given)
             return None
-        actor_of = self.paths.actor
+        known = self.paths.actors
         called = False
         while frame is not None:
-            actor = actor_of(frame.f_code.co_filename)
+            name = frame.f_code.co_filename
+            actor = known.get(name) or self.paths.actor(name)
             if actor == "importlib" and importing:
                 return None
             if actor == "other":
@@ -262,9 +270,13 @@ class Probe:
     class body, where a Python function would become a method.
     """
 
-    def __init__(self, plain, note):
+    def __init__(self, plain, note, skipped, is_known):
         self._plain = plain
         self._note = note
+        # Whether what was found for an absolute path adds nothing.
+        self._is_known = is_known
+        # Absolute paths that are known not to count.
+        self._skipped = skipped
         self.__name__ = plain.__name__
         self.__qualname__ = plain.__name__
         self.__module__ = plain.__module__
@@ -273,12 +285,16 @@ class Probe:
         self.__wrapped__ = plain
 
     def __call__(self, *arguments, **options):
+        path = arguments[0] if arguments else None
+        if path.__class__ is str and path in self._skipped:
+            return self._plain(*arguments, **options)
         try:
             found = self._plain(*arguments, **options)
         except (OSError, ValueError) as error:
             self._note(arguments, options, error, None)
             raise
-        self._note(arguments, options, None, found)
+        if not (path.__class__ is str and self._is_known(path, found)):
+            self._note(arguments, options, None, found)
         return found
 
     def __repr__(self):
@@ -294,8 +310,8 @@ def install(agent):
 
     @watcher
     def on_event(event, arguments):
-        # Past `guard`'s frames; a hook in Python adds one more of the agent.
-        frame = sys._getframe().f_back.f_back.f_back
+        # A hook in Python adds one more frame of the agent.
+        frame = sys._getframe(1).f_back
         files.on_event(event, arguments, frame)
 
     _install_probes(agent, files)
@@ -308,7 +324,7 @@ def _install_probes(agent, files):
     def on_stat(arguments, options, error, found):
         if options.get("dir_fd") is not None:
             return
-        frame = sys._getframe(4)
+        frame = sys._getframe(3)
         path = files.wanted(arguments[0] if arguments else options.get("path"), frame)
         if path is None:
             return
@@ -319,6 +335,8 @@ def _install_probes(agent, files):
         kind = found.st_mode
         if stat.S_ISDIR(kind):
             files.probe(path, "dir")
+            if arguments and path == arguments[0]:
+                agent.top.directories.add(path)
         elif _asks_for_kind(frame):
             files.probe(path, "file")
         elif stat.S_ISLNK(kind):
@@ -326,11 +344,17 @@ def _install_probes(agent, files):
         else:
             files.read(path)
 
+    def is_known(path, found):
+        return path in agent.top.directories and stat.S_ISDIR(found.st_mode)
+
+    def is_new(path, found):
+        return False
+
     @watcher
     def on_access(arguments, options, error, found):
         if options.get("dir_fd") is not None:
             return
-        path = files.wanted(arguments[0] if arguments else options.get("path"), sys._getframe(4))
+        path = files.wanted(arguments[0] if arguments else options.get("path"), sys._getframe(3))
         if path is not None:
             if not found:
                 files.probe(path, "missing")
@@ -341,7 +365,7 @@ def _install_probes(agent, files):
     def on_readlink(arguments, options, error, found):
         if options.get("dir_fd") is not None or error is not None:
             return
-        path = files.wanted(arguments[0] if arguments else options.get("path"), sys._getframe(4))
+        path = files.wanted(arguments[0] if arguments else options.get("path"), sys._getframe(3))
         if path is not None and path not in agent.written:
             agent.note_links(path)
 
@@ -354,7 +378,7 @@ def _install_probes(agent, files):
         plain = getattr(os, name, None)
         if plain is None:
             continue
-        probe = Probe(plain, note)
+        probe = Probe(plain, note, files.skipped, is_known if note is on_stat else is_new)
         for group in ("supports_dir_fd", "supports_fd", "supports_follow_symlinks",
                       "supports_effective_ids"):
             members = getattr(os, group, None)
@@ -385,7 +409,7 @@ def _watch_line_cache(agent, files):
     def note(filename):
         if not isinstance(filename, str) or filename[:1] == "<":
             return
-        path = files.wanted(filename, sys._getframe(4))
+        path = files.wanted(filename, sys._getframe(3))
         if path is not None and path.endswith(_SOURCE_SUFFIXES):
             if agent.paths.is_project_code(path):
                 files.read(path)

@@ -18,10 +18,11 @@ def watch(agent, session):
         try:
             return plain_execute(self, request)
         finally:
-            need(self)
+            if self._tamis_scope is not None:
+                need(self._tamis_scope)
 
     def finish(self, *arguments, **options):
-        token = enter(self)
+        token = None if self._tamis_scope is None else enter(self._tamis_scope)
         try:
             return plain_finish(self, *arguments, **options)
         finally:
@@ -30,22 +31,20 @@ def watch(agent, session):
 
     def _get_active_fixturedef(self, argname):
         found = plain_active(self, argname)
-        need(found)
+        # What stands in for `request` is no `FixtureDef`.
+        scope = getattr(found, "_tamis_scope", None)
+        if scope is not None:
+            need(scope)
         return found
 
     @guard
-    def need(definition):
-        scope = getattr(definition, "_tamis_scope", None)
-        if scope is not None:
-            agent.top.need(scope)
+    def need(scope):
+        agent.top.need(scope)
 
     @guard
-    def enter(definition):
+    def enter(scope):
         """Tear-down has a scope of its own: the tests that use the fixture
         need it, and the test in which it runs, which reports its failure."""
-        scope = getattr(definition, "_tamis_scope", None)
-        if scope is None:
-            return None
         end = agent.new_scope("fixture", scope.name + " (tear-down)")
         scope.need(end)
         if session.test is not None:
@@ -56,6 +55,8 @@ def watch(agent, session):
     def leave(token):
         agent.pop(token)
 
+    # That of the newest instance, where it outlives a test.
+    fixtures.FixtureDef._tamis_scope = None
     for owner, wrapper, plain in (
         (fixtures.FixtureDef, execute, plain_execute),
         (fixtures.FixtureDef, finish, plain_finish),
@@ -70,11 +71,13 @@ def _plain(function):
     return getattr(function, "__wrapped__", function)
 
 
+def outlives_a_test(definition):
+    return str(getattr(definition, "scope", "function")) != "function"
+
+
 @guard
 def enter_setup(agent, definition, request):
-    """A new instance is about to be made."""
-    if str(getattr(definition, "scope", "function")) == "function":
-        return None
+    """A new instance that outlives a test is about to be made."""
     name = "%s::%s" % (getattr(definition, "baseid", "") or "", definition.argname)
     index = getattr(request, "param_index", 0)
     if hasattr(request, "param"):

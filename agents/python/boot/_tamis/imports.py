@@ -47,11 +47,18 @@ def exec_module(execute, enter, leave):
     return exec_module
 
 
-def import_(plain, note):
+def import_(plain, note, agent):
     def __import__(name, globals=None, locals=None, fromlist=(), level=0):
         __tracebackhide__ = True
-        note(name, globals, fromlist, level)
+        if level == 0 and type(name) is str and fromlist.__class__ in plain_lists:
+            try:
+                agent.top.imports.add((name, None, fromlist, 0))
+            except TypeError:
+                note(name, globals, fromlist, level)
+        else:
+            note(name, globals, fromlist, level)
         return plain(name, globals, locals, fromlist, level)
+    plain_lists = (tuple, type(None))
     return __import__
 
 
@@ -146,6 +153,7 @@ def _enter(agent, spec):
         return spec.name if spec.name in agent.after_import else None
     scope = agent.named_scope("import", path, spec.name)
     agent.module_scopes[spec.name] = scope
+    agent.import_edges.clear()
     _note_lookups(agent, lookups, scope)
     if place == SITE:
         agent.note_site(path, scope)
@@ -287,7 +295,7 @@ def _watch_statements(agent, names):
             agent.top.imports.add((name[level:], package, None, level))
 
     plain = builtins.__import__
-    wrapper = names["import_"](plain, note)
+    wrapper = names["import_"](plain, note, agent)
     wrapper.__doc__ = plain.__doc__
     builtins.__import__ = wrapper
     plain_module = importlib.import_module
@@ -300,33 +308,42 @@ def _watch_statements(agent, names):
 def resolve(agent, scope):
     """Turn the import statements of `scope` into edges to modules' scopes."""
     statements, scope.imports = scope.imports, set()
+    for statement in statements:
+        edges = agent.import_edges.get(statement)
+        if edges is None:
+            edges, complete = _edges(agent, *statement)
+            if complete:
+                agent.import_edges[statement] = edges
+        for needed in edges:
+            scope.need(needed)
+
+
+def _edges(agent, name, package, fromlist, level):
+    """`(scopes, complete)`: the scopes of the modules that a statement
+    imports, and whether all of them have been loaded."""
+    if level:
+        base = package or ""
+        for _ in range(level - 1):
+            base = base.rpartition(".")[0]
+        full = "%s.%s" % (base, name) if name else base
+    else:
+        full = name
     modules = agent.module_scopes
-    for name, package, fromlist, level in statements:
-        if level:
-            base = package or ""
-            for _ in range(level - 1):
-                base = base.rpartition(".")[0]
-            full = "%s.%s" % (base, name) if name else base
-        else:
-            full = name
-        key = (full, fromlist)
-        if key in scope.resolved:
-            continue
-        part = full
-        complete = True
-        while part:
-            needed = modules.get(part)
-            if needed is not None:
-                scope.need(needed)
-            elif part not in sys.modules:
-                complete = False
-            part = part.rpartition(".")[0]
-        for member in _members(full, fromlist):
-            needed = modules.get("%s.%s" % (full, member))
-            if needed is not None:
-                scope.need(needed)
-        if complete:
-            scope.resolved.add(key)
+    edges = []
+    complete = True
+    part = full
+    while part:
+        needed = modules.get(part)
+        if needed is not None:
+            edges.append(needed)
+        elif part not in sys.modules:
+            complete = False
+        part = part.rpartition(".")[0]
+    for member in _members(full, fromlist):
+        needed = modules.get("%s.%s" % (full, member))
+        if needed is not None:
+            edges.append(needed)
+    return edges, complete
 
 
 def _members(full, fromlist):

@@ -32,7 +32,7 @@ class Paths:
         self._own = os.path.dirname(os.path.abspath(__file__)) + "/"
         self._places = {}
         self._cache = {}
-        self._actors = {}
+        self.actors = {}
         self._links = {}
         self._cwd = os.getcwd
         self._lstat = os.lstat
@@ -55,7 +55,7 @@ class Paths:
         if directory and self._places.get(directory) is None:
             self._places[directory] = PROJECT
             self._cache.clear()
-            self._actors.clear()
+            self.actors.clear()
 
     def absolute(self, path):
         """`path` absolute, without `.` and `..`; `None` if it is no path."""
@@ -126,9 +126,9 @@ class Paths:
     def actor(self, name):
         """Who acts in a frame of file `name`: `stdlib`, `importlib`,
         `harness`, `agent` or `other`."""
-        actor = self._actors.get(name)
+        actor = self.actors.get(name)
         if actor is None:
-            actor = self._actors[name] = self._find_actor(name)
+            actor = self.actors[name] = self._find_actor(name)
         return actor
 
     def _find_actor(self, name):

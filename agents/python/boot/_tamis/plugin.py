@@ -187,11 +187,11 @@ class Session:
             # Interrupted: the test has begun and not ended.
             agent.flush()
             return
-        agent.flush()
+        # Into the file together with the beginning of the next test.
+        agent.settle()
         agent.trace.write(
             "t", test.scope.number, test.id, test.outcome(), seconds, test.incomplete
         )
-        agent.trace.flush()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report):
@@ -202,7 +202,7 @@ class Session:
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_fixture_setup(self, fixturedef, request):
         token = None
-        if request.config is self.config:
+        if fixtures.outlives_a_test(fixturedef) and request.config is self.config:
             token = fixtures.enter_setup(self.agent, fixturedef, request)
         outcome = yield
         if token is not None:
@@ -214,11 +214,10 @@ class Session:
     def _watch_value(self, scope, outcome):
         self.agent.state.fixture_made(scope, outcome.get_result())
 
-    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_teardown(self, item):
         if self.test is not None and item.config is self.config:
             fixtures.need_active(self.test.scope, item)
-        yield
 
 
 class Test:

@@ -6,8 +6,9 @@ class Scope:
 
     `units` and `edges` are all that it has, `fresh_units` and `fresh_edges`
     what the trace does not say yet; `dirty` is the agent's list of the scopes
-    that have any. `imports` holds the import statements
-    that ran since they were last resolved.
+    that have any. `imports` holds the import statements that ran since they
+    were last resolved, `variables` the environment variables that were read,
+    `directories` the paths (as given) that were found to be directories.
     """
 
     __slots__ = (
@@ -20,7 +21,8 @@ class Scope:
         "fresh_units",
         "fresh_edges",
         "imports",
-        "resolved",
+        "variables",
+        "directories",
         "changed",
         "_dirty",
     )
@@ -35,7 +37,8 @@ class Scope:
         self.fresh_units = []
         self.fresh_edges = []
         self.imports = set()
-        self.resolved = set()
+        self.variables = set()
+        self.directories = set()
         self.changed = False
         self._dirty = dirty
 
@@ -49,10 +52,11 @@ class Scope:
         return True
 
     def add_all(self, units):
-        fresh = [unit for unit in units if unit not in self.units]
+        known = self.units
+        fresh = [unit for unit in units if unit not in known] if known else list(units)
         if fresh:
-            self.units.update(fresh)
-            self.fresh_units.extend(fresh)
+            known.update(fresh)
+            self.fresh_units += fresh
             self._change()
 
     def need(self, scope):

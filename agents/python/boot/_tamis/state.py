@@ -6,9 +6,11 @@ that changed it.
 """
 
 import os
+import re
 import sys
 import time
 import types
+import weakref
 from collections import Counter, OrderedDict, defaultdict, deque
 
 from .agent import guard
@@ -24,8 +26,13 @@ _OBJECTS = 50000
 _OBJECTS_IN_PYTHON = 20000
 _WIDTH = 5000
 
-# The share of the elapsed time that checks in pure Python may take.
+# What is at most so far from a global is looked at after every test.
+_SHALLOW = 1
+
+# The share of the elapsed time that all other checks may take.
 _BUDGET = 0.03
+
+_NONLOCAL = re.compile(rb"\bnonlocal\b([\w\s,\\]*)")
 
 # `Py_TPFLAGS_HEAPTYPE`: a class that is not part of C code.
 _HEAP_TYPE = 1 << 9
@@ -45,8 +52,8 @@ class State:
 
     def __init__(self, agent, native):
         self.agent = agent
-        # The native helper keeps what it watches alive. Programs may notice
-        # that of an instance, so those are watched in Python at any rate.
+        # Objects that the native helper does not understand are watched in
+        # Python at any rate.
         self.native = native
         self.weak = Watch()
         self.limit = _OBJECTS if native else _OBJECTS_IN_PYTHON
@@ -56,6 +63,7 @@ class State:
         self.next_check = 0.0
         self._objects = {}
         self._classes = {}
+        self._nonlocals = {}
 
     # -- what is watched --------------------------------------------------
 
@@ -100,12 +108,12 @@ class State:
                 continue
             self._walk(value, ("name", path, "%s.%s" % (name, attribute)))
 
-    def _add(self, value, parent):
+    def _add(self, value, parent, depth=0):
         """The index of `value` when it is watched for the first time; `None`
         when it was before, or cannot be."""
         if len(self.parents) >= self.limit:
             return None
-        index = self._index(value)
+        index = self._index(value, depth > _SHALLOW)
         if index is None:
             return None
         parents = self.parents.get(index)
@@ -115,22 +123,30 @@ class State:
         self.parents[index] = {parent}
         return index
 
-    def _index(self, value):
+    def _index(self, value, deep):
         """The number of a watched object, negative when watched in Python."""
-        if self.native is not None and (
-            type(value) in _CONTAINERS
-            or isinstance(value, (type, types.ModuleType, types.CellType, bytearray))
-        ):
-            index = self.native.watch_add(value)
+        if self.native is not None:
+            # Programs may notice that an instance is kept alive.
+            weak = not (
+                type(value) in _CONTAINERS
+                or isinstance(value, (type, types.ModuleType, types.CellType, bytearray))
+            )
+            index = self.native.watch_add(value, weak, deep)
             if index is not None:
-                self._objects[index] = value
-            return index
+                if index not in self._objects:
+                    self._objects[index] = _held_weakly(value) if weak else value
+                return index
+            if not weak:
+                return None
         index = self.weak.watch_add(value)
         return None if index is None else -1 - index
 
     def _object(self, index):
         """The watched object; `None` when it is no more."""
-        return self._objects[index] if index >= 0 else self.weak.watch_object(-1 - index)
+        if index < 0:
+            return self.weak.watch_object(-1 - index)
+        held = self._objects[index]
+        return held() if type(held) is weakref.ref else held
 
     def _walk(self, value, parent):
         """Watch what is reachable from a value, breadth first."""
@@ -139,39 +155,50 @@ class State:
             value, parent, depth = waiting.popleft()
             if isinstance(value, _PLAIN) or depth > _DEPTH:
                 continue
-            for part, holder in self._visit(value, parent):
+            for part, holder in self._visit(value, parent, depth):
                 waiting.append((part, holder, depth + 1))
 
-    def _visit(self, value, parent):
+    def _visit(self, value, parent, depth):
         """Watch one value; what it holds, each with its holder."""
         if isinstance(value, (staticmethod, classmethod)):
             return [(value.__func__, parent)]
         if isinstance(value, property):
             return [(part, parent) for part in (value.fget, value.fset) if part is not None]
         if isinstance(value, types.FunctionType):
-            return self._visit_function(value, parent)
+            return self._visit_function(value, parent, depth)
         if isinstance(value, (types.ModuleType, type)):
             return ()
         if type(value) in (tuple, frozenset):
             return [(part, parent) for part in value] if len(value) <= _WIDTH else ()
         if not isinstance(value, bytearray) and not self._is_watched(type(value)):
             return ()
-        index = self._add(value, parent)
+        index = self._add(value, parent, depth)
         return () if index is None else [(part, index) for part in _held(value)]
 
-    def _visit_function(self, function, parent):
-        if self.agent.paths.code_file(function.__code__.co_filename) is None:
+    def _visit_function(self, function, parent, depth):
+        code = function.__code__
+        if self.agent.paths.code_file(code.co_filename) is None:
             return ()
         parts = list(function.__defaults__ or ())
         parts.extend((function.__kwdefaults__ or {}).values())
         if function.__dict__:
             parts.append(function.__dict__)
         found = [(part, parent) for part in parts]
-        for cell in function.__closure__ or ():
-            index = self._add(cell, parent)
-            if index is not None:
-                found.extend((part, index) for part in _held(cell))
+        for name, cell in zip(code.co_freevars, function.__closure__ or ()):
+            holder = parent
+            if self._may_rebind(code.co_filename, name):
+                holder = self._add(cell, parent, depth)
+            if holder is not None:
+                found.extend((part, holder) for part in _held(cell))
         return found
+
+    def _may_rebind(self, file, name):
+        """Whether some function of a source file may bind another value to
+        this name of an enclosing function."""
+        names = self._nonlocals.get(file)
+        if names is None:
+            names = self._nonlocals[file] = _nonlocal_names(file)
+        return name.encode() in names or b"*" in names
 
     def _is_watched(self, kind):
         return kind in _CONTAINERS or self._is_watched_class(kind)
@@ -209,17 +236,20 @@ class State:
             scope = None
         self._check_environment([] if scope is None else [scope])
         if self.native is not None:
-            changed = self.native.watch_changed()
+            changed = self.native.watch_changed(False)
             self._report_changes(changed, [] if scope is None else [scope])
         if scope is not None and scope not in self.pending:
             self.pending.append(scope)
-        now = _clock()
-        if now < self.next_check and not final:
+        begin = _clock()
+        if begin < self.next_check and not final:
             return
         scopes, self.pending = self.pending, []
-        self._report_changes([-1 - index for index in self.weak.watch_changed()], scopes)
+        changed = [-1 - index for index in self.weak.watch_changed()]
+        if self.native is not None:
+            changed += self.native.watch_changed(True)
         end = _clock()
-        self.next_check = end + (end - now) / _BUDGET
+        self.next_check = end + (end - begin) / _BUDGET
+        self._report_changes(changed, scopes)
 
     def _check_environment(self, scopes):
         before, now = self.environment, self._environment()
@@ -300,6 +330,23 @@ class State:
                 self.agent.trace.write("y", root[1].number, scope.number)
             elif scope.kind != "import" or scope.name != root[1]:
                 self.agent.trace.write("x", root[1], root[2], scope.number)
+
+
+def _held_weakly(value):
+    try:
+        return weakref.ref(value)
+    except TypeError:
+        return value
+
+
+def _nonlocal_names(file):
+    """The names in `nonlocal` statements, and perhaps more; `*` for any."""
+    try:
+        with open(file, "rb") as source:
+            found = _NONLOCAL.findall(source.read())
+    except (OSError, ValueError):
+        return {b"*"}
+    return {name for names in found for name in re.findall(rb"\w+", names)}
 
 
 def _held(value):

@@ -20,6 +20,11 @@ _LARGEST_BUFFER = 1 << 18
 
 def encode(value):
     """JSON text of a value; text that is not valid Unicode as `{"hex": …}`."""
+    kind = type(value)
+    if kind is str and value.isascii():
+        return _quote(value)
+    if kind is int:
+        return "%d" % value
     if value is None:
         return "null"
     if value is True:
@@ -27,8 +32,6 @@ def encode(value):
     if value is False:
         return "false"
     if isinstance(value, str):
-        if value.isascii():
-            return _quote(value)
         try:
             value.encode("utf-8")
         except UnicodeEncodeError:
@@ -87,7 +90,18 @@ class Trace:
         self._buffer.insert(0, encode(record) + "\n")
 
     def write(self, *record):
-        line = encode(record) + "\n"
+        self._append("[" + ",".join(map(encode, record)) + "]\n")
+
+    def write_additions(self, scope, units, edges):
+        """A `+` record; `units` and `edges` are lists of numbers."""
+        # The text of such a list is JSON.
+        self._append('["+",%d,%r,%r]\n' % (scope, units, edges))
+
+    def write_code(self, scope, units):
+        """A `+` record; `units` is the text of numbers with commas."""
+        self._append('["+",%d,[%s],[]]\n' % (scope, units))
+
+    def _append(self, line):
         self._buffer.append(line)
         self._size += len(line)
         if self._header is not None and (self.through or self._size > _LARGEST_BUFFER):

@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
+use std::fmt::Write as _;
 use std::hash::BuildHasherDefault;
 
 use crate::ffi::*;
@@ -52,6 +53,8 @@ pub struct Definition {
     /// Whether the agent was told, or the current trace file holds it.
     pub told: bool,
     pub written: bool,
+    /// The agent found out that it is no project code.
+    ignored: bool,
 }
 
 type Hasher = BuildHasherDefault<std::hash::DefaultHasher>;
@@ -171,6 +174,7 @@ unsafe fn number_of(key: Key, file: Ref, name: Ref) -> u32 {
             name,
             line,
             told: false,
+            ignored: false,
             written: false,
         });
         codes.last.push(0);
@@ -278,6 +282,37 @@ pub unsafe fn swap() -> Ref {
         codes.ran.clear();
     }
     list
+}
+
+/// Ends the epoch like `swap`, with trace unit numbers as text, commas between
+/// them. None, and the epoch goes on, if the agent was not told what one of
+/// them is.
+pub unsafe fn swap_text() -> Option<String> {
+    let codes = CODES.get();
+    let mut text = String::with_capacity(11 * codes.ran.len());
+    for number in &codes.ran {
+        let definition = codes.definitions.get(*number as usize)?;
+        if !definition.told {
+            return None;
+        }
+        if !definition.ignored {
+            if !text.is_empty() {
+                text.push(',');
+            }
+            // Writing to a string cannot fail.
+            let _ = write!(text, "{}", trace::SHIFT + *number);
+        }
+    }
+    codes.ran.clear();
+    next_epoch();
+    Some(text)
+}
+
+/// `swap_text` leaves `number` out from here on.
+pub unsafe fn ignore(number: u32) {
+    if let Some(definition) = CODES.get().definitions.get_mut(number as usize) {
+        definition.ignored = true;
+    }
 }
 
 unsafe fn next_epoch() {

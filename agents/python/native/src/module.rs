@@ -101,6 +101,27 @@ unsafe extern "C" fn swap(_: Ref, args: Ref) -> Ref {
     codes::swap()
 }
 
+unsafe extern "C" fn swap_text(_: Ref, args: Ref) -> Ref {
+    if !in_main() || PyArg_ParseTuple(args, c":swap_text".as_ptr()) == 0 {
+        return null_mut();
+    }
+    match codes::swap_text() {
+        Some(text) => PyUnicode_FromStringAndSize(text.as_ptr().cast(), text.len() as isize),
+        None => none(),
+    }
+}
+
+unsafe extern "C" fn ignore(_: Ref, args: Ref) -> Ref {
+    let mut number: c_int = 0;
+    if !in_main() || PyArg_ParseTuple(args, c"i:ignore".as_ptr(), &raw mut number) == 0 {
+        return null_mut();
+    }
+    if number >= 0 {
+        codes::ignore(number as u32);
+    }
+    none()
+}
+
 unsafe extern "C" fn definitions(_: Ref, args: Ref) -> Ref {
     if !in_main() || PyArg_ParseTuple(args, c":definitions".as_ptr()) == 0 {
         return null_mut();
@@ -178,21 +199,25 @@ unsafe extern "C" fn audit_faults(_: Ref, args: Ref) -> Ref {
 }
 
 unsafe extern "C" fn watch_add(_: Ref, args: Ref) -> Ref {
-    let mut object: Ref = null_mut();
-    if !in_main() || PyArg_ParseTuple(args, c"O:watch_add".as_ptr(), &raw mut object) == 0 {
+    let (mut object, mut weak, mut deep): (Ref, c_int, c_int) = (null_mut(), 0, 0);
+    let format = c"O|ii:watch_add".as_ptr();
+    if !in_main()
+        || PyArg_ParseTuple(args, format, &raw mut object, &raw mut weak, &raw mut deep) == 0
+    {
         return null_mut();
     }
-    match watch::add(object) {
+    match watch::add(object, weak != 0, deep != 0) {
         Some(index) => PyLong_FromLong(c_long::from(index)),
         None => none(),
     }
 }
 
 unsafe extern "C" fn watch_changed(_: Ref, args: Ref) -> Ref {
-    if !in_main() || PyArg_ParseTuple(args, c":watch_changed".as_ptr()) == 0 {
+    let mut deep: c_int = 1;
+    if !in_main() || PyArg_ParseTuple(args, c"|i:watch_changed".as_ptr(), &raw mut deep) == 0 {
         return null_mut();
     }
-    let changed = watch::changed();
+    let changed = watch::changed(deep != 0);
     list_of(&changed)
 }
 
@@ -227,10 +252,12 @@ const fn method(name: &'static CStr, callee: Function) -> MethodDef {
     }
 }
 
-static METHODS: Global<[MethodDef; 13]> = Global::new([
+static METHODS: Global<[MethodDef; 15]> = Global::new([
     method(c"start", start),
     method(c"stop", stop),
     method(c"swap", swap),
+    method(c"swap_text", swap_text),
+    method(c"ignore", ignore),
     method(c"definitions", definitions),
     method(c"lost", lost),
     method(c"write_through", write_through),

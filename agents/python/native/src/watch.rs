@@ -35,10 +35,16 @@ struct Part {
     guards: Vec<usize>,
     /// Whether some guard is a weak reference.
     weak: bool,
+    /// The guard of the object itself, as in its entry.
+    alive: usize,
 }
 
 struct Entry {
+    /// Null once a weakly held object has died.
     object: Ref,
+    /// What keeps `object` from being mistaken for another one: a strong
+    /// reference, or the address of a weak one.
+    guard: usize,
     /// Whether the agent may ask for keys.
     has_keys: bool,
     /// The keys that the last `watch_changed` found changed: a list, or null.
@@ -47,6 +53,9 @@ struct Entry {
 
 struct State {
     parts: Vec<Part>,
+    /// The parts that every check looks at; the others are deep.
+    shallow: Vec<usize>,
+    deep: Vec<usize>,
     /// Per part, whether it may have changed: always true, unless a dict
     /// watcher (3.13 and later) would tell.
     dirty: Vec<bool>,
@@ -59,6 +68,8 @@ struct State {
 
 static STATE: Global<State> = Global::new(State {
     parts: Vec::new(),
+    shallow: Vec::new(),
+    deep: Vec::new(),
     dirty: Vec::new(),
     entries: Vec::new(),
     indexes: HashMap::with_hasher(BuildHasherDefault::new()),
@@ -78,31 +89,45 @@ impl Garbage {
     }
 }
 
-/// The index of `object`, or None if it cannot be watched.
-pub unsafe fn add(object: Ref) -> Option<u32> {
+/// The index of `object`, or None if it cannot be watched. A `weak` one is not
+/// kept alive if its class supports weak references; a `deep` one is looked at
+/// only when `changed` is asked for those too.
+pub unsafe fn add(object: Ref, weak: bool, deep: bool) -> Option<u32> {
     let abilities = abilities();
     if STATE.get().busy {
         return None;
     }
-    if let Some(index) = STATE.get().indexes.get(&(object as usize)) {
-        return Some(*index);
+    if let Some(index) = STATE.get().indexes.get(&(object as usize)).copied() {
+        if entry(index).is_some_and(|entry| !is_dead(object as usize, entry.guard)) {
+            return Some(index);
+        }
+        forget(index);
     }
     let readers = readers_of(object, abilities)?;
+    STATE.get().busy = true;
+    Py_IncRef(object);
+    let mut garbage = Garbage::default();
+    let guard = match weak {
+        true => new_guard(object, abilities, &mut garbage),
+        false => STRONG,
+    };
     let state = STATE.get();
     let owner = state.entries.len() as u32;
-    state.busy = true;
-    Py_IncRef(object);
     state.indexes.insert(object as usize, owner);
     state.entries.push(Entry {
         object,
+        guard,
         has_keys: matches!(readers.as_slice(), [Reader::Dict(_)]),
         keys: std::ptr::null_mut(),
     });
-    let mut garbage = Garbage::default();
     for reader in readers {
         let state = STATE.get();
         let at = state.parts.len();
         state.dirty.push(true);
+        match deep {
+            true => state.deep.push(at),
+            false => state.shallow.push(at),
+        }
         state.parts.push(Part {
             owner,
             object,
@@ -111,6 +136,7 @@ pub unsafe fn add(object: Ref) -> Option<u32> {
             words: Vec::new(),
             guards: Vec::new(),
             weak: false,
+            alive: guard,
         });
         if let Some(part) = state.parts.get_mut(at) {
             part.watch_dict(at, abilities);
@@ -122,8 +148,21 @@ pub unsafe fn add(object: Ref) -> Option<u32> {
     Some(owner)
 }
 
-/// Indexes of the objects that differ since the last call.
-pub unsafe fn changed() -> Vec<u32> {
+/// The weakly held object of entry `index` has died: its address may be used
+/// again.
+unsafe fn forget(index: u32) {
+    if let Some(entry) = entry(index) {
+        let indexes = &mut STATE.get().indexes;
+        if indexes.get(&(entry.object as usize)) == Some(&index) {
+            indexes.remove(&(entry.object as usize));
+        }
+        entry.object = std::ptr::null_mut();
+    }
+}
+
+/// Indexes of the objects that differ since they were last looked at: the
+/// shallow ones, and with `deep` all.
+pub unsafe fn changed(deep: bool) -> Vec<u32> {
     let abilities = abilities();
     let state = STATE.get();
     if state.busy {
@@ -139,17 +178,56 @@ pub unsafe fn changed() -> Vec<u32> {
         }
     }
     let mut changed: Vec<u32> = Vec::new();
-    let mut at = 0;
     // Only `add` grows the parts, and it refuses while we are busy.
-    while let Some(part) = STATE.get().parts.get_mut(at) {
-        if part.is_changed(at, abilities) {
-            part.report(at, abilities, &mut changed, &mut garbage);
-        }
-        at += 1;
+    look_at(&mut STATE.get().shallow, abilities, &mut changed, &mut garbage);
+    if deep {
+        look_at(&mut STATE.get().deep, abilities, &mut changed, &mut garbage);
     }
     STATE.get().busy = false;
     garbage.empty();
     changed
+}
+
+/// Adds the owners of the changed ones among `parts`, and drops those of dead
+/// objects from the list.
+unsafe fn look_at(
+    parts: &mut Vec<usize>,
+    abilities: Abilities,
+    changed: &mut Vec<u32>,
+    garbage: &mut Garbage,
+) {
+    let mut kept = 0;
+    for turn in 0..parts.len() {
+        let at = parts[turn];
+        if STATE.get().dirty.get(at) == Some(&false) {
+            parts[kept] = at;
+            kept += 1;
+            continue;
+        }
+        // The test has pushed everything out of the processor's caches, and
+        // waiting for memory is all that a check costs.
+        for (ahead, follow) in [(16, false), (8, true)] {
+            if let Some(next) = parts.get(turn + ahead)
+                && STATE.get().dirty.get(*next) != Some(&false)
+                && let Some(part) = STATE.get().parts.get(*next)
+            {
+                part.prefetch(follow, abilities);
+            }
+        }
+        let Some(part) = STATE.get().parts.get_mut(at) else {
+            continue;
+        };
+        if is_dead(part.object as usize, part.alive) {
+            part.release(garbage);
+            continue;
+        }
+        if part.is_changed(at, abilities) {
+            part.report(at, abilities, changed, garbage);
+        }
+        parts[kept] = at;
+        kept += 1;
+    }
+    parts.truncate(kept);
 }
 
 unsafe fn entry<'a>(index: u32) -> Option<&'a mut Entry> {
@@ -186,13 +264,15 @@ pub unsafe fn clear() {
     }
     state.dicts.clear();
     state.dirty.clear();
+    state.shallow.clear();
+    state.deep.clear();
     for part in std::mem::take(&mut state.parts) {
         for (word, guard) in part.words.iter().zip(part.guards) {
             drop_guard(*word, guard, &mut garbage);
         }
     }
     for entry in std::mem::take(&mut state.entries) {
-        garbage.0.push(entry.object);
+        drop_guard(entry.object as usize, entry.guard, &mut garbage);
         if !entry.keys.is_null() {
             garbage.0.push(entry.keys);
         }
@@ -203,11 +283,41 @@ pub unsafe fn clear() {
 }
 
 impl Part {
+    /// Asks for the memory that the next check reads; with `follow` for what
+    /// lies behind a pointer there.
+    unsafe fn prefetch(&self, follow: bool, abilities: Abilities) {
+        match (&self.reader, follow) {
+            (Reader::Dict(dict), false) if abilities.versions => {
+                prefetch(*dict as usize + DICT_VERSION as usize);
+            }
+            (_, false) => {
+                prefetch(self.object as usize);
+                prefetch(self.words.as_ptr() as usize);
+                if self.weak {
+                    prefetch(self.guards.as_ptr() as usize);
+                }
+            }
+            (Reader::List, true) if !is_dead(self.object as usize, self.alive) => {
+                prefetch(content::list_items(self.object).as_ptr() as usize);
+            }
+            _ => {}
+        }
+        if !follow && self.alive > STRONG {
+            prefetch(self.alive);
+        }
+    }
+
+    /// The object is dead: gives back what guards its former content.
+    unsafe fn release(&mut self, garbage: &mut Garbage) {
+        forget(self.owner);
+        let (words, guards) = (std::mem::take(&mut self.words), std::mem::take(&mut self.guards));
+        for (word, guard) in words.into_iter().zip(guards) {
+            drop_guard(word, guard, garbage);
+        }
+    }
+
     /// Whether the content is not what it was.
     unsafe fn is_changed(&mut self, at: usize, abilities: Abilities) -> bool {
-        if STATE.get().dirty.get(at) == Some(&false) {
-            return false;
-        }
         if abilities.versions
             && let Some(version) = self.dict_version(abilities)
             && version == self.version
@@ -479,6 +589,18 @@ unsafe fn drop_guard(word: usize, guard: usize, garbage: &mut Garbage) {
 
 unsafe fn is_dead(object: usize, guard: usize) -> bool {
     guard > STRONG && word(guard as Ref, WEAK_TARGET) != object
+}
+
+/// A hint to the processor; any address is allowed.
+fn prefetch(address: usize) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a prefetch reads nothing.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(address as *const i8);
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = address;
 }
 
 /// A watched dict is about to change.
