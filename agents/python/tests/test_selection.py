@@ -105,4 +105,4 @@ def test_probe_prints_what_the_trace_says(project):
     probe = os.path.join(traces.BOOT, "_tamis", "probe.py")
     environment = dict(os.environ, FLAVOUR="sweet")
     answer = subprocess.check_output([sys.executable, probe, units], env=environment)
-    assert json.loads(answer.decode()) == [traced[key] for key in sorted(traced)]
+    assert json.loads(answer.decode())["values"] == [traced[key] for key in sorted(traced)]
