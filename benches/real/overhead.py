@@ -54,7 +54,7 @@ def variants(work, project, interpreter, tamis):
         "plain": Variant(pytest(plain), plain),
         "tamis": Variant(record, plain, {"TAMIS_PYTHON": plain}, store),
         "tamis-python": Variant(
-            record, plain, {"TAMIS_PYTHON": plain, "TAMIS_COLLECTOR": "python"}, store
+            record, plain, {"TAMIS_PYTHON": plain, "TAMIS_COLLECTOR": "pure"}, store
         ),
         "testmon": Variant(pytest(peers, "--testmon"), peers, data=[".testmondata*"]),
         "coverage": Variant(coverage, peers, data=[".coverage*"]),
