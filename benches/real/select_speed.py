@@ -20,6 +20,8 @@ from running import environment, find_tamis, finish, must
 MODULES, PACKAGES, LAYER = 4000, 40, 400
 TEST_FILES, TESTS_A_FILE = 1000, 10
 FUNCTIONS = 5
+# Another number after each change of what is made.
+LAYOUT = 1
 
 
 def module_path(number):
@@ -60,7 +62,8 @@ def make(work, edits):
     """The repository: tag `before`, and its child `after` with `edits` edited functions."""
     tree = work.folder / "repositories" / "synthetic"
     mark = tree / ".git" / "complete"
-    if mark.exists() and mark.read_text() == str(edits):
+    made = f"layout {LAYOUT}, {edits} edits"
+    if mark.exists() and mark.read_text() == made:
         return tree
     if tree.exists():
         shutil.rmtree(tree)
@@ -86,7 +89,7 @@ def make(work, edits):
         text = module_text(number, random.Random(number), edited=[number % FUNCTIONS])
         (tree / module_path(number)).write_text(text)
     commit(work, tree, "after")
-    mark.write_text(str(edits))
+    mark.write_text(made)
     return tree
 
 

@@ -56,7 +56,11 @@ pub struct Facts<'a> {
     environment: Environment,
     cache: Option<&'a Cache>,
     modules: RefCell<FxHashMap<BString, Option<Rc<Analysis>>>>,
+    listings: RefCell<FxHashMap<BString, Option<Names>>>,
 }
+
+/// What a directory holds, sorted: names, and whether each is a directory.
+type Names = Rc<Vec<(BString, bool)>>;
 
 /// Where a path of a trace lies.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,6 +84,7 @@ impl<'a> Facts<'a> {
             environment,
             cache,
             modules: RefCell::default(),
+            listings: RefCell::default(),
         }
     }
 
@@ -236,8 +241,7 @@ impl<'a> Facts<'a> {
         let Some(names) = names else {
             return Ok(Value::Known(Fingerprint::MISSING));
         };
-        let found: Vec<&(BString, bool)> = names
-            .iter()
+        let found: Vec<&(BString, bool)> = beginning_with(&names, stem)
             .filter(|(name, is_dir)| is_candidate(name.as_bstr(), *is_dir, stem))
             .collect();
         if found.is_empty() {
@@ -261,8 +265,7 @@ impl<'a> Facts<'a> {
     fn is_package(&self, dir: &BStr) -> Result<bool> {
         let names = self.names(dir)?.unwrap_or_default();
         let init = BStr::new("__init__");
-        Ok(names
-            .iter()
+        Ok(beginning_with(&names, init)
             .any(|(name, is_dir)| is_candidate(name.as_bstr(), *is_dir, init)))
     }
 
@@ -282,9 +285,23 @@ impl<'a> Facts<'a> {
         Ok(Value::Known(Fingerprint::of_value(&lines.concat())))
     }
 
-    fn names(&self, dir: &BStr) -> Result<Option<Vec<(BString, bool)>>> {
+    /// The listing of a directory, read once; `None` if there is none.
+    fn names(&self, dir: &BStr) -> Result<Option<Names>> {
+        if let Some(known) = self.listings.borrow().get(dir) {
+            return Ok(known.clone());
+        }
+        let names = self.list(dir)?.map(Rc::new);
+        self.listings.borrow_mut().insert(dir.into(), names.clone());
+        Ok(names)
+    }
+
+    fn list(&self, dir: &BStr) -> Result<Option<Vec<(BString, bool)>>> {
         if !is_outside(dir) {
-            return Ok(self.view.list(dir)?);
+            let names = self.view.list(dir)?;
+            return Ok(names.map(|mut names| {
+                names.sort();
+                names
+            }));
         }
         use std::os::unix::ffi::{OsStrExt, OsStringExt};
         let Ok(entries) = std::fs::read_dir(std::ffi::OsStr::from_bytes(dir)) else {
@@ -337,6 +354,18 @@ pub fn split(path: &BStr) -> (&BStr, &BStr) {
         Some(at) => (path[..at].as_bstr(), path[at + 1..].as_bstr()),
         None => (BStr::new(b""), path),
     }
+}
+
+/// The entries of a sorted listing whose names begin with `stem`.
+fn beginning_with<'n>(
+    names: &'n [(BString, bool)],
+    stem: &BStr,
+) -> impl Iterator<Item = &'n (BString, bool)> {
+    let first = names.partition_point(|(name, _)| name.as_bstr() < stem);
+    let stem = stem.to_owned();
+    names[first..]
+        .iter()
+        .take_while(move |(name, _)| name.starts_with(&stem))
 }
 
 /// Whether a directory entry can be what `import stem` finds: a package or

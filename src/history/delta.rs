@@ -26,19 +26,21 @@ impl Delta {
         if path.is_empty() {
             return !self.paths.is_empty();
         }
-        if self.paths.contains(path) {
-            return true;
-        }
-        let is_slash = |at: &usize| path[*at] == b'/';
-        let is_above = |at| self.paths.contains(path[..at].as_bstr());
         let mut below = path.to_owned();
         below.push(b'/');
-        (0..path.len()).filter(is_slash).any(is_above)
+        self.replaces(path)
             || self
                 .paths
                 .range(below.clone()..)
                 .next()
                 .is_some_and(|path| path.starts_with(&below))
+    }
+
+    /// Whether `path` itself or something above it differs.
+    pub fn replaces(&self, path: &BStr) -> bool {
+        let is_slash = |at: &usize| path[*at] == b'/';
+        let is_above = |at| self.paths.contains(path[..at].as_bstr());
+        self.paths.contains(path) || (0..path.len()).filter(is_slash).any(is_above)
     }
 
     /// Whether what `path` is may differ, `to` being the later state: the one

@@ -42,6 +42,9 @@ pub fn differences(matrix: &Matrix, delta: Option<&Delta>, facts: &Facts<'_>) ->
 struct Touched<'a> {
     delta: &'a Delta,
     above: FxHashSet<&'a [u8]>,
+    /// For each changed path and each directory above it: the directory, and
+    /// up to its first dot the name there that leads to the path.
+    stems: FxHashSet<(&'a [u8], &'a [u8])>,
     /// Whether the later state is that on disk, where files can be that git
     /// ignores, and of which a delta does not speak.
     on_disk: bool,
@@ -50,15 +53,22 @@ struct Touched<'a> {
 impl<'a> Touched<'a> {
     fn new(delta: &'a Delta, on_disk: bool) -> Touched<'a> {
         let mut above = FxHashSet::default();
+        let mut stems = FxHashSet::default();
         for path in &delta.paths {
-            let mut dir = split(path.as_bstr()).0;
-            while above.insert(dir.as_bytes()) && !dir.is_empty() {
-                dir = split(dir).0;
+            let (mut dir, mut name) = split(path.as_bstr());
+            loop {
+                let stem = name.split(|byte| *byte == b'.').next().unwrap_or_default();
+                let is_new = stems.insert((dir.as_bytes(), stem));
+                if !(above.insert(dir.as_bytes()) || is_new) || dir.is_empty() {
+                    break;
+                }
+                (dir, name) = split(dir);
             }
         }
         Touched {
             delta,
             above,
+            stems,
             on_disk,
         }
     }
@@ -86,8 +96,8 @@ impl<'a> Touched<'a> {
             UnitKind::Exists => self.touches(unit.path()) || self.is_above(unit.path()),
             UnitKind::Dir => self.touches(unit.path()) || self.is_above(unit.path()),
             UnitKind::Lookup => {
-                let dir = split(unit.path()).0;
-                self.touches(dir) || self.is_above(dir)
+                let (dir, stem) = split(unit.path());
+                self.delta.replaces(dir) || self.stems.contains(&(dir.as_bytes(), stem.as_bytes()))
             }
         }
     }

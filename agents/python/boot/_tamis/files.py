@@ -114,7 +114,7 @@ class Files:
             agent.top.need(producer)
         elif not self.is_made(path) and self.paths.place(path) != SITE:
             agent.note_links(path)
-            agent.note("dir", path)
+            agent.note("dir", self.paths.links(path)[1])
 
     def probe(self, path, kind):
         """A check of existence found `kind`."""

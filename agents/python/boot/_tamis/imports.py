@@ -197,7 +197,11 @@ def _watch_finder(agent):
         answer = places.get(directory)
         if answer is None:
             path = agent.paths.absolute(directory or ".")
-            answer = path if agent.paths.place(path) in (PROJECT, OUTSIDE) else ""
+            answer = ""
+            if agent.paths.place(path) in (PROJECT, OUTSIDE):
+                # Where it leads to by links, which count by themselves.
+                agent.note_links(path, agent.root_scope)
+                answer = agent.paths.links(path)[1]
             if directory:
                 places[directory] = answer
         return answer
@@ -213,11 +217,11 @@ def _watch_finder(agent):
             if not isinstance(directory, str):
                 continue
             place = may_belong(directory)
-            if place and place not in agent.made:
+            given = agent.paths.absolute(directory or ".")
+            if place and given not in agent.made:
                 looked.append(place.rstrip("/") + "/" + stem)
             if found_in is not None:
-                base = place or agent.paths.absolute(directory or ".")
-                if found_in.startswith(base.rstrip("/") + "/" + stem):
+                if found_in.startswith(given.rstrip("/") + "/" + stem):
                     break
         if spec is not None:
             if looked and not spec.has_location:
