@@ -129,14 +129,14 @@ fn select_and_run(
         },
     )?;
     shared::tell_decision(&decision, report);
-    let json = SelectionJson::new(&decision.selection, Some(&view), &decision.notes);
+    let json = || SelectionJson::new(&decision.selection, Some(&view), &decision.notes);
     if request.dry_run {
         return shared::show_selection(json, &decision.selection, report);
     }
     if decision.selection.mode() == Mode::None {
         shared::keep(project, store, workshop, &view, &decision, words, report);
         if report.is_json() {
-            report.json(&json.with_outcomes(&BTreeMap::new()).value()?)?;
+            report.json(&json().with_outcomes(&BTreeMap::new()).value()?)?;
         }
         return Ok(Exit::DONE);
     }
@@ -156,7 +156,7 @@ fn select_and_run(
     )?;
     let outcomes = shared::tell_session(&session, &decision, report);
     if report.is_json() {
-        report.json(&json.with_outcomes(&outcomes).value()?)?;
+        report.json(&json().with_outcomes(&outcomes).value()?)?;
     }
     Ok(Exit(
         u8::try_from(session.ended.status()).unwrap_or(u8::MAX),

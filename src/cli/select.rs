@@ -98,9 +98,13 @@ pub fn run(args: &SelectArgs, globals: &Globals, report: &Report) -> Result<Exit
     match decide_for(&request) {
         Ok((project, decision, view)) => {
             shared::tell_decision(&decision, report);
-            let json = SelectionJson::new(&decision.selection, Some(&view), &decision.notes);
+            let json = || SelectionJson::new(&decision.selection, Some(&view), &decision.notes);
             let prefix = project.prefix.to_str_lossy();
-            emit(&request, &decision.selection, &prefix, json, report)
+            let exit = emit(&request, &decision.selection, &prefix, json, report);
+            // The process ends here; giving back what describes every test,
+            // piece by piece, would take longer than deciding about it.
+            std::mem::forget(decision);
+            exit
         }
         Err(error) if may_select_all(&request, &error) => {
             // The next step must not be kept from running the tests.
@@ -108,7 +112,7 @@ pub fn run(args: &SelectArgs, globals: &Globals, report: &Report) -> Result<Exit
             report.event(Event::Fallback {
                 reason: error.to_string(),
             });
-            let json = SelectionJson::new(&selection, None, &[]);
+            let json = || SelectionJson::new(&selection, None, &[]);
             emit(&request, &selection, "", json, report)
         }
         Err(error) => Err(error),
@@ -137,7 +141,7 @@ fn emit(
     request: &SelectRequest,
     selection: &Selection,
     prefix: &str,
-    json: SelectionJson,
+    json: impl Fn() -> SelectionJson,
     report: &Report,
 ) -> Result<Exit, Error> {
     if let Some(out) = &request.out {
@@ -148,7 +152,7 @@ fn emit(
                 }
             }
         }
-        shared::write_json(&json.value()?, &out.join("selection.json"))?;
+        shared::write_json(&json().value()?, &out.join("selection.json"))?;
     }
     shared::show_selection(json, selection, report)
 }

@@ -66,12 +66,12 @@ fn summary(selection: &Selection) -> SelectionSummary {
 
 /// Prints a selection: JSON, or the ids of the tests that run.
 pub fn show_selection(
-    json: SelectionJson,
+    json: impl FnOnce() -> SelectionJson,
     selection: &Selection,
     report: &Report,
 ) -> Result<Exit, Error> {
     if report.is_json() {
-        report.json(&json.value()?)?;
+        report.json(&json().value()?)?;
         return Ok(Exit::DONE);
     }
     let mut lines = String::new();

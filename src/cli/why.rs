@@ -142,7 +142,7 @@ fn explain(test: &str, verdict: &Verdict, decision: &Decision) -> String {
                 short(&evidence.ran_at),
                 evidence.units
             ));
-            for (unit, _) in &evidence.late {
+            for (unit, _) in evidence.late.iter() {
                 lines.push(format!("  {unit} is checked again when the tests start"));
             }
         }

@@ -245,8 +245,8 @@ impl From<&Reason> for ReasonJson {
 impl From<&Evidence> for EvidenceJson {
     fn from(evidence: &Evidence) -> EvidenceJson {
         EvidenceJson {
-            baseline: evidence.baseline.clone(),
-            ran_at: evidence.ran_at.clone(),
+            baseline: evidence.baseline.to_string(),
+            ran_at: evidence.ran_at.to_string(),
             outcome: evidence.outcome.word(),
             units: evidence.units,
             late: evidence.late.iter().map(|(unit, _)| unit.into()).collect(),

@@ -14,6 +14,7 @@ pub use tts::{Differences, tts};
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 use crate::matrix::{Fingerprint, Outcome, Unit};
 
@@ -160,15 +161,15 @@ impl fmt::Display for Reason {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Evidence {
     /// Name of the matrix whose row holds now.
-    pub baseline: String,
+    pub baseline: Arc<str>,
     /// The commit at which the test last ran, and how it ended there.
-    pub ran_at: String,
+    pub ran_at: Arc<str>,
     pub outcome: Outcome,
     /// How many units are the same.
     pub units: usize,
     /// Units that only the test environment can settle, with the fingerprint
     /// that they must have; the skip holds only if they do.
-    pub late: Vec<(Unit, Fingerprint)>,
+    pub late: Arc<[(Unit, Fingerprint)]>,
     pub duration_ms: u32,
 }
 

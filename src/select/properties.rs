@@ -249,7 +249,7 @@ fn a_test_that_failed_last_runs_whatever_older_results_say() {
         ran_at: "c".into(),
         outcome: Outcome::Passed,
         units: 1,
-        late: Vec::new(),
+        late: [].into(),
         duration_ms: 1,
     });
     assert_eq!(memo(Some(&failed), [(1, &passed)].into_iter()), None);

@@ -1,9 +1,11 @@
 //! Traditional test selection between a stored matrix and the head.
 
+use std::sync::Arc;
+
 use rustc_hash::FxHashMap;
 
 use super::{Evidence, Reason, Verdict};
-use crate::matrix::{Fingerprint, Matrix, Row, UnitId};
+use crate::matrix::{Fingerprint, Matrix, Row, Unit, UnitId};
 
 /// How the units of one matrix differ at the head: ∂(n, h) of [G 4.2.1]. A
 /// unit that is in none of the maps has the same fingerprint.
@@ -35,11 +37,21 @@ pub fn tts(matrix: &Matrix, name: &str, differences: &Differences) -> Vec<Verdic
         .iter()
         .map(|set| SetState::of(set, differences))
         .collect();
+    let mut shared = Shared::new(matrix, name);
     matrix
         .rows
         .iter()
-        .map(|row| verdict(matrix, name, row, &states, differences))
+        .map(|row| shared.verdict(row, &states, differences))
         .collect()
+}
+
+/// What the verdicts of many tests have in common, made once.
+struct Shared<'m> {
+    matrix: &'m Matrix,
+    baseline: Arc<str>,
+    /// The commit of each run of the matrix.
+    ran_at: Vec<Arc<str>>,
+    late: FxHashMap<Vec<UnitId>, Arc<[(Unit, Fingerprint)]>>,
 }
 
 impl SetState {
@@ -58,62 +70,76 @@ impl SetState {
     }
 }
 
-fn verdict(
-    matrix: &Matrix,
-    name: &str,
-    row: &Row,
-    states: &[SetState],
-    differences: &Differences,
-) -> Verdict {
-    let baseline = || name.to_owned();
-    if !row.outcome.is_good() {
-        return Verdict::Run(Reason::Failed {
+impl<'m> Shared<'m> {
+    fn new(matrix: &'m Matrix, name: &str) -> Shared<'m> {
+        let runs = matrix.header.runs.iter();
+        Shared {
+            matrix,
+            baseline: name.into(),
+            ran_at: runs.map(|run| run.commit.as_str().into()).collect(),
+            late: FxHashMap::default(),
+        }
+    }
+
+    fn verdict(&mut self, row: &Row, states: &[SetState], differences: &Differences) -> Verdict {
+        let matrix = self.matrix;
+        let baseline = || String::from(&*self.baseline);
+        if !row.outcome.is_good() {
+            return Verdict::Run(Reason::Failed {
+                outcome: row.outcome,
+                baseline: baseline(),
+            });
+        }
+        if let Some(why) = &row.incomplete {
+            return Verdict::Run(Reason::Incomplete {
+                why: why.clone(),
+                baseline: baseline(),
+            });
+        }
+        let of_row = || row.sets.iter().map(|set| &states[*set as usize]);
+        if let Some(id) = of_row().find_map(|state| state.changed) {
+            let (unit, from) = matrix.units[id as usize].clone();
+            return Verdict::Run(Reason::Changed {
+                unit,
+                from,
+                to: differences.changed[&id],
+                baseline: baseline(),
+            });
+        }
+        if let Some(id) = of_row().find_map(|state| state.unknown) {
+            return Verdict::Run(Reason::Unknown {
+                unit: matrix.units[id as usize].0.clone(),
+                why: differences.unknown[&id].clone(),
+                baseline: baseline(),
+            });
+        }
+        let mut late: Vec<UnitId> = of_row()
+            .flat_map(|state| state.late.iter().copied())
+            .collect();
+        late.sort_unstable();
+        late.dedup();
+        Verdict::Skip(Evidence {
+            baseline: self.baseline.clone(),
+            ran_at: self.ran_at[row.run as usize].clone(),
             outcome: row.outcome,
-            baseline: baseline(),
-        });
+            // Sets of one row may overlap; for people, the sum tells enough.
+            units: row
+                .sets
+                .iter()
+                .map(|set| matrix.sets[*set as usize].len())
+                .sum(),
+            late: self.late_units(late),
+            duration_ms: row.duration_ms,
+        })
     }
-    if let Some(why) = &row.incomplete {
-        return Verdict::Run(Reason::Incomplete {
-            why: why.clone(),
-            baseline: baseline(),
+
+    /// These units with their recorded fingerprints.
+    fn late_units(&mut self, ids: Vec<UnitId>) -> Arc<[(Unit, Fingerprint)]> {
+        let matrix = self.matrix;
+        let made = self.late.entry(ids).or_insert_with_key(|ids| {
+            let units = ids.iter().map(|id| matrix.units[*id as usize].clone());
+            units.collect()
         });
+        made.clone()
     }
-    let of_row = || row.sets.iter().map(|set| &states[*set as usize]);
-    if let Some(id) = of_row().find_map(|state| state.changed) {
-        let (unit, from) = matrix.units[id as usize].clone();
-        return Verdict::Run(Reason::Changed {
-            unit,
-            from,
-            to: differences.changed[&id],
-            baseline: baseline(),
-        });
-    }
-    if let Some(id) = of_row().find_map(|state| state.unknown) {
-        return Verdict::Run(Reason::Unknown {
-            unit: matrix.units[id as usize].0.clone(),
-            why: differences.unknown[&id].clone(),
-            baseline: baseline(),
-        });
-    }
-    let mut late: Vec<UnitId> = of_row()
-        .flat_map(|state| state.late.iter().copied())
-        .collect();
-    late.sort_unstable();
-    late.dedup();
-    Verdict::Skip(Evidence {
-        baseline: baseline(),
-        ran_at: matrix.header.runs[row.run as usize].commit.clone(),
-        outcome: row.outcome,
-        // Sets of one row may overlap; for people, the sum tells enough.
-        units: row
-            .sets
-            .iter()
-            .map(|set| matrix.sets[*set as usize].len())
-            .sum(),
-        late: late
-            .into_iter()
-            .map(|id| matrix.units[id as usize].clone())
-            .collect(),
-        duration_ms: row.duration_ms,
-    })
 }

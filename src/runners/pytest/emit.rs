@@ -225,7 +225,7 @@ mod tests {
                 ran_at: "c".into(),
                 outcome: Outcome::Passed,
                 units: 1,
-                late: Vec::new(),
+                late: [].into(),
                 duration_ms: 1,
             };
             selection
