@@ -15,11 +15,17 @@ use crate::select::Differences;
 pub fn differences(matrix: &Matrix, delta: Option<&Delta>, facts: &Facts<'_>) -> Differences {
     let touched = delta.map(|delta| Touched::new(delta, facts.view().is_work()));
     let mut found = Differences::default();
+    // Units are sorted: those of one path are neighbours.
+    let mut last: Option<(&BStr, bool)> = None;
     for (id, (unit, recorded)) in matrix.units.iter().enumerate() {
         let may_differ = match &touched {
             None => true,
-            Some(touched) => touched.may_change(unit, *recorded),
+            Some(touched) => match (unit.kind, last) {
+                (UnitKind::Code, Some((path, answer))) if path == unit.path() => answer,
+                _ => touched.may_change(unit, *recorded),
+            },
         };
+        last = (unit.kind == UnitKind::Code).then_some((unit.path(), may_differ));
         if !may_differ {
             continue;
         }

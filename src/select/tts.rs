@@ -32,10 +32,11 @@ struct SetState {
 /// A test runs if its result at n was not a good one, if its row may lack
 /// units, or if a unit of its row is different or cannot be told at h.
 pub fn tts(matrix: &Matrix, name: &str, differences: &Differences) -> Vec<Verdict> {
+    let differing = Differing::new(matrix.units.len(), differences);
     let states: Vec<SetState> = matrix
         .sets
         .iter()
-        .map(|set| SetState::of(set, differences))
+        .map(|set| SetState::of(set, &differing))
         .collect();
     let mut shared = Shared::new(matrix, name);
     matrix
@@ -54,16 +55,45 @@ struct Shared<'m> {
     late: FxHashMap<Vec<UnitId>, Arc<[(Unit, Fingerprint)]>>,
 }
 
+/// What became of one unit.
+#[derive(Clone, Copy)]
+enum Became {
+    Same,
+    Changed,
+    Unknown,
+    Late,
+}
+
+/// [`Differences`] by unit id: sets of many rows are looked up in it.
+struct Differing(Vec<Became>);
+
+impl Differing {
+    fn new(units: usize, differences: &Differences) -> Differing {
+        let mut of_units = vec![Became::Same; units];
+        let late = differences.late.iter().map(|id| (id, Became::Late));
+        let unknown = differences.unknown.keys().map(|id| (id, Became::Unknown));
+        let changed = differences.changed.keys().map(|id| (id, Became::Changed));
+        // The gravest last.
+        for (id, became) in late.chain(unknown).chain(changed) {
+            of_units[*id as usize] = became;
+        }
+        Differing(of_units)
+    }
+}
+
 impl SetState {
-    fn of(set: &[UnitId], differences: &Differences) -> SetState {
+    fn of(set: &[UnitId], differing: &Differing) -> SetState {
         let mut state = SetState::default();
         for unit in set {
-            if differences.changed.contains_key(unit) {
-                state.changed.get_or_insert(*unit);
-            } else if differences.unknown.contains_key(unit) {
-                state.unknown.get_or_insert(*unit);
-            } else if differences.late.binary_search(unit).is_ok() {
-                state.late.push(*unit);
+            match differing.0[*unit as usize] {
+                Became::Same => {}
+                Became::Changed => {
+                    state.changed.get_or_insert(*unit);
+                }
+                Became::Unknown => {
+                    state.unknown.get_or_insert(*unit);
+                }
+                Became::Late => state.late.push(*unit),
             }
         }
         state
