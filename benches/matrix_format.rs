@@ -133,6 +133,7 @@ fn all() {
          only does that, so its peak is that of a selection"
     );
     memo();
+    selecting();
 }
 
 fn measure(case: &Case) {
@@ -220,6 +221,58 @@ fn memo() {
     let _ = std::fs::remove_dir_all(&dir);
 }
 
+/// Time and peak memory of the whole `tamis select` with one large matrix.
+fn selecting() {
+    println!("\n{:<36} {:>9} {:>9}", "tamis select", "ms", "peak MiB");
+    for case in &CASES {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let git = |arguments: &[&str]| {
+            let output = Command::new("git")
+                .args(["-c", "user.name=bench", "-c", "user.email=bench@localhost"])
+                .args(arguments)
+                .current_dir(dir.path())
+                .output()
+                .expect("git runs");
+            assert!(output.status.success(), "git {arguments:?}");
+            String::from_utf8_lossy(&output.stdout).trim().to_owned()
+        };
+        git(&["init", "-q"]);
+        git(&["commit", "-q", "--allow-empty", "-m", "base"]);
+        let mut matrix = synthesize(case);
+        matrix.header.key.repository = String::new();
+        matrix.header.commit = git(&["rev-parse", "HEAD"]);
+        FsStore::open(dir.path().join(".tamis/store"))
+            .put(&matrix)
+            .expect("the temporary directory can be written");
+        drop(matrix);
+        let start = Instant::now();
+        let mut child = Command::new(env!("CARGO_BIN_EXE_tamis"))
+            .args(["select", "--quiet", "--out", "out"])
+            .current_dir(dir.path())
+            .stdout(std::process::Stdio::null())
+            .spawn()
+            .expect("tamis runs");
+        let status = format!("/proc/{}/status", child.id());
+        let mut peak = 0;
+        let ended = loop {
+            peak = peak.max(peak_of(&status));
+            if let Some(ended) = child.try_wait().expect("the child can be waited for") {
+                break ended;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(2));
+        };
+        assert!(ended.success(), "{}", case.name);
+        let selection = std::fs::read_to_string(dir.path().join("out/selection.json"));
+        let proven = selection.is_ok_and(|text| text.contains("\"mode\": \"subset\""));
+        assert!(proven, "the matrix was used");
+        println!(
+            "{:<36} {:>9.0} {peak:>9}",
+            case.name,
+            start.elapsed().as_secs_f64() * 1e3
+        );
+    }
+}
+
 /// What `tamis select` does with a matrix: the rows that have a unit at one of
 /// the changed paths, with the unit itself and its fingerprint.
 fn affected(bytes: Vec<u8>, paths: &[String]) -> usize {
@@ -264,9 +317,13 @@ fn processor_ms() -> f64 {
     time.tv_sec as f64 * 1e3 + time.tv_nsec as f64 / 1e6
 }
 
-/// The most memory that this process ever held, in MiB (Linux).
+/// The most memory that a process ever held, in MiB (Linux).
 fn peak_mib() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    peak_of("/proc/self/status")
+}
+
+fn peak_of(file: &str) -> u64 {
+    let status = std::fs::read_to_string(file).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     let kib = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok());
     kib.unwrap_or(0) / 1024
