@@ -148,9 +148,16 @@ def main():
     }
     print_times(interleaved(work, tree, env, nothing, options.rounds))
     work.git(tree, "checkout", "-q", "after")
-    times = interleaved(work, tree, env, {"tamis select": [tamis, "select"], **diff}, options.rounds)
+    commands = {
+        "tamis select": [tamis, "select"],
+        "tamis select --out DIR": [tamis, "select", "--out", work.folder / "out" / "select"],
+        "tamis select --head HEAD": [tamis, "select", "--head", "HEAD"],
+        **diff,
+        "git status": ["git", "status"],
+    }
+    times = interleaved(work, tree, env, commands, options.rounds)
     print_times(times)
-    ratios = [a / b for a, b in zip(*times.values())]
+    ratios = [a / b for a, b in zip(times["tamis select"], times["git diff --raw BASE HEAD"])]
     print(f"tamis select is {statistics.median(ratios):.2f} times git diff "
           f"({min(ratios):.2f}-{max(ratios):.2f})")
     return 0

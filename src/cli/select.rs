@@ -152,7 +152,7 @@ fn emit(
                 }
             }
         }
-        shared::write_json(&json().value()?, &out.join("selection.json"))?;
+        shared::write_json(&json(), &out.join("selection.json"))?;
     }
     shared::show_selection(json, selection, report)
 }

@@ -53,21 +53,23 @@ impl<'a> LateFile<'a> {
             ignore_files: Vec::new(),
         };
         let mut known: BTreeMap<&(Unit, Fingerprint), usize> = BTreeMap::new();
+        // Tests share their lists.
+        let mut lists: BTreeMap<*const (Unit, Fingerprint), Vec<usize>> = BTreeMap::new();
         for (test, evidence) in selection.excluded() {
             file.exclude.push(test);
-            let units: Vec<usize> = evidence
-                .late
-                .iter()
-                .map(|unit| {
+            if evidence.late.is_empty() {
+                continue;
+            }
+            let units = lists.entry(evidence.late.as_ptr()).or_insert_with(|| {
+                let numbers = evidence.late.iter().map(|unit| {
                     *known.entry(unit).or_insert_with(|| {
                         file.late.units.push(wire(&unit.0, unit.1));
                         file.late.units.len() - 1
                     })
-                })
-                .collect();
-            if !units.is_empty() {
-                file.late.tests.insert(test, units);
-            }
+                });
+                numbers.collect()
+            });
+            file.late.tests.insert(test, units.clone());
         }
         file
     }
