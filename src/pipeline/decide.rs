@@ -1,5 +1,6 @@
 //! From the project's state and its store to a verdict on every known test.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use anyhow::Result;
@@ -76,18 +77,25 @@ pub fn decide(
     if request.strategy == Strategy::All {
         return Ok(decision);
     }
-    let environment = environment_of(request, &mut decision);
+    // Asked only if some matrix is about this project: it starts a process.
+    let environment = OnceCell::new();
     let wanted = |header: &Header| {
         project.owns(&header.key)
-            && environment
-                .as_ref()
-                .is_none_or(|environment| header.key.environment == *environment)
             && request
                 .baseline
                 .is_none_or(|commit| header.commit == commit.to_string())
+            && match environment.get_or_init(|| environment_of(request)) {
+                Some(Ok(environment)) => header.key.environment == *environment,
+                Some(Err(_)) | None => true,
+            }
     };
     let head = view.revision().commit;
     let search = find_baseline(&project.repository, store, &head, wanted)?;
+    if let Some(Some(Err(error))) = environment.into_inner() {
+        decision.notes.push(format!(
+            "the interpreter cannot be asked about its environment: {error:#}"
+        ));
+    }
     decision.trouble = search.trouble;
     let Some(baseline) = search.baseline else {
         decision.selection = Selection::all(request.strategy, search.none_because);
@@ -134,17 +142,8 @@ pub fn decide(
 }
 
 /// The words that name the environment of the tests, if it can be asked.
-fn environment_of(request: &Request<'_>, decision: &mut Decision) -> Option<String> {
-    let prober = request.prober?;
-    match prober.environment() {
-        Ok(words) => Some(words),
-        Err(error) => {
-            decision.notes.push(format!(
-                "the interpreter cannot be asked about its environment: {error:#}"
-            ));
-            None
-        }
-    }
+fn environment_of(request: &Request<'_>) -> Option<Result<String>> {
+    request.prober.map(Prober::environment)
 }
 
 pub(super) fn delta_to(
