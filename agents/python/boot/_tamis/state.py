@@ -343,9 +343,10 @@ def _nonlocal_names(file):
     """The names in `nonlocal` statements, and perhaps more; `*` for any."""
     try:
         with open(file, "rb") as source:
-            found = _NONLOCAL.findall(source.read())
+            text = source.read()
     except (OSError, ValueError):
         return {b"*"}
+    found = _NONLOCAL.findall(text) if b"nonlocal" in text else ()
     return {name for names in found for name in re.findall(rb"\w+", names)}
 
 
@@ -362,7 +363,10 @@ def _held(value):
         parts.extend(list(held.values()))
     if isinstance(value, dict):
         if len(value) <= _WIDTH:
-            parts.extend(list(dict.values(value)))
+            # Marks of test functions say how tests run, not what they compute.
+            for key, held in list(dict.items(value)):
+                if type(key) is not str or key != "pytestmark":
+                    parts.append(held)
     elif isinstance(value, (list, set, deque)) and len(value) <= _WIDTH:
         parts.extend(list(value))
     return parts
