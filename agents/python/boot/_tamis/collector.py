@@ -8,6 +8,7 @@ methods:
 `write_through(agent)`: from now on the agent hears of each number at once;
 `scope_changed(scope)`: after that, numbers belong to another scope;
 `lost()`: why code may have run unseen since the last call, or `None`;
+`session_begins()`: from here on tests are collected and run;
 `audit(callback, names)`: audit events with these names go to `callback`.
 """
 
@@ -16,6 +17,9 @@ import sys
 import threading
 
 from . import agent as agent_module
+
+# Like `id`, which raises an audit event each time.
+identity = object.__hash__
 
 # Units that are not code have smaller numbers.
 FIRST_CODE = 1 << 30
@@ -48,7 +52,7 @@ class Pure:
                 number = self._by_place[place] = FIRST_CODE + len(self._by_place)
                 self._fresh.append((number,) + place)
             self._kept.append(code)
-            self._numbers[id(code)] = number
+            self._numbers[identity(code)] = number
             return number
         except Exception as error:
             self._agent.disable("first_sight", error)
@@ -73,6 +77,9 @@ class Pure:
 
     def lost(self):
         return None
+
+    def session_begins(self):
+        """Nothing to do for most."""
 
     def audit(self, callback, names):
         names = frozenset(names)
@@ -113,7 +120,7 @@ class Monitoring(Pure):
         first_sight = self._first_sight
 
         def started(code, offset):
-            number = numbers.get(id(code))
+            number = numbers.get(identity(code))
             if number is None:
                 number = first_sight(code)
                 if not number:
@@ -127,48 +134,81 @@ class Monitoring(Pure):
 
 
 class Profile(Pure):
-    """`sys.setprofile`, where nothing better is to be had."""
+    """`sys.setprofile`, where nothing better is to be had.
+
+    A trace function would hear of calls alone, not of every call and return
+    of C code as well, and costs less than half. But coverage tools and
+    debuggers want that place. So it is taken only when a test session begins,
+    if nobody has it, and given up when somebody else takes it.
+    """
 
     name = "python-profile"
 
     def start(self):
         self._hook = self._callback()
-        # Code of no interest, so that it is looked at once; as long as it
-        # lives, since the identity of a dead one may be used again.
+        self._tracer = None
+        threading.setprofile(self._hook)
+        sys.setprofile(self._hook)
+
+    def session_begins(self):
+        if sys.gettrace() is not None or sys.getprofile() is not self._hook:
+            return
+        self._tracer = self._on_call
+        threading.settrace(self._tracer)
+        sys.settrace(self._tracer)
+        threading.setprofile(None)
+        sys.setprofile(None)
+
+    def _give_up_trace(self):
+        self._tracer = None
+        # Another's trace function stays where it is.
         threading.setprofile(self._hook)
         sys.setprofile(self._hook)
 
     def _callback(self):
-        numbers = self._numbers
+        number_of = self._numbers.get
+        # Code of no interest, so that it is looked at once; as long as it
+        # lives, since the identity of a dead one may be used again.
         skipped = {}
-        first_sight = self._first_sight
 
-        def called(frame, event, argument):
-            if event != "call":
-                return
-            code = frame.f_code
-            number = numbers.get(id(code))
-            if number is None:
-                number = first_sight(code)
-                if not number:
-                    numbers[id(code)] = 0
-                    skipped[id(code)] = code
-                    return
-            if number and number not in self._ran:
-                self._ran.add(number)
-                if self._through is not None:
-                    self._through(number)
+        def call(frame, event, argument):
+            number = number_of(identity(frame.f_code))
+            if number:
+                if number not in self._ran:
+                    self._ran.add(number)
+                    if self._through is not None:
+                        self._through(number)
+            elif number is None:
+                code = frame.f_code
+                if self._first_sight(code):
+                    call(frame, event, argument)
+                else:
+                    self._numbers[identity(code)] = 0
+                    skipped[identity(code)] = code
 
-        return called
+        def call_or_not(frame, event, argument):
+            if event == "call":
+                call(frame, event, argument)
+
+        self._on_call = call
+        return call_or_not
 
     def lost(self):
-        if sys.getprofile() is self._hook or self._agent.finished:
+        held = self._hook if self._tracer is None else self._tracer
+        present = sys.getprofile() if self._tracer is None else sys.gettrace()
+        if present == held or self._agent.finished:
             return None
         if threading.current_thread() is not threading.main_thread():
             return None
-        if sys.getprofile() is None:
-            sys.setprofile(self._hook)
-        return "the program replaced the profile function"
+        if self._tracer is None:
+            if present is None:
+                sys.setprofile(self._hook)
+            return "the program replaced the profile function"
+        if present is None:
+            sys.settrace(self._tracer)
+        else:
+            self._give_up_trace()
+        return "the program replaced the trace function"
 
 
 class Native:
@@ -184,6 +224,9 @@ class Native:
         self.name = "native"
         self.audit = native.audit
         self.lost = native.lost
+
+    def session_begins(self):
+        """Nothing to do."""
 
     def start(self):
         paths = self._agent.paths

@@ -51,6 +51,7 @@ class Session:
     @guard
     def _describe(self):
         agent, config = self.agent, self.config
+        agent.collector.session_begins()
         # What changed until here changed for every test.
         agent.state.ran(agent.root_scope)
         agent.trace.write("config", options.describe(config))

@@ -10,6 +10,9 @@ import types
 import weakref
 from collections import deque
 
+# Like `id`, which raises an audit event each time.
+identity = object.__hash__
+
 # Types whose values are kept as they are: no program notices.
 _PLAIN = (int, float, complex, str, bytes, bool, type(None))
 
@@ -24,21 +27,21 @@ class Watch:
         self._keys = {}
 
     def watch_add(self, value):
-        index = self._indexes.get(id(value))
+        index = self._indexes.get(identity(value))
         if index is not None:
             return index
         state = _state(value)
         if state is None:
             return None
-        index = self._indexes[id(value)] = len(self._objects)
-        self._objects.append(_held(value, functools.partial(self._forget, id(value), index)))
+        index = self._indexes[identity(value)] = len(self._objects)
+        self._objects.append(_held(value, functools.partial(self._forget, identity(value), index)))
         self._states.append(state)
         return index
 
-    def _forget(self, identity, index, reference):
+    def _forget(self, former, index, reference):
         """The object died: its identity may be used again."""
-        if self._indexes.get(identity) == index:
-            del self._indexes[identity]
+        if self._indexes.get(former) == index:
+            del self._indexes[former]
 
     def watch_object(self, index):
         """The object with this index; `None` when it is no more."""
@@ -91,14 +94,14 @@ class _State:
     def __init__(self, items, has_keys):
         keys, values = items
         self.keys = keys if has_keys else None
-        self.identities = list(map(id, values))
+        self.identities = list(map(identity, values))
         self.guards = [_guard(value) for value in values]
 
     def equals(self, items):
         keys, values = items
         if len(values) != len(self.identities):
             return False
-        if not all(map(operator.eq, map(id, values), self.identities)):
+        if not all(map(operator.eq, map(identity, values), self.identities)):
             return False
         if self.keys is not None and not all(map(operator.is_, keys, self.keys)):
             return False
@@ -106,12 +109,12 @@ class _State:
 
     def different_keys(self, items):
         before = dict(zip(map(_name, self.keys), self.identities))
-        after = dict(zip(map(_name, items[0]), map(id, items[1])))
+        after = dict(zip(map(_name, items[0]), map(identity, items[1])))
         return [key for key in {**before, **after} if before.get(key) != after.get(key)]
 
 
 def _name(key):
-    return key if isinstance(key, (str, int, bytes)) else id(key)
+    return key if isinstance(key, (str, int, bytes)) else identity(key)
 
 
 def _guard(value):
