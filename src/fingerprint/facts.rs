@@ -57,6 +57,7 @@ pub struct Facts<'a> {
     cache: Option<&'a Cache>,
     modules: RefCell<FxHashMap<BString, Option<Rc<Analysis>>>>,
     listings: RefCell<FxHashMap<BString, Option<Names>>>,
+    real_dirs: RefCell<FxHashMap<BString, Place>>,
 }
 
 /// What a directory holds, sorted: names, and whether each is a directory.
@@ -85,6 +86,7 @@ impl<'a> Facts<'a> {
             cache,
             modules: RefCell::default(),
             listings: RefCell::default(),
+            real_dirs: RefCell::default(),
         }
     }
 
@@ -92,13 +94,52 @@ impl<'a> Facts<'a> {
         self.view
     }
 
-    /// Where the absolute `path` lies.
+    /// Where the absolute `path` of a run on this machine lies, symbolic links
+    /// above it resolved: git knows files by their real paths only.
     pub fn place(&self, path: &BStr) -> Place {
-        match path.strip_prefix(self.root.as_slice()) {
-            Some(b"") => Place::Inside(BString::default()),
-            Some(rest) if rest[0] == b'/' => Place::Inside(rest[1..].into()),
-            _ => Place::Outside(path.into()),
+        let relative = match path.strip_prefix(self.root.as_slice()) {
+            Some(b"") => return Place::Inside(BString::default()),
+            Some(rest) if rest[0] == b'/' => rest[1..].as_bstr(),
+            _ => return Place::Outside(path.into()),
+        };
+        let (dir, name) = split(relative);
+        if dir.is_empty() {
+            return Place::Inside(relative.into());
         }
+        let join = |dir: &BString| match dir.is_empty() {
+            true => name.into(),
+            false => BString::from([dir.as_slice(), b"/", name].concat()),
+        };
+        match self.real_dir(dir) {
+            Place::Inside(dir) => Place::Inside(join(&dir)),
+            Place::Outside(dir) => Place::Outside(join(&dir)),
+        }
+    }
+
+    /// Where a directory (relative) leads to by symbolic links; itself if it
+    /// is gone.
+    fn real_dir(&self, dir: &BStr) -> Place {
+        use std::os::unix::ffi::OsStrExt;
+        if let Some(known) = self.real_dirs.borrow().get(dir) {
+            return known.clone();
+        }
+        let here = [self.root.as_slice(), b"/", dir].concat();
+        let real = std::fs::canonicalize(std::ffi::OsStr::from_bytes(&here));
+        let place = match real {
+            Err(_) => Place::Inside(dir.into()),
+            Ok(real) => {
+                let real = real.as_os_str().as_bytes();
+                match real.strip_prefix(self.root.as_slice()) {
+                    Some(b"") => Place::Inside(BString::default()),
+                    Some(rest) if rest[0] == b'/' => Place::Inside(rest[1..].into()),
+                    _ => Place::Outside(real.into()),
+                }
+            }
+        };
+        self.real_dirs
+            .borrow_mut()
+            .insert(dir.into(), place.clone());
+        place
     }
 
     /// Whether `file` belongs to an installed package, whose `dist` unit then

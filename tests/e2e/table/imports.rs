@@ -2,7 +2,7 @@
 
 use crate::harness::*;
 
-cases!(closure, shadowing, optional, packages);
+cases!(closure, shadowing, optional, packages, linked);
 
 /// Function bodies that run during an import belong to all who import.
 fn closure() -> Case {
@@ -256,6 +256,56 @@ def test_none():
         "new module that nobody imports",
         [write("fresh.py", "X = 1\n")],
         NONE,
+    )
+}
+
+/// Modules behind a symbolic link to their folder.
+fn linked() -> Case {
+    Case::new(
+        r#"
+-- real/lib.py --
+VALUE = 1
+-- conftest.py --
+import os
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "linked"))
+-- test_it.py --
+import os
+
+from conftest import HERE
+
+
+def test_optional():
+    try:
+        import extra
+    except ImportError:
+        extra = None
+    assert extra is None
+
+
+def test_listing():
+    names = os.listdir(os.path.join(HERE, "linked"))
+    assert [name for name in names if name.endswith(".py")] == ["lib.py"]
+
+
+def test_lib():
+    import lib
+    assert lib.VALUE == 1
+"#,
+    )
+    .setup([symlink("linked", "real")])
+    .edit(
+        "module appears behind the link",
+        [write("real/extra.py", "")],
+        ["! test_it.py::test_optional", "! test_it.py::test_listing"],
+    )
+    .edit(
+        "module behind the link edited",
+        [write("real/lib.py", "VALUE = 2\n")],
+        // The listing holds `__pycache__` by now.
+        between(["! test_it.py::test_lib"], ["test_it.py::test_listing"]),
     )
 }
 
