@@ -218,7 +218,7 @@ unsafe fn look_at(
             continue;
         };
         if is_dead(part.object as usize, part.alive) {
-            part.release(garbage);
+            part.release(at, garbage);
             continue;
         }
         if part.is_changed(at, abilities) {
@@ -258,8 +258,11 @@ pub unsafe fn clear() {
     if let Some(id) = abilities().watcher
         && let Some(unwatch) = watch_function(c"PyDict_Unwatch")
     {
-        for dict in state.dicts.keys() {
-            unwatch(id, *dict as Ref);
+        for (dict, parts) in &state.dicts {
+            let mut parts = parts.iter().filter_map(|at| state.parts.get(*at));
+            if parts.any(|part| unsafe { !is_dead(part.object as usize, part.alive) }) {
+                unwatch(id, *dict as Ref);
+            }
         }
     }
     state.dicts.clear();
@@ -308,8 +311,17 @@ impl Part {
     }
 
     /// The object is dead: gives back what guards its former content.
-    unsafe fn release(&mut self, garbage: &mut Garbage) {
+    unsafe fn release(&mut self, at: usize, garbage: &mut Garbage) {
         forget(self.owner);
+        if let Reader::Dict(dict) = self.reader {
+            let dicts = &mut STATE.get().dicts;
+            if let Some(parts) = dicts.get_mut(&(dict as usize)) {
+                parts.retain(|part| *part != at);
+                if parts.is_empty() {
+                    dicts.remove(&(dict as usize));
+                }
+            }
+        }
         let (words, guards) = (std::mem::take(&mut self.words), std::mem::take(&mut self.guards));
         for (word, guard) in words.into_iter().zip(guards) {
             drop_guard(word, guard, garbage);

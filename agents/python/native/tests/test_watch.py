@@ -264,3 +264,35 @@ def test_random_changes_against_a_full_comparison(native, seed):
         assert set(expected) <= set(reported)
         assert all(n >= 20 for n in set(reported) - set(expected))
         known = now
+
+
+@pytest.mark.parametrize("make", [Plain, Registry], ids=["instance", "dict"])
+def test_weak_objects_are_not_kept_alive(native, make):
+    first = make()
+    first.x = 1
+    index = native.watch_add(first, True)
+    assert native.watch_add(first, True) == index
+    alive = weakref.ref(first)
+    del first
+    gc.collect()
+    assert alive() is None
+    # Likely at the same address.
+    others = [make() for _ in range(50)]
+    indexes = [native.watch_add(other, True) for other in others]
+    assert len({index, *indexes}) == 51
+    assert native.watch_changed() == []
+    others[7].x = 2
+    assert native.watch_changed() == [indexes[7]]
+    del others
+    gc.collect()
+    native.watch_clear()
+
+
+def test_deep_objects_are_looked_at_when_asked_for(native):
+    near, far = {}, {}
+    indexes = [native.watch_add(near), native.watch_add(far, False, True)]
+    near["x"] = far["x"] = 1
+    assert native.watch_changed(False) == indexes[:1]
+    assert native.watch_changed(False) == []
+    assert native.watch_changed() == indexes[1:]
+    assert native.watch_changed() == []
