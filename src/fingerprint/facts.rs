@@ -416,7 +416,8 @@ fn is_candidate(name: &BStr, is_dir: bool, stem: &BStr) -> bool {
         return false;
     };
     match rest {
-        b"" => is_dir,
+        // A link to a package is no directory to git.
+        b"" => true,
         b".py" | b".pyc" | b".so" | b".pyd" => !is_dir,
         _ => !is_dir && rest[0] == b'.' && (rest.ends_with(b".so") || rest.ends_with(b".pyd")),
     }
@@ -470,7 +471,7 @@ mod tests {
         assert!(is("json.py", false));
         assert!(is("json", true));
         assert!(is("json.cpython-311-x86_64-linux-gnu.so", false));
-        assert!(!is("json", false));
+        assert!(is("json", false));
         assert!(!is("json.py", true));
         assert!(!is("jsonx.py", false));
         assert!(!is("json.txt", false));

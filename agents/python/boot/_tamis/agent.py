@@ -2,7 +2,6 @@
 
 import atexit
 import functools
-import gc
 import os
 import sys
 import _thread
@@ -373,9 +372,6 @@ def start(trace_directory):
         agent.collector.start()
         if "TAMIS_SPAWN" in agent.hidden_environment:
             agent.become("child")
-        # The interpreter's and the agent's own objects live to the end: the
-        # garbage collector need not walk over them again and again.
-        gc.freeze()
     except Exception as error:
         agent.disable("start", error)
     return agent

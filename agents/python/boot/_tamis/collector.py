@@ -139,7 +139,8 @@ class Profile(Pure):
     A trace function would hear of calls alone, not of every call and return
     of C code as well, and costs less than half. But coverage tools and
     debuggers want that place. So it is taken only when a test session begins,
-    if nobody has it, and given up when somebody else takes it.
+    if nobody has it, and given up when somebody else keeps it. Whoever sets
+    one of the two, even for a moment, makes what ran meanwhile incomplete.
     """
 
     name = "python-profile"
@@ -147,8 +148,17 @@ class Profile(Pure):
     def start(self):
         self._hook = self._callback()
         self._tracer = None
+        self._touched = None
+        sys.addaudithook(self._watch_hooks)
         threading.setprofile(self._hook)
         sys.setprofile(self._hook)
+
+    def _watch_hooks(self, event, arguments):
+        if event == "sys.settrace" or event == "sys.setprofile":
+            caller = sys._getframe(1).f_code
+            # Not by this class, nor for a thread that begins with our hook.
+            if caller.co_filename != __file__ and caller.co_name != "_bootstrap_inner":
+                self._touched = "the program used %s" % event
 
     def session_begins(self):
         if sys.gettrace() is not None or sys.getprofile() is not self._hook:
@@ -196,8 +206,11 @@ class Profile(Pure):
     def lost(self):
         held = self._hook if self._tracer is None else self._tracer
         present = sys.getprofile() if self._tracer is None else sys.gettrace()
-        if present == held or self._agent.finished:
+        touched, self._touched = self._touched, None
+        if self._agent.finished:
             return None
+        if present == held:
+            return touched
         if threading.current_thread() is not threading.main_thread():
             return None
         if self._tracer is None:

@@ -47,13 +47,14 @@ def install(agent):
         if isinstance(name, bytes):
             name = os.fsdecode(name)
         if isinstance(name, str) and agent.acts(sys._getframe(3)):
+            scope = agent.top
             value = envvars.fingerprint_of(name, agent.start_environment)
             if name in _OF_ALL and agent.role == "main":
                 agent.note("env", name, value, agent.root_scope)
                 settled.add(name)
             else:
-                agent.note("env", name, value)
-                agent.top.variables.add(name)
+                agent.note("env", name, value, scope)
+                scope.variables.add(name)
 
     def getitem(self, key):
         if self is environ or self is environb:

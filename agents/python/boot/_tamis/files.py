@@ -334,9 +334,11 @@ def _install_probes(agent, files):
             return
         kind = found.st_mode
         if stat.S_ISDIR(kind):
+            scope = agent.top
             files.probe(path, "dir")
-            if arguments and path == arguments[0]:
-                agent.top.directories.add(path)
+            # Not if another thread has begun another scope meanwhile.
+            if arguments and path == arguments[0] and agent.top is scope:
+                scope.directories.add(path)
         elif _asks_for_kind(frame):
             files.probe(path, "file")
         elif stat.S_ISLNK(kind):

@@ -3,6 +3,7 @@
 PYTEST_DONT_REWRITE
 """
 
+import gc
 import os
 import time
 
@@ -33,11 +34,16 @@ class Session:
         self.starting = True
         self.test = None
         self.deselected = []
+        # Records of tests whose changes of state are not all told yet.
+        self.ended = []
         self.collect_scopes = {}
         self.conftest_scopes = {}
         if agent.role is None:
             agent.become("main")
         agent.finished = False
+        # pytest's and the agent's own objects live to the end: the garbage
+        # collector need not walk over them again and again.
+        gc.freeze()
         fixtures.watch(agent, self)
         _watch_conftests(agent, self)
 
@@ -72,6 +78,7 @@ class Session:
     @guard
     def _finish(self):
         self.agent.state.ran(None, final=True)
+        self._tell_ended()
         # What reports and coverage read from here on is no dependency.
         self.agent.flush()
         self.agent.finished = True
@@ -190,9 +197,18 @@ class Session:
             return
         # Into the file together with the beginning of the next test.
         agent.settle()
-        agent.trace.write(
-            "t", test.scope.number, test.id, test.outcome(), seconds, test.incomplete
+        self.ended.append(
+            ("t", test.scope.number, test.id, test.outcome(), seconds, test.incomplete)
         )
+        if not agent.state.pending:
+            self._tell_ended()
+
+    def _tell_ended(self):
+        # Without this record a test's row is incomplete: should the process
+        # die before its state was compared, nothing is taken for unchanged.
+        for record in self.ended:
+            self.agent.trace.write(*record)
+        del self.ended[:]
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report):

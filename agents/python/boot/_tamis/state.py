@@ -26,13 +26,15 @@ _OBJECTS = 50000
 _OBJECTS_IN_PYTHON = 20000
 _WIDTH = 5000
 
-# What is at most so far from a global is looked at after every test; what
-# hangs on it too if that is cheap.
+# What is at most so far from a global, or from an object that changed, is
+# looked at after every test; the rest as often as the budget allows.
 _SHALLOW = 0
 
 # The share of the elapsed time that all other checks may take.
 _BUDGET = 0.03
 
+# What a suspended function, or anybody by hand, may assign later.
+_ANY_CELL = re.compile(rb"\b(yield|await|async|cell_contents)\b")
 _NONLOCAL = re.compile(rb"\bnonlocal\b([\w\s,\\]*)")
 
 # `Py_TPFLAGS_HEAPTYPE`: a class that is not part of C code.
@@ -199,7 +201,11 @@ class State:
         names = self._nonlocals.get(file)
         if names is None:
             names = self._nonlocals[file] = _nonlocal_names(file)
-        return name.encode() in names or b"*" in names
+        name = name.encode()
+        # In a class, `__name` stands for `_Class__name`.
+        return b"*" in names or any(
+            name == one or (one[:2] == b"__" and name.endswith(one)) for one in names
+        )
 
     def _is_watched(self, kind):
         return kind in _CONTAINERS or self._is_watched_class(kind)
@@ -346,6 +352,8 @@ def _nonlocal_names(file):
         with open(file, "rb") as source:
             text = source.read()
     except (OSError, ValueError):
+        return {b"*"}
+    if not text.isascii() or _ANY_CELL.search(text):
         return {b"*"}
     found = _NONLOCAL.findall(text) if b"nonlocal" in text else ()
     return {name for names in found for name in re.findall(rb"\w+", names)}

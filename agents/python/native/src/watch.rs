@@ -179,9 +179,13 @@ pub unsafe fn changed(deep: bool) -> Vec<u32> {
     }
     let mut changed: Vec<u32> = Vec::new();
     // Only `add` grows the parts, and it refuses while we are busy.
-    look_at(&mut STATE.get().shallow, abilities, &mut changed, &mut garbage);
+    let mut parts = std::mem::take(&mut STATE.get().shallow);
+    look_at(&mut parts, abilities, &mut changed, &mut garbage);
+    STATE.get().shallow = parts;
     if deep {
-        look_at(&mut STATE.get().deep, abilities, &mut changed, &mut garbage);
+        let mut parts = std::mem::take(&mut STATE.get().deep);
+        look_at(&mut parts, abilities, &mut changed, &mut garbage);
+        STATE.get().deep = parts;
     }
     STATE.get().busy = false;
     garbage.empty();
