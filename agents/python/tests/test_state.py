@@ -154,3 +154,45 @@ def test_watch_does_not_keep_removed_values_alive(project):
             assert reference() is None
     """)
     project.pytest("test_it.py")
+
+
+def test_variables_of_enclosing_functions(project):
+    project.write("counter.py", """
+        def make():
+            z\u00e4hler = 0
+            def bump():
+                nonlocal z\u00e4hler
+                z\u00e4hler += 1
+            return bump
+        bump = make()
+    """)
+    project.write("mangled.py", """
+        class K:
+            def make(self):
+                __n = 0
+                def bump():
+                    nonlocal __n
+                    __n += 1
+                return bump
+        bump = K().make()
+    """)
+    project.write("held.py", """
+        def make():
+            n = 0
+            def get(): return n
+            yield get
+            n = 1
+        steps = make()
+        get = next(steps)
+    """)
+    project.write("test_it.py", """
+        import counter, held, mangled
+        def test_bump(): counter.bump()
+        def test_mangled(): mangled.bump()
+        def test_held(): next(held.steps, None)
+        def test_nothing(): pass
+    """)
+    found = changes(project.pytest("test_it.py"))
+    assert ("counter.py:bump", "test_it.py::test_bump") in found
+    assert ("mangled.py:bump", "test_it.py::test_mangled") in found
+    assert ("held.py:get", "test_it.py::test_held") in found
