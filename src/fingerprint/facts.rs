@@ -97,14 +97,13 @@ impl<'a> Facts<'a> {
     /// Where the absolute `path` of a run on this machine lies, symbolic links
     /// above it resolved: git knows files by their real paths only.
     pub fn place(&self, path: &BStr) -> Place {
-        let relative = match path.strip_prefix(self.root.as_slice()) {
-            Some(b"") => return Place::Inside(BString::default()),
-            Some(rest) if rest[0] == b'/' => rest[1..].as_bstr(),
-            _ => return Place::Outside(path.into()),
+        let relative = match self.beneath_root(path) {
+            Place::Inside(relative) => relative,
+            outside => return outside,
         };
-        let (dir, name) = split(relative);
+        let (dir, name) = split(relative.as_bstr());
         if dir.is_empty() {
-            return Place::Inside(relative.into());
+            return Place::Inside(relative);
         }
         let join = |dir: &BString| match dir.is_empty() {
             true => name.into(),
@@ -113,6 +112,15 @@ impl<'a> Facts<'a> {
         match self.real_dir(dir) {
             Place::Inside(dir) => Place::Inside(join(&dir)),
             Place::Outside(dir) => Place::Outside(join(&dir)),
+        }
+    }
+
+    /// Where the absolute `path` lies by its text alone.
+    fn beneath_root(&self, path: &BStr) -> Place {
+        match path.strip_prefix(self.root.as_slice()) {
+            Some(b"") => Place::Inside(BString::default()),
+            Some(rest) if rest[0] == b'/' => Place::Inside(rest[1..].into()),
+            _ => Place::Outside(path.into()),
         }
     }
 
@@ -127,14 +135,7 @@ impl<'a> Facts<'a> {
         let real = std::fs::canonicalize(std::ffi::OsStr::from_bytes(&here));
         let place = match real {
             Err(_) => Place::Inside(dir.into()),
-            Ok(real) => {
-                let real = real.as_os_str().as_bytes();
-                match real.strip_prefix(self.root.as_slice()) {
-                    Some(b"") => Place::Inside(BString::default()),
-                    Some(rest) if rest[0] == b'/' => Place::Inside(rest[1..].into()),
-                    _ => Place::Outside(real.into()),
-                }
-            }
+            Ok(real) => self.beneath_root(real.as_os_str().as_bytes().as_bstr()),
         };
         self.real_dirs
             .borrow_mut()

@@ -26,14 +26,15 @@ impl Delta {
         if path.is_empty() {
             return !self.paths.is_empty();
         }
+        if self.replaces(path) {
+            return true;
+        }
         let mut below = path.to_owned();
         below.push(b'/');
-        self.replaces(path)
-            || self
-                .paths
-                .range(below.clone()..)
-                .next()
-                .is_some_and(|path| path.starts_with(&below))
+        self.paths
+            .range(below.clone()..)
+            .next()
+            .is_some_and(|path| path.starts_with(&below))
     }
 
     /// Whether `path` itself or something above it differs.
