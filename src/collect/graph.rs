@@ -38,6 +38,8 @@ pub struct Graph {
     pub definitions: Vec<Definition>,
     /// The import node of each module file that a test process imported.
     pub imports: FxHashMap<BString, NodeId>,
+    /// By module file: the dotted names that it was imported under.
+    pub module_names: FxHashMap<BString, Vec<String>>,
     /// The collect node of each test file.
     pub collects: FxHashMap<BString, NodeId>,
     pub state: Vec<StateChange>,
@@ -105,6 +107,7 @@ impl<'a> Building<'a> {
                 nodes: vec![Node::default()],
                 definitions: Vec::new(),
                 imports: FxHashMap::default(),
+                module_names: FxHashMap::default(),
                 collects: FxHashMap::default(),
                 state: Vec::new(),
                 places: vec![FxHashMap::default(); traces.len()],
@@ -138,6 +141,15 @@ impl<'a> Building<'a> {
                     }
                 },
             };
+            if scope.kind == ScopeKind::Import
+                && let Some(name) = &scope.extra
+            {
+                let known = self.graph.module_names.entry(scope.name.clone());
+                let known = known.or_default();
+                if !known.contains(name) {
+                    known.push(name.clone());
+                }
+            }
             if in_test_process && scope.kind == ScopeKind::Import {
                 self.graph.imports.insert(scope.name.clone(), node);
             }

@@ -2,8 +2,13 @@
 //! processes into one graph, and closes each test over it.
 
 mod graph;
+mod meaning;
+mod modules;
+mod names;
 mod rows;
+mod state;
 mod trace;
+mod units;
 
 pub use graph::{Graph, NodeId};
 pub use rows::{Collected, CollectedRow, collect};

@@ -1,19 +1,21 @@
 //! Each test's row: the closure over the scopes that it needs, in units.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use anyhow::Result;
 use bstr::{BStr, BString, ByteSlice};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::graph::{DefinitionId, Graph, NodeId, SESSION};
-use super::trace::{Definition, Found, Role, Trace, TraceError};
-use crate::fingerprint::{Analysis, Facts, Place, UNTRACKED, UnitAt, split};
+use super::meaning::Meaning;
+use super::modules::Module;
+use super::names::{Closed, NameClosure};
+use super::trace::{Definition, Role, Trace, TraceError};
+use super::units::{UnitIndex, UnitTable};
+use crate::fingerprint::{Analysis, Facts, Place, split};
 use crate::matrix::{Fingerprint, Outcome, Unit, UnitKind};
 use crate::runners::pytest;
-
-/// Index into [`Collected::units`].
-pub type UnitIndex = u32;
 
 /// The rows of one run.
 #[derive(Debug, Default)]
@@ -77,24 +79,16 @@ pub fn collect(
     closing.rows(traces, project)
 }
 
-/// What a definition stands for: units, and perhaps a module whose import
-/// everything that runs its code needs.
-#[derive(Clone, Debug, Default)]
-struct Meaning {
-    units: Vec<UnitIndex>,
-    module: Option<BString>,
-}
-
-struct Closing<'a> {
-    facts: &'a Facts<'a>,
-    edges: Vec<Vec<NodeId>>,
+pub(super) struct Closing<'a> {
+    pub facts: &'a Facts<'a>,
+    pub edges: Vec<Vec<NodeId>>,
     /// By node: edges (second) that count for whoever also reaches the first.
-    conditional: FxHashMap<NodeId, Vec<(NodeId, NodeId)>>,
-    node_units: Vec<Vec<UnitIndex>>,
-    graph: Graph,
-    units: Vec<Unit>,
-    index: FxHashMap<Unit, UnitIndex>,
-    seen: BTreeMap<Unit, Fingerprint>,
+    pub conditional: FxHashMap<NodeId, Vec<(NodeId, NodeId)>>,
+    pub node_units: Vec<Vec<UnitIndex>>,
+    pub graph: Graph,
+    pub table: UnitTable,
+    pub names: NameClosure,
+    pub seen: BTreeMap<Unit, Fingerprint>,
 }
 
 impl<'a> Closing<'a> {
@@ -104,11 +98,12 @@ impl<'a> Closing<'a> {
             edges: graph.nodes.iter().map(|node| node.edges.clone()).collect(),
             conditional: FxHashMap::default(),
             node_units: vec![Vec::new(); graph.nodes.len()],
-            units: Vec::new(),
-            index: FxHashMap::default(),
+            table: UnitTable::default(),
+            names: NameClosure::default(),
             seen: BTreeMap::new(),
             graph,
         };
+        closing.add_modules()?;
         let meanings: Vec<Meaning> = (0..closing.graph.definitions.len())
             .map(|id| closing.meaning(id as DefinitionId))
             .collect::<Result<_>>()?;
@@ -117,6 +112,11 @@ impl<'a> Closing<'a> {
             for at in 0..closing.graph.nodes[node].definitions.len() {
                 let meaning = &meanings[closing.graph.nodes[node].definitions[at] as usize];
                 closing.node_units[node].extend(&meaning.units);
+                if meaning.is_wide || meaning.taken.is_some() {
+                    let names = closing.names.nodes.entry(node as NodeId).or_default();
+                    names.is_wide |= meaning.is_wide;
+                    names.taken.extend(meaning.taken);
+                }
                 if let Some(module) = &meaning.module
                     && modules.insert(module.clone())
                     && let Some(import) = closing.graph.imports.get(module)
@@ -129,123 +129,46 @@ impl<'a> Closing<'a> {
         Ok(closing)
     }
 
-    fn intern(&mut self, unit: Unit) -> UnitIndex {
-        if let Some(index) = self.index.get(&unit) {
-            return *index;
-        }
-        let index = self.units.len() as UnitIndex;
-        self.units.push(unit.clone());
-        self.index.insert(unit, index);
-        index
+    pub fn intern(&mut self, unit: Unit) -> UnitIndex {
+        self.table.intern(unit)
     }
 
-    fn meaning(&mut self, id: DefinitionId) -> Result<Meaning> {
-        let definition = self.graph.definitions[id as usize].clone();
-        let unit = match definition {
-            Definition::Code {
+    /// The sources that the run executed, split by name.
+    fn add_modules(&mut self) -> Result<()> {
+        let executed = self.graph.definitions.iter().filter_map(|one| match one {
+            Definition::Code { file, .. } => Some(file),
+            _ => None,
+        });
+        let files: BTreeSet<BString> = executed
+            .chain(self.graph.imports.keys())
+            .filter(|file| file.ends_with(b".py") && !Facts::is_third_party(file.as_bstr()))
+            .cloned()
+            .collect();
+        for file in files {
+            let (Place::Inside(path) | Place::Outside(path)) = self.facts.place(file.as_bstr());
+            let Some(analysis) = self.facts.module(path.as_bstr())? else {
+                continue;
+            };
+            if matches!(&*analysis, Analysis::Unparsed(_)) {
+                continue;
+            }
+            let is_outside = path.first() == Some(&b'/');
+            let names = self.graph.module_names.get(&file);
+            let module = Module {
+                is_generated: !is_outside && self.facts.is_generated(path.as_bstr())?,
                 file,
-                first_line,
-                name,
-            } => return self.code(file, first_line, &name),
-            Definition::File { path, fingerprint } => {
-                let unit = self.placed(UnitKind::File, path.as_bstr())?;
-                if let Some(fingerprint) = fingerprint {
-                    self.seen.insert(unit.clone(), fingerprint);
-                }
-                unit
-            }
-            Definition::Exists { path, found } => {
-                let mut unit = self.placed(UnitKind::Exists, path.as_bstr())?;
-                if found == Found::Missing {
-                    unit.name.clear();
-                }
-                unit
-            }
-            Definition::Lookup { path } => self.placed(UnitKind::Lookup, path.as_bstr())?,
-            Definition::Dir { path } => self.placed(UnitKind::Dir, path.as_bstr())?,
-            Definition::Env { name, fingerprint } => self.late(UnitKind::Env, name, fingerprint),
-            Definition::Dist { name, fingerprint } => self.late(UnitKind::Dist, name, fingerprint),
-            Definition::Runtime { name, fingerprint } => {
-                self.late(UnitKind::Runtime, name, fingerprint)
-            }
-        };
-        Ok(Meaning {
-            units: vec![self.intern(unit)],
-            module: None,
-        })
-    }
-
-    fn late(&mut self, kind: UnitKind, name: String, seen: Option<Fingerprint>) -> Unit {
-        let unit = Unit::new(kind, "", name);
-        self.seen
-            .insert(unit.clone(), seen.unwrap_or(Fingerprint::MISSING));
-        unit
-    }
-
-    /// A unit for an absolute path; files that git does not track are marked.
-    fn placed(&self, kind: UnitKind, path: &BStr) -> Result<Unit> {
-        Ok(match self.facts.place(path) {
-            Place::Outside(path) => Unit::new(kind, path, ""),
-            Place::Inside(path) => {
-                let can_be_generated = matches!(kind, UnitKind::File | UnitKind::Exists);
-                let name = if can_be_generated && self.facts.is_generated(path.as_bstr())? {
-                    UNTRACKED
-                } else {
-                    ""
-                };
-                Unit::new(kind, path, name)
-            }
-        })
-    }
-
-    fn code(&mut self, file: BString, first_line: u32, name: &str) -> Result<Meaning> {
-        let path = match self.facts.place(file.as_bstr()) {
-            Place::Inside(path) | Place::Outside(path) => path,
-        };
-        let unit = match self.source(path.as_bstr())? {
-            None => self.placed(UnitKind::File, file.as_bstr())?,
-            Some(analysis) => match &*analysis {
-                Analysis::Unparsed(_) => self.placed(UnitKind::File, file.as_bstr())?,
-                Analysis::Parsed(module) => match module.unit_at(first_line, name) {
-                    Some(UnitAt::Code(name)) => Unit::new(UnitKind::Code, path, name),
-                    Some(UnitAt::Skeleton) => Unit::new(UnitKind::Skeleton, path, ""),
-                    // Not code of this source: generated under its name.
-                    None => self.placed(UnitKind::File, file.as_bstr())?,
-                },
-            },
-        };
-        let mut units = vec![self.intern(unit)];
-        if !self.graph.imports.contains_key(&file) {
-            // Run by other means than an import (`runpy`, `exec`).
-            let whole = self.module_unit(file.as_bstr())?;
-            units.push(self.intern(whole));
+                path,
+                analysis,
+            };
+            self.names
+                .modules
+                .add(module, names.map_or(&[], Vec::as_slice));
         }
-        Ok(Meaning {
-            units,
-            module: Some(file),
-        })
+        self.names.index(&mut self.table);
+        Ok(())
     }
 
-    /// The analysis of a source file, unless it is generated.
-    fn source(&self, path: &BStr) -> Result<Option<std::rc::Rc<Analysis>>> {
-        if path.first() != Some(&b'/') && self.facts.is_generated(path)? {
-            return Ok(None);
-        }
-        self.facts.module(path)
-    }
-
-    /// The skeleton of a module, or the whole file where it has none.
-    fn module_unit(&self, file: &BStr) -> Result<Unit> {
-        let path = match self.facts.place(file) {
-            Place::Inside(path) | Place::Outside(path) => path,
-        };
-        match self.source(path.as_bstr())?.as_deref() {
-            Some(Analysis::Parsed(_)) => Ok(Unit::new(UnitKind::Skeleton, path, "")),
-            Some(Analysis::Unparsed(_)) | None => self.placed(UnitKind::File, file),
-        }
-    }
-
-    /// Whoever needs a module's import needs the module's skeleton.
+    /// Whoever needs a module's import needs what the module does then.
     fn attach_modules(&mut self) -> Result<()> {
         let imports: Vec<(BString, NodeId)> = self
             .graph
@@ -254,17 +177,31 @@ impl<'a> Closing<'a> {
             .map(|(file, node)| (file.clone(), *node))
             .collect();
         for (file, node) in imports {
-            if !file.ends_with(b".py") {
+            let is_third_party = Facts::is_third_party(file.as_bstr());
+            if !file.ends_with(b".py") || is_third_party {
+                self.attach_foreign(node);
                 continue;
             }
-            if Facts::is_third_party(file.as_bstr()) {
-                continue;
-            }
-            let unit = self.module_unit(file.as_bstr())?;
-            let index = self.intern(unit);
-            self.node_units[node as usize].push(index);
+            let module = self.names.modules.of_file(file.as_bstr());
+            let unit = self.import_unit(file.as_bstr(), module)?;
+            self.node_units[node as usize].push(unit);
+            self.names.nodes.entry(node).or_default().module = module;
         }
         Ok(())
+    }
+
+    /// Code that is not followed has the modules that it imports.
+    fn attach_foreign(&mut self, node: NodeId) {
+        let needed = &self.graph.nodes[node as usize].edges;
+        let taken: Vec<_> = self
+            .graph
+            .imports
+            .iter()
+            .filter(|(_, import)| needed.contains(import))
+            .filter_map(|(file, _)| self.names.modules.of_file(file.as_bstr()))
+            .collect();
+        let names = self.names.nodes.entry(node).or_default();
+        names.taken.extend(taken);
     }
 
     /// A test file depends on what pytest looks for around it: `conftest.py`
@@ -277,6 +214,9 @@ impl<'a> Closing<'a> {
         files.extend(self.graph.collects.keys().cloned());
         files.sort();
         files.dedup();
+        for file in &files {
+            self.names.read_whole(file.as_bstr());
+        }
         let mut nodes: FxHashMap<BString, NodeId> = FxHashMap::default();
         for file in files {
             let collect = self.collect_node(&file);
@@ -316,7 +256,7 @@ impl<'a> Closing<'a> {
         node
     }
 
-    fn fresh(&mut self) -> NodeId {
+    pub fn fresh(&mut self) -> NodeId {
         self.edges.push(Vec::new());
         self.node_units.push(Vec::new());
         self.graph.nodes.push(super::graph::Node::default());
@@ -338,84 +278,9 @@ impl<'a> Closing<'a> {
         }
     }
 
-    /// State that outlives a test: whoever runs code that names a global, or
-    /// may reach it without naming it, needs what those did that changed it.
-    fn attach_state(&mut self) -> Result<()> {
-        let mut changes = std::mem::take(&mut self.graph.state);
-        changes.sort();
-        changes.dedup();
-        let mut by_name: BTreeMap<(BString, String), Vec<NodeId>> = BTreeMap::new();
-        for change in changes {
-            by_name
-                .entry((change.file, change.name))
-                .or_default()
-                .push(change.by);
-        }
-        for ((file, name), changers) in by_name {
-            let node = self.fresh();
-            self.edges[node as usize] = changers;
-            let naming = match variable(&name) {
-                Some(variable) => self.units_reading(variable),
-                None => self.units_naming(file.as_bstr(), &name)?,
-            };
-            // Only who has the module can reach what it holds.
-            let module = self.graph.imports.get(&file).copied();
-            for at in 0..node as usize {
-                if self.node_units[at].iter().any(|unit| naming.contains(unit)) {
-                    match module {
-                        None => self.edges[at].push(node),
-                        Some(module) => {
-                            self.conditional
-                                .entry(at as NodeId)
-                                .or_default()
-                                .push((module, node));
-                        }
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// The reads of an environment variable, alone or with all others.
-    fn units_reading(&self, variable: &str) -> FxHashSet<UnitIndex> {
-        let units = self.units.iter().enumerate();
-        units
-            .filter(|(_, unit)| unit.kind == UnitKind::Env)
-            .filter(|(_, unit)| unit.name == variable || unit.name == "*")
-            .map(|(at, _)| at as UnitIndex)
-            .collect()
-    }
-
-    /// The code that mentions the last part of `name`, a global (or an
-    /// attribute of a class) of the module in `file`. The module's own
-    /// skeleton defines it and so does not count.
-    fn units_naming(&self, file: &BStr, name: &str) -> Result<FxHashSet<UnitIndex>> {
-        let identifier = name.rsplit('.').next().unwrap_or(name);
-        let owner = match self.facts.place(file) {
-            Place::Inside(path) | Place::Outside(path) => path,
-        };
-        let mut found = FxHashSet::default();
-        for (at, unit) in self.units.iter().enumerate() {
-            let part = match unit.kind {
-                UnitKind::Code => Some(unit.name.as_str()),
-                UnitKind::Skeleton if unit.path != owner => None,
-                _ => continue,
-            };
-            if let Some(analysis) = self.facts.module(unit.path())?
-                && let Analysis::Parsed(module) = &*analysis
-                && (module.mentions(part, identifier)
-                    || (part.is_some() && module.is_dynamic(part)))
-            {
-                found.insert(at as UnitIndex);
-            }
-        }
-        Ok(found)
-    }
-
     fn rows(mut self, traces: &[Trace], project: &BStr) -> Result<Collected> {
         let mut collected = Collected::default();
-        let mut bases: FxHashMap<BString, Base> = FxHashMap::default();
+        let mut bases: FxHashMap<BString, Rc<Base>> = FxHashMap::default();
         let mut rows: BTreeMap<String, CollectedRow> = BTreeMap::new();
         let mut position = 0;
         for (at, trace) in traces.iter().enumerate() {
@@ -444,7 +309,8 @@ impl<'a> Closing<'a> {
                     Some(base) => base,
                     None => {
                         let reached = self.reach(&[SESSION, collect], None);
-                        collected.bases.push(self.units_in(&reached.order));
+                        let closed = self.close(&reached.order, None);
+                        collected.bases.push(closed.units());
                         let mut marks = vec![false; self.edges.len()];
                         for node in &reached.order {
                             marks[*node as usize] = true;
@@ -452,11 +318,13 @@ impl<'a> Closing<'a> {
                         let base = Base {
                             index: collected.bases.len() - 1,
                             marks,
+                            closed,
                             incomplete: reached.incomplete,
                         };
-                        bases.entry(begin.file.clone()).or_insert(base)
+                        bases.entry(begin.file.clone()).or_insert(Rc::new(base))
                     }
                 };
+                let base = base.clone();
                 let own = match self.graph.node_of(at, begin.scope) {
                     Some(node) => self.reach(&[node], Some(&base.marks)),
                     None => Reached {
@@ -468,7 +336,7 @@ impl<'a> Closing<'a> {
                 let row = CollectedRow {
                     test: format!("{prefix}{}", begin.test),
                     base: base.index,
-                    own: self.units_in(&own.order),
+                    own: self.close(&own.order, Some(&base.closed)).units(),
                     outcome: end.map_or(Outcome::Crashed, |end| end.outcome),
                     duration_ms: end.map_or(0, |end| (end.seconds * 1000.0).round() as u32),
                     position,
@@ -486,12 +354,12 @@ impl<'a> Closing<'a> {
         let mut starts: Vec<NodeId> = self.graph.collects.values().copied().collect();
         starts.push(SESSION);
         let reached = self.reach(&starts, None);
-        collected.collection = self.units_in(&reached.order);
+        collected.collection = self.close(&reached.order, None).units();
         if reached.incomplete.is_some() {
             collected.items = None;
         }
         collected.rows = rows.into_values().collect();
-        collected.units = self.units;
+        collected.units = self.table.into_units();
         collected.seen = self.seen;
         if let Some(items) = &mut collected.items {
             items.sort();
@@ -558,14 +426,15 @@ impl<'a> Closing<'a> {
         }
     }
 
-    fn units_in(&self, nodes: &[NodeId]) -> Vec<UnitIndex> {
+    /// The units of `nodes`, and those that they lead to by name.
+    fn close(&mut self, nodes: &[NodeId], base: Option<&Closed>) -> Closed {
         let mut units: Vec<UnitIndex> = nodes
             .iter()
             .flat_map(|node| self.node_units[*node as usize].iter().copied())
             .collect();
         units.sort_unstable();
         units.dedup();
-        units
+        self.names.close(&mut self.table, nodes, &units, base)
     }
 }
 
@@ -574,12 +443,8 @@ struct Base {
     index: usize,
     /// By node, whether it is part of the base.
     marks: Vec<bool>,
+    closed: Closed,
     incomplete: Option<String>,
-}
-
-/// The variable of a state change called `environ[NAME]`.
-fn variable(name: &str) -> Option<&str> {
-    name.strip_prefix("environ[")?.strip_suffix(']')
 }
 
 struct Reached {

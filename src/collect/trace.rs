@@ -77,6 +77,12 @@ pub enum Definition {
     Dir {
         path: BString,
     },
+    /// A module was handed to code that is not followed by its names.
+    Module {
+        path: BString,
+    },
+    /// Code ran that may reach any name.
+    Names,
     Env {
         name: String,
         fingerprint: Option<Fingerprint>,
@@ -395,6 +401,10 @@ fn observation(kind: &str, path: &Value, value: &Value) -> Result<Definition> {
         "dir" => Definition::Dir {
             path: path_of(path)?,
         },
+        "module" => Definition::Module {
+            path: path_of(path)?,
+        },
+        "names" => Definition::Names,
         "env" => Definition::Env {
             name: text(path)?,
             fingerprint: fingerprint(value)?,

@@ -13,8 +13,10 @@ use anyhow::{Context, Result};
 use fs_err as fs;
 
 use super::codec::{decode, encode};
-use super::{DIGEST_VERSION, ModuleUnits};
+use super::{DIGEST_VERSION, ModuleUnits, NAMES_VERSION};
 
+/// Version of what an entry holds.
+const CONTENT: u32 = 2;
 /// Bytes of the digest at the start of an entry.
 const DIGEST: usize = 16;
 
@@ -34,7 +36,8 @@ pub struct Trimmed {
 impl Cache {
     /// The cache in `dir`, which is made if need be.
     pub fn open(dir: &Path) -> Result<Cache> {
-        let entries = dir.join(format!("v{DIGEST_VERSION}"));
+        let version = format!("v{DIGEST_VERSION}.{NAMES_VERSION}.{CONTENT}");
+        let entries = dir.join(version);
         fs::create_dir_all(&entries)
             .context("the cache of source analyses cannot be made; run without it")?;
         Ok(Cache {
@@ -110,7 +113,11 @@ fn is_version(path: &Path) -> bool {
     path.file_name()
         .and_then(|name| name.to_str())
         .and_then(|name| name.strip_prefix('v'))
-        .is_some_and(|number| number.parse::<u32>().is_ok())
+        .is_some_and(|numbers| {
+            numbers
+                .split('.')
+                .all(|number| number.parse::<u32>().is_ok())
+        })
 }
 
 /// Adds time of writing, path and size of every file below `dir`.
@@ -149,6 +156,9 @@ class C:
     @x.setter
     def x(self, value): pass
 def é[T](): type A = T
+from .m import a, b as c
+N = a.f(lambda: c)
+def f(): return c.d.e + unknown
 ";
 
     #[test]

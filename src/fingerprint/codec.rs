@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use super::names::{Import, Lines, Names, Part, Uses};
 use super::{ModuleUnits, Outline, Reach, Span};
 use crate::matrix::Fingerprint;
 
@@ -31,6 +32,7 @@ pub(super) fn encode(units: &ModuleUnits) -> Vec<u8> {
         put(&mut out, (*hash).into());
     }
     put_sorted(&mut out, &outline.evaluators);
+    put_names(&mut out, &units.names);
     out
 }
 
@@ -63,12 +65,14 @@ pub(super) fn decode(bytes: &[u8]) -> Option<ModuleUnits> {
         outline.definitions.push((input.number()?, input.number()?));
     }
     outline.evaluators = input.sorted()?;
+    let names = input.names()?;
     input.0.is_empty().then_some(ModuleUnits {
         skeleton,
         code,
         skeleton_reach,
         code_reach,
         outline,
+        names,
     })
 }
 
@@ -98,6 +102,69 @@ fn put_reach(out: &mut Vec<u8>, print: Fingerprint, reach: &Reach) {
     out.extend_from_slice(&print.0);
     out.push(u8::from(reach.dynamic));
     put_sorted(out, &reach.mentions);
+}
+
+fn put_names(out: &mut Vec<u8>, names: &Names) {
+    put(out, names.bindings.len() as u64);
+    for (name, part) in &names.bindings {
+        put_text(out, name);
+        put_part(out, part);
+    }
+    put_part(out, &names.effects);
+    put_texts(out, &names.effect_names);
+    out.push(u8::from(names.has_star) | u8::from(names.answers_any) << 1);
+    put(out, names.code.len() as u64);
+    for (name, uses) in &names.code {
+        put_text(out, name);
+        put_uses(out, uses);
+    }
+    put(out, names.imports.len() as u64);
+    for import in &names.imports {
+        put_text(out, &import.bound);
+        put(out, import.level.into());
+        put_text(out, &import.module);
+        out.push(u8::from(import.at_import) | u8::from(import.item.is_some()) << 1);
+        if let Some(item) = &import.item {
+            put_text(out, item);
+        }
+    }
+    put(out, names.lines.len() as u64);
+    for lines in &names.lines {
+        put(out, lines.first.into());
+        put(out, lines.last.into());
+        put_texts(out, &lines.binding);
+    }
+}
+
+fn put_part(out: &mut Vec<u8>, part: &Part) {
+    out.extend_from_slice(&part.value.0);
+    put_sorted(out, &part.mentions);
+    put_uses(out, &part.uses);
+    put(out, part.effects_before.into());
+    out.push(u8::from(part.is_import));
+}
+
+fn put_uses(out: &mut Vec<u8>, uses: &Uses) {
+    put_texts(out, &uses.unbound);
+    put_sorted(out, &uses.values);
+    put(out, uses.members.len() as u64);
+    for (base, name) in &uses.members {
+        put(out, (*base).into());
+        put_text(out, name);
+    }
+    out.push(u8::from(uses.is_wide));
+}
+
+fn put_texts<'a, T>(out: &mut Vec<u8>, texts: T)
+where
+    T: IntoIterator<Item = &'a String>,
+    T::IntoIter: Clone,
+{
+    let texts = texts.into_iter();
+    put(out, texts.clone().count() as u64);
+    for text in texts {
+        put_text(out, text);
+    }
 }
 
 /// What is left to decode.
@@ -157,5 +224,100 @@ impl<'a> Input<'a> {
         };
         let mentions = self.sorted()?;
         Some((print, Reach { mentions, dynamic }))
+    }
+    fn flags(&mut self, known: u8) -> Option<u8> {
+        self.byte().filter(|flags| flags & !known == 0)
+    }
+
+    fn flag(&mut self) -> Option<bool> {
+        self.flags(1).map(|flags| flags == 1)
+    }
+
+    fn texts(&mut self) -> Option<Vec<String>> {
+        let count = self.count()?;
+        (0..count).map(|_| self.text()).collect()
+    }
+
+    fn uses(&mut self) -> Option<Uses> {
+        let unbound = self.texts()?;
+        let values = self.sorted()?;
+        let count = self.count()?;
+        let member = |input: &mut Self| Some((input.number()?, input.text()?));
+        let members = (0..count).map(|_| member(self)).collect::<Option<_>>()?;
+        Some(Uses {
+            unbound,
+            values,
+            members,
+            is_wide: self.flag()?,
+        })
+    }
+
+    fn part(&mut self) -> Option<Part> {
+        Some(Part {
+            value: Fingerprint(self.take(16)?.try_into().ok()?),
+            mentions: self.sorted()?,
+            uses: self.uses()?,
+            effects_before: self.number()?,
+            is_import: self.flag()?,
+        })
+    }
+
+    fn import(&mut self) -> Option<Import> {
+        let bound = self.text()?;
+        let level = self.number()?;
+        let module = self.text()?;
+        let flags = self.flags(3)?;
+        Some(Import {
+            bound,
+            level,
+            module,
+            item: match flags & 2 {
+                0 => None,
+                _ => Some(self.text()?),
+            },
+            at_import: flags & 1 == 1,
+        })
+    }
+
+    fn lines(&mut self) -> Option<Lines> {
+        let (first, last) = (self.number()?, self.number()?);
+        let mut binding = self.texts()?;
+        let binding = match binding.len() {
+            0 | 1 => binding.pop(),
+            _ => return None,
+        };
+        Some(Lines {
+            first,
+            last,
+            binding,
+        })
+    }
+
+    fn names(&mut self) -> Option<Names> {
+        let mut bindings = BTreeMap::new();
+        for _ in 0..self.count()? {
+            bindings.insert(self.text()?, self.part()?);
+        }
+        let effects = self.part()?;
+        let effect_names = self.texts()?.into_iter().collect();
+        let flags = self.flags(3)?;
+        let mut code = BTreeMap::new();
+        for _ in 0..self.count()? {
+            code.insert(self.text()?, self.uses()?);
+        }
+        let imports = self.count()?;
+        let imports = (0..imports).map(|_| self.import()).collect::<Option<_>>()?;
+        let lines = self.count()?;
+        let lines = (0..lines).map(|_| self.lines()).collect::<Option<_>>()?;
+        Some(Names {
+            bindings,
+            effects,
+            effect_names,
+            has_star: flags & 1 == 1,
+            answers_any: flags & 2 == 2,
+            code,
+            imports,
+            lines,
+        })
     }
 }

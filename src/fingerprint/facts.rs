@@ -212,14 +212,18 @@ impl<'a> Facts<'a> {
             UnitKind::Exists => self.exists(unit.path()),
             UnitKind::Lookup => self.lookup(unit.path()),
             UnitKind::Dir => self.listing(unit.path()),
-            UnitKind::Code | UnitKind::Skeleton => self.source_unit(unit),
+            UnitKind::Code
+            | UnitKind::Skeleton
+            | UnitKind::Binding
+            | UnitKind::Effects
+            | UnitKind::Presence => self.source_unit(unit),
             UnitKind::Dist | UnitKind::Runtime | UnitKind::Env => Ok(self.probed(unit)),
             UnitKind::Config if unit.path.is_empty() => Ok(self.probed(unit)),
             UnitKind::Config => {
                 let read = |path: &BStr| self.view.read(path);
                 Ok(Value::Known(pytest::config_fingerprint(unit.path(), read)?))
             }
-            UnitKind::Binding | UnitKind::Effects | UnitKind::Class => Ok(Value::Unknown(format!(
+            UnitKind::Class => Ok(Value::Unknown(format!(
                 "{unit} is of a kind that this tamis does not compute"
             ))),
         }
@@ -365,12 +369,17 @@ impl<'a> Facts<'a> {
             None => Fingerprint::MISSING,
             // Never equal to a fingerprint of source that parses.
             Some(Analysis::Unparsed(_)) => UNPARSED,
-            Some(Analysis::Parsed(module)) if unit.kind == UnitKind::Skeleton => module.skeleton,
-            Some(Analysis::Parsed(module)) => module
-                .code
-                .get(&unit.name)
-                .copied()
-                .unwrap_or(Fingerprint::MISSING),
+            Some(Analysis::Parsed(module)) => match unit.kind {
+                UnitKind::Skeleton => module.skeleton,
+                UnitKind::Effects => module.names.effects.value,
+                UnitKind::Binding => module.names.binding(&unit.name),
+                UnitKind::Presence => module.names.presence(&unit.name),
+                _ => module
+                    .code
+                    .get(&unit.name)
+                    .copied()
+                    .unwrap_or(Fingerprint::MISSING),
+            },
         }))
     }
 }

@@ -8,12 +8,14 @@
 mod cache;
 mod codec;
 mod facts;
+mod names;
 pub mod python;
 
 use std::collections::BTreeMap;
 
 pub use cache::Cache;
 pub use facts::{DIR, Environment, FILE, Facts, Place, Probe, UNTRACKED, Value, split};
+pub use names::{Import, NAMES_VERSION, Names, Part, PartAt, Uses};
 pub use python::analyse_python;
 
 use crate::matrix::Fingerprint;
@@ -42,6 +44,8 @@ pub struct ModuleUnits {
     skeleton_reach: Reach,
     code_reach: BTreeMap<String, Reach>,
     outline: Outline,
+    /// The skeleton, split by name.
+    pub names: Names,
 }
 
 /// Which unit a code object belongs to.
@@ -106,6 +110,11 @@ impl ModuleUnits {
         self.reach(unit).is_none_or(|reach| reach.dynamic)
     }
 
+    /// [`name_hash`] of all that a `code` unit spells; `None` if there is none.
+    pub fn mentioned(&self, unit: &str) -> Option<&[u32]> {
+        self.reach(Some(unit)).map(|reach| &*reach.mentions)
+    }
+
     fn reach(&self, unit: Option<&str>) -> Option<&Reach> {
         match unit {
             None => Some(&self.skeleton_reach),
@@ -115,7 +124,7 @@ impl ModuleUnits {
 }
 
 /// FNV-1a, 32 bits: stable over versions, and fast for short names.
-fn name_hash(name: &str) -> u32 {
+pub fn name_hash(name: &str) -> u32 {
     name.bytes().fold(0x811c_9dc5, |hash, byte| {
         (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
     })

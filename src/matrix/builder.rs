@@ -243,7 +243,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn unit(number: u32) -> (Unit, Fingerprint) {
-        let kind = UnitKind::ALL[number as usize % 13];
+        let kind = UnitKind::ALL[number as usize % UnitKind::ALL.len()];
         let unit = Unit::new(kind, format!("p{}", number / 3), format!("n{number}"));
         (unit, Fingerprint([number as u8; 16]))
     }

@@ -42,11 +42,14 @@ pub enum UnitKind {
     /// The runner's own configuration: the part of file `path` that the
     /// runner `name` reads, or its command-line options where `path` is empty.
     Config = 12,
+    /// Whether a module binds a top-level name at all, and between which of
+    /// its effects: what an import statement that asks for it can notice.
+    Presence = 13,
 }
 
 impl UnitKind {
     /// Every kind, in the order of the wire format.
-    pub const ALL: [UnitKind; 13] = [
+    pub const ALL: [UnitKind; 14] = [
         UnitKind::File,
         UnitKind::Exists,
         UnitKind::Lookup,
@@ -60,6 +63,7 @@ impl UnitKind {
         UnitKind::Runtime,
         UnitKind::Env,
         UnitKind::Config,
+        UnitKind::Presence,
     ];
 
     /// The kind with this number in the wire format.
@@ -83,6 +87,7 @@ impl UnitKind {
             UnitKind::Runtime => "runtime",
             UnitKind::Env => "env",
             UnitKind::Config => "config",
+            UnitKind::Presence => "presence",
         }
     }
 }

@@ -21,11 +21,11 @@ pub fn differences(matrix: &Matrix, delta: Option<&Delta>, facts: &Facts<'_>) ->
         let may_differ = match &touched {
             None => true,
             Some(touched) => match (unit.kind, last) {
-                (UnitKind::Code, Some((path, answer))) if path == unit.path() => answer,
+                (_, Some((path, answer))) if is_source(unit) && path == unit.path() => answer,
                 _ => touched.may_change(unit, *recorded),
             },
         };
-        last = (unit.kind == UnitKind::Code).then_some((unit.path(), may_differ));
+        last = is_source(unit).then_some((unit.path(), may_differ));
         if !may_differ {
             continue;
         }
@@ -42,6 +42,14 @@ pub fn differences(matrix: &Matrix, delta: Option<&Delta>, facts: &Facts<'_>) ->
         }
     }
     found
+}
+
+/// Whether the content of one source file alone decides what `unit` is worth.
+fn is_source(unit: &Unit) -> bool {
+    matches!(
+        unit.kind,
+        UnitKind::Code | UnitKind::Binding | UnitKind::Presence
+    )
 }
 
 /// A delta, with the directories above each changed path.
@@ -95,7 +103,8 @@ impl<'a> Touched<'a> {
             | UnitKind::Code
             | UnitKind::Skeleton
             | UnitKind::Binding
-            | UnitKind::Effects => self.touches(unit.path()),
+            | UnitKind::Effects
+            | UnitKind::Presence => self.touches(unit.path()),
             UnitKind::Config => {
                 pytest::config_files(unit.path()).any(|file| self.touches(file.as_bstr()))
             }

@@ -66,3 +66,76 @@ pub(super) fn is_dynamic_import(module: &str, item: Option<&str>) -> bool {
         _ => false,
     }
 }
+
+/// Built-in names through which code can reach any name of any module. (Those
+/// that are given an object reach what that object holds; a module must have
+/// been used as a value to get there.)
+pub(super) fn is_wide_name(name: &str) -> bool {
+    matches!(
+        name,
+        "globals" | "eval" | "exec" | "execfile" | "compile" | "__import__" | "__builtins__"
+    )
+}
+
+/// Attributes, of any object, that lead to namespaces or to classes that
+/// nobody named.
+pub(super) fn is_wide_attribute(name: &str) -> bool {
+    matches!(
+        name,
+        "__globals__"
+            | "__builtins__"
+            | "__subclasses__"
+            | "__import__"
+            | "f_globals"
+            | "f_locals"
+            | "f_back"
+            | "f_builtins"
+            | "_getframe"
+            | "_current_frames"
+            | "currentframe"
+    )
+}
+
+/// Whether what is imported from here leads to any name of any module: `item`
+/// is the name in `from module import item` or `module.item`, `None` the
+/// module itself, passed on.
+pub(super) fn is_wide_import(module: &str, item: Option<&str>) -> bool {
+    match module.split('.').next().unwrap_or_default() {
+        "inspect" => item.is_none_or(|item| {
+            matches!(
+                item,
+                "*" | "stack"
+                    | "trace"
+                    | "currentframe"
+                    | "getmodule"
+                    | "getframeinfo"
+                    | "getouterframes"
+                    | "getinnerframes"
+                    | "getclosurevars"
+                    | "getsource"
+                    | "getsourcefile"
+            )
+        }),
+        "gc" => item.is_none_or(|item| item.starts_with("get_") || item == "*"),
+        "builtins" => item.is_none_or(|item| item == "*" || is_wide_name(item)),
+        "sys" => matches!(
+            item,
+            Some("modules" | "_getframe" | "_current_frames" | "*")
+        ),
+        "pickle" | "_pickle" | "cPickle" | "shelve" | "copyreg" | "dill" | "cloudpickle"
+        | "joblib" | "jsonpickle" | "ctypes" | "runpy" | "pkgutil" | "imp" | "code" | "codeop"
+        | "zipimport" | "pydoc" | "__main__" => true,
+        _ => false,
+    }
+}
+
+/// Whether asking a module for this attribute tells nothing but its value;
+/// `__dict__` and the like hand out all the others.
+pub(super) fn is_benign_dunder(name: &str) -> bool {
+    let is_dunder = name.starts_with("__") && name.ends_with("__");
+    !is_dunder
+        || matches!(
+            name,
+            "__name__" | "__file__" | "__doc__" | "__version__" | "__path__" | "__package__"
+        )
+}

@@ -236,7 +236,10 @@ impl Walker<'_> {
                 self.sink.dynamic |= !matches!(&**value, Expr::Name(_));
             }
         }
+        let outer = self.in_annotation;
+        self.in_annotation |= evaluates_text(call);
         self.arguments(&call.arguments);
+        self.in_annotation = outer;
     }
 
     pub(super) fn arguments(&mut self, arguments: &Arguments) {
@@ -446,6 +449,17 @@ impl Walker<'_> {
             self.pattern(pattern);
         }
     }
+}
+
+/// Whether this is a call of something that evaluates strings: a condition for
+/// pytest, a statement to be timed.
+pub(super) fn evaluates_text(call: &ast::ExprCall) -> bool {
+    let name = match &*call.func {
+        Expr::Name(name) => &*name.id,
+        Expr::Attribute(attribute) => &*attribute.attr,
+        _ => return false,
+    };
+    matches!(name, "skipif" | "xfail" | "timeit" | "repeat" | "Timer")
 }
 
 /// Whether this is a call of `getattr` or the like with literal names only.

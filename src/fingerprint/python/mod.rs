@@ -20,6 +20,7 @@ mod digest;
 mod dynamic;
 mod expr;
 mod locate;
+mod names;
 mod source;
 mod walk;
 
@@ -33,7 +34,7 @@ use ruff_text_size::Ranged;
 use self::digest::Sink;
 use self::source::Source;
 use self::walk::Walker;
-use super::{Analysis, DIGEST_VERSION, ModuleUnits, Reach};
+use super::{Analysis, DIGEST_VERSION, ModuleUnits, Names, Reach};
 use crate::matrix::Fingerprint;
 
 /// Stack for dropping one level of a syntax tree, with room to spare.
@@ -68,7 +69,7 @@ fn parse_and_walk(source: &Source) -> Result<ModuleUnits, String> {
         Mod::Module(module) => {
             let mut walker = Walker::new(source);
             walker.body(&module.body);
-            Ok(finish(walker))
+            Ok(finish(walker, names::split(source, &module.body)))
         }
         Mod::Expression(expression) => Err(format!(
             "parsed as an expression of {} bytes",
@@ -77,7 +78,7 @@ fn parse_and_walk(source: &Source) -> Result<ModuleUnits, String> {
     }
 }
 
-fn finish(walker: Walker) -> ModuleUnits {
+fn finish(walker: Walker, names: Names) -> ModuleUnits {
     let mut dynamic_names = walker.dynamic_names;
     sort_unique(&mut dynamic_names);
     let all_dynamic = walker.all_dynamic;
@@ -111,6 +112,7 @@ fn finish(walker: Walker) -> ModuleUnits {
         skeleton_reach,
         code_reach,
         outline,
+        names,
     }
 }
 

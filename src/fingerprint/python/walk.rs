@@ -545,7 +545,7 @@ fn split_docstring(body: &[Stmt]) -> (Option<&Expr>, &[Stmt]) {
 /// The names that a class body declares global, at its own level. Deeply
 /// nested blocks do not matter: their depth is bounded by [`super::depth`],
 /// and each level is looked into on a checked stack.
-fn declared_global(body: &[Stmt], globals: &mut Vec<ast::name::Name>) {
+pub(super) fn declared_global(body: &[Stmt], globals: &mut Vec<ast::name::Name>) {
     for statement in body {
         stacker::maybe_grow(RED_ZONE, STACK, || match statement {
             Stmt::Global(statement) => {

@@ -37,6 +37,17 @@ pub fn id_prefix(rootdir: &BStr, project: &BStr) -> String {
     }
 }
 
+/// Whether pytest reads this global of test files, `conftest.py` and plugins,
+/// wherever its value comes from. (Tests, fixtures and set-up functions that
+/// it finds there it runs.)
+pub fn reads_from_modules(name: &str) -> bool {
+    name.starts_with("pytest_")
+        || matches!(
+            name,
+            "pytestmark" | "collect_ignore" | "collect_ignore_glob" | "__test__"
+        )
+}
+
 /// The file and the qualified name of the function that a test id names:
 /// `a/test_b.py::C::test_d[1]` → (`a/test_b.py`, `C.test_d`).
 pub fn source_of(test: &str) -> (&str, String) {

@@ -10,6 +10,10 @@ import sys
 from .agent import guard, watcher
 from .paths import HARNESS, OUTSIDE, PROJECT, SITE, site_entry
 
+# Where pytest imports test files and `conftest.py`: it looks at all their
+# names, as is known of such files without being told.
+_COLLECTS = ("_pytest/pathlib.py", "py/_path/local.py", "_pytest/_py/path.py")
+
 # Frames of these functions carry the import system's own file name, so that
 # Python and pytest cut them out of tracebacks, and `warnings` out of its
 # stack levels, like the functions that they stand before.
@@ -47,10 +51,12 @@ def exec_module(execute, enter, leave):
     return exec_module
 
 
-def import_(plain, note, agent):
+def import_(plain, note, taken, agent):
     def __import__(name, globals=None, locals=None, fromlist=(), level=0):
         __tracebackhide__ = True
         if level == 0 and type(name) is str and fromlist.__class__ in plain_lists:
+            if globals is None:
+                taken(name)
             try:
                 agent.top.imports.add((name, None, fromlist, 0))
             except TypeError:
@@ -92,8 +98,13 @@ def install(agent):
         spec = getattr(module, "__spec__", None)
         if spec is None or spec.origin is None:
             return None
-        if agent.top.kind == "import" and agent.top.name == agent.paths.absolute(spec.origin):
+        path = agent.paths.absolute(spec.origin)
+        if agent.top.kind == "import" and agent.top.name == path:
             return None
+        caller = _past_imports(agent, sys._getframe(1))
+        if caller is None or not caller.f_code.co_filename.endswith(_COLLECTS):
+            # Whoever executes a module has it.
+            agent.note("module", path)
         return _enter(agent, spec)
 
     @guard
@@ -273,10 +284,21 @@ def _settle_missing(agent):
 
 
 def _watch_statements(agent, names):
+    def take(name):
+        """Code that is no import statement has got hold of a module."""
+        caller = _past_imports(agent, sys._getframe(1))
+        if caller is not None and caller.f_code.co_filename.endswith(_COLLECTS):
+            return
+        if isinstance(name, str):
+            agent.top.taken.add(name)
+
     def note(name, globals, fromlist, level):
         try:
             if not isinstance(name, str):
                 return
+            if globals is None or isinstance(fromlist, list):
+                # A call of `__import__`, or of C code's counterpart.
+                take(name)
             package = None
             if level:
                 package = globals.get("__package__")
@@ -296,10 +318,15 @@ def _watch_statements(agent, names):
         if isinstance(name, str):
             while name[level : level + 1] == ".":
                 level += 1
+            if level:
+                base = (package or "").rsplit(".", level - 1)[0]
+                take("%s.%s" % (base, name[level:]))
+            else:
+                take(name)
             agent.top.imports.add((name[level:], package, None, level))
 
     plain = builtins.__import__
-    wrapper = names["import_"](plain, note, agent)
+    wrapper = names["import_"](plain, note, take, agent)
     wrapper.__doc__ = plain.__doc__
     builtins.__import__ = wrapper
     plain_module = importlib.import_module
@@ -311,6 +338,10 @@ def _watch_statements(agent, names):
 
 def resolve(agent, scope):
     """Turn the import statements of `scope` into edges to modules' scopes."""
+    if scope.taken:
+        taken, scope.taken = scope.taken, set()
+        for name in taken:
+            _note_taken(agent, name, scope)
     statements, scope.imports = scope.imports, set()
     for statement in statements:
         edges = agent.import_edges.get(statement)
@@ -320,6 +351,14 @@ def resolve(agent, scope):
                 agent.import_edges[statement] = edges
         for needed in edges:
             scope.need(needed)
+
+
+def _note_taken(agent, name, scope):
+    """The module of this name, and the one that `__import__` returns for it."""
+    for part in {name, name.partition(".")[0]}:
+        module = agent.module_scopes.get(part)
+        if module is not None:
+            agent.note("module", module.name, None, scope)
 
 
 def _edges(agent, name, package, fromlist, level):

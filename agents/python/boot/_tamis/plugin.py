@@ -180,6 +180,9 @@ class Session:
             # The text of an example is in no code object; that in a
             # docstring is part of its module's skeleton.
             agent.note_file(path, scope)
+        if not isinstance(item, pytest.Function):
+            # A doctest, or something of a plugin's: names stand in texts.
+            agent.note("names", "*", None, scope)
         test.token = agent.push(scope, needed=False)
         self.test = test
         return test

@@ -7,7 +7,8 @@ class Scope:
     `units` and `edges` are all that it has, `fresh_units` and `fresh_edges`
     what the trace does not say yet; `dirty` is the agent's list of the scopes
     that have any. `imports` holds the import statements that ran since they
-    were last resolved, `variables` the environment variables that were read,
+    were last resolved, `taken` the names of modules that other code asked for,
+    `variables` the environment variables that were read,
     `directories` the paths (as given) that were found to be directories.
     """
 
@@ -21,6 +22,7 @@ class Scope:
         "fresh_units",
         "fresh_edges",
         "imports",
+        "taken",
         "variables",
         "directories",
         "changed",
@@ -37,6 +39,7 @@ class Scope:
         self.fresh_units = []
         self.fresh_edges = []
         self.imports = set()
+        self.taken = set()
         self.variables = set()
         self.directories = set()
         self.changed = False

@@ -1,0 +1,522 @@
+//! The names that a row's code can reach: instead of whole skeletons, a row
+//! takes the effects of each module that it imports, and the bindings that
+//! its code can get at.
+//!
+//! The rule is closure by mention. A binding `path#n` belongs to a row if the
+//! row imports the module at `path` and some code of the row spells `n`:
+//! as a name, after a dot, in an import, or in a string of names. Whatever is
+//! bound to `n`, code can only get at it by that name, or through something
+//! that hands out all names of a module. For the latter the module's whole
+//! skeleton is taken. `docs/precision.md` goes through it feature by feature.
+
+use std::rc::Rc;
+
+use bstr::{BStr, BString, ByteSlice};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::graph::NodeId;
+use super::modules::{ModuleIndex, Modules};
+use super::units::{UnitIndex, UnitTable};
+use crate::fingerprint::{Names, Part, Uses, name_hash};
+use crate::matrix::{Unit, UnitKind};
+use crate::runners::pytest;
+
+/// A name that some module binds.
+type NameIndex = u32;
+
+/// What one unit adds to a row that has it.
+#[derive(Debug, Default)]
+struct Reach {
+    names: Vec<NameIndex>,
+    /// Units that need no further look, if the row has the module.
+    facts: Vec<(ModuleIndex, UnitIndex)>,
+    /// Units to be followed.
+    units: Vec<UnitIndex>,
+    /// Modules that are handed on as a value.
+    taken: Vec<ModuleIndex>,
+    is_wide: bool,
+}
+
+/// What nodes say of names beyond their units.
+#[derive(Clone, Debug, Default)]
+pub struct NodeNames {
+    /// The module whose import the node is.
+    pub module: Option<ModuleIndex>,
+    /// Modules that code outside the sources got hold of.
+    pub taken: Vec<ModuleIndex>,
+    /// Whether all names of all modules may be reached.
+    pub is_wide: bool,
+}
+
+/// The names of one row, or of what rows share.
+#[derive(Debug, Default)]
+pub struct Closed {
+    modules: FxHashSet<ModuleIndex>,
+    names: FxHashSet<NameIndex>,
+    /// Everything that was reached, the given units too.
+    units: FxHashSet<UnitIndex>,
+    whole: FxHashSet<ModuleIndex>,
+    /// Those of `whole` of which values are held, too.
+    held: FxHashSet<ModuleIndex>,
+    /// What waits for a module that is not imported yet.
+    waiting: FxHashMap<ModuleIndex, Vec<UnitIndex>>,
+    waiting_taken: FxHashSet<ModuleIndex>,
+    is_wide: bool,
+}
+
+impl Closed {
+    /// The units, sorted.
+    pub fn units(&self) -> Vec<UnitIndex> {
+        let mut units: Vec<UnitIndex> = self.units.iter().copied().collect();
+        units.sort_unstable();
+        units
+    }
+}
+
+/// Closes rows over names.
+#[derive(Debug, Default)]
+pub struct NameClosure {
+    pub modules: Modules,
+    pub nodes: FxHashMap<NodeId, NodeNames>,
+    /// Files (as `file` units) that were executed as source.
+    sources: FxHashMap<UnitIndex, Option<ModuleIndex>>,
+    /// By hash: every name that a module purely binds.
+    numbers: FxHashMap<u32, NameIndex>,
+    /// By name: where it is bound.
+    bound: Vec<Vec<(ModuleIndex, UnitIndex)>>,
+    by_path: FxHashMap<BString, ModuleIndex>,
+    /// Modules in which pytest looks at every name.
+    read_whole: FxHashSet<ModuleIndex>,
+    reaches: FxHashMap<UnitIndex, Rc<Reach>>,
+}
+
+impl NameClosure {
+    /// Notes that the `file` unit at `index` was executed as source; of an
+    /// unknown `module` it is not known what it spells.
+    pub fn executed(&mut self, index: UnitIndex, module: Option<ModuleIndex>) {
+        self.sources.insert(index, module);
+    }
+
+    /// Notes that something looks at every name of the module in `file`.
+    pub fn read_whole(&mut self, file: &BStr) {
+        self.read_whole.extend(self.modules.of_file(file));
+    }
+
+    /// Numbers the names, after all modules are added.
+    pub fn index(&mut self, table: &mut UnitTable) {
+        for (at, module) in self.modules.all.iter().enumerate() {
+            self.by_path.insert(module.path.clone(), at as ModuleIndex);
+            if module.is_generated {
+                continue;
+            }
+            for name in module.parsed().names.bindings.keys() {
+                let next = self.numbers.len() as NameIndex;
+                let number = *self.numbers.entry(name_hash(name)).or_insert(next);
+                self.bound.resize_with(self.numbers.len(), Vec::new);
+                let unit = Unit::new(UnitKind::Binding, module.path.clone(), name.clone());
+                self.bound[number as usize].push((at as ModuleIndex, table.intern(unit)));
+            }
+        }
+    }
+
+    /// Everything that `units`, and what `nodes` import and take, reach;
+    /// without what `base` has.
+    pub fn close(
+        &mut self,
+        table: &mut UnitTable,
+        nodes: &[NodeId],
+        units: &[UnitIndex],
+        base: Option<&Closed>,
+    ) -> Closed {
+        let mut closing = Closing {
+            closed: Closed::default(),
+            base,
+            open: Vec::new(),
+            names: self,
+            table,
+        };
+        closing.start(nodes);
+        for unit in units {
+            closing.add(*unit);
+        }
+        closing.run();
+        closing.closed
+    }
+
+    fn reach(&mut self, table: &mut UnitTable, index: UnitIndex) -> Rc<Reach> {
+        if let Some(known) = self.reaches.get(&index) {
+            return known.clone();
+        }
+        let reach = Rc::new(self.reach_of(table, index));
+        self.reaches.insert(index, reach.clone());
+        reach
+    }
+
+    fn reach_of(&self, table: &mut UnitTable, index: UnitIndex) -> Reach {
+        let unit = table.get(index).clone();
+        let mut reach = Reach::default();
+        if unit.kind == UnitKind::File {
+            match self.sources.get(&index) {
+                None => {}
+                Some(None) => reach.is_wide = true,
+                Some(Some(module)) => self.everything(table, *module, &mut reach),
+            }
+            return reach;
+        }
+        let is_code = matches!(
+            unit.kind,
+            UnitKind::Code | UnitKind::Skeleton | UnitKind::Binding | UnitKind::Effects
+        );
+        if !is_code {
+            return reach;
+        }
+        let Some(module) = self.by_path.get(unit.path()).copied() else {
+            // Its module was imported by no test process: nothing is split.
+            reach.is_wide = true;
+            return reach;
+        };
+        let parsed = self.modules.all[module as usize].parsed();
+        match unit.kind {
+            UnitKind::Code => match parsed.names.code.get(&unit.name) {
+                Some(uses) => {
+                    let mentions = parsed.mentioned(&unit.name).unwrap_or_default();
+                    self.spelled(mentions, &mut reach);
+                    self.used(table, module, uses, &mut reach);
+                    self.imported_in_functions(table, module, mentions, &mut reach);
+                    self.definition(table, module, &unit.name, &mut reach);
+                }
+                None => reach.is_wide = true,
+            },
+            UnitKind::Binding => {
+                if let Some(part) = parsed.names.bindings.get(&unit.name) {
+                    self.part(table, module, part, &mut reach);
+                }
+            }
+            UnitKind::Effects => {
+                self.part(table, module, &parsed.names.effects, &mut reach);
+                self.imported(table, module, &mut reach);
+            }
+            _ => self.skeleton(table, module, &mut reach),
+        }
+        reach
+    }
+
+    fn part(&self, table: &mut UnitTable, module: ModuleIndex, part: &Part, reach: &mut Reach) {
+        self.spelled(&part.mentions, reach);
+        self.used(table, module, &part.uses, reach);
+    }
+
+    fn spelled(&self, mentions: &[u32], reach: &mut Reach) {
+        let known = mentions.iter().filter_map(|hash| self.numbers.get(hash));
+        reach.names.extend(known);
+    }
+
+    fn used(&self, table: &mut UnitTable, module: ModuleIndex, uses: &Uses, reach: &mut Reach) {
+        reach.is_wide |= uses.is_wide;
+        for name in &uses.unbound {
+            self.absent(table, module, name, reach);
+        }
+        for value in &uses.values {
+            reach.taken.extend(self.modules.meant(module, *value));
+        }
+        for (base, name) in &uses.members {
+            for of in self.modules.meant(module, *base) {
+                self.absent(table, of, name, reach);
+            }
+        }
+    }
+
+    /// A name that a module lacks matters when it appears.
+    fn absent(&self, table: &mut UnitTable, of: ModuleIndex, name: &str, reach: &mut Reach) {
+        let module = &self.modules.all[of as usize];
+        if !module.is_generated && !module.parsed().names.binds(name) {
+            let unit = Unit::new(UnitKind::Binding, module.path.clone(), name);
+            reach.facts.push((of, table.intern(unit)));
+        }
+    }
+
+    /// What the import statements that run with the module's own import ask
+    /// for must be there; a star import asks for everything.
+    fn imported(&self, table: &mut UnitTable, module: ModuleIndex, reach: &mut Reach) {
+        let names = &self.modules.all[module as usize].parsed().names;
+        for import in names.imports.iter().filter(|import| import.at_import) {
+            let Some(item) = &import.item else {
+                continue;
+            };
+            for source in self.modules.sources(module, import) {
+                let of = &self.modules.all[source as usize];
+                if item == "*" {
+                    reach.taken.push(source);
+                } else if !of.is_generated {
+                    let unit = Unit::new(UnitKind::Presence, of.path.clone(), item.clone());
+                    reach.facts.push((source, table.intern(unit)));
+                }
+            }
+        }
+    }
+
+    /// The same for imports in functions; those that succeed name what they
+    /// bring.
+    fn imported_in_functions(
+        &self,
+        table: &mut UnitTable,
+        module: ModuleIndex,
+        mentions: &[u32],
+        reach: &mut Reach,
+    ) {
+        let names = &self.modules.all[module as usize].parsed().names;
+        for import in names.imports.iter().filter(|import| !import.at_import) {
+            if let Some(item) = &import.item
+                && mentions.binary_search(&name_hash(item)).is_ok()
+            {
+                for source in self.modules.sources(module, import) {
+                    self.absent(table, source, item, reach);
+                }
+            }
+        }
+    }
+
+    /// Code that runs needs what it was defined as: its signature, or the
+    /// class that it is a method of.
+    fn definition(
+        &self,
+        table: &mut UnitTable,
+        module: ModuleIndex,
+        qualified: &str,
+        reach: &mut Reach,
+    ) {
+        let of = &self.modules.all[module as usize];
+        let name = qualified.split('.').next().unwrap_or(qualified);
+        if of.parsed().names.bindings.contains_key(name) {
+            let unit = Unit::new(UnitKind::Binding, of.path.clone(), name);
+            reach.units.push(table.intern(unit));
+        }
+    }
+
+    /// All statements of a module. What its imports bind is left out: names
+    /// that the module only passes on count where someone spells them, or
+    /// where the module is held.
+    fn skeleton(&self, table: &mut UnitTable, module: ModuleIndex, reach: &mut Reach) {
+        let names = &self.modules.all[module as usize].parsed().names;
+        self.part(table, module, &names.effects, reach);
+        self.imported(table, module, reach);
+        for (name, part) in &names.bindings {
+            if !part.is_import || pytest::reads_from_modules(name) {
+                self.part(table, module, part, reach);
+            }
+        }
+    }
+
+    /// A source file that is one unit: all that it spells anywhere.
+    fn everything(&self, table: &mut UnitTable, module: ModuleIndex, reach: &mut Reach) {
+        self.skeleton(table, module, reach);
+        let parsed = self.modules.all[module as usize].parsed();
+        for part in parsed.names.bindings.values() {
+            self.part(table, module, part, reach);
+        }
+        for (name, uses) in &parsed.names.code {
+            let mentions = parsed.mentioned(name).unwrap_or_default();
+            self.spelled(mentions, reach);
+            self.used(table, module, uses, reach);
+            self.imported_in_functions(table, module, mentions, reach);
+        }
+    }
+
+    /// Modules whose names something reads that nobody wrote: pytest looks
+    /// through test files and `conftest.py`; some modules answer for names
+    /// that they do not bind.
+    fn is_read_whole(&self, index: ModuleIndex) -> bool {
+        let module = &self.modules.all[index as usize];
+        self.read_whole.contains(&index)
+            || module.file.ends_with(b"/conftest.py")
+            || module.parsed().names.answers_any
+    }
+
+    fn names_of(&self, module: ModuleIndex) -> &Names {
+        &self.modules.all[module as usize].parsed().names
+    }
+}
+
+/// One row, or base of rows, on its way.
+struct Closing<'a> {
+    closed: Closed,
+    base: Option<&'a Closed>,
+    /// Units whose reach is still to be followed.
+    open: Vec<UnitIndex>,
+    names: &'a mut NameClosure,
+    table: &'a mut UnitTable,
+}
+
+impl Closing<'_> {
+    fn in_base(&self, has: impl Fn(&Closed) -> bool) -> bool {
+        self.base.is_some_and(has)
+    }
+
+    fn has_module(&self, module: ModuleIndex) -> bool {
+        self.closed.modules.contains(&module) || self.in_base(|base| base.modules.contains(&module))
+    }
+
+    fn is_whole(&self, module: ModuleIndex) -> bool {
+        self.closed.whole.contains(&module) || self.in_base(|base| base.whole.contains(&module))
+    }
+
+    /// Takes in the modules first: what is reached depends on them.
+    fn start(&mut self, nodes: &[NodeId]) {
+        let mut new = Vec::new();
+        let mut taken = Vec::new();
+        let mut is_wide = self.in_base(|base| base.is_wide);
+        for node in nodes {
+            let Some(names) = self.names.nodes.get(node) else {
+                continue;
+            };
+            taken.extend(&names.taken);
+            is_wide |= names.is_wide;
+            if let Some(module) = names.module
+                && !self.has_module(module)
+            {
+                self.closed.modules.insert(module);
+                new.push(module);
+            }
+        }
+        for module in &new {
+            self.arrive(*module);
+            if self.names.is_read_whole(*module) {
+                self.make_whole(*module);
+            }
+            if self.names.names_of(*module).answers_any {
+                self.hold(*module);
+            }
+        }
+        for module in taken {
+            self.take(module);
+        }
+        if is_wide {
+            self.widen();
+        }
+    }
+
+    /// A module that the base lacks: what the base spells counts for it.
+    fn arrive(&mut self, module: ModuleIndex) {
+        let Some(base) = self.base else {
+            return;
+        };
+        for unit in base.waiting.get(&module).into_iter().flatten() {
+            self.closed.units.insert(*unit);
+        }
+        if base.waiting_taken.contains(&module) {
+            self.take(module);
+        }
+        let bound: Vec<UnitIndex> = base
+            .names
+            .iter()
+            .flat_map(|name| &self.names.bound[*name as usize])
+            .filter(|(of, _)| *of == module)
+            .map(|(_, unit)| *unit)
+            .collect();
+        for unit in bound {
+            self.add(unit);
+        }
+    }
+
+    fn add(&mut self, unit: UnitIndex) {
+        if !self.in_base(|base| base.units.contains(&unit)) && self.closed.units.insert(unit) {
+            self.open.push(unit);
+        }
+    }
+
+    fn run(&mut self) {
+        while let Some(unit) = self.open.pop() {
+            let reach = self.names.reach(self.table, unit);
+            for name in &reach.names {
+                self.spell(*name);
+            }
+            for (module, unit) in &reach.facts {
+                if self.has_module(*module) {
+                    if !self.in_base(|base| base.units.contains(unit)) {
+                        self.closed.units.insert(*unit);
+                    }
+                } else {
+                    self.closed.waiting.entry(*module).or_default().push(*unit);
+                }
+            }
+            for unit in &reach.units {
+                self.add(*unit);
+            }
+            for module in &reach.taken {
+                self.take(*module);
+            }
+            if reach.is_wide {
+                self.widen();
+            }
+        }
+    }
+
+    fn spell(&mut self, name: NameIndex) {
+        if self.in_base(|base| base.names.contains(&name)) || !self.closed.names.insert(name) {
+            return;
+        }
+        for at in 0..self.names.bound[name as usize].len() {
+            let (module, unit) = self.names.bound[name as usize][at];
+            // Of a whole module the skeleton speaks for all, but for what its
+            // imports bring.
+            if self.has_module(module) {
+                self.add(unit);
+            }
+        }
+    }
+
+    /// A module that is handed on: whoever has it can ask for any name.
+    fn take(&mut self, module: ModuleIndex) {
+        match self.has_module(module) {
+            true => self.hold(module),
+            false => {
+                self.closed.waiting_taken.insert(module);
+            }
+        }
+    }
+
+    fn make_whole(&mut self, module: ModuleIndex) {
+        if self.is_whole(module) || !self.closed.whole.insert(module) {
+            return;
+        }
+        let of = &self.names.modules.all[module as usize];
+        if !of.is_generated {
+            let unit = Unit::new(UnitKind::Skeleton, of.path.clone(), "");
+            let unit = self.table.intern(unit);
+            self.add(unit);
+        }
+    }
+
+    /// All names of a module, and of those that it can give.
+    fn hold(&mut self, module: ModuleIndex) {
+        self.make_whole(module);
+        if self.in_base(|base| base.held.contains(&module)) || !self.closed.held.insert(module) {
+            return;
+        }
+        let of = &self.names.modules.all[module as usize];
+        let parsed = of.parsed();
+        let imports: Vec<Unit> = parsed
+            .names
+            .bindings
+            .iter()
+            .filter(|(_, part)| part.is_import && !of.is_generated)
+            .map(|(name, _)| Unit::new(UnitKind::Binding, of.path.clone(), name.clone()))
+            .collect();
+        for unit in imports {
+            let unit = self.table.intern(unit);
+            self.add(unit);
+        }
+        for other in self.names.modules.held(module) {
+            self.take(other);
+        }
+    }
+
+    fn widen(&mut self) {
+        self.closed.is_wide = true;
+        let base = self.base.into_iter().flat_map(|base| &base.modules);
+        let all: Vec<ModuleIndex> = base.chain(&self.closed.modules).copied().collect();
+        for module in all {
+            self.hold(module);
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! State that outlives a test (DESIGN: first-toucher attribution).
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+use bstr::{BStr, BString, ByteSlice};
+use rustc_hash::FxHashSet;
+
+use super::graph::NodeId;
+use super::rows::Closing;
+use super::units::UnitIndex;
+use crate::fingerprint::{Analysis, Place};
+use crate::matrix::UnitKind;
+
+impl Closing<'_> {
+    /// State that outlives a test: whoever runs code that names a global, or
+    /// may reach it without naming it, needs what those did that changed it.
+    pub fn attach_state(&mut self) -> Result<()> {
+        let mut changes = std::mem::take(&mut self.graph.state);
+        changes.sort();
+        changes.dedup();
+        let mut by_name: BTreeMap<(BString, String), Vec<NodeId>> = BTreeMap::new();
+        for change in changes {
+            by_name
+                .entry((change.file, change.name))
+                .or_default()
+                .push(change.by);
+        }
+        for ((file, name), changers) in by_name {
+            let node = self.fresh();
+            self.edges[node as usize] = changers;
+            let naming = match variable(&name) {
+                Some(variable) => self.units_reading(variable),
+                None => self.units_naming(file.as_bstr(), &name)?,
+            };
+            // Only who has the module can reach what it holds.
+            let module = self.graph.imports.get(&file).copied();
+            for at in 0..node as usize {
+                if self.node_units[at].iter().any(|unit| naming.contains(unit)) {
+                    match module {
+                        None => self.edges[at].push(node),
+                        Some(module) => {
+                            self.conditional
+                                .entry(at as NodeId)
+                                .or_default()
+                                .push((module, node));
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The reads of an environment variable, alone or with all others.
+    fn units_reading(&self, variable: &str) -> FxHashSet<UnitIndex> {
+        let units = self.table.units().iter().enumerate();
+        units
+            .filter(|(_, unit)| unit.kind == UnitKind::Env)
+            .filter(|(_, unit)| unit.name == variable || unit.name == "*")
+            .map(|(at, _)| at as UnitIndex)
+            .collect()
+    }
+
+    /// The code that mentions the last part of `name`, a global (or an
+    /// attribute of a class) of the module in `file`. The module's own
+    /// skeleton defines it and so does not count.
+    fn units_naming(&self, file: &BStr, name: &str) -> Result<FxHashSet<UnitIndex>> {
+        let identifier = name.rsplit('.').next().unwrap_or(name);
+        let owner = match self.facts.place(file) {
+            Place::Inside(path) | Place::Outside(path) => path,
+        };
+        let mut found = FxHashSet::default();
+        for (at, unit) in self.table.units().iter().enumerate() {
+            let part = match unit.kind {
+                UnitKind::Code => Some(unit.name.as_str()),
+                // Whatever of the module is in the row: it ran when the module
+                // was imported, be it now.
+                UnitKind::Skeleton | UnitKind::Effects if unit.path != owner => None,
+                _ => continue,
+            };
+            if let Some(analysis) = self.facts.module(unit.path())?
+                && let Analysis::Parsed(module) = &*analysis
+                && (module.mentions(part, identifier)
+                    || (part.is_some() && module.is_dynamic(part)))
+            {
+                found.insert(at as UnitIndex);
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// The variable of a state change called `environ[NAME]`.
+fn variable(name: &str) -> Option<&str> {
+    name.strip_prefix("environ[")?.strip_suffix(']')
+}

@@ -1,0 +1,39 @@
+//! The units of a run, numbered.
+
+use rustc_hash::FxHashMap;
+
+use crate::matrix::Unit;
+
+/// Index into [`Collected::units`](super::Collected::units).
+pub type UnitIndex = u32;
+
+/// Every unit that was met, once.
+#[derive(Debug, Default)]
+pub struct UnitTable {
+    units: Vec<Unit>,
+    index: FxHashMap<Unit, UnitIndex>,
+}
+
+impl UnitTable {
+    pub fn intern(&mut self, unit: Unit) -> UnitIndex {
+        if let Some(index) = self.index.get(&unit) {
+            return *index;
+        }
+        let index = self.units.len() as UnitIndex;
+        self.units.push(unit.clone());
+        self.index.insert(unit, index);
+        index
+    }
+
+    pub fn get(&self, index: UnitIndex) -> &Unit {
+        &self.units[index as usize]
+    }
+
+    pub fn units(&self) -> &[Unit] {
+        &self.units
+    }
+
+    pub fn into_units(self) -> Vec<Unit> {
+        self.units
+    }
+}

@@ -1,0 +1,165 @@
+//! A skeleton split by name: what a module binds, what its other statements
+//! come to, and which names each piece of its code can reach.
+//!
+//! Nothing here is of one language: a front end fills it in, and the closure
+//! in [`collect`](crate::collect) reads it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::name_hash;
+use crate::matrix::Fingerprint;
+
+/// Version of the rules by which a statement is a binding or an effect. It is
+/// part of the digests of both: rows of other rules hold no more.
+pub const NAMES_VERSION: u32 = 1;
+
+/// The split of one source file's skeleton.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Names {
+    /// The names that nothing but pure statements bind.
+    pub bindings: BTreeMap<String, Part>,
+    /// All other statements, in order.
+    pub effects: Part,
+    /// Names that these statements can bind.
+    pub effect_names: BTreeSet<String>,
+    /// Whether a star import can bind any name.
+    pub has_star: bool,
+    /// Whether the module answers for names that it does not bind (PEP 562).
+    pub answers_any: bool,
+    /// By qualified name of a `code` unit.
+    pub code: BTreeMap<String, Uses>,
+    /// Every import, wherever it stands; not those that only type checkers see.
+    pub imports: Vec<Import>,
+    /// The statements of the top level by line, in order.
+    pub lines: Vec<Lines>,
+}
+
+/// Statements that form one unit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Part {
+    pub value: Fingerprint,
+    /// [`name_hash`] of the identifiers that it spells; sorted.
+    pub mentions: Vec<u32>,
+    pub uses: Uses,
+    /// Of a binding: how many effects come before it.
+    pub effects_before: u32,
+    /// Whether it binds what an import statement brings.
+    pub is_import: bool,
+}
+
+/// What a piece of code can reach, besides what it spells.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Uses {
+    /// Global names that it reads, that its module does not bind, and that no
+    /// builtin is called; sorted.
+    pub unbound: Vec<String>,
+    /// [`name_hash`] of names that an import binds, and that are used other
+    /// than by asking for an attribute: a module may be passed on. Sorted.
+    pub values: Vec<u32>,
+    /// Attributes that may be a module's: the hash of the name before the dot,
+    /// and the attribute. Sorted.
+    pub members: Vec<(u32, String)>,
+    /// Whether it can reach any name of any module (`globals()`, `eval`, …).
+    pub is_wide: bool,
+}
+
+/// One name that an import statement binds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Import {
+    /// The bound name; `*` for all.
+    pub bound: String,
+    /// Dots before the module's name.
+    pub level: u32,
+    pub module: String,
+    /// `item` of `from module import item`.
+    pub item: Option<String>,
+    /// Whether it runs when the module is imported.
+    pub at_import: bool,
+}
+
+/// The lines of one statement of the top level, counted from 1, inclusive.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lines {
+    pub first: u32,
+    pub last: u32,
+    /// The name that it purely binds; `None` for an effect.
+    pub binding: Option<String>,
+}
+
+/// Which unit of a split skeleton a line belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PartAt<'a> {
+    Binding(&'a str),
+    Effects,
+    /// Several statements, or none.
+    Unknown,
+}
+
+/// What [`Names::binding`] tells of a name that effects can bind.
+const BOUND_BY_EFFECTS: Fingerprint = Fingerprint(*b"tamis: by effect");
+
+impl Names {
+    /// The value of the binding of `name`.
+    pub fn binding(&self, name: &str) -> Fingerprint {
+        match self.bindings.get(name) {
+            Some(part) => part.value,
+            None => self.unless_pure(name),
+        }
+    }
+
+    /// Whether `name` is bound, and between which effects: what an import
+    /// statement that asks for it can notice.
+    pub fn presence(&self, name: &str) -> Fingerprint {
+        match self.bindings.get(name) {
+            Some(part) => {
+                let mut value = *b"tamis: present..";
+                value[12..].copy_from_slice(&part.effects_before.to_be_bytes());
+                Fingerprint(value)
+            }
+            None => self.unless_pure(name),
+        }
+    }
+
+    fn unless_pure(&self, name: &str) -> Fingerprint {
+        match self.effect_names.contains(name) {
+            true => BOUND_BY_EFFECTS,
+            false => Fingerprint::MISSING,
+        }
+    }
+
+    /// Whether the module may have a global of this name.
+    pub fn binds(&self, name: &str) -> bool {
+        self.bindings.contains_key(name) || self.effect_names.contains(name)
+    }
+
+    /// The part that a code object outside functions belongs to.
+    pub fn part_of(&self, first_line: u32, code_name: &str) -> PartAt<'_> {
+        match code_name.starts_with('<') || code_name == "__annotate__" {
+            true if code_name != "<module>" => self.part_at(first_line),
+            // The body of the module, or of a class: if that does anything
+            // but bind, it is an effect.
+            _ => PartAt::Effects,
+        }
+    }
+
+    fn part_at(&self, line: u32) -> PartAt<'_> {
+        let first = self.lines.partition_point(|lines| lines.last < line);
+        let mut found = self.lines[first..]
+            .iter()
+            .take_while(|lines| lines.first <= line);
+        match (found.next(), found.next()) {
+            (Some(lines), None) => match &lines.binding {
+                Some(name) => PartAt::Binding(name),
+                None => PartAt::Effects,
+            },
+            _ => PartAt::Unknown,
+        }
+    }
+
+    /// The imports that bind a name with this hash.
+    pub fn imports_of(&self, name: u32) -> impl Iterator<Item = &Import> {
+        self.imports
+            .iter()
+            .filter(move |import| name_hash(&import.bound) == name)
+    }
+}

@@ -1,0 +1,661 @@
+//! Which statements do nothing but bind a name, and cannot fail to.
+//!
+//! Everything here is a promise: what is called safe can neither raise nor do
+//! anything that other code could notice, whatever the edit that led to it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ruff_python_ast::{self as ast, Expr, Number, Operator, Stmt, UnaryOp};
+
+use super::stdlib;
+use crate::fingerprint::python::walk::{RED_ZONE, STACK};
+
+/// What a name is bound to, as far as later statements can rely on it.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Kind {
+    Value,
+    /// A literal, or containers of such.
+    Literal,
+    Function,
+    /// A class whose derivation does nothing of its own.
+    Class,
+    StdModule(String),
+    StdItem(String, String),
+}
+
+/// What a statement of the top level comes to.
+pub(super) enum Shape {
+    /// It binds these names, and nothing can go wrong.
+    Pure(Vec<(String, Kind)>),
+    /// An import that may run code, or fail; then it binds these names.
+    Import(Vec<String>),
+    /// It never does anything.
+    Nothing,
+    Effect,
+}
+
+/// What is bound when a statement is reached.
+pub(super) struct Scope<'a> {
+    pub bound: BTreeMap<String, Kind>,
+    /// Every name that the module binds anywhere.
+    pub anywhere: &'a BTreeSet<String>,
+    /// Whether annotations are not evaluated.
+    pub lazy_annotations: bool,
+}
+
+/// Names of a module that the interpreter or the import system read.
+const SPECIAL: [&str; 14] = [
+    "__getattr__",
+    "__dir__",
+    "__path__",
+    "__spec__",
+    "__loader__",
+    "__builtins__",
+    "__name__",
+    "__package__",
+    "__file__",
+    "__class__",
+    "__annotations__",
+    "__dict__",
+    "__debug__",
+    "__test__",
+];
+
+impl Scope<'_> {
+    pub fn shape(&self, statement: &Stmt, is_first: bool) -> Shape {
+        match statement {
+            Stmt::Pass(_) => Shape::Nothing,
+            Stmt::Expr(expr) if is_constant(&expr.value) => match is_first {
+                true if expr.value.is_string_literal_expr() => {
+                    Shape::Pure(vec![("__doc__".to_owned(), Kind::Literal)])
+                }
+                _ => Shape::Nothing,
+            },
+            Stmt::If(chain) if chain.elif_else_clauses.is_empty() => {
+                match self.is_type_checking(&chain.test) {
+                    true => Shape::Nothing,
+                    false => Shape::Effect,
+                }
+            }
+            Stmt::Import(import) => self.import(import),
+            Stmt::ImportFrom(import) => self.import_from(import),
+            _ => match self.binding(statement) {
+                Some(bound) => Shape::Pure(vec![bound]),
+                None => Shape::Effect,
+            },
+        }
+    }
+
+    fn import(&self, import: &ast::StmtImport) -> Shape {
+        let bound = |alias: &ast::Alias| match &alias.asname {
+            Some(name) => name.to_string(),
+            None => alias.name.split('.').next().unwrap_or_default().to_owned(),
+        };
+        if !import
+            .names
+            .iter()
+            .all(|alias| stdlib::has_module(&alias.name))
+        {
+            return Shape::Import(import.names.iter().map(bound).collect());
+        }
+        let kind = |alias: &ast::Alias| match &alias.asname {
+            Some(_) => Kind::StdModule(alias.name.to_string()),
+            None => Kind::StdModule(bound(alias)),
+        };
+        Shape::Pure(
+            import
+                .names
+                .iter()
+                .map(|alias| (bound(alias), kind(alias)))
+                .collect(),
+        )
+    }
+
+    fn import_from(&self, import: &ast::StmtImportFrom) -> Shape {
+        let module = import.module.as_deref().unwrap_or_default();
+        if module == "__future__" && import.level == 0 {
+            return Shape::Effect;
+        }
+        if import.names.iter().any(|alias| &*alias.name == "*") {
+            return Shape::Effect;
+        }
+        let bound = |alias: &ast::Alias| {
+            let name = alias.asname.as_ref().unwrap_or(&alias.name);
+            name.to_string()
+        };
+        let is_std = import.level == 0
+            && import
+                .names
+                .iter()
+                .all(|alias| stdlib::has(module, &alias.name));
+        if !is_std || module == "builtins" {
+            return Shape::Import(import.names.iter().map(bound).collect());
+        }
+        let kind = |alias: &ast::Alias| Kind::StdItem(module.to_owned(), alias.name.to_string());
+        Shape::Pure(
+            import
+                .names
+                .iter()
+                .map(|alias| (bound(alias), kind(alias)))
+                .collect(),
+        )
+    }
+
+    fn binding(&self, statement: &Stmt) -> Option<(String, Kind)> {
+        match statement {
+            Stmt::Assign(assign) => match &assign.targets[..] {
+                [Expr::Name(name)] => self.assignment(&name.id, &assign.value),
+                _ => None,
+            },
+            Stmt::AnnAssign(assign) => match (&*assign.target, &assign.value) {
+                (Expr::Name(name), Some(value)) if self.is_type(&assign.annotation) => {
+                    self.assignment(&name.id, value)
+                }
+                _ => None,
+            },
+            Stmt::FunctionDef(def) => {
+                let is_pure = !SPECIAL.contains(&&*def.name)
+                    && self.is_pure_function(def)
+                    && def
+                        .decorator_list
+                        .iter()
+                        .all(|d| self.is_pure_decorator(&d.expression));
+                is_pure.then(|| (def.name.to_string(), kind_of(def)))
+            }
+            Stmt::ClassDef(def) => self.class(def),
+            _ => None,
+        }
+    }
+
+    fn assignment(&self, name: &str, value: &Expr) -> Option<(String, Kind)> {
+        if SPECIAL.contains(&name) || !self.is_safe(value) {
+            return None;
+        }
+        let kind = match value {
+            Expr::Name(value) => self.kind(&value.id).unwrap_or(Kind::Value),
+            _ if is_literal(value) => Kind::Literal,
+            _ => Kind::Value,
+        };
+        Some((name.to_owned(), kind))
+    }
+
+    fn kind(&self, name: &str) -> Option<Kind> {
+        match self.bound.get(name) {
+            Some(kind) => Some(kind.clone()),
+            None if self.is_builtin(name) => {
+                Some(Kind::StdItem("builtins".to_owned(), name.to_owned()))
+            }
+            None => None,
+        }
+    }
+
+    fn is_builtin(&self, name: &str) -> bool {
+        stdlib::is_builtin(name) && !self.anywhere.contains(name)
+    }
+
+    /// What of the standard library an expression names.
+    fn standard(&self, expr: &Expr) -> Option<(String, String)> {
+        match expr {
+            Expr::Name(name) => match self.kind(&name.id)? {
+                Kind::StdItem(module, item) => Some((module, item)),
+                _ => None,
+            },
+            Expr::Attribute(attribute) => {
+                let Expr::Name(base) = &*attribute.value else {
+                    return None;
+                };
+                match self.kind(&base.id)? {
+                    Kind::StdModule(module) if stdlib::has(&module, &attribute.attr) => {
+                        Some((module, attribute.attr.to_string()))
+                    }
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+
+    fn is_type_checking(&self, test: &Expr) -> bool {
+        self.standard(test)
+            .is_some_and(|(module, item)| module == "typing" && item == "TYPE_CHECKING")
+    }
+
+    /// Whether evaluating `expr` can neither raise nor do anything.
+    fn is_safe(&self, expr: &Expr) -> bool {
+        stacker::maybe_grow(RED_ZONE, STACK, || match expr {
+            Expr::Name(name) => self.kind(&name.id).is_some(),
+            Expr::Attribute(_) => self.standard(expr).is_some(),
+            Expr::Tuple(tuple) => tuple.elts.iter().all(|item| self.is_safe(item)),
+            Expr::List(list) => list.elts.iter().all(|item| self.is_safe(item)),
+            Expr::Dict(dict) => dict.items.iter().all(|item| {
+                item.key.as_ref().is_some_and(|key| self.is_hashable(key))
+                    && self.is_safe(&item.value)
+            }),
+            Expr::Set(set) => set.elts.iter().all(|item| self.is_hashable(item)),
+            Expr::Lambda(lambda) => lambda
+                .parameters
+                .iter()
+                .flat_map(|parameters| parameters.iter())
+                .all(|one| one.default().is_none_or(|default| self.is_safe(default))),
+            Expr::Call(call) => self.is_safe_call(call),
+            _ => is_constant(expr) || is_arithmetic(expr, 0),
+        })
+    }
+
+    fn is_hashable(&self, expr: &Expr) -> bool {
+        match expr {
+            Expr::Tuple(tuple) => tuple.elts.iter().all(|item| self.is_hashable(item)),
+            Expr::Name(name) => matches!(self.kind(&name.id), Some(Kind::Function | Kind::Class)),
+            _ => is_constant(expr),
+        }
+    }
+
+    /// Calls of the standard library that only make an object.
+    fn is_safe_call(&self, call: &ast::ExprCall) -> bool {
+        let Some((module, item)) = self.standard(&call.func) else {
+            return false;
+        };
+        let args = &call.arguments.args[..];
+        let keywords = &call.arguments.keywords;
+        match (&*module, &*item) {
+            ("builtins", "object" | "dict" | "list" | "set" | "tuple" | "frozenset") => {
+                keywords.is_empty()
+                    && match args {
+                        [] => true,
+                        [Expr::List(list)] if item != "object" && item != "dict" => {
+                            list.elts.iter().all(is_constant)
+                        }
+                        [Expr::Tuple(tuple)] if item != "object" && item != "dict" => {
+                            tuple.elts.iter().all(is_constant)
+                        }
+                        [Expr::Set(set)] if item != "object" && item != "dict" => {
+                            set.elts.iter().all(is_constant)
+                        }
+                        _ => false,
+                    }
+            }
+            ("logging", "getLogger") => {
+                let is_name = |expr: &Expr| match expr {
+                    Expr::Name(name) => {
+                        name.id == "__name__" && !self.anywhere.contains("__name__")
+                    }
+                    _ => expr.is_string_literal_expr(),
+                };
+                keywords.is_empty() && args.len() <= 1 && args.iter().all(is_name)
+            }
+            ("typing", "TypeVar") => {
+                matches!(args, [Expr::StringLiteral(_)])
+                    && keywords.iter().all(|keyword| {
+                        keyword.arg.as_ref().is_some_and(|name| &**name == "bound")
+                            && self.is_type_argument(&keyword.value)
+                    })
+            }
+            ("threading", "Lock" | "RLock" | "Event" | "local") => {
+                args.is_empty() && keywords.is_empty()
+            }
+            _ => false,
+        }
+    }
+
+    /// Annotations are safe where they are not evaluated, or safe to evaluate.
+    fn is_type(&self, expr: &Expr) -> bool {
+        self.lazy_annotations || self.is_safe(expr) || self.is_type_argument(expr)
+    }
+
+    /// Whether `expr` is a type for `typing`'s subscripts, which check that.
+    fn is_type_argument(&self, expr: &Expr) -> bool {
+        let is_class = |expr: &Expr| match expr {
+            Expr::Name(name) => match self.kind(&name.id) {
+                Some(Kind::Class) => true,
+                Some(Kind::StdItem(module, item)) => stdlib::is_plain_class(&module, &item),
+                _ => false,
+            },
+            _ => self
+                .standard(expr)
+                .is_some_and(|(module, item)| stdlib::is_plain_class(&module, &item)),
+        };
+        match expr {
+            Expr::NoneLiteral(_) => true,
+            Expr::StringLiteral(text) => {
+                let text = text.value.to_str();
+                let is_name = |part: &str| {
+                    !part.is_empty()
+                        && !part.starts_with(|char: char| char.is_ascii_digit())
+                        && part
+                            .bytes()
+                            .all(|byte| byte == b'_' || byte.is_ascii_alphanumeric())
+                        && part.bytes().any(|byte| byte.is_ascii_uppercase())
+                };
+                text.split('.').all(is_name) && !matches!(text, "None" | "True" | "False")
+            }
+            Expr::Name(name) if self.is_builtin(&name.id) && name.id == "bool" => true,
+            Expr::Subscript(subscript) => self.is_generic(subscript),
+            _ => {
+                is_class(expr)
+                    || self.standard(expr).is_some_and(|(module, item)| {
+                        module == "typing"
+                            && matches!(&*item, "Any" | "AnyStr" | "Text" | "Hashable")
+                    })
+            }
+        }
+    }
+
+    fn is_generic(&self, subscript: &ast::ExprSubscript) -> bool {
+        let Some((module, item)) = self.standard(&subscript.value) else {
+            return false;
+        };
+        let args = match &*subscript.slice {
+            Expr::Tuple(tuple) => &tuple.elts[..],
+            other => std::slice::from_ref(other),
+        };
+        let all = |args: &[Expr]| args.iter().all(|arg| self.is_type_argument(arg));
+        module == "typing"
+            && match &*item {
+                "Optional" | "List" | "Set" | "FrozenSet" | "Type" | "Iterable" | "Iterator"
+                | "Sequence" | "MutableSequence" | "Collection" | "Container" | "Awaitable" => {
+                    args.len() == 1 && all(args)
+                }
+                "Dict" | "Mapping" | "MutableMapping" => args.len() == 2 && all(args),
+                "Union" => !args.is_empty() && all(args),
+                "Tuple" => match args {
+                    [first, Expr::EllipsisLiteral(_)] => self.is_type_argument(first),
+                    args => !args.is_empty() && all(args),
+                },
+                "Callable" => match args {
+                    [Expr::EllipsisLiteral(_), result] => self.is_type_argument(result),
+                    [Expr::List(list), result] => all(&list.elts) && self.is_type_argument(result),
+                    _ => false,
+                },
+                _ => false,
+            }
+    }
+
+    /// Whether what is evaluated of a function where it is defined is safe;
+    /// decorators aside.
+    fn is_pure_function(&self, def: &ast::StmtFunctionDef) -> bool {
+        def.type_params.is_none()
+            && def
+                .returns
+                .as_deref()
+                .is_none_or(|returns| self.is_type(returns))
+            && def.parameters.iter().all(|one| {
+                one.annotation()
+                    .is_none_or(|annotation| self.is_type(annotation))
+                    && one.default().is_none_or(|default| self.is_safe(default))
+            })
+    }
+
+    /// Decorators that wrap or mark a function and do nothing else.
+    fn is_pure_decorator(&self, expr: &Expr) -> bool {
+        let (func, call) = match expr {
+            Expr::Call(call) => (&*call.func, Some(call)),
+            other => (other, None),
+        };
+        let Some((module, item)) = self.standard(func) else {
+            return false;
+        };
+        match (&*module, &*item, call) {
+            ("builtins", "property" | "staticmethod" | "classmethod", None)
+            | ("functools", "cached_property", None)
+            | ("contextlib", "contextmanager" | "asynccontextmanager", None)
+            | ("abc", "abstractmethod", None)
+            | ("typing", "overload" | "final" | "no_type_check", None) => true,
+            ("functools", "lru_cache", Some(call)) => {
+                let is_size = |expr: &Expr| match expr {
+                    Expr::NumberLiteral(number) => matches!(number.value, Number::Int(_)),
+                    Expr::NoneLiteral(_) => true,
+                    _ => false,
+                };
+                call.arguments.args.is_empty()
+                    && call.arguments.keywords.iter().all(|keyword| {
+                        keyword
+                            .arg
+                            .as_ref()
+                            .is_some_and(|name| &**name == "maxsize")
+                            && is_size(&keyword.value)
+                    })
+            }
+            _ => false,
+        }
+    }
+
+    /// A class whose making can neither raise nor do anything: at most one
+    /// base that is known, and members that are functions and literals.
+    fn class(&self, def: &ast::StmtClassDef) -> Option<(String, Kind)> {
+        let arguments = def.arguments.as_deref();
+        let bases = arguments.map_or(&[][..], |arguments| &arguments.args);
+        let has_keywords = arguments.is_some_and(|arguments| !arguments.keywords.is_empty());
+        let is_plain = match bases {
+            [] => true,
+            [base] => self.is_plain_base(base),
+            _ => false,
+        };
+        if SPECIAL.contains(&&*def.name)
+            || has_keywords
+            || !is_plain
+            || !def.decorator_list.is_empty()
+            || def.type_params.is_some()
+        {
+            return None;
+        }
+        let mut members = Members::new(self);
+        if !def.body.iter().all(|statement| members.add(statement)) {
+            return None;
+        }
+        let kind = match members.seen.contains_key("__init_subclass__") {
+            true => Kind::Value,
+            false => Kind::Class,
+        };
+        Some((def.name.to_string(), kind))
+    }
+
+    fn is_plain_base(&self, base: &Expr) -> bool {
+        match base {
+            Expr::Name(name) if self.bound.get(name.id.as_str()) == Some(&Kind::Class) => true,
+            _ => self
+                .standard(base)
+                .is_some_and(|(module, item)| stdlib::is_plain_class(&module, &item)),
+        }
+    }
+}
+
+/// The members of a class, in order.
+struct Members<'a> {
+    scope: &'a Scope<'a>,
+    /// By name: whether it is a property.
+    seen: BTreeMap<String, bool>,
+}
+
+/// Members that take part in the making of a class or of its subclasses, or in
+/// what others are told of them.
+const CLASS_HOOKS: [&str; 8] = [
+    "__slots__",
+    "__set_name__",
+    "__subclasshook__",
+    "__prepare__",
+    "__mro_entries__",
+    "__classcell__",
+    "__qualname__",
+    "__module__",
+];
+
+impl<'a> Members<'a> {
+    fn new(scope: &'a Scope<'a>) -> Members<'a> {
+        Members {
+            scope,
+            seen: BTreeMap::new(),
+        }
+    }
+
+    /// Whether the statement adds a member, and does nothing else. Members are
+    /// names for what comes after them, so none may hide a name that is used.
+    fn add(&mut self, statement: &Stmt) -> bool {
+        match statement {
+            Stmt::Pass(_) => true,
+            Stmt::Expr(expr) => is_constant(&expr.value),
+            Stmt::FunctionDef(def) => self.method(def),
+            Stmt::Assign(assign) => match &assign.targets[..] {
+                [Expr::Name(name)] => self.attribute(&name.id, &assign.value),
+                _ => false,
+            },
+            Stmt::AnnAssign(assign) => match &*assign.target {
+                Expr::Name(name) => {
+                    self.is_unhidden(&assign.annotation)
+                        && self.scope.is_type(&assign.annotation)
+                        && match &assign.value {
+                            Some(value) => self.attribute(&name.id, value),
+                            None => !is_dunder(&name.id),
+                        }
+                }
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+
+    fn method(&mut self, def: &ast::StmtFunctionDef) -> bool {
+        let is_property = |expr: &Expr| match expr {
+            Expr::Name(name) => name.id == "property" && self.scope.is_builtin("property"),
+            Expr::Attribute(attribute) => {
+                matches!(&*attribute.attr, "setter" | "getter" | "deleter")
+                    && matches!(&*attribute.value, Expr::Name(base)
+                        if base.id == *def.name && self.seen.get(base.id.as_str()) == Some(&true))
+            }
+            _ => false,
+        };
+        let is_accessor = match &def.decorator_list[..] {
+            [only] => is_property(&only.expression),
+            _ => false,
+        };
+        let decorators = def
+            .decorator_list
+            .iter()
+            .map(|decorator| &decorator.expression);
+        let is_pure = !CLASS_HOOKS.contains(&&*def.name)
+            && decorators.clone().all(|expr| {
+                is_accessor || (self.is_unhidden(expr) && self.scope.is_pure_decorator(expr))
+            })
+            && (is_accessor || !self.seen.contains_key(def.name.as_str()) || {
+                // An overload, or a definition that replaces another.
+                self.seen.get(def.name.as_str()) == Some(&false)
+            })
+            && self.header_is_unhidden(def)
+            && self.scope.is_pure_function(def);
+        self.seen.insert(def.name.to_string(), is_accessor);
+        is_pure
+    }
+
+    fn attribute(&mut self, name: &str, value: &Expr) -> bool {
+        let is_allowed = !is_dunder(name) || matches!(name, "__hash__" | "__test__");
+        // A value with `__set_name__` would be told of the class.
+        let is_plain = match value {
+            Expr::Name(value) => matches!(
+                self.scope.kind(&value.id),
+                Some(Kind::Literal | Kind::Function | Kind::Class)
+            ),
+            _ => is_literal(value),
+        };
+        let is_new = self.seen.insert(name.to_owned(), false).is_none();
+        is_allowed && is_plain && is_new && self.is_unhidden(value)
+    }
+
+    fn header_is_unhidden(&self, def: &ast::StmtFunctionDef) -> bool {
+        let is_lazy = self.scope.lazy_annotations;
+        let annotations = def.parameters.iter().filter_map(|one| one.annotation());
+        let defaults = def.parameters.iter().filter_map(|one| one.default());
+        defaults.into_iter().all(|expr| self.is_unhidden(expr))
+            && (is_lazy
+                || annotations
+                    .chain(def.returns.as_deref())
+                    .all(|expr| self.is_unhidden(expr)))
+    }
+
+    /// Whether no name in `expr` is that of a member.
+    fn is_unhidden(&self, expr: &Expr) -> bool {
+        let mut names = Loads::default();
+        ast::visitor::Visitor::visit_expr(&mut names, expr);
+        names.found.iter().all(|name| !self.seen.contains_key(name))
+    }
+}
+
+/// All names in an expression.
+#[derive(Default)]
+struct Loads {
+    found: Vec<String>,
+}
+
+impl<'a> ast::visitor::Visitor<'a> for Loads {
+    fn visit_expr(&mut self, expr: &'a Expr) {
+        if let Expr::Name(name) = expr {
+            self.found.push(name.id.to_string());
+        }
+        stacker::maybe_grow(RED_ZONE, STACK, || ast::visitor::walk_expr(self, expr));
+    }
+}
+
+fn kind_of(def: &ast::StmtFunctionDef) -> Kind {
+    match def.decorator_list.is_empty() {
+        true => Kind::Function,
+        false => Kind::Value,
+    }
+}
+
+fn is_dunder(name: &str) -> bool {
+    name.starts_with("__") && name.ends_with("__")
+}
+
+/// A literal that is no container.
+fn is_constant(expr: &Expr) -> bool {
+    match expr {
+        Expr::UnaryOp(unary) => {
+            matches!(unary.op, UnaryOp::USub | UnaryOp::UAdd)
+                && matches!(&*unary.operand, Expr::NumberLiteral(_))
+        }
+        _ => expr.is_literal_expr(),
+    }
+}
+
+/// A constant, or containers of such.
+fn is_literal(expr: &Expr) -> bool {
+    stacker::maybe_grow(RED_ZONE, STACK, || match expr {
+        Expr::Tuple(tuple) => tuple.elts.iter().all(is_literal),
+        Expr::List(list) => list.elts.iter().all(is_literal),
+        Expr::Set(set) => set.elts.iter().all(is_constant),
+        Expr::Dict(dict) => dict
+            .items
+            .iter()
+            .all(|item| item.key.as_ref().is_some_and(is_constant) && is_literal(&item.value)),
+        _ => is_constant(expr) || is_arithmetic(expr, 0),
+    })
+}
+
+/// Sums and products of small whole numbers, and joined strings.
+fn is_arithmetic(expr: &Expr, depth: u32) -> bool {
+    fn is_text(expr: &Expr, depth: u32) -> bool {
+        match expr {
+            Expr::BinOp(binary) => {
+                depth < 8
+                    && binary.op == Operator::Add
+                    && is_text(&binary.left, depth + 1)
+                    && is_text(&binary.right, depth + 1)
+            }
+            _ => expr.is_string_literal_expr(),
+        }
+    }
+    match expr {
+        Expr::BinOp(binary) => {
+            let is_whole = |side: &Expr| is_arithmetic(side, depth + 1);
+            let is_sum = depth < 4
+                && matches!(binary.op, Operator::Add | Operator::Sub | Operator::Mult)
+                && is_whole(&binary.left)
+                && is_whole(&binary.right);
+            is_sum || is_text(expr, depth)
+        }
+        Expr::NumberLiteral(number) => {
+            depth > 0
+                && matches!(&number.value, Number::Int(int)
+                    if int.as_u64().is_some_and(|value| value < 1 << 32))
+        }
+        _ => false,
+    }
+}

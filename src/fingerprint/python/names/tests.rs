@@ -1,0 +1,252 @@
+use ruff_python_parser::parse_module;
+
+use super::*;
+use crate::fingerprint::{PartAt, Uses};
+
+fn names(text: &str) -> Names {
+    let source = Source::decode(text.as_bytes()).unwrap();
+    split(&source, &parse_module(text).unwrap().syntax().body)
+}
+
+fn bound(text: &str) -> Vec<String> {
+    names(text).bindings.into_keys().collect()
+}
+
+/// The names of `text` that are bindings after `before`.
+fn bound_after(before: &str, text: &str) -> Vec<String> {
+    let already = bound(before);
+    let all = bound(&format!("{before}\n{text}"));
+    all.into_iter()
+        .filter(|name| !already.contains(name))
+        .collect()
+}
+
+#[test]
+fn what_cannot_raise_is_a_binding() {
+    let before = "import abc, os, functools, logging, typing as t\nfrom typing import Any, List\n\
+                  class C(ValueError): pass\nA = 1\n";
+    for text in [
+        "x = {1: [A, (os, -1)]}",
+        "x = lambda y=A: y + z",
+        "x: t.Optional[t.List[int]] = None",
+        "x = logging.getLogger(__name__)",
+        "x = t.TypeVar('x', bound='C')",
+        "x = 60 * 60 * 24",
+        "x = 'a' + 'b'",
+        "x = frozenset(['a'])",
+        "x = object()",
+        "x = os",
+        "def x(y: Any = A, *, z: 'List[C]' = 1) -> t.Dict[str, C]: return missing",
+        "@functools.lru_cache(maxsize=None)\ndef x(): pass",
+        "@t.overload\ndef x(): pass\n@t.overload\ndef x(): pass\ndef x(): pass",
+        "class x(C):\n  'doc'\n  a = 1\n  b: int\n  c: int = 2\n  @property\n  def p(self): pass\n  \
+         @p.setter\n  def p(self, v): pass\n  @abc.abstractmethod\n  def q(self): pass",
+        "class x(abc.ABC): __hash__ = None",
+        "__all__ = ['a', 'b']\nx = 1",
+        "import collections.abc as x",
+        "import requests as x",
+        "from .other import x",
+    ] {
+        let names = bound_after(before, text);
+        assert!(names.contains(&"x".to_owned()), "{text}: {names:?}");
+    }
+}
+
+#[test]
+fn what_can_raise_or_act_is_an_effect() {
+    for text in [
+        "x = y",
+        "x = f()",
+        "x = {[]: 1}",
+        "x = 2 ** 10 ** 10",
+        "x = 1 / 0",
+        "x = 'a' * 10",
+        "def x(y=z): pass",
+        "@d\ndef x(): pass",
+        "def x(a: b): pass",
+        "import typing\ndef x(a: typing.List[1]): pass",
+        "import typing\ndef x(a: typing.List['1 +']): pass",
+        "import typing\nx = typing.TypeVar('x', 1)",
+        "class x(B): pass",
+        "class x(metaclass=type): pass",
+        "class x:\n  a = b",
+        "class x:\n  __slots__ = ('a',)",
+        "class x:\n  def __subclasshook__(cls): pass",
+        "class x:\n  int = 1\n  def f(self, a: int): pass\n  property = 1\n  @property\n  def g(self): pass",
+        "class x:\n  @missing.setter\n  def f(self): pass",
+        "class x:\n  print()",
+        "from enum import Enum\nclass x(Enum): A = 1",
+        "from os import *\nx = 1",
+        "x = 1\ndel x",
+        "x = 1\nfor x in []: pass",
+        "x = 1\nif y: x = 2",
+        "def f():\n  global x\n  del x\nx = 1",
+        "x = 1\ntry: pass\nexcept E as x: pass",
+        "def int(): pass\nint = f()\ndef x(a: int): pass\ndel int",
+        "Exception = f()\nclass x(Exception): pass",
+        "def x(): pass\nx.attribute = 1\nx = y",
+        "class B:\n  def __init_subclass__(cls): pass\nclass x(B): pass",
+        "import random\nrandom = f()\nx = random.nothing",
+    ] {
+        let names = bound(text);
+        assert!(!names.contains(&"x".to_owned()), "{text}: {names:?}");
+    }
+}
+
+#[test]
+fn an_import_that_can_fail_is_an_effect_and_a_binding() {
+    let plain = names("x = 1\n");
+    for text in [
+        "from os import nothing_of_it",
+        "from . import os",
+        "import requests",
+    ] {
+        let with = names(&format!("{text}\nx = 1\n"));
+        assert_ne!(plain.effects, with.effects, "{text}");
+        assert_eq!(with.bindings.len(), 2, "{text}");
+        assert!(with.effects.mentions.is_empty(), "{text}");
+    }
+}
+
+#[test]
+fn a_binding_that_loses_what_it_uses_changes_the_effects() {
+    let before = names("a = 1\ndef f(x=a): pass\n");
+    let after = names("b = 1\ndef f(x=a): pass\n");
+    assert_ne!(before.effects, after.effects);
+}
+
+#[test]
+fn moving_a_binding_across_an_effect_changes_it() {
+    let before = names("a = 1\nprint(0)\n");
+    let after = names("print(0)\na = 1\n");
+    assert_ne!(before.binding("a"), after.binding("a"));
+    assert_ne!(before.presence("a"), after.presence("a"));
+    let body = names("def f(): return 1\nprint(0)\n");
+    assert_eq!(body, names("def f(): return 2\nprint(0)\n"));
+}
+
+#[test]
+fn which_of_two_bindings_is_used_counts() {
+    let first = names("a = 1\nb = a\na = 2\n");
+    let second = names("a = 1\na = 2\nb = a\n");
+    assert_eq!(first.binding("a"), second.binding("a"));
+    assert_ne!(first.binding("b"), second.binding("b"));
+}
+
+#[test]
+fn hiding_a_builtin_changes_the_effects() {
+    let before = names("def f(): return len([])\n");
+    assert_ne!(
+        before.effects,
+        names("def f(): return len([])\nlen = 1\n").effects
+    );
+    assert_eq!(
+        before.effects,
+        names("def f(): return len([])\nother = 1\n").effects
+    );
+}
+
+#[test]
+fn what_type_checkers_alone_see_is_nothing() {
+    let plain = names("from typing import TYPE_CHECKING\nx = 1\n");
+    let seen =
+        names("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n  from a import b\nx = 1\n");
+    assert_eq!(plain.effects, seen.effects);
+    assert_eq!(plain.binding("x"), seen.binding("x"));
+    assert!(!seen.binds("b"));
+    let own = names("TYPE_CHECKING = f()\nif TYPE_CHECKING:\n  from a import b\n");
+    assert!(own.binds("b"));
+}
+
+fn uses(text: &str) -> Uses {
+    names(text).code["f"].clone()
+}
+
+#[test]
+fn local_names_are_not_looked_up_in_the_module() {
+    let text = "def f(a, *b, c=1, **d):\n  import e\n  from x import g as h\n  for i in a: pass\n  \
+                with b as j: pass\n  try: pass\n  except E as k: pass\n  (l := 1)\n  \
+                return [m for m in d] + [(n := o) for o in c] + [n, q] + (lambda r: r + s)(0)\n";
+    assert_eq!(uses(text).unbound, ["E", "q", "s"]);
+    assert_eq!(
+        uses("def f():\n  global a\n  a = 1\n  return a").unbound,
+        Vec::<String>::new()
+    );
+    assert_eq!(
+        uses("def f():\n  def g():\n    a = 1\n  return a").unbound,
+        ["a"]
+    );
+    assert_eq!(
+        uses("def f():\n  class C:\n    a = 1\n    b = a\n").unbound,
+        ["a"]
+    );
+    assert_eq!(
+        uses("def f(a):\n  def g():\n    return a + b\n").unbound,
+        ["b"]
+    );
+    assert_eq!(uses("x = 1\ndef f(): return x + len(y)").unbound, ["y"]);
+    assert_eq!(
+        uses("def f(x: 'Later'): return [x for x in x]").unbound,
+        Vec::<String>::new()
+    );
+    assert_eq!(
+        names("def f(x: 'Later'): pass").bindings["f"].uses.unbound,
+        ["Later"]
+    );
+}
+
+#[test]
+fn modules_as_values_and_their_members_are_noted() {
+    let found = uses(
+        "import a\nimport b.c\nfrom d import e\ndef f(x):\n  g(a)\n  b.c.h()\n  x.i\n  return e.j",
+    );
+    let held = |name| found.values.contains(&name_hash(name));
+    // What is asked of a module may be a module, too.
+    assert!(held("a") && held("h") && held("j"));
+    assert!(!held("b") && !held("c") && !held("e"));
+    let mut members = vec![
+        (name_hash("b"), "c".to_owned()),
+        (name_hash("c"), "h".to_owned()),
+        (name_hash("e"), "j".to_owned()),
+    ];
+    members.sort();
+    assert_eq!(found.members, members);
+    let held = uses("import a.b\ndef f(): return a.b");
+    assert!(held.values.contains(&name_hash("b")));
+    let dict = uses("import a\ndef f(): return a.__dict__");
+    assert!(dict.values.contains(&name_hash("a")));
+}
+
+#[test]
+fn what_reaches_all_names_is_wide() {
+    for text in [
+        "def f(): return globals()",
+        "def f(x): return x.__subclasses__()",
+        "import sys\ndef f(): return sys.modules['a']",
+        "import inspect as i\ndef f(): return i.stack()",
+        "from pickle import loads\ndef f(x): return loads(x)",
+        "def f(x): exec(x)",
+    ] {
+        assert!(uses(text).is_wide, "{text}");
+    }
+    for text in [
+        "def f(x): return getattr(x, y)",
+        "import inspect\ndef f(x): return inspect.signature(x)",
+        "def f(): return locals()",
+        "import sys\ndef f(): return sys.argv",
+        "import gc\ndef f(): gc.collect()",
+    ] {
+        assert!(!uses(text).is_wide, "{text}");
+    }
+}
+
+#[test]
+fn lines_lead_to_parts() {
+    let names = names(
+        "import x\nK = lambda: (\n  1)\n@d\ndef f(a=lambda: 1): pass\nA = lambda: 1; B = lambda: 2\n",
+    );
+    assert_eq!(names.part_of(1, "<module>"), PartAt::Effects);
+    assert_eq!(names.part_of(2, "<lambda>"), PartAt::Binding("K"));
+    assert_eq!(names.part_of(5, "<lambda>"), PartAt::Effects);
+    assert_eq!(names.part_of(6, "<lambda>"), PartAt::Unknown);
+}

@@ -1,0 +1,593 @@
+//! Which names each piece of code can reach without spelling where they are.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ruff_python_ast::visitor::{Visitor, walk_except_handler, walk_expr, walk_pattern, walk_stmt};
+use ruff_python_ast::{self as ast, Comprehension, Expr, ExprContext, Stmt};
+
+use super::stdlib::is_builtin;
+use crate::fingerprint::name_hash;
+use crate::fingerprint::names::{Import, Uses};
+use crate::fingerprint::python::dynamic::{
+    is_benign_dunder, is_wide_attribute, is_wide_import, is_wide_name,
+};
+use crate::fingerprint::python::expr::evaluates_text;
+use crate::fingerprint::python::walk::{RED_ZONE, STACK, declared_global};
+
+/// Walks a module statement by statement; what the bodies of outermost
+/// functions reach is kept apart, by the unit that they are.
+#[derive(Default)]
+pub(super) struct Reaching {
+    pub imports: Vec<Import>,
+    pub code: BTreeMap<String, Found>,
+    /// Of what is walked now: a statement of the top level, or a unit.
+    found: Found,
+    /// What each imported name may stand for: a module, and an item of it.
+    aliases: BTreeMap<String, Vec<(String, Option<String>)>>,
+    scopes: Vec<Scope>,
+    classes: Vec<Class>,
+    in_unit: bool,
+    in_annotation: bool,
+}
+
+/// What one piece of code does with names, before it is known which of them
+/// its module binds.
+#[derive(Default)]
+pub(super) struct Found {
+    loads: BTreeSet<String>,
+    values: BTreeSet<u32>,
+    members: BTreeSet<(u32, String)>,
+    is_wide: bool,
+}
+
+#[derive(Default)]
+struct Scope {
+    is_class: bool,
+    is_comprehension: bool,
+    stores: BTreeSet<String>,
+    globals: BTreeSet<String>,
+    loads: BTreeSet<String>,
+}
+
+/// A class around what is being walked, outside functions.
+struct Class {
+    prefix: String,
+    globals: Vec<ast::name::Name>,
+}
+
+impl Found {
+    /// The names that it looks up outside its functions.
+    pub fn loads(&self) -> impl Iterator<Item = &str> {
+        self.loads.iter().map(|name| &**name)
+    }
+
+    pub fn has_load(&self, name: &str) -> bool {
+        self.loads.contains(name)
+    }
+
+    pub fn merge(&mut self, other: Found) {
+        self.loads.extend(other.loads);
+        self.values.extend(other.values);
+        self.members.extend(other.members);
+        self.is_wide |= other.is_wide;
+    }
+
+    /// `binds` tells which names the module binds.
+    pub fn uses(self, binds: impl Fn(&str) -> bool) -> Uses {
+        Uses {
+            unbound: self
+                .loads
+                .into_iter()
+                .filter(|name| !is_builtin(name) && !binds(name))
+                .collect(),
+            values: self.values.into_iter().collect(),
+            members: self.members.into_iter().collect(),
+            is_wide: self.is_wide,
+        }
+    }
+}
+
+impl Reaching {
+    /// Makes the imports of a module known, before its code is walked.
+    pub fn of_module(body: &[Stmt]) -> Reaching {
+        let mut imports = Imports::default();
+        for statement in body {
+            imports.visit_stmt(statement);
+        }
+        let mut reaching = Reaching::default();
+        for import in &imports.found {
+            let of = match import.level {
+                0 => import.module.clone(),
+                // Never one of the standard library's.
+                level => format!("{}{}", ".".repeat(level as usize), import.module),
+            };
+            reaching
+                .aliases
+                .entry(import.bound.clone())
+                .or_default()
+                .push((of, import.item.clone()));
+        }
+        reaching.imports = imports.found;
+        reaching
+    }
+
+    /// What a statement of the top level reaches, function bodies left out.
+    pub fn statement(&mut self, statement: &Stmt) -> Found {
+        self.visit_stmt(statement);
+        std::mem::take(&mut self.found)
+    }
+
+    fn load(&mut self, name: &str) {
+        self.found.is_wide |= is_wide_name(name);
+        let known = match self.scopes.last_mut() {
+            Some(scope) => &mut scope.loads,
+            None => &mut self.found.loads,
+        };
+        if !known.contains(name) {
+            known.insert(name.to_owned());
+        }
+    }
+
+    fn store(&mut self, name: &str) {
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.stores.insert(name.to_owned());
+        }
+    }
+
+    /// `:=` in a comprehension binds around it.
+    fn store_around(&mut self, name: &str) {
+        let mut around = self.scopes.iter_mut().rev();
+        if let Some(scope) = around.find(|scope| !scope.is_comprehension) {
+            scope.stores.insert(name.to_owned());
+        }
+    }
+
+    fn leave(&mut self) {
+        let Some(scope) = self.scopes.pop() else {
+            return;
+        };
+        for name in scope.loads {
+            // In a class, a name that is not bound yet is looked up outside.
+            let is_local =
+                !scope.is_class && scope.stores.contains(&name) && !scope.globals.contains(&name);
+            if is_local {
+                continue;
+            }
+            // A global one, whatever the functions around bind.
+            if scope.globals.contains(&name) {
+                self.found.loads.insert(name);
+                continue;
+            }
+            match self.scopes.last_mut() {
+                Some(outer) => outer.loads.insert(name),
+                None => self.found.loads.insert(name),
+            };
+        }
+    }
+
+    fn is_alias(&self, name: &str) -> bool {
+        self.aliases.contains_key(name)
+    }
+
+    fn reaches_widely(&self, name: &str, item: Option<&str>) -> bool {
+        let meanings = self.aliases.get(name).into_iter().flatten();
+        meanings
+            .into_iter()
+            .any(|(module, known)| match (known.as_deref(), item) {
+                (Some(known), _) => is_wide_import(module, Some(known)),
+                (None, item) => is_wide_import(module, item),
+            })
+    }
+
+    /// A name that is not just the part before a dot.
+    fn value(&mut self, name: &str) {
+        if self.is_alias(name) {
+            self.found.is_wide |= self.reaches_widely(name, None);
+            self.found.values.insert(name_hash(name));
+        }
+    }
+
+    fn attribute(&mut self, attribute: &ast::ExprAttribute, is_value: bool) {
+        self.found.is_wide |= is_wide_attribute(&attribute.attr);
+        match &*attribute.value {
+            Expr::Name(base) => {
+                self.load(&base.id);
+                if self.is_alias(&base.id) {
+                    let item = &*attribute.attr;
+                    self.found.is_wide |= self.reaches_widely(&base.id, Some(item));
+                    self.member(&base.id, item);
+                    if !is_benign_dunder(item) {
+                        self.value(&base.id);
+                    }
+                }
+            }
+            Expr::Attribute(inner) => {
+                stacker::maybe_grow(RED_ZONE, STACK, || self.attribute(inner, false));
+                if self.is_module_path(inner) {
+                    self.member(&inner.attr, &attribute.attr);
+                    if !is_benign_dunder(&attribute.attr) {
+                        self.found.values.insert(name_hash(&inner.attr));
+                    }
+                }
+            }
+            other => self.visit_expr(other),
+        }
+        if is_value && self.is_module_path(attribute) {
+            self.found.values.insert(name_hash(&attribute.attr));
+        }
+    }
+
+    fn member(&mut self, base: &str, name: &str) {
+        let member = (name_hash(base), name.to_owned());
+        self.found.members.insert(member);
+    }
+
+    /// Whether an attribute is of the form `alias.a.b`.
+    fn is_module_path(&self, mut attribute: &ast::ExprAttribute) -> bool {
+        loop {
+            match &*attribute.value {
+                Expr::Name(base) => return self.is_alias(&base.id),
+                Expr::Attribute(inner) => attribute = inner,
+                _ => return false,
+            }
+        }
+    }
+
+    fn parameters(&mut self, parameters: &ast::Parameters) {
+        for parameter in parameters {
+            self.store(parameter.name());
+        }
+    }
+
+    /// What of a function's header is evaluated where it is defined.
+    fn header(&mut self, parameters: &ast::Parameters, returns: Option<&Expr>) {
+        for parameter in parameters {
+            if let Some(default) = parameter.default() {
+                self.visit_expr(default);
+            }
+            if let Some(annotation) = parameter.annotation() {
+                self.annotation(annotation);
+            }
+        }
+        if let Some(returns) = returns {
+            self.annotation(returns);
+        }
+    }
+
+    fn annotation(&mut self, annotation: &Expr) {
+        let outer = std::mem::replace(&mut self.in_annotation, true);
+        self.visit_expr(annotation);
+        self.in_annotation = outer;
+    }
+
+    fn type_params(&mut self, params: Option<&ast::TypeParams>) {
+        for param in params.into_iter().flat_map(|params| &params.type_params) {
+            self.visit_type_param(param);
+        }
+    }
+
+    fn function(&mut self, def: &ast::StmtFunctionDef) {
+        for decorator in &def.decorator_list {
+            self.visit_expr(&decorator.expression);
+        }
+        self.type_params(def.type_params.as_deref());
+        self.header(&def.parameters, def.returns.as_deref());
+        self.store(&def.name);
+        if self.in_unit {
+            self.body(def);
+            return;
+        }
+        let name = self.qualified(&def.name);
+        let unit = self.code.remove(&name).unwrap_or_default();
+        let outer = std::mem::replace(&mut self.found, unit);
+        // The scopes around are classes; functions do not see their names.
+        let scopes = std::mem::take(&mut self.scopes);
+        self.in_unit = true;
+        self.body(def);
+        self.in_unit = false;
+        self.scopes = scopes;
+        let unit = std::mem::replace(&mut self.found, outer);
+        self.code.insert(name, unit);
+    }
+
+    fn body(&mut self, def: &ast::StmtFunctionDef) {
+        self.scopes.push(Scope::default());
+        self.parameters(&def.parameters);
+        for statement in &def.body {
+            self.visit_stmt(statement);
+        }
+        self.leave();
+    }
+
+    fn class(&mut self, def: &ast::StmtClassDef) {
+        for decorator in &def.decorator_list {
+            self.visit_expr(&decorator.expression);
+        }
+        self.type_params(def.type_params.as_deref());
+        for argument in def.arguments.iter().flat_map(|all| &all.args) {
+            self.visit_expr(argument);
+        }
+        for keyword in def.arguments.iter().flat_map(|all| &all.keywords) {
+            self.visit_expr(&keyword.value);
+        }
+        self.store(&def.name);
+        let mut globals = Vec::new();
+        if !self.in_unit {
+            declared_global(&def.body, &mut globals);
+        }
+        self.classes.push(Class {
+            prefix: format!("{}.", self.qualified(&def.name)),
+            globals,
+        });
+        self.scopes.push(Scope {
+            is_class: true,
+            ..Scope::default()
+        });
+        for statement in &def.body {
+            self.visit_stmt(statement);
+        }
+        self.leave();
+        self.classes.pop();
+    }
+
+    fn qualified(&self, name: &ast::Identifier) -> String {
+        match self.classes.last() {
+            Some(class) if !class.globals.contains(&name.id) => {
+                format!("{}{name}", class.prefix)
+            }
+            _ => name.to_string(),
+        }
+    }
+
+    /// The first iterable is evaluated outside.
+    fn comprehension(&mut self, elements: &[&Expr], generators: &[Comprehension]) {
+        if let Some(first) = generators.first() {
+            self.visit_expr(&first.iter);
+        }
+        self.scopes.push(Scope {
+            is_comprehension: true,
+            ..Scope::default()
+        });
+        for (at, generator) in generators.iter().enumerate() {
+            if at > 0 {
+                self.visit_expr(&generator.iter);
+            }
+            self.visit_expr(&generator.target);
+            for condition in &generator.ifs {
+                self.visit_expr(condition);
+            }
+        }
+        for element in elements {
+            self.visit_expr(element);
+        }
+        self.leave();
+    }
+
+    fn expr(&mut self, expr: &Expr) {
+        match expr {
+            Expr::Name(name) => match name.ctx {
+                ExprContext::Load => {
+                    self.load(&name.id);
+                    self.value(&name.id);
+                }
+                _ => self.store(&name.id),
+            },
+            Expr::Attribute(attribute) => self.attribute(attribute, true),
+            Expr::Lambda(lambda) => {
+                if let Some(parameters) = &lambda.parameters {
+                    self.header(parameters, None);
+                }
+                self.scopes.push(Scope::default());
+                if let Some(parameters) = &lambda.parameters {
+                    self.parameters(parameters);
+                }
+                self.visit_expr(&lambda.body);
+                self.leave();
+            }
+            Expr::ListComp(comp) => self.comprehension(&[&comp.elt], &comp.generators),
+            Expr::SetComp(comp) => self.comprehension(&[&comp.elt], &comp.generators),
+            Expr::Generator(comp) => self.comprehension(&[&comp.elt], &comp.generators),
+            Expr::DictComp(comp) => {
+                let key = comp.key.as_deref();
+                let elements: Vec<&Expr> = key.into_iter().chain([&*comp.value]).collect();
+                self.comprehension(&elements, &comp.generators);
+            }
+            Expr::Named(named) => {
+                if let Expr::Name(name) = &*named.target {
+                    self.store_around(&name.id);
+                }
+                self.visit_expr(&named.value);
+            }
+            Expr::Call(call) => {
+                // Without arguments these are about where they stand.
+                if let Expr::Name(name) = &*call.func
+                    && matches!(&*name.id, "vars" | "dir" | "locals")
+                    && call.arguments.args.is_empty()
+                    && !self.in_unit
+                {
+                    self.found.is_wide = true;
+                }
+                let outer = self.in_annotation;
+                self.in_annotation |= evaluates_text(call);
+                walk_expr(self, expr);
+                self.in_annotation = outer;
+            }
+            Expr::StringLiteral(string) if self.in_annotation => {
+                let text = string.value.to_str();
+                for name in text.split(|char: char| char != '_' && !char.is_alphanumeric()) {
+                    if !name.is_empty() && !name.starts_with(|char: char| char.is_numeric()) {
+                        self.load(name);
+                    }
+                }
+            }
+            _ => walk_expr(self, expr),
+        }
+    }
+
+    /// Whether a condition is true for type checkers alone.
+    fn is_type_checking(&self, test: &Expr) -> bool {
+        is_type_checking(test, |name| self.aliases.get(name).map(Vec::as_slice))
+    }
+}
+
+/// `TYPE_CHECKING` or `typing.TYPE_CHECKING`, by what the names stand for.
+pub(super) fn is_type_checking<'a>(
+    test: &Expr,
+    meanings: impl Fn(&str) -> Option<&'a [(String, Option<String>)]>,
+) -> bool {
+    let is = |name: &str, item: Option<&str>| {
+        meanings(name).is_some_and(|known| {
+            known.iter().all(|(module, known)| {
+                matches!(&**module, "typing" | "typing_extensions") && known.as_deref() == item
+            })
+        })
+    };
+    match test {
+        Expr::Name(name) => name.id == "TYPE_CHECKING" && is(&name.id, Some("TYPE_CHECKING")),
+        Expr::Attribute(attribute) => {
+            attribute.attr.as_str() == "TYPE_CHECKING"
+                && matches!(&*attribute.value, Expr::Name(base) if is(&base.id, None))
+        }
+        _ => false,
+    }
+}
+
+impl<'a> Visitor<'a> for Reaching {
+    fn visit_stmt(&mut self, statement: &'a Stmt) {
+        stacker::maybe_grow(RED_ZONE, STACK, || match statement {
+            Stmt::FunctionDef(def) => self.function(def),
+            Stmt::ClassDef(def) => self.class(def),
+            Stmt::AnnAssign(assign) => {
+                self.visit_expr(&assign.target);
+                self.annotation(&assign.annotation);
+                if let Some(value) = &assign.value {
+                    self.visit_expr(value);
+                }
+            }
+            // An augmented assignment reads, too.
+            Stmt::AugAssign(assign) => {
+                if let Expr::Name(name) = &*assign.target {
+                    self.load(&name.id);
+                }
+                walk_stmt(self, statement);
+            }
+            Stmt::If(chain) if self.is_type_checking(&chain.test) => {
+                for clause in &chain.elif_else_clauses {
+                    self.visit_elif_else_clause(clause);
+                }
+            }
+            Stmt::Global(global) => {
+                if let Some(scope) = self.scopes.last_mut() {
+                    scope
+                        .globals
+                        .extend(global.names.iter().map(|n| n.to_string()));
+                }
+            }
+            _ => walk_stmt(self, statement),
+        });
+    }
+
+    fn visit_expr(&mut self, expr: &'a Expr) {
+        stacker::maybe_grow(RED_ZONE, STACK, || self.expr(expr));
+    }
+
+    fn visit_annotation(&mut self, expr: &'a Expr) {
+        self.annotation(expr);
+    }
+
+    fn visit_alias(&mut self, alias: &'a ast::Alias) {
+        let bound = alias.asname.as_ref().unwrap_or(&alias.name);
+        self.store(bound.split('.').next().unwrap_or_default());
+    }
+
+    fn visit_except_handler(&mut self, handler: &'a ast::ExceptHandler) {
+        let ast::ExceptHandler::ExceptHandler(inner) = handler;
+        if let Some(name) = &inner.name {
+            self.store(name);
+        }
+        walk_except_handler(self, handler);
+    }
+
+    fn visit_pattern(&mut self, pattern: &'a ast::Pattern) {
+        let name = match pattern {
+            ast::Pattern::MatchAs(one) => one.name.as_ref(),
+            ast::Pattern::MatchStar(one) => one.name.as_ref(),
+            ast::Pattern::MatchMapping(one) => one.rest.as_ref(),
+            _ => None,
+        };
+        if let Some(name) = name {
+            self.store(name);
+        }
+        stacker::maybe_grow(RED_ZONE, STACK, || walk_pattern(self, pattern));
+    }
+}
+
+/// All import statements of a module, but those for type checkers alone.
+#[derive(Default)]
+struct Imports {
+    found: Vec<Import>,
+    depth: u32,
+}
+
+impl<'a> Visitor<'a> for Imports {
+    fn visit_stmt(&mut self, statement: &'a Stmt) {
+        stacker::maybe_grow(RED_ZONE, STACK, || match statement {
+            Stmt::Import(import) => {
+                for alias in &import.names {
+                    let root = alias.name.split('.').next().unwrap_or_default();
+                    let (bound, module) = match &alias.asname {
+                        Some(name) => (name.to_string(), alias.name.to_string()),
+                        None => (root.to_owned(), alias.name.to_string()),
+                    };
+                    self.add(bound, 0, module, None);
+                }
+            }
+            Stmt::ImportFrom(import) => {
+                let module = import.module.as_deref().unwrap_or_default();
+                for alias in &import.names {
+                    let bound = alias.asname.as_ref().unwrap_or(&alias.name);
+                    let item = Some(alias.name.to_string());
+                    self.add(bound.to_string(), import.level, module.to_owned(), item);
+                }
+            }
+            Stmt::FunctionDef(_) => {
+                self.depth += 1;
+                walk_stmt(self, statement);
+                self.depth -= 1;
+            }
+            Stmt::If(chain) if self.is_type_checking(&chain.test) => {
+                for clause in &chain.elif_else_clauses {
+                    self.visit_elif_else_clause(clause);
+                }
+            }
+            _ => walk_stmt(self, statement),
+        });
+    }
+
+    /// Statements are not inside expressions.
+    fn visit_expr(&mut self, _: &'a Expr) {}
+}
+
+impl Imports {
+    fn add(&mut self, bound: String, level: u32, module: String, item: Option<String>) {
+        self.found.push(Import {
+            bound,
+            level,
+            module,
+            item,
+            at_import: self.depth == 0,
+        });
+    }
+
+    fn is_type_checking(&self, test: &Expr) -> bool {
+        let meanings: BTreeMap<&str, Vec<(String, Option<String>)>> =
+            self.found.iter().fold(BTreeMap::new(), |mut all, import| {
+                let meaning = (import.module.clone(), import.item.clone());
+                all.entry(&*import.bound)
+                    .or_insert_with(Vec::new)
+                    .push(meaning);
+                all
+            });
+        is_type_checking(test, |name| meanings.get(name).map(Vec::as_slice))
+    }
+}
