@@ -17,7 +17,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::graph::NodeId;
 use super::modules::{ModuleIndex, Modules};
 use super::units::{UnitIndex, UnitTable};
-use crate::fingerprint::{Names, Part, Uses, name_hash};
+use crate::fingerprint::{Part, Uses, name_hash};
 use crate::matrix::{Unit, UnitKind};
 use crate::runners::pytest;
 
@@ -213,6 +213,9 @@ impl NameClosure {
 
     fn used(&self, table: &mut UnitTable, module: ModuleIndex, uses: &Uses, reach: &mut Reach) {
         reach.is_wide |= uses.is_wide;
+        if uses.holds_own {
+            reach.taken.push(module);
+        }
         for name in &uses.unbound {
             self.absent(table, module, name, reach);
         }
@@ -323,17 +326,11 @@ impl NameClosure {
     }
 
     /// Modules whose names something reads that nobody wrote: pytest looks
-    /// through test files and `conftest.py`; some modules answer for names
-    /// that they do not bind.
+    /// through test files and `conftest.py`.
     fn is_read_whole(&self, index: ModuleIndex) -> bool {
         let module = &self.modules.all[index as usize];
         self.read_whole.contains(&index)
             || module.file.ends_with(b"/conftest.py")
-            || module.parsed().names.answers_any
-    }
-
-    fn names_of(&self, module: ModuleIndex) -> &Names {
-        &self.modules.all[module as usize].parsed().names
     }
 }
 
@@ -382,9 +379,6 @@ impl Closing<'_> {
             self.arrive(*module);
             if self.names.is_read_whole(*module) {
                 self.make_whole(*module);
-            }
-            if self.names.names_of(*module).answers_any {
-                self.hold(*module);
             }
         }
         for module in taken {

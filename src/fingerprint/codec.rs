@@ -112,7 +112,7 @@ fn put_names(out: &mut Vec<u8>, names: &Names) {
     }
     put_part(out, &names.effects);
     put_texts(out, &names.effect_names);
-    out.push(u8::from(names.has_star) | u8::from(names.answers_any) << 1);
+    out.push(u8::from(names.has_star));
     put(out, names.code.len() as u64);
     for (name, uses) in &names.code {
         put_text(out, name);
@@ -152,7 +152,7 @@ fn put_uses(out: &mut Vec<u8>, uses: &Uses) {
         put(out, (*base).into());
         put_text(out, name);
     }
-    out.push(u8::from(uses.is_wide));
+    out.push(u8::from(uses.is_wide) | u8::from(uses.holds_own) << 1);
 }
 
 fn put_texts<'a, T>(out: &mut Vec<u8>, texts: T)
@@ -244,11 +244,13 @@ impl<'a> Input<'a> {
         let count = self.count()?;
         let member = |input: &mut Self| Some((input.number()?, input.text()?));
         let members = (0..count).map(|_| member(self)).collect::<Option<_>>()?;
+        let flags = self.flags(3)?;
         Some(Uses {
             unbound,
             values,
             members,
-            is_wide: self.flag()?,
+            holds_own: flags & 2 == 2,
+            is_wide: flags & 1 == 1,
         })
     }
 
@@ -300,7 +302,7 @@ impl<'a> Input<'a> {
         }
         let effects = self.part()?;
         let effect_names = self.texts()?.into_iter().collect();
-        let flags = self.flags(3)?;
+        let has_star = self.flag()?;
         let mut code = BTreeMap::new();
         for _ in 0..self.count()? {
             code.insert(self.text()?, self.uses()?);
@@ -313,8 +315,7 @@ impl<'a> Input<'a> {
             bindings,
             effects,
             effect_names,
-            has_star: flags & 1 == 1,
-            answers_any: flags & 2 == 2,
+            has_star,
             code,
             imports,
             lines,

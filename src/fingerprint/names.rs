@@ -24,8 +24,6 @@ pub struct Names {
     pub effect_names: BTreeSet<String>,
     /// Whether a star import can bind any name.
     pub has_star: bool,
-    /// Whether the module answers for names that it does not bind (PEP 562).
-    pub answers_any: bool,
     /// By qualified name of a `code` unit.
     pub code: BTreeMap<String, Uses>,
     /// Every import, wherever it stands; not those that only type checkers see.
@@ -59,7 +57,9 @@ pub struct Uses {
     /// Attributes that may be a module's: the hash of the name before the dot,
     /// and the attribute. Sorted.
     pub members: Vec<(u32, String)>,
-    /// Whether it can reach any name of any module (`globals()`, `eval`, …).
+    /// Whether it can reach any name of its own module (`globals()`).
+    pub holds_own: bool,
+    /// Whether it can reach any name of any module (`eval`, pickles, …).
     pub is_wide: bool,
 }
 

@@ -73,7 +73,7 @@ pub(super) fn is_dynamic_import(module: &str, item: Option<&str>) -> bool {
 pub(super) fn is_wide_name(name: &str) -> bool {
     matches!(
         name,
-        "globals" | "eval" | "exec" | "execfile" | "compile" | "__import__" | "__builtins__"
+        "eval" | "exec" | "execfile" | "compile" | "__import__" | "__builtins__"
     )
 }
 

@@ -206,11 +206,7 @@ def test_none():
             "CONSTANT = 1",
             "CONSTANT = 2",
         )],
-        [
-            "test_outside.py::test_used",
-            "! test_outside.py::test_constant",
-            "test_lazy.py::test_lazy",
-        ],
+        ["! test_outside.py::test_constant"],
     )
     .edit(
         "module imported in a function",

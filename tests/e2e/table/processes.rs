@@ -336,7 +336,12 @@ def test_none():
         [replace("work.py", "return 0", "return 3")],
         ["! test_processes.py::test_os_fork"],
     )
-    .edit("constant", [append("work.py", "LIMIT = 1\n")], ALL)
+    .edit(
+        "constant",
+        [append("work.py", "LIMIT = 1\n")],
+        // Its child finds the function by a pickled name.
+        ["test_processes.py::test_spawn"],
+    )
 }
 
 /// Several processes that take work.

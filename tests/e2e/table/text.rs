@@ -107,13 +107,7 @@ fn docstrings() -> Case {
                 "\"\"\"A module.\"\"\"",
                 "\"\"\"The module.\"\"\"",
             )],
-            [
-                "test_lib.py::test_add",
-                "test_lib.py::test_method",
-                "test_lib.py::test_silent",
-                "test_lib.py::test_docs",
-                "! test_lib.py::test_module_docs",
-            ],
+            ["test_lib.py::test_docs", "! test_lib.py::test_module_docs"],
         )
         .edit(
             "of a class",
@@ -122,13 +116,7 @@ fn docstrings() -> Case {
                 "\"\"\"A thing.\"\"\"",
                 "\"\"\"The thing.\"\"\"",
             )],
-            [
-                "test_lib.py::test_add",
-                "test_lib.py::test_method",
-                "test_lib.py::test_silent",
-                "test_lib.py::test_docs",
-                "test_lib.py::test_module_docs",
-            ],
+            ["test_lib.py::test_method"],
         )
 }
 

@@ -121,7 +121,6 @@ pub(super) fn split(source: &Source<'_>, body: &[Stmt]) -> Names {
     let known: BTreeSet<String> = bindings.keys().chain(&effect_names).cloned().collect();
     let binds = |name: &str| known.contains(name);
     Names {
-        answers_any: effect_names.contains("__getattr__"),
         has_star: stores.star,
         bindings: bindings
             .into_iter()

@@ -37,6 +37,7 @@ pub(super) struct Found {
     loads: BTreeSet<String>,
     values: BTreeSet<u32>,
     members: BTreeSet<(u32, String)>,
+    holds_own: bool,
     is_wide: bool,
 }
 
@@ -69,6 +70,7 @@ impl Found {
         self.loads.extend(other.loads);
         self.values.extend(other.values);
         self.members.extend(other.members);
+        self.holds_own |= other.holds_own;
         self.is_wide |= other.is_wide;
     }
 
@@ -82,6 +84,7 @@ impl Found {
                 .collect(),
             values: self.values.into_iter().collect(),
             members: self.members.into_iter().collect(),
+            holds_own: self.holds_own,
             is_wide: self.is_wide,
         }
     }
@@ -119,6 +122,7 @@ impl Reaching {
 
     fn load(&mut self, name: &str) {
         self.found.is_wide |= is_wide_name(name);
+        self.found.holds_own |= name == "globals";
         let known = match self.scopes.last_mut() {
             Some(scope) => &mut scope.loads,
             None => &mut self.found.loads,
@@ -405,7 +409,7 @@ impl Reaching {
                     && call.arguments.args.is_empty()
                     && !self.in_unit
                 {
-                    self.found.is_wide = true;
+                    self.found.holds_own = true;
                 }
                 let outer = self.in_annotation;
                 self.in_annotation |= evaluates_text(call);

@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+"""What real commits select: for each of the last commits that touch a project's
+package, what tamis and testmon would run, and what they would miss.
+
+    python3 benches/real/commits.py --project click --repository PATH --count 50
+
+`--repository` is a clone (bare or not) with the project's history. For each
+commit the tools record its first parent, then are asked at the commit; all
+tests run plainly at both. Missed: a test that both have, whose outcome
+differs, and that the tool would not run. Answers are kept in a JSON lines file
+in the work folder, so that a second start goes on where the first ended.
+
+testmon selects nothing where `-m` or `-k` is in force; leave such tests out by
+`--args`, with `--ignore` or `--deselect`.
+
+A test that only the commit has is run by every tool and counts for none.
+"""
+
+import json
+import shlex
+import shutil
+import statistics
+import subprocess
+
+from projects import Work, arguments, find
+from running import Trouble, find_tamis, finish, pytest_with_outcomes
+from tools import TOOLS, in_broken
+
+TIMEOUT = 900
+
+
+def git(tree, *args):
+    done = subprocess.run(["git", *args], cwd=tree, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    if done.returncode:
+        raise Trouble(f"`git {' '.join(args)}` in {tree}: {done.stderr.strip()}")
+    return done.stdout.strip()
+
+
+def clone(options, work, project):
+    tree = work.folder / "trees" / f"{project.name}-commits"
+    if tree.exists():
+        shutil.rmtree(tree)
+    tree.parent.mkdir(parents=True, exist_ok=True)
+    git(work.folder, "clone", "-q", "--shared", "--no-checkout", str(options.repository), str(tree))
+    (tree / ".git/info/exclude").write_text("__pycache__/\n.pytest_cache/\n.hypothesis/\n.testmondata*\n")
+    return tree
+
+
+def checkout(tree, commit):
+    git(tree, "checkout", "-q", "--force", commit)
+    git(tree, "clean", "-qfdx", "-e", ".tamis", "-e", ".testmondata*")
+
+
+def outcomes(work, project, python, tree, out):
+    env = work.env(project, tree, python, PYTHONDONTWRITEBYTECODE=1)
+    args = ["--continue-on-collection-errors", *project.args]
+    done, seen = pytest_with_outcomes(python, args, tree, env, out, TIMEOUT)
+    return done, seen
+
+
+def measure(work, project, tools, tree, commit, out):
+    parent = git(tree, "rev-parse", commit + "^")
+    checkout(tree, parent)
+    for tool in tools:
+        tool.prepare(tree, out)
+    _, before = outcomes(work, project, tools[0].python, tree, out / "before.jsonl")
+    checkout(tree, commit)
+    answers = {}
+    for tool in tools:
+        answers[tool.name] = tool.select(before.tests, TIMEOUT)
+    _, after = outcomes(work, project, tools[0].python, tree, out / "after.jsonl")
+    both = [test for test in before.tests if test in after.tests or in_broken(test, after.broken)]
+    record = {"commit": commit, "tests": len(both), "tools": {}}
+    for tool in tools:
+        chosen = answers[tool.name].tests
+        missed = [test for test in both if before.tests[test] != after.tests.get(test) and test not in chosen]
+        record["tools"][tool.name] = {
+            "build": tool.build,
+            "selected": sum(test in chosen for test in both),
+            "missed": missed,
+            "seconds": round(answers[tool.name].seconds, 3),
+            "note": answers[tool.name].note,
+        }
+    return record
+
+
+def main():
+    parser = arguments(__doc__)
+    parser.add_argument("--project", required=True)
+    parser.add_argument("--repository", required=True, help="a clone with the history")
+    parser.add_argument("--count", type=int, default=50)
+    parser.add_argument("--tamis", help="the binary (default: the newest build)")
+    parser.add_argument("--tools", default="tamis,testmon")
+    parser.add_argument("--args", default="", help="more arguments for pytest, in one string")
+    options = parser.parse_args()
+    work = Work(options.work)
+    project = find(options.project)
+    project.args += shlex.split(options.args)
+    binary = find_tamis(options.tamis)
+    tools = [TOOLS[name](work, project, options.python, binary) for name in options.tools.split(",")]
+    tree = clone(options, work, project)
+    out = work.folder / "out" / f"{project.name}-commits"
+    listing = git(tree, "log", "--no-merges", f"--max-count={options.count}", "--format=%H", "HEAD", "--", project.package)
+    results = work.folder / "results" / f"commits-{project.name}.jsonl"
+    results.parent.mkdir(parents=True, exist_ok=True)
+    known = {}
+    for line in results.read_text().splitlines() if results.exists() else []:
+        record = json.loads(line)
+        known.setdefault(record["commit"], {}).update(record["tools"])
+        known[record["commit"]]["tests"] = record["tests"]
+    for commit in listing.split():
+        have = known.setdefault(commit, {})
+        wanted = [tool for tool in tools if have.get(tool.name, {}).get("build") != tool.build]
+        if wanted:
+            record = measure(work, project, wanted, tree, commit, out)
+            with open(results, "a") as file:
+                file.write(json.dumps(record) + "\n")
+            have.update(record["tools"])
+            have["tests"] = record["tests"]
+        show(commit, have, tools, git(tree, "log", "-1", "--format=%s", commit))
+    print_summary([known[commit] for commit in listing.split()], tools)
+
+
+def show(commit, have, tools, subject):
+    shares = "  ".join(
+        f"{tool.name} {have[tool.name]['selected']:5} ({len(have[tool.name]['missed'])} missed)" for tool in tools
+    )
+    print(f"{commit[:9]} {have['tests']:5} tests  {shares}  {subject[:50]}", flush=True)
+
+
+def print_summary(records, tools):
+    records = [record for record in records if record["tests"]]
+    for tool in tools:
+        shares = [100 * record[tool.name]["selected"] / record["tests"] for record in records]
+        missed = sum(len(record[tool.name]["missed"]) for record in records)
+        print(
+            f"{tool.name}: {len(records)} commits, mean share {statistics.mean(shares):.1f} %, "
+            f"median {statistics.median(shares):.1f} %, {missed} missed"
+        )
+
+
+if __name__ == "__main__":
+    finish(main)
