@@ -8,7 +8,7 @@ use super::modules::ModuleIndex;
 use super::rows::Closing;
 use super::trace::{Definition, Found};
 use super::units::UnitIndex;
-use crate::fingerprint::{Analysis, Facts, PartAt, Place, UNTRACKED, UnitAt};
+use crate::fingerprint::{Analysis, PartAt, Place, UNTRACKED, UnitAt};
 use crate::matrix::{Fingerprint, Unit, UnitKind};
 
 /// What a definition stands for: units, and perhaps a module whose import

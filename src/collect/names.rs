@@ -11,7 +11,7 @@
 
 use std::rc::Rc;
 
-use bstr::{BStr, BString, ByteSlice};
+use bstr::{BStr, BString};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::graph::NodeId;
@@ -85,8 +85,7 @@ pub struct NameClosure {
     /// By name: where it is bound.
     bound: Vec<Vec<(ModuleIndex, UnitIndex)>>,
     by_path: FxHashMap<BString, ModuleIndex>,
-    /// Modules in which pytest looks at every name.
-    read_whole: FxHashSet<ModuleIndex>,
+    test_files: FxHashSet<ModuleIndex>,
     reaches: FxHashMap<UnitIndex, Rc<Reach>>,
 }
 
@@ -97,9 +96,21 @@ impl NameClosure {
         self.sources.insert(index, module);
     }
 
-    /// Notes that something looks at every name of the module in `file`.
-    pub fn read_whole(&mut self, file: &BStr) {
-        self.read_whole.extend(self.modules.of_file(file));
+    /// Notes that pytest looked for tests in the module in `file`.
+    pub fn add_test_file(&mut self, file: &BStr) {
+        self.test_files.extend(self.modules.of_file(file));
+    }
+
+    /// The skeletons of all test files.
+    pub fn test_file_skeletons(&self, table: &mut UnitTable) -> Vec<UnitIndex> {
+        let files = self
+            .test_files
+            .iter()
+            .map(|file| &self.modules.all[*file as usize]);
+        files
+            .filter(|module| !module.is_generated)
+            .map(|module| table.intern(Unit::new(UnitKind::Skeleton, module.path.clone(), "")))
+            .collect()
     }
 
     /// Numbers the names, after all modules are added.
@@ -304,7 +315,7 @@ impl NameClosure {
         self.part(table, module, &names.effects, reach);
         self.imported(table, module, reach);
         for (name, part) in &names.bindings {
-            if !part.is_import || pytest::reads_from_modules(name) {
+            if !part.is_import || pytest::asks_for(name) {
                 self.part(table, module, part, reach);
             }
         }
@@ -325,12 +336,10 @@ impl NameClosure {
         }
     }
 
-    /// Modules whose names something reads that nobody wrote: pytest looks
-    /// through test files and `conftest.py`.
-    fn is_read_whole(&self, index: ModuleIndex) -> bool {
-        let module = &self.modules.all[index as usize];
-        self.read_whole.contains(&index)
-            || module.file.ends_with(b"/conftest.py")
+    /// pytest takes functions out of these by names that plugins can add to.
+    fn is_conftest(&self, module: ModuleIndex) -> bool {
+        let file = &self.modules.all[module as usize].file;
+        file.ends_with(b"/conftest.py")
     }
 }
 
@@ -377,8 +386,10 @@ impl Closing<'_> {
         }
         for module in &new {
             self.arrive(*module);
-            if self.names.is_read_whole(*module) {
+            if self.names.is_conftest(*module) {
                 self.make_whole(*module);
+            } else if self.names.test_files.contains(module) {
+                self.look_through(*module);
             }
         }
         for module in taken {
@@ -456,6 +467,29 @@ impl Closing<'_> {
             if self.has_module(module) {
                 self.add(unit);
             }
+        }
+    }
+
+    /// A test file: pytest looks at what every name is bound to. A function, a
+    /// class or a literal is then a test (which has a row of its own), or
+    /// nothing, unless its name says otherwise; anything else may be more.
+    fn look_through(&mut self, module: ModuleIndex) {
+        let of = &self.names.modules.all[module as usize];
+        if of.is_generated {
+            return;
+        }
+        let names = &of.parsed().names;
+        let binding = |name: &str| Unit::new(UnitKind::Binding, of.path.clone(), name);
+        let asked = pytest::ASKED_OF_TEST_FILES.iter().map(|name| binding(name));
+        let others = names
+            .bindings
+            .iter()
+            .filter(|(name, part)| pytest::asks_for(name) || !(part.is_import || part.is_plain))
+            .map(|(name, _)| binding(name));
+        let units: Vec<Unit> = asked.chain(others).collect();
+        for unit in units {
+            let unit = self.table.intern(unit);
+            self.add(unit);
         }
     }
 

@@ -215,7 +215,7 @@ impl<'a> Closing<'a> {
         files.sort();
         files.dedup();
         for file in &files {
-            self.names.read_whole(file.as_bstr());
+            self.names.add_test_file(file.as_bstr());
         }
         let mut nodes: FxHashMap<BString, NodeId> = FxHashMap::default();
         for file in files {
@@ -354,6 +354,9 @@ impl<'a> Closing<'a> {
         let mut starts: Vec<NodeId> = self.graph.collects.values().copied().collect();
         starts.push(SESSION);
         let reached = self.reach(&starts, None);
+        // Which tests there are, any edit outside bodies can change.
+        let whole = self.names.test_file_skeletons(&mut self.table);
+        self.node_units[SESSION as usize].extend(whole);
         collected.collection = self.close(&reached.order, None).units();
         if reached.incomplete.is_some() {
             collected.items = None;

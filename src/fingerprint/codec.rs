@@ -118,8 +118,24 @@ fn put_names(out: &mut Vec<u8>, names: &Names) {
         put_text(out, name);
         put_uses(out, uses);
     }
-    put(out, names.imports.len() as u64);
-    for import in &names.imports {
+    put_imports(out, &names.imports);
+    put(out, names.lines.len() as u64);
+    for lines in &names.lines {
+        put(out, lines.first.into());
+        put(out, lines.last.into());
+        put_texts(out, &lines.binding);
+    }
+    put(out, names.classes.len() as u64);
+    for (name, imports) in &names.classes {
+        put_text(out, name);
+        put_imports(out, imports);
+    }
+    put_texts(out, &names.asked);
+}
+
+fn put_imports(out: &mut Vec<u8>, imports: &[Import]) {
+    put(out, imports.len() as u64);
+    for import in imports {
         put_text(out, &import.bound);
         put(out, import.level.into());
         put_text(out, &import.module);
@@ -128,12 +144,6 @@ fn put_names(out: &mut Vec<u8>, names: &Names) {
             put_text(out, item);
         }
     }
-    put(out, names.lines.len() as u64);
-    for lines in &names.lines {
-        put(out, lines.first.into());
-        put(out, lines.last.into());
-        put_texts(out, &lines.binding);
-    }
 }
 
 fn put_part(out: &mut Vec<u8>, part: &Part) {
@@ -141,7 +151,7 @@ fn put_part(out: &mut Vec<u8>, part: &Part) {
     put_sorted(out, &part.mentions);
     put_uses(out, &part.uses);
     put(out, part.effects_before.into());
-    out.push(u8::from(part.is_import));
+    out.push(u8::from(part.is_import) | u8::from(part.is_plain) << 1);
 }
 
 fn put_uses(out: &mut Vec<u8>, uses: &Uses) {
@@ -255,12 +265,18 @@ impl<'a> Input<'a> {
     }
 
     fn part(&mut self) -> Option<Part> {
+        let value = Fingerprint(self.take(16)?.try_into().ok()?);
+        let mentions = self.sorted()?;
+        let uses = self.uses()?;
+        let effects_before = self.number()?;
+        let flags = self.flags(3)?;
         Some(Part {
-            value: Fingerprint(self.take(16)?.try_into().ok()?),
-            mentions: self.sorted()?,
-            uses: self.uses()?,
-            effects_before: self.number()?,
-            is_import: self.flag()?,
+            value,
+            mentions,
+            uses,
+            effects_before,
+            is_import: flags & 1 == 1,
+            is_plain: flags & 2 == 2,
         })
     }
 
@@ -279,6 +295,11 @@ impl<'a> Input<'a> {
             },
             at_import: flags & 1 == 1,
         })
+    }
+
+    fn imports(&mut self) -> Option<Vec<Import>> {
+        let count = self.count()?;
+        (0..count).map(|_| self.import()).collect()
     }
 
     fn lines(&mut self) -> Option<Lines> {
@@ -307,10 +328,14 @@ impl<'a> Input<'a> {
         for _ in 0..self.count()? {
             code.insert(self.text()?, self.uses()?);
         }
-        let imports = self.count()?;
-        let imports = (0..imports).map(|_| self.import()).collect::<Option<_>>()?;
+        let imports = self.imports()?;
         let lines = self.count()?;
         let lines = (0..lines).map(|_| self.lines()).collect::<Option<_>>()?;
+        let mut classes = BTreeMap::new();
+        for _ in 0..self.count()? {
+            classes.insert(self.text()?, self.imports()?);
+        }
+        let asked = self.texts()?.into_iter().collect();
         Some(Names {
             bindings,
             effects,
@@ -319,6 +344,8 @@ impl<'a> Input<'a> {
             code,
             imports,
             lines,
+            classes,
+            asked,
         })
     }
 }

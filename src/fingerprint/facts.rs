@@ -4,7 +4,7 @@
 //! that a unit's fingerprint means the same in both.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::rc::Rc;
 
@@ -13,7 +13,7 @@ use bstr::{BStr, BString, ByteSlice};
 use rustc_hash::FxHashMap;
 
 use super::cache::Cache;
-use super::{Analysis, analyse_python};
+use super::{Analysis, analyse_python_knowing};
 use crate::history::{Entry, View};
 use crate::matrix::{Fingerprint, Unit, UnitKind};
 use crate::runners::pytest;
@@ -56,6 +56,8 @@ pub struct Facts<'a> {
     environment: Environment,
     cache: Option<&'a Cache>,
     modules: RefCell<FxHashMap<BString, Option<Rc<Analysis>>>>,
+    /// The same, each file by itself.
+    pub(super) alone: RefCell<FxHashMap<BString, Option<Rc<Analysis>>>>,
     listings: RefCell<FxHashMap<BString, Option<Names>>>,
     real_dirs: RefCell<FxHashMap<BString, Place>>,
 }
@@ -85,6 +87,7 @@ impl<'a> Facts<'a> {
             environment,
             cache,
             modules: RefCell::default(),
+            alone: RefCell::default(),
             listings: RefCell::default(),
             real_dirs: RefCell::default(),
         }
@@ -156,30 +159,56 @@ impl<'a> Facts<'a> {
         if let Some(known) = self.modules.borrow().get(path) {
             return Ok(known.clone());
         }
-        let analysis = self.analyse(path)?.map(Rc::new);
+        let analysis = match self.module_alone(path)? {
+            Some(alone) => match &*alone {
+                Analysis::Parsed(module) if !module.names.asked.is_empty() => {
+                    let plain = self.plain_classes(path, &module.names)?;
+                    match plain.is_empty() {
+                        true => Some(alone),
+                        false => self.analyse(path, &plain)?.map(Rc::new),
+                    }
+                }
+                _ => Some(alone),
+            },
+            None => None,
+        };
         self.modules
             .borrow_mut()
             .insert(path.into(), analysis.clone());
         Ok(analysis)
     }
 
-    fn analyse(&self, path: &BStr) -> Result<Option<Analysis>> {
+    /// The analysis of a source by itself, without what other sources tell of
+    /// the names that it imports.
+    pub(super) fn module_alone(&self, path: &BStr) -> Result<Option<Rc<Analysis>>> {
+        if let Some(known) = self.alone.borrow().get(path) {
+            return Ok(known.clone());
+        }
+        let analysis = self.analyse(path, &BTreeSet::new())?.map(Rc::new);
+        self.alone
+            .borrow_mut()
+            .insert(path.into(), analysis.clone());
+        Ok(analysis)
+    }
+
+    fn analyse(&self, path: &BStr, plain: &BTreeSet<String>) -> Result<Option<Analysis>> {
         if is_outside(path) {
-            return Ok(read_outside(path)?.map(|source| analyse_python(&source)));
+            return Ok(read_outside(path)?.map(|source| analyse_python_knowing(&source, plain)));
         }
         let Entry::File { blob, .. } = self.view.entry(path)? else {
             return Ok(None);
         };
-        if let Some(units) = self.cache.and_then(|cache| cache.get(&blob)) {
+        let key = cache_key(blob, plain);
+        if let Some(units) = self.cache.and_then(|cache| cache.get(&key)) {
             return Ok(Some(Analysis::Parsed(Box::new(units))));
         }
         let Some(source) = self.view.read(path)? else {
             return Ok(None);
         };
-        let analysis = analyse_python(&source);
+        let analysis = analyse_python_knowing(&source, plain);
         if let (Some(cache), Analysis::Parsed(units)) = (self.cache, &analysis) {
             // The cache only saves time.
-            let _ = cache.put(&blob, units);
+            let _ = cache.put(&key, units);
         }
         Ok(Some(analysis))
     }
@@ -332,7 +361,7 @@ impl<'a> Facts<'a> {
     }
 
     /// The listing of a directory, read once; `None` if there is none.
-    fn names(&self, dir: &BStr) -> Result<Option<Names>> {
+    pub(super) fn names(&self, dir: &BStr) -> Result<Option<Names>> {
         if let Some(known) = self.listings.borrow().get(dir) {
             return Ok(known.clone());
         }
@@ -384,6 +413,23 @@ impl<'a> Facts<'a> {
     }
 }
 
+/// The blob's own id, or where more than the blob decides the analysis, a
+/// digest of both.
+fn cache_key(blob: [u8; 20], plain: &BTreeSet<String>) -> [u8; 20] {
+    if plain.is_empty() {
+        return blob;
+    }
+    let mut hasher = blake3::Hasher::new_derive_key("tamis 2026 analysis of a blob");
+    hasher.update(&blob);
+    for name in plain {
+        hasher.update(name.as_bytes());
+        hasher.update(b"\0");
+    }
+    let mut key = [0; 20];
+    key.copy_from_slice(&hasher.finalize().as_bytes()[..20]);
+    key
+}
+
 /// The value of a path that is a directory.
 pub const DIR: Fingerprint = Fingerprint(*b"tamis: directory");
 /// The value of a path that exists and is no directory.
@@ -421,7 +467,7 @@ fn beginning_with<'n>(
 
 /// Whether a directory entry can be what `import stem` finds: a package or
 /// namespace directory, a source, byte-code or extension module.
-fn is_candidate(name: &BStr, is_dir: bool, stem: &BStr) -> bool {
+pub(super) fn is_candidate(name: &BStr, is_dir: bool, stem: &BStr) -> bool {
     let Some(rest) = name.strip_prefix(stem.as_bytes()) else {
         return false;
     };

@@ -6,6 +6,7 @@
 //! is needed to find the unit that a traced code object belongs to.
 
 mod cache;
+mod classes;
 mod codec;
 mod facts;
 mod names;
@@ -16,7 +17,7 @@ use std::collections::BTreeMap;
 pub use cache::Cache;
 pub use facts::{DIR, Environment, FILE, Facts, Place, Probe, UNTRACKED, Value, split};
 pub use names::{Import, NAMES_VERSION, Names, Part, PartAt, Uses};
-pub use python::analyse_python;
+pub use python::{analyse_python, analyse_python_knowing};
 
 use crate::matrix::Fingerprint;
 

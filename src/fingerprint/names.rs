@@ -30,6 +30,12 @@ pub struct Names {
     pub imports: Vec<Import>,
     /// The statements of the top level by line, in order.
     pub lines: Vec<Lines>,
+    /// Classes of which it is known that deriving from them does nothing of its
+    /// own, if that is so for these imports, too.
+    pub classes: BTreeMap<String, Vec<Import>>,
+    /// Imported names that classes build on: the split is finer where they are
+    /// known to be such classes.
+    pub asked: BTreeSet<String>,
 }
 
 /// Statements that form one unit.
@@ -43,6 +49,8 @@ pub struct Part {
     pub effects_before: u32,
     /// Whether it binds what an import statement brings.
     pub is_import: bool,
+    /// Whether it binds nothing but a function, a class or a simple value.
+    pub is_plain: bool,
 }
 
 /// What a piece of code can reach, besides what it spells.

@@ -24,7 +24,7 @@ mod names;
 mod source;
 mod walk;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use ruff_python_ast::Mod;
@@ -43,23 +43,29 @@ const BASE_STACK: usize = 1 << 20;
 
 /// The units of a Python file with this content.
 pub fn analyse_python(source: &[u8]) -> Analysis {
-    match units(source) {
+    analyse_python_knowing(source, &BTreeSet::new())
+}
+
+/// The same; of the imported names in `plain` it is known that they are
+/// classes, and that deriving from them does nothing of its own.
+pub fn analyse_python_knowing(source: &[u8], plain: &BTreeSet<String>) -> Analysis {
+    match units(source, plain) {
         Ok(units) => Analysis::Parsed(Box::new(units)),
         Err(reason) => Analysis::Unparsed(reason),
     }
 }
 
-fn units(bytes: &[u8]) -> Result<ModuleUnits, String> {
+fn units(bytes: &[u8], plain: &BTreeSet<String>) -> Result<ModuleUnits, String> {
     let source = Source::decode(bytes)?;
     let depth = depth::bound(&source.text).ok_or("it is nested too deeply")?;
     // The parser and the walk see to their own stack; dropping a deep tree,
     // which the parser does too, needs this one.
     let stack = BASE_STACK + depth * STACK_PER_LEVEL;
-    let run = || stacker::maybe_grow(stack, stack, || parse_and_walk(&source));
+    let run = || stacker::maybe_grow(stack, stack, || parse_and_walk(&source, plain));
     catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| Err("its parser failed on it".into()))
 }
 
-fn parse_and_walk(source: &Source) -> Result<ModuleUnits, String> {
+fn parse_and_walk(source: &Source, plain: &BTreeSet<String>) -> Result<ModuleUnits, String> {
     let parsed = parse_unchecked(&source.text, ParseOptions::from(Mode::Module));
     if let Some(error) = parsed.errors().first() {
         let line = source.line_at(error.location.start().into());
@@ -69,7 +75,7 @@ fn parse_and_walk(source: &Source) -> Result<ModuleUnits, String> {
         Mod::Module(module) => {
             let mut walker = Walker::new(source);
             walker.body(&module.body);
-            Ok(finish(walker, names::split(source, &module.body)))
+            Ok(finish(walker, names::split(source, &module.body, plain)))
         }
         Mod::Expression(expression) => Err(format!(
             "parsed as an expression of {} bytes",

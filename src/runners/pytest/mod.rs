@@ -37,15 +37,29 @@ pub fn id_prefix(rootdir: &BStr, project: &BStr) -> String {
     }
 }
 
-/// Whether pytest reads this global of test files, `conftest.py` and plugins,
-/// wherever its value comes from. (Tests, fixtures and set-up functions that
-/// it finds there it runs.)
-pub fn reads_from_modules(name: &str) -> bool {
-    name.starts_with("pytest_")
-        || matches!(
-            name,
-            "pytestmark" | "collect_ignore" | "collect_ignore_glob" | "__test__"
-        )
+/// The globals of a test file that pytest asks for by name. (Tests and fixtures
+/// it finds by looking at what all names are bound to.)
+pub const ASKED_OF_TEST_FILES: [&str; 14] = [
+    "__test__",
+    "collect_ignore",
+    "collect_ignore_glob",
+    "pytest_generate_tests",
+    "pytest_plugins",
+    "pytestmark",
+    "setUpModule",
+    "setup",
+    "setup_function",
+    "setup_module",
+    "tearDownModule",
+    "teardown",
+    "teardown_function",
+    "teardown_module",
+];
+
+/// Whether pytest asks test files, `conftest.py` and plugins for this global,
+/// wherever its value comes from.
+pub fn asks_for(name: &str) -> bool {
+    name.starts_with("pytest_") || ASKED_OF_TEST_FILES.contains(&name)
 }
 
 /// The file and the qualified name of the function that a test id names:

@@ -193,11 +193,7 @@ def test_three():
             "test_a.py",
             "\n\ndef test_new():\n    assert False\n",
         )],
-        [
-            "test_a.py::test_one",
-            "test_a.py::test_two",
-            "! test_a.py::test_new",
-        ],
+        ["! test_a.py::test_new"],
     )
     .edit(
         "new file",
@@ -212,7 +208,7 @@ def test_three():
     .edit(
         "test renamed",
         [replace("test_a.py", "test_two", "test_deux")],
-        ["test_a.py::test_one", "test_a.py::test_deux"],
+        ["test_a.py::test_deux"],
     )
     .edit(
         "file renamed",
@@ -222,7 +218,7 @@ def test_three():
     .edit(
         "test removed",
         [replace("test_a.py", "\n\ndef test_two():\n    pass\n", "")],
-        ["test_a.py::test_one"],
+        NONE,
     )
     .edit("file removed", [delete("test_b.py")], NONE)
 }

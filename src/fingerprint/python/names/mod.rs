@@ -5,6 +5,8 @@
 //! that lets a statement raise changes the effects. A binding's value counts
 //! the effects before it: moving it across one changes it.
 
+mod marks;
+mod members;
 mod purity;
 mod stdlib;
 mod stores;
@@ -18,7 +20,7 @@ use ruff_python_ast::visitor::Visitor;
 use ruff_python_ast::{self as ast, Expr, Stmt};
 use ruff_text_size::Ranged;
 
-use self::purity::{Kind, Scope, Shape};
+use self::purity::{Base, Kind, Scope, Shape, bases, has_subclass_hook, is_bare};
 use self::stores::Stores;
 use self::uses::{Found, Reaching};
 use super::digest::Sink;
@@ -26,7 +28,7 @@ use super::source::Source;
 use super::walk::Walker;
 use super::{fingerprint, sort_unique};
 use crate::fingerprint::name_hash;
-use crate::fingerprint::names::{Lines, NAMES_VERSION, Names, Part};
+use crate::fingerprint::names::{Import, Lines, NAMES_VERSION, Names, Part};
 
 /// What has come together of one unit.
 #[derive(Default)]
@@ -35,14 +37,38 @@ struct Parts {
     found: Found,
     effects_before: u32,
     is_import: bool,
+    /// Whether it may bind something else than a function, a class or a
+    /// simple value.
+    is_other: bool,
 }
 
 /// The bindings and effects of a module's statements.
-pub(super) fn split(source: &Source<'_>, body: &[Stmt]) -> Names {
+///
+/// Of the imported names in `plain` it is known that they are classes, and
+/// that deriving from them does nothing of its own.
+pub(super) fn split(source: &Source<'_>, body: &[Stmt], plain: &BTreeSet<String>) -> Names {
     let mut stores = Stores::default();
-    let shapes = shapes(body, &mut stores);
-    let repeated = repeated(&shapes);
     let mut reaching = Reaching::of_module(body);
+    let once = bound_once(body);
+    let imported: BTreeMap<String, Import> = reaching
+        .imports
+        .iter()
+        .filter(|import| import.item.is_some() && once.contains(&import.bound))
+        .map(|import| (import.bound.clone(), import.clone()))
+        .collect();
+    let mut classes = BTreeMap::new();
+    let shapes = shapes(body, plain, &mut stores, |scope, def| {
+        let needed = match once.contains(def.name.as_str()) {
+            true => needed_of_bases(scope, def, &classes, &imported),
+            false => None,
+        };
+        match needed {
+            Some(needed) => classes.insert(def.name.to_string(), needed),
+            None => classes.remove(def.name.as_str()),
+        };
+    });
+    let repeated = repeated(&shapes);
+    let mut asked = BTreeSet::new();
     let mut effects = Parts::default();
     let mut bindings: BTreeMap<String, Parts> = BTreeMap::new();
     let mut defined: BTreeMap<&str, usize> = BTreeMap::new();
@@ -50,10 +76,15 @@ pub(super) fn split(source: &Source<'_>, body: &[Stmt]) -> Names {
     let mut before = 0u32;
     for (statement, shape) in body.iter().zip(&shapes) {
         let found = reaching.statement(statement);
+        if statement.is_class_def_stmt() {
+            let loads = found.loads().filter(|name| imported.contains_key(*name));
+            asked.extend(loads.map(str::to_owned));
+        }
         let names: Vec<&str> = match shape {
             Shape::Nothing => continue,
             Shape::Pure(bound) => bound.iter().map(|(name, _)| &**name).collect(),
             Shape::Import(bound) => bound.iter().map(|name| &**name).collect(),
+            Shape::Class(name) => vec![name],
             Shape::Effect => Vec::new(),
         };
         let mut walker = Walker::new(source);
@@ -67,17 +98,24 @@ pub(super) fn split(source: &Source<'_>, body: &[Stmt]) -> Names {
             first: source.line_at(start(statement)),
             last: source.line_at(statement.end().into()),
             binding: match (shape, &names[..]) {
-                (Shape::Pure(_), [only]) => Some((*only).to_owned()),
+                (Shape::Pure(_) | Shape::Class(_), [only]) => Some((*only).to_owned()),
                 _ => None,
             },
         });
         let is_import = statement.is_import_stmt() || statement.is_import_from_stmt();
-        if !matches!(shape, Shape::Pure(_)) {
+        let done = match shape {
+            Shape::Class(_) => Some(header(source, statement)),
+            Shape::Import(_) => Some(Sink {
+                bytes: sink.bytes.clone(),
+                ..Sink::default()
+            }),
+            Shape::Effect => Some(std::mem::take(&mut sink)),
+            Shape::Nothing | Shape::Pure(_) => None,
+        };
+        if let Some(done) = done {
             before += 1;
-            effects.sink.bytes.extend(&sink.bytes);
-            if !matches!(shape, Shape::Import(_)) {
-                effects.sink.mentions.extend(&sink.mentions);
-            }
+            effects.sink.bytes.extend(done.bytes);
+            effects.sink.mentions.extend(done.mentions);
         }
         if matches!(shape, Shape::Effect) {
             effects.found.merge(found);
@@ -88,6 +126,18 @@ pub(super) fn split(source: &Source<'_>, body: &[Stmt]) -> Names {
             .filter(|name| found.has_load(name))
             .map(|name| (*name, defined.get(name).copied().unwrap_or_default()))
             .collect();
+        if matches!(shape, Shape::Class(_)) {
+            effects.found.merge(found.clone());
+        }
+        let is_plain = match shape {
+            Shape::Pure(bound) => bound.iter().all(|(_, kind)| {
+                matches!(
+                    kind,
+                    Kind::Literal | Kind::Simple | Kind::Function | Kind::Class
+                )
+            }),
+            _ => false,
+        };
         let mut found = Some(found);
         for name in names {
             *defined.entry(name).or_default() += 1;
@@ -104,6 +154,7 @@ pub(super) fn split(source: &Source<'_>, body: &[Stmt]) -> Names {
             part.sink.mentions.extend(&sink.mentions);
             part.effects_before = before;
             part.is_import |= is_import;
+            part.is_other |= !is_plain;
             part.found.merge(found.take().unwrap_or_default());
         }
     }
@@ -135,7 +186,27 @@ pub(super) fn split(source: &Source<'_>, body: &[Stmt]) -> Names {
         imports: reaching.imports,
         lines,
         effect_names,
+        classes,
+        asked,
     }
+}
+
+/// A class statement without its body.
+fn header(source: &Source<'_>, statement: &Stmt) -> Sink {
+    let mut walker = Walker::new(source);
+    if let Stmt::ClassDef(def) = statement {
+        let header = Stmt::ClassDef(ast::StmtClassDef {
+            node_index: ast::AtomicNodeIndex::NONE,
+            range: def.range,
+            decorator_list: def.decorator_list.clone(),
+            name: def.name.clone(),
+            type_params: def.type_params.clone(),
+            arguments: def.arguments.clone(),
+            body: Vec::new().into(),
+        });
+        walker.body(std::slice::from_ref(&header));
+    }
+    walker.sink
 }
 
 fn part(kind: &str, parts: Parts, binds: &impl Fn(&str) -> bool) -> Part {
@@ -147,17 +218,78 @@ fn part(kind: &str, parts: Parts, binds: &impl Fn(&str) -> bool) -> Part {
         uses: parts.found.uses(binds),
         effects_before: parts.effects_before,
         is_import: parts.is_import,
+        is_plain: !parts.is_other,
     }
+}
+
+/// The names that exactly one statement of the top level can bind.
+fn bound_once(body: &[Stmt]) -> BTreeSet<String> {
+    let mut once = BTreeSet::new();
+    let mut more = BTreeSet::new();
+    for statement in body {
+        let mut stores = Stores::default();
+        stores.visit_stmt(statement);
+        stores.add_globals(statement);
+        if stores.star {
+            return BTreeSet::new();
+        }
+        for name in stores.names {
+            if !once.insert(name.clone()) {
+                more.insert(name);
+            }
+        }
+    }
+    &once - &more
+}
+
+/// The imports that must be classes without hooks so that deriving from the
+/// class does nothing of its own; `None` if that cannot be.
+fn needed_of_bases(
+    scope: &Scope<'_>,
+    def: &ast::StmtClassDef,
+    classes: &BTreeMap<String, Vec<Import>>,
+    imported: &BTreeMap<String, Import>,
+) -> Option<Vec<Import>> {
+    if !is_bare(def) || has_subclass_hook(&def.body) {
+        return None;
+    }
+    let mut needed = Vec::new();
+    for base in bases(def) {
+        let name = match base {
+            Expr::Subscript(subscript) => &subscript.value,
+            other => other,
+        };
+        let local = match name {
+            Expr::Name(name) => Some(&*name.id),
+            _ => None,
+        };
+        match local.and_then(|name| classes.get(name)) {
+            Some(known) => needed.extend(known.iter().cloned()),
+            None => match local.and_then(|name| imported.get(name)) {
+                Some(import) => needed.push(import.clone()),
+                None if scope.base(base) == Base::Unknown => return None,
+                None => {}
+            },
+        }
+    }
+    Some(needed)
 }
 
 /// What each statement comes to. A name that an effect can bind too has no
 /// pure statement; demoting one can demote those that use it, so this is
-/// repeated until nothing changes.
-fn shapes(body: &[Stmt], stores: &mut Stores) -> Vec<Shape> {
+/// repeated until nothing changes. `see` meets each class, in order, once the
+/// names before it are known.
+fn shapes(
+    body: &[Stmt],
+    plain: &BTreeSet<String>,
+    stores: &mut Stores,
+    mut see: impl FnMut(&Scope<'_>, &ast::StmtClassDef),
+) -> Vec<Shape> {
     let mut all = Stores::default();
     for statement in body {
         all.visit_stmt(statement);
     }
+    let once = bound_once(body);
     let mut scope = Scope {
         bound: BTreeMap::new(),
         anywhere: &all.names,
@@ -168,11 +300,15 @@ fn shapes(body: &[Stmt], stores: &mut Stores) -> Vec<Shape> {
         let known = (stores.names.len(), stores.deleted.len(), stores.star);
         let mut shapes = Vec::with_capacity(body.len());
         for (at, statement) in body.iter().enumerate() {
+            if let Stmt::ClassDef(def) = statement {
+                see(&scope, def);
+            }
             let mut shape = scope.shape(statement, at == 0);
             let is_demoted = match &shape {
                 Shape::Pure(bound) => {
                     stores.star || bound.iter().any(|(name, _)| stores.names.contains(name))
                 }
+                Shape::Class(name) => stores.star || stores.names.contains(name),
                 Shape::Import(_) => stores.star,
                 Shape::Nothing | Shape::Effect => false,
             };
@@ -182,10 +318,39 @@ fn shapes(body: &[Stmt], stores: &mut Stores) -> Vec<Shape> {
             match &shape {
                 Shape::Nothing => {}
                 Shape::Pure(bound) => scope.bound.extend(bound.iter().cloned()),
-                Shape::Import(bound) => bind(&mut scope, bound.iter().map(|name| &**name), stores),
+                Shape::Class(name) => {
+                    let kind = match statement {
+                        Stmt::ClassDef(def) => scope.kind_of_class(def),
+                        _ => Kind::Value,
+                    };
+                    scope.bound.insert(name.clone(), kind);
+                }
+                Shape::Import(bound) => {
+                    if imports_pytest(statement) {
+                        let module = Kind::StdModule("pytest".to_owned());
+                        scope.bound.insert("pytest".to_owned(), module);
+                        shapes.push(shape);
+                        continue;
+                    }
+                    bind(&mut scope, bound.iter().map(|name| &**name), stores);
+                    for name in bound {
+                        if plain.contains(name) && once.contains(name) {
+                            scope.bound.insert(name.clone(), Kind::Class);
+                        }
+                    }
+                }
                 Shape::Effect => {
                     stores.visit_stmt(statement);
+                    let kind = match statement {
+                        Stmt::ClassDef(def) if once.contains(def.name.as_str()) => {
+                            Some(scope.kind_of_class(def))
+                        }
+                        _ => None,
+                    };
                     bind(&mut scope, surely_bound(statement).into_iter(), stores);
+                    if let (Some(kind), Stmt::ClassDef(def)) = (kind, statement) {
+                        scope.bound.insert(def.name.to_string(), kind);
+                    }
                 }
             }
             stores.add_globals(statement);
@@ -236,6 +401,15 @@ fn has_lazy_annotations(statement: &Stmt) -> bool {
     }
 }
 
+fn imports_pytest(statement: &Stmt) -> bool {
+    match statement {
+        Stmt::Import(import) => {
+            matches!(&import.names[..], [only] if only.asname.is_none() && &*only.name == "pytest")
+        }
+        _ => false,
+    }
+}
+
 /// Names that more than one statement binds.
 fn repeated(shapes: &[Shape]) -> BTreeSet<&str> {
     let mut once = BTreeSet::new();
@@ -244,6 +418,7 @@ fn repeated(shapes: &[Shape]) -> BTreeSet<&str> {
         let names: Vec<&str> = match shape {
             Shape::Pure(bound) => bound.iter().map(|(name, _)| &**name).collect(),
             Shape::Import(bound) => bound.iter().map(|name| &**name).collect(),
+            Shape::Class(name) => vec![name],
             Shape::Nothing | Shape::Effect => Vec::new(),
         };
         more.extend(names.into_iter().filter(|name| !once.insert(*name)));

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ruff_python_ast::{self as ast, Expr, Number, Operator, Stmt, UnaryOp};
 
+use super::members::Members;
 use super::stdlib;
 use crate::fingerprint::python::walk::{RED_ZONE, STACK};
 
@@ -16,6 +17,8 @@ pub(super) enum Kind {
     Value,
     /// A literal, or containers of such.
     Literal,
+    /// A container, a lambda or a truth value.
+    Simple,
     Function,
     /// A class whose derivation does nothing of its own.
     Class,
@@ -27,6 +30,9 @@ pub(super) enum Kind {
 pub(super) enum Shape {
     /// It binds these names, and nothing can go wrong.
     Pure(Vec<(String, Kind)>),
+    /// A class whose header may raise, or do something that does not look at
+    /// the members.
+    Class(String),
     /// An import that may run code, or fail; then it binds these names.
     Import(Vec<String>),
     /// It never does anything.
@@ -79,6 +85,7 @@ impl Scope<'_> {
             }
             Stmt::Import(import) => self.import(import),
             Stmt::ImportFrom(import) => self.import_from(import),
+            Stmt::ClassDef(def) => self.class(def),
             _ => match self.binding(statement) {
                 Some(bound) => Shape::Pure(vec![bound]),
                 None => Shape::Effect,
@@ -154,15 +161,19 @@ impl Scope<'_> {
                 _ => None,
             },
             Stmt::FunctionDef(def) => {
+                let marks = self.marks(def)?;
+                let mut decorators = def.decorator_list.iter().zip(&marks);
                 let is_pure = !SPECIAL.contains(&&*def.name)
                     && self.is_pure_function(def)
-                    && def
-                        .decorator_list
-                        .iter()
-                        .all(|d| self.is_pure_decorator(&d.expression));
-                is_pure.then(|| (def.name.to_string(), kind_of(def)))
+                    && decorators.all(|(decorator, is_mark)| {
+                        *is_mark || self.is_pure_decorator(&decorator.expression)
+                    });
+                let kind = match marks.iter().all(|is_mark| *is_mark) {
+                    true => Kind::Function,
+                    false => Kind::Value,
+                };
+                is_pure.then(|| (def.name.to_string(), kind))
             }
-            Stmt::ClassDef(def) => self.class(def),
             _ => None,
         }
     }
@@ -174,12 +185,14 @@ impl Scope<'_> {
         let kind = match value {
             Expr::Name(value) => self.kind(&value.id).unwrap_or(Kind::Value),
             _ if is_literal(value) => Kind::Literal,
+            Expr::List(_) | Expr::Tuple(_) | Expr::Set(_) | Expr::Dict(_) => Kind::Simple,
+            Expr::Lambda(_) | Expr::Compare(_) | Expr::BoolOp(_) => Kind::Simple,
             _ => Kind::Value,
         };
         Some((name.to_owned(), kind))
     }
 
-    fn kind(&self, name: &str) -> Option<Kind> {
+    pub fn kind(&self, name: &str) -> Option<Kind> {
         match self.bound.get(name) {
             Some(kind) => Some(kind.clone()),
             None if self.is_builtin(name) => {
@@ -189,7 +202,7 @@ impl Scope<'_> {
         }
     }
 
-    fn is_builtin(&self, name: &str) -> bool {
+    pub fn is_builtin(&self, name: &str) -> bool {
         stdlib::is_builtin(name) && !self.anywhere.contains(name)
     }
 
@@ -221,7 +234,7 @@ impl Scope<'_> {
     }
 
     /// Whether evaluating `expr` can neither raise nor do anything.
-    fn is_safe(&self, expr: &Expr) -> bool {
+    pub fn is_safe(&self, expr: &Expr) -> bool {
         stacker::maybe_grow(RED_ZONE, STACK, || match expr {
             Expr::Name(name) => self.kind(&name.id).is_some(),
             Expr::Attribute(_) => self.standard(expr).is_some(),
@@ -238,8 +251,62 @@ impl Scope<'_> {
                 .flat_map(|parameters| parameters.iter())
                 .all(|one| one.default().is_none_or(|default| self.is_safe(default))),
             Expr::Call(call) => self.is_safe_call(call),
+            Expr::Compare(compare) => self.is_safe_comparison(compare),
+            Expr::BoolOp(both) => both.values.iter().all(|value| self.is_condition(value)),
+            Expr::UnaryOp(not) if not.op == UnaryOp::Not => self.is_condition(&not.operand),
             _ => is_constant(expr) || is_arithmetic(expr, 0),
         })
+    }
+
+    /// Whether the truth of `expr` can be asked, too.
+    fn is_condition(&self, expr: &Expr) -> bool {
+        match expr {
+            Expr::Compare(_) | Expr::BoolOp(_) => self.is_safe(expr),
+            Expr::UnaryOp(not) if not.op == UnaryOp::Not => self.is_safe(expr),
+            Expr::Call(call) => self.is_platform_test(call),
+            Expr::Name(name) => self.kind(&name.id) == Some(Kind::Literal),
+            _ => is_constant(expr),
+        }
+    }
+
+    /// Of what tells about the machine, with constants: `sys.platform ==
+    /// "win32"`, `sys.version_info >= (3, 9)`.
+    fn is_safe_comparison(&self, compare: &ast::ExprCompare) -> bool {
+        let [right] = &compare.comparators[..] else {
+            return false;
+        };
+        let is_equality = matches!(&compare.ops[..], [ast::CmpOp::Eq | ast::CmpOp::NotEq]);
+        let is_order = matches!(
+            &compare.ops[..],
+            [ast::CmpOp::Lt | ast::CmpOp::LtE | ast::CmpOp::Gt | ast::CmpOp::GtE]
+        );
+        let Some((module, item)) = self.standard(&compare.left) else {
+            return false;
+        };
+        match (&*module, &*item, right) {
+            ("sys", "platform" | "byteorder", right) => {
+                is_equality && right.is_string_literal_expr()
+            }
+            ("sys", "version_info", Expr::Tuple(tuple)) => {
+                (is_order || is_equality)
+                    && tuple.elts.iter().all(|part| match part {
+                        Expr::NumberLiteral(number) => matches!(number.value, Number::Int(_)),
+                        _ => false,
+                    })
+            }
+            _ => false,
+        }
+    }
+
+    /// `sys.platform.startswith("win")`
+    fn is_platform_test(&self, call: &ast::ExprCall) -> bool {
+        let Expr::Attribute(method) = &*call.func else {
+            return false;
+        };
+        method.attr.as_str() == "startswith"
+            && self.standard(&method.value) == Some(("sys".to_owned(), "platform".to_owned()))
+            && call.arguments.keywords.is_empty()
+            && matches!(&call.arguments.args[..], [only] if only.is_string_literal_expr())
     }
 
     fn is_hashable(&self, expr: &Expr) -> bool {
@@ -252,6 +319,9 @@ impl Scope<'_> {
 
     /// Calls of the standard library that only make an object.
     fn is_safe_call(&self, call: &ast::ExprCall) -> bool {
+        if self.is_platform_test(call) {
+            return true;
+        }
         let Some((module, item)) = self.standard(&call.func) else {
             return false;
         };
@@ -284,10 +354,17 @@ impl Scope<'_> {
                 keywords.is_empty() && args.len() <= 1 && args.iter().all(is_name)
             }
             ("typing", "TypeVar") => {
+                let variances = keywords.iter().filter(|keyword| {
+                    matches!(keyword.arg.as_deref(), Some("covariant" | "contravariant"))
+                });
                 matches!(args, [Expr::StringLiteral(_)])
-                    && keywords.iter().all(|keyword| {
-                        keyword.arg.as_ref().is_some_and(|name| &**name == "bound")
-                            && self.is_type_argument(&keyword.value)
+                    && variances.count() <= 1
+                    && keywords.iter().all(|keyword| match keyword.arg.as_deref() {
+                        Some("bound") => self.is_type_argument(&keyword.value),
+                        Some("covariant" | "contravariant") => {
+                            keyword.value.is_boolean_literal_expr()
+                        }
+                        _ => false,
                     })
             }
             ("threading", "Lock" | "RLock" | "Event" | "local") => {
@@ -298,7 +375,7 @@ impl Scope<'_> {
     }
 
     /// Annotations are safe where they are not evaluated, or safe to evaluate.
-    fn is_type(&self, expr: &Expr) -> bool {
+    pub fn is_type(&self, expr: &Expr) -> bool {
         self.lazy_annotations || self.is_safe(expr) || self.is_type_argument(expr)
     }
 
@@ -372,7 +449,7 @@ impl Scope<'_> {
 
     /// Whether what is evaluated of a function where it is defined is safe;
     /// decorators aside.
-    fn is_pure_function(&self, def: &ast::StmtFunctionDef) -> bool {
+    pub fn is_pure_function(&self, def: &ast::StmtFunctionDef) -> bool {
         def.type_params.is_none()
             && def
                 .returns
@@ -386,7 +463,7 @@ impl Scope<'_> {
     }
 
     /// Decorators that wrap or mark a function and do nothing else.
-    fn is_pure_decorator(&self, expr: &Expr) -> bool {
+    pub fn is_pure_decorator(&self, expr: &Expr) -> bool {
         let (func, call) = match expr {
             Expr::Call(call) => (&*call.func, Some(call)),
             other => (other, None),
@@ -419,193 +496,123 @@ impl Scope<'_> {
         }
     }
 
-    /// A class whose making can neither raise nor do anything: at most one
-    /// base that is known, and members that are functions and literals.
-    fn class(&self, def: &ast::StmtClassDef) -> Option<(String, Kind)> {
-        let arguments = def.arguments.as_deref();
-        let bases = arguments.map_or(&[][..], |arguments| &arguments.args);
-        let has_keywords = arguments.is_some_and(|arguments| !arguments.keywords.is_empty());
-        let is_plain = match bases {
-            [] => true,
-            [base] => self.is_plain_base(base),
-            _ => false,
-        };
-        if SPECIAL.contains(&&*def.name)
-            || has_keywords
-            || !is_plain
-            || !def.decorator_list.is_empty()
-            || def.type_params.is_some()
-        {
-            return None;
+    /// A class whose making can neither raise nor do anything, or nothing that
+    /// looks at its members: bases that are known, and members that are
+    /// functions and literals.
+    fn class(&self, def: &ast::StmtClassDef) -> Shape {
+        let bases = bases(def);
+        let is_derived = !SPECIAL.contains(&&*def.name)
+            && is_bare(def)
+            && bases.iter().all(|base| self.base(base) != Base::Unknown);
+        if !is_derived {
+            return Shape::Effect;
         }
         let mut members = Members::new(self);
         if !def.body.iter().all(|statement| members.add(statement)) {
-            return None;
+            return Shape::Effect;
         }
-        let kind = match members.seen.contains_key("__init_subclass__") {
-            true => Kind::Value,
-            false => Kind::Class,
+        let is_pure = match bases {
+            [] => true,
+            [base] => self.base(base) == Base::Plain,
+            // They may not fit together.
+            _ => false,
         };
-        Some((def.name.to_string(), kind))
+        match is_pure {
+            true => Shape::Pure(vec![(def.name.to_string(), self.kind_of_class(def))]),
+            false => Shape::Class(def.name.to_string()),
+        }
     }
 
-    fn is_plain_base(&self, base: &Expr) -> bool {
+    /// Whether deriving from the class does nothing of its own.
+    pub fn kind_of_class(&self, def: &ast::StmtClassDef) -> Kind {
+        let is_class = is_bare(def)
+            && !has_subclass_hook(&def.body)
+            && bases(def)
+                .iter()
+                .all(|base| self.base(base) != Base::Unknown);
+        match is_class {
+            true => Kind::Class,
+            false => Kind::Value,
+        }
+    }
+
+    pub fn base(&self, base: &Expr) -> Base {
         match base {
-            Expr::Name(name) if self.bound.get(name.id.as_str()) == Some(&Kind::Class) => true,
-            _ => self
-                .standard(base)
-                .is_some_and(|(module, item)| stdlib::is_plain_class(&module, &item)),
-        }
-    }
-}
-
-/// The members of a class, in order.
-struct Members<'a> {
-    scope: &'a Scope<'a>,
-    /// By name: whether it is a property.
-    seen: BTreeMap<String, bool>,
-}
-
-/// Members that take part in the making of a class or of its subclasses, or in
-/// what others are told of them.
-const CLASS_HOOKS: [&str; 8] = [
-    "__slots__",
-    "__set_name__",
-    "__subclasshook__",
-    "__prepare__",
-    "__mro_entries__",
-    "__classcell__",
-    "__qualname__",
-    "__module__",
-];
-
-impl<'a> Members<'a> {
-    fn new(scope: &'a Scope<'a>) -> Members<'a> {
-        Members {
-            scope,
-            seen: BTreeMap::new(),
-        }
-    }
-
-    /// Whether the statement adds a member, and does nothing else. Members are
-    /// names for what comes after them, so none may hide a name that is used.
-    fn add(&mut self, statement: &Stmt) -> bool {
-        match statement {
-            Stmt::Pass(_) => true,
-            Stmt::Expr(expr) => is_constant(&expr.value),
-            Stmt::FunctionDef(def) => self.method(def),
-            Stmt::Assign(assign) => match &assign.targets[..] {
-                [Expr::Name(name)] => self.attribute(&name.id, &assign.value),
-                _ => false,
-            },
-            Stmt::AnnAssign(assign) => match &*assign.target {
-                Expr::Name(name) => {
-                    self.is_unhidden(&assign.annotation)
-                        && self.scope.is_type(&assign.annotation)
-                        && match &assign.value {
-                            Some(value) => self.attribute(&name.id, value),
-                            None => !is_dunder(&name.id),
-                        }
-                }
-                _ => false,
-            },
-            _ => false,
-        }
-    }
-
-    fn method(&mut self, def: &ast::StmtFunctionDef) -> bool {
-        let is_property = |expr: &Expr| match expr {
-            Expr::Name(name) => name.id == "property" && self.scope.is_builtin("property"),
-            Expr::Attribute(attribute) => {
-                matches!(&*attribute.attr, "setter" | "getter" | "deleter")
-                    && matches!(&*attribute.value, Expr::Name(base)
-                        if base.id == *def.name && self.seen.get(base.id.as_str()) == Some(&true))
+            Expr::Name(name) if self.bound.get(name.id.as_str()) == Some(&Kind::Class) => {
+                Base::Plain
             }
-            _ => false,
-        };
-        let is_accessor = match &def.decorator_list[..] {
-            [only] => is_property(&only.expression),
-            _ => false,
-        };
-        let decorators = def
-            .decorator_list
-            .iter()
-            .map(|decorator| &decorator.expression);
-        let is_pure = !CLASS_HOOKS.contains(&&*def.name)
-            && decorators.clone().all(|expr| {
-                is_accessor || (self.is_unhidden(expr) && self.scope.is_pure_decorator(expr))
-            })
-            && (is_accessor || !self.seen.contains_key(def.name.as_str()) || {
-                // An overload, or a definition that replaces another.
-                self.seen.get(def.name.as_str()) == Some(&false)
-            })
-            && self.header_is_unhidden(def)
-            && self.scope.is_pure_function(def);
-        self.seen.insert(def.name.to_string(), is_accessor);
-        is_pure
-    }
-
-    fn attribute(&mut self, name: &str, value: &Expr) -> bool {
-        let is_allowed = !is_dunder(name) || matches!(name, "__hash__" | "__test__");
-        // A value with `__set_name__` would be told of the class.
-        let is_plain = match value {
-            Expr::Name(value) => matches!(
-                self.scope.kind(&value.id),
-                Some(Kind::Literal | Kind::Function | Kind::Class)
-            ),
-            _ => is_literal(value),
-        };
-        let is_new = self.seen.insert(name.to_owned(), false).is_none();
-        is_allowed && is_plain && is_new && self.is_unhidden(value)
-    }
-
-    fn header_is_unhidden(&self, def: &ast::StmtFunctionDef) -> bool {
-        let is_lazy = self.scope.lazy_annotations;
-        let annotations = def.parameters.iter().filter_map(|one| one.annotation());
-        let defaults = def.parameters.iter().filter_map(|one| one.default());
-        defaults.into_iter().all(|expr| self.is_unhidden(expr))
-            && (is_lazy
-                || annotations
-                    .chain(def.returns.as_deref())
-                    .all(|expr| self.is_unhidden(expr)))
-    }
-
-    /// Whether no name in `expr` is that of a member.
-    fn is_unhidden(&self, expr: &Expr) -> bool {
-        let mut names = Loads::default();
-        ast::visitor::Visitor::visit_expr(&mut names, expr);
-        names.found.iter().all(|name| !self.seen.contains_key(name))
-    }
-}
-
-/// All names in an expression.
-#[derive(Default)]
-struct Loads {
-    found: Vec<String>,
-}
-
-impl<'a> ast::visitor::Visitor<'a> for Loads {
-    fn visit_expr(&mut self, expr: &'a Expr) {
-        if let Expr::Name(name) = expr {
-            self.found.push(name.id.to_string());
+            // What is asked of a class, or of `Generic`, may be refused.
+            Expr::Subscript(subscript) => match self.base(&subscript.value) {
+                Base::Unknown => Base::Unknown,
+                Base::Plain | Base::Checked => Base::Checked,
+            },
+            _ => match self.standard(base) {
+                Some((module, item)) if stdlib::is_plain_class(&module, &item) => Base::Plain,
+                // Its hook gives the class attributes of its own.
+                Some((module, item))
+                    if module == "unittest"
+                        && matches!(&*item, "TestCase" | "IsolatedAsyncioTestCase") =>
+                {
+                    Base::Plain
+                }
+                Some((module, item))
+                    if module == "typing" && matches!(&*item, "Generic" | "Protocol") =>
+                {
+                    Base::Checked
+                }
+                _ => Base::Unknown,
+            },
         }
-        stacker::maybe_grow(RED_ZONE, STACK, || ast::visitor::walk_expr(self, expr));
     }
 }
 
-fn kind_of(def: &ast::StmtFunctionDef) -> Kind {
-    match def.decorator_list.is_empty() {
-        true => Kind::Function,
-        false => Kind::Value,
-    }
+/// What deriving from a base does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Base {
+    /// Nothing, and it cannot fail.
+    Plain,
+    /// It may fail, whatever the members of the class are.
+    Checked,
+    Unknown,
 }
 
-fn is_dunder(name: &str) -> bool {
+pub(super) fn bases(def: &ast::StmtClassDef) -> &[Expr] {
+    def.arguments
+        .as_deref()
+        .map_or(&[], |arguments| &arguments.args)
+}
+
+/// No decorator, no metaclass, no type parameters.
+pub(super) fn is_bare(def: &ast::StmtClassDef) -> bool {
+    let arguments = def.arguments.as_deref();
+    def.decorator_list.is_empty()
+        && def.type_params.is_none()
+        && arguments.is_none_or(|arguments| arguments.keywords.is_empty())
+}
+
+/// Whether the class, however, defines what happens when it is derived from.
+pub(super) fn has_subclass_hook(body: &[Stmt]) -> bool {
+    let mut stores = super::Stores::default();
+    for statement in body {
+        ast::visitor::Visitor::visit_stmt(&mut stores, statement);
+    }
+    stores.star
+        || [
+            "__init_subclass__",
+            "__mro_entries__",
+            "__class_getitem__",
+            "__class__",
+        ]
+        .iter()
+        .any(|hook| stores.names.contains(*hook))
+}
+
+pub(super) fn is_dunder(name: &str) -> bool {
     name.starts_with("__") && name.ends_with("__")
 }
 
 /// A literal that is no container.
-fn is_constant(expr: &Expr) -> bool {
+pub(super) fn is_constant(expr: &Expr) -> bool {
     match expr {
         Expr::UnaryOp(unary) => {
             matches!(unary.op, UnaryOp::USub | UnaryOp::UAdd)
@@ -616,7 +623,7 @@ fn is_constant(expr: &Expr) -> bool {
 }
 
 /// A constant, or containers of such.
-fn is_literal(expr: &Expr) -> bool {
+pub(super) fn is_literal(expr: &Expr) -> bool {
     stacker::maybe_grow(RED_ZONE, STACK, || match expr {
         Expr::Tuple(tuple) => tuple.elts.iter().all(is_literal),
         Expr::List(list) => list.elts.iter().all(is_literal),

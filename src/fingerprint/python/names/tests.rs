@@ -5,7 +5,11 @@ use crate::fingerprint::{PartAt, Uses};
 
 fn names(text: &str) -> Names {
     let source = Source::decode(text.as_bytes()).unwrap();
-    split(&source, &parse_module(text).unwrap().syntax().body)
+    split(
+        &source,
+        &parse_module(text).unwrap().syntax().body,
+        &BTreeSet::new(),
+    )
 }
 
 fn bound(text: &str) -> Vec<String> {

@@ -32,7 +32,7 @@ pub(super) struct Reaching {
 
 /// What one piece of code does with names, before it is known which of them
 /// its module binds.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Found {
     loads: BTreeSet<String>,
     values: BTreeSet<u32>,
