@@ -50,7 +50,10 @@ class Agent:
         # Path -> scope that wrote it, or made the directory.
         self.written = {}
         self.made = {}
-        self.at_flush = []
+        # Filled by `imports`: the scopes that found a module missing, and its
+        # name.
+        self.missing_modules = []
+        self.settle_missing = None
         # Module name -> what to do with the module when it has run.
         self.after_import = {}
         self.state = None
@@ -69,6 +72,17 @@ class Agent:
             scope = Scope(self._scope_count, kind, name, extra, self.dirty)
             self._scope_count += 1
             self.trace.write("s", scope.number, kind, name, extra)
+        return scope
+
+    def new_test(self, name, told, file):
+        """The scope of a test that begins, told at once: should the process
+        die, the test has begun. `told` and `file` are its name and the path
+        of its file as JSON."""
+        with self.lock:
+            scope = Scope(self._scope_count, "test", name, None, self.dirty)
+            self._scope_count += 1
+            self.trace.write_test(scope.number, told, file)
+            self.trace.flush()
         return scope
 
     def named_scope(self, kind, name, extra=None):
@@ -250,8 +264,13 @@ class Agent:
         """Everything seen so far goes into the trace."""
         with self.lock:
             self.absorb()
-            for hook in self.at_flush:
-                hook()
+            self.tell()
+
+    def tell(self):
+        """What the scopes have goes into the trace."""
+        with self.lock:
+            if self.missing_modules:
+                self.settle_missing(self)
             for token in self.stack:
                 if token.scope.imports:
                     self.resolve_imports(token.scope)
@@ -363,6 +382,7 @@ def start(trace_directory):
         caches.install(agent)
         agent.resolve_imports = functools.partial(imports.resolve, agent)
         agent.settle_lookups = imports.settle_lookups
+        agent.settle_missing = imports.settle_missing
         imports.install(agent)
         dists.watch_metadata(agent)
         pytest_entry.install(agent)

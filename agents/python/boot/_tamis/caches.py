@@ -91,15 +91,16 @@ def _watch_properties(agent, scope_of, enter, leave):
     @guard
     def find(function):
         code = getattr(function, "__code__", None)
-        scope = scopes.get(code)
-        if scope is None and code is not None:
-            scope = scope_of(function)
-            if scope is None:
-                return None
-            scopes[code] = scope
-            module = agent.module_scopes.get(function.__module__)
-            if module is not None:
-                module.need(scope)
+        if code is None:
+            return None
+        # Equal code objects may stand in different files.
+        key = (code.co_filename, getattr(function, "__qualname__", None), function.__module__)
+        if key in scopes:
+            return scopes[key]
+        scope = scopes[key] = scope_of(function)
+        module = agent.module_scopes.get(function.__module__)
+        if scope is not None and module is not None:
+            module.need(scope)
         return scope
 
     def __get__(self, instance, owner=None):

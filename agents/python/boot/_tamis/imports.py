@@ -240,8 +240,6 @@ def _watch_finder(agent):
         note(fullname, path, spec)
         return spec
 
-    agent.missing_modules = []
-    agent.at_flush.append(lambda: _settle_missing(agent))
     finder.find_spec = classmethod(find_spec)
 
 
@@ -261,7 +259,7 @@ def settle_lookups(agent):
         _note_lookups(agent, lookups, agent.top)
 
 
-def _settle_missing(agent):
+def settle_missing(agent):
     """Names that no finder found are distributions that may appear."""
     waiting, agent.missing_modules = agent.missing_modules, []
     for scope, name in waiting:

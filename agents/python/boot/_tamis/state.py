@@ -241,24 +241,28 @@ class State:
         session itself changed needs no record: every test needs scope 0."""
         if scope is self.agent.root_scope:
             scope = None
-        self._check_environment([] if scope is None else [scope])
+        self._check_environment(scope)
         if self.native is not None:
             changed = self.native.watch_changed(False)
-            self._report_changes(changed, [] if scope is None else [scope])
+            if changed:
+                self._report_changes(changed, [] if scope is None else [scope])
         if scope is not None and scope not in self.pending:
             self.pending.append(scope)
         begin = _clock()
         if begin < self.next_check and not final:
             return
         scopes, self.pending = self.pending, []
-        changed = [-1 - index for index in self.weak.watch_changed()]
+        changed = self.weak.watch_changed()
+        if changed:
+            changed = [-1 - index for index in changed]
         if self.native is not None:
             changed += self.native.watch_changed(True)
         end = _clock()
         self.next_check = end + (end - begin) / _BUDGET
-        self._report_changes(changed, scopes)
+        if changed:
+            self._report_changes(changed, scopes)
 
-    def _check_environment(self, scopes):
+    def _check_environment(self, scope):
         before, now = self.environment, self._environment()
         if before == now:
             return
@@ -266,7 +270,8 @@ class State:
         for name in before.keys() | now.keys():
             text = os.fsdecode(name)
             if before.get(name) != now.get(name) and not text.startswith("PYTEST_"):
-                self._report(("name", os.__file__, "environ[%s]" % text), scopes)
+                root = ("name", os.__file__, "environ[%s]" % text)
+                self._report(root, [] if scope is None else [scope])
 
     def _report_changes(self, indexes, scopes):
         reported = set()

@@ -101,6 +101,18 @@ class Trace:
         """A `+` record; `units` is the text of numbers with commas."""
         self._append('["+",%d,[%s],[]]\n' % (scope, units))
 
+    def write_test(self, scope, name, file):
+        """A test begins: its `s` and `b` records; both texts are JSON."""
+        self._append(
+            '["s",%d,"test",%s,null]\n["b",%d,%s,%s]\n' % (scope, name, scope, name, file)
+        )
+
+    def write_result(self, scope, name, outcome, seconds, reason):
+        """A `t` record; `name` is JSON, `outcome` a word."""
+        self._append(
+            '["t",%d,%s,"%s",%.6f,%s]\n' % (scope, name, outcome, seconds, encode(reason))
+        )
+
     def _append(self, line):
         self._buffer.append(line)
         self._size += len(line)
@@ -114,8 +126,10 @@ class Trace:
         lines, self._buffer, self._size = self._buffer, [], 0
         descriptor = self.descriptor()
         data = "".join(lines).encode("utf-8")
-        while data:
-            data = data[self._write(descriptor, data) :]
+        written = self._write(descriptor, data)
+        while written < len(data):
+            data = data[written:]
+            written = self._write(descriptor, data)
 
     def descriptor(self):
         """The open file, its header written."""
