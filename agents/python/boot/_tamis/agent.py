@@ -375,6 +375,8 @@ def start(trace_directory):
     try:
         environ.hide(agent)
         agent.collector = collector.choose(agent)
+        if isinstance(agent.collector, collector.Native):
+            agent.trace.append = agent.collector.native.append
         dists.install(agent)
         files.install(agent)
         environ.install(agent)

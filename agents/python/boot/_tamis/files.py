@@ -1,10 +1,11 @@
 """Which files, directories and missing paths are looked at, and written."""
 
+import functools
 import os
 import stat
 import sys
 
-from .agent import watcher
+from .agent import guard, watcher
 from .paths import IGNORED, STDLIB, SITE
 
 _SOURCE_SUFFIXES = (".py", ".pyc", ".pyo", ".pyw", ".so", ".pyd")
@@ -304,6 +305,21 @@ class Probe:
         return self.__name__
 
 
+def _probe_kind(native):
+    """The class of probes: with the native helper, one that looks into
+    `_skipped` without running Python code."""
+    if native is None:
+        return Probe
+
+    class QuickProbe(native.Probe, Probe):
+        def __init__(self, *arguments):
+            Probe.__init__(self, *arguments)
+            self._seen = functools.partial(Probe.__call__, self)
+
+    QuickProbe.__name__ = QuickProbe.__qualname__ = "Probe"
+    return QuickProbe
+
+
 def install(agent):
     """Watch events and probes."""
     files = agent.files = Files(agent)
@@ -371,6 +387,7 @@ def _install_probes(agent, files):
         if path is not None and path not in agent.written:
             agent.note_links(path)
 
+    kind = _probe_kind(getattr(agent.collector, "native", None))
     for name, note in (
         ("stat", on_stat),
         ("lstat", on_stat),
@@ -380,7 +397,8 @@ def _install_probes(agent, files):
         plain = getattr(os, name, None)
         if plain is None:
             continue
-        probe = Probe(plain, note, files.skipped, is_known if note is on_stat else is_new)
+        known = is_known if note is on_stat else is_new
+        probe = kind(plain, note, files.skipped, known)
         for group in ("supports_dir_fd", "supports_fd", "supports_follow_symlinks",
                       "supports_effective_ids"):
             members = getattr(os, group, None)
@@ -403,10 +421,6 @@ def _asks_for_kind(frame):
 def _watch_line_cache(agent, files):
     """Source text that a program looks at is data: `inspect.getsource`,
     tracebacks that show lines."""
-    import linecache
-
-    plain = linecache.getlines
-
     @watcher
     def note(filename):
         if not isinstance(filename, str) or filename[:1] == "<":
@@ -416,9 +430,18 @@ def _watch_line_cache(agent, files):
             if agent.paths.is_project_code(path):
                 files.read(path)
 
-    def getlines(filename, module_globals=None):
-        note(filename)
-        return plain(filename, module_globals)
+    def watch(linecache):
+        plain = linecache.getlines
 
-    getlines.__doc__ = plain.__doc__
-    linecache.getlines = getlines
+        def getlines(filename, module_globals=None):
+            note(filename)
+            return plain(filename, module_globals)
+
+        getlines.__doc__ = plain.__doc__
+        linecache.getlines = getlines
+
+    loaded = sys.modules.get("linecache")
+    if loaded is not None and hasattr(loaded, "getlines"):
+        watch(loaded)
+    else:
+        agent.after_import["linecache"] = guard(watch)

@@ -16,6 +16,12 @@ from .trace import encode
 
 _clock = time.perf_counter
 
+# Wrappers of newer versions of pytest do with one generator instead of two.
+try:
+    _around = pytest.hookimpl(wrapper=True, tryfirst=True)
+except TypeError:
+    _around = None
+
 
 def pytest_configure(config):
     """Loaded by hand (`-p _tamis.plugin`) in a process without the agent."""
@@ -175,12 +181,28 @@ class Session:
 
     # -- tests ------------------------------------------------------------
 
-    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
-    def pytest_runtest_protocol(self, item, nextitem):
-        test = self._begin(item)
-        outcome = yield
-        if test is not None:
-            self._end(test, item, outcome)
+    if _around is not None:
+
+        @_around
+        def pytest_runtest_protocol(self, item, nextitem):
+            test = self._begin(item)
+            complete = False
+            try:
+                result = yield
+                complete = True
+            finally:
+                if test is not None:
+                    self._end(test, complete)
+            return result
+
+    else:
+
+        @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+        def pytest_runtest_protocol(self, item, nextitem):
+            test = self._begin(item)
+            outcome = yield
+            if test is not None:
+                self._end(test, outcome.excinfo is None)
 
     @guard
     def _begin(self, item):
@@ -203,13 +225,13 @@ class Session:
         return test
 
     @guard
-    def _end(self, test, item, outcome):
+    def _end(self, test, complete):
         agent = self.agent
         seconds = _clock() - test.started
         agent.pop(test.token)
         self.test = None
         agent.state.ran(test.scope)
-        if outcome.excinfo is not None:
+        if not complete:
             # Interrupted: the test has begun and not ended.
             agent.flush()
             return
@@ -234,20 +256,41 @@ class Session:
         if test is not None and report.nodeid == test.id:
             test.reported(report)
 
-    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
-    def pytest_fixture_setup(self, fixturedef, request):
-        token = None
+    if _around is not None:
+
+        @_around
+        def pytest_fixture_setup(self, fixturedef, request):
+            if fixturedef.scope == "function":
+                return (yield)
+            token = self._enter_fixture(fixturedef, request)
+            if token is None:
+                return (yield)
+            try:
+                value = yield
+            finally:
+                self._leave(token)
+            self._watch_value(token.scope, value)
+            return value
+
+    else:
+
+        @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+        def pytest_fixture_setup(self, fixturedef, request):
+            token = self._enter_fixture(fixturedef, request)
+            outcome = yield
+            if token is not None:
+                self._leave(token)
+                if outcome.excinfo is None:
+                    self._watch_value(token.scope, outcome.get_result())
+
+    def _enter_fixture(self, fixturedef, request):
         if fixtures.outlives_a_test(fixturedef) and request.config is self.config:
-            token = fixtures.enter_setup(self.agent, fixturedef, request)
-        outcome = yield
-        if token is not None:
-            self._leave(token)
-            if outcome.excinfo is None:
-                self._watch_value(token.scope, outcome)
+            return fixtures.enter_setup(self.agent, fixturedef, request)
+        return None
 
     @guard
-    def _watch_value(self, scope, outcome):
-        self.agent.state.fixture_made(scope, outcome.get_result())
+    def _watch_value(self, scope, value):
+        self.agent.state.fixture_made(scope, value)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_teardown(self, item):

@@ -65,6 +65,9 @@ class Trace:
     def __init__(self, directory):
         self.directory = directory
         self.through = False
+        # The native helper's function, if there is one: writes to a file
+        # unless it is another one than it was.
+        self.append = None
         self._buffer = []
         self._size = 0
         self._descriptor = self._identity = None
@@ -124,9 +127,13 @@ class Trace:
         if self._header is None or (not self._buffer and self._descriptor is not None):
             return
         lines, self._buffer, self._size = self._buffer, [], 0
-        descriptor = self.descriptor()
         data = "".join(lines).encode("utf-8")
-        written = self._write(descriptor, data)
+        written = 0
+        if self.append is not None and self._descriptor is not None:
+            written = self.append(self._descriptor, *self._identity, data)
+            if written == len(data):
+                return
+        descriptor = self.descriptor()
         while written < len(data):
             data = data[written:]
             written = self._write(descriptor, data)
