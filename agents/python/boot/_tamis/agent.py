@@ -252,13 +252,15 @@ class Agent:
         """What the scopes gained since the last time goes into the trace."""
         with self.lock:
             if self.collector is not None:
-                for number, file, line, name in self.collector.definitions():
-                    self.trace.write("c", number, file, line, name)
+                for definition in self.collector.definitions():
+                    self.trace.write_definition(*definition)
             if self.dirty:
                 dirty = self.dirty[:]
                 del self.dirty[:]
+                add = self.trace.write_additions
                 for scope in dirty:
-                    self.trace.write_additions(scope.number, *scope.take())
+                    units, edges = scope.take()
+                    add(scope.number, units, edges)
 
     def settle(self):
         """Everything seen so far goes into the trace."""

@@ -236,6 +236,8 @@ class Native:
         self._shift = native.SHIFT
         self._foreign = set()
         self._fresh = []
+        # Name of a code object's file -> its path.
+        self._files = {}
         self._through = False
         self.name = "native"
         self.audit = native.audit
@@ -267,9 +269,14 @@ class Native:
             self._learn()
 
     def _learn(self):
-        code_file = self._agent.paths.code_file
+        files = self._files
         for number, name, line, function in self.native.definitions():
-            path = code_file(name)
+            path = files.get(name)
+            if path is None:
+                path = self._agent.paths.code_file(name)
+                # A relative name may be that of another file later.
+                if name[:1] == "/":
+                    files[name] = path
             if path is None:
                 self._foreign.add(number)
                 self.native.ignore(number)

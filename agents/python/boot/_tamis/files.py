@@ -338,7 +338,7 @@ def install(agent):
 def _install_probes(agent, files):
     @watcher
     def on_stat(arguments, options, error, found):
-        if options.get("dir_fd") is not None:
+        if options and options.get("dir_fd") is not None:
             return
         frame = sys._getframe(3)
         path = files.wanted(arguments[0] if arguments else options.get("path"), frame)

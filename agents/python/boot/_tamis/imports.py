@@ -252,14 +252,16 @@ def _watch_statements(agent, names):
 def resolve(agent, scope):
     """Turn the import statements of `scope` into edges to modules' scopes."""
     statements, scope.imports = scope.imports, set()
+    all_edges = []
     for statement in statements:
         edges = agent.import_edges.get(statement)
         if edges is None:
             edges, complete = _edges(agent, *statement)
             if complete:
                 agent.import_edges[statement] = edges
-        for needed in edges:
-            scope.need(needed)
+        all_edges += edges
+    if all_edges:
+        scope.need_all(all_edges)
 
 
 def _edges(agent, name, package, fromlist, level):

@@ -214,8 +214,7 @@ class Session:
         told = encode(name)
         scope = agent.new_test(name, told, told_path)
         test = Test(name, told, scope)
-        scope.need(agent.root_scope)
-        scope.need(collected)
+        scope.need_all((agent.root_scope, collected))
         if type(item).__name__ == "DoctestItem" and not path.endswith(".py"):
             # The text of an example is in no code object; that in a
             # docstring is part of its module's skeleton.
@@ -254,7 +253,9 @@ class Session:
     def pytest_runtest_logreport(self, report):
         test = self.test
         if test is not None and report.nodeid == test.id:
-            test.reported(report)
+            # What `reported` passes over need not get there.
+            if report.when == "call" or report.outcome != "passed":
+                test.reported(report)
 
     if _around is not None:
 

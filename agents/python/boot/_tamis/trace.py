@@ -70,6 +70,8 @@ class Trace:
         self.append = None
         self._buffer = []
         self._size = 0
+        # Files of code, as JSON.
+        self._files = {}
         self._descriptor = self._identity = None
         self._write = os.write
         self._open = os.open
@@ -94,6 +96,13 @@ class Trace:
 
     def write(self, *record):
         self._append("[" + ",".join(map(encode, record)) + "]\n")
+
+    def write_definition(self, unit, file, line, name):
+        """A `c` record."""
+        told = self._files.get(file)
+        if told is None:
+            told = self._files[file] = encode(file)
+        self._append('["c",%d,%s,%d,%s]\n' % (unit, told, line, encode(name)))
 
     def write_additions(self, scope, units, edges):
         """A `+` record; `units` and `edges` are lists of numbers."""
