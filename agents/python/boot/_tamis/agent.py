@@ -187,14 +187,16 @@ class Agent:
     def note_file(self, path, scope=None):
         """The content of the absolute `path` matters, and so do the symbolic
         links that lead to it."""
-        links, real = self.paths.links(path)
-        for link in links:
-            self.note("file", link, self._outside_value(link), scope)
+        real = self.note_links(path, scope)
         self.note("file", real, self._outside_value(real), scope)
 
     def note_links(self, path, scope=None):
-        for link in self.paths.links(path)[0]:
+        """The symbolic links on the way of `path` matter. Returns where it
+        leads to."""
+        links, real = self.paths.links(path)
+        for link in links:
             self.note("file", link, self._outside_value(link), scope)
+        return real
 
     def _outside_value(self, path):
         if self.paths.place(path) == OUTSIDE:

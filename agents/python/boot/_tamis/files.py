@@ -114,8 +114,7 @@ class Files:
         if producer is not None:
             agent.top.need(producer)
         elif not self.is_made(path) and self.paths.place(path) != SITE:
-            agent.note_links(path)
-            agent.note("dir", self.paths.links(path)[1])
+            agent.note("dir", agent.note_links(path))
 
     def probe(self, path, kind):
         """A check of existence found `kind`."""
@@ -126,8 +125,7 @@ class Files:
         elif self.is_made(path):
             return
         elif self.paths.place(path) != SITE:
-            agent.note_links(path)
-            agent.note("exists", self.paths.links(path)[1], kind)
+            agent.note("exists", agent.note_links(path), kind)
         elif kind == "file":
             agent.note_site(path)
 

@@ -134,8 +134,7 @@ def _watch_finder(agent):
             answer = ""
             if agent.paths.place(path) in (PROJECT, OUTSIDE):
                 # Where it leads to by links, which count by themselves.
-                agent.note_links(path, agent.root_scope)
-                answer = agent.paths.links(path)[1]
+                answer = agent.note_links(path, agent.root_scope)
             if directory:
                 places[directory] = answer
         return answer
