@@ -419,6 +419,7 @@ def _asks_for_kind(frame):
 def _watch_line_cache(agent, files):
     """Source text that a program looks at is data: `inspect.getsource`,
     tracebacks that show lines."""
+
     @watcher
     def note(filename):
         if not isinstance(filename, str) or filename[:1] == "<":
@@ -438,8 +439,11 @@ def _watch_line_cache(agent, files):
         getlines.__doc__ = plain.__doc__
         linecache.getlines = getlines
 
-    loaded = sys.modules.get("linecache")
-    if loaded is not None and hasattr(loaded, "getlines"):
-        watch(loaded)
+    library = os.path.dirname(os.path.abspath(os.__file__))
+    if "linecache" in sys.modules or agent.paths.place(library) != STDLIB:
+        import linecache
+
+        watch(linecache)
     else:
+        # Most processes that tests start never load it.
         agent.after_import["linecache"] = guard(watch)
