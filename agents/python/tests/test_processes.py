@@ -30,6 +30,28 @@ def expect_work(run, test):
     assert "data.json" in run.paths(test, "file")
 
 
+def test_source_lines_that_a_script_reads(project):
+    """The agent does not load `linecache` itself."""
+    project.write("library.py", "def f():\n    return 1\n")
+    project.write("script.py", """
+        import sys
+        assert "linecache" not in sys.modules
+        import linecache
+        assert linecache.getline("library.py", 2).strip() == "return 1"
+    """)
+    project.write("test_it.py", """
+        import subprocess, sys
+        def test_script():
+            subprocess.run([sys.executable, "script.py"], check=True)
+        def test_other():
+            pass
+    """)
+    run = project.pytest("test_it.py")
+    assert "library.py" in run.paths("test_script", "file")
+    assert "linecache" in run.paths("test_script", "lookup")
+    assert "library.py" not in run.paths("test_other", "file")
+
+
 def test_fork(library):
     library.write("test_it.py", """
         import os, library

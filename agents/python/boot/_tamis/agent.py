@@ -50,7 +50,10 @@ class Agent:
         # Path -> scope that wrote it, or made the directory.
         self.written = {}
         self.made = {}
-        self.at_flush = []
+        # Filled by `imports`: the scopes that found a module missing, and its
+        # name.
+        self.missing_modules = []
+        self.settle_missing = None
         # Module name -> what to do with the module when it has run.
         self.after_import = {}
         self.state = None
@@ -69,6 +72,17 @@ class Agent:
             scope = Scope(self._scope_count, kind, name, extra, self.dirty)
             self._scope_count += 1
             self.trace.write("s", scope.number, kind, name, extra)
+        return scope
+
+    def new_test(self, name, told, file):
+        """The scope of a test that begins, told at once: should the process
+        die, the test has begun. `told` and `file` are its name and the path
+        of its file as JSON."""
+        with self.lock:
+            scope = Scope(self._scope_count, "test", name, None, self.dirty)
+            self._scope_count += 1
+            self.trace.write_test(scope.number, told, file)
+            self.trace.flush()
         return scope
 
     def named_scope(self, kind, name, extra=None):
@@ -173,14 +187,16 @@ class Agent:
     def note_file(self, path, scope=None):
         """The content of the absolute `path` matters, and so do the symbolic
         links that lead to it."""
-        links, real = self.paths.links(path)
-        for link in links:
-            self.note("file", link, self._outside_value(link), scope)
+        real = self.note_links(path, scope)
         self.note("file", real, self._outside_value(real), scope)
 
     def note_links(self, path, scope=None):
-        for link in self.paths.links(path)[0]:
+        """The symbolic links on the way of `path` matter. Returns where it
+        leads to."""
+        links, real = self.paths.links(path)
+        for link in links:
             self.note("file", link, self._outside_value(link), scope)
+        return real
 
     def _outside_value(self, path):
         if self.paths.place(path) == OUTSIDE:
@@ -238,20 +254,27 @@ class Agent:
         """What the scopes gained since the last time goes into the trace."""
         with self.lock:
             if self.collector is not None:
-                for number, file, line, name in self.collector.definitions():
-                    self.trace.write("c", number, file, line, name)
+                for definition in self.collector.definitions():
+                    self.trace.write_definition(*definition)
             if self.dirty:
                 dirty = self.dirty[:]
                 del self.dirty[:]
+                add = self.trace.write_additions
                 for scope in dirty:
-                    self.trace.write_additions(scope.number, *scope.take())
+                    units, edges = scope.take()
+                    add(scope.number, units, edges)
 
     def settle(self):
         """Everything seen so far goes into the trace."""
         with self.lock:
             self.absorb()
-            for hook in self.at_flush:
-                hook()
+            self.tell()
+
+    def tell(self):
+        """What the scopes have goes into the trace."""
+        with self.lock:
+            if self.missing_modules:
+                self.settle_missing(self)
             for token in self.stack:
                 if token.scope.imports:
                     self.resolve_imports(token.scope)
@@ -356,6 +379,8 @@ def start(trace_directory):
     try:
         environ.hide(agent)
         agent.collector = collector.choose(agent)
+        if isinstance(agent.collector, collector.Native):
+            agent.trace.append = agent.collector.native.append
         dists.install(agent)
         files.install(agent)
         environ.install(agent)
@@ -363,6 +388,7 @@ def start(trace_directory):
         caches.install(agent)
         agent.resolve_imports = functools.partial(imports.resolve, agent)
         agent.settle_lookups = imports.settle_lookups
+        agent.settle_missing = imports.settle_missing
         imports.install(agent)
         dists.watch_metadata(agent)
         pytest_entry.install(agent)

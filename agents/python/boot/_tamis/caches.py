@@ -89,22 +89,23 @@ def _watch_properties(agent, scope_of, enter, leave):
     scopes = {}
 
     @guard
-    def find(function):
-        code = getattr(function, "__code__", None)
-        scope = scopes.get(code)
-        if scope is None and code is not None:
-            scope = scope_of(function)
-            if scope is None:
-                return None
-            scopes[code] = scope
-            module = agent.module_scopes.get(function.__module__)
-            if module is not None:
-                module.need(scope)
+    def find(function, key):
+        scope = scopes[key] = scope_of(function)
+        module = agent.module_scopes.get(key[2])
+        if scope is not None and module is not None:
+            module.need(scope)
         return scope
 
     def __get__(self, instance, owner=None):
         __tracebackhide__ = True
-        scope = None if instance is None else find(self.func)
+        scope = None
+        function = None if instance is None else self.func
+        code = getattr(function, "__code__", None)
+        if code is not None:
+            # Equal code objects may stand in different files.
+            name = getattr(function, "__qualname__", None)
+            key = (code.co_filename, name, getattr(function, "__module__", None))
+            scope = scopes[key] if key in scopes else find(function, key)
         if scope is None:
             return plain(self, instance, owner)
         token = enter(scope)

@@ -14,7 +14,6 @@ methods:
 
 import os
 import sys
-import threading
 
 from . import agent as agent_module
 
@@ -146,11 +145,15 @@ class Profile(Pure):
     name = "python-profile"
 
     def start(self):
+        # Loaded where it is needed: not every program has threads.
+        import threading
+
+        self._threading = threading
         self._hook = self._callback()
         self._tracer = None
         self._touched = None
         sys.addaudithook(self._watch_hooks)
-        threading.setprofile(self._hook)
+        self._threading.setprofile(self._hook)
         sys.setprofile(self._hook)
 
     def _watch_hooks(self, event, arguments):
@@ -164,15 +167,15 @@ class Profile(Pure):
         if sys.gettrace() is not None or sys.getprofile() is not self._hook:
             return
         self._tracer = self._on_call
-        threading.settrace(self._tracer)
+        self._threading.settrace(self._tracer)
         sys.settrace(self._tracer)
-        threading.setprofile(None)
+        self._threading.setprofile(None)
         sys.setprofile(None)
 
     def _give_up_trace(self):
         self._tracer = None
         # Another's trace function stays where it is.
-        threading.setprofile(self._hook)
+        self._threading.setprofile(self._hook)
         sys.setprofile(self._hook)
 
     def _callback(self):
@@ -211,7 +214,7 @@ class Profile(Pure):
             return None
         if present == held:
             return touched
-        if threading.current_thread() is not threading.main_thread():
+        if self._threading.current_thread() is not self._threading.main_thread():
             return None
         if self._tracer is None:
             if present is None:
@@ -233,6 +236,8 @@ class Native:
         self._shift = native.SHIFT
         self._foreign = set()
         self._fresh = []
+        # Name of a code object's file -> its path.
+        self._files = {}
         self._through = False
         self.name = "native"
         self.audit = native.audit
@@ -264,9 +269,14 @@ class Native:
             self._learn()
 
     def _learn(self):
-        code_file = self._agent.paths.code_file
+        files = self._files
         for number, name, line, function in self.native.definitions():
-            path = code_file(name)
+            path = files.get(name)
+            if path is None:
+                path = self._agent.paths.code_file(name)
+                # A relative name may be that of another file later.
+                if name[:1] == "/":
+                    files[name] = path
             if path is None:
                 self._foreign.add(number)
                 self.native.ignore(number)

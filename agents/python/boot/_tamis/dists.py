@@ -1,7 +1,6 @@
 """Installed distributions: which one owns a file, and its fingerprint."""
 
 import os
-import re
 import sys
 
 from . import fingerprint
@@ -16,7 +15,10 @@ PLUGINS = "[pytest11]"
 
 
 def normalised(name):
-    return re.sub(r"[-_.]+", "-", name).lower()
+    name = name.replace("_", "-").replace(".", "-").lower()
+    while "--" in name:
+        name = name.replace("--", "-")
+    return name
 
 
 class Distributions:
@@ -63,7 +65,7 @@ class Distributions:
             if not name.endswith((".dist-info", ".egg-info")):
                 continue
             info = os.path.join(directory, name)
-            for top in {recorded.split("/", 1)[0] for recorded in _recorded_files(info)}:
+            for top in _recorded_tops(info):
                 tops.setdefault(top, []).append(info)
         return tops
 
@@ -152,9 +154,27 @@ def _name_and_version(info):
     return normalised(name), version
 
 
-def _recorded_files(info):
-    """The files of a distribution, relative to its site-packages."""
+def _recorded_tops(info):
+    """The first parts of the paths of a distribution's files."""
     record = _read(os.path.join(info, "RECORD"))
+    if record is None or b'"' in record:
+        return {recorded.split("/", 1)[0] for recorded in _recorded_files(info, record)}
+    # Nothing is quoted, and paths with one folder in common stand together.
+    tops = set()
+    last = None
+    for line in record.split(b"\n"):
+        if line and (last is None or not line.startswith(last)):
+            top = line.split(b",", 1)[0].split(b"/", 1)[0]
+            last = top + b"/"
+            if last != b"../":
+                tops.add(top.decode("utf-8", "replace"))
+    return tops
+
+
+def _recorded_files(info, record=None):
+    """The files of a distribution, relative to its site-packages."""
+    if record is None:
+        record = _read(os.path.join(info, "RECORD"))
     if record is not None:
         lines = record.decode("utf-8", "replace").split("\n")
         # A name that holds a comma is quoted.

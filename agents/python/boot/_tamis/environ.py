@@ -38,6 +38,8 @@ def install(agent):
     plain_iterate = kind.__iter__
     # The names that a walk over all variables is about to read.
     expected = []
+    # Name -> the fingerprint of its value at the start.
+    values = {}
     # The names that every test depends on already.
     settled = set()
     environ, environb = os.environ, getattr(os, "environb", os.environ)
@@ -48,7 +50,9 @@ def install(agent):
             name = os.fsdecode(name)
         if isinstance(name, str) and agent.acts(sys._getframe(3)):
             scope = agent.top
-            value = envvars.fingerprint_of(name, agent.start_environment)
+            if name not in values:
+                values[name] = envvars.fingerprint_of(name, agent.start_environment)
+            value = values[name]
             if name in _OF_ALL and agent.role == "main":
                 agent.note("env", name, value, agent.root_scope)
                 settled.add(name)

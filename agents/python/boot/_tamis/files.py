@@ -1,10 +1,11 @@
 """Which files, directories and missing paths are looked at, and written."""
 
+import functools
 import os
 import stat
 import sys
 
-from .agent import watcher
+from .agent import guard, watcher
 from .paths import IGNORED, STDLIB, SITE
 
 _SOURCE_SUFFIXES = (".py", ".pyc", ".pyo", ".pyw", ".so", ".pyd")
@@ -113,8 +114,7 @@ class Files:
         if producer is not None:
             agent.top.need(producer)
         elif not self.is_made(path) and self.paths.place(path) != SITE:
-            agent.note_links(path)
-            agent.note("dir", self.paths.links(path)[1])
+            agent.note("dir", agent.note_links(path))
 
     def probe(self, path, kind):
         """A check of existence found `kind`."""
@@ -125,8 +125,7 @@ class Files:
         elif self.is_made(path):
             return
         elif self.paths.place(path) != SITE:
-            agent.note_links(path)
-            agent.note("exists", self.paths.links(path)[1], kind)
+            agent.note("exists", agent.note_links(path), kind)
         elif kind == "file":
             agent.note_site(path)
 
@@ -304,6 +303,21 @@ class Probe:
         return self.__name__
 
 
+def _probe_kind(native):
+    """The class of probes: with the native helper, one that looks into
+    `_skipped` without running Python code."""
+    if native is None:
+        return Probe
+
+    class QuickProbe(native.Probe, Probe):
+        def __init__(self, *arguments):
+            Probe.__init__(self, *arguments)
+            self._seen = functools.partial(Probe.__call__, self)
+
+    QuickProbe.__name__ = QuickProbe.__qualname__ = "Probe"
+    return QuickProbe
+
+
 def install(agent):
     """Watch events and probes."""
     files = agent.files = Files(agent)
@@ -322,7 +336,7 @@ def install(agent):
 def _install_probes(agent, files):
     @watcher
     def on_stat(arguments, options, error, found):
-        if options.get("dir_fd") is not None:
+        if options and options.get("dir_fd") is not None:
             return
         frame = sys._getframe(3)
         path = files.wanted(arguments[0] if arguments else options.get("path"), frame)
@@ -371,6 +385,7 @@ def _install_probes(agent, files):
         if path is not None and path not in agent.written:
             agent.note_links(path)
 
+    kind = _probe_kind(getattr(agent.collector, "native", None))
     for name, note in (
         ("stat", on_stat),
         ("lstat", on_stat),
@@ -380,7 +395,8 @@ def _install_probes(agent, files):
         plain = getattr(os, name, None)
         if plain is None:
             continue
-        probe = Probe(plain, note, files.skipped, is_known if note is on_stat else is_new)
+        known = is_known if note is on_stat else is_new
+        probe = kind(plain, note, files.skipped, known)
         for group in ("supports_dir_fd", "supports_fd", "supports_follow_symlinks",
                       "supports_effective_ids"):
             members = getattr(os, group, None)
@@ -403,9 +419,6 @@ def _asks_for_kind(frame):
 def _watch_line_cache(agent, files):
     """Source text that a program looks at is data: `inspect.getsource`,
     tracebacks that show lines."""
-    import linecache
-
-    plain = linecache.getlines
 
     @watcher
     def note(filename):
@@ -416,9 +429,21 @@ def _watch_line_cache(agent, files):
             if agent.paths.is_project_code(path):
                 files.read(path)
 
-    def getlines(filename, module_globals=None):
-        note(filename)
-        return plain(filename, module_globals)
+    def watch(linecache):
+        plain = linecache.getlines
 
-    getlines.__doc__ = plain.__doc__
-    linecache.getlines = getlines
+        def getlines(filename, module_globals=None):
+            note(filename)
+            return plain(filename, module_globals)
+
+        getlines.__doc__ = plain.__doc__
+        linecache.getlines = getlines
+
+    library = os.path.dirname(os.path.abspath(os.__file__))
+    if "linecache" in sys.modules or agent.paths.place(library) != STDLIB:
+        import linecache
+
+        watch(linecache)
+    else:
+        # Most processes that tests start never load it.
+        agent.after_import["linecache"] = guard(watch)

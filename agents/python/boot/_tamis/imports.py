@@ -7,6 +7,7 @@ import importlib._bootstrap_external as bootstrap_external
 import importlib
 import sys
 
+from . import in_place
 from .agent import guard, watcher
 from .paths import HARNESS, OUTSIDE, PROJECT, SITE, site_entry
 
@@ -14,79 +15,10 @@ from .paths import HARNESS, OUTSIDE, PROJECT, SITE, site_entry
 # names, as is known of such files without being told.
 _COLLECTS = ("_pytest/pathlib.py", "py/_path/local.py", "_pytest/_py/path.py")
 
-# Frames of these functions carry the import system's own file name, so that
-# Python and pytest cut them out of tracebacks, and `warnings` out of its
-# stack levels, like the functions that they stand before.
-_IN_PLACE = '''
-def load_unlocked(load, enter, leave):
-    def _load_unlocked(spec):
-        token = enter(spec)
-        try:
-            return load(spec)
-        finally:
-            if token is not None:
-                leave(token)
-    return _load_unlocked
-
-
-def exec_(execute, enter, leave):
-    def _exec(spec, module):
-        token = enter(spec)
-        try:
-            return execute(spec, module)
-        finally:
-            if token is not None:
-                leave(token)
-    return _exec
-
-
-def exec_module(execute, enter, leave):
-    def exec_module(self, module):
-        token = enter(module)
-        try:
-            return execute(self, module)
-        finally:
-            if token is not None:
-                leave(token)
-    return exec_module
-
-
-def import_(plain, note, taken, agent):
-    def __import__(name, globals=None, locals=None, fromlist=(), level=0):
-        __tracebackhide__ = True
-        if level == 0 and type(name) is str and fromlist.__class__ in plain_lists:
-            if globals is None:
-                taken(name)
-            try:
-                agent.top.imports.add((name, None, fromlist, 0))
-            except TypeError:
-                note(name, globals, fromlist, level)
-        else:
-            note(name, globals, fromlist, level)
-        return plain(name, globals, locals, fromlist, level)
-    plain_lists = (tuple, type(None))
-    return __import__
-
-
-def import_module(plain, note):
-    def import_module(name, package=None):
-        __tracebackhide__ = True
-        note(name, package)
-        return plain(name, package)
-    return import_module
-'''
-
-
-def _in_place():
-    names = {}
-    code = compile(_IN_PLACE, "<frozen importlib._bootstrap>", "exec", dont_inherit=True)
-    exec(code, names)
-    return names
-
 
 def install(agent):
     """Watch imports from here on; what is loaded already belongs to all."""
-    names = _in_place()
+    names = in_place.functions()
     _note_loaded(agent)
 
     @guard
@@ -211,8 +143,7 @@ def _watch_finder(agent):
             answer = ""
             if agent.paths.place(path) in (PROJECT, OUTSIDE):
                 # Where it leads to by links, which count by themselves.
-                agent.note_links(path, agent.root_scope)
-                answer = agent.paths.links(path)[1]
+                answer = agent.note_links(path, agent.root_scope)
             if directory:
                 places[directory] = answer
         return answer
@@ -251,8 +182,6 @@ def _watch_finder(agent):
         note(fullname, path, spec)
         return spec
 
-    agent.missing_modules = []
-    agent.at_flush.append(lambda: _settle_missing(agent))
     finder.find_spec = classmethod(find_spec)
 
 
@@ -272,7 +201,7 @@ def settle_lookups(agent):
         _note_lookups(agent, lookups, agent.top)
 
 
-def _settle_missing(agent):
+def settle_missing(agent):
     """Names that no finder found are distributions that may appear."""
     waiting, agent.missing_modules = agent.missing_modules, []
     for scope, name in waiting:
@@ -328,6 +257,14 @@ def _watch_statements(agent, names):
     plain = builtins.__import__
     wrapper = names["import_"](plain, note, take, agent)
     wrapper.__doc__ = plain.__doc__
+    native = getattr(agent.collector, "native", None)
+    if native is not None and getattr(plain, "__self__", None) is builtins:
+        signature = getattr(plain, "__text_signature__", None)
+        text = plain.__doc__ if signature is None else "__import__%s\n--\n\n%s" % (
+            signature,
+            plain.__doc__,
+        )
+        wrapper = native.importer(agent, wrapper, builtins, text)
     builtins.__import__ = wrapper
     plain_module = importlib.import_module
     wrapper = names["import_module"](plain_module, note_module)
@@ -343,14 +280,16 @@ def resolve(agent, scope):
         for name in taken:
             _note_taken(agent, name, scope)
     statements, scope.imports = scope.imports, set()
+    all_edges = []
     for statement in statements:
         edges = agent.import_edges.get(statement)
         if edges is None:
             edges, complete = _edges(agent, *statement)
             if complete:
                 agent.import_edges[statement] = edges
-        for needed in edges:
-            scope.need(needed)
+        all_edges += edges
+    if all_edges:
+        scope.need_all(all_edges)
 
 
 def _note_taken(agent, name, scope):

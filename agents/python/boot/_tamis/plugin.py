@@ -12,8 +12,15 @@ import pytest
 from . import agent as agent_module
 from . import dists, envvars, fixtures, options
 from .agent import guard
+from .trace import encode
 
 _clock = time.perf_counter
+
+# Wrappers of newer versions of pytest do with one generator instead of two.
+try:
+    _around = pytest.hookimpl(wrapper=True, tryfirst=True)
+except TypeError:
+    _around = None
 
 
 def pytest_configure(config):
@@ -38,6 +45,9 @@ class Session:
         self.ended = []
         self.collect_scopes = {}
         self.conftest_scopes = {}
+        # What `_file` found, while there are so many `conftest.py`.
+        self._files = {}
+        self._conftests = 0
         if agent.role is None:
             agent.become("main")
         agent.finished = False
@@ -132,6 +142,22 @@ class Session:
             scope = self.collect_scopes[path] = self.agent.named_scope("collect", path)
         return scope
 
+    def _file(self, item):
+        """`(path, the same as JSON, its collect scope)` of the file that a
+        test was collected from."""
+        if self._conftests != len(self.conftest_scopes):
+            # The new ones may apply to files that are known.
+            self._conftests = len(self.conftest_scopes)
+            self._files.clear()
+        given = str(_given_path(item))
+        found = self._files.get(given)
+        if found is None:
+            path = _node_path(item) or ""
+            scope = self.collect_scope(path)
+            self._need_conftests(scope, path)
+            found = self._files[given] = path, encode(path), scope
+        return found
+
     def _need_conftests(self, scope, path):
         for conftest, needed in self.conftest_scopes.items():
             directory = os.path.dirname(conftest)
@@ -155,27 +181,40 @@ class Session:
 
     # -- tests ------------------------------------------------------------
 
-    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
-    def pytest_runtest_protocol(self, item, nextitem):
-        test = self._begin(item)
-        outcome = yield
-        if test is not None:
-            self._end(test, item, outcome)
+    if _around is not None:
+
+        @_around
+        def pytest_runtest_protocol(self, item, nextitem):
+            test = self._begin(item)
+            complete = False
+            try:
+                result = yield
+                complete = True
+            finally:
+                if test is not None:
+                    self._end(test, complete)
+            return result
+
+    else:
+
+        @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+        def pytest_runtest_protocol(self, item, nextitem):
+            test = self._begin(item)
+            outcome = yield
+            if test is not None:
+                self._end(test, outcome.excinfo is None)
 
     @guard
     def _begin(self, item):
         if item.config is not self.config:
             return None
         agent = self.agent
-        path = _item_file(item)
-        scope = agent.new_scope("test", item.nodeid)
-        test = Test(item.nodeid, scope)
-        agent.trace.write("b", scope.number, item.nodeid, path)
-        agent.trace.flush()
-        collected = self.collect_scope(path)
-        scope.need(agent.root_scope)
-        scope.need(collected)
-        self._need_conftests(collected, path)
+        path, told_path, collected = self._file(item)
+        name = item.nodeid
+        told = encode(name)
+        scope = agent.new_test(name, told, told_path)
+        test = Test(name, told, scope)
+        scope.need_all((agent.root_scope, collected))
         if type(item).__name__ == "DoctestItem" and not path.endswith(".py"):
             # The text of an example is in no code object; that in a
             # docstring is part of its module's skeleton.
@@ -188,20 +227,20 @@ class Session:
         return test
 
     @guard
-    def _end(self, test, item, outcome):
+    def _end(self, test, complete):
         agent = self.agent
         seconds = _clock() - test.started
         agent.pop(test.token)
         self.test = None
         agent.state.ran(test.scope)
-        if outcome.excinfo is not None:
+        if not complete:
             # Interrupted: the test has begun and not ended.
             agent.flush()
             return
         # Into the file together with the beginning of the next test.
-        agent.settle()
+        agent.tell()
         self.ended.append(
-            ("t", test.scope.number, test.id, test.outcome(), seconds, test.incomplete)
+            (test.scope.number, test.told, test.outcome(), seconds, test.incomplete)
         )
         if not agent.state.pending:
             self._tell_ended()
@@ -210,29 +249,52 @@ class Session:
         # Without this record a test's row is incomplete: should the process
         # die before its state was compared, nothing is taken for unchanged.
         for record in self.ended:
-            self.agent.trace.write(*record)
+            self.agent.trace.write_result(*record)
         del self.ended[:]
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report):
         test = self.test
         if test is not None and report.nodeid == test.id:
-            test.reported(report)
+            # What `reported` passes over need not get there.
+            if report.when == "call" or report.outcome != "passed":
+                test.reported(report)
 
-    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
-    def pytest_fixture_setup(self, fixturedef, request):
-        token = None
+    if _around is not None:
+
+        @_around
+        def pytest_fixture_setup(self, fixturedef, request):
+            if fixturedef.scope == "function":
+                return (yield)
+            token = self._enter_fixture(fixturedef, request)
+            if token is None:
+                return (yield)
+            try:
+                value = yield
+            finally:
+                self._leave(token)
+            self._watch_value(token.scope, value)
+            return value
+
+    else:
+
+        @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+        def pytest_fixture_setup(self, fixturedef, request):
+            token = self._enter_fixture(fixturedef, request)
+            outcome = yield
+            if token is not None:
+                self._leave(token)
+                if outcome.excinfo is None:
+                    self._watch_value(token.scope, outcome.get_result())
+
+    def _enter_fixture(self, fixturedef, request):
         if fixtures.outlives_a_test(fixturedef) and request.config is self.config:
-            token = fixtures.enter_setup(self.agent, fixturedef, request)
-        outcome = yield
-        if token is not None:
-            self._leave(token)
-            if outcome.excinfo is None:
-                self._watch_value(token.scope, outcome)
+            return fixtures.enter_setup(self.agent, fixturedef, request)
+        return None
 
     @guard
-    def _watch_value(self, scope, outcome):
-        self.agent.state.fixture_made(scope, outcome.get_result())
+    def _watch_value(self, scope, value):
+        self.agent.state.fixture_made(scope, value)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_teardown(self, item):
@@ -245,8 +307,10 @@ class Test:
 
     __test__ = False
 
-    def __init__(self, identity, scope):
+    def __init__(self, identity, told, scope):
         self.id = identity
+        # The same as JSON.
+        self.told = told
         self.scope = scope
         self.started = _clock()
         self.token = None
@@ -255,23 +319,21 @@ class Test:
         self._failed_before = False
 
     def reported(self, report):
-        if report.outcome == "rerun":
+        outcome = report.outcome
+        if outcome == "rerun":
             self._failed_before = True
             self._words = []
-            return
-        expected = hasattr(report, "wasxfail")
-        if report.outcome == "failed":
-            word = "failed" if report.when == "call" else "error"
-        elif report.outcome == "skipped":
-            word = "xfailed" if expected else "skipped"
+        elif outcome == "failed":
+            self._words.append("failed" if report.when == "call" else "error")
+        elif outcome == "skipped":
+            self._words.append("xfailed" if hasattr(report, "wasxfail") else "skipped")
         elif report.when == "call":
-            word = "xpassed" if expected else "passed"
-        else:
-            return
-        self._words.append(word)
+            self._words.append("xpassed" if hasattr(report, "wasxfail") else "passed")
 
     def outcome(self):
         """The worst that was reported decides."""
+        if self._words == ["passed"] and not self._failed_before:
+            return "passed"
         for word in ("failed", "error", "xpassed", "xfailed", "skipped", "passed"):
             if word in self._words and not (word == "skipped" and "passed" in self._words):
                 if self._failed_before and word == "passed":
@@ -280,11 +342,15 @@ class Test:
         return "error"
 
 
-def _node_path(node):
-    """The absolute path of a node's file or directory, in any pytest."""
+def _given_path(node):
+    """What a node has as its file or directory, in any pytest."""
     path = getattr(node, "path", None)
-    if path is None:
-        path = getattr(node, "fspath", None)
+    return getattr(node, "fspath", None) if path is None else path
+
+
+def _node_path(node):
+    """The absolute path of a node's file or directory."""
+    path = _given_path(node)
     return None if path is None else os.path.normpath(str(path))
 
 
@@ -294,10 +360,6 @@ def _test_file(collector):
     if "Session" in kinds or "Package" in kinds or "Dir" in kinds or "Directory" in kinds:
         return None
     return _node_path(collector)
-
-
-def _item_file(item):
-    return _node_path(item) or ""
 
 
 def _watch_conftests(agent, session):

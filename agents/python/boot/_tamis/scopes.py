@@ -70,6 +70,16 @@ class Scope:
             self.fresh_edges.append(number)
             self._change()
 
+    def need_all(self, scopes):
+        """Edges to other scopes."""
+        own, edges = self.number, self.edges
+        fresh = {scope.number for scope in scopes if scope.number not in edges}
+        fresh.discard(own)
+        if fresh:
+            edges |= fresh
+            self.fresh_edges += fresh
+            self._change()
+
     def _change(self):
         if not self.changed:
             self.changed = True

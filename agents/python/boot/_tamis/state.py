@@ -6,7 +6,6 @@ that changed it.
 """
 
 import os
-import re
 import sys
 import time
 import types
@@ -34,8 +33,8 @@ _SHALLOW = 0
 _BUDGET = 0.03
 
 # What a suspended function, or anybody by hand, may assign later.
-_ANY_CELL = re.compile(rb"\b(yield|await|async|cell_contents)\b")
-_NONLOCAL = re.compile(rb"\bnonlocal\b([\w\s,\\]*)")
+_ANY_CELL = rb"\b(yield|await|async|cell_contents)\b"
+_NONLOCAL = rb"\bnonlocal\b([\w\s,\\]*)"
 
 # `Py_TPFLAGS_HEAPTYPE`: a class that is not part of C code.
 _HEAP_TYPE = 1 << 9
@@ -62,7 +61,8 @@ class State:
         self.limit = _OBJECTS if native else _OBJECTS_IN_PYTHON
         self.parents = {}
         self.modules = {}
-        self.pending = []
+        # Scopes that ran since the last check of all state, in order.
+        self.pending = {}
         self.next_check = 0.0
         self._objects = {}
         self._classes = {}
@@ -241,24 +241,29 @@ class State:
         session itself changed needs no record: every test needs scope 0."""
         if scope is self.agent.root_scope:
             scope = None
-        self._check_environment([] if scope is None else [scope])
+        self._check_environment(scope)
         if self.native is not None:
             changed = self.native.watch_changed(False)
-            self._report_changes(changed, [] if scope is None else [scope])
-        if scope is not None and scope not in self.pending:
-            self.pending.append(scope)
+            if changed:
+                self._report_changes(changed, [] if scope is None else [scope])
+        if scope is not None:
+            self.pending[scope] = None
         begin = _clock()
         if begin < self.next_check and not final:
             return
-        scopes, self.pending = self.pending, []
-        changed = [-1 - index for index in self.weak.watch_changed()]
+        scopes, self.pending = self.pending, {}
+        changed = self.weak.watch_changed()
+        if changed:
+            changed = [-1 - index for index in changed]
         if self.native is not None:
-            changed += self.native.watch_changed(True)
+            # The others were looked at a moment ago.
+            changed += self.native.watch_changed(True, False)
         end = _clock()
         self.next_check = end + (end - begin) / _BUDGET
-        self._report_changes(changed, scopes)
+        if changed:
+            self._report_changes(changed, scopes)
 
-    def _check_environment(self, scopes):
+    def _check_environment(self, scope):
         before, now = self.environment, self._environment()
         if before == now:
             return
@@ -266,7 +271,8 @@ class State:
         for name in before.keys() | now.keys():
             text = os.fsdecode(name)
             if before.get(name) != now.get(name) and not text.startswith("PYTEST_"):
-                self._report(("name", os.__file__, "environ[%s]" % text), scopes)
+                root = ("name", os.__file__, "environ[%s]" % text)
+                self._report(root, [] if scope is None else [scope])
 
     def _report_changes(self, indexes, scopes):
         reported = set()
@@ -353,9 +359,14 @@ def _nonlocal_names(file):
             text = source.read()
     except (OSError, ValueError):
         return {b"*"}
-    if not text.isascii() or _ANY_CELL.search(text):
+    if not text.isascii():
         return {b"*"}
-    found = _NONLOCAL.findall(text) if b"nonlocal" in text else ()
+    # Loaded where it is needed: most processes that tests start never ask.
+    import re
+
+    if re.search(_ANY_CELL, text):
+        return {b"*"}
+    found = re.findall(_NONLOCAL, text) if b"nonlocal" in text else ()
     return {name for names in found for name in re.findall(rb"\w+", names)}
 
 

@@ -65,8 +65,13 @@ class Trace:
     def __init__(self, directory):
         self.directory = directory
         self.through = False
+        # The native helper's function, if there is one: writes to a file
+        # unless it is another one than it was.
+        self.append = None
         self._buffer = []
         self._size = 0
+        # Files of code, as JSON.
+        self._files = {}
         self._descriptor = self._identity = None
         self._write = os.write
         self._open = os.open
@@ -92,6 +97,13 @@ class Trace:
     def write(self, *record):
         self._append("[" + ",".join(map(encode, record)) + "]\n")
 
+    def write_definition(self, unit, file, line, name):
+        """A `c` record."""
+        told = self._files.get(file)
+        if told is None:
+            told = self._files[file] = encode(file)
+        self._append('["c",%d,%s,%d,%s]\n' % (unit, told, line, encode(name)))
+
     def write_additions(self, scope, units, edges):
         """A `+` record; `units` and `edges` are lists of numbers."""
         # The text of such a list is JSON.
@@ -100,6 +112,18 @@ class Trace:
     def write_code(self, scope, units):
         """A `+` record; `units` is the text of numbers with commas."""
         self._append('["+",%d,[%s],[]]\n' % (scope, units))
+
+    def write_test(self, scope, name, file):
+        """A test begins: its `s` and `b` records; both texts are JSON."""
+        self._append(
+            '["s",%d,"test",%s,null]\n["b",%d,%s,%s]\n' % (scope, name, scope, name, file)
+        )
+
+    def write_result(self, scope, name, outcome, seconds, reason):
+        """A `t` record; `name` is JSON, `outcome` a word."""
+        self._append(
+            '["t",%d,%s,"%s",%.6f,%s]\n' % (scope, name, outcome, seconds, encode(reason))
+        )
 
     def _append(self, line):
         self._buffer.append(line)
@@ -112,10 +136,16 @@ class Trace:
         if self._header is None or (not self._buffer and self._descriptor is not None):
             return
         lines, self._buffer, self._size = self._buffer, [], 0
-        descriptor = self.descriptor()
         data = "".join(lines).encode("utf-8")
-        while data:
-            data = data[self._write(descriptor, data) :]
+        written = 0
+        if self.append is not None and self._descriptor is not None:
+            written = self.append(self._descriptor, *self._identity, data)
+            if written == len(data):
+                return
+        descriptor = self.descriptor()
+        while written < len(data):
+            data = data[written:]
+            written = self._write(descriptor, data)
 
     def descriptor(self):
         """The open file, its header written."""

@@ -6,7 +6,6 @@
 
 use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
-use std::fmt::Write as _;
 use std::hash::BuildHasherDefault;
 
 use crate::ffi::*;
@@ -53,8 +52,33 @@ pub struct Definition {
     /// Whether the agent was told, or the current trace file holds it.
     pub told: bool,
     pub written: bool,
+}
+
+/// How a number stands in the trace.
+#[derive(Clone, Copy)]
+struct Text {
+    /// Whether the agent was told what it is.
+    told: bool,
     /// The agent found out that it is no project code.
     ignored: bool,
+    /// The unit's number; all have ten digits.
+    digits: [u8; 10],
+}
+
+impl Text {
+    fn of(number: u32) -> Text {
+        let mut digits = [0; 10];
+        let mut rest = trace::SHIFT + number;
+        for digit in digits.iter_mut().rev() {
+            *digit = b'0' + (rest % 10) as u8;
+            rest /= 10;
+        }
+        Text {
+            told: false,
+            ignored: false,
+            digits,
+        }
+    }
 }
 
 type Hasher = BuildHasherDefault<std::hash::DefaultHasher>;
@@ -67,6 +91,8 @@ struct Codes {
     definitions: Vec<Definition>,
     last: Vec<u32>,
     ran: Vec<u32>,
+    /// What `swap_text` needs of each definition, close together.
+    texts: Vec<Text>,
     told: usize,
     lost: Option<&'static str>,
 }
@@ -79,6 +105,7 @@ static CODES: Global<Codes> = Global::new(Codes {
     definitions: Vec::new(),
     last: Vec::new(),
     ran: Vec::new(),
+    texts: Vec::new(),
     told: 0,
     lost: None,
 });
@@ -174,9 +201,9 @@ unsafe fn number_of(key: Key, file: Ref, name: Ref) -> u32 {
             name,
             line,
             told: false,
-            ignored: false,
             written: false,
         });
+        codes.texts.push(Text::of(number));
         codes.last.push(0);
         HOT.get().last = codes.last.as_mut_ptr();
     }
@@ -287,20 +314,19 @@ pub unsafe fn swap() -> Ref {
 /// Ends the epoch like `swap`, with trace unit numbers as text, commas between
 /// them. None, and the epoch goes on, if the agent was not told what one of
 /// them is.
-pub unsafe fn swap_text() -> Option<String> {
+pub unsafe fn swap_text() -> Option<Vec<u8>> {
     let codes = CODES.get();
-    let mut text = String::with_capacity(11 * codes.ran.len());
+    let mut text = Vec::with_capacity(11 * codes.ran.len());
     for number in &codes.ran {
-        let definition = codes.definitions.get(*number as usize)?;
-        if !definition.told {
+        let unit = codes.texts.get(*number as usize)?;
+        if !unit.told {
             return None;
         }
-        if !definition.ignored {
+        if !unit.ignored {
             if !text.is_empty() {
-                text.push(',');
+                text.push(b',');
             }
-            // Writing to a string cannot fail.
-            let _ = write!(text, "{}", trace::SHIFT + *number);
+            text.extend_from_slice(&unit.digits);
         }
     }
     codes.ran.clear();
@@ -310,8 +336,8 @@ pub unsafe fn swap_text() -> Option<String> {
 
 /// `swap_text` leaves `number` out from here on.
 pub unsafe fn ignore(number: u32) {
-    if let Some(definition) = CODES.get().definitions.get_mut(number as usize) {
-        definition.ignored = true;
+    if let Some(unit) = CODES.get().texts.get_mut(number as usize) {
+        unit.ignored = true;
     }
 }
 
@@ -348,6 +374,9 @@ pub unsafe fn definitions() -> Ref {
         codes.told = number + 1;
         if let Some(definition) = codes.definitions.get_mut(number) {
             definition.told = true;
+        }
+        if let Some(unit) = codes.texts.get_mut(number) {
+            unit.told = true;
         }
     }
 }

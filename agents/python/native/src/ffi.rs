@@ -14,6 +14,7 @@ pub struct Object {
 pub type Ref = *mut Object;
 pub type Function = unsafe extern "C" fn(Ref, Ref) -> Ref;
 pub type FastFunction = unsafe extern "C" fn(Ref, *const Ref, isize) -> Ref;
+pub type KeywordFunction = unsafe extern "C" fn(Ref, Ref, Ref) -> Ref;
 
 #[repr(C)]
 pub struct MethodDef {
@@ -49,6 +50,8 @@ pub struct ModuleDef {
 }
 
 pub const METH_VARARGS: c_int = 0x0001;
+/// With `METH_VARARGS`: the callee is a `KeywordFunction`.
+pub const METH_KEYWORDS: c_int = 0x0002;
 pub const METH_FASTCALL: c_int = 0x0080;
 /// The API version that CPython has declared since 3.0.
 pub const API_VERSION: c_int = 1013;
@@ -102,6 +105,13 @@ unsafe extern "C" {
     pub fn PyEval_EvalCode(code: Ref, globals: Ref, locals: Ref) -> Ref;
     pub fn PyEval_GetBuiltins() -> Ref;
     pub fn PyImport_ImportModule(name: *const c_char) -> Ref;
+    pub fn PyImport_ImportModuleLevelObject(
+        name: Ref,
+        globals: Ref,
+        locals: Ref,
+        members: Ref,
+        level: c_int,
+    ) -> Ref;
     pub fn PyInterpreterState_Get() -> *mut c_void;
     pub fn PyInterpreterState_Main() -> *mut c_void;
     pub fn PyList_Append(list: Ref, item: Ref) -> c_int;
@@ -110,11 +120,16 @@ unsafe extern "C" {
     pub fn PyLong_AsLong(number: Ref) -> c_long;
     pub fn PyLong_FromLong(number: c_long) -> Ref;
     pub fn PyModule_AddIntConstant(module: Ref, name: *const c_char, value: c_long) -> c_int;
+    pub fn PyModule_AddObject(module: Ref, name: *const c_char, value: Ref) -> c_int;
     pub fn PyModule_Create2(def: *mut ModuleDef, version: c_int) -> Ref;
     pub fn PyModule_GetDict(module: Ref) -> Ref;
+    pub fn PyObject_Call(callable: Ref, args: Ref, options: Ref) -> Ref;
     pub fn PyObject_CallFunctionObjArgs(callable: Ref, ...) -> Ref;
     pub fn PyObject_CallMethod(this: Ref, name: *const c_char, format: *const c_char, ...) -> Ref;
+    pub fn PyObject_GetAttr(this: Ref, name: Ref) -> Ref;
     pub fn PyObject_GetAttrString(this: Ref, name: *const c_char) -> Ref;
+    pub fn PySet_Add(set: Ref, item: Ref) -> c_int;
+    pub fn PySet_Contains(set: Ref, item: Ref) -> c_int;
     pub fn PySys_AddAuditHook(
         hook: unsafe extern "C" fn(*const c_char, Ref, *mut c_void) -> c_int,
         data: *mut c_void,
@@ -122,7 +137,9 @@ unsafe extern "C" {
     pub fn PySys_GetObject(name: *const c_char) -> Ref;
     pub fn PyThreadState_Get() -> *mut c_void;
     pub fn PyTuple_GetItem(tuple: Ref, at: isize) -> Ref;
+    pub fn PyTuple_Pack(len: isize, ...) -> Ref;
     pub fn PyTuple_Size(tuple: Ref) -> isize;
+    pub fn PyType_FromSpec(spec: *mut c_void) -> Ref;
     pub fn PyType_IsSubtype(a: Ref, b: Ref) -> c_int;
     pub fn PyUnicode_AsEncodedString(
         text: Ref,
@@ -131,6 +148,7 @@ unsafe extern "C" {
     ) -> Ref;
     pub fn PyUnicode_AsUTF8AndSize(text: Ref, size: *mut isize) -> *const c_char;
     pub fn PyUnicode_FromStringAndSize(text: *const c_char, size: isize) -> Ref;
+    pub fn PyUnicode_InternFromString(text: *const c_char) -> Ref;
     pub fn PyWeakref_NewRef(object: Ref, callback: Ref) -> Ref;
     pub fn Py_BuildValue(format: *const c_char, ...) -> Ref;
     pub fn Py_CompileString(text: *const c_char, file: *const c_char, start: c_int) -> Ref;

@@ -19,5 +19,6 @@ mod eval_frame;
 mod ffi;
 mod module;
 mod monitoring;
+mod standins;
 mod trace;
 mod watch;

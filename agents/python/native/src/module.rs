@@ -4,7 +4,7 @@ use std::ffi::{CStr, c_char, c_int, c_long};
 use std::ptr::null_mut;
 
 use crate::ffi::*;
-use crate::{audit, codes, eval_frame, monitoring, trace, watch};
+use crate::{audit, codes, eval_frame, monitoring, standins, trace, watch};
 
 /// How code is being recorded.
 #[derive(Clone, Copy, PartialEq)]
@@ -169,6 +169,26 @@ unsafe extern "C" fn write_through(_: Ref, args: Ref) -> Ref {
     none()
 }
 
+unsafe extern "C" fn append(_: Ref, args: Ref) -> Ref {
+    let (mut fd, mut device, mut inode): (c_int, u64, u64) = (-1, 0, 0);
+    let mut bytes: Ref = null_mut();
+    if PyArg_ParseTuple(
+        args,
+        c"iKKO!:append".as_ptr(),
+        &raw mut fd,
+        &raw mut device,
+        &raw mut inode,
+        &raw mut PyBytes_Type,
+        &raw mut bytes,
+    ) == 0
+    {
+        return null_mut();
+    }
+    let start = PyBytes_AsString(bytes).cast();
+    let bytes = std::slice::from_raw_parts(start, PyBytes_Size(bytes) as usize);
+    PyLong_FromLong(trace::append(fd, (device, inode), bytes) as c_long)
+}
+
 unsafe extern "C" fn set_audit(_: Ref, args: Ref) -> Ref {
     let (mut callback, mut names): (Ref, Ref) = (null_mut(), null_mut());
     let format = c"OO!:audit".as_ptr();
@@ -198,6 +218,25 @@ unsafe extern "C" fn audit_faults(_: Ref, args: Ref) -> Ref {
     PyLong_FromLong(c_long::from(audit::take_faults()))
 }
 
+unsafe extern "C" fn importer(_: Ref, args: Ref) -> Ref {
+    let (mut agent, mut other, mut builtins): (Ref, Ref, Ref) =
+        (null_mut(), null_mut(), null_mut());
+    let mut doc: *const c_char = std::ptr::null();
+    if !in_main()
+        || PyArg_ParseTuple(
+            args,
+            c"OOOs:importer".as_ptr(),
+            &raw mut agent,
+            &raw mut other,
+            &raw mut builtins,
+            &raw mut doc,
+        ) == 0
+    {
+        return null_mut();
+    }
+    standins::importer(agent, other, builtins, CStr::from_ptr(doc))
+}
+
 unsafe extern "C" fn watch_add(_: Ref, args: Ref) -> Ref {
     let (mut object, mut weak, mut deep): (Ref, c_int, c_int) = (null_mut(), 0, 0);
     let format = c"O|ii:watch_add".as_ptr();
@@ -213,11 +252,12 @@ unsafe extern "C" fn watch_add(_: Ref, args: Ref) -> Ref {
 }
 
 unsafe extern "C" fn watch_changed(_: Ref, args: Ref) -> Ref {
-    let mut deep: c_int = 1;
-    if !in_main() || PyArg_ParseTuple(args, c"|i:watch_changed".as_ptr(), &raw mut deep) == 0 {
+    let (mut deep, mut shallow): (c_int, c_int) = (1, 1);
+    let format = c"|ii:watch_changed".as_ptr();
+    if !in_main() || PyArg_ParseTuple(args, format, &raw mut deep, &raw mut shallow) == 0 {
         return null_mut();
     }
-    let changed = watch::changed(deep != 0);
+    let changed = watch::changed(shallow != 0, deep != 0);
     list_of(&changed)
 }
 
@@ -252,7 +292,7 @@ const fn method(name: &'static CStr, callee: Function) -> MethodDef {
     }
 }
 
-static METHODS: Global<[MethodDef; 15]> = Global::new([
+static METHODS: Global<[MethodDef; 17]> = Global::new([
     method(c"start", start),
     method(c"stop", stop),
     method(c"swap", swap),
@@ -261,8 +301,10 @@ static METHODS: Global<[MethodDef; 15]> = Global::new([
     method(c"definitions", definitions),
     method(c"lost", lost),
     method(c"write_through", write_through),
+    method(c"append", append),
     method(c"audit", set_audit),
     method(c"audit_faults", audit_faults),
+    method(c"importer", importer),
     method(c"watch_add", watch_add),
     method(c"watch_changed", watch_changed),
     method(c"watch_keys", watch_keys),
@@ -327,8 +369,15 @@ unsafe extern "C" fn PyInit__tamis_native() -> Ref {
     let def = MODULE.get();
     def.methods = METHODS.get().as_mut_ptr();
     let module = PyModule_Create2(def, API_VERSION);
-    if !module.is_null() {
-        PyModule_AddIntConstant(module, c"SHIFT".as_ptr(), c_long::from(trace::SHIFT));
+    if module.is_null() {
+        return module;
+    }
+    PyModule_AddIntConstant(module, c"SHIFT".as_ptr(), c_long::from(trace::SHIFT));
+    let probe = standins::probe_type();
+    if probe.is_null() || PyModule_AddObject(module, c"Probe".as_ptr(), probe) != 0 {
+        Py_DecRef(probe);
+        Py_DecRef(module);
+        return null_mut();
     }
     module
 }

@@ -17,6 +17,9 @@ struct Tool {
     id: c_long,
     events: c_long,
     disable: Ref,
+    /// `sys.monitoring.get_events`, and `id` as its argument.
+    get_events: Ref,
+    argument: Ref,
 }
 
 static TOOL: Global<Option<Tool>> = Global::new(None);
@@ -89,6 +92,8 @@ unsafe fn try_start(again: bool) -> Option<()> {
         id,
         events: 0,
         disable,
+        get_events: PyObject_GetAttrString(monitoring, c"get_events".as_ptr()),
+        argument: PyLong_FromLong(id),
     });
     let mut events = 0;
     for (name, def) in [
@@ -134,15 +139,22 @@ pub unsafe fn stop() {
         call(monitoring, c"free_tool_id", c"l", tool.id, 0);
     }
     PyErr_Clear();
-    Py_DecRef(tool.disable);
+    for object in [tool.disable, tool.get_events, tool.argument] {
+        Py_DecRef(object);
+    }
 }
 
 /// Whether the tool id and its events are still ours.
 pub unsafe fn is_in_place() -> bool {
-    let (Some(tool), Some(monitoring)) = (TOOL.get(), module()) else {
+    let Some(tool) = TOOL.get() else {
         return false;
     };
-    let events = PyObject_CallMethod(monitoring, c"get_events".as_ptr(), c"l".as_ptr(), tool.id);
+    if tool.get_events.is_null() || tool.argument.is_null() {
+        PyErr_Clear();
+        return false;
+    }
+    let end: Ref = std::ptr::null_mut();
+    let events = PyObject_CallFunctionObjArgs(tool.get_events, tool.argument, end);
     let in_place = integer(events) == Some(tool.events);
     PyErr_Clear();
     in_place

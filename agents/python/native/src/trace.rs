@@ -112,6 +112,15 @@ fn write_all(fd: RawFd, mut bytes: &[u8]) -> bool {
     true
 }
 
+/// Writes `bytes` to `fd` if that is the file of this device and inode; returns
+/// how much was written.
+pub fn append(fd: RawFd, identity: (u64, u64), bytes: &[u8]) -> usize {
+    if identity_of(fd) != Some(identity) {
+        return 0;
+    }
+    (&*borrow(fd)).write(bytes).unwrap_or(0)
+}
+
 /// A JSON string, or `{"hex": …}` for what is not UTF-8.
 fn push_text(out: &mut Vec<u8>, text: &[u8]) {
     let Ok(text) = std::str::from_utf8(text) else {

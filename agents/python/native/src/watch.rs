@@ -51,15 +51,28 @@ struct Entry {
     keys: Ref,
 }
 
+/// A part in the order of checks, with what tells soonest that it is unchanged.
+#[derive(Clone, Copy)]
+struct Turn {
+    part: usize,
+    /// Where the version of its dict is, which lives as long as the part; null
+    /// if there is none.
+    version_at: *const usize,
+    /// The version that was compared last.
+    version: usize,
+}
+
 struct State {
     parts: Vec<Part>,
     /// The parts that every check looks at; the others are deep.
-    shallow: Vec<usize>,
-    deep: Vec<usize>,
+    shallow: Vec<Turn>,
+    deep: Vec<Turn>,
     /// Per part, whether it may have changed: always true, unless a dict
     /// watcher (3.13 and later) would tell.
     dirty: Vec<bool>,
     entries: Vec<Entry>,
+    /// The entries that hold `keys`.
+    with_keys: Vec<u32>,
     indexes: HashMap<usize, u32, BuildHasherDefault<DefaultHasher>>,
     /// The parts that read each dict with a watcher.
     dicts: HashMap<usize, Vec<usize>, BuildHasherDefault<DefaultHasher>>,
@@ -72,6 +85,7 @@ static STATE: Global<State> = Global::new(State {
     deep: Vec::new(),
     dirty: Vec::new(),
     entries: Vec::new(),
+    with_keys: Vec::new(),
     indexes: HashMap::with_hasher(BuildHasherDefault::new()),
     dicts: HashMap::with_hasher(BuildHasherDefault::new()),
     busy: false,
@@ -124,10 +138,12 @@ pub unsafe fn add(object: Ref, weak: bool, deep: bool) -> Option<u32> {
         let state = STATE.get();
         let at = state.parts.len();
         state.dirty.push(true);
-        match deep {
-            true => state.deep.push(at),
-            false => state.shallow.push(at),
-        }
+        let version_at = match reader {
+            Reader::Dict(dict) if abilities.versions && guard == STRONG => {
+                dict.byte_offset(DICT_VERSION).cast_const().cast()
+            }
+            _ => std::ptr::null(),
+        };
         state.parts.push(Part {
             owner,
             object,
@@ -141,6 +157,16 @@ pub unsafe fn add(object: Ref, weak: bool, deep: bool) -> Option<u32> {
         if let Some(part) = state.parts.get_mut(at) {
             part.watch_dict(at, abilities);
             part.rearm(at, abilities, &mut garbage);
+            let turn = Turn {
+                part: at,
+                version_at,
+                version: part.version.1,
+            };
+            let state = STATE.get();
+            match deep {
+                true => state.deep.push(turn),
+                false => state.shallow.push(turn),
+            }
         }
     }
     STATE.get().busy = false;
@@ -160,9 +186,9 @@ unsafe fn forget(index: u32) {
     }
 }
 
-/// Indexes of the objects that differ since they were last looked at: the
-/// shallow ones, and with `deep` all.
-pub unsafe fn changed(deep: bool) -> Vec<u32> {
+/// Indexes of the objects that differ since they were last looked at, among
+/// the shallow ones, the deep ones, or both.
+pub unsafe fn changed(shallow: bool, deep: bool) -> Vec<u32> {
     let abilities = abilities();
     let state = STATE.get();
     if state.busy {
@@ -170,22 +196,23 @@ pub unsafe fn changed(deep: bool) -> Vec<u32> {
     }
     state.busy = true;
     let mut garbage = Garbage::default();
-    for entry in &mut state.entries {
-        if !entry.keys.is_null() {
-            garbage
-                .0
-                .push(std::mem::replace(&mut entry.keys, std::ptr::null_mut()));
+    for owner in std::mem::take(&mut state.with_keys) {
+        if let Some(entry) = entry(owner) {
+            let keys = std::mem::replace(&mut entry.keys, std::ptr::null_mut());
+            garbage.0.push(keys);
         }
     }
     let mut changed: Vec<u32> = Vec::new();
     // Only `add` grows the parts, and it refuses while we are busy.
-    let mut parts = std::mem::take(&mut STATE.get().shallow);
-    look_at(&mut parts, abilities, &mut changed, &mut garbage);
-    STATE.get().shallow = parts;
+    if shallow {
+        let mut turns = std::mem::take(&mut STATE.get().shallow);
+        look_at(&mut turns, abilities, &mut changed, &mut garbage);
+        STATE.get().shallow = turns;
+    }
     if deep {
-        let mut parts = std::mem::take(&mut STATE.get().deep);
-        look_at(&mut parts, abilities, &mut changed, &mut garbage);
-        STATE.get().deep = parts;
+        let mut turns = std::mem::take(&mut STATE.get().deep);
+        look_at(&mut turns, abilities, &mut changed, &mut garbage);
+        STATE.get().deep = turns;
     }
     STATE.get().busy = false;
     garbage.empty();
@@ -195,28 +222,36 @@ pub unsafe fn changed(deep: bool) -> Vec<u32> {
 /// Adds the owners of the changed ones among `parts`, and drops those of dead
 /// objects from the list.
 unsafe fn look_at(
-    parts: &mut Vec<usize>,
+    turns: &mut Vec<Turn>,
     abilities: Abilities,
     changed: &mut Vec<u32>,
     garbage: &mut Garbage,
 ) {
     let mut kept = 0;
-    for turn in 0..parts.len() {
-        let at = parts[turn];
-        if STATE.get().dirty.get(at) == Some(&false) {
-            parts[kept] = at;
-            kept += 1;
-            continue;
-        }
+    for now in 0..turns.len() {
+        let turn = turns[now];
+        let at = turn.part;
         // The test has pushed everything out of the processor's caches, and
         // waiting for memory is all that a check costs.
         for (ahead, follow) in [(16, false), (8, true)] {
-            if let Some(next) = parts.get(turn + ahead)
-                && STATE.get().dirty.get(*next) != Some(&false)
-                && let Some(part) = STATE.get().parts.get(*next)
-            {
-                part.prefetch(follow, abilities);
+            match turns.get(now + ahead) {
+                Some(next) if !next.version_at.is_null() => prefetch(next.version_at as usize),
+                Some(next) => {
+                    if STATE.get().dirty.get(next.part) != Some(&false)
+                        && let Some(part) = STATE.get().parts.get(next.part)
+                    {
+                        part.prefetch(follow, abilities);
+                    }
+                }
+                None => {}
             }
+        }
+        if STATE.get().dirty.get(at) == Some(&false)
+            || !turn.version_at.is_null() && *turn.version_at == turn.version
+        {
+            turns[kept] = turn;
+            kept += 1;
+            continue;
         }
         let Some(part) = STATE.get().parts.get_mut(at) else {
             continue;
@@ -228,10 +263,13 @@ unsafe fn look_at(
         if part.is_changed(at, abilities) {
             part.report(at, abilities, changed, garbage);
         }
-        parts[kept] = at;
+        turns[kept] = Turn {
+            version: part.version.1,
+            ..turn
+        };
         kept += 1;
     }
-    parts.truncate(kept);
+    turns.truncate(kept);
 }
 
 unsafe fn entry<'a>(index: u32) -> Option<&'a mut Entry> {
@@ -284,6 +322,7 @@ pub unsafe fn clear() {
             garbage.0.push(entry.keys);
         }
     }
+    state.with_keys.clear();
     state.indexes.clear();
     garbage.empty();
     PyErr_Clear();
@@ -326,7 +365,10 @@ impl Part {
                 }
             }
         }
-        let (words, guards) = (std::mem::take(&mut self.words), std::mem::take(&mut self.guards));
+        let (words, guards) = (
+            std::mem::take(&mut self.words),
+            std::mem::take(&mut self.guards),
+        );
         for (word, guard) in words.into_iter().zip(guards) {
             drop_guard(word, guard, garbage);
         }
@@ -377,7 +419,11 @@ impl Part {
         if let Some(before) = before
             && let Some(entry) = entry(self.owner)
         {
-            entry.keys = before.keys_that_differ(&self.words);
+            // Of several parts of one object the last one counts.
+            let keys = before.keys_that_differ(&self.words);
+            let former = std::mem::replace(&mut entry.keys, keys);
+            garbage.0.push(former);
+            STATE.get().with_keys.push(self.owner);
         }
         if changed.last() != Some(&self.owner) {
             changed.push(self.owner);

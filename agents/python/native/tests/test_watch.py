@@ -296,3 +296,7 @@ def test_deep_objects_are_looked_at_when_asked_for(native):
     assert native.watch_changed(False) == []
     assert native.watch_changed() == indexes[1:]
     assert native.watch_changed() == []
+    near["x"] = far["x"] = 2
+    assert native.watch_changed(True, False) == indexes[1:]
+    assert native.watch_changed(True, False) == []
+    assert native.watch_changed() == indexes[:1]
