@@ -12,9 +12,10 @@ use std::collections::BTreeSet;
 use anyhow::Result;
 use bstr::{BStr, BString, ByteSlice};
 
-use super::Analysis;
 use super::facts::{Facts, is_candidate, split};
 use super::names::{Import, Names};
+use super::{Analysis, python};
+use crate::matrix::Fingerprint;
 
 /// Imports that are followed one after the other.
 const MAX_DEPTH: u32 = 12;
@@ -67,6 +68,50 @@ impl Facts<'_> {
             }
             _ => Ok(false),
         }
+    }
+
+    /// The value of a module's effects. An import of the standard library does
+    /// nothing, unless a file of the project may be meant.
+    pub(super) fn effects(&self, path: &BStr, names: &Names) -> Result<Fingerprint> {
+        let value = names.effects.value;
+        let mut hidden = Vec::new();
+        if path.first() != Some(&b'/') {
+            let mut dirs = vec![split(path).0.to_owned()];
+            while let Some(dir) = dirs.last().filter(|dir| !dir.is_empty()) {
+                dirs.push(split(dir.as_bstr()).0.to_owned());
+            }
+            for import in &names.imports {
+                let root = import.module.split('.').next().unwrap_or_default();
+                if import.at_import && import.level == 0 && python::is_standard(root) {
+                    for dir in &dirs {
+                        if self.may_be_imported_from(dir.as_bstr(), root)? {
+                            hidden.extend_from_slice(dir);
+                            hidden.push(b'/');
+                            hidden.extend_from_slice(root.as_bytes());
+                            hidden.push(0);
+                        }
+                    }
+                }
+            }
+        }
+        if hidden.is_empty() {
+            return Ok(value);
+        }
+        hidden.extend_from_slice(&value.0);
+        Ok(Fingerprint::of_digest(
+            "tamis effects of hidden modules 1",
+            &hidden,
+        ))
+    }
+
+    /// Whether a module of this name lies in `dir`, and `dir` is no package, so
+    /// that it may be on the search path.
+    fn may_be_imported_from(&self, dir: &BStr, name: &str) -> Result<bool> {
+        let names = self.names(dir)?.unwrap_or_default();
+        let is_there = names
+            .iter()
+            .any(|(entry, is_dir)| is_candidate(entry.as_bstr(), *is_dir, name.into()));
+        Ok(is_there && !self.holds(dir, b"__init__.py")?)
     }
 
     /// The one file that an import statement in the package of `from` leads to.

@@ -400,7 +400,7 @@ impl<'a> Facts<'a> {
             Some(Analysis::Unparsed(_)) => UNPARSED,
             Some(Analysis::Parsed(module)) => match unit.kind {
                 UnitKind::Skeleton => module.skeleton,
-                UnitKind::Effects => module.names.effects.value,
+                UnitKind::Effects => self.effects(unit.path(), &module.names)?,
                 UnitKind::Binding => module.names.binding(&unit.name),
                 UnitKind::Presence => module.names.presence(&unit.name),
                 _ => module

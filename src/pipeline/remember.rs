@@ -17,7 +17,8 @@ use crate::store::{FsStore, Name};
 const MOST_MATRICES: usize = 24;
 
 /// Replaces verdicts of `decision` to run by skips that another stored matrix
-/// proves, and adds tests that only others know if they need not run.
+/// proves, and adds tests that only others know if they need not run, or if
+/// another matrix is the one that knows which tests there are.
 ///
 /// # Errors
 /// If git cannot be read.
@@ -44,6 +45,8 @@ pub fn remember(
     promising.sort_by(|(a_name, a), (b_name, b)| (b, a_name).cmp(&(a, b_name)));
     promising.truncate(MOST_MATRICES);
     let mut verdicts: Vec<BTreeMap<String, Verdict>> = Vec::new();
+    // The tests of the matrix that knows which there are.
+    let mut available: BTreeMap<String, Verdict> = BTreeMap::new();
     for (name, _) in promising {
         let Ok(matrix) = store.load(&name) else {
             // Named among the troubles already; what cannot be read is no proof.
@@ -51,13 +54,12 @@ pub fn remember(
         };
         let delta = delta_to(project, &matrix.header, view, &mut Vec::new());
         let found = compare(project, view, request, &matrix, delta.as_ref(), decision);
-        let of_open = matrix
+        let all = matrix
             .rows
             .iter()
             .zip(tts(&matrix, &name.to_string(), &found))
-            .filter(|(row, _)| open.contains(&row.test))
             .map(|(row, verdict)| (row.test.clone(), verdict));
-        let of_open: BTreeMap<String, Verdict> = of_open.collect();
+        let mut of_open: BTreeMap<String, Verdict> = all.collect();
         if settles_inventory(of_open.get(COLLECTION))
             && decision.selection.inventory_doubt.is_some()
             && unknown_paths(&matrix, delta.as_ref(), view)?.is_none()
@@ -65,7 +67,9 @@ pub fn remember(
             decision.selection.inventory_doubt = None;
             let at = decision.others.len();
             decision.proofs.insert(COLLECTION.to_owned(), at);
+            available = of_open.clone();
         }
+        of_open.retain(|test, _| open.contains(test));
         verdicts.push(of_open);
         decision.others.push(Baseline {
             name,
@@ -83,6 +87,12 @@ pub fn remember(
             .filter_map(|(at, of_tests)| Some((at, of_tests.get(&test)?)));
         if let Some(at) = memo(decision.selection.verdicts.get(&test), others) {
             accept(decision, test, at, &verdicts);
+        }
+    }
+    for (test, verdict) in available {
+        if test != COLLECTION {
+            let known = decision.selection.verdicts.entry(test);
+            known.or_insert(verdict);
         }
     }
     Ok(())

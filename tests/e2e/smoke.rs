@@ -205,7 +205,7 @@ def test_none():
     )
     .edit(
         "top level of what conftest.py imports",
-        [append("lib.py", "X = 1\n")],
+        [append("lib.py", "print()\n")],
         ALL,
     )
 }

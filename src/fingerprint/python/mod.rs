@@ -55,6 +55,12 @@ pub fn analyse_python_knowing(source: &[u8], plain: &BTreeSet<String>) -> Analys
     }
 }
 
+/// Whether every supported Python has a module of this name in its library,
+/// whose import does nothing.
+pub(super) fn is_standard(module: &str) -> bool {
+    names::is_standard(module)
+}
+
 fn units(bytes: &[u8], plain: &BTreeSet<String>) -> Result<ModuleUnits, String> {
     let source = Source::decode(bytes)?;
     let depth = depth::bound(&source.text).ok_or("it is nested too deeply")?;

@@ -30,6 +30,11 @@ use super::{fingerprint, sort_unique};
 use crate::fingerprint::name_hash;
 use crate::fingerprint::names::{Import, Lines, NAMES_VERSION, Names, Part};
 
+/// Whether every supported Python has a module of this name in its library.
+pub(super) fn is_standard(module: &str) -> bool {
+    stdlib::has_module(module)
+}
+
 /// What has come together of one unit.
 #[derive(Default)]
 struct Parts {
