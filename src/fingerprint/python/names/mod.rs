@@ -210,6 +210,8 @@ fn header(source: &Source<'_>, statement: &Stmt) -> Sink {
             body: Vec::new().into(),
         });
         walker.body(std::slice::from_ref(&header));
+        // Its own name, which comes first, is bound here and not asked for.
+        walker.sink.mentions.remove(0);
     }
     walker.sink
 }

@@ -246,6 +246,19 @@ fn what_reaches_all_names_is_wide() {
 }
 
 #[test]
+fn a_class_with_a_header_that_may_fail_is_both() {
+    let text = "import typing\nT = typing.TypeVar('T')\nclass C(typing.Generic[T]):\n  x = 1\n";
+    let before = names(text);
+    let member = names(&text.replace("x = 1", "x = 2"));
+    assert_ne!(before.binding("C"), member.binding("C"));
+    assert_eq!(before.effects, member.effects);
+    assert!(before.effects.mentions.contains(&name_hash("T")));
+    assert!(!before.effects.mentions.contains(&name_hash("C")));
+    let base = names(&text.replace("[T]", "[int]"));
+    assert_ne!(before.effects, base.effects);
+}
+
+#[test]
 fn lines_lead_to_parts() {
     let names = names(
         "import x\nK = lambda: (\n  1)\n@d\ndef f(a=lambda: 1): pass\nA = lambda: 1; B = lambda: 2\n",
