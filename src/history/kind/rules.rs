@@ -146,7 +146,7 @@ impl Classifier {
         claims: &Claims,
         hints: &Hints,
     ) -> Result<()> {
-        if self.from_event(head, parent, hints)? {
+        if self.by_event(head, parent, hints)? {
             return Ok(());
         }
         if self.tree(parent) == Some(head.tree) {
@@ -155,7 +155,7 @@ impl Classifier {
         }
         let is_claimed = self.reverted(head, parent, claims)
             || self.picked(head, parent, claims)
-            || self.from_pull_request(head, parent, claims, hints)?;
+            || self.by_pull_request(head, parent, claims, hints)?;
         if !is_claimed {
             head.settle(
                 HeadKind::Commit,
@@ -166,7 +166,7 @@ impl Classifier {
     }
 
     /// What the place tells where the branch pointed before.
-    fn from_event(&self, head: &mut Head, parent: CommitId, hints: &Hints) -> Result<bool> {
+    fn by_event(&self, head: &mut Head, parent: CommitId, hints: &Hints) -> Result<bool> {
         let Some(before) = hints
             .before
             .filter(|it| *it != head.commit && *it != parent)
@@ -259,7 +259,7 @@ impl Classifier {
     }
 
     /// Squashes and rebases of a pull request whose tip is known.
-    fn from_pull_request(
+    fn by_pull_request(
         &self,
         head: &mut Head,
         parent: CommitId,
