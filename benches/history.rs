@@ -3,6 +3,8 @@
 //!
 //!     cargo bench --bench history -- [REPOSITORY...]
 
+#![allow(clippy::print_stdout)]
+
 use std::path::Path;
 use std::time::{Duration, Instant};
 
