@@ -1,6 +1,7 @@
 //! The command line: what was typed, what it means with the configuration
 //! merged in, and one file for each command.
 
+pub mod classify;
 pub mod completions;
 pub mod doctor;
 pub mod init;
@@ -54,6 +55,7 @@ enum Command {
     Select(select::SelectArgs),
     Record(record::RecordArgs),
     Why(why::WhyArgs),
+    Classify(classify::ClassifyArgs),
     Store(store::StoreArgs),
     Doctor(doctor::DoctorArgs),
     Completions(completions::CompletionsArgs),
@@ -188,6 +190,7 @@ fn dispatch(arguments: &Arguments, report: &Report) -> Result<Exit, Error> {
         Command::Select(args) => select::run(args, &globals, report),
         Command::Record(args) => record::run(args, &globals, report),
         Command::Why(args) => why::run(args, &globals, report),
+        Command::Classify(args) => classify::run(args, &globals, report),
         Command::Store(args) => store::run(args, &globals, report),
         Command::Doctor(args) => doctor::run(args, &globals, report),
         Command::Completions(args) => completions::run(args, report),
@@ -287,6 +290,7 @@ mod tests {
           select       Compute the selection for the next step, without running anything
           record       Run a test command under collection and store what its tests used
           why          Explain why a test would run, or why it would be left out
+          classify     Say by which git command a revision came to be
           store        Look at, check and clean the recorded results
           doctor       Check the set-up and say what to fix
           completions  Print completions for a shell

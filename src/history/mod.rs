@@ -9,12 +9,15 @@
 //! one content everywhere.
 
 mod clean;
+mod commit_graph;
 mod delta;
+mod dominators;
 mod error;
 mod filters;
 mod graph;
 mod ids;
 mod index;
+mod kind;
 mod objects;
 mod repository;
 mod scan;
@@ -24,10 +27,13 @@ mod work;
 #[cfg(all(test, unix))]
 mod tests;
 
+pub use commit_graph::CommitGraph;
 pub use delta::Delta;
+pub use dominators::{Dag, Dominators};
 pub use error::{HistoryError, HistoryErrorKind};
 pub use graph::{Ancestor, Ancestors, Parents};
 pub use ids::{CommitId, Revision, TreeId};
+pub use kind::{Classifier, Head, HeadKind, Hints, References};
 pub use repository::Repository;
 pub use view::{Entry, View};
 

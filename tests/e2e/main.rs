@@ -8,6 +8,7 @@
 mod agent;
 mod bad_input;
 mod beside;
+mod classify;
 mod crashes;
 mod git_states;
 mod harness;

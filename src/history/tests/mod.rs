@@ -4,6 +4,7 @@ mod bad;
 mod filtered;
 mod fixture;
 mod graph;
+mod kinds;
 mod odd;
 mod random;
 mod states;

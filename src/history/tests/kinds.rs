@@ -1,0 +1,306 @@
+//! Each kind, made by the git command that makes it.
+
+use super::fixture::Repo;
+use crate::history::{Classifier, CommitId, Head, HeadKind, Hints};
+
+fn classify_with(repo: &Repo, rev: &str, hints: &Hints) -> Head {
+    let repository = repo.open();
+    let revision = repository.resolve(rev).unwrap();
+    let classifier = Classifier::new(&repository, revision.commit).unwrap();
+    classifier.classify(revision, hints).unwrap()
+}
+
+fn classify(repo: &Repo) -> Head {
+    classify_with(repo, "HEAD", &Hints::default())
+}
+
+fn id(repo: &Repo, rev: &str) -> CommitId {
+    repo.word(&["rev-parse", rev]).parse().unwrap()
+}
+
+#[track_caller]
+fn is(head: &Head, kind: HeadKind, auto: bool) {
+    assert_eq!((head.kind, head.auto), (kind, auto), "{head:#?}");
+}
+
+/// `write`, then a commit.
+fn edit(repo: &Repo, path: &str, text: &str) -> CommitId {
+    repo.write(path, text);
+    repo.commit_all()
+}
+
+/// `main` edits `a.py`, `side` edits `src/b.py`; `main` is checked out.
+fn forked() -> Repo {
+    let repo = Repo::with_files();
+    repo.git(&["checkout", "-q", "-b", "side"]);
+    edit(&repo, "src/b.py", "b = 2\n");
+    repo.git(&["checkout", "-q", "main"]);
+    edit(&repo, "a.py", "a = 2\n");
+    repo
+}
+
+#[test]
+fn roots_and_commits() {
+    let repo = Repo::with_files();
+    is(&classify(&repo), HeadKind::Root, false);
+    edit(&repo, "a.py", "a = 2\n");
+    is(&classify(&repo), HeadKind::Commit, false);
+    let before = id(&repo, "HEAD");
+    repo.commit();
+    let head = classify(&repo);
+    is(&head, HeadKind::Empty, true);
+    assert_eq!(head.references.same_tree, Some(before));
+}
+
+#[test]
+fn a_clean_merge_is_automatic_and_names_its_dominator() {
+    let repo = forked();
+    repo.git(&["merge", "-q", "--no-edit", "side"]);
+    let head = classify(&repo);
+    is(&head, HeadKind::Automerge, true);
+    assert_eq!(head.references.imd, Some(id(&repo, "HEAD~2")));
+    assert_eq!(head.references.merge_bases, [id(&repo, "HEAD~2")]);
+}
+
+#[test]
+fn an_evil_merge_is_manual() {
+    let repo = forked();
+    repo.git(&["merge", "-q", "--no-commit", "side"]);
+    edit(&repo, "src/deep/c.py", "c = 9\n");
+    is(&classify(&repo), HeadKind::Merge, false);
+}
+
+#[test]
+fn a_resolved_conflict_is_manual() {
+    let repo = forked();
+    repo.git(&["checkout", "-q", "side"]);
+    edit(&repo, "a.py", "a = 3\n");
+    repo.git(&["checkout", "-q", "main"]);
+    repo.git(&["merge", "-q", "-s", "ours", "--no-commit", "side"]);
+    edit(&repo, "a.py", "a = 4\n");
+    is(&classify(&repo), HeadKind::Merge, false);
+}
+
+#[test]
+fn an_octopus_is_merged_parent_by_parent() {
+    let repo = forked();
+    repo.git(&["checkout", "-q", "-b", "third", "main~1"]);
+    edit(&repo, "src/deep/c.py", "c = 2\n");
+    repo.git(&["checkout", "-q", "main"]);
+    repo.git(&["merge", "-q", "--no-edit", "side", "third"]);
+    let head = classify(&repo);
+    assert_eq!(head.references.parents.len(), 3);
+    is(&head, HeadKind::Automerge, true);
+}
+
+#[test]
+fn a_criss_cross_has_two_bases() {
+    let repo = forked();
+    repo.git(&["branch", "old"]);
+    repo.git(&["merge", "-q", "--no-edit", "side"]);
+    repo.git(&["checkout", "-q", "side"]);
+    repo.git(&["merge", "-q", "--no-edit", "old"]);
+    edit(&repo, "src/deep/c.py", "c = 2\n");
+    repo.git(&["checkout", "-q", "main"]);
+    edit(&repo, "d.py", "d = 1\n");
+    repo.git(&["merge", "-q", "--no-edit", "side"]);
+    let head = classify(&repo);
+    is(&head, HeadKind::Automerge, true);
+    assert_eq!(head.references.merge_bases.len(), 2);
+    assert_eq!(head.references.imd, Some(id(&repo, "old~1")));
+}
+
+#[test]
+fn reverts_and_reverts_of_reverts() {
+    let repo = forked();
+    let reverted = id(&repo, "HEAD");
+    edit(&repo, "src/deep/c.py", "c = 2\n");
+    repo.git(&["revert", "--no-edit", "HEAD~1"]);
+    let head = classify(&repo);
+    is(&head, HeadKind::Revert, true);
+    assert_eq!(head.references.reverted, Some(reverted));
+    assert_eq!(head.references.reverted_parent, Some(id(&repo, "HEAD~3")));
+    edit(&repo, "d.py", "d = 1\n");
+    repo.git(&["revert", "--no-edit", "HEAD~1"]);
+    is(&classify(&repo), HeadKind::Revert, true);
+}
+
+#[test]
+fn the_revert_of_a_merge_names_the_parent_that_stays() {
+    let repo = forked();
+    let kept = id(&repo, "HEAD");
+    repo.git(&["merge", "-q", "--no-edit", "side"]);
+    edit(&repo, "d.py", "d = 1\n");
+    repo.git(&["revert", "--no-edit", "-m", "1", "HEAD~1"]);
+    let head = classify(&repo);
+    is(&head, HeadKind::Revert, true);
+    assert_eq!(head.references.reverted_parent, Some(kept));
+}
+
+#[test]
+fn a_pick_is_believed_after_its_replay_alone() {
+    let repo = forked();
+    repo.git(&["cherry-pick", "-x", "side"]);
+    let head = classify(&repo);
+    is(&head, HeadKind::CherryPick, true);
+    assert_eq!(head.references.picked, Some(id(&repo, "side")));
+    repo.write("a.py", "a = 7\n");
+    repo.git(&["commit", "-q", "-a", "--amend", "--no-edit"]);
+    let head = classify(&repo);
+    is(&head, HeadKind::Commit, false);
+    assert_eq!(head.references.picked, None);
+}
+
+#[test]
+fn several_picks_squashed_are_no_pick() {
+    let repo = forked();
+    repo.git(&["checkout", "-q", "side"]);
+    edit(&repo, "src/deep/c.py", "c = 2\n");
+    repo.git(&["checkout", "-q", "main"]);
+    repo.git(&["cherry-pick", "-n", "side~1", "side"]);
+    let text = format!(
+        "two\n\n(cherry picked from commit {})\n(cherry picked from commit {})",
+        id(&repo, "side~1"),
+        id(&repo, "side")
+    );
+    repo.git(&["commit", "-q", "-m", &text]);
+    is(&classify(&repo), HeadKind::Commit, false);
+}
+
+#[test]
+fn squashes_and_rebases_need_the_tip() {
+    let repo = forked();
+    repo.git(&["checkout", "-q", "side"]);
+    edit(&repo, "src/deep/c.py", "c = 2\n");
+    let tip = id(&repo, "side");
+    let hints = Hints {
+        pr_head: Some(tip),
+        ..Hints::default()
+    };
+    repo.git(&["checkout", "-q", "-b", "squashed", "main"]);
+    repo.git(&["merge", "-q", "--squash", "side"]);
+    repo.commit();
+    is(&classify(&repo), HeadKind::Commit, false);
+    let head = classify_with(&repo, "HEAD", &hints);
+    is(&head, HeadKind::Squash, true);
+    assert_eq!(head.references.squash_tip, Some(tip));
+
+    repo.git(&["checkout", "-q", "-b", "rebased", "side"]);
+    repo.git(&["rebase", "-q", "main"]);
+    let pushed = Hints {
+        before: Some(tip),
+        ..Hints::default()
+    };
+    for hints in [hints, pushed] {
+        let head = classify_with(&repo, "HEAD", &hints);
+        is(&head, HeadKind::Rebase, true);
+        assert_eq!(head.references.pre_rebase_tip, Some(tip));
+        assert_eq!(head.references.onto, Some(id(&repo, "main")));
+    }
+}
+
+#[test]
+fn the_tip_of_a_fetched_pull_request_is_found_by_its_number() {
+    let repo = forked();
+    repo.git(&["update-ref", "refs/pull/12/head", "side"]);
+    repo.git(&["merge", "-q", "--squash", "side"]);
+    repo.git(&["commit", "-q", "-m", "Title (#12)"]);
+    is(&classify(&repo), HeadKind::Squash, true);
+}
+
+#[test]
+fn amends_and_fast_forwards_need_the_event() {
+    let repo = forked();
+    let hints = Hints {
+        before: Some(id(&repo, "HEAD")),
+        ..Hints::default()
+    };
+    repo.write("a.py", "a = 5\n");
+    repo.git(&["commit", "-q", "-a", "--amend", "--no-edit"]);
+    is(
+        &classify_with(&repo, "HEAD", &hints),
+        HeadKind::Amend,
+        false,
+    );
+    let hints = Hints {
+        before: Some(id(&repo, "HEAD")),
+        ..Hints::default()
+    };
+    edit(&repo, "d.py", "d = 1\n");
+    is(
+        &classify_with(&repo, "HEAD", &hints),
+        HeadKind::Commit,
+        false,
+    );
+    edit(&repo, "d.py", "d = 2\n");
+    is(
+        &classify_with(&repo, "HEAD", &hints),
+        HeadKind::FastForward,
+        false,
+    );
+}
+
+#[test]
+fn a_shallow_merge_is_unknown_and_no_root() {
+    let repo = forked();
+    repo.git(&["merge", "-q", "--no-edit", "side"]);
+    let from = format!("file://{}", repo.top.display());
+    repo.git(&["clone", "-q", "--depth", "1", &from, "../shallow"]);
+    let head = classify(&Repo::at(repo.outside("shallow")));
+    is(&head, HeadKind::Unknown, false);
+    assert_eq!(head.references.parents.len(), 2);
+}
+
+#[test]
+fn replaced_objects_are_not_looked_at() {
+    let repo = forked();
+    repo.git(&["merge", "-q", "--no-edit", "side"]);
+    repo.git(&["replace", "HEAD", "HEAD~2"]);
+    let head = classify(&repo);
+    is(&head, HeadKind::Automerge, true);
+}
+
+#[test]
+fn a_forges_test_merge_says_so() {
+    let repo = forked();
+    let text = format!("Merge {} into {}", id(&repo, "side"), id(&repo, "main"));
+    repo.git(&["merge", "-q", "-m", &text, "side"]);
+    let head = classify(&repo);
+    is(&head, HeadKind::Automerge, true);
+    assert!(head.evidence.iter().any(|why| why.contains("test merge")));
+}
+
+#[test]
+fn submodules_merge_without_their_content() {
+    let repo = forked();
+    let entry = format!("160000,{},sub", "1".repeat(40));
+    repo.git(&["checkout", "-q", "side"]);
+    repo.git(&["update-index", "--add", "--cacheinfo", &entry]);
+    repo.commit();
+    repo.git(&["checkout", "-q", "main"]);
+    repo.git(&["merge", "-q", "--no-edit", "side"]);
+    is(&classify(&repo), HeadKind::Automerge, true);
+}
+
+/// Names and bytes of the whole git directory, without time stamps.
+fn bytes(repo: &Repo) -> Vec<(std::path::PathBuf, Vec<u8>)> {
+    let files = repo.git_directory().into_iter();
+    files.map(|(path, (_, content))| (path, content)).collect()
+}
+
+#[test]
+fn replays_leave_the_repository_as_it_was() {
+    let repo = Repo::new();
+    let lines = |first, last| format!("{first}\n1\n2\n3\n4\n5\n6\n7\n{last}\n");
+    edit(&repo, "a.py", &lines("a", "z"));
+    repo.git(&["checkout", "-q", "-b", "side"]);
+    edit(&repo, "a.py", &lines("b", "z"));
+    repo.git(&["checkout", "-q", "main"]);
+    edit(&repo, "a.py", &lines("a", "y"));
+    // The clean merge of `a.py` is nowhere in the repository.
+    repo.git(&["merge", "-q", "--no-commit", "-s", "ours", "side"]);
+    repo.commit();
+    let before = bytes(&repo);
+    is(&classify(&repo), HeadKind::Merge, false);
+    assert_eq!(bytes(&repo), before);
+}
