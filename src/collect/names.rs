@@ -3,8 +3,9 @@
 //! its code can get at.
 //!
 //! The rule is closure by mention. A binding `path#n` belongs to a row if the
-//! row imports the module at `path` and some code of the row spells `n`:
-//! as a name, after a dot, in an import, or in a string of names. Whatever is
+//! row imports the module at `path` and some code of the row spells `n`: as a
+//! global name in that module, or anywhere after a dot, in an import, or in a
+//! string of names. Whatever is
 //! bound to `n`, code can only get at it by that name, or through something
 //! that hands out all names of a module. For the latter the module's whole
 //! skeleton is taken. `docs/precision.md` goes through it feature by feature.
@@ -190,21 +191,19 @@ impl NameClosure {
         match unit.kind {
             UnitKind::Code => match parsed.names.code.get(&unit.name) {
                 Some(uses) => {
-                    let mentions = parsed.mentioned(&unit.name).unwrap_or_default();
-                    self.spelled(mentions, &mut reach);
                     self.used(table, module, uses, &mut reach);
-                    self.imported_in_functions(table, module, mentions, &mut reach);
+                    self.imported_in_functions(table, module, &uses.asks, &mut reach);
                     self.definition(table, module, &unit.name, &mut reach);
                 }
                 None => reach.is_wide = true,
             },
             UnitKind::Binding => {
                 if let Some(part) = parsed.names.bindings.get(&unit.name) {
-                    self.part(table, module, part, &mut reach);
+                    self.binding(table, module, &unit.name, part, &mut reach);
                 }
             }
             UnitKind::Effects => {
-                self.part(table, module, &parsed.names.effects, &mut reach);
+                self.used(table, module, &parsed.names.effects.uses, &mut reach);
                 self.imported(table, module, &mut reach);
             }
             _ => self.skeleton(table, module, &mut reach),
@@ -212,18 +211,45 @@ impl NameClosure {
         reach
     }
 
-    fn part(&self, table: &mut UnitTable, module: ModuleIndex, part: &Part, reach: &mut Reach) {
-        self.spelled(&part.mentions, reach);
+    /// What an import brings is what its source binds to the name.
+    fn binding(
+        &self,
+        table: &mut UnitTable,
+        module: ModuleIndex,
+        name: &str,
+        part: &Part,
+        reach: &mut Reach,
+    ) {
         self.used(table, module, &part.uses, reach);
-    }
-
-    fn spelled(&self, mentions: &[u32], reach: &mut Reach) {
-        let known = mentions.iter().filter_map(|hash| self.numbers.get(hash));
-        reach.names.extend(known);
+        if !part.is_import {
+            return;
+        }
+        let names = &self.modules.all[module as usize].parsed().names;
+        for import in names.imports_of(name_hash(name)) {
+            let Some(item) = &import.item else {
+                continue;
+            };
+            for source in self.modules.sources(module, import) {
+                let of = &self.modules.all[source as usize];
+                if !of.is_generated && of.parsed().names.bindings.contains_key(item) {
+                    let unit = Unit::new(UnitKind::Binding, of.path.clone(), item.clone());
+                    reach.units.push(table.intern(unit));
+                }
+            }
+        }
     }
 
     fn used(&self, table: &mut UnitTable, module: ModuleIndex, uses: &Uses, reach: &mut Reach) {
         reach.is_wide |= uses.is_wide;
+        let asked = uses.asks.iter().filter_map(|hash| self.numbers.get(hash));
+        reach.names.extend(asked);
+        let of = &self.modules.all[module as usize];
+        for name in &uses.loads {
+            if !of.is_generated && of.parsed().names.bindings.contains_key(name) {
+                let unit = Unit::new(UnitKind::Binding, of.path.clone(), name.clone());
+                reach.units.push(table.intern(unit));
+            }
+        }
         if uses.holds_own {
             reach.taken.push(module);
         }
@@ -275,13 +301,13 @@ impl NameClosure {
         &self,
         table: &mut UnitTable,
         module: ModuleIndex,
-        mentions: &[u32],
+        asks: &[u32],
         reach: &mut Reach,
     ) {
         let names = &self.modules.all[module as usize].parsed().names;
         for import in names.imports.iter().filter(|import| !import.at_import) {
             if let Some(item) = &import.item
-                && mentions.binary_search(&name_hash(item)).is_ok()
+                && asks.binary_search(&name_hash(item)).is_ok()
             {
                 for source in self.modules.sources(module, import) {
                     self.absent(table, source, item, reach);
@@ -312,11 +338,11 @@ impl NameClosure {
     /// where the module is held.
     fn skeleton(&self, table: &mut UnitTable, module: ModuleIndex, reach: &mut Reach) {
         let names = &self.modules.all[module as usize].parsed().names;
-        self.part(table, module, &names.effects, reach);
+        self.used(table, module, &names.effects.uses, reach);
         self.imported(table, module, reach);
         for (name, part) in &names.bindings {
             if !part.is_import || pytest::asks_for(name) {
-                self.part(table, module, part, reach);
+                self.binding(table, module, name, part, reach);
             }
         }
     }
@@ -325,14 +351,12 @@ impl NameClosure {
     fn everything(&self, table: &mut UnitTable, module: ModuleIndex, reach: &mut Reach) {
         self.skeleton(table, module, reach);
         let parsed = self.modules.all[module as usize].parsed();
-        for part in parsed.names.bindings.values() {
-            self.part(table, module, part, reach);
+        for (name, part) in &parsed.names.bindings {
+            self.binding(table, module, name, part, reach);
         }
-        for (name, uses) in &parsed.names.code {
-            let mentions = parsed.mentioned(name).unwrap_or_default();
-            self.spelled(mentions, reach);
+        for uses in parsed.names.code.values() {
             self.used(table, module, uses, reach);
-            self.imported_in_functions(table, module, mentions, reach);
+            self.imported_in_functions(table, module, &uses.asks, reach);
         }
     }
 

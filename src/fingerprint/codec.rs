@@ -148,13 +148,14 @@ fn put_imports(out: &mut Vec<u8>, imports: &[Import]) {
 
 fn put_part(out: &mut Vec<u8>, part: &Part) {
     out.extend_from_slice(&part.value.0);
-    put_sorted(out, &part.mentions);
     put_uses(out, &part.uses);
     put(out, part.effects_before.into());
     out.push(u8::from(part.is_import) | u8::from(part.is_plain) << 1);
 }
 
 fn put_uses(out: &mut Vec<u8>, uses: &Uses) {
+    put_sorted(out, &uses.asks);
+    put_texts(out, &uses.loads);
     put_texts(out, &uses.unbound);
     put_sorted(out, &uses.values);
     put(out, uses.members.len() as u64);
@@ -249,6 +250,8 @@ impl<'a> Input<'a> {
     }
 
     fn uses(&mut self) -> Option<Uses> {
+        let asks = self.sorted()?;
+        let loads = self.texts()?;
         let unbound = self.texts()?;
         let values = self.sorted()?;
         let count = self.count()?;
@@ -256,6 +259,8 @@ impl<'a> Input<'a> {
         let members = (0..count).map(|_| member(self)).collect::<Option<_>>()?;
         let flags = self.flags(3)?;
         Some(Uses {
+            asks,
+            loads,
             unbound,
             values,
             members,
@@ -266,13 +271,11 @@ impl<'a> Input<'a> {
 
     fn part(&mut self) -> Option<Part> {
         let value = Fingerprint(self.take(16)?.try_into().ok()?);
-        let mentions = self.sorted()?;
         let uses = self.uses()?;
         let effects_before = self.number()?;
         let flags = self.flags(3)?;
         Some(Part {
             value,
-            mentions,
             uses,
             effects_before,
             is_import: flags & 1 == 1,

@@ -111,11 +111,6 @@ impl ModuleUnits {
         self.reach(unit).is_none_or(|reach| reach.dynamic)
     }
 
-    /// [`name_hash`] of all that a `code` unit spells; `None` if there is none.
-    pub fn mentioned(&self, unit: &str) -> Option<&[u32]> {
-        self.reach(Some(unit)).map(|reach| &*reach.mentions)
-    }
-
     fn reach(&self, unit: Option<&str>) -> Option<&Reach> {
         match unit {
             None => Some(&self.skeleton_reach),

@@ -42,8 +42,6 @@ pub struct Names {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
     pub value: Fingerprint,
-    /// [`name_hash`] of the identifiers that it spells; sorted.
-    pub mentions: Vec<u32>,
     pub uses: Uses,
     /// Of a binding: how many effects come before it.
     pub effects_before: u32,
@@ -56,6 +54,11 @@ pub struct Part {
 /// What a piece of code can reach, besides what it spells.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Uses {
+    /// [`name_hash`] of the names that it asks any object for, or spells in
+    /// imports and strings; sorted.
+    pub asks: Vec<u32>,
+    /// Global names that it reads and its module binds; sorted.
+    pub loads: Vec<String>,
     /// Global names that it reads, that its module does not bind, and that no
     /// builtin is called; sorted.
     pub unbound: Vec<String>,

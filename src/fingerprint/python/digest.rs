@@ -105,6 +105,9 @@ pub(super) struct Sink {
     pub bytes: Vec<u8>,
     /// Hashes of all identifiers, in order of appearance.
     pub mentions: Vec<u32>,
+    /// Those of them that any object may be asked for: after a dot, in imports
+    /// and in strings, as keywords.
+    pub asks: Vec<u32>,
     /// Hashes of the identifiers that are looked up as variables.
     pub loads: Vec<u32>,
     pub dynamic: bool,

@@ -165,6 +165,7 @@ impl Walker<'_> {
                 self.sink.tag(Tag::Attribute);
                 self.expr(value);
                 self.name(attr);
+                self.ask(attr);
                 // `sys.modules`, whatever `sys` is called here.
                 let of_module = matches!(&**value, Expr::Name(base) if base.id != "self");
                 self.sink.dynamic |= is_dynamic_attribute(attr) || (of_module && attr == "modules");
@@ -421,6 +422,7 @@ impl Walker<'_> {
                 self.sink.count(arguments.keywords.len());
                 for keyword in &arguments.keywords {
                     self.name(&keyword.attr);
+                    self.ask(&keyword.attr);
                     self.pattern(&keyword.pattern);
                 }
             }

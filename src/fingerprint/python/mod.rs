@@ -90,7 +90,7 @@ fn parse_and_walk(source: &Source, plain: &BTreeSet<String>) -> Result<ModuleUni
     }
 }
 
-fn finish(walker: Walker, names: Names) -> ModuleUnits {
+fn finish(walker: Walker, mut names: Names) -> ModuleUnits {
     let mut dynamic_names = walker.dynamic_names;
     sort_unique(&mut dynamic_names);
     let all_dynamic = walker.all_dynamic;
@@ -111,6 +111,10 @@ fn finish(walker: Walker, names: Names) -> ModuleUnits {
     let mut code = BTreeMap::new();
     let mut code_reach = BTreeMap::new();
     for (name, mut unit) in walker.units {
+        if let Some(uses) = names.code.get_mut(&name) {
+            uses.asks = std::mem::take(&mut unit.asks);
+            sort_unique(&mut uses.asks);
+        }
         code_reach.insert(name.clone(), reach(&mut unit));
         code.insert(name, fingerprint("code", &unit));
     }

@@ -504,13 +504,19 @@ impl<'s> Walker<'s> {
         hash
     }
 
+    /// Mentions a name that is looked up elsewhere than in scopes.
+    pub fn ask(&mut self, name: &str) {
+        let before = self.sink.mentions.len();
+        self.mention(name);
+        let new = self.sink.mentions[before..].to_vec();
+        self.sink.asks.extend(new);
+    }
+
     /// Mentions every identifier in `text`.
     pub fn mention_parts(&mut self, text: &str) {
         text.split(|char: char| char != '_' && !char.is_alphanumeric())
             .filter(|part| !part.is_empty())
-            .for_each(|part| {
-                self.mention(part);
-            });
+            .for_each(|part| self.ask(part));
     }
 
     pub fn note_yield(&mut self) {

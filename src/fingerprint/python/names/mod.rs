@@ -27,7 +27,6 @@ use super::digest::Sink;
 use super::source::Source;
 use super::walk::Walker;
 use super::{fingerprint, sort_unique};
-use crate::fingerprint::name_hash;
 use crate::fingerprint::names::{Import, Lines, NAMES_VERSION, Names, Part};
 
 /// Whether every supported Python has a module of this name in its library.
@@ -97,7 +96,7 @@ pub(super) fn split(source: &Source<'_>, body: &[Stmt], plain: &BTreeSet<String>
         let mut sink = walker.sink;
         if binds_all_names(statement) {
             // The names that it lists matter to star imports alone.
-            sink.mentions = found.loads().map(name_hash).collect();
+            sink.asks.clear();
         }
         lines.push(Lines {
             first: source.line_at(start(statement)),
@@ -109,7 +108,13 @@ pub(super) fn split(source: &Source<'_>, body: &[Stmt], plain: &BTreeSet<String>
         });
         let is_import = statement.is_import_stmt() || statement.is_import_from_stmt();
         let done = match shape {
-            Shape::Class(_) => Some(header(source, statement)),
+            Shape::Class(_) => {
+                let header = header(statement);
+                effects.found.merge(reaching.statement(&header));
+                let mut walker = Walker::new(source);
+                walker.body(std::slice::from_ref(&header));
+                Some(walker.sink)
+            }
             Shape::Import(_) => Some(Sink {
                 bytes: sink.bytes.clone(),
                 ..Sink::default()
@@ -120,7 +125,7 @@ pub(super) fn split(source: &Source<'_>, body: &[Stmt], plain: &BTreeSet<String>
         if let Some(done) = done {
             before += 1;
             effects.sink.bytes.extend(done.bytes);
-            effects.sink.mentions.extend(done.mentions);
+            effects.sink.asks.extend(done.asks);
         }
         if matches!(shape, Shape::Effect) {
             effects.found.merge(found);
@@ -131,9 +136,6 @@ pub(super) fn split(source: &Source<'_>, body: &[Stmt], plain: &BTreeSet<String>
             .filter(|name| found.has_load(name))
             .map(|name| (*name, defined.get(name).copied().unwrap_or_default()))
             .collect();
-        if matches!(shape, Shape::Class(_)) {
-            effects.found.merge(found.clone());
-        }
         let is_plain = match shape {
             Shape::Pure(bound) => bound.iter().all(|(_, kind)| {
                 matches!(
@@ -155,8 +157,12 @@ pub(super) fn split(source: &Source<'_>, body: &[Stmt], plain: &BTreeSet<String>
                 part.sink.text(name);
                 part.sink.count(*times);
             }
+            let alone = alone(source, statement, name);
+            let sink = alone.as_ref().unwrap_or(&sink);
             part.sink.bytes.extend(&sink.bytes);
-            part.sink.mentions.extend(&sink.mentions);
+            if !is_import {
+                part.sink.asks.extend(&sink.asks);
+            }
             part.effects_before = before;
             part.is_import |= is_import;
             part.is_other |= !is_plain;
@@ -186,7 +192,7 @@ pub(super) fn split(source: &Source<'_>, body: &[Stmt], plain: &BTreeSet<String>
         code: reaching
             .code
             .into_iter()
-            .map(|(name, found)| (name, found.uses(&binds)))
+            .map(|(name, found)| (name, found.uses(Vec::new(), &binds)))
             .collect(),
         imports: reaching.imports,
         lines,
@@ -196,11 +202,10 @@ pub(super) fn split(source: &Source<'_>, body: &[Stmt], plain: &BTreeSet<String>
     }
 }
 
-/// A class statement without its body.
-fn header(source: &Source<'_>, statement: &Stmt) -> Sink {
-    let mut walker = Walker::new(source);
-    if let Stmt::ClassDef(def) = statement {
-        let header = Stmt::ClassDef(ast::StmtClassDef {
+/// A class statement without its body; as it is for others.
+fn header(statement: &Stmt) -> Stmt {
+    match statement {
+        Stmt::ClassDef(def) => Stmt::ClassDef(ast::StmtClassDef {
             node_index: ast::AtomicNodeIndex::NONE,
             range: def.range,
             decorator_list: def.decorator_list.clone(),
@@ -208,21 +213,43 @@ fn header(source: &Source<'_>, statement: &Stmt) -> Sink {
             type_params: def.type_params.clone(),
             arguments: def.arguments.clone(),
             body: Vec::new().into(),
-        });
-        walker.body(std::slice::from_ref(&header));
-        // Its own name, which comes first, is bound here and not asked for.
-        walker.sink.mentions.remove(0);
+        }),
+        other => other.clone(),
     }
-    walker.sink
+}
+
+/// Of an import statement the part that binds `name`.
+fn alone(source: &Source<'_>, statement: &Stmt, name: &str) -> Option<Sink> {
+    let binds = |alias: &&ast::Alias| {
+        let bound = alias.asname.as_ref().unwrap_or(&alias.name);
+        let dotted = alias.asname.is_none() && statement.is_import_stmt();
+        match dotted {
+            true => bound.split('.').next() == Some(name),
+            false => &**bound == name,
+        }
+    };
+    let part = match statement {
+        Stmt::Import(import) => Stmt::Import(ast::StmtImport {
+            names: import.names.iter().filter(binds).cloned().collect(),
+            ..import.clone()
+        }),
+        Stmt::ImportFrom(import) => Stmt::ImportFrom(ast::StmtImportFrom {
+            names: import.names.iter().filter(binds).cloned().collect(),
+            ..import.clone()
+        }),
+        _ => return None,
+    };
+    let mut walker = Walker::new(source);
+    walker.body(std::slice::from_ref(&part));
+    Some(walker.sink)
 }
 
 fn part(kind: &str, parts: Parts, binds: &impl Fn(&str) -> bool) -> Part {
     let mut sink = parts.sink;
-    sort_unique(&mut sink.mentions);
+    sort_unique(&mut sink.asks);
     Part {
         value: fingerprint(&format!("{kind} {NAMES_VERSION}"), &sink),
-        mentions: sink.mentions,
-        uses: parts.found.uses(binds),
+        uses: parts.found.uses(sink.asks, binds),
         effects_before: parts.effects_before,
         is_import: parts.is_import,
         is_plain: !parts.is_other,

@@ -75,12 +75,15 @@ impl Found {
     }
 
     /// `binds` tells which names the module binds.
-    pub fn uses(self, binds: impl Fn(&str) -> bool) -> Uses {
+    pub fn uses(self, asks: Vec<u32>, binds: impl Fn(&str) -> bool) -> Uses {
+        let (loads, others): (Vec<String>, Vec<String>) =
+            self.loads.into_iter().partition(|name| binds(name));
         Uses {
-            unbound: self
-                .loads
+            asks,
+            loads,
+            unbound: others
                 .into_iter()
-                .filter(|name| !is_builtin(name) && !binds(name))
+                .filter(|name| !is_builtin(name))
                 .collect(),
             values: self.values.into_iter().collect(),
             members: self.members.into_iter().collect(),
