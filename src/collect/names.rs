@@ -288,7 +288,7 @@ impl NameClosure {
                 if item == "*" {
                     reach.taken.push(source);
                 } else if !of.is_generated {
-                    let unit = Unit::new(UnitKind::Presence, of.path.clone(), item.clone());
+                    let unit = Unit::presence(of.path.clone(), item);
                     reach.facts.push((source, table.intern(unit)));
                 }
             }

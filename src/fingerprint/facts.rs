@@ -241,11 +241,9 @@ impl<'a> Facts<'a> {
             UnitKind::Exists => self.exists(unit.path()),
             UnitKind::Lookup => self.lookup(unit.path()),
             UnitKind::Dir => self.listing(unit.path()),
-            UnitKind::Code
-            | UnitKind::Skeleton
-            | UnitKind::Binding
-            | UnitKind::Effects
-            | UnitKind::Presence => self.source_unit(unit),
+            UnitKind::Code | UnitKind::Skeleton | UnitKind::Binding | UnitKind::Effects => {
+                self.source_unit(unit)
+            }
             UnitKind::Dist | UnitKind::Runtime | UnitKind::Env => Ok(self.probed(unit)),
             UnitKind::Config if unit.path.is_empty() => Ok(self.probed(unit)),
             UnitKind::Config => {
@@ -401,8 +399,10 @@ impl<'a> Facts<'a> {
             Some(Analysis::Parsed(module)) => match unit.kind {
                 UnitKind::Skeleton => module.skeleton,
                 UnitKind::Effects => self.effects(unit.path(), &module.names)?,
-                UnitKind::Binding => module.names.binding(&unit.name),
-                UnitKind::Presence => module.names.presence(&unit.name),
+                UnitKind::Binding => match unit.is_presence_of() {
+                    Some(name) => module.names.presence(name),
+                    None => module.names.binding(&unit.name),
+                },
                 _ => module
                     .code
                     .get(&unit.name)

@@ -27,7 +27,8 @@ pub enum UnitKind {
     Code = 4,
     /// Everything of a source file outside function bodies.
     Skeleton = 5,
-    /// What one top-level name is bound to.
+    /// What one top-level name is bound to; `name` with a `?` at its end:
+    /// whether it is bound, see [`Unit::presence`].
     Binding = 6,
     /// The statements of a module that do more than bind a name.
     Effects = 7,
@@ -42,14 +43,11 @@ pub enum UnitKind {
     /// The runner's own configuration: the part of file `path` that the
     /// runner `name` reads, or its command-line options where `path` is empty.
     Config = 12,
-    /// Whether a module binds a top-level name at all, and between which of
-    /// its effects: what an import statement that asks for it can notice.
-    Presence = 13,
 }
 
 impl UnitKind {
     /// Every kind, in the order of the wire format.
-    pub const ALL: [UnitKind; 14] = [
+    pub const ALL: [UnitKind; 13] = [
         UnitKind::File,
         UnitKind::Exists,
         UnitKind::Lookup,
@@ -63,7 +61,6 @@ impl UnitKind {
         UnitKind::Runtime,
         UnitKind::Env,
         UnitKind::Config,
-        UnitKind::Presence,
     ];
 
     /// The kind with this number in the wire format.
@@ -87,7 +84,6 @@ impl UnitKind {
             UnitKind::Runtime => "runtime",
             UnitKind::Env => "env",
             UnitKind::Config => "config",
-            UnitKind::Presence => "presence",
         }
     }
 }
@@ -109,6 +105,20 @@ impl Unit {
             kind,
             path: path.into(),
             name: name.into(),
+        }
+    }
+
+    /// Whether a module binds a top-level name at all, and between which of its
+    /// effects: what an import statement that asks for it can notice.
+    pub fn presence(path: impl Into<BString>, name: &str) -> Unit {
+        Unit::new(UnitKind::Binding, path, format!("{name}?"))
+    }
+
+    /// The name that a [`Unit::presence`] is about.
+    pub fn is_presence_of(&self) -> Option<&str> {
+        match self.kind {
+            UnitKind::Binding => self.name.strip_suffix('?'),
+            _ => None,
         }
     }
 

@@ -46,10 +46,7 @@ pub fn differences(matrix: &Matrix, delta: Option<&Delta>, facts: &Facts<'_>) ->
 
 /// Whether the content of one source file alone decides what `unit` is worth.
 fn is_source(unit: &Unit) -> bool {
-    matches!(
-        unit.kind,
-        UnitKind::Code | UnitKind::Binding | UnitKind::Presence
-    )
+    matches!(unit.kind, UnitKind::Code | UnitKind::Binding)
 }
 
 /// A delta, with the directories above each changed path.
@@ -103,8 +100,7 @@ impl<'a> Touched<'a> {
             | UnitKind::Code
             | UnitKind::Skeleton
             | UnitKind::Binding
-            | UnitKind::Effects
-            | UnitKind::Presence => self.touches(unit.path()),
+            | UnitKind::Effects => self.touches(unit.path()),
             UnitKind::Config => {
                 pytest::config_files(unit.path()).any(|file| self.touches(file.as_bstr()))
             }

@@ -9,9 +9,6 @@ use bstr::BString;
 use super::{MatrixView, decode, encode};
 use crate::matrix::{Fingerprint, Header, Key, Matrix, Outcome, Row, Run, Unit, UnitId, UnitKind};
 
-/// The kinds that there were when the files were written.
-const FIRST_KINDS: &[UnitKind] = UnitKind::ALL.split_at(13).0;
-
 fn path(name: &str) -> PathBuf {
     let dir = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/format-1");
     PathBuf::from(dir).join(format!("{name}.tamis"))
@@ -68,7 +65,7 @@ fn rich() -> Matrix {
     header.baselines = vec!["ab".repeat(32)];
     (header.tests, header.ran) = (10, 4);
     let mut units: Vec<(Unit, Fingerprint)> = Vec::new();
-    for (number, kind) in FIRST_KINDS.iter().copied().enumerate() {
+    for (number, kind) in UnitKind::ALL.into_iter().enumerate() {
         let print = Fingerprint([number as u8; 16]);
         let path: &[u8] = if number < 9 {
             b"src/caf\xe9/\xff.py"

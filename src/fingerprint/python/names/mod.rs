@@ -192,7 +192,7 @@ pub(super) fn split(source: &Source<'_>, body: &[Stmt], plain: &BTreeSet<String>
         code: reaching
             .code
             .into_iter()
-            .map(|(name, found)| (name, found.uses(Vec::new(), &binds)))
+            .map(|(name, found)| (name, found.uses(Vec::new(), binds)))
             .collect(),
         imports: reaching.imports,
         lines,
