@@ -1,6 +1,6 @@
 //! State that outlives a test (DESIGN: first-toucher attribution).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
 use bstr::{BStr, BString, ByteSlice};
@@ -26,12 +26,13 @@ impl Closing<'_> {
                 .or_default()
                 .push(change.by);
         }
+        let ran: BTreeSet<UnitIndex> = self.node_units.iter().flatten().copied().collect();
         for ((file, name), changers) in by_name {
             let node = self.fresh();
             self.edges[node as usize] = changers;
             let naming = match variable(&name) {
                 Some(variable) => self.units_reading(variable),
-                None => self.units_naming(file.as_bstr(), &name)?,
+                None => self.units_naming(&ran, file.as_bstr(), &name)?,
             };
             // Only who has the module can reach what it holds.
             let module = self.graph.imports.get(&file).copied();
@@ -62,16 +63,33 @@ impl Closing<'_> {
             .collect()
     }
 
-    /// The code that mentions the last part of `name`, a global (or an
+    /// Of what `ran`, the code that mentions the last part of `name`, a global (or an
     /// attribute of a class) of the module in `file`. The module's own
     /// skeleton defines it and so does not count.
-    fn units_naming(&self, file: &BStr, name: &str) -> Result<FxHashSet<UnitIndex>> {
+    fn units_naming(
+        &self,
+        ran: &BTreeSet<UnitIndex>,
+        file: &BStr,
+        name: &str,
+    ) -> Result<FxHashSet<UnitIndex>> {
         let identifier = name.rsplit('.').next().unwrap_or(name);
         let owner = match self.facts.place(file) {
             Place::Inside(path) | Place::Outside(path) => path,
         };
         let mut found = FxHashSet::default();
-        for (at, unit) in self.table.units().iter().enumerate() {
+        for at in ran.iter().copied() {
+            let unit = self.table.get(at);
+            if unit.kind == UnitKind::Binding {
+                // Code that stands outside of functions: a lambda.
+                if let Some(analysis) = self.facts.module(unit.path())?
+                    && let Analysis::Parsed(module) = &*analysis
+                    && let Some(part) = module.names.bindings.get(&unit.name)
+                    && part.uses.spells(identifier)
+                {
+                    found.insert(at);
+                }
+                continue;
+            }
             let part = match unit.kind {
                 UnitKind::Code => Some(unit.name.as_str()),
                 // Whatever of the module is in the row: it ran when the module
@@ -84,7 +102,7 @@ impl Closing<'_> {
                 && (module.mentions(part, identifier)
                     || (part.is_some() && module.is_dynamic(part)))
             {
-                found.insert(at as UnitIndex);
+                found.insert(at);
             }
         }
         Ok(found)

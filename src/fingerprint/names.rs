@@ -74,6 +74,18 @@ pub struct Uses {
     pub is_wide: bool,
 }
 
+impl Uses {
+    /// Whether the code spells `name`, as a global one or otherwise.
+    pub fn spells(&self, name: &str) -> bool {
+        self.asks.binary_search(&name_hash(name)).is_ok()
+            || self
+                .loads
+                .iter()
+                .chain(&self.unbound)
+                .any(|known| known == name)
+    }
+}
+
 /// One name that an import statement binds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Import {

@@ -2,7 +2,7 @@
 
 use crate::harness::*;
 
-cases!(globals, containers, at_import);
+cases!(globals, containers, at_import, lambdas);
 
 /// Names of a module and attributes of a class that a test binds.
 fn globals() -> Case {
@@ -443,4 +443,44 @@ def test_none():
 #[ignore = "known gap: state that is set to the value that it has already"]
 fn same_value_newest() {
     on_all_interpreters(Wanted::Newest, |python| same_value().check(python));
+}
+
+/// Code outside of functions reads what a test left behind.
+fn lambdas() -> Case {
+    Case::new(
+        r#"
+-- lib.py --
+COUNTS = {}
+
+
+def fill():
+    COUNTS["a"] = step(1)
+
+
+def step(x):
+    return x
+
+
+peek = lambda: COUNTS.get("a")
+-- test_lib.py --
+import lib
+
+
+def test_fill():
+    lib.fill()
+
+
+def test_peek():
+    assert lib.peek() == 1
+
+
+def test_none():
+    pass
+"#,
+    )
+    .edit(
+        "what filled the container",
+        [replace("lib.py", "return x", "return x + 1")],
+        ["test_lib.py::test_fill", "! test_lib.py::test_peek"],
+    )
 }

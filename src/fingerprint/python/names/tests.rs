@@ -189,6 +189,10 @@ fn local_names_are_not_looked_up_in_the_module() {
         ["b"]
     );
     assert_eq!(uses("x = 1\ndef f(): return x + len(y)").unbound, ["y"]);
+    assert_eq!(uses("x = 1\ndef f(): return x + len(y)").loads, ["x"]);
+    assert_eq!(uses("def f(a): return f'{b!r:{c}}'").unbound, ["b", "c"]);
+    let private = names("class C:\n  def f(self): return __x\n");
+    assert_eq!(private.code["C.f"].unbound, ["_C__x", "__x"]);
     assert_eq!(
         uses("def f(x: 'Later'): return [x for x in x]").unbound,
         Vec::<String>::new()

@@ -124,6 +124,17 @@ impl Reaching {
     }
 
     fn load(&mut self, name: &str) {
+        // In a class, a private name stands for another one.
+        let is_private = name.starts_with("__") && !name.ends_with("__");
+        if is_private && let Some(class) = self.classes.last() {
+            let class = class.prefix.trim_end_matches('.').rsplit('.').next();
+            let class = class.unwrap_or_default().trim_start_matches('_');
+            self.load_as_it_is(&format!("_{class}{name}"));
+        }
+        self.load_as_it_is(name);
+    }
+
+    fn load_as_it_is(&mut self, name: &str) {
         self.found.is_wide |= is_wide_name(name);
         self.found.holds_own |= name == "globals";
         let known = match self.scopes.last_mut() {
