@@ -2,10 +2,12 @@
 //! up in the sources that they are imported from.
 //!
 //! Only within the package of the importing file, where an import statement
-//! leads to one file whatever the interpreter's search path is. An answer need
-//! not be watched at selection: if a class stops being one that can be derived
-//! from without further ado, its own statement changes the effects of its
-//! module, and whoever imports the importing module needs those.
+//! leads to one file whatever the interpreter's search path is.
+//!
+//! An answer is not asked for again at selection, if the importing file has not
+//! changed. If a class stops being one that can be derived from without further
+//! ado, that changes the effects of its module, or the presence of its name:
+//! whoever imports the importing module has both in its row.
 
 use std::collections::BTreeSet;
 
@@ -60,7 +62,8 @@ impl Facts<'_> {
         }
         // Passed on from where it was imported.
         let names = &module.names;
-        let is_passed_on = names.bindings.get(item).is_some_and(|part| part.is_import);
+        let part = names.bindings.get(item);
+        let is_passed_on = part.is_some_and(|part| part.is_import && part.is_single);
         let mut imports = names.imports.iter().filter(|import| &import.bound == item);
         match (imports.next(), imports.next()) {
             (Some(import), None) if is_passed_on && import.at_import => {

@@ -150,7 +150,9 @@ fn put_part(out: &mut Vec<u8>, part: &Part) {
     out.extend_from_slice(&part.value.0);
     put_uses(out, &part.uses);
     put(out, part.effects_before.into());
-    out.push(u8::from(part.is_import) | u8::from(part.is_plain) << 1);
+    out.push(
+        u8::from(part.is_import) | u8::from(part.is_plain) << 1 | u8::from(part.is_single) << 2,
+    );
 }
 
 fn put_uses(out: &mut Vec<u8>, uses: &Uses) {
@@ -273,13 +275,14 @@ impl<'a> Input<'a> {
         let value = Fingerprint(self.take(16)?.try_into().ok()?);
         let uses = self.uses()?;
         let effects_before = self.number()?;
-        let flags = self.flags(3)?;
+        let flags = self.flags(7)?;
         Some(Part {
             value,
             uses,
             effects_before,
             is_import: flags & 1 == 1,
             is_plain: flags & 2 == 2,
+            is_single: flags & 4 == 4,
         })
     }
 

@@ -47,6 +47,8 @@ pub struct Part {
     pub effects_before: u32,
     /// Whether it binds what an import statement brings.
     pub is_import: bool,
+    /// Whether no other statement binds the name.
+    pub is_single: bool,
     /// Whether it binds nothing but a function, a class or a simple value.
     pub is_plain: bool,
 }
@@ -130,17 +132,27 @@ impl Names {
         }
     }
 
-    /// Whether `name` is bound, and between which effects: what an import
-    /// statement that asks for it can notice.
+    /// Whether `name` is bound, between which effects, and whether to a class
+    /// that can be derived from without further ado: what a module that imports
+    /// it can notice when it is imported.
     pub fn presence(&self, name: &str) -> Fingerprint {
-        match self.bindings.get(name) {
-            Some(part) => {
-                let mut value = *b"tamis: present..";
-                value[12..].copy_from_slice(&part.effects_before.to_be_bytes());
-                Fingerprint(value)
+        let Some(part) = self.bindings.get(name) else {
+            return self.unless_pure(name);
+        };
+        let mut text = format!(
+            "{} {} {}\n",
+            part.effects_before, part.is_import, part.is_single
+        );
+        if let Some(needed) = self.classes.get(name) {
+            text.push_str("class\n");
+            for import in needed {
+                text.push_str(&format!(
+                    "{} {} {:?}\n",
+                    import.level, import.module, import.item
+                ));
             }
-            None => self.unless_pure(name),
         }
+        Fingerprint::of_digest("tamis presence 1", text.as_bytes())
     }
 
     fn unless_pure(&self, name: &str) -> Fingerprint {

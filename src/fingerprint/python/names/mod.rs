@@ -41,6 +41,8 @@ struct Parts {
     found: Found,
     effects_before: u32,
     is_import: bool,
+    /// How many statements bind it.
+    times: u32,
     /// Whether it may bind something else than a function, a class or a
     /// simple value.
     is_other: bool,
@@ -165,6 +167,7 @@ pub(super) fn split(source: &Source<'_>, body: &[Stmt], plain: &BTreeSet<String>
             }
             part.effects_before = before;
             part.is_import |= is_import;
+            part.times += 1;
             part.is_other |= !is_plain;
             part.found.merge(found.take().unwrap_or_default());
         }
@@ -252,6 +255,7 @@ fn part(kind: &str, parts: Parts, binds: &impl Fn(&str) -> bool) -> Part {
         uses: parts.found.uses(sink.asks, binds),
         effects_before: parts.effects_before,
         is_import: parts.is_import,
+        is_single: parts.times == 1,
         is_plain: !parts.is_other,
     }
 }

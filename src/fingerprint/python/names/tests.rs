@@ -262,6 +262,31 @@ fn a_class_with_a_header_that_may_fail_is_both() {
 }
 
 #[test]
+fn presence_tells_what_can_be_derived_from() {
+    // As other modules' classes may rely on it.
+    for text in [
+        "class C: pass\n",
+        "from .m import C\n",
+        "class C(B): pass\n",
+    ] {
+        let text = format!("class B: pass\n{text}");
+        let before = names(&text);
+        for then in [
+            "C = 5\n",
+            "from os.path import join as C\n",
+            "class C: x = 1\n",
+        ] {
+            let after = names(&format!("{text}{then}"));
+            assert_ne!(before.presence("C"), after.presence("C"), "{text}{then}");
+        }
+        assert_eq!(
+            before.presence("C"),
+            names(&format!("{text}D = 5\n")).presence("C")
+        );
+    }
+}
+
+#[test]
 fn lines_lead_to_parts() {
     let names = names(
         "import x\nK = lambda: (\n  1)\n@d\ndef f(a=lambda: 1): pass\nA = lambda: 1; B = lambda: 2\n",
