@@ -18,7 +18,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::graph::NodeId;
 use super::modules::{ModuleIndex, Modules};
 use super::units::{UnitIndex, UnitTable};
-use crate::fingerprint::{Part, Uses, name_hash};
+use crate::fingerprint::{Part, Uses, name_hash, simple_name};
 use crate::matrix::{Unit, UnitKind};
 use crate::runners::pytest;
 
@@ -36,6 +36,8 @@ struct Reach {
     /// Modules that are handed on as a value.
     taken: Vec<ModuleIndex>,
     is_wide: bool,
+    looks_up: bool,
+    reads_definitions: bool,
 }
 
 /// What nodes say of names beyond their units.
@@ -63,6 +65,8 @@ pub struct Closed {
     waiting: FxHashMap<ModuleIndex, Vec<UnitIndex>>,
     waiting_taken: FxHashSet<ModuleIndex>,
     is_wide: bool,
+    looks_up: bool,
+    reads_definitions: bool,
 }
 
 impl Closed {
@@ -85,6 +89,8 @@ pub struct NameClosure {
     numbers: FxHashMap<u32, NameIndex>,
     /// By name: where it is bound.
     bound: Vec<Vec<(ModuleIndex, UnitIndex)>>,
+    /// Methods that are bindings of their own.
+    methods: FxHashMap<ModuleIndex, Vec<UnitIndex>>,
     by_path: FxHashMap<BString, ModuleIndex>,
     test_files: FxHashSet<ModuleIndex>,
     reaches: FxHashMap<UnitIndex, Rc<Reach>>,
@@ -123,10 +129,15 @@ impl NameClosure {
             }
             for name in module.parsed().names.bindings.keys() {
                 let next = self.numbers.len() as NameIndex;
-                let number = *self.numbers.entry(name_hash(name)).or_insert(next);
+                let hash = name_hash(simple_name(name));
+                let number = *self.numbers.entry(hash).or_insert(next);
                 self.bound.resize_with(self.numbers.len(), Vec::new);
                 let unit = Unit::new(UnitKind::Binding, module.path.clone(), name.clone());
-                self.bound[number as usize].push((at as ModuleIndex, table.intern(unit)));
+                let unit = table.intern(unit);
+                self.bound[number as usize].push((at as ModuleIndex, unit));
+                if simple_name(name) != name {
+                    self.methods.entry(at as ModuleIndex).or_default().push(unit);
+                }
             }
         }
     }
@@ -241,6 +252,8 @@ impl NameClosure {
 
     fn used(&self, table: &mut UnitTable, module: ModuleIndex, uses: &Uses, reach: &mut Reach) {
         reach.is_wide |= uses.is_wide;
+        reach.looks_up |= uses.looks_up;
+        reach.reads_definitions |= uses.reads_definitions;
         let asked = uses.asks.iter().filter_map(|hash| self.numbers.get(hash));
         reach.names.extend(asked);
         let of = &self.modules.all[module as usize];
@@ -316,7 +329,7 @@ impl NameClosure {
         }
     }
 
-    /// Code that runs needs what it was defined as: its signature, or the
+    /// Code that runs needs what it was defined as: its signature, and the
     /// class that it is a method of.
     fn definition(
         &self,
@@ -326,10 +339,12 @@ impl NameClosure {
         reach: &mut Reach,
     ) {
         let of = &self.modules.all[module as usize];
-        let name = qualified.split('.').next().unwrap_or(qualified);
-        if of.parsed().names.bindings.contains_key(name) {
-            let unit = Unit::new(UnitKind::Binding, of.path.clone(), name);
-            reach.units.push(table.intern(unit));
+        let outermost = qualified.split('.').next().unwrap_or(qualified);
+        for name in [outermost, qualified] {
+            if of.parsed().names.bindings.contains_key(name) {
+                let unit = Unit::new(UnitKind::Binding, of.path.clone(), name);
+                reach.units.push(table.intern(unit));
+            }
         }
     }
 
@@ -445,6 +460,9 @@ impl Closing<'_> {
         for unit in bound {
             self.add(unit);
         }
+        if base.looks_up && base.reads_definitions {
+            self.read_methods(module);
+        }
     }
 
     fn add(&mut self, unit: UnitIndex) {
@@ -477,7 +495,37 @@ impl Closing<'_> {
             if reach.is_wide {
                 self.widen();
             }
+            self.look_up(&reach);
         }
+    }
+
+    /// Code that finds a method by no name, and code that reads what methods
+    /// were defined as, come together to reading them all.
+    fn look_up(&mut self, reach: &Reach) {
+        let had_both = self.reads_all_methods();
+        self.closed.looks_up |= reach.looks_up;
+        self.closed.reads_definitions |= reach.reads_definitions;
+        if self.reads_all_methods() && !had_both {
+            for module in self.all_modules() {
+                self.read_methods(module);
+            }
+        }
+    }
+
+    fn reads_all_methods(&self) -> bool {
+        (self.closed.looks_up || self.in_base(|base| base.looks_up))
+            && (self.closed.reads_definitions || self.in_base(|base| base.reads_definitions))
+    }
+
+    fn read_methods(&mut self, module: ModuleIndex) {
+        for unit in self.names.methods.get(&module).cloned().unwrap_or_default() {
+            self.add(unit);
+        }
+    }
+
+    fn all_modules(&self) -> Vec<ModuleIndex> {
+        let base = self.base.into_iter().flat_map(|base| &base.modules);
+        base.chain(&self.closed.modules).copied().collect()
     }
 
     fn spell(&mut self, name: NameIndex) {
@@ -565,9 +613,7 @@ impl Closing<'_> {
 
     fn widen(&mut self) {
         self.closed.is_wide = true;
-        let base = self.base.into_iter().flat_map(|base| &base.modules);
-        let all: Vec<ModuleIndex> = base.chain(&self.closed.modules).copied().collect();
-        for module in all {
+        for module in self.all_modules() {
             self.hold(module);
         }
     }

@@ -119,18 +119,23 @@ fn put_names(out: &mut Vec<u8>, names: &Names) {
         put_uses(out, uses);
     }
     put_imports(out, &names.imports);
-    put(out, names.lines.len() as u64);
-    for lines in &names.lines {
-        put(out, lines.first.into());
-        put(out, lines.last.into());
-        put_texts(out, &lines.binding);
-    }
+    put_lines(out, &names.lines);
+    put_lines(out, &names.methods);
     put(out, names.classes.len() as u64);
     for (name, imports) in &names.classes {
         put_text(out, name);
         put_imports(out, imports);
     }
     put_texts(out, &names.asked);
+}
+
+fn put_lines(out: &mut Vec<u8>, all: &[Lines]) {
+    put(out, all.len() as u64);
+    for lines in all {
+        put(out, lines.first.into());
+        put(out, lines.last.into());
+        put_texts(out, &lines.binding);
+    }
 }
 
 fn put_imports(out: &mut Vec<u8>, imports: &[Import]) {
@@ -165,7 +170,12 @@ fn put_uses(out: &mut Vec<u8>, uses: &Uses) {
         put(out, (*base).into());
         put_text(out, name);
     }
-    out.push(u8::from(uses.is_wide) | u8::from(uses.holds_own) << 1);
+    out.push(
+        u8::from(uses.is_wide)
+            | u8::from(uses.holds_own) << 1
+            | u8::from(uses.looks_up) << 2
+            | u8::from(uses.reads_definitions) << 3,
+    );
 }
 
 fn put_texts<'a, T>(out: &mut Vec<u8>, texts: T)
@@ -259,7 +269,7 @@ impl<'a> Input<'a> {
         let count = self.count()?;
         let member = |input: &mut Self| Some((input.number()?, input.text()?));
         let members = (0..count).map(|_| member(self)).collect::<Option<_>>()?;
-        let flags = self.flags(3)?;
+        let flags = self.flags(15)?;
         Some(Uses {
             asks,
             loads,
@@ -268,6 +278,8 @@ impl<'a> Input<'a> {
             members,
             holds_own: flags & 2 == 2,
             is_wide: flags & 1 == 1,
+            looks_up: flags & 4 == 4,
+            reads_definitions: flags & 8 == 8,
         })
     }
 
@@ -322,6 +334,11 @@ impl<'a> Input<'a> {
         })
     }
 
+    fn all_lines(&mut self) -> Option<Vec<Lines>> {
+        let count = self.count()?;
+        (0..count).map(|_| self.lines()).collect()
+    }
+
     fn names(&mut self) -> Option<Names> {
         let mut bindings = BTreeMap::new();
         for _ in 0..self.count()? {
@@ -335,8 +352,8 @@ impl<'a> Input<'a> {
             code.insert(self.text()?, self.uses()?);
         }
         let imports = self.imports()?;
-        let lines = self.count()?;
-        let lines = (0..lines).map(|_| self.lines()).collect::<Option<_>>()?;
+        let lines = self.all_lines()?;
+        let methods = self.all_lines()?;
         let mut classes = BTreeMap::new();
         for _ in 0..self.count()? {
             classes.insert(self.text()?, self.imports()?);
@@ -350,6 +367,7 @@ impl<'a> Input<'a> {
             code,
             imports,
             lines,
+            methods,
             classes,
             asked,
         })

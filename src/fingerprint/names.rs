@@ -11,12 +11,13 @@ use crate::matrix::Fingerprint;
 
 /// Version of the rules by which a statement is a binding or an effect. It is
 /// part of the digests of both: rows of other rules hold no more.
-pub const NAMES_VERSION: u32 = 1;
+pub const NAMES_VERSION: u32 = 2;
 
 /// The split of one source file's skeleton.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Names {
-    /// The names that nothing but pure statements bind.
+    /// The names that nothing but pure statements bind; and as `Class.method`
+    /// what of a method shows neither by holding the class nor without asking.
     pub bindings: BTreeMap<String, Part>,
     /// All other statements, in order.
     pub effects: Part,
@@ -30,6 +31,8 @@ pub struct Names {
     pub imports: Vec<Import>,
     /// The statements of the top level by line, in order.
     pub lines: Vec<Lines>,
+    /// The methods that are bindings of their own, in order.
+    pub methods: Vec<Lines>,
     /// Classes of which it is known that deriving from them does nothing of its
     /// own, if that is so for these imports, too.
     pub classes: BTreeMap<String, Vec<Import>>,
@@ -74,6 +77,11 @@ pub struct Uses {
     pub holds_own: bool,
     /// Whether it can reach any name of any module (`eval`, pickles, …).
     pub is_wide: bool,
+    /// Whether it gets at attributes by names that nobody spelled (`vars`).
+    pub looks_up: bool,
+    /// Whether it reads what functions were defined as: documentation,
+    /// defaults, annotations.
+    pub reads_definitions: bool,
 }
 
 impl Uses {
@@ -85,6 +93,21 @@ impl Uses {
                 .iter()
                 .chain(&self.unbound)
                 .any(|known| known == name)
+    }
+}
+
+/// The last part of a qualified name: what it is asked for by.
+pub fn simple_name(qualified: &str) -> &str {
+    qualified.rsplit('.').next().unwrap_or(qualified)
+}
+
+/// The one statement that stands on a line.
+fn only_at(all: &[Lines], line: u32) -> Option<&Lines> {
+    let first = all.partition_point(|lines| lines.last < line);
+    let mut found = all[first..].iter().take_while(|lines| lines.first <= line);
+    match (found.next(), found.next()) {
+        (Some(lines), None) => Some(lines),
+        _ => None,
     }
 }
 
@@ -178,16 +201,12 @@ impl Names {
     }
 
     fn part_at(&self, line: u32) -> PartAt<'_> {
-        let first = self.lines.partition_point(|lines| lines.last < line);
-        let mut found = self.lines[first..]
-            .iter()
-            .take_while(|lines| lines.first <= line);
-        match (found.next(), found.next()) {
-            (Some(lines), None) => match &lines.binding {
+        match (only_at(&self.lines, line), only_at(&self.methods, line)) {
+            (Some(_), Some(lines)) | (Some(lines), None) => match &lines.binding {
                 Some(name) => PartAt::Binding(name),
                 None => PartAt::Effects,
             },
-            _ => PartAt::Unknown,
+            (None, _) => PartAt::Unknown,
         }
     }
 

@@ -96,6 +96,52 @@ pub(super) fn is_wide_attribute(name: &str) -> bool {
     )
 }
 
+/// Names, of whatever it be, by which code gets at attributes that nobody
+/// spelled.
+pub(super) fn looks_up(name: &str) -> bool {
+    matches!(
+        name,
+        "vars"
+            | "dir"
+            | "getattr"
+            | "attrgetter"
+            | "methodcaller"
+            | "getmembers"
+            | "getmembers_static"
+            | "getattr_static"
+            | "classify_class_attrs"
+            | "__dict__"
+            | "__dir__"
+            | "__getattribute__"
+    )
+}
+
+/// Names, of whatever it be, by which code reads what functions were defined
+/// as, other than what a call of them would show.
+pub(super) fn reads_definitions(name: &str) -> bool {
+    matches!(
+        name,
+        "__doc__"
+            | "__defaults__"
+            | "__kwdefaults__"
+            | "__annotations__"
+            | "__annotate__"
+            | "__signature__"
+            | "__code__"
+            | "signature"
+            | "Signature"
+            | "getfullargspec"
+            | "getargspec"
+            | "getcallargs"
+            | "getdoc"
+            | "cleandoc"
+            | "get_annotations"
+            | "get_type_hints"
+            | "help"
+            | "render_doc"
+    )
+}
+
 /// Whether what is imported from here leads to any name of any module: `item`
 /// is the name in `from module import item` or `module.item`, `None` the
 /// module itself, passed on.

@@ -7,6 +7,7 @@
 
 mod marks;
 mod members;
+mod methods;
 mod purity;
 mod stdlib;
 mod stores;
@@ -20,6 +21,7 @@ use ruff_python_ast::visitor::Visitor;
 use ruff_python_ast::{self as ast, Expr, Stmt};
 use ruff_text_size::Ranged;
 
+use self::methods::{take_apart, with_body};
 use self::purity::{Base, Kind, Scope, Shape, bases, has_subclass_hook, is_bare};
 use self::stores::Stores;
 use self::uses::{Found, Reaching};
@@ -79,6 +81,7 @@ pub(super) fn split(source: &Source<'_>, body: &[Stmt], plain: &BTreeSet<String>
     let mut bindings: BTreeMap<String, Parts> = BTreeMap::new();
     let mut defined: BTreeMap<&str, usize> = BTreeMap::new();
     let mut lines = Vec::new();
+    let mut methods_at = Vec::new();
     let mut before = 0u32;
     for (statement, shape) in body.iter().zip(&shapes) {
         let found = reaching.statement(statement);
@@ -93,9 +96,7 @@ pub(super) fn split(source: &Source<'_>, body: &[Stmt], plain: &BTreeSet<String>
             Shape::Class(name) => vec![name],
             Shape::Effect => Vec::new(),
         };
-        let mut walker = Walker::new(source);
-        walker.body(std::slice::from_ref(statement));
-        let mut sink = walker.sink;
+        let mut sink = walked(source, statement);
         if binds_all_names(statement) {
             // The names that it lists matter to star imports alone.
             sink.asks.clear();
@@ -113,9 +114,7 @@ pub(super) fn split(source: &Source<'_>, body: &[Stmt], plain: &BTreeSet<String>
             Shape::Class(_) => {
                 let header = header(statement);
                 effects.found.merge(reaching.statement(&header));
-                let mut walker = Walker::new(source);
-                walker.body(std::slice::from_ref(&header));
-                Some(walker.sink)
+                Some(walked(source, &header))
             }
             Shape::Import(_) => Some(Sink {
                 bytes: sink.bytes.clone(),
@@ -147,20 +146,13 @@ pub(super) fn split(source: &Source<'_>, body: &[Stmt], plain: &BTreeSet<String>
             }),
             _ => false,
         };
-        let mut found = Some(found);
-        for name in names {
-            *defined.entry(name).or_default() += 1;
-            if stores.names.contains(name) {
-                continue;
-            }
+        let mut bind = |name: &str, sink: &Sink, found: Found| {
             let part = bindings.entry(name.to_owned()).or_default();
             part.sink.count(before as usize);
             for (name, times) in &used {
                 part.sink.text(name);
                 part.sink.count(*times);
             }
-            let alone = alone(source, statement, name);
-            let sink = alone.as_ref().unwrap_or(&sink);
             part.sink.bytes.extend(&sink.bytes);
             if !is_import {
                 part.sink.asks.extend(&sink.asks);
@@ -169,7 +161,32 @@ pub(super) fn split(source: &Source<'_>, body: &[Stmt], plain: &BTreeSet<String>
             part.is_import |= is_import;
             part.times += 1;
             part.is_other |= !is_plain;
-            part.found.merge(found.take().unwrap_or_default());
+            part.found.merge(found);
+        };
+        let mut found = Some(found);
+        for name in names {
+            *defined.entry(name).or_default() += 1;
+            if stores.names.contains(name) {
+                continue;
+            }
+            let Stmt::ClassDef(def) = statement else {
+                let alone = alone(source, statement, name);
+                let sink = alone.as_ref().unwrap_or(&sink);
+                bind(name, sink, found.take().unwrap_or_default());
+                continue;
+            };
+            let (class, methods) = take_apart(def);
+            bind(name, &walked(source, &class), reaching.statement(&class));
+            for method in methods {
+                let name = format!("{name}.{}", method.name);
+                let found = reaching.statement(&method.alone);
+                bind(&name, &walked(source, &method.alone), found);
+                methods_at.push(Lines {
+                    first: source.line_at(method.range.0),
+                    last: source.line_at(method.range.1),
+                    binding: Some(name),
+                });
+            }
         }
     }
 
@@ -199,6 +216,7 @@ pub(super) fn split(source: &Source<'_>, body: &[Stmt], plain: &BTreeSet<String>
             .collect(),
         imports: reaching.imports,
         lines,
+        methods: methods_at,
         effect_names,
         classes,
         asked,
@@ -208,15 +226,7 @@ pub(super) fn split(source: &Source<'_>, body: &[Stmt], plain: &BTreeSet<String>
 /// A class statement without its body; as it is for others.
 fn header(statement: &Stmt) -> Stmt {
     match statement {
-        Stmt::ClassDef(def) => Stmt::ClassDef(ast::StmtClassDef {
-            node_index: ast::AtomicNodeIndex::NONE,
-            range: def.range,
-            decorator_list: def.decorator_list.clone(),
-            name: def.name.clone(),
-            type_params: def.type_params.clone(),
-            arguments: def.arguments.clone(),
-            body: Vec::new().into(),
-        }),
+        Stmt::ClassDef(def) => Stmt::ClassDef(with_body(def, Vec::new())),
         other => other.clone(),
     }
 }
@@ -242,9 +252,14 @@ fn alone(source: &Source<'_>, statement: &Stmt, name: &str) -> Option<Sink> {
         }),
         _ => return None,
     };
+    Some(walked(source, &part))
+}
+
+/// The normal form of one statement.
+fn walked(source: &Source<'_>, statement: &Stmt) -> Sink {
     let mut walker = Walker::new(source);
-    walker.body(std::slice::from_ref(&part));
-    Some(walker.sink)
+    walker.body(std::slice::from_ref(statement));
+    walker.sink
 }
 
 fn part(kind: &str, parts: Parts, binds: &impl Fn(&str) -> bool) -> Part {

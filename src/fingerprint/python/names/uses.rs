@@ -6,10 +6,11 @@ use ruff_python_ast::visitor::{Visitor, walk_except_handler, walk_expr, walk_pat
 use ruff_python_ast::{self as ast, Comprehension, Expr, ExprContext, Stmt};
 
 use super::stdlib::is_builtin;
+use super::stores::Stores;
 use crate::fingerprint::name_hash;
 use crate::fingerprint::names::{Import, Uses};
 use crate::fingerprint::python::dynamic::{
-    is_benign_dunder, is_wide_attribute, is_wide_import, is_wide_name,
+    is_benign_dunder, is_wide_attribute, is_wide_import, is_wide_name, looks_up, reads_definitions,
 };
 use crate::fingerprint::python::expr::evaluates_text;
 use crate::fingerprint::python::walk::{RED_ZONE, STACK, declared_global};
@@ -28,6 +29,8 @@ pub(super) struct Reaching {
     classes: Vec<Class>,
     in_unit: bool,
     in_annotation: bool,
+    /// In a `__getattr__`, the name that somebody else asked for.
+    passed_on: Option<String>,
 }
 
 /// What one piece of code does with names, before it is known which of them
@@ -39,6 +42,8 @@ pub(super) struct Found {
     members: BTreeSet<(u32, String)>,
     holds_own: bool,
     is_wide: bool,
+    looks_up: bool,
+    reads_definitions: bool,
 }
 
 #[derive(Default)]
@@ -72,6 +77,8 @@ impl Found {
         self.members.extend(other.members);
         self.holds_own |= other.holds_own;
         self.is_wide |= other.is_wide;
+        self.looks_up |= other.looks_up;
+        self.reads_definitions |= other.reads_definitions;
     }
 
     /// `binds` tells which names the module binds.
@@ -89,6 +96,8 @@ impl Found {
             members: self.members.into_iter().collect(),
             holds_own: self.holds_own,
             is_wide: self.is_wide,
+            looks_up: self.looks_up,
+            reads_definitions: self.reads_definitions,
         }
     }
 }
@@ -137,6 +146,13 @@ impl Reaching {
     fn load_as_it_is(&mut self, name: &str) {
         self.found.is_wide |= is_wide_name(name);
         self.found.holds_own |= name == "globals";
+        self.spell(name);
+        for (_, item) in self.aliases.get(name).into_iter().flatten() {
+            if let Some(item) = item {
+                self.found.looks_up |= looks_up(item);
+                self.found.reads_definitions |= reads_definitions(item);
+            }
+        }
         let known = match self.scopes.last_mut() {
             Some(scope) => &mut scope.loads,
             None => &mut self.found.loads,
@@ -144,6 +160,12 @@ impl Reaching {
         if !known.contains(name) {
             known.insert(name.to_owned());
         }
+    }
+
+    /// A name that is asked for somehow.
+    fn spell(&mut self, name: &str) {
+        self.found.looks_up |= looks_up(name);
+        self.found.reads_definitions |= reads_definitions(name);
     }
 
     fn store(&mut self, name: &str) {
@@ -207,6 +229,7 @@ impl Reaching {
 
     fn attribute(&mut self, attribute: &ast::ExprAttribute, is_value: bool) {
         self.found.is_wide |= is_wide_attribute(&attribute.attr);
+        self.spell(&attribute.attr);
         match &*attribute.value {
             Expr::Name(base) => {
                 self.load(&base.id);
@@ -301,7 +324,9 @@ impl Reaching {
         // The scopes around are classes; functions do not see their names.
         let scopes = std::mem::take(&mut self.scopes);
         self.in_unit = true;
+        self.passed_on = passed_on(def);
         self.body(def);
+        self.passed_on = None;
         self.in_unit = false;
         self.scopes = scopes;
         let unit = std::mem::replace(&mut self.found, outer);
@@ -427,8 +452,24 @@ impl Reaching {
                 }
                 let outer = self.in_annotation;
                 self.in_annotation |= evaluates_text(call);
-                walk_expr(self, expr);
+                let looked_up = self.found.looks_up;
+                self.visit_expr(&call.func);
+                if self.is_spelled(call) {
+                    self.found.looks_up = looked_up;
+                }
+                self.visit_arguments(&call.arguments);
                 self.in_annotation = outer;
+            }
+            Expr::Subscript(subscript) => {
+                let looked_up = self.found.looks_up;
+                self.visit_expr(&subscript.value);
+                if subscript.slice.is_string_literal_expr() && is_dict(&subscript.value) {
+                    self.found.looks_up = looked_up;
+                }
+                self.visit_expr(&subscript.slice);
+            }
+            Expr::StringLiteral(string) if !self.in_annotation => {
+                self.found.reads_definitions |= reads_definitions(string.value.to_str());
             }
             Expr::StringLiteral(string) if self.in_annotation => {
                 let text = string.value.to_str();
@@ -442,10 +483,63 @@ impl Reaching {
         }
     }
 
+    /// Whether a call that looks up a name spells it: `getattr(x, "name")`, or
+    /// passes on what somebody else has spelled.
+    fn is_spelled(&self, call: &ast::ExprCall) -> bool {
+        let args = &call.arguments.args[..];
+        let is_spelled = |arg: &Expr| match arg {
+            Expr::Name(name) => self.passed_on.as_deref() == Some(name.id.as_str()),
+            _ => arg.is_string_literal_expr(),
+        };
+        match &*call.func {
+            Expr::Name(name) => match &*name.id {
+                "getattr" => args.get(1).is_some_and(is_spelled),
+                // Without arguments these are about where they stand.
+                "vars" | "dir" => args.is_empty() && call.arguments.keywords.is_empty(),
+                "attrgetter" => args.iter().all(is_spelled),
+                "methodcaller" => args.first().is_some_and(is_spelled),
+                _ => false,
+            },
+            Expr::Attribute(method) => match &*method.attr {
+                "attrgetter" => args.iter().all(is_spelled),
+                "methodcaller" => args.first().is_some_and(is_spelled),
+                "get" | "setdefault" | "pop" => {
+                    is_dict(&method.value) && args.first().is_some_and(is_spelled)
+                }
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+
     /// Whether a condition is true for type checkers alone.
     fn is_type_checking(&self, test: &Expr) -> bool {
         is_type_checking(test, |name| self.aliases.get(name).map(Vec::as_slice))
     }
+}
+
+/// `x.__dict__`, of something with a name.
+fn is_dict(expr: &Expr) -> bool {
+    match expr {
+        Expr::Attribute(attribute) => {
+            attribute.attr.as_str() == "__dict__" && attribute.value.is_name_expr()
+        }
+        _ => false,
+    }
+}
+
+/// In a `__getattr__` the name that was asked for, if it stays that.
+fn passed_on(def: &ast::StmtFunctionDef) -> Option<String> {
+    let [_, name] = &def.parameters.args[..] else {
+        return None;
+    };
+    let name = name.parameter.name.as_str();
+    let mut stores = Stores::default();
+    for statement in &def.body {
+        stores.visit_stmt(statement);
+    }
+    let is_stored = stores.star || stores.names.contains(name);
+    (def.name.as_str() == "__getattr__" && !is_stored).then(|| name.to_owned())
 }
 
 /// `TYPE_CHECKING` or `typing.TYPE_CHECKING`, by what the names stand for.
