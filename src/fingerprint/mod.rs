@@ -9,6 +9,7 @@ mod cache;
 mod classes;
 mod codec;
 mod facts;
+mod imports;
 mod names;
 pub mod python;
 
@@ -16,7 +17,7 @@ use std::collections::BTreeMap;
 
 pub use cache::Cache;
 pub use facts::{DIR, Environment, FILE, Facts, Place, Probe, UNTRACKED, Value, split};
-pub use names::{Import, NAMES_VERSION, Names, Part, PartAt, Uses, simple_name};
+pub use names::{Import, Known, NAMES_VERSION, Names, Part, PartAt, Uses, simple_name};
 pub use python::{analyse_python, analyse_python_knowing};
 
 use crate::matrix::Fingerprint;

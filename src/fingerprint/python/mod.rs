@@ -24,7 +24,7 @@ mod names;
 mod source;
 mod walk;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use ruff_python_ast::Mod;
@@ -34,7 +34,7 @@ use ruff_text_size::Ranged;
 use self::digest::Sink;
 use self::source::Source;
 use self::walk::Walker;
-use super::{Analysis, DIGEST_VERSION, ModuleUnits, Names, Reach};
+use super::{Analysis, DIGEST_VERSION, Known, ModuleUnits, Names, Reach};
 use crate::matrix::Fingerprint;
 
 /// Stack for dropping one level of a syntax tree, with room to spare.
@@ -43,13 +43,12 @@ const BASE_STACK: usize = 1 << 20;
 
 /// The units of a Python file with this content.
 pub fn analyse_python(source: &[u8]) -> Analysis {
-    analyse_python_knowing(source, &BTreeSet::new())
+    analyse_python_knowing(source, &Known::default())
 }
 
-/// The same; of the imported names in `plain` it is known that they are
-/// classes, and that deriving from them does nothing of its own.
-pub fn analyse_python_knowing(source: &[u8], plain: &BTreeSet<String>) -> Analysis {
-    match units(source, plain) {
+/// The same, with what other sources tell.
+pub fn analyse_python_knowing(source: &[u8], known: &Known) -> Analysis {
+    match units(source, known) {
         Ok(units) => Analysis::Parsed(Box::new(units)),
         Err(reason) => Analysis::Unparsed(reason),
     }
@@ -61,17 +60,17 @@ pub(super) fn is_standard(module: &str) -> bool {
     names::is_standard(module)
 }
 
-fn units(bytes: &[u8], plain: &BTreeSet<String>) -> Result<ModuleUnits, String> {
+fn units(bytes: &[u8], known: &Known) -> Result<ModuleUnits, String> {
     let source = Source::decode(bytes)?;
     let depth = depth::bound(&source.text).ok_or("it is nested too deeply")?;
     // The parser and the walk see to their own stack; dropping a deep tree,
     // which the parser does too, needs this one.
     let stack = BASE_STACK + depth * STACK_PER_LEVEL;
-    let run = || stacker::maybe_grow(stack, stack, || parse_and_walk(&source, plain));
+    let run = || stacker::maybe_grow(stack, stack, || parse_and_walk(&source, known));
     catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| Err("its parser failed on it".into()))
 }
 
-fn parse_and_walk(source: &Source, plain: &BTreeSet<String>) -> Result<ModuleUnits, String> {
+fn parse_and_walk(source: &Source, known: &Known) -> Result<ModuleUnits, String> {
     let parsed = parse_unchecked(&source.text, ParseOptions::from(Mode::Module));
     if let Some(error) = parsed.errors().first() {
         let line = source.line_at(error.location.start().into());
@@ -81,7 +80,7 @@ fn parse_and_walk(source: &Source, plain: &BTreeSet<String>) -> Result<ModuleUni
         Mod::Module(module) => {
             let mut walker = Walker::new(source);
             walker.body(&module.body);
-            Ok(finish(walker, names::split(source, &module.body, plain)))
+            Ok(finish(walker, names::split(source, &module.body, known)))
         }
         Mod::Expression(expression) => Err(format!(
             "parsed as an expression of {} bytes",
