@@ -58,25 +58,30 @@ def install(agent):
 
         return miss
 
-    def _lru_cache_wrapper(user_function, maxsize, typed, _CacheInfo):
-        scope = scope_of(user_function)
-        if scope is None:
-            return plain_wrapper(user_function, maxsize, typed, _CacheInfo)
-        cached = plain_wrapper(in_scope(user_function, scope), maxsize, typed, _CacheInfo)
-        number = scope.number
+    plain_call = plain_wrapper.__call__
 
-        # A function with these attributes is what `functools` itself returns
-        # where it is not written in C.
-        def wrapper(*arguments, **keywords):
+    # Programs can tell it from a function, as they can without the agent.
+    class _lru_cache_wrapper(plain_wrapper):
+        __slots__ = ("_tamis_scope",)
+
+        def __new__(cls, user_function, maxsize, typed, cache_info):
+            scope = scope_of(user_function)
+            if scope is None:
+                return plain_wrapper(user_function, maxsize, typed, cache_info)
+            miss = in_scope(user_function, scope)
+            cached = plain_wrapper.__new__(cls, miss, maxsize, typed, cache_info)
+            cached._tamis_scope = scope
+            return cached
+
+        def __call__(self, *arguments, **keywords):
             __tracebackhide__ = True
-            if number not in agent.top.edges:
+            scope = self._tamis_scope
+            if scope.number not in agent.top.edges:
                 need(scope)
-            return cached(*arguments, **keywords)
+            return plain_call(self, *arguments, **keywords)
 
-        wrapper.cache_info = cached.cache_info
-        wrapper.cache_clear = cached.cache_clear
-        return wrapper
-
+    _lru_cache_wrapper.__module__ = "functools"
+    _lru_cache_wrapper.__qualname__ = "_lru_cache_wrapper"
     functools._lru_cache_wrapper = _lru_cache_wrapper
     _watch_properties(agent, scope_of, enter, leave)
 
