@@ -6,6 +6,7 @@ scope, whether or not it was a miss.
 
 import functools
 import sys
+from types import MethodType
 
 from .agent import guard
 
@@ -58,27 +59,45 @@ def install(agent):
 
         return miss
 
-    plain_call = plain_wrapper.__call__
-
-    # Programs can tell it from a function, as they can without the agent.
-    class _lru_cache_wrapper(plain_wrapper):
-        __slots__ = ("_tamis_scope",)
+    # Its type cannot be derived from, but one that looks the same tells
+    # programs as much.
+    class _lru_cache_wrapper:
+        __slots__ = ("_tamis_cached", "_tamis_scope", "__dict__", "__weakref__")
 
         def __new__(cls, user_function, maxsize, typed, cache_info):
             scope = scope_of(user_function)
             if scope is None:
                 return plain_wrapper(user_function, maxsize, typed, cache_info)
+            self = object.__new__(cls)
             miss = in_scope(user_function, scope)
-            cached = plain_wrapper.__new__(cls, miss, maxsize, typed, cache_info)
-            cached._tamis_scope = scope
-            return cached
+            self._tamis_cached = plain_wrapper(miss, maxsize, typed, cache_info)
+            self._tamis_scope = scope
+            return self
 
         def __call__(self, *arguments, **keywords):
             __tracebackhide__ = True
             scope = self._tamis_scope
             if scope.number not in agent.top.edges:
                 need(scope)
-            return plain_call(self, *arguments, **keywords)
+            return self._tamis_cached(*arguments, **keywords)
+
+        def __get__(self, instance, owner=None):
+            return self if instance is None else MethodType(self, instance)
+
+        def cache_info(self):
+            return self._tamis_cached.cache_info()
+
+        def cache_clear(self):
+            return self._tamis_cached.cache_clear()
+
+        def __reduce__(self):
+            return self.__qualname__
+
+        def __copy__(self):
+            return self
+
+        def __deepcopy__(self, memo):
+            return self
 
     _lru_cache_wrapper.__module__ = "functools"
     _lru_cache_wrapper.__qualname__ = "_lru_cache_wrapper"
