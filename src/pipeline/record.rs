@@ -31,6 +31,8 @@ pub struct Recorded {
     pub incomplete: BTreeMap<String, usize>,
     /// Which collector was in use.
     pub collector: String,
+    /// Whether a runner told the collector which tests there are.
+    pub found_tests: bool,
     pub notes: Vec<String>,
 }
 
@@ -65,6 +67,7 @@ pub fn record(project: &Project, store: &FsStore, recording: &Recording<'_>) -> 
     let collected = collect(&traces, &errors, &facts, project.prefix.as_bstr())?;
     let mut recorded = Recorded {
         collector: collected.collector.clone(),
+        found_tests: collected.items.is_some(),
         outcomes: collected
             .rows
             .iter()

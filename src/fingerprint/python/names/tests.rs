@@ -385,7 +385,10 @@ fn names_that_a_module_looks_up_in_itself() {
         let uses = &names.code["__getattr__"];
         (uses.loads.clone(), uses.holds_own)
     };
-    assert_eq!(found("globals()[f'_{name}']").0, ["__getattr__", "_a", "_b"]);
+    assert_eq!(
+        found("globals()[f'_{name}']").0,
+        ["__getattr__", "_a", "_b"]
+    );
     assert!(!found("globals()[f'_{name}']").1);
     assert_eq!(found("globals()['c']"), (vec!["c".to_owned()], false));
     assert!(!found("globals()[name]").1);
