@@ -11,5 +11,5 @@ mod trace;
 mod units;
 
 pub use graph::{Graph, NodeId};
-pub use rows::{Collected, CollectedRow, collect};
+pub use rows::{Collected, CollectedRow, SharedState, collect};
 pub use trace::{Definition, Open, Role, ScopeKind, Trace, TraceError, read_traces};
