@@ -108,6 +108,11 @@ impl NameClosure {
         self.test_files.extend(self.modules.of_file(file));
     }
 
+    /// The module whose units have this path.
+    pub fn at_path(&self, path: &BStr) -> Option<ModuleIndex> {
+        self.by_path.get(path).copied()
+    }
+
     /// The skeletons of all test files.
     pub fn test_file_skeletons(&self, table: &mut UnitTable) -> Vec<UnitIndex> {
         let files = self
