@@ -9,7 +9,9 @@ mod rows;
 mod state;
 mod trace;
 mod units;
+mod way;
 
 pub use graph::{Graph, NodeId};
 pub use rows::{Collected, CollectedRow, collect};
 pub use trace::{Definition, Open, Role, ScopeKind, Trace, TraceError, read_traces};
+pub use way::{Origin, RowOf, Step, Way, Ways, Whole};

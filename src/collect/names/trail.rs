@@ -1,0 +1,179 @@
+//! Why a row has each of its units: the closure, watched while it runs once
+//! more for one row.
+//!
+//! The closure itself is that of recording. What starts it comes in stages,
+//! those that say most to people first, and within a stage what is nearest is
+//! reached first: so the trail is one of shortest chains.
+
+use rustc_hash::FxHashMap;
+
+use super::{Closed, Closing, NameClosure};
+use crate::collect::modules::ModuleIndex;
+use crate::collect::units::{UnitIndex, UnitTable};
+
+/// Why something is part of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    /// It is what the closure starts from.
+    Given,
+    /// The runner asks for it by itself.
+    Runner,
+    /// A unit leads to it.
+    Unit(UnitIndex),
+    /// It is the body of a function, or of a class's method, that was reached.
+    Ran(UnitIndex),
+    /// Whoever has this module can get at it.
+    Module(ModuleIndex),
+}
+
+/// For each unit of a row, why it was reached first.
+#[derive(Debug)]
+pub struct Trail {
+    /// What leads on just now.
+    by: By,
+    /// Units from here on are not part of the row.
+    row: UnitIndex,
+    /// By binding: the code that ran and that it is the definition of.
+    ran: FxHashMap<UnitIndex, Vec<UnitIndex>>,
+    units: FxHashMap<UnitIndex, By>,
+    /// Why each module that was handed on is.
+    taken: FxHashMap<ModuleIndex, By>,
+}
+
+impl Trail {
+    pub fn unit(&self, unit: UnitIndex) -> Option<By> {
+        self.units.get(&unit).copied()
+    }
+
+    pub fn taken(&self, module: ModuleIndex) -> Option<By> {
+        self.taken.get(&module).copied()
+    }
+}
+
+/// What a row is made of.
+pub struct Start<'a> {
+    pub modules: &'a [ModuleIndex],
+    /// Units to start from, one stage after the other.
+    pub stages: &'a [Vec<UnitIndex>],
+    /// Modules that are whole in the row for a reason that only the run knew,
+    /// if the closure does not come to it.
+    pub whole: &'a [(ModuleIndex, UnitIndex)],
+    /// By binding: the code that ran and that it is the definition of.
+    pub ran: FxHashMap<UnitIndex, Vec<UnitIndex>>,
+    /// How many units of the table, the first ones, are the row's.
+    pub units: UnitIndex,
+}
+
+impl NameClosure {
+    /// Closes one row once more, to learn why it has each unit.
+    pub fn trail(&mut self, table: &mut UnitTable, start: Start<'_>) -> Trail {
+        let mut closing = Closing {
+            closed: Closed::default(),
+            base: None,
+            open: Default::default(),
+            trail: Some(Trail {
+                by: By::Given,
+                row: start.units,
+                ran: start.ran,
+                units: FxHashMap::default(),
+                taken: FxHashMap::default(),
+            }),
+            names: self,
+            table,
+        };
+        closing.closed.modules.extend(start.modules);
+        let (last, first) = match start.stages.split_last() {
+            Some((last, first)) => (last.as_slice(), first),
+            None => (&[][..], &[][..]),
+        };
+        for stage in first {
+            closing.go_on(stage);
+        }
+        closing.lead(By::Runner);
+        for module in start.modules {
+            closing.look_into(*module);
+        }
+        closing.run();
+        closing.go_on(last);
+        let left: Vec<ModuleIndex> = start
+            .whole
+            .iter()
+            .filter(|(_, skeleton)| !closing.closed.units.contains(skeleton))
+            .map(|(module, _)| *module)
+            .collect();
+        closing.lead(By::Given);
+        for module in &left {
+            closing.note_taken(*module);
+        }
+        for module in left {
+            closing.hold(module);
+        }
+        closing.run();
+        match closing.trail {
+            Some(trail) => trail,
+            None => unreachable!("it was put there above"),
+        }
+    }
+}
+
+impl Closing<'_> {
+    fn go_on(&mut self, stage: &[UnitIndex]) {
+        self.lead(By::Given);
+        for unit in stage {
+            self.add(*unit);
+        }
+        self.run();
+    }
+
+    /// From now on `by` is what leads on; returns what was.
+    pub(super) fn lead(&mut self, by: By) -> By {
+        match &mut self.trail {
+            Some(trail) => std::mem::replace(&mut trail.by, by),
+            None => By::Given,
+        }
+    }
+
+    /// Whether `unit` can be part of what is closed.
+    pub(super) fn is_wanted(&self, unit: UnitIndex) -> bool {
+        self.trail.as_ref().is_none_or(|trail| unit < trail.row)
+    }
+
+    /// Notes that `unit` was reached.
+    pub(super) fn note(&mut self, unit: UnitIndex) {
+        if let Some(trail) = &mut self.trail {
+            trail.units.insert(unit, trail.by);
+        }
+    }
+
+    /// Notes that `module` was handed on.
+    pub(super) fn note_taken(&mut self, module: ModuleIndex) {
+        if let Some(trail) = &mut self.trail {
+            trail.taken.entry(module).or_insert(trail.by);
+        }
+    }
+
+    /// Notes what a module can give before what those modules can.
+    pub(super) fn note_given(&mut self, modules: &[ModuleIndex]) {
+        if self.trail.is_some() {
+            for module in modules {
+                if self.has_module(*module) {
+                    self.note_taken(*module);
+                }
+            }
+        }
+    }
+
+    /// Goes on with `unit`: first, if it defines something, to its code that
+    /// ran.
+    pub(super) fn follow(&mut self, unit: UnitIndex) {
+        let Some(trail) = &self.trail else {
+            return;
+        };
+        let ran = trail.ran.get(&unit).cloned().unwrap_or_default();
+        self.lead(By::Ran(unit));
+        for code in ran {
+            self.add(code);
+        }
+        self.lead(By::Unit(unit));
+    }
+}
