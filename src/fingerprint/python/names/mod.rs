@@ -5,6 +5,7 @@
 //! that lets a statement raise changes the effects. A binding's value counts
 //! the effects before it: moving it across one changes it.
 
+pub(super) mod changes;
 mod marks;
 mod members;
 mod methods;
@@ -55,6 +56,20 @@ struct Parts {
 /// Of the imported names in `plain` it is known that they are classes, and
 /// that deriving from them does nothing of its own.
 pub(super) fn split(source: &Source<'_>, body: &[Stmt], plain: &BTreeSet<String>) -> Names {
+    let mut see: Digested<'_> = Box::new(|_, _| {});
+    split_seen(source, body, plain, &mut see)
+}
+
+/// Meets each statement that is an effect, and what is digested of it.
+type Digested<'s> = Box<dyn FnMut(&Stmt, &[u8]) + 's>;
+
+/// The same; `see` meets the effects, in order.
+fn split_seen(
+    source: &Source<'_>,
+    body: &[Stmt],
+    plain: &BTreeSet<String>,
+    see: &mut Digested<'_>,
+) -> Names {
     let mut stores = Stores::default();
     let mut reaching = Reaching::of_module(body);
     let once = bound_once(body);
@@ -125,6 +140,7 @@ pub(super) fn split(source: &Source<'_>, body: &[Stmt], plain: &BTreeSet<String>
         };
         if let Some(done) = done {
             before += 1;
+            see(statement, &done.bytes);
             effects.sink.bytes.extend(done.bytes);
             effects.sink.asks.extend(done.asks);
         }
