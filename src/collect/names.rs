@@ -140,7 +140,10 @@ impl NameClosure {
                 let unit = table.intern(unit);
                 self.bound[number as usize].push((at as ModuleIndex, unit));
                 if simple_name(name) != name {
-                    self.methods.entry(at as ModuleIndex).or_default().push(unit);
+                    self.methods
+                        .entry(at as ModuleIndex)
+                        .or_default()
+                        .push(unit);
                 }
             }
         }

@@ -120,7 +120,9 @@ impl<'a> Ways<'a> {
             if let Analysis::Parsed(_) = &*analysis {
                 let file = match unit.is_outside() {
                     true => unit.path.clone(),
-                    false => BString::from([row.root.as_bytes(), b"/", unit.path().as_bytes()].concat()),
+                    false => {
+                        BString::from([row.root.as_bytes(), b"/", unit.path().as_bytes()].concat())
+                    }
                 };
                 let module = Module {
                     file,
@@ -217,9 +219,7 @@ impl<'a> Ways<'a> {
     }
 
     fn is_test(&self, unit: &Unit) -> bool {
-        unit.kind == UnitKind::Code
-            && unit.path == self.row.file
-            && unit.name == self.row.function
+        unit.kind == UnitKind::Code && unit.path == self.row.file && unit.name == self.row.function
     }
 
     fn trail_of(&self, unit: &Unit) -> Option<By> {
@@ -513,6 +513,9 @@ impl<'a> Ways<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
 
 /// Whether ways lead to a unit of this kind.
 fn is_source(unit: &Unit) -> bool {

@@ -67,6 +67,15 @@ pub enum Change {
 }
 
 impl Change {
+    /// What two different fingerprints tell by themselves.
+    pub fn between(was: Fingerprint, is: Fingerprint) -> Change {
+        match (was, is) {
+            (Fingerprint::MISSING, _) => Change::Appeared,
+            (_, Fingerprint::MISSING) => Change::Missing,
+            _ => Change::Other,
+        }
+    }
+
     /// The word for it in JSON.
     pub fn kind(&self) -> &'static str {
         match self {
@@ -187,6 +196,17 @@ impl fmt::Display for Change {
 }
 
 impl Facts<'_> {
+    /// By which words the code of `unit` can reach any name of any module; empty
+    /// if that cannot be told.
+    pub fn wide_words(&self, unit: &Unit) -> Vec<String> {
+        let source = match unit.is_outside() {
+            true => None,
+            false => self.view().read(unit.path()).ok().flatten(),
+        };
+        let function = (unit.kind == UnitKind::Code).then_some(&*unit.name);
+        source.map_or_else(Vec::new, |source| python::wide_words(&source, function))
+    }
+
     /// What is different about `unit` between the state of `then` and this one;
     /// empty if nothing is.
     ///
@@ -213,7 +233,7 @@ impl Facts<'_> {
                 (None, _) | (_, None) => {}
             }
         }
-        Ok(coarse(was, is))
+        Ok(vec![Change::between(was, is)])
     }
 
     fn source_changes(
@@ -235,21 +255,18 @@ impl Facts<'_> {
                     let value = module.code.get(&unit.name).copied();
                     value.unwrap_or(Fingerprint::MISSING)
                 };
-                match coarse(value(was), value(is))[..] {
-                    [Change::Other] => vec![Change::Body],
-                    ref other => other.to_vec(),
+                match Change::between(value(was), value(is)) {
+                    Change::Other => vec![Change::Body],
+                    other => vec![other],
                 }
             }
             (_, Some(name)) => presence(name, was, is),
-            (UnitKind::Effects, _) => python::effect_changes(
-                (&was_source.0, &was_source.1),
-                (&is_source.0, &is_source.1),
-            ),
-            (UnitKind::Binding, _) => {
-                bound(&unit.name, was, is, |name| {
-                    python::binding_changes(&was_source.0, &is_source.0, name)
-                })
+            (UnitKind::Effects, _) => {
+                python::effect_changes((&was_source.0, &was_source.1), (&is_source.0, &is_source.1))
             }
+            (UnitKind::Binding, _) => bound(&unit.name, was, is, |name| {
+                python::binding_changes(&was_source.0, &is_source.0, name)
+            }),
             _ => {
                 let mut all = Vec::new();
                 let names = was.names.bindings.keys().chain(is.names.bindings.keys());
@@ -279,15 +296,6 @@ impl Facts<'_> {
     }
 }
 
-/// What two fingerprints tell by themselves.
-fn coarse(was: Fingerprint, is: Fingerprint) -> Vec<Change> {
-    vec![match (was, is) {
-        (Fingerprint::MISSING, _) => Change::Appeared,
-        (_, Fingerprint::MISSING) => Change::Missing,
-        _ => Change::Other,
-    }]
-}
-
 /// What is different about a binding; `compare` looks at what binds it if pure
 /// statements do so in both sources.
 fn bound(
@@ -307,7 +315,7 @@ fn bound(
         }
         (Some(_), None) if is.effect_names.contains(name) => vec![Change::Impure],
         (None, Some(_)) if was.effect_names.contains(name) => vec![Change::Pure],
-        _ => coarse(was.binding(name), is.binding(name)),
+        _ => vec![Change::between(was.binding(name), is.binding(name))],
     }
 }
 
@@ -316,8 +324,14 @@ fn presence(name: &str, was: &ModuleUnits, is: &ModuleUnits) -> Vec<Change> {
     bound(name, was, is, |name| {
         let needed = |module: &ModuleUnits| module.names.classes.get(name).cloned();
         match (needed(was), needed(is)) {
-            (Some(_), None) => vec![Change::Kind("a class that does nothing to subclasses", "none")],
-            (None, Some(_)) => vec![Change::Kind("no class that does nothing to subclasses", "one")],
+            (Some(_), None) => vec![Change::Kind(
+                "a class that does nothing to subclasses",
+                "none",
+            )],
+            (None, Some(_)) => vec![Change::Kind(
+                "no class that does nothing to subclasses",
+                "one",
+            )],
             (old, new) if old != new => vec![Change::Bases],
             _ => Vec::new(),
         }
@@ -332,21 +346,27 @@ mod tests {
     fn words_name_what_changed() {
         let say = |change: Change| change.to_string();
         assert_eq!(say(Change::Default("x".into())), "default of `x` changed");
-        assert_eq!(say(Change::EffectAdded(3)), "effect statement at line 3 added");
+        assert_eq!(
+            say(Change::EffectAdded(3)),
+            "effect statement at line 3 added"
+        );
         assert_eq!(
             say(Change::Place(2, 1)),
             "comes after 1 effect statement, was after 2"
         );
         let of = Change::Of("RATE".into(), Box::new(Change::Value));
         assert_eq!(of.to_string(), "`RATE`: value changed");
-        assert_eq!((of.kind(), of.of(), of.name()), ("value", Some("RATE"), None));
+        assert_eq!(
+            (of.kind(), of.of(), of.name()),
+            ("value", Some("RATE"), None)
+        );
     }
 
     #[test]
     fn fingerprints_alone_tell_what_appeared_and_what_is_gone() {
         let (missing, some) = (Fingerprint::MISSING, Fingerprint([1; 16]));
-        assert_eq!(coarse(missing, some), [Change::Appeared]);
-        assert_eq!(coarse(some, missing), [Change::Missing]);
-        assert_eq!(coarse(some, Fingerprint([2; 16])), [Change::Other]);
+        assert_eq!(Change::between(missing, some), Change::Appeared);
+        assert_eq!(Change::between(some, missing), Change::Missing);
+        assert_eq!(Change::between(some, Fingerprint([2; 16])), Change::Other);
     }
 }

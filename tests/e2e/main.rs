@@ -15,3 +15,4 @@ mod harness;
 mod smoke;
 mod stores;
 mod table;
+mod why;

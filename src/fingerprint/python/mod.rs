@@ -33,6 +33,7 @@ use ruff_text_size::Ranged;
 
 use self::digest::Sink;
 use self::names::changes::{self, Parsed};
+use self::names::widely;
 use self::source::Source;
 use self::walk::Walker;
 use super::{Analysis, Change, DIGEST_VERSION, ModuleUnits, Names, Reach};
@@ -86,6 +87,14 @@ pub(super) fn effect_changes(
     })
 }
 
+/// By which words the code of a unit can reach any name of any module:
+/// `function` is the name of a `code` unit; without it, code outside functions.
+pub(super) fn wide_words(source: &[u8], function: Option<&str>) -> Vec<String> {
+    let look =
+        |source: &Source<'_>, body: &[Stmt]| widely::words(Parsed { source, body }, function);
+    with_module(source, look).unwrap_or_default()
+}
+
 /// Compares two sources; of one that cannot be parsed nothing is told.
 fn of_both(
     was: &[u8],
@@ -100,10 +109,7 @@ fn of_both(
 }
 
 /// What `look` makes of the syntax of a source.
-fn with_module<T>(
-    bytes: &[u8],
-    look: impl FnOnce(&Source<'_>, &[Stmt]) -> T,
-) -> Result<T, String> {
+fn with_module<T>(bytes: &[u8], look: impl FnOnce(&Source<'_>, &[Stmt]) -> T) -> Result<T, String> {
     let source = Source::decode(bytes)?;
     let depth = depth::bound(&source.text).ok_or("it is nested too deeply")?;
     // The parser and the walk see to their own stack; dropping a deep tree,

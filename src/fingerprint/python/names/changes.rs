@@ -307,7 +307,9 @@ fn parameters(
 fn layout(def: &ast::StmtFunctionDef) -> Vec<(u8, String)> {
     let parameters = &def.parameters;
     let many = |kind: u8, all: &[ast::ParameterWithDefault]| -> Vec<(u8, String)> {
-        all.iter().map(|one| (kind, one.name().to_string())).collect()
+        all.iter()
+            .map(|one| (kind, one.name().to_string()))
+            .collect()
     };
     let one = |kind: u8, one: &Option<Box<ast::Parameter>>| {
         one.as_ref().map(|one| (kind, one.name.to_string()))

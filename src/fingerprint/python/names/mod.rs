@@ -15,6 +15,7 @@ mod stores;
 #[cfg(test)]
 mod tests;
 mod uses;
+pub(super) mod widely;
 
 use std::collections::{BTreeMap, BTreeSet};
 
