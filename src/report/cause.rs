@@ -125,7 +125,7 @@ fn chain(cause: &Cause) -> String {
 
 /// Why all of the module called `name` was taken; the last step did it.
 fn whole_text(way: &Way, name: &str, whole: &Whole) -> String {
-    let by = way.steps.last().map(|step| place(step));
+    let by = way.steps.last().map(place);
     let by = by.unwrap_or_else(|| "the test".to_owned());
     match whole {
         Whole::Value => format!("module `{name}` is used as a value in {by}"),

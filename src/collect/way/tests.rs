@@ -115,7 +115,7 @@ fn shortest_chains_from_the_test() {
         [
             format!("Test: {test}"),
             format!("Test: {test} → pkg.core#make"),
-            format!("Test: {test} → pkg.core#make → pkg.core#Thing"),
+            format!("Test: {test} → pkg.core#make → pkg.core#Thing → pkg.core#Kind"),
             format!("Test: {test} → pkg.core#make → pkg.core#Thing.m"),
             "Seen: ".to_owned(),
             "Test: ".to_owned(),

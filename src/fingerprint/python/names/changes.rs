@@ -478,16 +478,21 @@ pub(in crate::fingerprint::python) fn effects(
         };
     }
     for (gone, come) in gaps {
+        let (gone, come) = (&old[gone], &new[come]);
         let paired = gone.len().min(come.len());
-        for at in 0..paired {
-            found.push(Change::EffectChanged(new[come.start + at].line));
-        }
-        for at in gone.start + paired..gone.end {
-            found.push(Change::EffectRemoved(old[at].line));
-        }
-        for at in come.start + paired..come.end {
-            found.push(Change::EffectAdded(new[at].line));
-        }
+        let lines =
+            |effects: &[Effect]| -> Vec<u32> { effects.iter().map(|effect| effect.line).collect() };
+        found.extend(
+            lines(&come[..paired])
+                .into_iter()
+                .map(Change::EffectChanged),
+        );
+        found.extend(
+            lines(&gone[paired..])
+                .into_iter()
+                .map(Change::EffectRemoved),
+        );
+        found.extend(lines(&come[paired..]).into_iter().map(Change::EffectAdded));
     }
     found
 }
