@@ -526,9 +526,11 @@ impl Closing<'_> {
     /// were defined as, come together to reading them all.
     fn look_up(&mut self, reach: &Reach) {
         let had_both = self.reads_all_methods();
+        self.note_look_up(reach.looks_up, reach.reads_definitions);
         self.closed.looks_up |= reach.looks_up;
         self.closed.reads_definitions |= reach.reads_definitions;
         if self.reads_all_methods() && !had_both {
+            self.lead_to_methods();
             for module in self.all_modules() {
                 self.read_methods(module);
             }

@@ -23,7 +23,7 @@ pub struct Way {
     pub origin: Origin,
     /// From what was there first to what leads to the unit.
     pub steps: Vec<Step>,
-    /// If the unit is all of a module, why it was taken so.
+    /// If the unit is all of a module, or was taken with all methods, why.
     pub whole: Option<Whole>,
 }
 
@@ -54,7 +54,8 @@ pub struct Step {
     pub whole: Option<Whole>,
 }
 
-/// Why all of a module was taken. Who did it is the step before.
+/// Why all of a module was taken, or all methods. Who did it is the step
+/// before.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Whole {
     /// The module is used as a value.
@@ -67,6 +68,9 @@ pub enum Whole {
     Wide(Vec<String>),
     /// A module that was handed on, which is called so, can give it.
     Given(String),
+    /// Code gets at methods by names that nobody spells, and other code, which
+    /// is called so, reads what methods are defined as.
+    Methods(String),
     /// The runner asks for names that it does not spell.
     Runner,
     /// Only the process that ran the test knew.
@@ -179,7 +183,15 @@ impl<'a> Ways<'a> {
             UnitKind::Effects => self.import_of(module),
             UnitKind::Skeleton => self.to_whole(module),
             _ if self.is_test(unit) => self.from(Origin::Test),
-            _ => self.back(self.trail_of(unit), unit),
+            _ => Way {
+                whole: match self.trail_of(unit) {
+                    Some(By::Methods(_, reads)) => {
+                        Some(Whole::Methods(self.name(self.table.get(reads))))
+                    }
+                    _ => None,
+                },
+                ..self.back(self.trail_of(unit), unit)
+            },
         };
         way.steps.reverse();
         drop_definitions(&mut way.steps, unit);
@@ -241,7 +253,9 @@ impl<'a> Ways<'a> {
 
     fn why_whole(&self, module: ModuleIndex) -> Whole {
         match self.trail.taken(module) {
-            Some(By::Unit(unit) | By::Ran(unit)) => self.taken_by(unit, module),
+            Some(By::Unit(unit) | By::Ran(unit) | By::Methods(unit, _)) => {
+                self.taken_by(unit, module)
+            }
             Some(By::Module(from)) => Whole::Given(self.shown(from)),
             Some(By::Runner) => Whole::Runner,
             Some(By::Given) => Whole::Seen,
@@ -322,7 +336,7 @@ impl<'a> Ways<'a> {
                         ..self.from(Origin::Runner)
                     };
                 }
-                Some(By::Unit(unit) | By::Ran(unit)) => {
+                Some(By::Unit(unit) | By::Ran(unit) | By::Methods(unit, _)) => {
                     let unit = self.table.get(unit).clone();
                     match (unit.kind, self.by_path.get(&unit.path)) {
                         (UnitKind::Skeleton, Some(module)) => {

@@ -56,6 +56,9 @@ pub enum Change {
     EffectRemoved(u32),
     /// By line, in the new source.
     EffectChanged(u32),
+    /// A statement that defines this name and does more: by line, in the new
+    /// source, and what is different about the definition.
+    Effect(u32, String, Box<Change>),
     /// The same effects in another order.
     EffectOrder,
     /// A name of the module that is part of the unit, and what is different
@@ -108,7 +111,7 @@ impl Change {
             Change::EffectRemoved(_) => "effect-removed",
             Change::EffectChanged(_) => "effect-changed",
             Change::EffectOrder => "effect-order",
-            Change::Of(_, inner) => inner.kind(),
+            Change::Of(_, inner) | Change::Effect(.., inner) => inner.kind(),
             Change::Syntax => "syntax",
             Change::Other => "other",
         }
@@ -124,7 +127,7 @@ impl Change {
             | Change::MemberAdded(name)
             | Change::MemberRemoved(name)
             | Change::MemberChanged(name) => Some(name),
-            Change::Of(_, inner) => inner.name(),
+            Change::Of(_, inner) | Change::Effect(.., inner) => inner.name(),
             _ => None,
         }
     }
@@ -135,16 +138,17 @@ impl Change {
         match self {
             Change::EffectAdded(line)
             | Change::EffectRemoved(line)
-            | Change::EffectChanged(line) => Some(*line),
+            | Change::EffectChanged(line)
+            | Change::Effect(line, ..) => Some(*line),
             Change::Of(_, inner) => inner.line(),
             _ => None,
         }
     }
 
-    /// Of a unit that holds several names: which one it is about.
+    /// Of a unit that holds several definitions: which one it is about.
     pub fn of(&self) -> Option<&str> {
         match self {
-            Change::Of(name, _) => Some(name),
+            Change::Of(name, _) | Change::Effect(_, name, _) => Some(name),
             _ => None,
         }
     }
@@ -187,6 +191,9 @@ impl fmt::Display for Change {
                 write!(f, "effect statement removed, was at line {line}")
             }
             Change::EffectChanged(line) => write!(f, "effect statement at line {line} changed"),
+            Change::Effect(line, name, inner) => {
+                write!(f, "`{name}`, an effect statement at line {line}: {inner}")
+            }
             Change::EffectOrder => f.write_str("order of effect statements changed"),
             Change::Of(name, inner) => write!(f, "`{name}`: {inner}"),
             Change::Syntax => f.write_str("its syntax was or is not readable"),

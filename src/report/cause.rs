@@ -44,10 +44,11 @@ fn way_text(cause: &Cause) -> String {
     let way = &cause.way;
     let mut parts = Vec::new();
     if let Some(whole) = &way.whole {
-        parts.push(format!(
-            "taken whole: {}",
-            whole_text(way, &cause.name, whole)
-        ));
+        let taken = match whole {
+            Whole::Methods(_) => "taken with all methods",
+            _ => "taken whole",
+        };
+        parts.push(format!("{taken}: {}", whole_text(way, &cause.name, whole)));
     }
     let kind = cause.unit.kind;
     if kind == UnitKind::Code && !is_the_test(cause) {
@@ -139,6 +140,9 @@ fn whole_text(way: &Way, name: &str, whole: &Whole) -> String {
             format!("{} in {by} can reach any name", words.join(", "))
         }
         Whole::Given(from) => format!("`{from}`, which is handed on, can give it"),
+        Whole::Methods(reads) => format!(
+            "{by} gets at methods by names that nobody spells, and `{reads}` reads definitions"
+        ),
         Whole::Runner => "the runner asks for names that it does not spell".to_owned(),
         Whole::Seen => "seen at run time".to_owned(),
     }
@@ -248,6 +252,7 @@ impl From<&Whole> for WholeJson {
             Whole::Star => ("star-import", Vec::new(), None),
             Whole::Wide(words) => ("wide", words.clone(), None),
             Whole::Given(from) => ("given", Vec::new(), Some(from.clone())),
+            Whole::Methods(reads) => ("methods", Vec::new(), Some(reads.clone())),
             Whole::Runner => ("runner", Vec::new(), None),
             Whole::Seen => ("seen", Vec::new(), None),
         };

@@ -236,3 +236,22 @@ fn sources_that_are_not_at_hand() {
         ["Lost: ", "Seen: "]
     );
 }
+
+#[test]
+fn code_that_reads_all_methods() {
+    let files = [
+        (
+            "a.py",
+            "class C:\n    def m(self, x=1):\n        pass\ndef look(o, n):\n    return getattr(o, n)\ndef read(o):\n    return o.__doc__\n",
+        ),
+        (
+            TEST,
+            "import a\ndef test():\n    a.read(a.look(a.C(), 'M'.lower()))\n",
+        ),
+    ];
+    let ran = ["tests/test_a.py#test", "a.py#look", "a.py#read"];
+    assert_eq!(
+        told(&files, &ran, &[], &[binding("a.py", "C.m")]),
+        ["Test: tests/test_a.py::test → a.py#look | Methods(\"a.py#read\")"]
+    );
+}

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use ruff_python_ast::{self as ast, AnyParameterRef, Expr, Stmt};
 
 use super::methods::take_apart;
-use super::{Digested, alone, split_seen, start, walked};
+use super::{Digested, alone, header, split_seen, start, walked};
 use crate::fingerprint::changes::Change;
 use crate::fingerprint::python::source::Source;
 use crate::fingerprint::python::walk::Walker;
@@ -82,7 +82,13 @@ pub(in crate::fingerprint::python) fn binding(
     let (old, new) = (definitions(was, name), definitions(is, name));
     pairs(&old, &new, |old, new| match (old, new) {
         (Definition::Function(old), Definition::Function(new)) => function((was, old), (is, new)),
-        (Definition::Class(old), Definition::Class(new)) => class((was, old), (is, new)),
+        // What of its methods is a binding of its own, does not count here.
+        (Definition::Class(old), Definition::Class(new)) => {
+            match (take_apart(old).0, take_apart(new).0) {
+                (Stmt::ClassDef(old), Stmt::ClassDef(new)) => class((was, &old), (is, &new)),
+                _ => Vec::new(),
+            }
+        }
         (Definition::Value(old), Definition::Value(new)) => value((was, old), (is, new)),
         (Definition::Import(old), Definition::Import(new)) => {
             let form = |of: Parsed<'_>, statement| alone(of.source, statement, name);
@@ -326,22 +332,18 @@ fn class(
     (was, old): (Parsed<'_>, &ast::StmtClassDef),
     (is, new): (Parsed<'_>, &ast::StmtClassDef),
 ) -> Vec<Change> {
-    // What of its methods is a binding of its own, does not count here.
-    let (Stmt::ClassDef(old), Stmt::ClassDef(new)) = (take_apart(old).0, take_apart(new).0) else {
-        return Vec::new();
-    };
     let mut found = Vec::new();
     let decorators = |of: Parsed<'_>, def: &ast::StmtClassDef| {
         of.exprs(def.decorator_list.iter().map(|one| &one.expression))
     };
     differ(
         &mut found,
-        decorators(was, &old),
-        decorators(is, &new),
+        decorators(was, old),
+        decorators(is, new),
         Change::Decorators,
     );
     let bases = |of: Parsed<'_>, def: &ast::StmtClassDef| of.exprs(def.bases());
-    differ(&mut found, bases(was, &old), bases(is, &new), Change::Bases);
+    differ(&mut found, bases(was, old), bases(is, new), Change::Bases);
     let keywords = |of: Parsed<'_>, def: &ast::StmtClassDef| {
         let names = def.keywords().iter().map(|one| one.arg.as_deref());
         let names: Vec<Option<String>> = names.map(|name| name.map(str::to_owned)).collect();
@@ -349,8 +351,8 @@ fn class(
     };
     differ(
         &mut found,
-        keywords(was, &old),
-        keywords(is, &new),
+        keywords(was, old),
+        keywords(is, new),
         Change::ClassKeywords,
     );
     differ(
@@ -359,7 +361,7 @@ fn class(
         is.exprs(docstring(&new.body)),
         Change::Docstring,
     );
-    found.extend(members((was, &old), (is, &new)));
+    found.extend(members((was, old), (is, new)));
     found
 }
 
@@ -441,15 +443,48 @@ fn value((was, old): (Parsed<'_>, &Stmt), (is, new): (Parsed<'_>, &Stmt)) -> Vec
 struct Effect {
     line: u32,
     form: Form,
+    /// What it defines, if it does: of a class the header alone, if nothing
+    /// else is digested.
+    definition: Option<Stmt>,
+}
+
+impl Effect {
+    fn new(of: Parsed<'_>, statement: &Stmt, form: &[u8]) -> Effect {
+        let whole = |statement: &Stmt| (of.statement(statement) == form).then(|| statement.clone());
+        Effect {
+            line: of.source.line_at(start(statement)),
+            form: form.to_vec(),
+            definition: match statement {
+                Stmt::ClassDef(_) => whole(statement).or_else(|| whole(&header(statement))),
+                Stmt::FunctionDef(_) => whole(statement),
+                _ => None,
+            },
+        }
+    }
+}
+
+/// What is different between two effects that stand in the same place.
+fn effect((was, old): (Parsed<'_>, &Effect), (is, new): (Parsed<'_>, &Effect)) -> Vec<Change> {
+    let (name, changes) = match (&old.definition, &new.definition) {
+        (Some(Stmt::ClassDef(old)), Some(Stmt::ClassDef(new))) if old.name == new.name => {
+            (&new.name, class((was, old), (is, new)))
+        }
+        (Some(Stmt::FunctionDef(old)), Some(Stmt::FunctionDef(new))) if old.name == new.name => {
+            (&new.name, function((was, old), (is, new)))
+        }
+        _ => return vec![Change::EffectChanged(new.line)],
+    };
+    if changes.is_empty() {
+        return vec![Change::EffectChanged(new.line)];
+    }
+    let of = |change| Change::Effect(new.line, name.to_string(), Box::new(change));
+    changes.into_iter().map(of).collect()
 }
 
 fn effects_of(of: Parsed<'_>, plain: &BTreeSet<String>) -> Vec<Effect> {
     let mut effects = Vec::new();
     let mut see: Digested<'_> = Box::new(|statement, form| {
-        effects.push(Effect {
-            line: of.source.line_at(start(statement)),
-            form: form.to_vec(),
-        });
+        effects.push(Effect::new(of, statement, form));
     });
     split_seen(of.source, of.body, plain, &mut see);
     drop(see);
@@ -482,11 +517,9 @@ pub(in crate::fingerprint::python) fn effects(
         let paired = gone.len().min(come.len());
         let lines =
             |effects: &[Effect]| -> Vec<u32> { effects.iter().map(|effect| effect.line).collect() };
-        found.extend(
-            lines(&come[..paired])
-                .into_iter()
-                .map(Change::EffectChanged),
-        );
+        for (old, new) in gone.iter().zip(come) {
+            found.extend(effect((was, old), (is, new)));
+        }
         found.extend(
             lines(&gone[paired..])
                 .into_iter()

@@ -25,7 +25,7 @@ fn binding(was: &str, is: &str, name: &str) -> String {
 }
 
 fn effects(was: &str, is: &str) -> String {
-    let plain = BTreeSet::new();
+    let plain: BTreeSet<String> = ["A".to_owned(), "B".to_owned()].into();
     words(&effect_changes(
         (was.as_bytes(), &plain),
         (is.as_bytes(), &plain),
@@ -174,7 +174,12 @@ fn statements_that_do_more_than_bind() {
             "g(1)\nf()\n",
             "order of effect statements changed",
         ),
-        ("h()", "h(x=1)", "effect statement at line 4 changed"),
+        (
+            "h()",
+            "h(x=1)",
+            "`h`, an effect statement at line 4: parameter `x` added",
+        ),
+        ("def h", "def i", "effect statement at line 4 changed"),
         (
             "f()\ng(1)\n",
             "f()\nx()\ny()\ng(1)\nz()\n",
@@ -185,6 +190,39 @@ fn statements_that_do_more_than_bind() {
         ("n = 1\n", "n = 1\nm = 1\n", ""),
         ("return 1", "return 2", ""),
         ("f()\n", "f()  # why\n\n", ""),
+    ] {
+        let is = was.replacen(old, new, 1);
+        assert_ne!(was, is);
+        assert_eq!(effects(was, &is), told, "{old} → {new}");
+    }
+}
+
+#[test]
+fn classes_that_do_more_than_bind() {
+    let whole = "@register\nclass C(A):\n    def m(self, a=1):\n        return a\n";
+    let header = "from x import A, B\nclass C(A, B):\n    y = 1\n";
+    for (was, old, new, told) in [
+        (
+            whole,
+            "(A)",
+            "(B)",
+            "`C`, an effect statement at line 1: bases changed",
+        ),
+        (
+            whole,
+            "a=1",
+            "a=2",
+            "`C`, an effect statement at line 1: member `m` changed",
+        ),
+        (whole, "return a", "return 1", ""),
+        (
+            header,
+            "(A, B)",
+            "(B, A)",
+            "`C`, an effect statement at line 2: bases changed",
+        ),
+        // That is its binding.
+        (header, "y = 1", "y = 2", ""),
     ] {
         let is = was.replacen(old, new, 1);
         assert_ne!(was, is);
