@@ -18,7 +18,7 @@ use std::rc::Rc;
 use bstr::{BStr, BString};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-pub use self::trail::{By, Start, Trail};
+pub use self::trail::{By, Ran, Start, Trail};
 use super::graph::NodeId;
 use super::modules::{ModuleIndex, Modules};
 use super::units::{UnitIndex, UnitTable};

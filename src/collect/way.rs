@@ -12,7 +12,7 @@ use bstr::{BStr, BString, ByteSlice};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::modules::{Module, ModuleIndex};
-use super::names::{By, NameClosure, Start, Trail};
+use super::names::{By, NameClosure, Ran, Start, Trail};
 use super::units::{UnitIndex, UnitTable};
 use crate::fingerprint::{Analysis, Import, Uses, name_hash};
 use crate::matrix::{Unit, UnitKind};
@@ -157,7 +157,7 @@ impl<'a> Ways<'a> {
             modules: &imported,
             stages: &stages(&row, &by_path),
             whole: &modules_of(UnitKind::Skeleton),
-            ran: definitions_of_code(&row.units),
+            ran: Ran::of(&row.units),
             units: count,
         };
         let trail = names.trail(&mut table, start);
@@ -561,28 +561,6 @@ fn stages(row: &RowOf<'_>, by_path: &FxHashMap<BString, ModuleIndex>) -> [Vec<Un
         stages[stage].push(at as UnitIndex);
     }
     stages
-}
-
-/// By binding of a function or a class: its code that ran.
-fn definitions_of_code(units: &[Unit]) -> FxHashMap<UnitIndex, Vec<UnitIndex>> {
-    let bindings: FxHashMap<(&BStr, &str), UnitIndex> = units
-        .iter()
-        .enumerate()
-        .filter(|(_, unit)| unit.kind == UnitKind::Binding)
-        .map(|(at, unit)| ((unit.path(), &*unit.name), at as UnitIndex))
-        .collect();
-    let mut ran: FxHashMap<UnitIndex, Vec<UnitIndex>> = FxHashMap::default();
-    for (at, unit) in units.iter().enumerate() {
-        if unit.kind != UnitKind::Code {
-            continue;
-        }
-        let outermost = unit.name.split('.').next().unwrap_or_default();
-        let own = bindings.get(&(unit.path(), &*unit.name));
-        if let Some(binding) = own.or_else(|| bindings.get(&(unit.path(), outermost))) {
-            ran.entry(*binding).or_default().push(at as UnitIndex);
-        }
-    }
-    ran
 }
 
 /// A function's code says its name already.

@@ -10,6 +10,8 @@ use crate::pipeline::Cause;
 
 /// How many causes people are told; JSON has all.
 const MOST: usize = 5;
+/// How many steps of a way people are told.
+const MOST_STEPS: usize = 6;
 /// How many differences of one unit people are told.
 const MOST_CHANGES: usize = 4;
 
@@ -120,6 +122,11 @@ fn chain(cause: &Cause) -> String {
             text.push_str(&format!(" ({note})"));
         }
         steps.push(text);
+    }
+    if steps.len() > MOST_STEPS {
+        let left_out = steps.len() - MOST_STEPS;
+        let few = format!("({left_out} more)");
+        steps.splice(2..2 + left_out, [few]);
     }
     steps.join(" → ")
 }
@@ -272,5 +279,150 @@ fn origin_word(origin: Origin) -> &'static str {
         Origin::Runner => "runner",
         Origin::Seen => "seen",
         Origin::Lost => "lost",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matrix::{Fingerprint, Unit};
+
+    fn step(kind: UnitKind, name: &str) -> Step {
+        Step {
+            unit: Unit::new(kind, "a.py", name),
+            name: format!("a#{name}"),
+            whole: None,
+        }
+    }
+
+    fn cause(kind: UnitKind, name: &str, way: Way) -> Cause {
+        let step = step(kind, name);
+        Cause {
+            unit: step.unit,
+            name: step.name,
+            from: Fingerprint([1; 16]),
+            to: Fingerprint([2; 16]),
+            changes: vec![Change::Other],
+            way,
+        }
+    }
+
+    fn way(origin: Origin, steps: Vec<Step>) -> Way {
+        Way {
+            origin,
+            steps,
+            whole: None,
+        }
+    }
+
+    /// What people are told of every kind of way.
+    #[test]
+    fn ways_in_words() {
+        use Origin::{Imported, Lost, Ran, Runner, Seen, Test};
+        use UnitKind::{Binding, Code, Effects, File, Skeleton};
+        let f = || vec![step(Code, "f")];
+        let import = || vec![step(Effects, "m")];
+        let whole = |whole: Whole| Way {
+            whole: Some(whole),
+            ..way(Test, f())
+        };
+        let held = Step {
+            whole: Some(Whole::Value),
+            ..step(Skeleton, "m")
+        };
+        let long: Vec<Step> = "bcdefghi"
+            .chars()
+            .map(|c| step(Code, &c.to_string()))
+            .collect();
+        let causes = [
+            cause(Code, "f", way(Test, vec![])),
+            cause(Effects, "", way(Test, vec![])),
+            cause(Code, "g", way(Ran, vec![])),
+            cause(Code, "g", way(Test, f())),
+            cause(Binding, "x", way(Ran, f())),
+            cause(Binding, "x", way(Imported, import())),
+            cause(Binding, "x?", way(Imported, import())),
+            cause(Effects, "x", way(Test, import())),
+            cause(Effects, "x", way(Runner, import())),
+            cause(Binding, "x", way(Runner, vec![])),
+            cause(Binding, "x", way(Test, [f(), vec![held]].concat())),
+            cause(Binding, "x", way(Test, long)),
+            cause(Skeleton, "", whole(Whole::Value)),
+            cause(Skeleton, "", whole(Whole::OwnNames)),
+            cause(
+                Skeleton,
+                "",
+                whole(Whole::Wide(vec!["eval".into(), "exec".into()])),
+            ),
+            cause(Skeleton, "", whole(Whole::Wide(vec![]))),
+            cause(Skeleton, "", whole(Whole::Given("b".into()))),
+            cause(
+                Skeleton,
+                "",
+                Way {
+                    whole: Some(Whole::Star),
+                    ..way(Imported, import())
+                },
+            ),
+            cause(
+                Skeleton,
+                "",
+                Way {
+                    whole: Some(Whole::Seen),
+                    ..way(Seen, vec![])
+                },
+            ),
+            cause(
+                Skeleton,
+                "",
+                Way {
+                    whole: Some(Whole::Runner),
+                    ..way(Runner, vec![])
+                },
+            ),
+            cause(Binding, "C.m", whole(Whole::Methods("g".into()))),
+            cause(File, "", way(Seen, vec![])),
+            cause(Code, "g", way(Lost, vec![])),
+            cause(Binding, "x", way(Lost, vec![])),
+        ];
+        let lines: Vec<String> = causes.iter().map(line).collect();
+        insta::assert_snapshot!(lines.join("\n"), @r"
+        `a#f` (changed), the test itself
+        `a#` (changed), the test's own file
+        `a#g` (changed), which ran
+        `a#g` (changed), which ran, reached through `a#f`
+        `a#x` (changed), reached through `a#f` (which ran)
+        `a#x` (changed), reached through `a#m` (when it was imported)
+        `a#x?` (changed), which import statements ask for in `a#m`
+        `a#x` (changed), imported through `a#m`
+        `a#x` (changed), imported by the runner through `a#m`
+        `a#x` (changed), which the runner asks for by itself
+        `a#x` (changed), reached through `a#f` → `a#m` (whole: module `a#m` is used as a value in `a#f`)
+        `a#x` (changed), reached through `a#b` → `a#c` → (2 more) → `a#f` → `a#g` → `a#h` → `a#i`
+        `a#` (changed), taken whole: module `a#` is used as a value in `a#f`, reached through `a#f`
+        `a#` (changed), taken whole: `a#f` can get at all names of its own module, reached through `a#f`
+        `a#` (changed), taken whole: `eval`, `exec` in `a#f` can reach any name, reached through `a#f`
+        `a#` (changed), taken whole: `a#f` can reach any name of any module, reached through `a#f`
+        `a#` (changed), taken whole: `b`, which is handed on, can give it, reached through `a#f`
+        `a#` (changed), taken whole: star import in the statements of `a#m`, reached through `a#m` (when it was imported)
+        `a#` (changed), taken whole: seen at run time
+        `a#` (changed), taken whole: the runner asks for names that it does not spell
+        `a#C.m` (changed), taken with all methods: `a#f` gets at methods by names that nobody spells, and `g` reads definitions, reached through `a#f`
+        `a#` (changed), seen at run time
+        `a#g` (changed), which ran, reached by a way that cannot be told: its source as recorded is not at hand
+        `a#x` (changed), reached by a way that cannot be told: its source as recorded is not at hand
+        ");
+    }
+
+    #[test]
+    fn people_are_told_the_first_causes() {
+        let one = || cause(UnitKind::Code, "f", way(Origin::Ran, vec![]));
+        let lines = |count: usize| {
+            let causes: Vec<Cause> = (0..count).map(|_| one()).collect();
+            cause_lines(&causes)
+        };
+        assert_eq!(lines(5).len(), 5);
+        assert_eq!(lines(6)[5], "and 1 more unit changed (see --json)");
+        assert_eq!(lines(8)[5], "and 3 more units changed (see --json)");
     }
 }

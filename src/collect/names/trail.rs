@@ -5,11 +5,14 @@
 //! those that say most to people first, and within a stage what is nearest is
 //! reached first: so the trail is one of shortest chains.
 
+use bstr::{BStr, BString};
 use rustc_hash::FxHashMap;
 
 use super::{Closed, Closing, NameClosure};
 use crate::collect::modules::ModuleIndex;
 use crate::collect::units::{UnitIndex, UnitTable};
+use crate::fingerprint::{name_hash, simple_name};
+use crate::matrix::{Unit, UnitKind};
 
 /// Why something is part of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,8 +39,7 @@ pub struct Trail {
     by: By,
     /// Units from here on are not part of the row.
     row: UnitIndex,
-    /// By binding: the code that ran and that it is the definition of.
-    ran: FxHashMap<UnitIndex, Vec<UnitIndex>>,
+    ran: Ran,
     units: FxHashMap<UnitIndex, By>,
     /// Why each module that was handed on is.
     taken: FxHashMap<ModuleIndex, By>,
@@ -57,6 +59,57 @@ impl Trail {
     }
 }
 
+/// The code that ran, by what leads to it.
+///
+/// To be in a row, code needs no way by names. But people want to know how the
+/// test came to it, and mostly that is by its name.
+#[derive(Debug, Default)]
+pub struct Ran {
+    /// By the binding that is its definition.
+    by_binding: FxHashMap<UnitIndex, Vec<UnitIndex>>,
+    /// Where effects define it: by the hash of the name that it is asked for by.
+    by_name: FxHashMap<u32, Vec<UnitIndex>>,
+    /// The same, by path and name of the top level.
+    by_global: FxHashMap<(BString, String), Vec<UnitIndex>>,
+}
+
+impl Ran {
+    /// The code among the units of a row.
+    pub fn of(units: &[Unit]) -> Ran {
+        let bindings: FxHashMap<(&BStr, &str), UnitIndex> = units
+            .iter()
+            .enumerate()
+            .filter(|(_, unit)| unit.kind == UnitKind::Binding)
+            .map(|(at, unit)| ((unit.path(), &*unit.name), at as UnitIndex))
+            .collect();
+        let mut ran = Ran::default();
+        for (at, unit) in units.iter().enumerate() {
+            if unit.kind != UnitKind::Code {
+                continue;
+            }
+            let at = at as UnitIndex;
+            let outermost = unit.name.split('.').next().unwrap_or_default();
+            let own = bindings.get(&(unit.path(), &*unit.name));
+            if let Some(binding) = own.or_else(|| bindings.get(&(unit.path(), outermost))) {
+                ran.by_binding.entry(*binding).or_default().push(at);
+                continue;
+            }
+            // Methods with special names run because somebody has the class.
+            let simple = simple_name(&unit.name);
+            let asked = match simple.starts_with("__") {
+                true => outermost,
+                false => simple,
+            };
+            ran.by_name.entry(name_hash(asked)).or_default().push(at);
+            if asked == outermost {
+                let global = (unit.path.clone(), outermost.to_owned());
+                ran.by_global.entry(global).or_default().push(at);
+            }
+        }
+        ran
+    }
+}
+
 /// What a row is made of.
 pub struct Start<'a> {
     pub modules: &'a [ModuleIndex],
@@ -65,8 +118,7 @@ pub struct Start<'a> {
     /// Modules that are whole in the row for a reason that only the run knew,
     /// if the closure does not come to it.
     pub whole: &'a [(ModuleIndex, UnitIndex)],
-    /// By binding: the code that ran and that it is the definition of.
-    pub ran: FxHashMap<UnitIndex, Vec<UnitIndex>>,
+    pub ran: Ran,
     /// How many units of the table, the first ones, are the row's.
     pub units: UnitIndex,
 }
@@ -201,11 +253,52 @@ impl Closing<'_> {
         let Some(trail) = &self.trail else {
             return;
         };
-        let ran = trail.ran.get(&unit).cloned().unwrap_or_default();
+        let mut ran = trail.ran.by_binding.get(&unit).cloned().unwrap_or_default();
+        ran.extend(self.defined_by_effects(trail, unit));
         self.lead(By::Ran(unit));
         for code in ran {
             self.add(code);
         }
         self.lead(By::Unit(unit));
+    }
+
+    /// The code that ran, that effects define, and that `unit` spells.
+    fn defined_by_effects(&self, trail: &Trail, unit: UnitIndex) -> Vec<UnitIndex> {
+        let unit = self.table.get(unit);
+        let Some(module) = self.names.by_path.get(unit.path()).copied() else {
+            return Vec::new();
+        };
+        let modules = &self.names.modules;
+        let names = &modules.all[module as usize].parsed().names;
+        let uses = match unit.kind {
+            UnitKind::Code => names.code.get(&unit.name),
+            UnitKind::Binding => names.bindings.get(&unit.name).map(|part| &part.uses),
+            UnitKind::Effects => Some(&names.effects.uses),
+            _ => None,
+        };
+        let Some(uses) = uses else {
+            return Vec::new();
+        };
+        let mut found: Vec<UnitIndex> = Vec::new();
+        for hash in &uses.asks {
+            found.extend(trail.ran.by_name.get(hash).into_iter().flatten());
+        }
+        let mut globals: Vec<(BString, String)> = uses
+            .loads
+            .iter()
+            .map(|name| (unit.path.clone(), name.clone()))
+            .collect();
+        if unit.kind == UnitKind::Binding {
+            for import in names.imports_of(name_hash(&unit.name)) {
+                for source in modules.sources(module, import) {
+                    let path = &modules.all[source as usize].path;
+                    globals.extend(import.item.clone().map(|item| (path.clone(), item)));
+                }
+            }
+        }
+        for global in globals {
+            found.extend(trail.ran.by_global.get(&global).into_iter().flatten());
+        }
+        found
     }
 }

@@ -255,3 +255,40 @@ fn code_that_reads_all_methods() {
         ["Test: tests/test_a.py::test → a.py#look | Methods(\"a.py#read\")"]
     );
 }
+
+/// Their definitions are part of the effects, and so lead nowhere by name.
+#[test]
+fn code_that_effects_define() {
+    let files = [
+        ("pkg/__init__.py", "from .a import first as first\n"),
+        (
+            "pkg/a.py",
+            "@register\ndef first():\n    return second()\n@register\ndef second():\n    return C().m()\n@register\nclass C:\n    def __init__(self):\n        pass\n    def m(self):\n        return N\nN = 1\n",
+        ),
+        (TEST, "import pkg\ndef test():\n    pkg.first()\n"),
+    ];
+    let code = |name: &str| Unit::new(UnitKind::Code, "pkg/a.py", name);
+    let ran = [
+        "tests/test_a.py#test",
+        "pkg/a.py#first",
+        "pkg/a.py#second",
+        "pkg/a.py#C.m",
+        "pkg/a.py#C.__init__",
+    ];
+    let asked = [
+        code("first"),
+        code("C.m"),
+        code("C.__init__"),
+        binding("pkg/a.py", "N"),
+    ];
+    let second = "Test: tests/test_a.py::test → pkg.a#first → pkg.a#second";
+    assert_eq!(
+        told(&files, &ran, &[], &asked),
+        [
+            "Test: tests/test_a.py::test".to_owned(),
+            second.to_owned(),
+            second.to_owned(),
+            format!("{second} → pkg.a#C.m"),
+        ]
+    );
+}
