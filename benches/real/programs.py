@@ -5,8 +5,9 @@
 Each program is a package of a few modules (imports, classes, registries,
 state, reflection) with a test file whose tests compare the values of
 expressions with what they were at first. Many programs share a repository, so
-that pytest starts seldom. After one round of edits, one per program, every
-test whose outcome differs from its recorded one must have been selected.
+that pytest starts seldom. After each round of edits, one per program, every
+test that does not pass any more must have been selected; then the selected
+tests run, and the next round builds on what was carried over.
 
 Prints a line per batch and the number of tests missed; exit status 1 if any.
 """
@@ -15,6 +16,7 @@ import argparse
 import json
 import pathlib
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -47,6 +49,8 @@ class Program:
         # What reaches all names makes all tests depend on all of them: most
         # programs do without.
         self.reflects = rng.random() < 0.2
+        # A module that may import anything promises nothing to those around it.
+        self.helpers = HELPERS + REFLECTING if self.reflects else HELPERS
         init = Module(self, "__init__")
         for index in range(rng.randint(2, 5)):
             module = Module(self, "m%d" % index)
@@ -159,7 +163,7 @@ class Program:
                     )
                 else:
                     module.blocks.append((None, "import %s.%s" % (self.package, other.name)))
-        module.blocks.append((None, HELPERS))
+        module.blocks.append((None, self.helpers))
 
     def reexports(self, init):
         rng = self.rng
@@ -268,7 +272,7 @@ class Program:
             if what < 0.25:
                 lines.append("    %s = %s" % (rng.choice("xyz"), self.literal()))
             elif what < 0.5:
-                lines.append("    def %s(self, a=%d):\n        return (a, %s)" % (rng.choice("pqr"), rng.randint(0, 9), self.value(module)))
+                lines.append(self.method(module))
             elif what < 0.6:
                 lines.append("    @property\n    def %s(self):\n        return %s" % (rng.choice("xyz"), self.value(module)))
             elif what < 0.7:
@@ -284,6 +288,16 @@ class Program:
             else:
                 lines.append("    y: int = %d" % rng.randint(0, 9))
         return name, "\n".join(lines)
+
+    def method(self, module):
+        rng = self.rng
+        consts = [n for n in module.names() if n[0] == "k"]
+        parameters = rng.choice(
+            ["a=%d" % rng.randint(0, 9), "a: int = %d" % rng.randint(0, 9), "*, a=%s" % self.literal(), "a=1, b: 'k1' = 2"]
+            + (["a=%s" % rng.choice(consts)] if consts else [])
+        )
+        doc = '        """Does %d."""\n' % rng.randint(0, 9) if rng.random() < 0.4 else ""
+        return "    def %s(self, %s):\n%s        return (a, %s)" % (rng.choice("pqr"), parameters, doc, self.value(module))
 
     def registry(self, module, name):
         return (
@@ -333,7 +347,8 @@ class Program:
             return rng.choice(
                 ["describe(%s)", "attribute(make(%s), 'x')", "optional_call(make(%s), 'p')", "optional_call(make(%s), 'q')",
                  "[c.__name__ for c in %s.__mro__]", "repr(make(%s))", "sorted(n for n in vars(%s) if n[0] != '_')",
-                 "attribute(%s, 'tag')", "make(%s) == 3"]
+                 "attribute(%s, 'tag')", "make(%s) == 3", "signature(%s.p)", "%s.q.__doc__", "hints(%s.p)",
+                 "documents(%s)", "call_by(make(%s), 'pq'[1:])", "attempt(lambda: make(%s).p(3))"]
                 + ["reload_pickle(%s)", "subclasses(%s)"] * self.reflects
             ) % where
         if kind == "d":
@@ -357,7 +372,7 @@ class Program:
             at = rng.randrange(len(module.blocks))
             name, block = module.blocks[at]
             what = rng.random()
-            if block == HELPERS:
+            if block == self.helpers:
                 what = 0.9
             if what < 0.5 and name and not block.startswith(("from", "try")):
                 module.blocks[at] = self.block(module, name)
@@ -378,22 +393,25 @@ class Program:
                 self.add(module, at=at + 1)
 
 
-HELPERS = '''import abc, dataclasses, enum, functools, importlib, typing
-def get(module, name): return show(getattr(importlib.import_module(str(module)), name, 'none')) if isinstance(module, str) else show(getattr(module, name, 'none'))
-def mod(name): return importlib.import_module(name)
-def later(f): return f
+HELPERS = '''import abc, dataclasses, enum, functools, typing
 def attempt(f):
     try: return show(f())
     except Exception as error: return type(error).__name__
-def optional(module, name):
-    import sys
-    return show(getattr(sys.modules.get(module), name, 'none'))
 def optional_call(thing, name):
     f = getattr(thing, name, None)
     return show(f()) if callable(f) else show(f)
 def show(x): return type(x).__name__ if callable(x) or hasattr(x, '__dict__') else repr(x)
 class Meta(type):
     def __new__(m, n, b, s): return super().__new__(m, n, b, dict(s, meta=1))'''
+
+REFLECTING = '''
+import importlib
+def get(module, name): return show(getattr(importlib.import_module(str(module)), name, 'none')) if isinstance(module, str) else show(getattr(module, name, 'none'))
+def mod(name): return importlib.import_module(name)
+def later(f): return f
+def optional(module, name):
+    import sys
+    return show(getattr(sys.modules.get(module), name, 'none'))'''
 
 TEST_HELPERS = '''
 import inspect, pickle, re, typing
@@ -415,6 +433,8 @@ def attribute(x, name): return show(getattr(x, name, "none"))
 def optional_call(x, name):
     f = getattr(x, name, None)
     return show(f()) if callable(f) else show(f)
+def documents(c): return sorted((n, str(getattr(getattr(c, n), "__doc__", 0))) for n in dir(c) if n[0] != "_")
+def call_by(x, name): return show(getattr(x, name)())
 def describe(c): return [c.__name__, [b.__name__ for b in c.__bases__], sorted(n for n in vars(c) if n[0] != "_")]
 def reload_pickle(c): return pickle.loads(pickle.dumps(c)) is c
 def subclasses(c): return sorted(s.__name__ for s in c.__subclasses__())
@@ -427,7 +447,7 @@ def attempt(f):
 
 TEST_IMPORT = (
     "from program_helpers import show, signature, hints, make, attribute, optional_call, "
-    "describe, reload_pickle, subclasses, get, attempt"
+    "describe, reload_pickle, subclasses, get, attempt, documents, call_by"
 )
 
 
@@ -496,36 +516,50 @@ def batch(arguments, seed, count):
         programs = [program for program in programs if answers[program.package] is not None]
         for program in programs:
             write_tests(root, program, answers[program.package])
-        for command in (["init", "-q"], ["add", "."], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "base"]):
-            run(["git", *command], root, check=True)
+        for step in (["init", "-q"], ["add", "."], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "base"]):
+            run(["git", *step], root, check=True)
+        command = [arguments.python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--continue-on-collection-errors"]
         # Tests share state within their file; what differs from the answers
         # at first is not used.
-        recorded = run([arguments.tamis, "record", "--", arguments.python, "-m", "pytest", "-q", "-p", "no:cacheprovider"], root)
+        recorded = run([arguments.tamis, "record", "--", *command], root)
         before = outcomes(root, arguments.python)
-        for program in programs:
-            program.edit()
-            write(root, program)
-        run([arguments.tamis, "select", "--out", "out.json.d"], root)
-        selection = json.loads((root / "out.json.d/selection.json").read_text())
-        after = outcomes(root, arguments.python)
-        excluded = {one["id"] for one in selection["excluded"]}
-        missed = sorted(test for test in excluded if (test in before) != (test in after))
-        changed = len(before - after)
-        if arguments.causes:
-            kinds = {}
-            for one in selection["selected"]:
-                unit = one["reason"].get("unit")
-                key = unit["kind"] if isinstance(unit, dict) else str(unit or one["reason"]["kind"]).split(" ")[0]
-                kinds[key] = kinds.get(key, 0) + 1
-            print(kinds)
-        if not excluded:
-            print(recorded.stdout[-2000:])
-        if missed and arguments.keep:
-            import shutil
+        counts = {"tests": 0, "selected": 0, "changed": 0}
+        missed = []
+        for turn in range(arguments.rounds):
+            for program in programs:
+                program.edit()
+                write(root, program)
+            run([arguments.tamis, "select", "--out", "out.json.d"], root)
+            selection = json.loads((root / "out.json.d/selection.json").read_text())
+            after = outcomes(root, arguments.python)
+            excluded = {one["id"] for one in selection["excluded"]}
+            # Only a test that passed is ever left out.
+            lost = sorted(excluded - after)
+            missed += ["round %d: %s" % (turn + 1, test) for test in lost]
+            if arguments.causes:
+                print(causes(selection))
+            if not excluded:
+                print(recorded.stdout[-2000:])
+            if lost and arguments.keep:
+                folder = pathlib.Path(arguments.keep) / ("seed-%d-round-%d" % (seed, turn + 1))
+                shutil.copytree(root, folder, dirs_exist_ok=True)
+            counts["tests"] += len(excluded) + len(selection["selected"])
+            counts["selected"] += len(selection["selected"])
+            counts["changed"] += len(before - after)
+            if turn + 1 < arguments.rounds:
+                run([arguments.tamis, "run", "--", *command], root)
+                before = after
+        return len(programs), counts, missed
 
-            shutil.copytree(root, pathlib.Path(arguments.keep) / ("seed-%d" % seed), dirs_exist_ok=True)
-        total = len(excluded) + len(selection["selected"])
-        return len(programs), total, len(selection["selected"]), changed, missed
+
+def causes(selection):
+    """How often each kind of unit selected a test."""
+    kinds = {}
+    for one in selection["selected"]:
+        unit = one["reason"].get("unit")
+        key = unit["kind"] if isinstance(unit, dict) else str(unit or one["reason"]["kind"]).split(" ")[0]
+        kinds[key] = kinds.get(key, 0) + 1
+    return kinds
 
 
 def main():
@@ -535,19 +569,23 @@ def main():
     parser.add_argument("--programs", type=int, default=1000)
     parser.add_argument("--batch", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--rounds", type=int, default=2, help="edits of each program, one after the other")
     parser.add_argument("--causes", action="store_true", help="print what selected the tests")
     parser.add_argument("--keep", help="a folder for the repositories of batches with misses")
     arguments = parser.parse_args()
-    done = tests = selected = changed = 0
+    done = edits = tests = selected = changed = 0
     misses = []
     seed = arguments.seed * 1_000_000
     while done < arguments.programs:
         result = batch(arguments, seed, arguments.batch)
-        done, tests, selected, changed = done + result[0], tests + result[1], selected + result[2], changed + result[3]
-        misses += ["seed %d: %s" % (seed, test) for test in result[4]]
-        print("%d programs, %d tests, %.1f %% selected, %d outcomes changed, %d missed"
-              % (done, tests, 100 * selected / max(tests, 1), changed, len(misses)), flush=True)
-        for miss in result[4][:5]:
+        programs, counts, missed = result
+        done, edits = done + programs, edits + programs * arguments.rounds
+        tests, selected = tests + counts["tests"], selected + counts["selected"]
+        changed += counts["changed"]
+        misses += ["seed %d: %s" % (seed, test) for test in missed]
+        print("%d programs, %d edits, %d tests, %.1f %% selected, %d outcomes changed, %d missed"
+              % (done, edits, tests, 100 * selected / max(tests, 1), changed, len(misses)), flush=True)
+        for miss in missed[:5]:
             print("  missed", miss)
         seed += 1
     sys.exit(1 if misses else 0)

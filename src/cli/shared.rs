@@ -163,6 +163,20 @@ pub fn tell_session(
     for note in &recorded.notes {
         report.warning(note.clone());
     }
+    let proven = decision.selection.mode() == Mode::None;
+    if !recorded.found_tests && recorded.outcomes.is_empty() && !proven {
+        report.event(Event::Warning {
+            text: "the command started no pytest that the collector could watch: \
+                   no test is recorded"
+                .to_owned(),
+            hints: vec![
+                "the command must run pytest with Python 3.8 or later, not in a container or \
+                 on another machine, and not with `python -I` or `-S`; `tamis doctor` looks into \
+                 it, and TAMIS_DEBUG=1 tells why a collector did not start"
+                    .to_owned(),
+            ],
+        });
+    }
     let incomplete: usize = recorded.incomplete.values().sum();
     let commonest = recorded.incomplete.iter().max_by_key(|(_, count)| **count);
     let ran = recorded.outcomes.len() as u64;

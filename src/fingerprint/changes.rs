@@ -251,9 +251,9 @@ impl Facts<'_> {
         is: &ModuleUnits,
     ) -> Result<Vec<Change>> {
         let read = |facts: &Facts<'_>, module: &ModuleUnits| {
-            let plain = facts.plain_classes(unit.path(), &module.names)?;
+            let known = facts.known(unit.path(), &module.names)?;
             let source = facts.view().read(unit.path())?;
-            anyhow::Ok((source.unwrap_or_default(), plain))
+            anyhow::Ok((source.unwrap_or_default(), known))
         };
         let (was_source, is_source) = (read(then, was)?, read(self, is)?);
         let mut found = match (unit.kind, unit.is_presence_of()) {

@@ -112,6 +112,7 @@ fn put_names(out: &mut Vec<u8>, names: &Names) {
     }
     put_part(out, &names.effects);
     put_texts(out, &names.effect_names);
+    put_texts(out, &names.effect_results);
     out.push(u8::from(names.has_star));
     put(out, names.code.len() as u64);
     for (name, uses) in &names.code {
@@ -346,6 +347,7 @@ impl<'a> Input<'a> {
         }
         let effects = self.part()?;
         let effect_names = self.texts()?.into_iter().collect();
+        let effect_results = self.texts()?.into_iter().collect();
         let has_star = self.flag()?;
         let mut code = BTreeMap::new();
         for _ in 0..self.count()? {
@@ -363,6 +365,7 @@ impl<'a> Input<'a> {
             bindings,
             effects,
             effect_names,
+            effect_results,
             has_star,
             code,
             imports,

@@ -4,7 +4,7 @@
 //! that a unit's fingerprint means the same in both.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::rc::Rc;
 
@@ -13,6 +13,8 @@ use bstr::{BStr, BString, ByteSlice};
 use rustc_hash::FxHashMap;
 
 use super::cache::Cache;
+use super::imports::ImportGraph;
+use super::names::Known;
 use super::{Analysis, analyse_python_knowing};
 use crate::history::{Entry, View};
 use crate::matrix::{Fingerprint, Unit, UnitKind};
@@ -58,6 +60,7 @@ pub struct Facts<'a> {
     modules: RefCell<FxHashMap<BString, Option<Rc<Analysis>>>>,
     /// The same, each file by itself.
     pub(super) alone: RefCell<FxHashMap<BString, Option<Rc<Analysis>>>>,
+    pub(super) imports: ImportGraph,
     listings: RefCell<FxHashMap<BString, Option<Names>>>,
     real_dirs: RefCell<FxHashMap<BString, Place>>,
 }
@@ -88,6 +91,7 @@ impl<'a> Facts<'a> {
             cache,
             modules: RefCell::default(),
             alone: RefCell::default(),
+            imports: ImportGraph::default(),
             listings: RefCell::default(),
             real_dirs: RefCell::default(),
         }
@@ -166,14 +170,11 @@ impl<'a> Facts<'a> {
         }
         let analysis = match self.module_alone(path)? {
             Some(alone) => match &*alone {
-                Analysis::Parsed(module) if !module.names.asked.is_empty() => {
-                    let plain = self.plain_classes(path, &module.names)?;
-                    match plain.is_empty() {
-                        true => Some(alone),
-                        false => self.analyse(path, &plain)?.map(Rc::new),
-                    }
-                }
-                _ => Some(alone),
+                Analysis::Parsed(module) => match self.known(path, &module.names)? {
+                    known if known.is_empty() => Some(alone),
+                    known => self.analyse(path, &known)?.map(Rc::new),
+                },
+                Analysis::Unparsed(_) => Some(alone),
             },
             None => None,
         };
@@ -189,28 +190,28 @@ impl<'a> Facts<'a> {
         if let Some(known) = self.alone.borrow().get(path) {
             return Ok(known.clone());
         }
-        let analysis = self.analyse(path, &BTreeSet::new())?.map(Rc::new);
+        let analysis = self.analyse(path, &Known::default())?.map(Rc::new);
         self.alone
             .borrow_mut()
             .insert(path.into(), analysis.clone());
         Ok(analysis)
     }
 
-    fn analyse(&self, path: &BStr, plain: &BTreeSet<String>) -> Result<Option<Analysis>> {
+    fn analyse(&self, path: &BStr, known: &Known) -> Result<Option<Analysis>> {
         if is_outside(path) {
-            return Ok(read_outside(path)?.map(|source| analyse_python_knowing(&source, plain)));
+            return Ok(read_outside(path)?.map(|source| analyse_python_knowing(&source, known)));
         }
         let Entry::File { blob, .. } = self.view.entry(path)? else {
             return Ok(None);
         };
-        let key = cache_key(blob, plain);
+        let key = cache_key(blob, known);
         if let Some(units) = self.cache.and_then(|cache| cache.get(&key)) {
             return Ok(Some(Analysis::Parsed(Box::new(units))));
         }
         let Some(source) = self.view.read(path)? else {
             return Ok(None);
         };
-        let analysis = analyse_python_knowing(&source, plain);
+        let analysis = analyse_python_knowing(&source, known);
         if let (Some(cache), Analysis::Parsed(units)) = (self.cache, &analysis) {
             // The cache only saves time.
             let _ = cache.put(&key, units);
@@ -420,15 +421,20 @@ impl<'a> Facts<'a> {
 
 /// The blob's own id, or where more than the blob decides the analysis, a
 /// digest of both.
-fn cache_key(blob: [u8; 20], plain: &BTreeSet<String>) -> [u8; 20] {
-    if plain.is_empty() {
+fn cache_key(blob: [u8; 20], known: &Known) -> [u8; 20] {
+    if known.is_empty() {
         return blob;
     }
     let mut hasher = blake3::Hasher::new_derive_key("tamis 2026 analysis of a blob");
     hasher.update(&blob);
-    for name in plain {
-        hasher.update(name.as_bytes());
-        hasher.update(b"\0");
+    for name in &known.classes {
+        hasher.update(format!("class {name}\0").as_bytes());
+    }
+    for (level, module, item) in &known.bound {
+        hasher.update(format!("bound {level} {module} {item}\0").as_bytes());
+    }
+    for (level, module) in &known.inert {
+        hasher.update(format!("inert {level} {module}\0").as_bytes());
     }
     let mut key = [0; 20];
     key.copy_from_slice(&hasher.finalize().as_bytes()[..20]);

@@ -10,6 +10,7 @@ mod changes;
 mod classes;
 mod codec;
 mod facts;
+mod imports;
 mod names;
 pub mod python;
 
@@ -18,7 +19,7 @@ use std::collections::BTreeMap;
 pub use cache::Cache;
 pub use changes::Change;
 pub use facts::{DIR, Environment, FILE, Facts, Place, Probe, UNTRACKED, Value, split};
-pub use names::{Import, NAMES_VERSION, Names, Part, PartAt, Uses, simple_name};
+pub use names::{Import, Known, NAMES_VERSION, Names, Part, PartAt, Uses, simple_name};
 pub use python::{analyse_python, analyse_python_knowing};
 
 use crate::matrix::Fingerprint;

@@ -23,6 +23,8 @@ pub struct Names {
     pub effects: Part,
     /// Names that these statements can bind.
     pub effect_names: BTreeSet<String>,
+    /// Those of them that are bound once the module was executed.
+    pub effect_results: BTreeSet<String>,
     /// Whether a star import can bind any name.
     pub has_star: bool,
     /// By qualified name of a `code` unit.
@@ -41,12 +43,30 @@ pub struct Names {
     pub asked: BTreeSet<String>,
 }
 
+/// What other sources tell of the names that a source imports.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Known {
+    /// Imported names that are classes, deriving from which does nothing of its
+    /// own.
+    pub classes: BTreeSet<String>,
+    /// What imports surely find: dots before the module, module, item.
+    pub bound: BTreeSet<(u32, String, String)>,
+    /// Modules, as imports spell them, whose execution does nothing.
+    pub inert: BTreeSet<(u32, String)>,
+}
+
+impl Known {
+    pub fn is_empty(&self) -> bool {
+        *self == Known::default()
+    }
+}
+
 /// Statements that form one unit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
     pub value: Fingerprint,
     pub uses: Uses,
-    /// Of a binding: how many effects come before it.
+    /// How many effects come before it; of the effects, how many there are.
     pub effects_before: u32,
     /// Whether it binds what an import statement brings.
     pub is_import: bool,
@@ -183,6 +203,11 @@ impl Names {
             true => BOUND_BY_EFFECTS,
             false => Fingerprint::MISSING,
         }
+    }
+
+    /// Whether the module has a global of this name once it was executed.
+    pub fn surely_binds(&self, name: &str) -> bool {
+        self.bindings.contains_key(name) || self.effect_results.contains(name)
     }
 
     /// Whether the module may have a global of this name.

@@ -3,19 +3,20 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use super::decide::Decision;
+use super::decide::{Decision, delta_to};
 use super::project::Project;
 use crate::collect::{Collected, collect, read_traces};
 use crate::fingerprint::{Environment, Facts, Value};
-use crate::history::View;
+use crate::history::{Delta, View};
 use crate::matrix::{
-    Fingerprint, GroupRef, Header, Key, Matrix, MatrixBuilder, Outcome, Row, RowFacts, Run, Unit,
-    UnitKind,
+    Fingerprint, GroupRef, Header, Key, Matrix, MatrixBuilder, Outcome, Row, RowFacts, Run, SetId,
+    Unit, UnitKind,
 };
 use crate::select::{COLLECTION, Evidence, Mode};
 use crate::store::{FsStore, Name};
 use anyhow::Result;
 use bstr::{BString, ByteSlice};
+use rustc_hash::FxHashMap;
 
 /// What became of a recording.
 #[derive(Debug, Default)]
@@ -30,6 +31,8 @@ pub struct Recorded {
     pub incomplete: BTreeMap<String, usize>,
     /// Which collector was in use.
     pub collector: String,
+    /// Whether a runner told the collector which tests there are.
+    pub found_tests: bool,
     pub notes: Vec<String>,
 }
 
@@ -64,6 +67,7 @@ pub fn record(project: &Project, store: &FsStore, recording: &Recording<'_>) -> 
     let collected = collect(&traces, &errors, &facts, project.prefix.as_bstr())?;
     let mut recorded = Recorded {
         collector: collected.collector.clone(),
+        found_tests: collected.items.is_some(),
         outcomes: collected
             .rows
             .iter()
@@ -78,7 +82,9 @@ pub fn record(project: &Project, store: &FsStore, recording: &Recording<'_>) -> 
 
 /// Puts the rows of this run and the carried ones together.
 struct Assembly<'a> {
+    project: &'a Project,
     recording: &'a Recording<'a>,
+    facts: &'a Facts<'a>,
     collected: &'a Collected,
     recorded: &'a mut Recorded,
     builder: MatrixBuilder,
@@ -86,13 +92,18 @@ struct Assembly<'a> {
     /// By collected unit: its fingerprint at the tested state, and why rows
     /// with it prove nothing, if so.
     observed: Vec<(Fingerprint, Option<String>)>,
+    /// By run of a matrix whose rows are carried: what changed since. `None`
+    /// if that is not known.
+    since: FxHashMap<String, Option<Delta>>,
+    /// By module: what its effects rely on.
+    reliance: FxHashMap<BString, Option<Vec<(Unit, Fingerprint)>>>,
 }
 
 impl<'a> Assembly<'a> {
     fn new(
-        project: &Project,
+        project: &'a Project,
         recording: &'a Recording<'a>,
-        facts: &Facts<'_>,
+        facts: &'a Facts<'a>,
         collected: &'a Collected,
         recorded: &'a mut Recorded,
     ) -> Result<Assembly<'a>> {
@@ -105,12 +116,16 @@ impl<'a> Assembly<'a> {
         let runs = runs_of(recording)?;
         let header = header(project, recording, collected, runs.clone())?;
         Ok(Assembly {
+            project,
             recording,
+            facts,
             collected,
             recorded,
             builder: MatrixBuilder::new(header),
             runs,
             observed,
+            since: FxHashMap::default(),
+            reliance: FxHashMap::default(),
         })
     }
 
@@ -253,7 +268,9 @@ impl<'a> Assembly<'a> {
             let units = from.sets[*set as usize]
                 .iter()
                 .map(|id| from.units[*id as usize].clone());
-            match self.carry_units(units) {
+            let relied_on = self.relied_on(from, *set)?;
+            let units = units.chain(relied_on.iter().flatten().cloned());
+            match relied_on.as_ref().and_then(|_| self.carry_units(units)) {
                 Some(group) => groups.push(group),
                 None => return Ok(false),
             }
@@ -269,6 +286,43 @@ impl<'a> Assembly<'a> {
         };
         self.builder.row(facts, groups)?;
         Ok(true)
+    }
+
+    /// What a set of a carried row relies on in modules that have changed
+    /// since, though their effects came to the same: with other imports, that
+    /// may be other units than those that the row has. `None` if it cannot be
+    /// told.
+    fn relied_on(&mut self, from: &Matrix, set: SetId) -> Result<Option<Vec<(Unit, Fingerprint)>>> {
+        let since = match self.since.get(&from.header.run) {
+            Some(known) => known,
+            None => {
+                let view = self.recording.before;
+                let delta = delta_to(self.project, &from.header, view, &mut Vec::new());
+                self.since.entry(from.header.run.clone()).or_insert(delta)
+            }
+        };
+        let mut all = Vec::new();
+        for id in &from.sets[set as usize] {
+            let unit = &from.units[*id as usize].0;
+            let has_changed = since
+                .as_ref()
+                .is_none_or(|delta| delta.touches(unit.path()));
+            if unit.kind != UnitKind::Effects || !has_changed {
+                continue;
+            }
+            let relied_on = match self.reliance.get(&unit.path) {
+                Some(known) => known,
+                None => {
+                    let relied_on = self.facts.relied_on(unit.path())?;
+                    self.reliance.entry(unit.path.clone()).or_insert(relied_on)
+                }
+            };
+            match relied_on {
+                Some(units) => all.extend(units.iter().cloned()),
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(all))
     }
 
     fn carry_units(

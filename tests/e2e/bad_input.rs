@@ -159,6 +159,21 @@ fn command_does_not_exist() {
     });
 }
 
+/// Otherwise the user would wait for ever for a saving.
+#[test]
+fn command_starts_no_pytest() {
+    with_project(|project| {
+        let done = project.tamis(&["record", "--", "sh", "-c", "true"]);
+        assert_eq!(done.code(), 0, "{}", done.stderr);
+        assert!(
+            done.stderr.contains("no test is recorded"),
+            "{}",
+            done.stderr
+        );
+        assert!(done.stderr.contains("tamis doctor"), "{}", done.stderr);
+    });
+}
+
 /// The command's own status is passed on.
 #[test]
 fn command_fails() {

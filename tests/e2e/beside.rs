@@ -193,3 +193,70 @@ fn coverage_newest() {
 fn coverage_python_3_11() {
     on_all_interpreters(Wanted::Minor(11), same_coverage);
 }
+
+/// Caches that tamis watches are still what programs take them for.
+const CACHES: &str = r#"
+-- test_caches.py --
+import copy
+import functools
+import inspect
+import pickle
+
+
+@functools.lru_cache(maxsize=None)
+def f(x=1):
+    return x
+
+
+class C:
+    @functools.lru_cache(maxsize=2)
+    def m(self, a):
+        return self, a
+
+
+def test_type():
+    assert not inspect.isfunction(f)
+    assert isinstance(f, functools._lru_cache_wrapper)
+    assert type(f).__name__ in repr(f) and "lru_cache" in repr(f)
+
+
+def test_attributes():
+    assert "__wrapped__" in vars(f)
+    assert not any("tamis" in name for name in vars(f))
+    f.extra = 3
+    assert f.extra == 3 and f.__wrapped__(4) == 4
+
+
+def test_calls():
+    assert f(x=3) == 3 and f() == 1 and f() == 1
+    assert f.cache_info()[:2] == (1, 2)
+    f.cache_clear()
+    c = C()
+    assert c.m(2) == (c, 2) and c.m(a=3) == (c, 3)
+
+
+def test_copies():
+    assert pickle.loads(pickle.dumps(f)) is f
+    assert copy.deepcopy(f) is f
+"#;
+
+fn caches_look_the_same(python: &Python) {
+    let mut project = Project::new(python, CACHES);
+    let run = project.run();
+    assert_eq!((run.outcomes.len(), run.code), (4, 0), "{}", run.stderr);
+}
+
+#[test]
+fn caches_newest() {
+    on_all_interpreters(Wanted::Newest, caches_look_the_same);
+}
+
+#[test]
+fn caches_python_3_11() {
+    on_all_interpreters(Wanted::Minor(11), caches_look_the_same);
+}
+
+#[test]
+fn caches_others() {
+    on_all_interpreters(Wanted::Others, caches_look_the_same);
+}

@@ -8,6 +8,7 @@
 mod agent;
 mod bad_input;
 mod beside;
+mod carried;
 mod classify;
 mod crashes;
 mod git_states;

@@ -1,20 +1,23 @@
 //! Ways of rows that are written down here: the sources, and what ran.
 
 use super::*;
-use crate::fingerprint::analyse_python_knowing;
+use crate::fingerprint::{Known, analyse_python_knowing};
 
 const TEST: &str = "tests/test_a.py";
 
 /// A row of `TEST::test`: the imports of all files, the code that ran (as
 /// `path#name`), every binding that there is, and the skeletons in `whole`.
 fn told(files: &[(&str, &str)], ran: &[&str], whole: &[&str], asked: &[Unit]) -> Vec<String> {
-    let plain = ["Kind".to_owned()].into();
+    let known = Known {
+        classes: ["Kind".to_owned()].into(),
+        ..Known::default()
+    };
     let sources: FxHashMap<BString, Rc<Analysis>> = files
         .iter()
         .map(|(path, text)| {
             (
                 (*path).into(),
-                Rc::new(analyse_python_knowing(text.as_bytes(), &plain)),
+                Rc::new(analyse_python_knowing(text.as_bytes(), &known)),
             )
         })
         .collect();

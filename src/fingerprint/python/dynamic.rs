@@ -137,7 +137,6 @@ pub(super) fn reads_definitions(name: &str) -> bool {
             | "cleandoc"
             | "get_annotations"
             | "get_type_hints"
-            | "help"
             | "render_doc"
     )
 }

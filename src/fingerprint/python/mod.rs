@@ -24,7 +24,7 @@ mod names;
 mod source;
 mod walk;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use ruff_python_ast::{Mod, Stmt};
@@ -36,7 +36,7 @@ use self::names::changes::{self, Parsed};
 use self::names::widely;
 use self::source::Source;
 use self::walk::Walker;
-use super::{Analysis, Change, DIGEST_VERSION, ModuleUnits, Names, Reach};
+use super::{Analysis, Change, DIGEST_VERSION, Known, ModuleUnits, Names, Reach};
 use crate::matrix::Fingerprint;
 
 /// Stack for dropping one level of a syntax tree, with room to spare.
@@ -45,13 +45,12 @@ const BASE_STACK: usize = 1 << 20;
 
 /// The units of a Python file with this content.
 pub fn analyse_python(source: &[u8]) -> Analysis {
-    analyse_python_knowing(source, &BTreeSet::new())
+    analyse_python_knowing(source, &Known::default())
 }
 
-/// The same; of the imported names in `plain` it is known that they are
-/// classes, and that deriving from them does nothing of its own.
-pub fn analyse_python_knowing(source: &[u8], plain: &BTreeSet<String>) -> Analysis {
-    match units(source, plain) {
+/// The same, with what other sources tell.
+pub fn analyse_python_knowing(source: &[u8], known: &Known) -> Analysis {
+    match units(source, known) {
         Ok(units) => Analysis::Parsed(Box::new(units)),
         Err(reason) => Analysis::Unparsed(reason),
     }
@@ -63,11 +62,11 @@ pub(super) fn is_standard(module: &str) -> bool {
     names::is_standard(module)
 }
 
-fn units(bytes: &[u8], plain: &BTreeSet<String>) -> Result<ModuleUnits, String> {
+fn units(bytes: &[u8], known: &Known) -> Result<ModuleUnits, String> {
     with_module(bytes, |source, body| {
         let mut walker = Walker::new(source);
         walker.body(body);
-        finish(walker, names::split(source, body, plain))
+        finish(walker, names::split(source, body, known))
     })
 }
 
@@ -76,12 +75,9 @@ pub(super) fn binding_changes(was: &[u8], is: &[u8], name: &str) -> Vec<Change> 
     of_both(was, is, |was, is| changes::binding(was, is, name))
 }
 
-/// What is different about the effects of two sources, each given with the
-/// imported names that are known to be plain classes.
-pub(super) fn effect_changes(
-    was: (&[u8], &BTreeSet<String>),
-    is: (&[u8], &BTreeSet<String>),
-) -> Vec<Change> {
+/// What is different about the effects of two sources, each given with what
+/// other sources tell of its imports.
+pub(super) fn effect_changes(was: (&[u8], &Known), is: (&[u8], &Known)) -> Vec<Change> {
     of_both(was.0, is.0, |old, new| {
         changes::effects((old, was.1), (new, is.1))
     })

@@ -10,6 +10,7 @@ mod fixtures;
 mod imports;
 mod kinds;
 mod layout;
+mod members;
 mod names;
 mod packages;
 mod parametrize;

@@ -6,6 +6,7 @@ scope, whether or not it was a miss.
 
 import functools
 import sys
+from types import MethodType
 
 from .agent import guard
 
@@ -58,25 +59,48 @@ def install(agent):
 
         return miss
 
-    def _lru_cache_wrapper(user_function, maxsize, typed, _CacheInfo):
-        scope = scope_of(user_function)
-        if scope is None:
-            return plain_wrapper(user_function, maxsize, typed, _CacheInfo)
-        cached = plain_wrapper(in_scope(user_function, scope), maxsize, typed, _CacheInfo)
-        number = scope.number
+    # Its type cannot be derived from, but one that looks the same tells
+    # programs as much.
+    class _lru_cache_wrapper:
+        __slots__ = ("_tamis_cached", "_tamis_scope", "__dict__", "__weakref__")
 
-        # A function with these attributes is what `functools` itself returns
-        # where it is not written in C.
-        def wrapper(*arguments, **keywords):
+        def __new__(cls, user_function, maxsize, typed, cache_info):
+            scope = scope_of(user_function)
+            if scope is None:
+                return plain_wrapper(user_function, maxsize, typed, cache_info)
+            self = object.__new__(cls)
+            miss = in_scope(user_function, scope)
+            self._tamis_cached = plain_wrapper(miss, maxsize, typed, cache_info)
+            self._tamis_scope = scope
+            return self
+
+        def __call__(self, *arguments, **keywords):
             __tracebackhide__ = True
-            if number not in agent.top.edges:
+            scope = self._tamis_scope
+            if scope.number not in agent.top.edges:
                 need(scope)
-            return cached(*arguments, **keywords)
+            return self._tamis_cached(*arguments, **keywords)
 
-        wrapper.cache_info = cached.cache_info
-        wrapper.cache_clear = cached.cache_clear
-        return wrapper
+        def __get__(self, instance, owner=None):
+            return self if instance is None else MethodType(self, instance)
 
+        def cache_info(self):
+            return self._tamis_cached.cache_info()
+
+        def cache_clear(self):
+            return self._tamis_cached.cache_clear()
+
+        def __reduce__(self):
+            return self.__qualname__
+
+        def __copy__(self):
+            return self
+
+        def __deepcopy__(self, memo):
+            return self
+
+    _lru_cache_wrapper.__module__ = "functools"
+    _lru_cache_wrapper.__qualname__ = "_lru_cache_wrapper"
     functools._lru_cache_wrapper = _lru_cache_wrapper
     _watch_properties(agent, scope_of, enter, leave)
 

@@ -1,13 +1,14 @@
 //! What is different between two sources of a module, piece by piece: on the
 //! normal form, like the digests, so that what does not count is not told.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use ruff_python_ast::{self as ast, AnyParameterRef, Expr, Stmt};
 
 use super::methods::take_apart;
 use super::{Digested, alone, header, split_seen, start, walked};
 use crate::fingerprint::changes::Change;
+use crate::fingerprint::names::Known;
 use crate::fingerprint::python::source::Source;
 use crate::fingerprint::python::walk::Walker;
 
@@ -481,23 +482,23 @@ fn effect((was, old): (Parsed<'_>, &Effect), (is, new): (Parsed<'_>, &Effect)) -
     changes.into_iter().map(of).collect()
 }
 
-fn effects_of(of: Parsed<'_>, plain: &BTreeSet<String>) -> Vec<Effect> {
+fn effects_of(of: Parsed<'_>, known: &Known) -> Vec<Effect> {
     let mut effects = Vec::new();
     let mut see: Digested<'_> = Box::new(|statement, form| {
         effects.push(Effect::new(of, statement, form));
     });
-    split_seen(of.source, of.body, plain, &mut see);
+    split_seen(of.source, of.body, known, &mut see);
     drop(see);
     effects
 }
 
-/// What is different about the effects of a module; of the imported names in
-/// the sets it is known that they are plain classes.
+/// What is different about the effects of a module, with what other sources
+/// tell of its imports.
 pub(in crate::fingerprint::python) fn effects(
-    (was, was_plain): (Parsed<'_>, &BTreeSet<String>),
-    (is, is_plain): (Parsed<'_>, &BTreeSet<String>),
+    (was, was_known): (Parsed<'_>, &Known),
+    (is, is_known): (Parsed<'_>, &Known),
 ) -> Vec<Change> {
-    let (old, new) = (effects_of(was, was_plain), effects_of(is, is_plain));
+    let (old, new) = (effects_of(was, was_known), effects_of(is, is_known));
     let sorted = |effects: &[Effect]| {
         let mut forms: Vec<Form> = effects.iter().map(|effect| effect.form.clone()).collect();
         forms.sort();

@@ -31,7 +31,7 @@ use super::digest::Sink;
 use super::source::Source;
 use super::walk::Walker;
 use super::{fingerprint, sort_unique};
-use crate::fingerprint::names::{Import, Lines, NAMES_VERSION, Names, Part};
+use crate::fingerprint::names::{Import, Known, Lines, NAMES_VERSION, Names, Part, simple_name};
 
 /// Whether every supported Python has a module of this name in its library.
 pub(super) fn is_standard(module: &str) -> bool {
@@ -52,25 +52,18 @@ struct Parts {
     is_other: bool,
 }
 
-/// The bindings and effects of a module's statements.
-///
-/// Of the imported names in `plain` it is known that they are classes, and
-/// that deriving from them does nothing of its own.
-pub(super) fn split(source: &Source<'_>, body: &[Stmt], plain: &BTreeSet<String>) -> Names {
+/// The bindings and effects of a module's statements, with what other sources
+/// tell of the names that it imports.
+pub(super) fn split(source: &Source<'_>, body: &[Stmt], known: &Known) -> Names {
     let mut see: Digested<'_> = Box::new(|_, _| {});
-    split_seen(source, body, plain, &mut see)
+    split_seen(source, body, known, &mut see)
 }
 
 /// Meets each statement that is an effect, and what is digested of it.
 type Digested<'s> = Box<dyn FnMut(&Stmt, &[u8]) + 's>;
 
 /// The same; `see` meets the effects, in order.
-fn split_seen(
-    source: &Source<'_>,
-    body: &[Stmt],
-    plain: &BTreeSet<String>,
-    see: &mut Digested<'_>,
-) -> Names {
+fn split_seen(source: &Source<'_>, body: &[Stmt], known: &Known, see: &mut Digested<'_>) -> Names {
     let mut stores = Stores::default();
     let mut reaching = Reaching::of_module(body);
     let once = bound_once(body);
@@ -81,7 +74,7 @@ fn split_seen(
         .map(|import| (import.bound.clone(), import.clone()))
         .collect();
     let mut classes = BTreeMap::new();
-    let shapes = shapes(body, plain, &mut stores, |scope, def| {
+    let shapes = shapes(body, &known.classes, &mut stores, |scope, def| {
         let needed = match once.contains(def.name.as_str()) {
             true => needed_of_bases(scope, def, &classes, &imported),
             false => None,
@@ -99,6 +92,8 @@ fn split_seen(
     let mut lines = Vec::new();
     let mut methods_at = Vec::new();
     let mut before = 0u32;
+    let mut effect_results = BTreeSet::new();
+    let mut executed = BTreeSet::new();
     for (statement, shape) in body.iter().zip(&shapes) {
         let found = reaching.statement(statement);
         if statement.is_class_def_stmt() {
@@ -132,11 +127,14 @@ fn split_seen(
                 effects.found.merge(reaching.statement(&header));
                 Some(walked(source, &header))
             }
-            Shape::Import(_) => Some(Sink {
-                bytes: sink.bytes.clone(),
+            Shape::Import(_) => unsure(statement, known, &mut executed).map(|rest| Sink {
+                bytes: walked(source, &rest).bytes,
                 ..Sink::default()
             }),
-            Shape::Effect => Some(std::mem::take(&mut sink)),
+            Shape::Effect => {
+                effect_results.extend(surely_bound(statement).into_iter().map(str::to_owned));
+                Some(std::mem::take(&mut sink))
+            }
             Shape::Nothing | Shape::Pure(_) => None,
         };
         if let Some(done) = done {
@@ -207,6 +205,12 @@ fn split_seen(
         }
     }
 
+    effects.effects_before = before;
+    let mut from_functions = Stores::default();
+    body.iter()
+        .for_each(|statement| from_functions.add_globals(statement));
+    effect_results
+        .retain(|name| !stores.deleted.contains(name) && !from_functions.names.contains(name));
     let mut effect_names = stores.names;
     if stores.star {
         effect_names.insert("*".to_owned());
@@ -217,24 +221,29 @@ fn split_seen(
             effects.sink.text(name);
         }
     }
-    let known: BTreeSet<String> = bindings.keys().chain(&effect_names).cloned().collect();
-    let binds = |name: &str| known.contains(name);
+    let bound: BTreeSet<String> = bindings
+        .keys()
+        .filter(|name| simple_name(name) == *name)
+        .chain(&effect_names)
+        .cloned()
+        .collect();
     Names {
         has_star: stores.star,
         bindings: bindings
             .into_iter()
-            .map(|(name, parts)| (name, part("binding", parts, &binds)))
+            .map(|(name, parts)| (name, part("binding", parts, &bound)))
             .collect(),
-        effects: part("effects", effects, &binds),
+        effects: part("effects", effects, &bound),
         code: reaching
             .code
             .into_iter()
-            .map(|(name, found)| (name, found.uses(Vec::new(), binds)))
+            .map(|(name, found)| (name, found.uses(Vec::new(), &bound)))
             .collect(),
         imports: reaching.imports,
         lines,
         methods: methods_at,
         effect_names,
+        effect_results,
         classes,
         asked,
     }
@@ -246,6 +255,24 @@ fn header(statement: &Stmt) -> Stmt {
         Stmt::ClassDef(def) => Stmt::ClassDef(with_body(def, Vec::new())),
         other => other.clone(),
     }
+}
+
+/// Of an import statement what may do anything or fail; `None` if it cannot.
+/// `executed` are modules that were imported before.
+fn unsure(statement: &Stmt, known: &Known, executed: &mut BTreeSet<(u32, String)>) -> Option<Stmt> {
+    let Stmt::ImportFrom(import) = statement else {
+        return Some(statement.clone());
+    };
+    let module = import.module.as_deref().unwrap_or_default();
+    let is_sure = |alias: &ast::Alias| {
+        let asked = (import.level, module.to_owned(), alias.name.to_string());
+        known.bound.contains(&asked)
+    };
+    let from = (import.level, module.to_owned());
+    let mut rest = import.clone();
+    rest.names.retain(|alias| !is_sure(alias));
+    let does_nothing = known.inert.contains(&from) || !executed.insert(from);
+    (!does_nothing || !rest.names.is_empty()).then_some(Stmt::ImportFrom(rest))
 }
 
 /// Of an import statement the part that binds `name`.
@@ -279,12 +306,12 @@ fn walked(source: &Source<'_>, statement: &Stmt) -> Sink {
     walker.sink
 }
 
-fn part(kind: &str, parts: Parts, binds: &impl Fn(&str) -> bool) -> Part {
+fn part(kind: &str, parts: Parts, bound: &BTreeSet<String>) -> Part {
     let mut sink = parts.sink;
     sort_unique(&mut sink.asks);
     Part {
         value: fingerprint(&format!("{kind} {NAMES_VERSION}"), &sink),
-        uses: parts.found.uses(sink.asks, binds),
+        uses: parts.found.uses(sink.asks, bound),
         effects_before: parts.effects_before,
         is_import: parts.is_import,
         is_single: parts.times == 1,

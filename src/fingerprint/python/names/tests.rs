@@ -8,7 +8,7 @@ fn names(text: &str) -> Names {
     split(
         &source,
         &parse_module(text).unwrap().syntax().body,
-        &BTreeSet::new(),
+        &Known::default(),
     )
 }
 
@@ -295,4 +295,141 @@ fn lines_lead_to_parts() {
     assert_eq!(names.part_of(2, "<lambda>"), PartAt::Binding("K"));
     assert_eq!(names.part_of(5, "<lambda>"), PartAt::Effects);
     assert_eq!(names.part_of(6, "<lambda>"), PartAt::Unknown);
+}
+
+#[test]
+fn a_method_is_apart_from_its_class_but_for_what_all_can_notice() {
+    let text = "class C:\n  def f(self, a=1):\n    'doc'\n    return a\n  def g(self): pass\n";
+    let before = names(text);
+    assert_eq!(bound(text), ["C", "C.f", "C.g"]);
+    for (from, to) in [("a=1", "a=2"), ("'doc'", "'other'"), ("a=1", "a: int=1")] {
+        let after = names(&text.replace(from, to));
+        assert_eq!(before.binding("C"), after.binding("C"), "{to}");
+        assert_ne!(before.binding("C.f"), after.binding("C.f"), "{to}");
+        assert_eq!(before.binding("C.g"), after.binding("C.g"), "{to}");
+    }
+    for (from, to) in [
+        ("a=1", "a"),
+        ("a=1", "b=1"),
+        ("a=1", "*, a=1"),
+        ("a=1", "a=1, **k"),
+        ("def f", "async def f"),
+        ("def f", "@staticmethod\n  def f"),
+        ("def f", "def h"),
+        ("def g", "def f"),
+    ] {
+        let after = names(&text.replace(from, to));
+        assert_ne!(before.binding("C"), after.binding("C"), "{to}");
+    }
+    // What the interpreter asks for by itself, and code in a header, are not.
+    for text in [
+        "class C:\n  def __call__(self, a=1): pass\n",
+        "class C:\n  def __f(self, a=1): pass\n",
+        "class C:\n  def f(self, a=1, b=lambda: 0): pass\n",
+    ] {
+        assert_eq!(bound(text), ["C"]);
+        let after = names(&text.replace("a=1", "a=2"));
+        assert_ne!(names(text).binding("C"), after.binding("C"), "{text}");
+    }
+}
+
+#[test]
+fn a_method_spells_its_own_names() {
+    let names = names("A = 1\nB = 2\nclass C:\n  def f(self, a=A): return B\n");
+    assert_eq!(names.bindings["C.f"].uses.loads, ["A"]);
+    assert_eq!(names.bindings["C"].uses.loads, Vec::<String>::new());
+    assert_eq!(names.code["C.f"].loads, ["B"]);
+}
+
+#[test]
+fn finding_and_reading_unspelled_methods_is_noted() {
+    for text in [
+        "def f(x, y): return getattr(x, y)",
+        "def f(x): return vars(x)",
+        "def f(x): return map(getattr, x)",
+        "def f(x): return x.y.__dict__['z']",
+        "from operator import attrgetter as g\ndef f(x, y): return g(y)(x)",
+        "def f(x):\n  def __getattr__(self, n): return getattr(x, n)\n",
+    ] {
+        assert!(uses(text).looks_up, "{text}");
+    }
+    let outermost = names("def __getattr__(self, n):\n  n = 1\n  return getattr(self, n)\n");
+    assert!(outermost.code["__getattr__"].looks_up);
+    let spelled = names("def __getattr__(self, n): return getattr(self.x, n)\n");
+    assert!(!spelled.code["__getattr__"].looks_up);
+    for text in [
+        "def f(x): return getattr(x, 'y', None)",
+        "def f(x): return x.__dict__['y'] + x.__dict__.get('z')",
+        "def f(): return vars()",
+        "import operator\ndef f(x): return operator.attrgetter('a', 'b')(x)",
+    ] {
+        assert!(!uses(text).looks_up, "{text}");
+    }
+    for text in [
+        "def f(x): return x.__doc__",
+        "def f(x): return getattr(x, '__doc__')",
+        "import inspect\ndef f(x): return inspect.signature(x)",
+        "from inspect import signature as s\ndef f(x): return s(x)",
+        "def f(x): help(x)",
+    ] {
+        assert!(uses(text).reads_definitions, "{text}");
+    }
+    assert!(!uses("def f(help): return help.help").reads_definitions);
+}
+
+#[test]
+fn names_that_a_module_looks_up_in_itself() {
+    let text = "_a = _b = c = 1\n_a = 1\n_b = 2\ndef __getattr__(name):\n  return ";
+    let found = |lookup: &str| {
+        let names = names(&format!("{text}{lookup}\n"));
+        let uses = &names.code["__getattr__"];
+        (uses.loads.clone(), uses.holds_own)
+    };
+    assert_eq!(
+        found("globals()[f'_{name}']").0,
+        ["__getattr__", "_a", "_b"]
+    );
+    assert!(!found("globals()[f'_{name}']").1);
+    assert_eq!(found("globals()['c']"), (vec!["c".to_owned()], false));
+    assert!(!found("globals()[name]").1);
+    for wide in [
+        "globals()[name + 'x']",
+        "globals()",
+        "globals()[f'{name}x'] or globals()",
+    ] {
+        assert!(found(wide).1, "{wide}");
+    }
+}
+
+#[test]
+fn an_import_that_surely_works_is_no_effect() {
+    let known = Known {
+        bound: [
+            (1, "a".to_owned(), "x".to_owned()),
+            (1, "b".to_owned(), "y".to_owned()),
+        ]
+        .into(),
+        inert: [(1, "b".to_owned())].into(),
+        ..Known::default()
+    };
+    let effects = |text: &str| {
+        let source = Source::decode(text.as_bytes()).unwrap();
+        let names = split(&source, &parse_module(text).unwrap().syntax().body, &known);
+        (names.effects.value, names.effects.effects_before)
+    };
+    let nothing = effects("");
+    assert_eq!(effects("from .b import y\n"), nothing);
+    let executes = effects("from .a import x\n");
+    assert_ne!(executes, nothing);
+    assert_eq!(
+        effects("from .a import x as z\nfrom .a import x\n"),
+        executes
+    );
+    assert_eq!(
+        effects("from .a import z\n"),
+        effects("from .a import x, z\n")
+    );
+    assert_ne!(effects("from .a import z\n"), executes);
+    assert_ne!(effects("from .b import z\n"), nothing);
+    assert_ne!(effects("if f():\n  from .b import y\n"), nothing);
 }

@@ -44,6 +44,8 @@ pub(super) struct Found {
     is_wide: bool,
     looks_up: bool,
     reads_definitions: bool,
+    /// What the names begin with that it looks up in its own module.
+    own_prefixes: BTreeSet<String>,
 }
 
 #[derive(Default)]
@@ -79,12 +81,21 @@ impl Found {
         self.is_wide |= other.is_wide;
         self.looks_up |= other.looks_up;
         self.reads_definitions |= other.reads_definitions;
+        self.own_prefixes.extend(other.own_prefixes);
     }
 
-    /// `binds` tells which names the module binds.
-    pub fn uses(self, asks: Vec<u32>, binds: impl Fn(&str) -> bool) -> Uses {
-        let (loads, others): (Vec<String>, Vec<String>) =
-            self.loads.into_iter().partition(|name| binds(name));
+    /// `bound` are the names that the module binds.
+    pub fn uses(mut self, asks: Vec<u32>, bound: &BTreeSet<String>) -> Uses {
+        for prefix in &self.own_prefixes {
+            let looked_up = bound.range(prefix.clone()..);
+            let looked_up = looked_up.take_while(|name| name.starts_with(&**prefix));
+            self.loads.extend(looked_up.cloned());
+        }
+        let (loads, others): (Vec<String>, Vec<String>) = self
+            .loads
+            .into_iter()
+            .partition(|name| bound.contains(name));
+        let asks_for_help = others.iter().any(|name| name == "help");
         Uses {
             asks,
             loads,
@@ -97,7 +108,7 @@ impl Found {
             holds_own: self.holds_own,
             is_wide: self.is_wide,
             looks_up: self.looks_up,
-            reads_definitions: self.reads_definitions,
+            reads_definitions: self.reads_definitions || asks_for_help,
         }
     }
 }
@@ -460,6 +471,7 @@ impl Reaching {
                 self.visit_arguments(&call.arguments);
                 self.in_annotation = outer;
             }
+            Expr::Subscript(subscript) if self.look_up_own(subscript) => {}
             Expr::Subscript(subscript) => {
                 let looked_up = self.found.looks_up;
                 self.visit_expr(&subscript.value);
@@ -481,6 +493,33 @@ impl Reaching {
             }
             _ => walk_expr(self, expr),
         }
+    }
+
+    /// `globals()["name"]`, `globals()[f"_{name}"]`: which names can be meant.
+    fn look_up_own(&mut self, subscript: &ast::ExprSubscript) -> bool {
+        let is_own = matches!(&*subscript.value, Expr::Call(call)
+            if matches!(&*call.func, Expr::Name(name) if name.id == "globals"));
+        if !is_own {
+            return false;
+        }
+        match &*subscript.slice {
+            Expr::StringLiteral(text) => self.load(text.value.to_str()),
+            // Spelled by whoever asked for it.
+            Expr::Name(name) if self.passed_on.as_deref() == Some(name.id.as_str()) => {}
+            Expr::FString(text) => {
+                let first = text.value.elements().next();
+                let Some(ast::InterpolatedStringElement::Literal(prefix)) = first else {
+                    return false;
+                };
+                self.found.own_prefixes.insert(prefix.value.to_string());
+                self.visit_expr(&subscript.slice);
+            }
+            _ => return false,
+        }
+        let holds_own = self.found.holds_own;
+        self.load("globals");
+        self.found.holds_own = holds_own;
+        true
     }
 
     /// Whether a call that looks up a name spells it: `getattr(x, "name")`, or
@@ -528,9 +567,10 @@ fn is_dict(expr: &Expr) -> bool {
     }
 }
 
-/// In a `__getattr__` the name that was asked for, if it stays that.
+/// In a `__getattr__` of a class or a module the name that was asked for, if
+/// it stays that.
 fn passed_on(def: &ast::StmtFunctionDef) -> Option<String> {
-    let [_, name] = &def.parameters.args[..] else {
+    let ([name] | [_, name]) = &def.parameters.args[..] else {
         return None;
     };
     let name = name.parameter.name.as_str();
@@ -538,8 +578,29 @@ fn passed_on(def: &ast::StmtFunctionDef) -> Option<String> {
     for statement in &def.body {
         stores.visit_stmt(statement);
     }
-    let is_stored = stores.star || stores.names.contains(name);
-    (def.name.as_str() == "__getattr__" && !is_stored).then(|| name.to_owned())
+    // Inner functions could have an argument of that name.
+    let mut inner = Functions::default();
+    inner.visit_body(&def.body);
+    let may_differ = stores.star || stores.names.contains(name) || inner.are_there;
+    (def.name.as_str() == "__getattr__" && !may_differ).then(|| name.to_owned())
+}
+
+/// Whether there are functions in a function.
+#[derive(Default)]
+struct Functions {
+    are_there: bool,
+}
+
+impl<'a> Visitor<'a> for Functions {
+    fn visit_stmt(&mut self, statement: &'a Stmt) {
+        self.are_there |= statement.is_function_def_stmt();
+        stacker::maybe_grow(RED_ZONE, STACK, || walk_stmt(self, statement));
+    }
+
+    fn visit_expr(&mut self, expr: &'a Expr) {
+        self.are_there |= expr.is_lambda_expr();
+        stacker::maybe_grow(RED_ZONE, STACK, || walk_expr(self, expr));
+    }
 }
 
 /// `TYPE_CHECKING` or `typing.TYPE_CHECKING`, by what the names stand for.

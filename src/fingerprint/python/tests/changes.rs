@@ -1,9 +1,7 @@
 //! What two sources differ in, in words.
 
-use std::collections::BTreeSet;
-
 use crate::fingerprint::python::{analyse_python, binding_changes, effect_changes};
-use crate::fingerprint::{Analysis, Change};
+use crate::fingerprint::{Analysis, Change, Known};
 
 fn words(changes: &[Change]) -> String {
     let words: Vec<String> = changes.iter().map(Change::to_string).collect();
@@ -25,10 +23,13 @@ fn binding(was: &str, is: &str, name: &str) -> String {
 }
 
 fn effects(was: &str, is: &str) -> String {
-    let plain: BTreeSet<String> = ["A".to_owned(), "B".to_owned()].into();
+    let known = Known {
+        classes: ["A".to_owned(), "B".to_owned()].into(),
+        ..Known::default()
+    };
     words(&effect_changes(
-        (was.as_bytes(), &plain),
-        (is.as_bytes(), &plain),
+        (was.as_bytes(), &known),
+        (is.as_bytes(), &known),
     ))
 }
 
