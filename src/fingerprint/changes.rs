@@ -39,6 +39,8 @@ pub enum Change {
     MemberAdded(String),
     MemberRemoved(String),
     MemberChanged(String),
+    /// What is different about the definition of a method.
+    Member(String, Box<Change>),
     MemberOrder,
     Value,
     ImportSource,
@@ -111,7 +113,9 @@ impl Change {
             Change::EffectRemoved(_) => "effect-removed",
             Change::EffectChanged(_) => "effect-changed",
             Change::EffectOrder => "effect-order",
-            Change::Of(_, inner) | Change::Effect(.., inner) => inner.kind(),
+            Change::Member(_, inner) | Change::Of(_, inner) | Change::Effect(.., inner) => {
+                inner.kind()
+            }
             Change::Syntax => "syntax",
             Change::Other => "other",
         }
@@ -127,7 +131,9 @@ impl Change {
             | Change::MemberAdded(name)
             | Change::MemberRemoved(name)
             | Change::MemberChanged(name) => Some(name),
-            Change::Of(_, inner) | Change::Effect(.., inner) => inner.name(),
+            Change::Member(_, inner) | Change::Of(_, inner) | Change::Effect(.., inner) => {
+                inner.name()
+            }
             _ => None,
         }
     }
@@ -146,9 +152,13 @@ impl Change {
     }
 
     /// Of a unit that holds several definitions: which one it is about.
-    pub fn of(&self) -> Option<&str> {
+    pub fn of(&self) -> Option<String> {
         match self {
-            Change::Of(name, _) | Change::Effect(_, name, _) => Some(name),
+            Change::Member(name, _) => Some(name.clone()),
+            Change::Of(name, inner) | Change::Effect(_, name, inner) => Some(match inner.of() {
+                Some(inner) => format!("{name}.{inner}"),
+                None => name.clone(),
+            }),
             _ => None,
         }
     }
@@ -176,6 +186,7 @@ impl fmt::Display for Change {
             Change::MemberAdded(name) => write!(f, "member `{name}` added"),
             Change::MemberRemoved(name) => write!(f, "member `{name}` removed"),
             Change::MemberChanged(name) => write!(f, "member `{name}` changed"),
+            Change::Member(name, inner) => write!(f, "member `{name}`: {inner}"),
             Change::MemberOrder => f.write_str("order of members changed"),
             Change::Value => f.write_str("value changed"),
             Change::ImportSource => f.write_str("import source changed"),
@@ -363,10 +374,18 @@ mod tests {
         );
         let of = Change::Of("RATE".into(), Box::new(Change::Value));
         assert_eq!(of.to_string(), "`RATE`: value changed");
+        assert_eq!((of.kind(), of.name()), ("value", None));
+        assert_eq!(of.of().as_deref(), Some("RATE"));
+        let default = Change::Default("x".into());
+        let member = Change::Member("m".into(), Box::new(default));
+        let effect = Change::Effect(7, "C".into(), Box::new(member));
         assert_eq!(
-            (of.kind(), of.of(), of.name()),
-            ("value", Some("RATE"), None)
+            effect.to_string(),
+            "`C`, an effect statement at line 7: member `m`: default of `x` changed"
         );
+        assert_eq!((effect.kind(), effect.line()), ("default", Some(7)));
+        assert_eq!(effect.name(), Some("x"));
+        assert_eq!(effect.of().as_deref(), Some("C.m"));
     }
 
     #[test]

@@ -233,7 +233,7 @@ impl From<&Change> for ChangeJson {
     fn from(change: &Change) -> ChangeJson {
         ChangeJson {
             kind: change.kind(),
-            of: change.of().map(str::to_owned),
+            of: change.of(),
             name: change.name().map(str::to_owned),
             line: change.line(),
             text: change.to_string(),

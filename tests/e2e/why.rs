@@ -257,7 +257,7 @@ fn rows_of_uncommitted_files() {
         project.commit("what was recorded");
         edit(&mut project, "amount=1", "amount=2");
         let said = why(&project, test);
-        assert!(said.contains("(member `__init__` changed), reached through"));
+        assert!(said.contains("(member `__init__`: default of `amount` changed), reached through"));
 
         project.run();
         edit(&mut project, "amount=2", "amount=3");

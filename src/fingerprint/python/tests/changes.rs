@@ -100,12 +100,16 @@ fn classes() {
             "y: int = 2\n    x = 1\n",
             "order of members changed",
         ),
-        ("(self, a=1)", "(self, b=1)", "member `m` changed"),
-        ("def m", "@d\n    def m", "member `m` changed"),
+        (
+            "(self, a=1)",
+            "(self, b=1)",
+            "member `m`: parameter `a` removed; member `m`: parameter `b` added",
+        ),
+        ("def m", "@d\n    def m", "member `m`: decorators changed"),
         (
             "__len__(self)",
             "__len__(self, x=1)",
-            "member `__len__` changed",
+            "member `__len__`: parameter `x` added",
         ),
         // These are of the binding of the method.
         ("a=1", "a=2", ""),
@@ -213,7 +217,7 @@ fn classes_that_do_more_than_bind() {
             whole,
             "a=1",
             "a=2",
-            "`C`, an effect statement at line 1: member `m` changed",
+            "`C`, an effect statement at line 1: member `m`: default of `a` changed",
         ),
         (whole, "return a", "return 1", ""),
         (
