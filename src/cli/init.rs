@@ -126,6 +126,9 @@ fn template(findings: &Findings) -> String {
          # Files that pin the versions of installed packages.\n\
          #: lock-files: [{lock_files}]\n\
          \n\
+         # Caches and registries that tests leave behind without another noticing.\n\
+         #: benign-state: [\"src/pkg/lexer.py#_cache\"]\n\
+         \n\
          # Environment variables that may differ without a test noticing.\n\
          #: env:\n\
          #:   ignore: [BUILD_NUMBER]\n"

@@ -12,6 +12,6 @@ mod units;
 mod way;
 
 pub use graph::{Graph, NodeId};
-pub use rows::{Collected, CollectedRow, collect};
+pub use rows::{Collected, CollectedRow, SharedState, collect};
 pub use trace::{Definition, Open, Role, ScopeKind, Trace, TraceError, read_traces};
 pub use way::{Origin, RowOf, Step, Way, Ways, Whole};

@@ -13,6 +13,7 @@ use super::modules::Module;
 use super::names::{Closed, NameClosure};
 use super::trace::{Definition, Role, Trace, TraceError};
 use super::units::{UnitIndex, UnitTable};
+use crate::config::Pattern;
 use crate::fingerprint::{Analysis, Facts, Place, split};
 use crate::matrix::{Fingerprint, Outcome, Unit, UnitKind};
 use crate::runners::pytest;
@@ -40,6 +41,18 @@ pub struct Collected {
     pub collector: String,
     /// The interpreter that ran the tests.
     pub executable: Option<String>,
+    /// What tests changed that outlives them.
+    pub state: Vec<SharedState>,
+}
+
+/// State that outlives a test.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SharedState {
+    /// `path#name`
+    pub name: String,
+    /// Scopes that changed it, and scopes that ran code that names it.
+    pub changers: usize,
+    pub readers: usize,
 }
 
 /// One test as one run saw it.
@@ -69,14 +82,16 @@ pub fn collect(
     errors: &[TraceError],
     facts: &Facts<'_>,
     project: &BStr,
+    benign: &[Pattern],
 ) -> Result<Collected> {
     let graph = Graph::build(traces, errors);
     let mut closing = Closing::new(facts, graph)?;
     closing.attach_modules()?;
     closing.attach_directories(traces)?;
     closing.attach_session(traces);
-    closing.attach_state()?;
-    closing.rows(traces, project)
+    let state = closing.attach_state(benign)?;
+    let collected = closing.rows(traces, project)?;
+    Ok(Collected { state, ..collected })
 }
 
 pub(super) struct Closing<'a> {

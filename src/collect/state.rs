@@ -7,15 +7,17 @@ use bstr::{BStr, BString, ByteSlice};
 use rustc_hash::FxHashSet;
 
 use super::graph::NodeId;
-use super::rows::Closing;
+use super::rows::{Closing, SharedState};
 use super::units::UnitIndex;
+use crate::config::Pattern;
 use crate::fingerprint::{Analysis, Place};
 use crate::matrix::UnitKind;
 
 impl Closing<'_> {
     /// State that outlives a test: whoever runs code that names a global, or
     /// may reach it without naming it, needs what those did that changed it.
-    pub fn attach_state(&mut self) -> Result<()> {
+    /// What `benign` names (`path#name`) is left out.
+    pub fn attach_state(&mut self, benign: &[Pattern]) -> Result<Vec<SharedState>> {
         let mut changes = std::mem::take(&mut self.graph.state);
         changes.sort();
         changes.dedup();
@@ -26,9 +28,18 @@ impl Closing<'_> {
                 .or_default()
                 .push(change.by);
         }
+        let mut shared = Vec::new();
         let ran: BTreeSet<UnitIndex> = self.node_units.iter().flatten().copied().collect();
         for ((file, name), changers) in by_name {
+            let (Place::Inside(path) | Place::Outside(path)) = self.facts.place(file.as_bstr());
+            let full_name = format!("{path}#{name}");
+            let is_benign = |pattern: &Pattern| pattern.matches(full_name.as_bytes());
+            if is_derived(&name) || benign.iter().any(is_benign) {
+                continue;
+            }
             let node = self.fresh();
+            let mut readers = 0;
+            let count = changers.len();
             self.edges[node as usize] = changers;
             let naming = match variable(&name) {
                 Some(variable) => self.units_reading(variable),
@@ -38,6 +49,7 @@ impl Closing<'_> {
             let module = self.graph.imports.get(&file).copied();
             for at in 0..node as usize {
                 if self.node_units[at].iter().any(|unit| naming.contains(unit)) {
+                    readers += 1;
                     match module {
                         None => self.edges[at].push(node),
                         Some(module) => {
@@ -49,8 +61,13 @@ impl Closing<'_> {
                     }
                 }
             }
+            shared.push(SharedState {
+                name: full_name,
+                changers: count,
+                readers,
+            });
         }
-        Ok(())
+        Ok(shared)
     }
 
     /// The reads of an environment variable, alone or with all others.
@@ -107,6 +124,12 @@ impl Closing<'_> {
         }
         Ok(found)
     }
+}
+
+/// Whether the interpreter's library works it out from a class, whoever asks
+/// first: what `copyreg` notes of its slots.
+fn is_derived(name: &str) -> bool {
+    name.ends_with(".__slotnames__")
 }
 
 /// The variable of a state change called `environ[NAME]`.

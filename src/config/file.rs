@@ -40,6 +40,7 @@ pub struct FileConfig {
     pub strategy: Option<Strategy>,
     pub always_run: Option<Vec<Pattern>>,
     pub run_all_when: Option<Vec<Pattern>>,
+    pub benign_state: Option<Vec<Pattern>>,
     pub lock_files: Option<Vec<Text>>,
     pub env_ignore: Option<Vec<Text>>,
     pub keep: Option<Count>,
@@ -237,6 +238,7 @@ impl<'de> Visitor<'de> for FileVisitor {
                 Key::Strategy => config.strategy = Some(map.next_value_seed(One::new())?),
                 Key::AlwaysRun => config.always_run = Some(map.next_value_seed(Many::any())?),
                 Key::RunAllWhen => config.run_all_when = Some(map.next_value_seed(Many::any())?),
+                Key::BenignState => config.benign_state = Some(map.next_value_seed(Many::any())?),
                 Key::LockFiles => config.lock_files = Some(map.next_value_seed(Many::any())?),
                 Key::Env => config.env_ignore = map.next_value_seed(EnvVisitor)?,
                 Key::Keep => config.keep = Some(map.next_value_seed(One::new())?),
@@ -408,6 +410,7 @@ mod tests {
             b"\xef\xbb\xbfversion: 1\nsuite: unit\nrunner: pytest\ncommand: [pytest, -q]\n\
               python: .venv/bin/python\nroot: svc\nstore: cache\nstrategy: memo\n\
               always-run: ['t.py::x[1]']\nrun-all-when: [Makefile]\nlock-files: [uv.lock]\n\
+              benign-state: ['a.py#_CACHE']\n\
               env:\n  ignore: [CI]\nkeep: 7\n",
             NAME,
         )
@@ -423,6 +426,7 @@ mod tests {
         assert!(config.python.is_some() && config.store.is_some());
         assert!(config.always_run.unwrap()[0].matches(b"t.py::x[1]"));
         assert!(config.run_all_when.unwrap()[0].matches(b"Makefile"));
+        assert!(config.benign_state.unwrap()[0].matches(b"a.py#_CACHE"));
         assert_eq!(config.lock_files.unwrap(), [Text("uv.lock".into())]);
     }
 
@@ -439,7 +443,7 @@ mod tests {
           |   ^
         ");
         insta::assert_snapshot!(error("version: 1\nxyz: 1\n"), @r"
-        error: tamis.yml:2:1: unknown key `xyz`; the keys are version, suite, runner, command, python, root, store, strategy, always-run, run-all-when, lock-files, env, keep
+        error: tamis.yml:2:1: unknown key `xyz`; the keys are version, suite, runner, command, python, root, store, strategy, always-run, run-all-when, lock-files, benign-state, env, keep
         2 | xyz: 1
           | ^
         ");

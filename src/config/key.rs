@@ -14,13 +14,14 @@ pub enum Key {
     AlwaysRun,
     RunAllWhen,
     LockFiles,
+    BenignState,
     /// Holds one key itself: [`Key::IGNORE`].
     Env,
     Keep,
 }
 
 impl Key {
-    pub const ALL: [Key; 13] = [
+    pub const ALL: [Key; 14] = [
         Key::Version,
         Key::Suite,
         Key::Runner,
@@ -32,6 +33,7 @@ impl Key {
         Key::AlwaysRun,
         Key::RunAllWhen,
         Key::LockFiles,
+        Key::BenignState,
         Key::Env,
         Key::Keep,
     ];
@@ -53,6 +55,7 @@ impl Key {
             Key::AlwaysRun => "always-run",
             Key::RunAllWhen => "run-all-when",
             Key::LockFiles => "lock-files",
+            Key::BenignState => "benign-state",
             Key::Env => "env",
             Key::Keep => "keep",
         }
@@ -74,6 +77,7 @@ impl Key {
             | Key::AlwaysRun
             | Key::RunAllWhen
             | Key::LockFiles
+            | Key::BenignState
             | Key::Env => None,
         }
     }

@@ -124,6 +124,8 @@ pub struct Config {
     pub always_run: Setting<Vec<Pattern>>,
     /// Paths, from the top of the work tree, whose change runs every test.
     pub run_all_when: Setting<Vec<Pattern>>,
+    /// State (`path#name`) through which no test depends on another.
+    pub benign_state: Setting<Vec<Pattern>>,
     /// Files, absolute, that declare the versions of installed packages;
     /// `None`: found by the runner.
     pub lock_files: Setting<Option<Vec<PathBuf>>>,
@@ -185,6 +187,7 @@ impl Config {
                     Key::Strategy => (self.strategy.value.to_string(), &self.strategy.origin),
                     Key::AlwaysRun => (list(&self.always_run.value), &self.always_run.origin),
                     Key::RunAllWhen => (list(&self.run_all_when.value), &self.run_all_when.origin),
+                    Key::BenignState => (list(&self.benign_state.value), &self.benign_state.origin),
                     Key::LockFiles => {
                         let files = self.lock_files.value.as_ref();
                         let shown = files.map(|files| {
@@ -266,6 +269,7 @@ fn resolve(
         ),
         always_run: or(plain(said.always_run), Vec::new),
         run_all_when: or(plain(said.run_all_when), Vec::new),
+        benign_state: or(plain(said.benign_state), Vec::new),
         lock_files: optional(plain(said.lock_files)).map(|files| {
             files.map(|files| files.iter().map(|Text(file)| folder.join(file)).collect())
         }),
@@ -403,6 +407,7 @@ mod tests {
         always-run: [] (default)
         run-all-when: [] (default)
         lock-files: found by the runner (default)
+        benign-state: [] (default)
         env: ignore [] (default)
         keep: 50 (default)
         ");

@@ -43,7 +43,7 @@ impl Project {
         Ok(Project {
             cache: Cache::open(&state.join("cache")).ok(),
             prefix: repository.prefix_of(&dir)?,
-            suite: config.suite.value.clone(),
+            suite: suite(&config),
             state,
             repository,
             config,
@@ -114,6 +114,19 @@ impl Project {
     pub fn path_of(&self, file: &str) -> BString {
         join(self.prefix.as_bstr(), file)
     }
+}
+
+/// The name of the suite. Rows in which some state was taken for harmless are
+/// no proof where it is not.
+fn suite(config: &Config) -> String {
+    let suite = &config.suite.value;
+    let benign = &config.benign_state.value;
+    if benign.is_empty() {
+        return suite.clone();
+    }
+    let patterns: Vec<String> = benign.iter().map(ToString::to_string).collect();
+    let digest = blake3::hash(patterns.join("\n").as_bytes()).to_hex();
+    format!("{suite} (benign state {})", &digest[..8])
 }
 
 fn join(prefix: &BStr, file: &str) -> BString {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::decide::{Decision, delta_to};
 use super::project::Project;
-use crate::collect::{Collected, collect, read_traces};
+use crate::collect::{Collected, SharedState, collect, read_traces};
 use crate::fingerprint::{Environment, Facts, Value};
 use crate::history::{Delta, View};
 use crate::matrix::{
@@ -64,10 +64,17 @@ pub fn record(project: &Project, store: &FsStore, recording: &Recording<'_>) -> 
         environment,
         project.cache(),
     );
-    let collected = collect(&traces, &errors, &facts, project.prefix.as_bstr())?;
+    let collected = collect(
+        &traces,
+        &errors,
+        &facts,
+        project.prefix.as_bstr(),
+        &project.config.benign_state.value,
+    )?;
     let mut recorded = Recorded {
         collector: collected.collector.clone(),
         found_tests: collected.items.is_some(),
+        notes: notes_on_state(&collected),
         outcomes: collected
             .rows
             .iter()
@@ -79,6 +86,26 @@ pub fn record(project: &Project, store: &FsStore, recording: &Recording<'_>) -> 
     recorded.name = Some(store.put(&matrix)?);
     Ok(recorded)
 }
+
+/// What makes most tests depend on all others: users can do something about it.
+fn notes_on_state(collected: &Collected) -> Vec<String> {
+    let tests = collected.rows.len();
+    let binds_most =
+        |state: &&SharedState| state.readers * 2 > tests && state.changers >= MANY_CHANGERS;
+    let found = collected.state.iter().filter(binds_most);
+    found
+        .map(|state| {
+            format!(
+                "{} of {tests} tests use {}, and {} of them leave it changed: each depends on \
+                 all that came before it; if none notices, say so with `benign-state` in tamis.yml",
+                state.readers, state.name, state.changers
+            )
+        })
+        .collect()
+}
+
+/// Fewer tests than that can hardly make others run.
+const MANY_CHANGERS: usize = 8;
 
 /// Puts the rows of this run and the carried ones together.
 struct Assembly<'a> {
