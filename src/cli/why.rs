@@ -8,8 +8,10 @@ use crate::config::{Config, Overrides, Setting, Strategy, nearest};
 use crate::error::{Error, Exit};
 use crate::history::View;
 use crate::matrix::Matrix;
-use crate::pipeline::{Cause, Decision, Project, causes};
-use crate::report::{CauseJson, EvidenceJson, ReasonJson, Report, cause_lines, escape};
+use crate::pipeline::{Causes, Decision, Project, causes};
+use crate::report::{
+    CauseJson, EvidenceJson, MOST_CAUSES, ReasonJson, Report, cause_lines, escape,
+};
 use crate::select::{Reason, Verdict};
 
 /// Explain why a test would run, or why it would be left out.
@@ -76,7 +78,11 @@ pub fn run(args: &WhyArgs, globals: &Globals, report: &Report) -> Result<Exit, E
     let Some(verdict) = selection.verdicts.get(&request.test) else {
         return unknown_test(&request.test, &decision, report);
     };
-    let causes = causes_of(&project, &view, &decision, &request.test, verdict)?;
+    let most = match report.is_json() {
+        true => usize::MAX,
+        false => MOST_CAUSES,
+    };
+    let causes = causes_of(&project, &view, &decision, &request.test, verdict, most)?;
     if report.is_json() {
         report.json(&verdict_json(&request.test, verdict, &causes))?;
         return Ok(Exit::DONE);
@@ -92,13 +98,14 @@ fn causes_of(
     decision: &Decision,
     test: &str,
     verdict: &Verdict,
-) -> Result<Vec<Cause>, Error> {
+    most: usize,
+) -> Result<Causes, Error> {
     let Verdict::Run(Reason::Changed { unit, baseline, .. }) = verdict else {
-        return Ok(Vec::new());
+        return Ok(Causes::default());
     };
     match matrix_named(decision, baseline) {
-        Some(matrix) => Ok(causes(project, view, matrix, test, unit)?),
-        None => Ok(Vec::new()),
+        Some(matrix) => Ok(causes(project, view, matrix, test, unit, most)?),
+        None => Ok(Causes::default()),
     }
 }
 
@@ -129,13 +136,13 @@ fn unknown_test(test: &str, decision: &Decision, report: &Report) -> Result<Exit
     Ok(Exit::DONE)
 }
 
-fn verdict_json(test: &str, verdict: &Verdict, causes: &[Cause]) -> Value {
+fn verdict_json(test: &str, verdict: &Verdict, causes: &Causes) -> Value {
     match verdict {
         Verdict::Run(reason) => json!({
             "id": test,
             "runs": true,
             "reason": ReasonJson::from(reason),
-            "causes": causes.iter().map(CauseJson::from).collect::<Vec<_>>(),
+            "causes": causes.told.iter().map(CauseJson::from).collect::<Vec<_>>(),
             "text": reason.to_string(),
         }),
         Verdict::Skip(evidence) => json!({
@@ -147,7 +154,7 @@ fn verdict_json(test: &str, verdict: &Verdict, causes: &[Cause]) -> Value {
 }
 
 /// The verdict in words, with the revisions between which it was made.
-fn explain(test: &str, verdict: &Verdict, causes: &[Cause], decision: &Decision) -> String {
+fn explain(test: &str, verdict: &Verdict, causes: &Causes, decision: &Decision) -> String {
     let mut lines = Vec::new();
     match verdict {
         Verdict::Run(reason) => {

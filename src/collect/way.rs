@@ -235,8 +235,7 @@ impl<'a> Ways<'a> {
     }
 
     fn trail_of(&self, unit: &Unit) -> Option<By> {
-        let at = self.table.units().iter().position(|known| known == unit)?;
-        self.trail.unit(at as UnitIndex)
+        self.trail.unit(self.table.find(unit)?)
     }
 
     /// The way to all of `module`, back to front.

@@ -28,8 +28,17 @@ pub struct Cause {
     pub way: Way,
 }
 
+/// The units of a test's row that changed since it ran.
+#[derive(Clone, Debug, Default)]
+pub struct Causes {
+    pub told: Vec<Cause>,
+    /// How many more there are.
+    pub more: usize,
+}
+
 /// The units of `test`'s row in `matrix` that are different at `view`: `first`
-/// before all others. Empty if there is no such row.
+/// before all others, and at most `most` of them. Empty if there is no such
+/// row.
 ///
 /// # Errors
 /// If git cannot be read. That the state of the record is not at hand is no
@@ -40,9 +49,10 @@ pub fn causes(
     matrix: &Matrix,
     test: &str,
     first: &Unit,
-) -> Result<Vec<Cause>> {
+    most: usize,
+) -> Result<Causes> {
     let Some(row) = matrix.row(test) else {
-        return Ok(Vec::new());
+        return Ok(Causes::default());
     };
     let now = facts(project, view);
     let units: Vec<(Unit, Fingerprint)> = matrix
@@ -58,6 +68,8 @@ pub fn causes(
         }
     }
     changed.sort_by_key(|(unit, ..)| unit != first);
+    let more = changed.len().saturating_sub(most);
+    changed.truncate(most);
     let views = views_of(project, matrix)?;
     let recorded = Recorded {
         now: &now,
@@ -100,7 +112,10 @@ pub fn causes(
             to,
         })
     };
-    changed.into_iter().map(cause).collect()
+    Ok(Causes {
+        told: changed.into_iter().map(cause).collect::<Result<_>>()?,
+        more,
+    })
 }
 
 fn facts<'v>(project: &'v Project, view: &'v View) -> Facts<'v> {

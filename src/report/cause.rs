@@ -6,19 +6,19 @@ use super::selection::UnitJson;
 use crate::collect::{Origin, Step, Way, Whole};
 use crate::fingerprint::Change;
 use crate::matrix::UnitKind;
-use crate::pipeline::Cause;
+use crate::pipeline::{Cause, Causes};
 
 /// How many causes people are told; JSON has all.
-const MOST: usize = 5;
+pub const MOST_CAUSES: usize = 5;
 /// How many steps of a way people are told.
 const MOST_STEPS: usize = 6;
 /// How many differences of one unit people are told.
 const MOST_CHANGES: usize = 4;
 
-/// One line for each cause, the first ones.
-pub fn cause_lines(causes: &[Cause]) -> Vec<String> {
-    let mut lines: Vec<String> = causes.iter().take(MOST).map(line).collect();
-    match causes.len().saturating_sub(MOST) {
+/// One line for each cause.
+pub fn cause_lines(causes: &Causes) -> Vec<String> {
+    let mut lines: Vec<String> = causes.told.iter().map(line).collect();
+    match causes.more {
         0 => {}
         1 => lines.push("and 1 more unit changed (see --json)".to_owned()),
         more => lines.push(format!("and {more} more units changed (see --json)")),
@@ -415,14 +415,13 @@ mod tests {
     }
 
     #[test]
-    fn people_are_told_the_first_causes() {
-        let one = || cause(UnitKind::Code, "f", way(Origin::Ran, vec![]));
-        let lines = |count: usize| {
-            let causes: Vec<Cause> = (0..count).map(|_| one()).collect();
-            cause_lines(&causes)
+    fn people_are_told_how_many_more_there_are() {
+        let lines = |more: usize| {
+            let told = vec![cause(UnitKind::Code, "f", way(Origin::Ran, vec![]))];
+            cause_lines(&Causes { told, more })
         };
-        assert_eq!(lines(5).len(), 5);
-        assert_eq!(lines(6)[5], "and 1 more unit changed (see --json)");
-        assert_eq!(lines(8)[5], "and 3 more units changed (see --json)");
+        assert_eq!(lines(0).len(), 1);
+        assert_eq!(lines(1)[1], "and 1 more unit changed (see --json)");
+        assert_eq!(lines(3)[1], "and 3 more units changed (see --json)");
     }
 }
