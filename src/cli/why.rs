@@ -4,11 +4,12 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::{Globals, shared, strategy_parser};
+use crate::collect::Causes;
 use crate::config::{Config, Overrides, Setting, Strategy, nearest};
 use crate::error::{Error, Exit};
 use crate::history::View;
 use crate::matrix::Matrix;
-use crate::pipeline::{Causes, Decision, Project, causes};
+use crate::pipeline::{Decision, Project, causes};
 use crate::report::{
     CauseJson, EvidenceJson, MOST_CAUSES, ReasonJson, Report, cause_lines, escape,
 };

@@ -9,32 +9,11 @@ use bstr::{BStr, BString, ByteSlice};
 use rustc_hash::FxHashMap;
 
 use super::project::Project;
-use crate::collect::{RowOf, Way, Ways};
+use crate::collect::{Cause, Causes, RowOf, Ways};
 use crate::fingerprint::{Analysis, Change, Environment, Facts, Value};
 use crate::history::{Entry, View};
 use crate::matrix::{Fingerprint, Matrix, Unit};
 use crate::runners::pytest;
-
-/// One unit that changed since a test ran.
-#[derive(Clone, Debug)]
-pub struct Cause {
-    pub unit: Unit,
-    /// As people say it: `click.core#Option`.
-    pub name: String,
-    pub from: Fingerprint,
-    pub to: Fingerprint,
-    /// What is different; never empty.
-    pub changes: Vec<Change>,
-    pub way: Way,
-}
-
-/// The units of a test's row that changed since it ran.
-#[derive(Clone, Debug, Default)]
-pub struct Causes {
-    pub told: Vec<Cause>,
-    /// How many more there are.
-    pub more: usize,
-}
 
 /// The units of `test`'s row in `matrix` that are different at `view`: `first`
 /// before all others, and at most `most` of them. Empty if there is no such

@@ -12,7 +12,7 @@ mod remember;
 mod session;
 
 pub use baselines::{Baseline, find_baseline};
-pub use causes::{Cause, Causes, causes};
+pub use causes::causes;
 pub use decide::{Decision, Request, decide};
 pub use probe::Prober;
 pub use project::Project;

@@ -3,10 +3,9 @@
 use serde::Serialize;
 
 use super::selection::UnitJson;
-use crate::collect::{Origin, Step, Way, Whole};
+use crate::collect::{Cause, Causes, Origin, Step, Way, Whole};
 use crate::fingerprint::Change;
 use crate::matrix::UnitKind;
-use crate::pipeline::{Cause, Causes};
 
 /// How many causes people are told; JSON has all.
 pub const MOST_CAUSES: usize = 5;
