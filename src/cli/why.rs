@@ -4,10 +4,15 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::{Globals, shared, strategy_parser};
+use crate::collect::Causes;
 use crate::config::{Config, Overrides, Setting, Strategy, nearest};
 use crate::error::{Error, Exit};
-use crate::pipeline::{Decision, Project};
-use crate::report::{EvidenceJson, ReasonJson, Report, escape};
+use crate::history::View;
+use crate::matrix::Matrix;
+use crate::pipeline::{Decision, Project, causes};
+use crate::report::{
+    CauseJson, EvidenceJson, MOST_CAUSES, ReasonJson, Report, cause_lines, escape,
+};
 use crate::select::{Reason, Verdict};
 
 /// Explain why a test would run, or why it would be left out.
@@ -63,7 +68,7 @@ impl WhyArgs {
 pub fn run(args: &WhyArgs, globals: &Globals, report: &Report) -> Result<Exit, Error> {
     let request = args.resolve(globals)?;
     let project = Project::open(request.config.clone())?;
-    let (decision, _) = shared::decide_at(
+    let (decision, view) = shared::decide_at(
         &project,
         request.config.strategy.value,
         request.head.as_deref(),
@@ -74,12 +79,42 @@ pub fn run(args: &WhyArgs, globals: &Globals, report: &Report) -> Result<Exit, E
     let Some(verdict) = selection.verdicts.get(&request.test) else {
         return unknown_test(&request.test, &decision, report);
     };
+    let most = match report.is_json() {
+        true => usize::MAX,
+        false => MOST_CAUSES,
+    };
+    let causes = causes_of(&project, &view, &decision, &request.test, verdict, most)?;
     if report.is_json() {
-        report.json(&verdict_json(&request.test, verdict))?;
+        report.json(&verdict_json(&request.test, verdict, &causes))?;
         return Ok(Exit::DONE);
     }
-    report.data(&explain(&request.test, verdict, &decision))?;
+    report.data(&explain(&request.test, verdict, &causes, &decision))?;
     Ok(Exit::DONE)
+}
+
+/// The units that changed, if that is why the test runs.
+fn causes_of(
+    project: &Project,
+    view: &View,
+    decision: &Decision,
+    test: &str,
+    verdict: &Verdict,
+    most: usize,
+) -> Result<Causes, Error> {
+    let Verdict::Run(Reason::Changed { unit, baseline, .. }) = verdict else {
+        return Ok(Causes::default());
+    };
+    match matrix_named(decision, baseline) {
+        Some(matrix) => Ok(causes(project, view, matrix, test, unit, most)?),
+        None => Ok(Causes::default()),
+    }
+}
+
+/// The matrix of this name among those that the decision was made from.
+fn matrix_named<'d>(decision: &'d Decision, name: &str) -> Option<&'d Matrix> {
+    let mut all = decision.baseline.iter().chain(&decision.others);
+    let found = all.find(|known| known.name.to_string() == name);
+    found.map(|baseline| &baseline.matrix)
 }
 
 /// A test that nobody knows runs as new; say what the nearest known one is.
@@ -102,12 +137,13 @@ fn unknown_test(test: &str, decision: &Decision, report: &Report) -> Result<Exit
     Ok(Exit::DONE)
 }
 
-fn verdict_json(test: &str, verdict: &Verdict) -> Value {
+fn verdict_json(test: &str, verdict: &Verdict, causes: &Causes) -> Value {
     match verdict {
         Verdict::Run(reason) => json!({
             "id": test,
             "runs": true,
             "reason": ReasonJson::from(reason),
+            "causes": causes.told.iter().map(CauseJson::from).collect::<Vec<_>>(),
             "text": reason.to_string(),
         }),
         Verdict::Skip(evidence) => json!({
@@ -119,11 +155,12 @@ fn verdict_json(test: &str, verdict: &Verdict) -> Value {
 }
 
 /// The verdict in words, with the revisions between which it was made.
-fn explain(test: &str, verdict: &Verdict, decision: &Decision) -> String {
+fn explain(test: &str, verdict: &Verdict, causes: &Causes, decision: &Decision) -> String {
     let mut lines = Vec::new();
     match verdict {
         Verdict::Run(reason) => {
             lines.push(format!("{test} would run: {reason}"));
+            lines.extend(cause_lines(causes).iter().map(|line| format!("  {line}")));
             if let Reason::Changed { unit, from, to, .. } = reason {
                 lines.push(format!("  {unit}: {from} then, {to} now"));
             }

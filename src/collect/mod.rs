@@ -1,6 +1,7 @@
 //! From what agents saw to rows: reads traces, joins the scopes of all
 //! processes into one graph, and closes each test over it.
 
+mod cause;
 mod graph;
 mod meaning;
 mod modules;
@@ -9,7 +10,10 @@ mod rows;
 mod state;
 mod trace;
 mod units;
+mod way;
 
+pub use cause::{Cause, Causes};
 pub use graph::{Graph, NodeId};
 pub use rows::{Collected, CollectedRow, SharedState, collect};
 pub use trace::{Definition, Open, Role, ScopeKind, Trace, TraceError, read_traces};
+pub use way::{Origin, RowOf, Step, Way, Ways, Whole};

@@ -39,7 +39,7 @@ impl Module {
     }
 
     /// The folder that a package's modules are in.
-    fn package(&self) -> Option<&BStr> {
+    pub fn package(&self) -> Option<&BStr> {
         let (dir, name) = split(self.file.as_bstr());
         (name == "__init__.py").then_some(dir)
     }
@@ -120,7 +120,7 @@ impl Modules {
     }
 
     /// The modules that the name bound by an import may be.
-    fn bound(&self, from: ModuleIndex, import: &Import) -> Vec<ModuleIndex> {
+    pub fn bound(&self, from: ModuleIndex, import: &Import) -> Vec<ModuleIndex> {
         let name = match &import.item {
             Some(item) if import.module.is_empty() => item.clone(),
             Some(item) => format!("{}.{item}", import.module),

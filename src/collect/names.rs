@@ -10,11 +10,15 @@
 //! that hands out all names of a module. For the latter the module's whole
 //! skeleton is taken. `docs/precision.md` goes through it feature by feature.
 
+mod trail;
+
+use std::collections::VecDeque;
 use std::rc::Rc;
 
 use bstr::{BStr, BString};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+pub use self::trail::{By, Ran, Start, Trail};
 use super::graph::NodeId;
 use super::modules::{ModuleIndex, Modules};
 use super::units::{UnitIndex, UnitTable};
@@ -162,7 +166,8 @@ impl NameClosure {
         let mut closing = Closing {
             closed: Closed::default(),
             base,
-            open: Vec::new(),
+            open: VecDeque::new(),
+            trail: None,
             names: self,
             table,
         };
@@ -384,7 +389,7 @@ impl NameClosure {
     }
 
     /// pytest takes functions out of these by names that plugins can add to.
-    fn is_conftest(&self, module: ModuleIndex) -> bool {
+    pub fn is_conftest(&self, module: ModuleIndex) -> bool {
         let file = &self.modules.all[module as usize].file;
         file.ends_with(b"/conftest.py")
     }
@@ -395,7 +400,9 @@ struct Closing<'a> {
     closed: Closed,
     base: Option<&'a Closed>,
     /// Units whose reach is still to be followed.
-    open: Vec<UnitIndex>,
+    open: VecDeque<UnitIndex>,
+    /// Where it is asked why each unit is reached.
+    trail: Option<Trail>,
     names: &'a mut NameClosure,
     table: &'a mut UnitTable,
 }
@@ -433,17 +440,22 @@ impl Closing<'_> {
         }
         for module in &new {
             self.arrive(*module);
-            if self.names.is_conftest(*module) {
-                self.make_whole(*module);
-            } else if self.names.test_files.contains(module) {
-                self.look_through(*module);
-            }
+            self.look_into(*module);
         }
         for module in taken {
             self.take(module);
         }
         if is_wide {
             self.widen();
+        }
+    }
+
+    /// What the runner asks of a module by itself.
+    fn look_into(&mut self, module: ModuleIndex) {
+        if self.names.is_conftest(module) {
+            self.make_whole(module);
+        } else if self.names.test_files.contains(&module) {
+            self.look_through(module);
         }
     }
 
@@ -474,21 +486,29 @@ impl Closing<'_> {
     }
 
     fn add(&mut self, unit: UnitIndex) {
-        if !self.in_base(|base| base.units.contains(&unit)) && self.closed.units.insert(unit) {
-            self.open.push(unit);
+        if self.is_wanted(unit)
+            && !self.in_base(|base| base.units.contains(&unit))
+            && self.closed.units.insert(unit)
+        {
+            self.note(unit);
+            self.open.push_back(unit);
         }
     }
 
     fn run(&mut self) {
-        while let Some(unit) = self.open.pop() {
+        while let Some(unit) = self.open.pop_front() {
+            self.follow(unit);
             let reach = self.names.reach(self.table, unit);
             for name in &reach.names {
                 self.spell(*name);
             }
             for (module, unit) in &reach.facts {
                 if self.has_module(*module) {
-                    if !self.in_base(|base| base.units.contains(unit)) {
-                        self.closed.units.insert(*unit);
+                    if self.is_wanted(*unit)
+                        && !self.in_base(|base| base.units.contains(unit))
+                        && self.closed.units.insert(*unit)
+                    {
+                        self.note(*unit);
                     }
                 } else {
                     self.closed.waiting.entry(*module).or_default().push(*unit);
@@ -511,9 +531,11 @@ impl Closing<'_> {
     /// were defined as, come together to reading them all.
     fn look_up(&mut self, reach: &Reach) {
         let had_both = self.reads_all_methods();
+        self.note_look_up(reach.looks_up, reach.reads_definitions);
         self.closed.looks_up |= reach.looks_up;
         self.closed.reads_definitions |= reach.reads_definitions;
         if self.reads_all_methods() && !had_both {
+            self.lead_to_methods();
             for module in self.all_modules() {
                 self.read_methods(module);
             }
@@ -576,7 +598,10 @@ impl Closing<'_> {
     /// A module that is handed on: whoever has it can ask for any name.
     fn take(&mut self, module: ModuleIndex) {
         match self.has_module(module) {
-            true => self.hold(module),
+            true => {
+                self.note_taken(module);
+                self.hold(module);
+            }
             false => {
                 self.closed.waiting_taken.insert(module);
             }
@@ -601,6 +626,7 @@ impl Closing<'_> {
         if self.in_base(|base| base.held.contains(&module)) || !self.closed.held.insert(module) {
             return;
         }
+        let outer = self.lead(By::Module(module));
         let of = &self.names.modules.all[module as usize];
         let parsed = of.parsed();
         let imports: Vec<Unit> = parsed
@@ -614,14 +640,18 @@ impl Closing<'_> {
             let unit = self.table.intern(unit);
             self.add(unit);
         }
-        for other in self.names.modules.held(module) {
+        let others = self.names.modules.held(module);
+        self.note_given(&others);
+        for other in others {
             self.take(other);
         }
+        self.lead(outer);
     }
 
     fn widen(&mut self) {
         self.closed.is_wide = true;
         for module in self.all_modules() {
+            self.note_taken(module);
             self.hold(module);
         }
     }

@@ -25,6 +25,10 @@ impl UnitTable {
         index
     }
 
+    pub fn find(&self, unit: &Unit) -> Option<UnitIndex> {
+        self.index.get(unit).copied()
+    }
+
     pub fn get(&self, index: UnitIndex) -> &Unit {
         &self.units[index as usize]
     }

@@ -97,6 +97,11 @@ impl<'a> Facts<'a> {
         }
     }
 
+    /// Top of the work tree, without a slash at its end.
+    pub fn root(&self) -> &BStr {
+        self.root.as_bstr()
+    }
+
     pub fn view(&self) -> &'a View {
         self.view
     }

@@ -6,6 +6,7 @@
 //! is needed to find the unit that a traced code object belongs to.
 
 mod cache;
+mod changes;
 mod classes;
 mod codec;
 mod facts;
@@ -16,6 +17,7 @@ pub mod python;
 use std::collections::BTreeMap;
 
 pub use cache::Cache;
+pub use changes::Change;
 pub use facts::{DIR, Environment, FILE, Facts, Place, Probe, UNTRACKED, Value, split};
 pub use names::{Import, Known, NAMES_VERSION, Names, Part, PartAt, Uses, simple_name};
 pub use python::{analyse_python, analyse_python_knowing};

@@ -2,6 +2,7 @@
 //! project's state and its store to a selection, and from a run to a matrix.
 
 mod baselines;
+mod causes;
 mod decide;
 mod differences;
 mod probe;
@@ -11,6 +12,7 @@ mod remember;
 mod session;
 
 pub use baselines::{Baseline, find_baseline};
+pub use causes::causes;
 pub use decide::{Decision, Request, decide};
 pub use probe::Prober;
 pub use project::Project;

@@ -3,6 +3,7 @@
 //! No other room writes to either.
 
 pub mod bug;
+mod cause;
 mod check;
 pub mod escape;
 mod event;
@@ -13,6 +14,7 @@ mod selection;
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Mutex, PoisonError};
 
+pub use cause::{CauseJson, MOST_CAUSES, cause_lines};
 pub use check::{Check, CheckState};
 pub use event::{Estimate, Event, RunSummary, SelectionMode, SelectionSummary};
 pub use selection::{EvidenceJson, ReasonJson, SelectionJson};

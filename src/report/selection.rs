@@ -69,7 +69,7 @@ pub struct ReasonJson {
 }
 
 #[derive(Debug, Serialize)]
-struct UnitJson {
+pub(super) struct UnitJson {
     kind: &'static str,
     #[serde(skip_serializing_if = "String::is_empty")]
     path: String,

@@ -16,3 +16,4 @@ mod harness;
 mod smoke;
 mod stores;
 mod table;
+mod why;

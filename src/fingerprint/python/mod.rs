@@ -27,14 +27,16 @@ mod walk;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use ruff_python_ast::Mod;
+use ruff_python_ast::{Mod, Stmt};
 use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
 use ruff_text_size::Ranged;
 
 use self::digest::Sink;
+use self::names::changes::{self, Parsed};
+use self::names::widely;
 use self::source::Source;
 use self::walk::Walker;
-use super::{Analysis, DIGEST_VERSION, Known, ModuleUnits, Names, Reach};
+use super::{Analysis, Change, DIGEST_VERSION, Known, ModuleUnits, Names, Reach};
 use crate::matrix::Fingerprint;
 
 /// Stack for dropping one level of a syntax tree, with room to spare.
@@ -61,27 +63,69 @@ pub(super) fn is_standard(module: &str) -> bool {
 }
 
 fn units(bytes: &[u8], known: &Known) -> Result<ModuleUnits, String> {
+    with_module(bytes, |source, body| {
+        let mut walker = Walker::new(source);
+        walker.body(body);
+        finish(walker, names::split(source, body, known))
+    })
+}
+
+/// What is different about what binds `name` between two sources.
+pub(super) fn binding_changes(was: &[u8], is: &[u8], name: &str) -> Vec<Change> {
+    of_both(was, is, |was, is| changes::binding(was, is, name))
+}
+
+/// What is different about the effects of two sources, each given with what
+/// other sources tell of its imports.
+pub(super) fn effect_changes(was: (&[u8], &Known), is: (&[u8], &Known)) -> Vec<Change> {
+    of_both(was.0, is.0, |old, new| {
+        changes::effects((old, was.1), (new, is.1))
+    })
+}
+
+/// By which words the code of a unit can reach any name of any module:
+/// `function` is the name of a `code` unit; without it, code outside functions.
+pub(super) fn wide_words(source: &[u8], function: Option<&str>) -> Vec<String> {
+    let look =
+        |source: &Source<'_>, body: &[Stmt]| widely::words(Parsed { source, body }, function);
+    with_module(source, look).unwrap_or_default()
+}
+
+/// Compares two sources; of one that cannot be parsed nothing is told.
+fn of_both(
+    was: &[u8],
+    is: &[u8],
+    compare: impl FnOnce(Parsed<'_>, Parsed<'_>) -> Vec<Change>,
+) -> Vec<Change> {
+    let compared = with_module(was, |source, body| {
+        let was = Parsed { source, body };
+        with_module(is, |source, body| compare(was, Parsed { source, body }))
+    });
+    compared.and_then(|inner| inner).unwrap_or_default()
+}
+
+/// What `look` makes of the syntax of a source.
+fn with_module<T>(bytes: &[u8], look: impl FnOnce(&Source<'_>, &[Stmt]) -> T) -> Result<T, String> {
     let source = Source::decode(bytes)?;
     let depth = depth::bound(&source.text).ok_or("it is nested too deeply")?;
     // The parser and the walk see to their own stack; dropping a deep tree,
     // which the parser does too, needs this one.
     let stack = BASE_STACK + depth * STACK_PER_LEVEL;
-    let run = || stacker::maybe_grow(stack, stack, || parse_and_walk(&source, known));
+    let run = || stacker::maybe_grow(stack, stack, || parse_and_look(&source, look));
     catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| Err("its parser failed on it".into()))
 }
 
-fn parse_and_walk(source: &Source, known: &Known) -> Result<ModuleUnits, String> {
+fn parse_and_look<T>(
+    source: &Source<'_>,
+    look: impl FnOnce(&Source<'_>, &[Stmt]) -> T,
+) -> Result<T, String> {
     let parsed = parse_unchecked(&source.text, ParseOptions::from(Mode::Module));
     if let Some(error) = parsed.errors().first() {
         let line = source.line_at(error.location.start().into());
         return Err(format!("line {line}: {}", error.error));
     }
     match parsed.syntax() {
-        Mod::Module(module) => {
-            let mut walker = Walker::new(source);
-            walker.body(&module.body);
-            Ok(finish(walker, names::split(source, &module.body, known)))
-        }
+        Mod::Module(module) => Ok(look(source, &module.body)),
         Mod::Expression(expression) => Err(format!(
             "parsed as an expression of {} bytes",
             expression.range().len().to_u32()

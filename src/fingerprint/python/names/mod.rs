@@ -5,6 +5,7 @@
 //! that lets a statement raise changes the effects. A binding's value counts
 //! the effects before it: moving it across one changes it.
 
+pub(super) mod changes;
 mod marks;
 mod members;
 mod methods;
@@ -14,6 +15,7 @@ mod stores;
 #[cfg(test)]
 mod tests;
 mod uses;
+pub(super) mod widely;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -53,6 +55,15 @@ struct Parts {
 /// The bindings and effects of a module's statements, with what other sources
 /// tell of the names that it imports.
 pub(super) fn split(source: &Source<'_>, body: &[Stmt], known: &Known) -> Names {
+    let mut see: Digested<'_> = Box::new(|_, _| {});
+    split_seen(source, body, known, &mut see)
+}
+
+/// Meets each statement that is an effect, and what is digested of it.
+type Digested<'s> = Box<dyn FnMut(&Stmt, &[u8]) + 's>;
+
+/// The same; `see` meets the effects, in order.
+fn split_seen(source: &Source<'_>, body: &[Stmt], known: &Known, see: &mut Digested<'_>) -> Names {
     let mut stores = Stores::default();
     let mut reaching = Reaching::of_module(body);
     let once = bound_once(body);
@@ -128,6 +139,7 @@ pub(super) fn split(source: &Source<'_>, body: &[Stmt], known: &Known) -> Names 
         };
         if let Some(done) = done {
             before += 1;
+            see(statement, &done.bytes);
             effects.sink.bytes.extend(done.bytes);
             effects.sink.asks.extend(done.asks);
         }
