@@ -10,6 +10,7 @@ pub mod run;
 pub mod select;
 mod shared;
 pub mod store;
+mod strategy;
 pub mod why;
 
 use std::ffi::OsString;
@@ -17,10 +18,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 
 use anyhow::Context;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::config::{self, Config, Overrides, Strategy, Variables, shown_path};
+use crate::config::{self, Config, Overrides, Variables, shown_path};
 use crate::error::{Error, Exit, Explain};
 use crate::report::{self, Colour, Event, Report, Style};
 
@@ -197,12 +197,6 @@ fn dispatch(arguments: &Arguments, report: &Report) -> Result<Exit, Error> {
     }
 }
 
-/// Reads the value of `--strategy`.
-fn strategy_parser() -> impl TypedValueParser<Value = Strategy> {
-    let words = Strategy::ALL.map(|word| PossibleValue::new(word.word()).help(word.about()));
-    PossibleValuesParser::new(words).try_map(|word| word.parse::<Strategy>())
-}
-
 #[cfg(test)]
 mod testing {
     //! Commands as typed, in a project of their own.
@@ -326,16 +320,22 @@ mod tests {
         Usage: tamis select [OPTIONS]
 
         Options:
-              --out <DIR>        Write selection.json, tests.txt, exclude.txt and the runner's own files
-                                 here
-              --strategy <NAME>  How to select [default: the configuration's, else auto] [possible values:
-                                 auto, all, commit, memo]
-              --head <REV>       Select for this revision instead of the work tree
-              --baseline <REV>   Rely on the results of this revision only
-              --strict           End with an error where trouble would otherwise select all tests
-              --format <RUNNER>  Runners to write files for [default: the configuration's runner] [possible
-                                 values: pytest]
-          -h, --help             Print help (see more with '--help')
+              --out <DIR>           Write selection.json, tests.txt, exclude.txt and the runner's own files
+                                    here
+              --strategy <NAME>     How to select [default: the configuration's, else auto] [possible
+                                    values: auto, all, commit, memo, merge-dom, merge-parents,
+                                    merge-history, rebase-dom, rebase-parents, rebase-history,
+                                    cherry-parent, cherry-history, revert-parent, revert-history, thesis]
+              --many-new-tests <N>  For `thesis`: from how many new tests on it compares with the parents
+              --short-branches <N>  For `thesis`: up to how many commits a branch counts as short
+              --before <REV>        Where the branch pointed before the push
+              --pr-head <REV>       The tip of the pull request that was merged
+              --head <REV>          Select for this revision instead of the work tree
+              --baseline <REV>      Rely on the results of this revision only
+              --strict              End with an error where trouble would otherwise select all tests
+              --format <RUNNER>     Runners to write files for [default: the configuration's runner]
+                                    [possible values: pytest]
+          -h, --help                Print help (see more with '--help')
 
         Global options:
               --json           Results as JSON on standard output, events as JSON lines on standard error

@@ -86,6 +86,8 @@ fn run_and_record(
             baseline: None,
             prober: prober.as_ref(),
             command: Some(&words),
+            thresholds: shared::thresholds(&request.config),
+            ..Request::default()
         },
     )?;
     let exclude = request.selection.as_ref().map(|folder| folder.join(LATE));

@@ -38,6 +38,8 @@ pub struct FileConfig {
     pub root: Option<SubFolder>,
     pub store: Option<Text>,
     pub strategy: Option<Strategy>,
+    pub many_new_tests: Option<Count>,
+    pub short_branches: Option<Count>,
     pub always_run: Option<Vec<Pattern>>,
     pub run_all_when: Option<Vec<Pattern>>,
     pub lock_files: Option<Vec<Text>>,
@@ -235,6 +237,10 @@ impl<'de> Visitor<'de> for FileVisitor {
                 Key::Root => config.root = Some(map.next_value_seed(One::new())?),
                 Key::Store => config.store = Some(map.next_value_seed(One::new())?),
                 Key::Strategy => config.strategy = Some(map.next_value_seed(One::new())?),
+                Key::ManyNewTests => config.many_new_tests = Some(map.next_value_seed(One::new())?),
+                Key::ShortBranches => {
+                    config.short_branches = Some(map.next_value_seed(One::new())?)
+                }
                 Key::AlwaysRun => config.always_run = Some(map.next_value_seed(Many::any())?),
                 Key::RunAllWhen => config.run_all_when = Some(map.next_value_seed(Many::any())?),
                 Key::LockFiles => config.lock_files = Some(map.next_value_seed(Many::any())?),
@@ -408,7 +414,7 @@ mod tests {
             b"\xef\xbb\xbfversion: 1\nsuite: unit\nrunner: pytest\ncommand: [pytest, -q]\n\
               python: .venv/bin/python\nroot: svc\nstore: cache\nstrategy: memo\n\
               always-run: ['t.py::x[1]']\nrun-all-when: [Makefile]\nlock-files: [uv.lock]\n\
-              env:\n  ignore: [CI]\nkeep: 7\n",
+              env:\n  ignore: [CI]\nkeep: 7\nmany-new-tests: 8\nshort-branches: 9\n",
             NAME,
         )
         .unwrap();
@@ -420,6 +426,8 @@ mod tests {
             ),
             @r#"Some(Text("unit")) Some(Pytest) Some([Text("pytest"), Text("-q")]) Some(SubFolder("svc")) Some(Memo) Some([Text("CI")]) Some(Count(7))"#
         );
+        assert_eq!(config.many_new_tests, Some(Count(8)));
+        assert_eq!(config.short_branches, Some(Count(9)));
         assert!(config.python.is_some() && config.store.is_some());
         assert!(config.always_run.unwrap()[0].matches(b"t.py::x[1]"));
         assert!(config.run_all_when.unwrap()[0].matches(b"Makefile"));
@@ -439,7 +447,7 @@ mod tests {
           |   ^
         ");
         insta::assert_snapshot!(error("version: 1\nxyz: 1\n"), @r"
-        error: tamis.yml:2:1: unknown key `xyz`; the keys are version, suite, runner, command, python, root, store, strategy, always-run, run-all-when, lock-files, env, keep
+        error: tamis.yml:2:1: unknown key `xyz`; the keys are version, suite, runner, command, python, root, store, strategy, many-new-tests, short-branches, always-run, run-all-when, lock-files, env, keep
         2 | xyz: 1
           | ^
         ");
@@ -482,7 +490,7 @@ mod tests {
           |       ^
         ");
         insta::assert_snapshot!(error("version: 1\nstrategy: comit\n"), @r"
-        error: tamis.yml:2:11: strategy: unknown strategy `comit`, expected auto, all, commit, memo; did you mean `commit`?
+        error: tamis.yml:2:11: strategy: unknown strategy `comit`, expected auto, all, commit, memo, merge-dom, merge-parents, merge-history, rebase-dom, rebase-parents, rebase-history, cherry-parent, cherry-history, revert-parent, revert-history, thesis; did you mean `commit`?
         2 | strategy: comit
           |           ^
         ");

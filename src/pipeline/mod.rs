@@ -1,18 +1,21 @@
 //! The one path that `run`, `select`, `record` and `why` share: from the
 //! project's state and its store to a selection, and from a run to a matrix.
 
+mod ask;
 mod baselines;
 mod decide;
 mod differences;
+mod ledger;
 mod probe;
 mod project;
 mod record;
-mod remember;
 mod session;
+mod shelf;
 
-pub use baselines::{Baseline, find_baseline};
-pub use decide::{Decision, Request, decide};
+pub use baselines::{Baseline, Place};
+pub use decide::{Decision, Request, decide, decide_on};
 pub use probe::Prober;
 pub use project::Project;
 pub use record::{Recorded, Recording, record};
 pub use session::{Order, Session, Workshop, run_tests, words};
+pub use shelf::Shelf;

@@ -337,7 +337,7 @@ fn header(
         tool: env!("CARGO_PKG_VERSION").to_owned(),
         run: recording.run.clone(),
         runs,
-        strategy: selection.strategy.word().to_owned(),
+        strategy: selection.course.used.word().to_owned(),
         baselines: selection.baselines.clone(),
         command: recording.command.clone(),
         tests: 0,

@@ -6,6 +6,7 @@ pub mod bug;
 mod check;
 pub mod escape;
 mod event;
+mod head;
 mod human;
 mod json;
 mod selection;
@@ -15,7 +16,8 @@ use std::sync::{Mutex, PoisonError};
 
 pub use check::{Check, CheckState};
 pub use event::{Estimate, Event, RunSummary, SelectionMode, SelectionSummary};
-pub use selection::{EvidenceJson, ReasonJson, SelectionJson};
+pub use head::{named_references, references_json};
+pub use selection::{EvidenceJson, ReasonJson, SelectionJson, parent_number};
 
 use crate::error::Error;
 use human::Human;
