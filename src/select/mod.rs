@@ -181,7 +181,11 @@ impl Selection {
     /// Everything runs, for this reason.
     pub fn all(strategy: Strategy, why: impl Into<String>) -> Selection {
         Selection {
-            course: Course::plain(strategy),
+            course: Course {
+                asked: strategy,
+                used: Strategy::All,
+                fallbacks: Vec::new(),
+            },
             all_because: Some(why.into()),
             verdicts: BTreeMap::new(),
             inventory_doubt: Some("no stored list of tests".to_owned()),

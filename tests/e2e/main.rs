@@ -12,6 +12,7 @@ mod classify;
 mod crashes;
 mod git_states;
 mod harness;
+mod histories;
 mod smoke;
 mod stores;
 mod table;
