@@ -6,6 +6,7 @@ pub mod completions;
 pub mod doctor;
 pub mod init;
 pub mod record;
+pub mod replay;
 pub mod run;
 pub mod select;
 mod shared;
@@ -56,6 +57,7 @@ enum Command {
     Record(record::RecordArgs),
     Why(why::WhyArgs),
     Classify(classify::ClassifyArgs),
+    Replay(replay::ReplayArgs),
     Store(store::StoreArgs),
     Doctor(doctor::DoctorArgs),
     Completions(completions::CompletionsArgs),
@@ -191,6 +193,7 @@ fn dispatch(arguments: &Arguments, report: &Report) -> Result<Exit, Error> {
         Command::Record(args) => record::run(args, &globals, report),
         Command::Why(args) => why::run(args, &globals, report),
         Command::Classify(args) => classify::run(args, &globals, report),
+        Command::Replay(args) => replay::run(args, &globals, report),
         Command::Store(args) => store::run(args, &globals, report),
         Command::Doctor(args) => doctor::run(args, &globals, report),
         Command::Completions(args) => completions::run(args, report),
@@ -285,6 +288,7 @@ mod tests {
           record       Run a test command under collection and store what its tests used
           why          Explain why a test would run, or why it would be left out
           classify     Say by which git command a revision came to be
+          replay       Show what each strategy would have selected on your own history
           store        Look at, check and clean the recorded results
           doctor       Check the set-up and say what to fix
           completions  Print completions for a shell

@@ -106,7 +106,7 @@ fn run_and_record(
             command: request.command.clone(),
             cwd: &globals.folder,
             exclude,
-            quiet_stdout: report.is_json(),
+            output: shared::output(report),
         },
     )?;
     let outcomes = shared::tell_session(&session, &decision, report);

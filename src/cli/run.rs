@@ -152,7 +152,7 @@ fn select_and_run(
             command: command.to_vec(),
             cwd,
             exclude: Some(exclude),
-            quiet_stdout: report.is_json(),
+            output: shared::output(report),
         },
     )?;
     let outcomes = shared::tell_session(&session, &decision, report);

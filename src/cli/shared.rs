@@ -15,7 +15,7 @@ use crate::pipeline::{Decision, Project, Recording, Request, Session, Workshop, 
 use crate::report::{
     Estimate, Event, Report, RunSummary, SelectionJson, SelectionMode, SelectionSummary,
 };
-use crate::run::Ended;
+use crate::run::{Ended, Output};
 use crate::runners::pytest;
 use crate::select::{Mode, Reason, Selection, Strategy, Thresholds};
 use crate::store::FsStore;
@@ -33,6 +33,9 @@ pub fn tell_decision(decision: &Decision, report: &Report) {
         report.event(Event::Fallback {
             reason: note.clone(),
         });
+    }
+    for note in &decision.selection.course.notes {
+        report.detail(note.clone());
     }
     report.event(Event::Selected(summary(&decision.selection)));
 }
@@ -238,6 +241,14 @@ pub fn decide_at(
         );
     }
     Ok((decision, view))
+}
+
+/// Where the test command may write: not where a JSON document goes.
+pub fn output(report: &Report) -> Output {
+    match report.is_json() {
+        true => Output::Stderr,
+        false => Output::Inherited,
+    }
 }
 
 /// What `thesis` calls many and short.

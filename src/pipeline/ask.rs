@@ -3,6 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use std::rc::Rc;
+
 use anyhow::Result;
 
 use super::baselines::{Baseline, Place};
@@ -144,8 +146,15 @@ impl Questions<'_> {
             return Ok(None);
         }
         let found = match self.is_unchecked {
-            true => Differences::default(),
-            false => compare(project, view, request, &matrix, delta.as_ref(), decision),
+            true => Rc::default(),
+            false => compare(
+                project,
+                view,
+                request,
+                (&name, &matrix),
+                delta.as_ref(),
+                decision,
+            ),
         };
         let verdicts = told(&matrix, &name, &found);
         let at = decision.others.len();

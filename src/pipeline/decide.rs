@@ -1,6 +1,6 @@
 //! From the project's state and its store to a verdict on every known test.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -22,7 +22,7 @@ use crate::select::{
     COLLECTION, Course, Differences, Plan, Reason, Rule, Selection, Strategy, Thresholds, Verdict,
     plan, tts,
 };
-use crate::store::{FsStore, Trouble};
+use crate::store::{FsStore, Name, Trouble};
 
 /// What is asked.
 #[derive(Clone, Default)]
@@ -42,9 +42,14 @@ pub struct Request<'a> {
     pub head: Option<&'a Head>,
     /// The history, if it is loaded already.
     pub graph: Option<Rc<CommitGraph>>,
+    /// How matrices differ from the view, as far as that is known already.
+    pub known: Option<&'a Known>,
     /// Take the history formulas as they were published, which is unsafe.
     pub published: bool,
 }
+
+/// Differences between matrices and one view, kept from question to question.
+pub type Known = RefCell<BTreeMap<Name, Rc<Differences>>>;
 
 /// The answer, with what it was made from.
 pub struct Decision {
@@ -154,12 +159,11 @@ pub fn decide_on(
         decision.baseline = Some(baseline);
         return Ok(decision);
     }
-    let matrix = &baseline.matrix;
     let found = compare(
         project,
         view,
         request,
-        matrix,
+        (&baseline.name, &baseline.matrix),
         delta.as_ref(),
         &mut decision,
     );
@@ -237,11 +241,11 @@ fn note_plan(asked: Strategy, plan: &Plan, decision: &mut Decision) {
         asked,
         used: plan.used,
         fallbacks: plan.fallbacks.iter().map(ToString::to_string).collect(),
+        notes: plan.notes.clone(),
     };
     decision
         .notes
         .extend(plan.fallbacks.iter().map(ToString::to_string));
-    decision.notes.extend(plan.notes.iter().cloned());
 }
 
 /// The words that name the environment of the tests, if it can be asked.
@@ -274,10 +278,15 @@ pub(super) fn compare(
     project: &Project,
     view: &View,
     request: &Request<'_>,
-    matrix: &Matrix,
+    (name, matrix): (&Name, &Matrix),
     delta: Option<&Delta>,
     decision: &mut Decision,
-) -> Differences {
+) -> Rc<Differences> {
+    if let Some(known) = request.known
+        && let Some(found) = known.borrow().get(name)
+    {
+        return found.clone();
+    }
     let units = matrix.units.iter().map(|(unit, _)| unit);
     probe_units(request, units, decision);
     let mut probe = decision.probe.clone();
@@ -286,6 +295,10 @@ pub(super) fn compare(
     let mut found = differences(matrix, delta, &facts);
     if project.environment_is_declared(delta) {
         settle_declared(matrix, &mut found);
+    }
+    let found = Rc::new(found);
+    if let Some(known) = request.known {
+        known.borrow_mut().insert(*name, found.clone());
     }
     found
 }

@@ -180,28 +180,17 @@ impl Past for Ledger<'_> {
 
     fn is_selected(&self, node: Node, test: &str) -> bool {
         let commit = self.commit(node);
-        // What is not known to be otherwise was selected.
-        self.matrix(node).is_none_or(|name| {
-            let tests = self.shelf.tests(&name, &commit);
-            tests.selected.contains(test) || tests.available.is_empty()
-        })
+        self.matrix(node)
+            .is_none_or(|name| self.shelf.is_selected(&name, &commit, test))
     }
 
     fn is_available(&self, node: Node, test: &str) -> bool {
-        let commit = self.commit(node);
-        self.matrix(node).is_some_and(|name| {
-            let tests = self.shelf.tests(&name, &commit);
-            tests.available.contains(test)
-        })
+        self.matrix(node)
+            .is_some_and(|name| self.shelf.tests(&name).available.contains(test))
     }
 
     fn available(&self, node: Node) -> Vec<String> {
-        let commit = self.commit(node);
-        let name = self.matrix(node);
-        name.map(|name| {
-            let tests = self.shelf.tests(&name, &commit);
-            tests.available.iter().cloned().collect()
-        })
-        .unwrap_or_default()
+        let tests = self.matrix(node).map(|name| self.shelf.tests(&name));
+        tests.map_or_else(Vec::new, |tests| tests.available.iter().cloned().collect())
     }
 }

@@ -9,6 +9,8 @@ mod ledger;
 mod probe;
 mod project;
 mod record;
+mod replay;
+mod rerun;
 mod session;
 mod shelf;
 
@@ -17,5 +19,7 @@ pub use decide::{Decision, Request, decide, decide_on};
 pub use probe::Prober;
 pub use project::Project;
 pub use record::{Recorded, Recording, record};
+pub use replay::{Chosen, Column, Miss, Replayed, Replaying, replay};
+pub use rerun::{Rerun, Rerunned};
 pub use session::{Order, Session, Workshop, run_tests, words};
 pub use shelf::Shelf;

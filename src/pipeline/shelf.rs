@@ -19,8 +19,11 @@ pub struct Shelf<'s> {
     loaded: RefCell<BTreeMap<Name, Result<Rc<Matrix>, Refusal>>>,
     tests: RefCell<BTreeMap<Name, Rc<Tests>>>,
     /// What was selected at a commit, where the rows do not tell.
-    selected: BTreeMap<CommitId, Rc<BTreeSet<String>>>,
+    selected: RefCell<Rc<Selections>>,
 }
+
+/// S_sel by commit.
+pub type Selections = BTreeMap<CommitId, BTreeSet<String>>;
 
 /// A(n) and S_sel(n) of one matrix.
 #[derive(Debug, Default)]
@@ -40,7 +43,7 @@ impl<'s> Shelf<'s> {
             memo: OnceCell::new(),
             loaded: RefCell::default(),
             tests: RefCell::default(),
-            selected: BTreeMap::new(),
+            selected: RefCell::default(),
         }
     }
 
@@ -53,7 +56,7 @@ impl<'s> Shelf<'s> {
             memo: OnceCell::new(),
             loaded: RefCell::default(),
             tests: RefCell::default(),
-            selected: BTreeMap::new(),
+            selected: RefCell::default(),
         };
         let _ = shelf.memo.set(Rc::new(Memo::default()));
         shelf
@@ -70,9 +73,20 @@ impl<'s> Shelf<'s> {
         self.headers.insert(0, (name, header));
     }
 
-    /// Says what a selection came to at `commit`, where all tests ran.
-    pub fn set_selected(&mut self, commit: CommitId, selected: Rc<BTreeSet<String>>) {
-        self.selected.insert(commit, selected);
+    /// Takes these selections for those of the matrices, in which everything
+    /// ran.
+    pub fn follow(&self, selections: Rc<Selections>) {
+        *self.selected.borrow_mut() = selections;
+    }
+
+    /// Whether `test` is in S_sel of the matrix `name` at `commit`; what is
+    /// not known to be otherwise is.
+    pub fn is_selected(&self, name: &Name, commit: &CommitId, test: &str) -> bool {
+        if let Some(selected) = self.selected.borrow().get(commit) {
+            return selected.contains(test);
+        }
+        let tests = self.tests(name);
+        tests.selected.contains(test) || tests.available.is_empty()
     }
 
     /// The headers, newest first.
@@ -94,7 +108,7 @@ impl<'s> Shelf<'s> {
     }
 
     /// The tests of a matrix; none if it cannot be read.
-    pub fn tests(&self, name: &Name, commit: &CommitId) -> Rc<Tests> {
+    pub fn tests(&self, name: &Name) -> Rc<Tests> {
         if let Some(known) = self.tests.borrow().get(name) {
             return known.clone();
         }
@@ -106,9 +120,6 @@ impl<'s> Shelf<'s> {
                     tests.selected.insert(row.test.clone());
                 }
             }
-        }
-        if let Some(selected) = self.selected.get(commit) {
-            tests.selected = (**selected).clone();
         }
         let tests = Rc::new(tests);
         self.tests.borrow_mut().insert(*name, tests.clone());

@@ -9,6 +9,7 @@ mod event;
 mod head;
 mod human;
 mod json;
+mod replay;
 mod selection;
 
 use std::io::{self, IsTerminal, Write};
@@ -17,6 +18,7 @@ use std::sync::{Mutex, PoisonError};
 pub use check::{Check, CheckState};
 pub use event::{Estimate, Event, RunSummary, SelectionMode, SelectionSummary};
 pub use head::{named_references, references_json};
+pub use replay::{ChosenJson, MissJson, PUBLISHED, ReplayJson, RevisionJson, share};
 pub use selection::{EvidenceJson, ReasonJson, SelectionJson, parent_number};
 
 use crate::error::Error;

@@ -22,6 +22,9 @@ pub struct SelectionJson {
     used: &'static str,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     fallbacks: Vec<String>,
+    /// Choices that the strategy made.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    choices: Vec<String>,
     mode: &'static str,
     reason: String,
     baselines: Vec<String>,
@@ -158,6 +161,7 @@ impl SelectionJson {
             strategy: selection.course.asked.word(),
             used: selection.course.used.word(),
             fallbacks: selection.course.fallbacks.clone(),
+            choices: selection.course.notes.clone(),
             mode: selection.mode().word(),
             reason: selection.reason(),
             baselines: selection.baselines.clone(),

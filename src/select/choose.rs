@@ -57,6 +57,8 @@ pub struct Course {
     pub used: Strategy,
     /// Why the one gave way to the other, a sentence each.
     pub fallbacks: Vec<String>,
+    /// Choices and stand-ins on the way, likewise.
+    pub notes: Vec<String>,
 }
 
 impl Course {
@@ -66,6 +68,7 @@ impl Course {
             asked: strategy,
             used: strategy,
             fallbacks: Vec::new(),
+            notes: Vec::new(),
         }
     }
 }

@@ -185,6 +185,7 @@ impl Selection {
                 asked: strategy,
                 used: Strategy::All,
                 fallbacks: Vec::new(),
+                notes: Vec::new(),
             },
             all_because: Some(why.into()),
             verdicts: BTreeMap::new(),

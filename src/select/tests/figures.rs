@@ -19,7 +19,6 @@ fn figure_4_1_program() -> Program {
         called.iter().copied().chain([UNITS + test]).collect()
     };
     Program {
-        units: UNITS + TESTS,
         bodies: (UNITS..UNITS + TESTS).collect(),
         reads: Box::new(reads),
         passes: Box::new(|_, _| true),

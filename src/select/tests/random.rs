@@ -70,7 +70,6 @@ fn program(seed: u64) -> Program {
         !digest.is_multiple_of(5)
     };
     Program {
-        units: UNITS + TESTS,
         bodies: (UNITS..UNITS + TESTS).collect(),
         reads: Box::new(reads),
         passes: Box::new(passes),

@@ -13,8 +13,7 @@ pub type State = Vec<u8>;
 
 /// What the tests do: which units each reads, and whether it passes.
 pub struct Program {
-    /// The number of units, and for each test the unit that it is made of.
-    pub units: usize,
+    /// For each test the unit that it is made of.
     pub bodies: Vec<usize>,
     pub reads: Box<dyn Fn(usize, &State) -> BTreeSet<usize>>,
     pub passes: Box<dyn Fn(usize, &State) -> bool>,
