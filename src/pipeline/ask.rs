@@ -30,50 +30,50 @@ struct Asked {
     at: Option<usize>,
     name: String,
     commit: String,
-    verdicts: BTreeMap<String, Verdict>,
+    verdicts: Rc<Verdicts>,
+}
+
+/// What is selected for, and from what.
+pub struct Around<'a> {
+    pub project: &'a Project,
+    pub shelf: &'a Shelf<'a>,
+    pub view: &'a View,
+    pub request: &'a Request<'a>,
+    pub nearest: &'a Baseline,
 }
 
 /// What all questions share.
 struct Questions<'a> {
-    project: &'a Project,
-    shelf: &'a Shelf<'a>,
-    view: &'a View,
-    request: &'a Request<'a>,
-    nearest: &'a Baseline,
+    around: &'a Around<'a>,
     /// tts between the nearest matrix and the head.
-    verdicts: BTreeMap<String, Verdict>,
+    verdicts: Rc<Verdicts>,
     /// The tests of the matrix that knows which there are, if another than
     /// the nearest does.
-    available: BTreeMap<String, Verdict>,
+    available: Verdicts,
     /// Whether a row of a source counts however its units differ: the history
     /// formulas as published.
     is_unchecked: bool,
 }
 
+/// By test.
+type Verdicts = BTreeMap<String, Verdict>;
+
 /// Replaces the verdicts of the nearest matrix by those of `plan`'s rule.
 ///
 /// # Errors
 /// If git cannot be read.
-#[allow(clippy::too_many_arguments)]
 pub fn ask(
-    project: &Project,
-    shelf: &Shelf<'_>,
-    view: &View,
-    request: &Request<'_>,
+    around: &Around<'_>,
     ledger: &Ledger<'_>,
     plan: &Plan,
-    nearest: &Baseline,
     decision: &mut Decision,
 ) -> Result<()> {
+    let told = Rc::new(std::mem::take(&mut decision.selection.verdicts));
     let mut questions = Questions {
-        project,
-        shelf,
-        view,
-        request,
-        nearest,
-        verdicts: decision.selection.verdicts.clone(),
+        around,
+        verdicts: told.clone(),
         available: BTreeMap::new(),
-        is_unchecked: request.published && plan.rule.is_history(),
+        is_unchecked: around.request.published && plan.rule.is_history(),
     };
     let mut named: BTreeMap<Node, Asked> = BTreeMap::new();
     for node in plan.rule.nodes() {
@@ -84,39 +84,45 @@ pub fn ask(
         }
     }
     let mut others = Vec::new();
-    let mut tests: BTreeSet<String> = named
-        .values()
-        .flat_map(|asked| asked.verdicts.keys())
-        .chain(questions.verdicts.keys())
-        .filter(|test| *test != COLLECTION)
-        .cloned()
-        .collect();
-    if let Rule::Memo(_) = plan.rule {
+    let mut tests: BTreeSet<String> = BTreeSet::new();
+    let is_memo = matches!(plan.rule, Rule::Memo(_));
+    let of_named = named.values().flat_map(|asked| asked.verdicts.keys());
+    if is_memo {
+        // What the nearest matrix excuses is settled.
+        tests.extend(of_named.filter(|test| !told.contains_key(*test)).cloned());
         let (open, promising) = questions.promising(&named, decision);
         for name in promising {
             others.extend(questions.matrix(name, decision)?);
         }
         tests.extend(open);
     } else {
+        tests.extend(of_named.chain(told.keys()).cloned());
         decision.selection.baselines.clear();
         decision.selection.revisions.clear();
         for asked in named.values() {
             decision.selection.relies_on(&asked.name, &asked.commit);
         }
     }
-    let available = std::mem::take(&mut questions.available);
+    tests.remove(COLLECTION);
+    let mut settled = BTreeMap::new();
     for test in tests {
-        if test != COLLECTION {
-            let sources = plan.rule.sources(&test, ledger);
-            settle(&questions, &named, &others, sources, test, decision);
-        }
+        let sources = plan.rule.sources(&test, ledger);
+        let verdict = settle(&questions, &named, &others, sources, &test, decision);
+        settled.extend(verdict.map(|verdict| (test, verdict)));
     }
+    let available = questions.available;
+    drop((questions.verdicts, named));
+    let mut verdicts = match is_memo {
+        true => Rc::unwrap_or_clone(told),
+        false => BTreeMap::new(),
+    };
+    verdicts.append(&mut settled);
     for (test, verdict) in available {
         if test != COLLECTION {
-            let known = decision.selection.verdicts.entry(test);
-            known.or_insert(verdict);
+            verdicts.entry(test).or_insert(verdict);
         }
     }
+    decision.selection.verdicts = verdicts;
     Ok(())
 }
 
@@ -124,23 +130,31 @@ impl Questions<'_> {
     /// What a stored matrix says of the head; `None` if it cannot be read, or
     /// may not be asked.
     fn matrix(&mut self, name: Name, decision: &mut Decision) -> Result<Option<Asked>> {
-        if name == self.nearest.name {
+        if name == self.around.nearest.name {
             let verdicts = match self.is_unchecked {
-                true => told(&self.nearest.matrix, &name, &Differences::default()),
+                true => {
+                    let matrix = &self.around.nearest.matrix;
+                    Rc::new(told(matrix, &name, &Differences::default()))
+                }
                 false => self.verdicts.clone(),
             };
             return Ok(Some(Asked {
                 at: None,
                 name: name.to_string(),
-                commit: self.nearest.matrix.header.commit.clone(),
+                commit: self.around.nearest.matrix.header.commit.clone(),
                 verdicts,
             }));
         }
-        let Ok(matrix) = self.shelf.load(&name) else {
+        let Ok(matrix) = self.around.shelf.load(&name) else {
             // Named among the troubles already; what cannot be read is no proof.
             return Ok(None);
         };
-        let (project, view, request) = (self.project, self.view, self.request);
+        let Around {
+            project,
+            view,
+            request,
+            ..
+        } = *self.around;
         let delta = delta_to(project, &matrix.header, view, &mut Vec::new());
         if project.runs_all(delta.as_ref()).is_some() {
             return Ok(None);
@@ -182,7 +196,7 @@ impl Questions<'_> {
             at: Some(at),
             name: name.to_string(),
             commit,
-            verdicts,
+            verdicts: Rc::new(verdicts),
         }))
     }
 
@@ -193,14 +207,17 @@ impl Questions<'_> {
         named: &BTreeMap<Node, Asked>,
         decision: &mut Decision,
     ) -> (BTreeSet<String>, Vec<Name>) {
-        let memo = self.shelf.memo(&self.nearest.matrix.header.key);
+        let memo = self
+            .around
+            .shelf
+            .memo(&self.around.nearest.matrix.header.key);
         decision.trouble.extend(memo.troubles.iter().cloned());
         let is_excused = |test: &str| {
             named
                 .values()
                 .any(|asked| matches!(asked.verdicts.get(test), Some(Verdict::Skip(_))))
         };
-        let nearest = &self.nearest.matrix;
+        let nearest = &self.around.nearest.matrix;
         let unknown = memo
             .tests()
             .filter(|test| *test != COLLECTION && nearest.row(test).is_none());
@@ -220,7 +237,7 @@ impl Questions<'_> {
         let mut promising: BTreeMap<Name, usize> = BTreeMap::new();
         for test in &open {
             for row in memo.candidates(test) {
-                if row.matrix != self.nearest.name {
+                if row.matrix != self.around.nearest.name {
                     *promising.entry(row.matrix).or_default() += 1;
                 }
             }
@@ -235,7 +252,7 @@ impl Questions<'_> {
 }
 
 /// What a matrix says of its tests.
-fn told(matrix: &Matrix, name: &Name, found: &Differences) -> BTreeMap<String, Verdict> {
+fn told(matrix: &Matrix, name: &Name, found: &Differences) -> Verdicts {
     let tests = matrix.rows.iter().map(|row| row.test.clone());
     tests.zip(tts(matrix, &name.to_string(), found)).collect()
 }
@@ -247,18 +264,19 @@ fn settles_inventory(verdict: Option<&Verdict>) -> bool {
     matches!(verdict, Some(Verdict::Skip(evidence)) if evidence.late.is_empty())
 }
 
-/// Decides about one test.
+/// The verdict on one test; `None` if it is not there any more.
 fn settle(
     questions: &Questions<'_>,
     named: &BTreeMap<Node, Asked>,
     others: &[Asked],
     sources: Sources,
-    test: String,
+    test: &str,
     decision: &mut Decision,
-) {
+) -> Option<Verdict> {
+    let baseline = questions.around.nearest;
     let nearest = Nearest {
-        verdict: questions.verdicts.get(&test),
-        has_same_files: questions.nearest.place == Place::SameFiles,
+        verdict: questions.verdicts.get(test),
+        has_same_files: baseline.place == Place::SameFiles,
     };
     let (nodes, is_memo) = match sources {
         Sources::Nearest => (Vec::new(), true),
@@ -272,7 +290,7 @@ fn settle(
     let asked = asked.chain(others.iter().filter(|_| is_memo));
     let told: Vec<(Option<&Asked>, Option<&Verdict>)> = own
         .into_iter()
-        .chain(asked.map(|asked| (Some(asked), asked.verdicts.get(&test))))
+        .chain(asked.map(|asked| (Some(asked), asked.verdicts.get(test))))
         .collect();
     let proof = match choose(nearest, told.iter().map(|(_, verdict)| *verdict)) {
         Some(Proof::Nearest) => Some((None, nearest.verdict)),
@@ -281,27 +299,27 @@ fn settle(
     };
     if let Some((whose, Some(verdict))) = proof {
         let selection = &mut decision.selection;
-        let matrix = &questions.nearest.matrix;
         match whose {
             Some(asked) => selection.relies_on(&asked.name, &asked.commit),
-            None => selection.relies_on(&questions.nearest.name.to_string(), &matrix.header.commit),
+            None => {
+                let commit = &baseline.matrix.header.commit;
+                selection.relies_on(&baseline.name.to_string(), commit);
+            }
         }
         match whose.and_then(|asked| asked.at) {
-            Some(at) => decision.proofs.insert(test.clone(), at),
-            None => decision.proofs.remove(&test),
+            Some(at) => decision.proofs.insert(test.to_owned(), at),
+            None => decision.proofs.remove(test),
         };
-        selection.verdicts.insert(test, verdict.clone());
-        return;
+        return Some(verdict.clone());
     }
+    decision.proofs.remove(test);
     // Tests that only other matrices know than the nearest and those of the
     // rule are not there any more, as far as anybody can tell.
-    if nearest.verdict.is_some() || named_knows(named, &test) {
-        let verdicts: Vec<Option<&Verdict>> = told.iter().map(|(_, verdict)| *verdict).collect();
-        let reason = reason(nearest, &verdicts, is_affected);
-        decision.proofs.remove(&test);
-        let verdicts = &mut decision.selection.verdicts;
-        verdicts.insert(test, Verdict::Run(reason));
+    if nearest.verdict.is_none() && !named_knows(named, test) {
+        return None;
     }
+    let verdicts: Vec<Option<&Verdict>> = told.iter().map(|(_, verdict)| *verdict).collect();
+    Some(Verdict::Run(reason(nearest, &verdicts, is_affected)))
 }
 
 fn named_knows(named: &BTreeMap<Node, Asked>, test: &str) -> bool {

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use anyhow::Result;
 use bstr::{BString, ByteSlice};
 
-use super::ask::ask;
+use super::ask::{Around, ask};
 use super::baselines::{Baseline, Place, find_baseline};
 use super::differences::differences;
 use super::ledger::Ledger;
@@ -183,16 +183,14 @@ pub fn decide_on(
             let plan = plan(request.strategy, &tip, &ledger, &request.thresholds);
             note_plan(request.strategy, &plan, &mut decision);
             if plan.rule != Rule::Nearest {
-                ask(
+                let around = Around {
                     project,
                     shelf,
                     view,
                     request,
-                    &ledger,
-                    &plan,
-                    &baseline,
-                    &mut decision,
-                )?;
+                    nearest: &baseline,
+                };
+                ask(&around, &ledger, &plan, &mut decision)?;
             }
         }
         None => decision.selection.course.used = Strategy::Commit,

@@ -112,8 +112,15 @@ impl<P: Past> Planner<'_, P> {
             Strategy::Commit => Ok(Rule::Nearest),
             Strategy::Auto | Strategy::Memo => {
                 let parents = self.tip.parents.iter();
-                let nodes = parents.filter_map(|p| self.past.nearest(*p)).collect();
-                Ok(Rule::Memo(distinct(nodes)))
+                let parents = parents.filter_map(|p| self.past.nearest(*p));
+                // What the other strategies would ask, so that they are never
+                // more precise.
+                let sides = self.tip.sides.into_iter().flatten();
+                let picked = self.tip.picked.map(|change| change.commit);
+                let reverted = self.tip.reverted.map(|change| change.before);
+                let more = sides.chain(picked).chain(reverted);
+                let more = more.filter(|node| self.past.is_recorded(*node));
+                Ok(Rule::Memo(distinct(parents.chain(more).collect())))
             }
             // The heuristic resolves to one of the others before this.
             Strategy::Thesis => Ok(Rule::Nearest),

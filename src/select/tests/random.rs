@@ -442,6 +442,10 @@ fn one_history(seed: u64) -> Counts {
 }
 
 #[test]
+#[expect(
+    clippy::print_stdout,
+    reason = "the counts are worth seeing with --nocapture"
+)]
 fn no_strategy_misses_a_test_in_random_histories() {
     let wanted = std::env::var("TAMIS_HISTORIES");
     let histories = wanted.map_or(HISTORIES, |text| text.parse().unwrap());

@@ -11,12 +11,15 @@ use crate::select::*;
 /// such test where that is 0.
 pub type State = Vec<u8>;
 
+/// What is asked of a test at a state.
+pub type OfTest<T> = Box<dyn Fn(usize, &State) -> T>;
+
 /// What the tests do: which units each reads, and whether it passes.
 pub struct Program {
     /// For each test the unit that it is made of.
     pub bodies: Vec<usize>,
-    pub reads: Box<dyn Fn(usize, &State) -> BTreeSet<usize>>,
-    pub passes: Box<dyn Fn(usize, &State) -> bool>,
+    pub reads: OfTest<BTreeSet<usize>>,
+    pub passes: OfTest<bool>,
 }
 
 /// One test's units with their values where it last ran, and its outcome.

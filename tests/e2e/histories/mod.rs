@@ -13,6 +13,10 @@ use maker::Maker;
 const HISTORIES: u64 = 12;
 
 #[test]
+#[expect(
+    clippy::print_stdout,
+    reason = "the counts are worth seeing with --nocapture"
+)]
 fn no_strategy_misses_a_test_in_histories_made_by_git() {
     let wanted = std::env::var("TAMIS_GIT_HISTORIES");
     let histories = wanted.map_or(HISTORIES, |text| text.parse().unwrap());
