@@ -88,8 +88,10 @@ pub fn ask(
     let is_memo = matches!(plan.rule, Rule::Memo(_));
     let of_named = named.values().flat_map(|asked| asked.verdicts.keys());
     if is_memo {
-        // What the nearest matrix excuses is settled.
+        // What the nearest matrix excuses, or makes run in any case, is settled.
         tests.extend(of_named.filter(|test| !told.contains_key(*test)).cloned());
+        let open = told.iter().filter(|(_, verdict)| is_open(verdict));
+        tests.extend(open.map(|(test, _)| test.clone()));
         let (open, promising) = questions.promising(&named, decision);
         for name in promising {
             others.extend(questions.matrix(name, decision)?);
@@ -221,10 +223,10 @@ impl Questions<'_> {
         let unknown = memo
             .tests()
             .filter(|test| *test != COLLECTION && nearest.row(test).is_none());
-        let changed = self.verdicts.iter().filter_map(|(test, verdict)| {
-            let is_open = matches!(verdict, Verdict::Run(reason) if reason.is_about_units());
-            is_open.then_some(test.as_str())
-        });
+        let changed = self
+            .verdicts
+            .iter()
+            .filter_map(|(test, verdict)| is_open(verdict).then_some(test.as_str()));
         let doubt = &decision.selection.inventory_doubt;
         let collection = doubt.iter().map(|_| COLLECTION);
         let open: BTreeSet<String> = unknown
@@ -255,6 +257,12 @@ impl Questions<'_> {
 fn told(matrix: &Matrix, name: &Name, found: &Differences) -> Verdicts {
     let tests = matrix.rows.iter().map(|row| row.test.clone());
     tests.zip(tts(matrix, &name.to_string(), found)).collect()
+}
+
+/// Whether a test runs because of what it depends on, so that another row may
+/// excuse it.
+fn is_open(verdict: &Verdict) -> bool {
+    matches!(verdict, Verdict::Run(reason) if reason.is_about_units())
 }
 
 /// Whether the collection's row of another matrix holds, with nothing left
@@ -343,9 +351,9 @@ fn reason(nearest: Nearest<'_>, sources: &[Option<&Verdict>], is_affected: bool)
     }
     let told = sources.iter().find_map(|verdict| run(*verdict));
     if is_affected {
-        return last.unwrap_or(Reason::Affected {
-            why: "changes from more than one side met in it, or one side does not have it",
-        });
+        return Reason::Affected {
+            why: "it was selected on more than one side, or one side does not have it",
+        };
     }
     told.or(last).unwrap_or(Reason::New)
 }

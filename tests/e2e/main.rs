@@ -13,6 +13,7 @@ mod crashes;
 mod git_states;
 mod harness;
 mod histories;
+mod replay;
 mod smoke;
 mod stores;
 mod table;

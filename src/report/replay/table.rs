@@ -37,7 +37,7 @@ impl ReplayJson {
             ("automerges", &self.automerges),
         ] {
             rows.push(self.sum(what, totals));
-            rows.push(self.shares(totals));
+            rows.push(self.share_line(totals));
         }
         let mut text = aligned(&rows);
         text.push_str("* another strategy stood in\n");
@@ -75,7 +75,7 @@ impl ReplayJson {
         row
     }
 
-    fn shares(&self, totals: &TotalsJson) -> Vec<String> {
+    fn share_line(&self, totals: &TotalsJson) -> Vec<String> {
         let mut row = vec![String::new(), String::new(), "100%".into(), String::new()];
         let share = |name| totals.strategies.get(name).map_or(0.0, |total| total.share);
         let shares = self.strategies.iter().map(|name| share(name) * 100.0);
