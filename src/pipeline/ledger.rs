@@ -101,8 +101,20 @@ impl<'a> Ledger<'a> {
         self.recorded.get(&self.commit(node)).copied()
     }
 
-    /// The head as strategies see it. `is_clean`: nothing was edited since.
+    /// The head as strategies see it. `is_clean`: nothing was edited since;
+    /// else what lies on disk is like a commit on the head, if the head itself
+    /// is recorded.
     pub fn tip(&self, head: &Head, is_clean: bool) -> Tip {
+        if !is_clean && self.recorded.contains_key(&head.commit) {
+            return Tip {
+                kind: HeadKind::Commit,
+                auto: false,
+                parents: vec![self.node(head.commit)],
+                picked: None,
+                reverted: None,
+                sides: None,
+            };
+        }
         let references = &head.references;
         let change = |commit: Option<CommitId>, before: Option<CommitId>| {
             let (commit, before) = (commit?, before?);

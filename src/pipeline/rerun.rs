@@ -17,7 +17,7 @@ use super::project::Project;
 use super::session::{Order, Workshop, run_tests};
 use crate::config::Config;
 use crate::history::{CommitId, Scratch};
-use crate::run::{Ended, Output};
+use crate::run::{Ended, Output, was_interrupted};
 use crate::select::Strategy;
 
 /// How to run the tests at a revision.
@@ -71,6 +71,9 @@ impl Rerun {
             while let Some(commit) = next() {
                 let started = std::time::Instant::now();
                 let ran = place.revision(self, commit);
+                if was_interrupted() {
+                    anyhow::bail!("interrupted; the same command goes on from here");
+                }
                 let ran = ran.map_err(|error| format!("{error:#}"));
                 if let Err(why) = &ran {
                     self.remember(commit, why)?;
@@ -212,13 +215,22 @@ impl Place {
         workshop.clean_up();
         let session = session?;
         let recorded = session.recorded?;
-        match (recorded.outcomes.len(), session.ended) {
-            (0, Ended::Exit(status)) => anyhow::bail!(
-                "no test ran, and the command ended with {status}; see {}",
-                log.display()
-            ),
-            (_, Ended::Signal(signal)) => anyhow::bail!("signal {signal} ended the command"),
-            (ran, Ended::Exit(_)) => Ok(ran),
+        let ran = recorded.outcomes.len();
+        // 0: all passed, 1: some did not. After anything else tests may lack.
+        if matches!(session.ended, Ended::Exit(0 | 1)) && ran > 0 && !was_interrupted() {
+            return Ok(ran);
+        }
+        if let Some(name) = &recorded.name {
+            fs_err::remove_file(store.path_of(name))?;
+        }
+        let log = log.display();
+        match session.ended {
+            Ended::Exit(status) => {
+                anyhow::bail!("the command ended with {status} after {ran} tests; see {log}")
+            }
+            Ended::Signal(signal) => {
+                anyhow::bail!("signal {signal} ended the command after {ran} tests; see {log}")
+            }
         }
     }
 

@@ -7,6 +7,7 @@ pub use agent::{install_agent, install_agent_for};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result};
 
@@ -19,6 +20,13 @@ pub struct RunPlan {
     pub env: Vec<(OsString, OsString)>,
     /// Where agents write their traces.
     pub traces: PathBuf,
+}
+
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// Whether the user interrupted a command of this process.
+pub fn was_interrupted() -> bool {
+    INTERRUPTED.load(Ordering::SeqCst)
 }
 
 /// Where the command's standard output and error go.
@@ -102,7 +110,7 @@ impl RunPlan {
         fs_err::create_dir_all(&self.traces)?;
         // The terminal interrupts the command as well; tamis waits for its end,
         // and records what it came to. A second handler cannot be needed.
-        let _ = ctrlc::set_handler(|| {});
+        let _ = ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::SeqCst));
         let (program, args) = self.argv.split_first().context("no command was given")?;
         let (stdout, stderr) = output.streams()?;
         let status = Command::new(program)

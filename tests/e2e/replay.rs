@@ -251,5 +251,11 @@ fn a_skip_at_a_merge_names_the_parent() {
             ran_at.len() >= 3,
             "the provenance of rows is lost: {header:#}"
         );
+        // Edits on a recorded merge are compared with the merge itself.
+        project.write("calc/q.py", "def q():\n    return 5\n");
+        let done = project.tamis(&["select", "--json", "--strategy", "merge-parents"]);
+        let selection: Value = serde_json::from_str(&done.stdout).unwrap();
+        assert_eq!(selection["used"], "commit");
+        assert_eq!(selection["counts"]["selected"], 1, "{selection:#}");
     });
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::{ReplayJson, TotalsJson};
+use super::{ChosenJson, ReplayJson, TotalsJson};
 use crate::report::escape;
 
 /// How many misses are listed; JSON has all of them.
@@ -23,7 +23,7 @@ impl ReplayJson {
             for name in &self.strategies {
                 row.push(match (&revision.missing, revision.strategies.get(name)) {
                     (None, Some(chosen)) => {
-                        let fell = if chosen.fallbacks.is_empty() { "" } else { "*" };
+                        let fell = if gave_way(chosen) { "*" } else { "" };
                         format!("{}{fell}", chosen.selected)
                     }
                     _ => "-".to_owned(),
@@ -36,11 +36,12 @@ impl ReplayJson {
             ("merges", &self.merges),
             ("automerges", &self.automerges),
         ] {
-            rows.push(self.sum(what, totals));
-            rows.push(self.share_line(totals));
+            if totals.revisions > 0 {
+                rows.push(self.sum(what, totals));
+                rows.push(self.share_line(totals));
+            }
         }
         let mut text = aligned(&rows);
-        text.push_str("* another strategy stood in\n");
         self.tell_savings(&mut text);
         self.tell_missing(&mut text);
         self.tell_fallbacks(&mut text);
@@ -124,12 +125,13 @@ impl ReplayJson {
     fn tell_fallbacks(&self, text: &mut String) {
         let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
         for revision in self.revisions.iter().filter(|row| row.missing.is_none()) {
-            for fallback in revision.strategies.values().flat_map(|one| &one.fallbacks) {
+            let chosen = revision.strategies.values().filter(|one| gave_way(one));
+            for fallback in chosen.flat_map(|one| &one.fallbacks) {
                 *reasons.entry(fallback).or_default() += 1;
             }
         }
         for (reason, count) in reasons {
-            let _ = writeln!(text, "{count} times {}", escape::line(reason));
+            let _ = writeln!(text, "* {count} times {}", escape::line(reason));
         }
     }
 
@@ -153,6 +155,12 @@ impl ReplayJson {
             );
         }
     }
+}
+
+/// Whether another strategy stood in where this one belongs: at a commit that
+/// is no merge, say, comparing with the parent is what merging strategies do.
+fn gave_way(chosen: &ChosenJson) -> bool {
+    !chosen.fallbacks.is_empty() && chosen.used != "commit"
 }
 
 /// Columns of equal width: the first two to the left, numbers to the right.
