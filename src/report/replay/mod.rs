@@ -135,3 +135,101 @@ pub fn share(part: usize, whole: usize) -> f64 {
         whole => part as f64 / whole as f64,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chosen(used: &'static str, selected: usize, tests: usize) -> ChosenJson {
+        let fallbacks = match used {
+            "merge-parents" => vec!["merge-parents instead of merge-history: a gap".to_owned()],
+            _ => Vec::new(),
+        };
+        ChosenJson {
+            used,
+            fallbacks,
+            all_because: None,
+            selected,
+            share: share(selected, tests),
+            seconds: selected as f64 / 2.0,
+            misses: Vec::new(),
+        }
+    }
+
+    fn revision(
+        commit: &str,
+        kind: &'static str,
+        memo: usize,
+        history: ChosenJson,
+    ) -> RevisionJson {
+        let strategies = [
+            ("memo".to_owned(), chosen("memo", memo, 10)),
+            ("merge-history".to_owned(), history),
+        ];
+        RevisionJson {
+            commit: commit.repeat(40),
+            subject: "a <b> & \"c\"".to_owned(),
+            kind,
+            auto: kind == "automerge",
+            parents: if kind == "automerge" { 2 } else { 1 },
+            missing: None,
+            tests: 10,
+            seconds: 5.0,
+            strategies: strategies.into(),
+        }
+    }
+
+    fn sample() -> ReplayJson {
+        let mut missed = chosen("merge-history", 2, 10);
+        missed.misses.push(MissJson {
+            test: "t.py::x\u{1b}[1m".to_owned(),
+            taken_from: "e".repeat(40),
+            then: "passed",
+            now: "failed",
+        });
+        let mut broken = revision("d", "commit", 0, chosen("commit", 0, 0));
+        broken.missing = Some("the build failed".to_owned());
+        let revisions = vec![
+            revision("a", "commit", 4, chosen("commit", 4, 10)),
+            revision("b", "automerge", 1, chosen("merge-parents", 2, 10)),
+            revision("c", "automerge", 0, missed),
+            broken,
+        ];
+        let names = ["memo", "merge-history"].map(str::to_owned);
+        ReplayJson::new(names.to_vec(), revisions)
+    }
+
+    #[test]
+    fn the_table_tells_sums_stand_ins_and_misses() {
+        insta::assert_snapshot!(sample().table(), @r"
+        revision    kind       tests  seconds   memo  merge-history
+        aaaaaaaaaa  commit        10      5.0      4              4
+        bbbbbbbbbb  automerge     10      5.0      1             2*
+        cccccccccc  automerge     10      5.0      0              2
+        dddddddddd  commit        10      5.0      -              -
+        all         3             30     15.0      5              8
+                                100%           16.7%          26.7%
+        merges      2             20     10.0      1              4
+                                100%            5.0%          20.0%
+        automerges  2             20     10.0      1              4
+                                100%            5.0%          20.0%
+        memo: 2.5 of 15.0 seconds, 12.5 saved
+        merge-history: 4.0 of 15.0 seconds, 11.0 saved
+        dddddddddd has no results: the build failed
+        * 1 times merge-parents instead of merge-history: a gap
+        misses: 1
+        merge-history left out t.py::x\u{1b}[1m at cccccccccc: passed as at eeeeeeeeee, but failed there
+        ");
+    }
+
+    #[test]
+    fn the_page_shows_names_as_they_are() {
+        let page = sample().page();
+        assert!(page.contains("a &lt;b&gt; &amp; &quot;c&quot;"));
+        assert!(!page.contains("a <b>"));
+        assert!(page.contains("1 test was left out and ended differently"));
+        // A bar for each strategy at each merge.
+        assert_eq!(page.matches("of 10 tests").count(), 4);
+        assert_eq!(page.matches("<svg").count(), page.matches("</svg>").count());
+    }
+}

@@ -68,6 +68,13 @@ impl ReplayJson {
         page
     }
 
+    /// The strategies that every merge can have; the tables have the others.
+    fn plotted(&self) -> impl Iterator<Item = &String> {
+        let others = ["rebase-", "cherry-", "revert-"];
+        let all = self.strategies.iter();
+        all.filter(move |name| !others.iter().any(|other| name.starts_with(other)))
+    }
+
     fn misses_in_words(&self) -> String {
         match self.misses {
             0 => "No test was left out that ended differently.".to_owned(),
@@ -80,7 +87,7 @@ impl ReplayJson {
 
     fn section(&self, page: &mut String, title: &str, plot: &str) {
         let _ = writeln!(page, "<h2>{title}</h2>\n{plot}\n<p class=\"key\">");
-        for (at, name) in self.strategies.iter().enumerate() {
+        for (at, name) in self.plotted().enumerate() {
             let _ = write!(
                 page,
                 "<span style=\"background:{}\"></span>{name}",
@@ -94,9 +101,9 @@ impl ReplayJson {
     fn shares(&self, merges: &[&RevisionJson]) -> String {
         let mut plot = Plot::new("share of tests, by merge", 100.0, "%");
         let group = plot.step(merges.len());
-        let bar = group * 0.8 / self.strategies.len().max(1) as f64;
+        let bar = group * 0.8 / self.plotted().count().max(1) as f64;
         for (at, merge) in merges.iter().enumerate() {
-            for (which, name) in self.strategies.iter().enumerate() {
+            for (which, name) in self.plotted().enumerate() {
                 let Some(chosen) = merge.strategies.get(name) else {
                     continue;
                 };
@@ -132,7 +139,7 @@ impl ReplayJson {
                 plot.line(&points, colour, dashes, &format!("{title}: {sum:.1} s"));
             };
         line("#222", "6 3", "everything", &|row| row.seconds);
-        for (at, name) in self.strategies.iter().enumerate() {
+        for (at, name) in self.plotted().enumerate() {
             line(colour(at), "", name, &|row| {
                 row.strategies
                     .get(name)

@@ -136,7 +136,7 @@ impl ReplayJson {
     }
 
     fn tell_misses(&self, text: &mut String) {
-        let _ = writeln!(text, "{} misses", self.misses);
+        let _ = writeln!(text, "misses: {}", self.misses);
         let all = self.revisions.iter().flat_map(|revision| {
             let of_revision = revision.strategies.iter();
             of_revision.flat_map(move |(name, chosen)| {
