@@ -68,6 +68,10 @@ pub fn ask(
     plan: &Plan,
     decision: &mut Decision,
 ) -> Result<()> {
+    let is_memo = matches!(plan.rule, Rule::Memo(_));
+    if is_memo && is_settled(around.nearest, decision) {
+        return Ok(());
+    }
     let told = Rc::new(std::mem::take(&mut decision.selection.verdicts));
     let mut questions = Questions {
         around,
@@ -85,7 +89,6 @@ pub fn ask(
     }
     let mut others = Vec::new();
     let mut tests: BTreeSet<String> = BTreeSet::new();
-    let is_memo = matches!(plan.rule, Rule::Memo(_));
     let of_named = named.values().flat_map(|asked| asked.verdicts.keys());
     if is_memo {
         // What the nearest matrix excuses, or makes run in any case, is settled.
@@ -126,6 +129,14 @@ pub fn ask(
     }
     decision.selection.verdicts = verdicts;
     Ok(())
+}
+
+/// Whether these very files are recorded, and no other row could excuse a test
+/// that they make run.
+fn is_settled(nearest: &Baseline, decision: &Decision) -> bool {
+    nearest.place == Place::SameFiles
+        && decision.selection.inventory_doubt.is_none()
+        && !decision.selection.verdicts.values().any(is_open)
 }
 
 impl Questions<'_> {
