@@ -2,7 +2,6 @@
 //! whose rows may hold.
 
 use std::collections::{BTreeMap, BTreeSet};
-
 use std::rc::Rc;
 
 use anyhow::Result;
