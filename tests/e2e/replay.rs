@@ -257,3 +257,42 @@ fn a_skip_at_a_merge_names_the_parent() {
         assert_eq!(selection["counts"]["selected"], 1, "{selection:#}");
     });
 }
+
+#[test]
+fn in_a_shallow_clone_strategies_give_way() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        let project = merged(python);
+        let from = format!("file://{}", project.root().display());
+        let clone = project.world().join("clone");
+        let to = clone.to_str().unwrap();
+        project.git(&["clone", "--quiet", "--depth", "2", &from, to]);
+        let tamis = |arguments: &[&str]| {
+            let done = project.command(env!("CARGO_BIN_EXE_tamis"), arguments, &clone);
+            assert_eq!(done.code(), 0, "{}", done.stderr);
+            done.stdout
+        };
+        let run = |strategy| tamis(&["run", "-q", "--strategy", strategy]);
+        run("merge-history");
+        std::fs::write(clone.join("calc/q.py"), "def q():\n    return 7\n").unwrap();
+        for (strategy, used) in [("merge-dom", "commit"), ("memo", "memo")] {
+            let said = tamis(&["select", "--json", "--strategy", strategy]);
+            let said: Value = serde_json::from_str(&said).unwrap();
+            assert_eq!(said["used"], used);
+            assert_eq!(said["counts"]["selected"], 1, "{said:#}");
+        }
+        // The merge's parents are here, but not where they part.
+        project.command("git", &["checkout", "--quiet", "."], &clone);
+        project.command("git", &["checkout", "--quiet", "HEAD^2"], &clone);
+        run("commit");
+        let said = tamis(&[
+            "select",
+            "--json",
+            "--strategy",
+            "merge-history",
+            "--head",
+            "main",
+        ]);
+        let said: Value = serde_json::from_str(&said).unwrap();
+        assert_eq!(said["head"]["kind"], "unknown", "{said:#}");
+    });
+}
