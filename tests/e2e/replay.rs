@@ -284,15 +284,11 @@ fn in_a_shallow_clone_strategies_give_way() {
         project.command("git", &["checkout", "--quiet", "."], &clone);
         project.command("git", &["checkout", "--quiet", "HEAD^2"], &clone);
         run("commit");
-        let said = tamis(&[
-            "select",
-            "--json",
-            "--strategy",
-            "merge-history",
-            "--head",
-            "main",
-        ]);
-        let said: Value = serde_json::from_str(&said).unwrap();
-        assert_eq!(said["head"]["kind"], "unknown", "{said:#}");
+        for strategy in ["merge-history", "merge-dom"] {
+            let said = tamis(&["select", "--json", "--strategy", strategy, "--head", "main"]);
+            let said: Value = serde_json::from_str(&said).unwrap();
+            assert_eq!(said["head"]["kind"], "unknown", "{said:#}");
+            assert_eq!(said["used"], "merge-parents", "{said:#}");
+        }
     });
 }
