@@ -116,8 +116,11 @@ fn template(findings: &Findings) -> String {
          #: store: .tamis/store\n\
          #: keep: 50\n\
          \n\
-         # auto, memo, commit or all.\n\
+         # auto, memo, commit, all, or one of docs/theory.md, and for `thesis` what\n\
+         # is many and what is short.\n\
          #: strategy: auto\n\
+         #: many-new-tests: 10\n\
+         #: short-branches: 3\n\
          \n\
          # Tests that always run; files whose change runs every test.\n\
          #: always-run: [\"tests/smoke/**\"]\n\

@@ -6,10 +6,12 @@ pub mod completions;
 pub mod doctor;
 pub mod init;
 pub mod record;
+pub mod replay;
 pub mod run;
 pub mod select;
 mod shared;
 pub mod store;
+mod strategy;
 pub mod why;
 
 use std::ffi::OsString;
@@ -17,10 +19,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 
 use anyhow::Context;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::config::{self, Config, Overrides, Strategy, Variables, shown_path};
+use crate::config::{self, Config, Overrides, Variables, shown_path};
 use crate::error::{Error, Exit, Explain};
 use crate::report::{self, Colour, Event, Report, Style};
 
@@ -56,6 +57,7 @@ enum Command {
     Record(record::RecordArgs),
     Why(why::WhyArgs),
     Classify(classify::ClassifyArgs),
+    Replay(replay::ReplayArgs),
     Store(store::StoreArgs),
     Doctor(doctor::DoctorArgs),
     Completions(completions::CompletionsArgs),
@@ -191,16 +193,11 @@ fn dispatch(arguments: &Arguments, report: &Report) -> Result<Exit, Error> {
         Command::Record(args) => record::run(args, &globals, report),
         Command::Why(args) => why::run(args, &globals, report),
         Command::Classify(args) => classify::run(args, &globals, report),
+        Command::Replay(args) => replay::run(args, &globals, report),
         Command::Store(args) => store::run(args, &globals, report),
         Command::Doctor(args) => doctor::run(args, &globals, report),
         Command::Completions(args) => completions::run(args, report),
     }
-}
-
-/// Reads the value of `--strategy`.
-fn strategy_parser() -> impl TypedValueParser<Value = Strategy> {
-    let words = Strategy::ALL.map(|word| PossibleValue::new(word.word()).help(word.about()));
-    PossibleValuesParser::new(words).try_map(|word| word.parse::<Strategy>())
 }
 
 #[cfg(test)]
@@ -291,6 +288,7 @@ mod tests {
           record       Run a test command under collection and store what its tests used
           why          Explain why a test would run, or why it would be left out
           classify     Say by which git command a revision came to be
+          replay       Show what each strategy would have selected on your own history
           store        Look at, check and clean the recorded results
           doctor       Check the set-up and say what to fix
           completions  Print completions for a shell
@@ -326,16 +324,22 @@ mod tests {
         Usage: tamis select [OPTIONS]
 
         Options:
-              --out <DIR>        Write selection.json, tests.txt, exclude.txt and the runner's own files
-                                 here
-              --strategy <NAME>  How to select [default: the configuration's, else auto] [possible values:
-                                 auto, all, commit, memo]
-              --head <REV>       Select for this revision instead of the work tree
-              --baseline <REV>   Rely on the results of this revision only
-              --strict           End with an error where trouble would otherwise select all tests
-              --format <RUNNER>  Runners to write files for [default: the configuration's runner] [possible
-                                 values: pytest]
-          -h, --help             Print help (see more with '--help')
+              --out <DIR>           Write selection.json, tests.txt, exclude.txt and the runner's own files
+                                    here
+              --strategy <NAME>     How to select [default: the configuration's, else auto] [possible
+                                    values: auto, all, commit, memo, merge-dom, merge-parents,
+                                    merge-history, rebase-dom, rebase-parents, rebase-history,
+                                    cherry-parent, cherry-history, revert-parent, revert-history, thesis]
+              --many-new-tests <N>  For `thesis`: from how many new tests on it compares with the parents
+              --short-branches <N>  For `thesis`: up to how many commits a branch counts as short
+              --before <REV>        Where the branch pointed before the push
+              --pr-head <REV>       The tip of the pull request that was merged
+              --head <REV>          Select for this revision instead of the work tree
+              --baseline <REV>      Rely on the results of this revision only
+              --strict              End with an error where trouble would otherwise select all tests
+              --format <RUNNER>     Runners to write files for [default: the configuration's runner]
+                                    [possible values: pytest]
+          -h, --help                Print help (see more with '--help')
 
         Global options:
               --json           Results as JSON on standard output, events as JSON lines on standard error

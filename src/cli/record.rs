@@ -86,6 +86,8 @@ fn run_and_record(
             baseline: None,
             prober: prober.as_ref(),
             command: Some(&words),
+            thresholds: shared::thresholds(&request.config),
+            ..Request::default()
         },
     )?;
     let exclude = request.selection.as_ref().map(|folder| folder.join(LATE));
@@ -104,7 +106,7 @@ fn run_and_record(
             command: request.command.clone(),
             cwd: &globals.folder,
             exclude,
-            quiet_stdout: report.is_json(),
+            output: shared::output(report),
         },
     )?;
     let outcomes = shared::tell_session(&session, &decision, report);

@@ -6,11 +6,12 @@ use std::path::Path;
 
 use clap::Args;
 
-use super::{Globals, shared, strategy_parser};
-use crate::config::{Config, Overrides, Setting, Strategy};
+use super::strategy::{EventArgs, StrategyArgs};
+use super::{Globals, shared};
+use crate::config::{Config, Setting, Strategy};
 use crate::error::{Error, Exit};
 use crate::pipeline::{Order, Project, Request, Workshop, decide, run_tests, words};
-use crate::report::{Report, SelectionJson};
+use crate::report::Report;
 use crate::runners::pytest;
 use crate::select::Mode;
 use crate::store::FsStore;
@@ -26,9 +27,8 @@ use crate::store::FsStore;
     tamis run --dry-run            only say what would run\n  \
     tamis run --all                run and record everything anew")]
 pub struct RunArgs {
-    /// How to select [default: the configuration's, else auto]
-    #[arg(long, value_name = "NAME", value_parser = strategy_parser())]
-    strategy: Option<Strategy>,
+    #[command(flatten)]
+    selecting: StrategyArgs,
     /// Run all tests: the same as --strategy all
     #[arg(long, conflicts_with = "strategy")]
     all: bool,
@@ -49,20 +49,17 @@ pub struct RunRequest {
     pub command: Option<Vec<OsString>>,
     /// Whether the command was typed, and so means the current folder.
     pub typed: bool,
+    /// What an event tells of the head.
+    pub event: EventArgs,
 }
 
 impl RunArgs {
     fn resolve(&self, globals: &Globals) -> Result<RunRequest, Error> {
-        let strategy = match self.all {
-            true => Some(Setting::flag(Strategy::All, "--all")),
-            false => self
-                .strategy
-                .map(|value| Setting::flag(value, "--strategy")),
-        };
-        let config = globals.config(&Overrides {
-            strategy,
-            ..Overrides::default()
-        })?;
+        let mut overrides = self.selecting.overrides();
+        if self.all {
+            overrides.strategy = Some(Setting::flag(Strategy::All, "--all"));
+        }
+        let config = globals.config(&overrides)?;
         let command = match (self.command.is_empty(), &config.command.value) {
             (false, _) => Some(self.command.clone()),
             (true, Some(words)) => Some(words.iter().map(OsString::from).collect()),
@@ -73,6 +70,7 @@ impl RunArgs {
             dry_run: self.dry_run,
             typed: !self.command.is_empty(),
             command,
+            event: self.selecting.event(),
         })
     }
 }
@@ -126,10 +124,13 @@ fn select_and_run(
             baseline: None,
             prober: prober.as_ref(),
             command: Some(&words),
+            hints: request.event.resolve(&project.repository)?,
+            thresholds: shared::thresholds(&request.config),
+            ..Request::default()
         },
     )?;
     shared::tell_decision(&decision, report);
-    let json = || SelectionJson::new(&decision.selection, Some(&view), &decision.notes);
+    let json = || shared::selection_json(&decision, &view);
     if request.dry_run {
         return shared::show_selection(json, &decision.selection, report);
     }
@@ -151,7 +152,7 @@ fn select_and_run(
             command: command.to_vec(),
             cwd,
             exclude: Some(exclude),
-            quiet_stdout: report.is_json(),
+            output: shared::output(report),
         },
     )?;
     let outcomes = shared::tell_session(&session, &decision, report);
@@ -170,10 +171,14 @@ mod tests {
 
     #[test]
     fn every_option_changes_the_request() {
-        let groups: [&[&str]; 4] = [
+        let groups: [&[&str]; 8] = [
             &["--strategy", "commit"],
             &["--all"],
             &["--dry-run"],
+            &["--many-new-tests", "7"],
+            &["--short-branches", "7"],
+            &["--before", "c"],
+            &["--pr-head", "d"],
             &["--", "pytest", "-x"],
         ];
         Project::new("version: 1\n").each_matters(&[], &groups, RunArgs::resolve);

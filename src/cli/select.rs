@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use bstr::ByteSlice;
 use clap::{Args, ValueEnum};
 
-use super::{Globals, shared, strategy_parser};
-use crate::config::{Config, Overrides, Runner, Setting, Strategy};
+use super::strategy::{EventArgs, StrategyArgs};
+use super::{Globals, shared};
+use crate::config::{Config, Runner};
 use crate::error::{Error, Exit, Kind};
 use crate::history::View;
 use crate::pipeline::{Decision, Project};
@@ -28,9 +29,8 @@ pub struct SelectArgs {
     /// Write selection.json, tests.txt, exclude.txt and the runner's own files here
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// How to select [default: the configuration's, else auto]
-    #[arg(long, value_name = "NAME", value_parser = strategy_parser())]
-    strategy: Option<Strategy>,
+    #[command(flatten)]
+    selecting: StrategyArgs,
     /// Select for this revision instead of the work tree
     #[arg(long, value_name = "REV")]
     head: Option<String>,
@@ -59,6 +59,8 @@ pub struct SelectRequest {
     /// `None`: the work tree, uncommitted edits included.
     pub head: Option<String>,
     pub baseline: Option<String>,
+    /// What an event tells of the head.
+    pub event: EventArgs,
     pub strict: bool,
     /// Never empty.
     pub formats: Vec<Runner>,
@@ -66,12 +68,7 @@ pub struct SelectRequest {
 
 impl SelectArgs {
     fn resolve(&self, globals: &Globals) -> Result<SelectRequest, Error> {
-        let config = globals.config(&Overrides {
-            strategy: self
-                .strategy
-                .map(|value| Setting::flag(value, "--strategy")),
-            ..Overrides::default()
-        })?;
+        let config = globals.config(&self.selecting.overrides())?;
         let mut formats: Vec<Runner> = self
             .format
             .iter()
@@ -87,6 +84,7 @@ impl SelectArgs {
             out: self.out.as_ref().map(|path| globals.folder.join(path)),
             head: self.head.clone(),
             baseline: self.baseline.clone(),
+            event: self.selecting.event(),
             strict: self.strict,
             formats,
         })
@@ -98,7 +96,7 @@ pub fn run(args: &SelectArgs, globals: &Globals, report: &Report) -> Result<Exit
     match decide_for(&request) {
         Ok((project, decision, view)) => {
             shared::tell_decision(&decision, report);
-            let json = || SelectionJson::new(&decision.selection, Some(&view), &decision.notes);
+            let json = || shared::selection_json(&decision, &view);
             let prefix = project.prefix.to_str_lossy();
             let exit = emit(&request, &decision.selection, &prefix, json, report);
             // The process ends here; giving back what describes every test,
@@ -112,7 +110,7 @@ pub fn run(args: &SelectArgs, globals: &Globals, report: &Report) -> Result<Exit
             report.event(Event::Fallback {
                 reason: error.to_string(),
             });
-            let json = || SelectionJson::new(&selection, None, &[]);
+            let json = || SelectionJson::new(&selection, None, None, &[]);
             emit(&request, &selection, "", json, report)
         }
         Err(error) => Err(error),
@@ -123,7 +121,7 @@ fn decide_for(request: &SelectRequest) -> Result<(Project, Decision, View), Erro
     let project = Project::open(request.config.clone())?;
     let (decision, view) = shared::decide_at(
         &project,
-        request.config.strategy.value,
+        &request.event,
         request.head.as_deref(),
         request.baseline.as_deref(),
         request.strict,
@@ -133,7 +131,7 @@ fn decide_for(request: &SelectRequest) -> Result<(Project, Decision, View), Erro
 
 /// Trouble that is not the user's own words selects all tests instead.
 fn may_select_all(request: &SelectRequest, error: &Error) -> bool {
-    let is_named = request.head.is_some() || request.baseline.is_some();
+    let is_named = request.head.is_some() || request.baseline.is_some() || request.event.is_named();
     !request.strict && !is_named && matches!(error.kind(), Kind::Repository | Kind::Store)
 }
 
@@ -164,11 +162,15 @@ mod tests {
 
     #[test]
     fn every_option_changes_the_request() {
-        let groups: [&[&str]; 5] = [
+        let groups: [&[&str]; 9] = [
             &["--out", "o"],
             &["--strategy", "memo"],
             &["--head", "a"],
             &["--baseline", "b"],
+            &["--many-new-tests", "7"],
+            &["--short-branches", "7"],
+            &["--before", "c"],
+            &["--pr-head", "d"],
             &["--strict"],
         ];
         let project = Project::new("version: 1\n");

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use bstr::ByteSlice;
 
+use super::strategy::EventArgs;
+use crate::config::Config;
 use crate::error::{Error, Exit};
 use crate::history::View;
 use crate::matrix::Outcome;
@@ -13,9 +15,9 @@ use crate::pipeline::{Decision, Project, Recording, Request, Session, Workshop, 
 use crate::report::{
     Estimate, Event, Report, RunSummary, SelectionJson, SelectionMode, SelectionSummary,
 };
-use crate::run::Ended;
+use crate::run::{Ended, Output};
 use crate::runners::pytest;
-use crate::select::{Mode, Reason, Selection, Strategy};
+use crate::select::{Mode, Reason, Selection, Strategy, Thresholds};
 use crate::store::FsStore;
 
 /// Tells people how the selection came out, and all that made it larger.
@@ -31,6 +33,9 @@ pub fn tell_decision(decision: &Decision, report: &Report) {
         report.event(Event::Fallback {
             reason: note.clone(),
         });
+    }
+    for note in &decision.selection.course.notes {
+        report.detail(note.clone());
     }
     report.event(Event::Selected(summary(&decision.selection)));
 }
@@ -55,13 +60,19 @@ fn summary(selection: &Selection) -> SelectionSummary {
         selected: known.then(|| selection.selected().count() as u64),
         new: count(|reason| matches!(reason, Reason::New)),
         forced: count(|reason| matches!(reason, Reason::Forced { .. } | Reason::Failed { .. })),
-        strategy: selection.strategy.word().to_owned(),
+        strategy: selection.course.asked.word().to_owned(),
         reason: selection.reason(),
         estimate: known.then_some(Estimate {
             all_seconds,
             selected_seconds,
         }),
     }
+}
+
+/// The public form of a decision about `view`.
+pub fn selection_json(decision: &Decision, view: &View) -> SelectionJson {
+    let head = decision.head.as_ref();
+    SelectionJson::new(&decision.selection, Some(view), head, &decision.notes)
 }
 
 /// Prints a selection: JSON, or the ids of the tests that run.
@@ -209,7 +220,7 @@ pub fn tell_session(
 /// anything made the selection larger than it had to be.
 pub fn decide_at(
     project: &Project,
-    strategy: Strategy,
+    event: &EventArgs,
     head: Option<&str>,
     baseline: Option<&str>,
     strict: bool,
@@ -229,10 +240,13 @@ pub fn decide_at(
         &store,
         &view,
         &Request {
-            strategy,
+            strategy: project.config.strategy.value,
             baseline,
             prober: None,
             command: None,
+            hints: event.resolve(repository)?,
+            thresholds: thresholds(&project.config),
+            ..Request::default()
         },
     )?;
     if strict && let Some(trouble) = first_trouble(&decision) {
@@ -241,6 +255,22 @@ pub fn decide_at(
         );
     }
     Ok((decision, view))
+}
+
+/// Where the test command may write: not where a JSON document goes.
+pub fn output(report: &Report) -> Output {
+    match report.is_json() {
+        true => Output::Stderr,
+        false => Output::Inherited,
+    }
+}
+
+/// What `thesis` calls many and short.
+pub fn thresholds(config: &Config) -> Thresholds {
+    Thresholds {
+        many_new_tests: config.many_new_tests.value,
+        short_branches: config.short_branches.value,
+    }
 }
 
 /// What made the selection larger than it had to be.
@@ -252,7 +282,7 @@ fn first_trouble(decision: &Decision) -> Option<String> {
     let all = decision.selection.all_because.clone();
     refused
         .or_else(|| decision.notes.first().cloned())
-        .or_else(|| all.filter(|_| decision.selection.strategy != Strategy::All))
+        .or_else(|| all.filter(|_| decision.selection.course.asked != Strategy::All))
 }
 
 /// Writes a JSON document: whole or not at all.

@@ -3,17 +3,18 @@
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::{Globals, shared, strategy_parser};
+use super::strategy::{EventArgs, StrategyArgs};
+use super::{Globals, shared};
 use crate::collect::Causes;
-use crate::config::{Config, Overrides, Setting, Strategy, nearest};
+use crate::config::{Config, nearest};
 use crate::error::{Error, Exit};
 use crate::history::View;
 use crate::matrix::Matrix;
 use crate::pipeline::{Decision, Project, causes};
 use crate::report::{
-    CauseJson, EvidenceJson, MOST_CAUSES, ReasonJson, Report, cause_lines, escape,
+    CauseJson, EvidenceJson, MOST_CAUSES, ReasonJson, Report, cause_lines, escape, parent_number,
 };
-use crate::select::{Reason, Verdict};
+use crate::select::{Evidence, Reason, Verdict};
 
 /// Explain why a test would run, or why it would be left out.
 ///
@@ -27,9 +28,8 @@ pub struct WhyArgs {
     /// The test, as its runner names it
     #[arg(value_name = "TEST")]
     test: String,
-    /// How to select [default: the configuration's, else auto]
-    #[arg(long, value_name = "NAME", value_parser = strategy_parser())]
-    strategy: Option<Strategy>,
+    #[command(flatten)]
+    selecting: StrategyArgs,
     /// Explain for this revision instead of the work tree
     #[arg(long, value_name = "REV")]
     head: Option<String>,
@@ -46,21 +46,19 @@ pub struct WhyRequest {
     /// `None`: the work tree, uncommitted edits included.
     pub head: Option<String>,
     pub baseline: Option<String>,
+    /// What an event tells of the head.
+    pub event: EventArgs,
 }
 
 impl WhyArgs {
     fn resolve(&self, globals: &Globals) -> Result<WhyRequest, Error> {
-        let config = globals.config(&Overrides {
-            strategy: self
-                .strategy
-                .map(|value| Setting::flag(value, "--strategy")),
-            ..Overrides::default()
-        })?;
+        let config = globals.config(&self.selecting.overrides())?;
         Ok(WhyRequest {
             config,
             test: self.test.clone(),
             head: self.head.clone(),
             baseline: self.baseline.clone(),
+            event: self.selecting.event(),
         })
     }
 }
@@ -70,7 +68,7 @@ pub fn run(args: &WhyArgs, globals: &Globals, report: &Report) -> Result<Exit, E
     let project = Project::open(request.config.clone())?;
     let (decision, view) = shared::decide_at(
         &project,
-        request.config.strategy.value,
+        &request.event,
         request.head.as_deref(),
         request.baseline.as_deref(),
         false,
@@ -85,7 +83,7 @@ pub fn run(args: &WhyArgs, globals: &Globals, report: &Report) -> Result<Exit, E
     };
     let causes = causes_of(&project, &view, &decision, &request.test, verdict, most)?;
     if report.is_json() {
-        report.json(&verdict_json(&request.test, verdict, &causes))?;
+        report.json(&verdict_json(&request.test, verdict, &causes, &decision))?;
         return Ok(Exit::DONE);
     }
     report.data(&explain(&request.test, verdict, &causes, &decision))?;
@@ -114,7 +112,7 @@ fn causes_of(
 fn matrix_named<'d>(decision: &'d Decision, name: &str) -> Option<&'d Matrix> {
     let mut all = decision.baseline.iter().chain(&decision.others);
     let found = all.find(|known| known.name.to_string() == name);
-    found.map(|baseline| &baseline.matrix)
+    found.map(|baseline| &*baseline.matrix)
 }
 
 /// A test that nobody knows runs as new; say what the nearest known one is.
@@ -137,26 +135,43 @@ fn unknown_test(test: &str, decision: &Decision, report: &Report) -> Result<Exit
     Ok(Exit::DONE)
 }
 
-fn verdict_json(test: &str, verdict: &Verdict, causes: &Causes) -> Value {
-    match verdict {
+fn verdict_json(test: &str, verdict: &Verdict, causes: &Causes, decision: &Decision) -> Value {
+    let course = &decision.selection.course;
+    let head = decision.head.as_ref();
+    let mut document = json!({
+        "id": test,
+        "head": head.map(|head| json!({
+            "commit": head.commit.to_string(),
+            "kind": head.kind.word(),
+            "auto": head.auto,
+        })),
+        "strategy": course.asked.word(),
+        "used": course.used.word(),
+        "fallbacks": course.fallbacks,
+        "revisions": decision.selection.revisions,
+    });
+    let told = match verdict {
         Verdict::Run(reason) => json!({
-            "id": test,
             "runs": true,
             "reason": ReasonJson::from(reason),
             "causes": causes.told.iter().map(CauseJson::from).collect::<Vec<_>>(),
             "text": reason.to_string(),
         }),
         Verdict::Skip(evidence) => json!({
-            "id": test,
             "runs": false,
-            "evidence": EvidenceJson::from(evidence),
+            "evidence": EvidenceJson::new(evidence, head),
         }),
+    };
+    if let (Value::Object(all), Value::Object(more)) = (&mut document, told) {
+        all.extend(more);
     }
+    document
 }
 
 /// The verdict in words, with the revisions between which it was made.
 fn explain(test: &str, verdict: &Verdict, causes: &Causes, decision: &Decision) -> String {
     let mut lines = Vec::new();
+    let selection = &decision.selection;
     match verdict {
         Verdict::Run(reason) => {
             lines.push(format!("{test} would run: {reason}"));
@@ -164,8 +179,8 @@ fn explain(test: &str, verdict: &Verdict, causes: &Causes, decision: &Decision) 
             if let Reason::Changed { unit, from, to, .. } = reason {
                 lines.push(format!("  {unit}: {from} then, {to} now"));
             }
-            if let Some(baseline) = &decision.baseline {
-                let commit = &baseline.matrix.header.commit;
+            let baseline = reason.baseline();
+            if let Some(commit) = baseline.and_then(|name| selection.revisions.get(name)) {
                 lines.push(format!("  compared with the run at {}", short(commit)));
             }
         }
@@ -179,15 +194,44 @@ fn explain(test: &str, verdict: &Verdict, causes: &Causes, decision: &Decision) 
                 short(&evidence.ran_at),
                 evidence.units
             ));
+            lines.push(taken_from(evidence, decision));
             for (unit, _) in evidence.late.iter() {
                 lines.push(format!("  {unit} is checked again when the tests start"));
             }
         }
     }
+    lines.push(by_strategy(decision));
+    for fallback in &selection.course.fallbacks {
+        lines.push(format!("  {fallback}"));
+    }
     lines
         .iter()
         .map(|line| format!("{}\n", escape::line(line)))
         .collect()
+}
+
+/// From which revision the result of a skip comes.
+fn taken_from(evidence: &Evidence, decision: &Decision) -> String {
+    let head = decision.head.as_ref();
+    let parent = head.and_then(|head| parent_number(head, &evidence.revision));
+    let which = parent.map_or_else(String::new, |number| format!("parent {number}, "));
+    format!(
+        "  the result is taken from {which}{}",
+        short(&evidence.revision)
+    )
+}
+
+/// The kind of the head and the strategy in force.
+fn by_strategy(decision: &Decision) -> String {
+    let used = decision.selection.course.used;
+    match &decision.head {
+        Some(head) => {
+            let commit = head.commit.to_string();
+            let kind = head.kind.word();
+            format!("  selected by {used} at {}, kind {kind}", short(&commit))
+        }
+        None => format!("  selected by {used}"),
+    }
 }
 
 fn short(commit: &str) -> &str {
@@ -201,10 +245,14 @@ mod tests {
 
     #[test]
     fn every_option_changes_the_request() {
-        let groups: [&[&str]; 3] = [
+        let groups: [&[&str]; 7] = [
             &["--strategy", "all"],
             &["--head", "a"],
             &["--baseline", "b"],
+            &["--many-new-tests", "7"],
+            &["--short-branches", "7"],
+            &["--before", "c"],
+            &["--pr-head", "d"],
         ];
         Project::new("version: 1\n").each_matters(&["t.py::t"], &groups, WhyArgs::resolve);
     }

@@ -38,6 +38,8 @@ pub struct FileConfig {
     pub root: Option<SubFolder>,
     pub store: Option<Text>,
     pub strategy: Option<Strategy>,
+    pub many_new_tests: Option<Count>,
+    pub short_branches: Option<Count>,
     pub always_run: Option<Vec<Pattern>>,
     pub run_all_when: Option<Vec<Pattern>>,
     pub benign_state: Option<Vec<Pattern>>,
@@ -236,6 +238,10 @@ impl<'de> Visitor<'de> for FileVisitor {
                 Key::Root => config.root = Some(map.next_value_seed(One::new())?),
                 Key::Store => config.store = Some(map.next_value_seed(One::new())?),
                 Key::Strategy => config.strategy = Some(map.next_value_seed(One::new())?),
+                Key::ManyNewTests => config.many_new_tests = Some(map.next_value_seed(One::new())?),
+                Key::ShortBranches => {
+                    config.short_branches = Some(map.next_value_seed(One::new())?)
+                }
                 Key::AlwaysRun => config.always_run = Some(map.next_value_seed(Many::any())?),
                 Key::RunAllWhen => config.run_all_when = Some(map.next_value_seed(Many::any())?),
                 Key::BenignState => config.benign_state = Some(map.next_value_seed(Many::any())?),
@@ -411,7 +417,7 @@ mod tests {
               python: .venv/bin/python\nroot: svc\nstore: cache\nstrategy: memo\n\
               always-run: ['t.py::x[1]']\nrun-all-when: [Makefile]\nlock-files: [uv.lock]\n\
               benign-state: ['a.py#_CACHE']\n\
-              env:\n  ignore: [CI]\nkeep: 7\n",
+              env:\n  ignore: [CI]\nkeep: 7\nmany-new-tests: 8\nshort-branches: 9\n",
             NAME,
         )
         .unwrap();
@@ -423,6 +429,8 @@ mod tests {
             ),
             @r#"Some(Text("unit")) Some(Pytest) Some([Text("pytest"), Text("-q")]) Some(SubFolder("svc")) Some(Memo) Some([Text("CI")]) Some(Count(7))"#
         );
+        assert_eq!(config.many_new_tests, Some(Count(8)));
+        assert_eq!(config.short_branches, Some(Count(9)));
         assert!(config.python.is_some() && config.store.is_some());
         assert!(config.always_run.unwrap()[0].matches(b"t.py::x[1]"));
         assert!(config.run_all_when.unwrap()[0].matches(b"Makefile"));
@@ -443,7 +451,7 @@ mod tests {
           |   ^
         ");
         insta::assert_snapshot!(error("version: 1\nxyz: 1\n"), @r"
-        error: tamis.yml:2:1: unknown key `xyz`; the keys are version, suite, runner, command, python, root, store, strategy, always-run, run-all-when, lock-files, benign-state, env, keep
+        error: tamis.yml:2:1: unknown key `xyz`; the keys are version, suite, runner, command, python, root, store, strategy, many-new-tests, short-branches, always-run, run-all-when, lock-files, benign-state, env, keep
         2 | xyz: 1
           | ^
         ");
@@ -486,7 +494,7 @@ mod tests {
           |       ^
         ");
         insta::assert_snapshot!(error("version: 1\nstrategy: comit\n"), @r"
-        error: tamis.yml:2:11: strategy: unknown strategy `comit`, expected auto, all, commit, memo; did you mean `commit`?
+        error: tamis.yml:2:11: strategy: unknown strategy `comit`, expected auto, all, commit, memo, merge-dom, merge-parents, merge-history, rebase-dom, rebase-parents, rebase-history, cherry-parent, cherry-history, revert-parent, revert-history, thesis; did you mean `commit`?
         2 | strategy: comit
           |           ^
         ");

@@ -11,6 +11,8 @@ pub enum Key {
     Root,
     Store,
     Strategy,
+    ManyNewTests,
+    ShortBranches,
     AlwaysRun,
     RunAllWhen,
     LockFiles,
@@ -21,7 +23,7 @@ pub enum Key {
 }
 
 impl Key {
-    pub const ALL: [Key; 14] = [
+    pub const ALL: [Key; 16] = [
         Key::Version,
         Key::Suite,
         Key::Runner,
@@ -30,6 +32,8 @@ impl Key {
         Key::Root,
         Key::Store,
         Key::Strategy,
+        Key::ManyNewTests,
+        Key::ShortBranches,
         Key::AlwaysRun,
         Key::RunAllWhen,
         Key::LockFiles,
@@ -52,6 +56,8 @@ impl Key {
             Key::Root => "root",
             Key::Store => "store",
             Key::Strategy => "strategy",
+            Key::ManyNewTests => "many-new-tests",
+            Key::ShortBranches => "short-branches",
             Key::AlwaysRun => "always-run",
             Key::RunAllWhen => "run-all-when",
             Key::LockFiles => "lock-files",
@@ -69,6 +75,8 @@ impl Key {
             Key::Python => Some("TAMIS_PYTHON"),
             Key::Store => Some("TAMIS_STORE"),
             Key::Strategy => Some("TAMIS_STRATEGY"),
+            Key::ManyNewTests => Some("TAMIS_MANY_NEW_TESTS"),
+            Key::ShortBranches => Some("TAMIS_SHORT_BRANCHES"),
             Key::Keep => Some("TAMIS_KEEP"),
             Key::Version
             | Key::Runner

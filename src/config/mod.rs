@@ -19,6 +19,7 @@ use std::str::FromStr;
 use anyhow::Context;
 
 use crate::error::Error;
+use crate::select::Thresholds;
 use file::FileConfig;
 use find::Place;
 pub use key::{Key, nearest};
@@ -90,6 +91,8 @@ impl<T> Setting<T> {
 pub struct Overrides {
     pub strategy: Option<Setting<Strategy>>,
     pub keep: Option<Setting<Count>>,
+    pub many_new_tests: Option<Setting<Count>>,
+    pub short_branches: Option<Setting<Count>>,
 }
 
 /// The `TAMIS_*` variables of the environment.
@@ -120,6 +123,10 @@ pub struct Config {
     /// The folder of the store, absolute.
     pub store: Setting<PathBuf>,
     pub strategy: Setting<Strategy>,
+    /// From how many new tests on `thesis` compares with the parents.
+    pub many_new_tests: Setting<u32>,
+    /// Up to how many commits `thesis` calls a branch short.
+    pub short_branches: Setting<u32>,
     /// Tests that run whatever changes.
     pub always_run: Setting<Vec<Pattern>>,
     /// Paths, from the top of the work tree, whose change runs every test.
@@ -185,6 +192,14 @@ impl Config {
                     Key::Root => (shown_path(&self.root.value), &self.root.origin),
                     Key::Store => (shown_path(&self.store.value), &self.store.origin),
                     Key::Strategy => (self.strategy.value.to_string(), &self.strategy.origin),
+                    Key::ManyNewTests => (
+                        self.many_new_tests.value.to_string(),
+                        &self.many_new_tests.origin,
+                    ),
+                    Key::ShortBranches => (
+                        self.short_branches.value.to_string(),
+                        &self.short_branches.origin,
+                    ),
                     Key::AlwaysRun => (list(&self.always_run.value), &self.always_run.origin),
                     Key::RunAllWhen => (list(&self.run_all_when.value), &self.run_all_when.origin),
                     Key::BenignState => (list(&self.benign_state.value), &self.benign_state.origin),
@@ -267,6 +282,24 @@ fn resolve(
             pick(Key::Strategy, strategy, variables, said.strategy)?,
             || Strategy::Auto,
         ),
+        many_new_tests: threshold(
+            pick(
+                Key::ManyNewTests,
+                overrides.many_new_tests.clone(),
+                variables,
+                said.many_new_tests,
+            )?,
+            Thresholds::default().many_new_tests,
+        ),
+        short_branches: threshold(
+            pick(
+                Key::ShortBranches,
+                overrides.short_branches.clone(),
+                variables,
+                said.short_branches,
+            )?,
+            Thresholds::default().short_branches,
+        ),
         always_run: or(plain(said.always_run), Vec::new),
         run_all_when: or(plain(said.run_all_when), Vec::new),
         benign_state: or(plain(said.benign_state), Vec::new),
@@ -321,6 +354,10 @@ fn or<T>(setting: Option<Setting<T>>, default: impl FnOnce() -> T) -> Setting<T>
         value: default(),
         origin: Origin::Default,
     })
+}
+
+fn threshold(setting: Option<Setting<Count>>, default: u32) -> Setting<u32> {
+    or(setting, || Count(default)).map(|Count(count)| count)
 }
 
 fn optional<T>(setting: Option<Setting<T>>) -> Setting<Option<T>> {
@@ -404,6 +441,8 @@ mod tests {
         root: TOP (default)
         store: TOP/.tamis/store (default)
         strategy: auto (default)
+        many-new-tests: 10 (default)
+        short-branches: 3 (default)
         always-run: [] (default)
         run-all-when: [] (default)
         lock-files: found by the runner (default)
@@ -430,6 +469,7 @@ mod tests {
         let flags = Overrides {
             strategy: Some(Setting::flag(Strategy::All, "--strategy")),
             keep: Some(Setting::flag(Count(9), "--keep")),
+            ..Overrides::default()
         };
         let from_flag = with(&variables, flags);
         assert_eq!(from_flag.strategy.value, Strategy::All);

@@ -158,7 +158,7 @@ mod tests {
         }
         insta::assert_snapshot!(
             "comit".parse::<Strategy>().unwrap_err(),
-            @"unknown strategy `comit`, expected auto, all, commit, memo; did you mean `commit`?"
+            @"unknown strategy `comit`, expected auto, all, commit, memo, merge-dom, merge-parents, merge-history, rebase-dom, rebase-parents, rebase-history, cherry-parent, cherry-history, revert-parent, revert-history, thesis; did you mean `commit`?"
         );
         insta::assert_snapshot!(
             "nose".parse::<Runner>().unwrap_err(),

@@ -1,14 +1,18 @@
-//! The history of a tip, loaded into memory.
+//! The history of some tips, loaded into memory.
+
+use std::cell::OnceCell;
+use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 
-use super::dominators::Dag;
+use super::dominators::{Dag, Dominators};
 use super::repository::Repository;
 use super::{CommitId, Result};
 
-/// The ancestors of one tip, numbered so that parents come first.
+/// The ancestors of some tips, numbered so that parents come first.
 pub struct CommitGraph {
     dag: Dag,
+    dominators: OnceCell<Dominators>,
     ids: Vec<CommitId>,
     numbers: FxHashMap<CommitId, u32>,
     is_cut: bool,
@@ -20,13 +24,23 @@ impl CommitGraph {
     /// # Errors
     /// A commit that is here cannot be read.
     pub fn load(repository: &Repository, tip: CommitId) -> Result<CommitGraph> {
+        CommitGraph::load_all(repository, &[tip])
+    }
+
+    /// Reads the header of each ancestor of any of `tips` once.
+    ///
+    /// # Errors
+    /// A commit that is here cannot be read.
+    pub fn load_all(repository: &Repository, tips: &[CommitId]) -> Result<CommitGraph> {
         let mut graph = CommitGraph {
             dag: Dag::new(),
+            dominators: OnceCell::new(),
             ids: Vec::new(),
             numbers: FxHashMap::default(),
             is_cut: false,
         };
-        let mut stack = vec![(tip, None::<Vec<CommitId>>)];
+        let mut stack: Vec<(CommitId, Option<Vec<CommitId>>)> =
+            tips.iter().map(|tip| (*tip, None)).collect();
         while let Some((commit, parents)) = stack.pop() {
             if graph.numbers.contains_key(&commit) {
                 continue;
@@ -66,5 +80,52 @@ impl CommitGraph {
         }
         let above = self.dag.dominator_of(*self.numbers.get(commit)?)?;
         Some(self.ids[above as usize])
+    }
+
+    /// `dom` of two commits of this graph [G 4.2.1]; `None` where they share
+    /// none, or where a shallow clone ends too early to tell.
+    pub fn lowest_common(&self, a: &CommitId, b: &CommitId) -> Option<CommitId> {
+        if self.is_cut {
+            return None;
+        }
+        let (a, b) = (*self.numbers.get(a)?, *self.numbers.get(b)?);
+        let dominators = self.dominators.get_or_init(|| self.dag.dominators());
+        let above = dominators.lowest_common(a, b)?;
+        Some(self.ids[above as usize])
+    }
+
+    /// `old ≤* new` without `old`, parents first: the commits of this graph
+    /// that descend from `old` and lead to `new`.
+    pub fn between(&self, old: &CommitId, new: &CommitId) -> Vec<CommitId> {
+        let (Some(old), Some(new)) = (self.numbers.get(old), self.numbers.get(new)) else {
+            return Vec::new();
+        };
+        // Descendants have greater numbers, so what is below `old` is no way.
+        let mut above: BTreeSet<u32> = BTreeSet::new();
+        let mut stack = vec![*new];
+        while let Some(node) = stack.pop() {
+            if node > *old && above.insert(node) {
+                stack.extend(self.dag.parents(node));
+            }
+        }
+        let mut descendants = BTreeSet::from([*old]);
+        for node in above {
+            if self
+                .dag
+                .parents(node)
+                .iter()
+                .any(|p| descendants.contains(p))
+            {
+                descendants.insert(node);
+            }
+        }
+        descendants.remove(old);
+        let commits = descendants.into_iter();
+        commits.map(|node| self.ids[node as usize]).collect()
+    }
+
+    /// All commits of the graph, parents first.
+    pub fn commits(&self) -> &[CommitId] {
+        &self.ids
     }
 }

@@ -18,9 +18,11 @@ mod graph;
 mod ids;
 mod index;
 mod kind;
+mod log;
 mod objects;
 mod repository;
 mod scan;
+mod scratch;
 mod view;
 mod work;
 
@@ -34,7 +36,9 @@ pub use error::{HistoryError, HistoryErrorKind};
 pub use graph::{Ancestor, Ancestors, Parents};
 pub use ids::{CommitId, Revision, TreeId};
 pub use kind::{Classifier, Head, HeadKind, Hints, References};
+pub use log::Span;
 pub use repository::Repository;
+pub use scratch::Scratch;
 pub use view::{Entry, View};
 
 /// The result of every operation that asks git.

@@ -1,23 +1,35 @@
 //! Finding the stored matrix that is nearest to the head.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use anyhow::Result;
 
-use crate::history::{CommitId, Repository};
+use super::shelf::Shelf;
+use crate::history::{Repository, View};
 use crate::matrix::{Header, Matrix};
-use crate::store::{FsStore, Name, Trouble};
+use crate::store::{Name, Trouble};
 
 /// How far back an ancestor with a matrix is looked for.
-const MOST_ANCESTORS: usize = 20_000;
+pub(super) const MOST_ANCESTORS: usize = 20_000;
 
 /// A stored matrix that a selection may rely on.
 #[derive(Clone, Debug)]
 pub struct Baseline {
     pub name: Name,
-    pub matrix: Matrix,
-    /// Commits between it and the head; `None` if it is no ancestor.
-    pub distance: Option<u32>,
+    pub matrix: Rc<Matrix>,
+    pub place: Place,
+}
+
+/// How a matrix lies to the head.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Its files are the head's, wherever it was recorded.
+    SameFiles,
+    /// On the head or an ancestor of it.
+    Ancestor,
+    /// Somewhere else.
+    Elsewhere,
 }
 
 /// What was found.
@@ -29,7 +41,8 @@ pub struct Search {
     pub trouble: Vec<Trouble>,
 }
 
-/// The usable matrix nearest to `head`: on the nearest ancestor (`head`
+/// The usable matrix nearest to the head of `view`: one of the same files
+/// wherever it was recorded, else that on the nearest ancestor (the head
 /// itself first), else the most recent one of any history, since a row is
 /// proof wherever it was recorded.
 ///
@@ -39,23 +52,25 @@ pub struct Search {
 /// If the history cannot be read.
 pub fn find_baseline(
     repository: &Repository,
-    store: &FsStore,
-    head: &CommitId,
+    shelf: &Shelf<'_>,
+    view: &View,
     wanted: impl Fn(&Header) -> bool,
 ) -> Result<Search> {
-    let (headers, trouble) = store.headers();
     let mut search = Search {
-        trouble,
+        trouble: shelf.trouble.clone(),
         ..Search::default()
     };
-    let stored = headers.len();
-    let mut by_commit: BTreeMap<String, Vec<(Name, Header)>> = BTreeMap::new();
-    for (name, header) in headers {
-        if wanted(&header) {
-            by_commit
-                .entry(header.commit.clone())
-                .or_default()
-                .push((name, header));
+    let stored = shelf.headers().len();
+    let mut by_commit: BTreeMap<&str, Vec<&(Name, Header)>> = BTreeMap::new();
+    let mut same: Vec<&(Name, Header)> = Vec::new();
+    let tree = view.revision().tree.to_string();
+    for found in shelf.headers() {
+        let header = &found.1;
+        if wanted(header) {
+            by_commit.entry(&header.commit).or_default().push(found);
+            if header.tree == tree && header.dirty == view.dirty()? {
+                same.push(found);
+            }
         }
     }
     if by_commit.is_empty() {
@@ -66,18 +81,22 @@ pub fn find_baseline(
         };
         return Ok(search);
     }
-    for ancestor in repository.ancestors(*head).take(MOST_ANCESTORS) {
+    search.baseline = load_best(shelf, same, Place::SameFiles, &mut search.trouble);
+    if search.baseline.is_some() {
+        return Ok(search);
+    }
+    let ancestors = repository.ancestors(view.revision().commit);
+    for ancestor in ancestors.take(MOST_ANCESTORS) {
         let ancestor = ancestor?;
-        if let Some(found) = by_commit.remove(&ancestor.commit.to_string())
-            && let Some(baseline) =
-                load_best(store, found, Some(ancestor.distance), &mut search.trouble)
+        if let Some(found) = by_commit.remove(ancestor.commit.to_string().as_str())
+            && let Some(baseline) = load_best(shelf, found, Place::Ancestor, &mut search.trouble)
         {
             search.baseline = Some(baseline);
             return Ok(search);
         }
     }
-    let rest: Vec<(Name, Header)> = by_commit.into_values().flatten().collect();
-    search.baseline = load_best(store, rest, None, &mut search.trouble);
+    let rest: Vec<&(Name, Header)> = by_commit.into_values().flatten().collect();
+    search.baseline = load_best(shelf, rest, Place::Elsewhere, &mut search.trouble);
     if search.baseline.is_none() {
         search.none_because = "no stored matrix can be read".to_owned();
     }
@@ -87,27 +106,29 @@ pub fn find_baseline(
 /// The most recent of `found` that can be read. Its age decides what is
 /// compared first, never what is proof.
 fn load_best(
-    store: &FsStore,
-    mut found: Vec<(Name, Header)>,
-    distance: Option<u32>,
+    shelf: &Shelf<'_>,
+    mut found: Vec<&(Name, Header)>,
+    place: Place,
     trouble: &mut Vec<Trouble>,
 ) -> Option<Baseline> {
     found.sort_by(|(a_name, a), (b_name, b)| {
         (b.created, &b.run, b_name).cmp(&(a.created, &a.run, a_name))
     });
     for (name, _) in found {
-        match store.load(&name) {
+        match shelf.load(name) {
             Ok(matrix) => {
                 return Some(Baseline {
-                    name,
+                    name: *name,
                     matrix,
-                    distance,
+                    place,
                 });
             }
-            Err(refusal) => trouble.push(Trouble {
-                path: store.path_of(&name),
-                refusal,
-            }),
+            Err(refusal) => {
+                let new = shelf.trouble_with(name, refusal);
+                if !trouble.contains(&new) {
+                    trouble.push(new);
+                }
+            }
         }
     }
     None

@@ -1,24 +1,31 @@
 //! From the project's state and its store to a verdict on every known test.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use anyhow::Result;
 use bstr::{BString, ByteSlice};
 
-use super::baselines::{Baseline, find_baseline};
+use super::ask::{Around, ask};
+use super::baselines::{Baseline, Place, find_baseline};
 use super::differences::differences;
+use super::ledger::Ledger;
 use super::probe::Prober;
 use super::project::Project;
-use super::remember::remember;
+use super::shelf::Shelf;
 use crate::fingerprint::{Environment, Facts, Probe, Value};
-use crate::history::{CommitId, Delta, Entry, View};
+use crate::history::{Classifier, CommitGraph, CommitId, Delta, Entry, Head, Hints, View};
 use crate::matrix::{Fingerprint, Header, Matrix, Unit, UnitKind};
 use crate::runners::pytest;
-use crate::select::{COLLECTION, Differences, Reason, Selection, Strategy, Verdict, tts};
-use crate::store::{FsStore, Trouble};
+use crate::select::{
+    COLLECTION, Course, Differences, Plan, Reason, Rule, Selection, Strategy, Thresholds, Verdict,
+    plan, tts,
+};
+use crate::store::{FsStore, Name, Trouble};
 
 /// What is asked.
+#[derive(Clone, Default)]
 pub struct Request<'a> {
     pub strategy: Strategy,
     /// Only matrices of this commit may justify a skip.
@@ -27,11 +34,28 @@ pub struct Request<'a> {
     pub prober: Option<&'a Prober>,
     /// The command that will run the tests, if it is known.
     pub command: Option<&'a [String]>,
+    /// What an event tells of the head.
+    pub hints: Hints,
+    /// What `thesis` calls many and short.
+    pub thresholds: Thresholds,
+    /// How the head came to be, if that is known already.
+    pub head: Option<&'a Head>,
+    /// The history, if it is loaded already.
+    pub graph: Option<Rc<CommitGraph>>,
+    /// How matrices differ from the view, as far as that is known already.
+    pub known: Option<&'a Known>,
+    /// Take the history formulas as they were published, which is unsafe.
+    pub published: bool,
 }
+
+/// Differences between matrices and one view, kept from question to question.
+pub type Known = RefCell<BTreeMap<Name, Rc<Differences>>>;
 
 /// The answer, with what it was made from.
 pub struct Decision {
     pub selection: Selection,
+    /// How the head came to be; `None` if that cannot be told.
+    pub head: Option<Head>,
     pub baseline: Option<Baseline>,
     /// Other matrices that prove skips.
     pub others: Vec<Baseline>,
@@ -49,12 +73,16 @@ impl Decision {
     pub fn proof_of(&self, test: &str) -> Option<&Matrix> {
         match self.proofs.get(test) {
             Some(at) => Some(&self.others[*at].matrix),
-            None => self.baseline.as_ref().map(|baseline| &baseline.matrix),
+            None => self.baseline.as_ref().map(|baseline| &*baseline.matrix),
         }
+    }
+
+    fn all(&mut self, strategy: Strategy, why: impl Into<String>) {
+        self.selection = Selection::all(strategy, why);
     }
 }
 
-/// Selects the tests that must run at `view`.
+/// Selects the tests that must run at `view`, by all that is stored.
 ///
 /// # Errors
 /// If git cannot be read. Trouble with the store or the interpreter is no
@@ -65,14 +93,32 @@ pub fn decide(
     view: &View,
     request: &Request<'_>,
 ) -> Result<Decision> {
+    decide_on(project, &Shelf::of(store), view, request)
+}
+
+/// Selects the tests that must run at `view`, by the matrices of `shelf`.
+///
+/// # Errors
+/// Those of [`decide`].
+pub fn decide_on(
+    project: &Project,
+    shelf: &Shelf<'_>,
+    view: &View,
+    request: &Request<'_>,
+) -> Result<Decision> {
     let mut decision = Decision {
         selection: Selection::all(request.strategy, "asked for: strategy `all`"),
+        head: None,
         baseline: None,
         others: Vec::new(),
         proofs: BTreeMap::new(),
         probe: Probe::default(),
         trouble: Vec::new(),
         notes: Vec::new(),
+    };
+    decision.head = match request.head {
+        Some(head) => Some(head.clone()),
+        None => classify(project, view, request, &mut decision.notes),
     };
     if request.strategy == Strategy::All {
         return Ok(decision);
@@ -89,8 +135,7 @@ pub fn decide(
                 Some(Err(_)) | None => true,
             }
     };
-    let head = view.revision().commit;
-    let search = find_baseline(&project.repository, store, &head, wanted)?;
+    let search = find_baseline(&project.repository, shelf, view, wanted)?;
     if let Some(Some(Err(error))) = environment.into_inner() {
         decision.notes.push(format!(
             "the interpreter cannot be asked about its environment: {error:#}"
@@ -98,28 +143,27 @@ pub fn decide(
     }
     decision.trouble = search.trouble;
     let Some(baseline) = search.baseline else {
-        decision.selection = Selection::all(request.strategy, search.none_because);
+        decision.all(request.strategy, search.none_because);
         return Ok(decision);
     };
-    if baseline.distance.is_none() {
+    if baseline.place == Place::Elsewhere {
         decision.notes.push(format!(
             "no ancestor of {} has results; comparing with those of {}",
-            short(&head.to_string()),
+            short(&view.revision().commit.to_string()),
             short(&baseline.matrix.header.commit)
         ));
     }
     let delta = delta_to(project, &baseline.matrix.header, view, &mut decision.notes);
     if let Some(pattern) = project.runs_all(delta.as_ref()) {
-        decision.selection = Selection::all(request.strategy, pattern);
+        decision.all(request.strategy, pattern);
         decision.baseline = Some(baseline);
         return Ok(decision);
     }
-    let matrix = &baseline.matrix;
     let found = compare(
         project,
         view,
         request,
-        matrix,
+        (&baseline.name, &baseline.matrix),
         delta.as_ref(),
         &mut decision,
     );
@@ -127,11 +171,34 @@ pub fn decide(
     if decision.selection.inventory_doubt.is_none() {
         decision.selection.inventory_doubt = unknown_paths(&baseline.matrix, delta.as_ref(), view)?;
     }
-    if request.strategy != Strategy::Commit && request.baseline.is_none() {
-        remember(project, store, view, request, &baseline, &mut decision)?;
+    let head = decision.head.clone();
+    match head.filter(|_| request.baseline.is_none()) {
+        Some(head) => {
+            let key = &baseline.matrix.header.key;
+            let graph = request.graph.clone();
+            let ledger = Ledger::new(&project.repository, shelf, &head, graph, |header| {
+                header.key == *key
+            });
+            let tip = ledger.tip(&head, view.dirty()?.is_empty());
+            let plan = plan(request.strategy, &tip, &ledger, &request.thresholds);
+            note_plan(request.strategy, &plan, &mut decision);
+            if plan.rule != Rule::Nearest {
+                let around = Around {
+                    project,
+                    shelf,
+                    view,
+                    request,
+                    nearest: &baseline,
+                };
+                ask(&around, &ledger, &plan, &mut decision)?;
+            }
+        }
+        None => decision.selection.course.used = Strategy::Commit,
     }
     let facts = facts_of(project, view, request, &decision.probe);
-    drop_gone(&mut decision.selection, &baseline.matrix, project, &facts)?;
+    let others = decision.others.iter().map(|other| &*other.matrix);
+    let matrices: Vec<&Matrix> = others.chain([&*baseline.matrix]).collect();
+    drop_gone(&mut decision.selection, &matrices, project, &facts)?;
     for pattern in project.always_run() {
         decision.selection.force(&pattern.to_string(), |test| {
             pattern.matches(test.as_bytes())
@@ -139,6 +206,44 @@ pub fn decide(
     }
     decision.baseline = Some(baseline);
     Ok(decision)
+}
+
+/// How the head came to be. Trouble is worth a note: no strategy needs to
+/// know for being safe.
+fn classify(
+    project: &Project,
+    view: &View,
+    request: &Request<'_>,
+    notes: &mut Vec<String>,
+) -> Option<Head> {
+    let revision = *view.revision();
+    let classified = Classifier::new(&project.repository, revision.commit).and_then(|classifier| {
+        let classifier = classifier.without_dominators();
+        classifier.classify(revision, &request.hints)
+    });
+    match classified {
+        Ok(head) => Some(head),
+        Err(error) => {
+            let commit = revision.commit.to_string();
+            notes.push(format!(
+                "how {} was made cannot be told: {error}",
+                short(&commit)
+            ));
+            None
+        }
+    }
+}
+
+fn note_plan(asked: Strategy, plan: &Plan, decision: &mut Decision) {
+    decision.selection.course = Course {
+        asked,
+        used: plan.used,
+        fallbacks: plan.fallbacks.iter().map(ToString::to_string).collect(),
+        notes: plan.notes.clone(),
+    };
+    decision
+        .notes
+        .extend(plan.fallbacks.iter().map(ToString::to_string));
 }
 
 /// The words that name the environment of the tests, if it can be asked.
@@ -171,10 +276,15 @@ pub(super) fn compare(
     project: &Project,
     view: &View,
     request: &Request<'_>,
-    matrix: &Matrix,
+    (name, matrix): (&Name, &Matrix),
     delta: Option<&Delta>,
     decision: &mut Decision,
-) -> Differences {
+) -> Rc<Differences> {
+    if let Some(known) = request.known
+        && let Some(found) = known.borrow().get(name)
+    {
+        return found.clone();
+    }
     let units = matrix.units.iter().map(|(unit, _)| unit);
     probe_units(request, units, decision);
     let mut probe = decision.probe.clone();
@@ -183,6 +293,10 @@ pub(super) fn compare(
     let mut found = differences(matrix, delta, &facts);
     if project.environment_is_declared(delta) {
         settle_declared(matrix, &mut found);
+    }
+    let found = Rc::new(found);
+    if let Some(known) = request.known {
+        known.borrow_mut().insert(*name, found.clone());
     }
     found
 }
@@ -257,13 +371,15 @@ fn traditional(strategy: Strategy, baseline: &Baseline, found: &Differences) -> 
     let name = baseline.name.to_string();
     let verdicts = tts(matrix, &name, found);
     let mut selection = Selection {
-        strategy,
+        course: Course::plain(strategy),
         all_because: None,
         verdicts: BTreeMap::new(),
         inventory_doubt: Some("the list of tests was not recorded".to_owned()),
-        baselines: vec![baseline.name.to_string()],
+        baselines: Vec::new(),
+        revisions: BTreeMap::new(),
         durations: BTreeMap::new(),
     };
+    selection.relies_on(&name, &matrix.header.commit);
     for (row, verdict) in matrix.rows.iter().zip(verdicts) {
         if row.test == COLLECTION {
             selection.inventory_doubt = match verdict {
@@ -289,7 +405,9 @@ fn doubt_of(reason: &Reason) -> String {
         Reason::Unknown { unit, why, .. } => format!("{unit}: {why}"),
         Reason::Incomplete { why, .. } => format!("finding tests was recorded incompletely: {why}"),
         Reason::Failed { .. } => "finding tests failed last time".to_owned(),
-        Reason::New | Reason::Forced { .. } => "finding tests is new".to_owned(),
+        Reason::New | Reason::Affected { .. } | Reason::Forced { .. } => {
+            "finding tests is new".to_owned()
+        }
     }
 }
 
@@ -324,7 +442,7 @@ pub(super) fn unknown_paths(
 /// Tests whose own source is gone are not available at the head.
 fn drop_gone(
     selection: &mut Selection,
-    matrix: &Matrix,
+    matrices: &[&Matrix],
     project: &Project,
     facts: &Facts<'_>,
 ) -> Result<()> {
@@ -338,7 +456,8 @@ fn drop_gone(
         let function = Unit::new(UnitKind::Code, path.clone(), qualified);
         let missing = Value::Known(Fingerprint::MISSING);
         if facts.view().entry(path.as_bstr())? == Entry::Missing
-            || (matrix.holds_unit(&function) && facts.value(&function) == missing)
+            || (matrices.iter().any(|matrix| matrix.holds_unit(&function))
+                && facts.value(&function) == missing)
         {
             gone.push(test.to_owned());
         }

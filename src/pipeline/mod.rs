@@ -1,20 +1,27 @@
 //! The one path that `run`, `select`, `record` and `why` share: from the
 //! project's state and its store to a selection, and from a run to a matrix.
 
+mod ask;
 mod baselines;
 mod causes;
 mod decide;
 mod differences;
+mod ledger;
 mod probe;
 mod project;
 mod record;
-mod remember;
+mod replay;
+mod rerun;
 mod session;
+mod shelf;
 
-pub use baselines::{Baseline, find_baseline};
+pub use baselines::{Baseline, Place};
 pub use causes::causes;
-pub use decide::{Decision, Request, decide};
+pub use decide::{Decision, Request, decide, decide_on};
 pub use probe::Prober;
 pub use project::Project;
 pub use record::{Recorded, Recording, record};
+pub use replay::{Chosen, Column, Miss, Replayed, Replaying, replay};
+pub use rerun::{Rerun, Rerunned};
 pub use session::{Order, Session, Workshop, run_tests, words};
+pub use shelf::Shelf;

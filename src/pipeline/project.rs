@@ -81,8 +81,14 @@ impl Project {
     /// Why everything must run: a changed path that the configuration's
     /// `run-all-when` names.
     pub fn runs_all(&self, delta: Option<&Delta>) -> Option<String> {
-        for pattern in &self.config.run_all_when.value {
-            let hit = delta?.paths.iter().find(|path| pattern.matches(path));
+        let patterns = &self.config.run_all_when.value;
+        let Some(delta) = delta else {
+            // What cannot be told may be what they name.
+            let why = "what changed is not known, and `run-all-when` names files";
+            return (!patterns.is_empty()).then(|| why.to_owned());
+        };
+        for pattern in patterns {
+            let hit = delta.paths.iter().find(|path| pattern.matches(path));
             if let Some(path) = hit {
                 return Some(format!(
                     "{path} changed, and `run-all-when` names {pattern}"

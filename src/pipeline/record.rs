@@ -167,6 +167,7 @@ impl<'a> Assembly<'a> {
         let mut matrix = self.builder.finish();
         let tests = matrix.rows.iter().filter(|row| row.test != COLLECTION);
         matrix.header.tests = tests.count() as u32;
+        forget_unused_runs(&mut matrix);
         Ok(matrix)
     }
 
@@ -369,6 +370,22 @@ impl<'a> Assembly<'a> {
     }
 }
 
+/// Leaves out the runs of which no row was carried, but never this one.
+fn forget_unused_runs(matrix: &mut Matrix) {
+    let mut is_used = vec![false; matrix.header.runs.len()];
+    is_used[..1].fill(true);
+    for row in &matrix.rows {
+        is_used[row.run as usize] = true;
+    }
+    let before = |run: u32| is_used[..run as usize].iter().filter(|used| **used).count();
+    let numbers: Vec<usize> = (0..is_used.len() as u32).map(before).collect();
+    for row in &mut matrix.rows {
+        row.run = numbers[row.run as usize] as u32;
+    }
+    let mut used = is_used.iter();
+    matrix.header.runs.retain(|_| used.next() == Some(&true));
+}
+
 /// This run, and all whose rows may be carried.
 fn runs_of(recording: &Recording<'_>) -> Result<Vec<Run>> {
     let revision = recording.before.revision();
@@ -418,7 +435,7 @@ fn header(
         tool: env!("CARGO_PKG_VERSION").to_owned(),
         run: recording.run.clone(),
         runs,
-        strategy: selection.strategy.word().to_owned(),
+        strategy: selection.course.used.word().to_owned(),
         baselines: selection.baselines.clone(),
         command: recording.command.clone(),
         tests: 0,

@@ -11,7 +11,7 @@ use super::probe::Prober;
 use super::project::Project;
 use super::record::{Recorded, Recording, record};
 use crate::history::View;
-use crate::run::{Ended, RunPlan, install_agent_for};
+use crate::run::{Ended, Output, RunPlan, install_agent_for};
 use crate::runners::pytest;
 use crate::store::FsStore;
 
@@ -47,10 +47,23 @@ impl Workshop {
     /// # Errors
     /// If they cannot be written.
     pub fn set_up(project: &Project) -> Result<Workshop> {
+        Workshop::set_up_as(project, "")
+    }
+
+    /// The same, for one of several runs of this process: `which` tells their
+    /// names apart.
+    ///
+    /// # Errors
+    /// Those of [`Workshop::set_up`].
+    pub fn set_up_as(project: &Project, which: &str) -> Result<Workshop> {
         let now = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .map_or(0, |elapsed| elapsed.as_secs());
-        let run = format!("{now}-{}", std::process::id());
+        let id = std::process::id();
+        let run = match which {
+            "" => format!("{now}-{id}"),
+            which => format!("{now}-{id}-{which}"),
+        };
         // Not in the project, which may be read-only.
         let scratch = tempfile::Builder::new()
             .prefix("tamis-")
@@ -93,8 +106,8 @@ pub struct Order<'a> {
     pub cwd: &'a Path,
     /// The file of tests to leave out, if not those of the decision.
     pub exclude: Option<PathBuf>,
-    /// Send the command's standard output to standard error.
-    pub quiet_stdout: bool,
+    /// Where what the command says goes.
+    pub output: Output,
 }
 
 /// Runs the command under collection and records what its tests used.
@@ -120,7 +133,7 @@ pub fn run_tests(
         order.exclude.as_deref(),
     );
     let started = std::time::Instant::now();
-    let ended = plan.execute(order.quiet_stdout)?;
+    let ended = plan.execute(&order.output)?;
     let seconds = started.elapsed().as_secs_f64();
     let recorded = project
         .repository

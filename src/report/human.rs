@@ -81,7 +81,7 @@ impl Human {
         let (bar, template) = match total {
             Some(total) => (
                 ProgressBar::new(total),
-                "tamis: {msg} {bar:30} {human_pos}/{human_len}",
+                "tamis: {msg} {bar:30} {human_pos}/{human_len} {eta} left",
             ),
             None => (
                 ProgressBar::new_spinner(),

@@ -7,8 +7,10 @@ mod cause;
 mod check;
 pub mod escape;
 mod event;
+mod head;
 mod human;
 mod json;
+mod replay;
 mod selection;
 
 use std::io::{self, IsTerminal, Write};
@@ -17,7 +19,9 @@ use std::sync::{Mutex, PoisonError};
 pub use cause::{CauseJson, MOST_CAUSES, cause_lines};
 pub use check::{Check, CheckState};
 pub use event::{Estimate, Event, RunSummary, SelectionMode, SelectionSummary};
-pub use selection::{EvidenceJson, ReasonJson, SelectionJson};
+pub use head::{named_references, references_json};
+pub use replay::{ChosenJson, MissJson, PUBLISHED, ReplayJson, RevisionJson, share};
+pub use selection::{EvidenceJson, ReasonJson, SelectionJson, parent_number};
 
 use crate::error::Error;
 use human::Human;

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::history::View;
+use super::head::references_json;
+use crate::history::{Head, View};
 use crate::matrix::{Outcome, Unit};
 use crate::select::{Evidence, Reason, Selection};
 
@@ -17,9 +18,18 @@ pub struct SelectionJson {
     #[serde(skip_serializing_if = "Option::is_none")]
     head: Option<HeadJson>,
     strategy: &'static str,
+    /// The strategy that was computed, and why not the one asked for.
+    used: &'static str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    fallbacks: Vec<String>,
+    /// Choices that the strategy made.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    choices: Vec<String>,
     mode: &'static str,
     reason: String,
     baselines: Vec<String>,
+    /// The commit of each baseline.
+    revisions: BTreeMap<String, String>,
     selected: Vec<SelectedJson>,
     excluded: Vec<ExcludedJson>,
     counts: CountsJson,
@@ -38,10 +48,10 @@ pub struct SelectionJson {
 struct HeadJson {
     commit: String,
     tree: String,
-    /// How the commit came to be; this version does not tell.
+    /// How the commit came to be.
     kind: &'static str,
     auto: bool,
-    references: BTreeMap<&'static str, Vec<String>>,
+    references: serde_json::Value,
     evidence: Vec<String>,
     /// Whether uncommitted changes were selected for as well.
     work_tree: bool,
@@ -86,6 +96,11 @@ struct ExcludedJson {
 #[derive(Debug, Serialize)]
 pub struct EvidenceJson {
     baseline: String,
+    /// The commit of the baseline.
+    revision: String,
+    /// Which parent of a merge that is, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parent: Option<usize>,
     ran_at: String,
     outcome: &'static str,
     units: usize,
@@ -112,8 +127,13 @@ struct EstimateJson {
 
 impl SelectionJson {
     /// The public form of `selection`; `view` is what it was made for, if the
-    /// repository could be read.
-    pub fn new(selection: &Selection, view: Option<&View>, notes: &[String]) -> SelectionJson {
+    /// repository could be read, and `head` how that came to be.
+    pub fn new(
+        selection: &Selection,
+        view: Option<&View>,
+        head: Option<&Head>,
+        notes: &[String],
+    ) -> SelectionJson {
         let selected: Vec<SelectedJson> = selection
             .selected()
             .map(|(id, reason)| SelectedJson {
@@ -125,7 +145,7 @@ impl SelectionJson {
             .excluded()
             .map(|(id, evidence)| ExcludedJson {
                 id: id.to_owned(),
-                evidence: evidence.into(),
+                evidence: EvidenceJson::new(evidence, head),
             })
             .collect();
         let count = |wanted: fn(&Reason) -> bool| {
@@ -137,11 +157,15 @@ impl SelectionJson {
         let (all, chosen) = selection.seconds();
         SelectionJson {
             schema: SCHEMA,
-            head: view.map(HeadJson::of),
-            strategy: selection.strategy.word(),
+            head: view.map(|view| HeadJson::of(view, head)),
+            strategy: selection.course.asked.word(),
+            used: selection.course.used.word(),
+            fallbacks: selection.course.fallbacks.clone(),
+            choices: selection.course.notes.clone(),
             mode: selection.mode().word(),
             reason: selection.reason(),
             baselines: selection.baselines.clone(),
+            revisions: selection.revisions.clone(),
             counts: CountsJson {
                 available: selection.verdicts.len(),
                 selected: selected.len(),
@@ -182,15 +206,18 @@ impl SelectionJson {
 }
 
 impl HeadJson {
-    fn of(view: &View) -> HeadJson {
+    fn of(view: &View, head: Option<&Head>) -> HeadJson {
         let revision = view.revision();
         HeadJson {
             commit: revision.commit.to_string(),
             tree: revision.tree.to_string(),
-            kind: "unknown",
-            auto: false,
-            references: BTreeMap::new(),
-            evidence: vec!["this version does not tell kinds of commits apart".to_owned()],
+            kind: head.map_or("unknown", |head| head.kind.word()),
+            auto: head.is_some_and(|head| head.auto),
+            references: head.map_or_else(
+                || serde_json::Value::Object(serde_json::Map::new()),
+                |head| references_json(&head.references),
+            ),
+            evidence: head.map_or_else(Vec::new, |head| head.evidence.clone()),
             work_tree: view.is_work(),
         }
     }
@@ -234,6 +261,10 @@ impl From<&Reason> for ReasonJson {
                 detail: Some(why.clone()),
                 ..base
             },
+            Reason::Affected { why } => ReasonJson {
+                detail: Some((*why).to_owned()),
+                ..base
+            },
             Reason::Forced { pattern } => ReasonJson {
                 detail: Some(pattern.clone()),
                 ..base
@@ -242,10 +273,20 @@ impl From<&Reason> for ReasonJson {
     }
 }
 
-impl From<&Evidence> for EvidenceJson {
-    fn from(evidence: &Evidence) -> EvidenceJson {
+/// Which parent of a merge a revision is, from 1.
+pub fn parent_number(head: &Head, revision: &str) -> Option<usize> {
+    let parents = &head.references.parents;
+    let at = parents.iter().position(|p| p.to_string() == revision)?;
+    (parents.len() > 1).then_some(at + 1)
+}
+
+impl EvidenceJson {
+    /// `head` is what the test is left out at.
+    pub fn new(evidence: &Evidence, head: Option<&Head>) -> EvidenceJson {
         EvidenceJson {
             baseline: evidence.baseline.to_string(),
+            revision: evidence.revision.to_string(),
+            parent: head.and_then(|head| parent_number(head, &evidence.revision)),
             ran_at: evidence.ran_at.to_string(),
             outcome: evidence.outcome.word(),
             units: evidence.units,

@@ -7,6 +7,7 @@ pub use agent::{install_agent, install_agent_for};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result};
 
@@ -19,6 +20,38 @@ pub struct RunPlan {
     pub env: Vec<(OsString, OsString)>,
     /// Where agents write their traces.
     pub traces: PathBuf,
+}
+
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// Whether the user interrupted a command of this process.
+pub fn was_interrupted() -> bool {
+    INTERRUPTED.load(Ordering::SeqCst)
+}
+
+/// Where the command's standard output and error go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Output {
+    /// Where those of this process go.
+    Inherited,
+    /// Both to standard error: standard output is for results.
+    Stderr,
+    /// Both to this file.
+    File(PathBuf),
+}
+
+impl Output {
+    fn streams(&self) -> Result<(Stdio, Stdio)> {
+        Ok(match self {
+            Output::Inherited => (Stdio::inherit(), Stdio::inherit()),
+            Output::Stderr => (Stdio::from(std::io::stderr()), Stdio::inherit()),
+            Output::File(path) => {
+                let file = fs_err::File::create(path)?.into_parts().0;
+                let again = file.try_clone().context("cannot use the log twice")?;
+                (Stdio::from(file), Stdio::from(again))
+            }
+        })
+    }
 }
 
 /// How the command ended.
@@ -68,27 +101,24 @@ impl RunPlan {
         }
     }
 
-    /// Runs the command on this terminal and waits for its end. With
-    /// `quiet_stdout` its standard output goes to standard error.
+    /// Runs the command and waits for its end.
     ///
     /// # Errors
     /// If it cannot be started; a command that fails is no error.
-    pub fn execute(&self, quiet_stdout: bool) -> Result<Ended> {
+    pub fn execute(&self, output: &Output) -> Result<Ended> {
         use std::os::unix::process::ExitStatusExt;
         fs_err::create_dir_all(&self.traces)?;
         // The terminal interrupts the command as well; tamis waits for its end,
         // and records what it came to. A second handler cannot be needed.
-        let _ = ctrlc::set_handler(|| {});
+        let _ = ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::SeqCst));
         let (program, args) = self.argv.split_first().context("no command was given")?;
-        let stdout = match quiet_stdout {
-            true => Stdio::from(std::io::stderr()),
-            false => Stdio::inherit(),
-        };
+        let (stdout, stderr) = output.streams()?;
         let status = Command::new(program)
             .args(args)
             .current_dir(&self.cwd)
             .envs(self.env.iter().map(|(name, value)| (name, value)))
             .stdout(stdout)
+            .stderr(stderr)
             .status()
             .with_context(|| format!("cannot start `{}`", Path::new(program).display()))?;
         Ok(match (status.code(), status.signal()) {
@@ -131,7 +161,7 @@ mod tests {
         let argv = vec!["no-such-command-anywhere".into()];
         let traces = dir.path().join("t");
         let plan = RunPlan::python(argv, dir.path(), dir.path(), dir.path(), &traces, None);
-        let error = plan.execute(false).unwrap_err();
+        let error = plan.execute(&Output::Inherited).unwrap_err();
         assert!(error.to_string().contains("no-such-command-anywhere"));
     }
 }

@@ -4,12 +4,20 @@
 //! whose units has the same fingerprint now [G 4.5]. Everything else runs, and
 //! the verdict says why.
 
-mod memo;
+mod choose;
+mod past;
+mod plan;
+mod rule;
+mod strategy;
 #[cfg(test)]
-mod properties;
+mod tests;
 mod tts;
 
-pub use memo::memo;
+pub use choose::{Course, Nearest, Proof, choose};
+pub use past::{Change, Node, Past, Tip};
+pub use plan::{Fallback, Plan, Thresholds, plan};
+pub use rule::{Rule, Sources};
+pub use strategy::Strategy;
 pub use tts::{Differences, tts};
 
 use std::collections::BTreeMap;
@@ -21,58 +29,6 @@ use crate::matrix::{Fingerprint, Outcome, Unit};
 /// The pseudo-test whose row holds what the collection of tests depends on: if
 /// that is unchanged, so is the set of available tests, A(h).
 pub const COLLECTION: &str = "";
-
-/// A rule that computes which tests are selected.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Strategy {
-    /// `memo`, the default: a test is skipped iff some stored row of it, from
-    /// any revision, holds at h. S^|N| in [G 4.2.2].
-    #[default]
-    Auto,
-    /// A(h): run everything.
-    All,
-    /// tts(pred(h), h) [G (4.6)], with the nearest recorded ancestor as
-    /// pred(h).
-    Commit,
-    /// What `auto` means, by name.
-    Memo,
-}
-
-impl Strategy {
-    pub const ALL: [Strategy; 4] = [
-        Strategy::Auto,
-        Strategy::All,
-        Strategy::Commit,
-        Strategy::Memo,
-    ];
-
-    pub fn word(self) -> &'static str {
-        match self {
-            Strategy::Auto => "auto",
-            Strategy::All => "all",
-            Strategy::Commit => "commit",
-            Strategy::Memo => "memo",
-        }
-    }
-
-    /// One line for the help.
-    pub fn about(self) -> &'static str {
-        match self {
-            Strategy::Auto => "The most precise strategy that is safe here",
-            Strategy::All => "Every test",
-            Strategy::Commit => {
-                "Tests whose dependencies changed since the nearest recorded commit"
-            }
-            Strategy::Memo => "Tests that no recorded result, from any commit, vouches for",
-        }
-    }
-}
-
-impl fmt::Display for Strategy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
-    }
-}
 
 /// Whether a test runs, and why or why not.
 #[derive(Clone, Debug, PartialEq)]
@@ -103,6 +59,9 @@ pub enum Reason {
     Failed { outcome: Outcome, baseline: String },
     /// Its row may lack units.
     Incomplete { why: String, baseline: String },
+    /// It was selected on the way here, so that no earlier result can be
+    /// taken: the history strategies say so.
+    Affected { why: &'static str },
     /// The configuration says so.
     Forced { pattern: String },
 }
@@ -116,6 +75,7 @@ impl Reason {
             Reason::Unknown { .. } => "unknown",
             Reason::Failed { .. } => "failed",
             Reason::Incomplete { .. } => "incomplete",
+            Reason::Affected { .. } => "affected",
             Reason::Forced { .. } => "forced",
         }
     }
@@ -123,12 +83,15 @@ impl Reason {
     /// Whether the test runs because of what its row depends on, and not
     /// because of its last result or a wish.
     pub fn is_about_units(&self) -> bool {
-        matches!(self, Reason::Changed { .. } | Reason::Unknown { .. })
+        matches!(
+            self,
+            Reason::Changed { .. } | Reason::Unknown { .. } | Reason::Affected { .. }
+        )
     }
 
     pub fn baseline(&self) -> Option<&str> {
         match self {
-            Reason::New | Reason::Forced { .. } => None,
+            Reason::New | Reason::Affected { .. } | Reason::Forced { .. } => None,
             Reason::Changed { baseline, .. }
             | Reason::Unknown { baseline, .. }
             | Reason::Failed { baseline, .. }
@@ -152,6 +115,7 @@ impl fmt::Display for Reason {
             Reason::Incomplete { why, .. } => {
                 write!(f, "what it used is not fully known: {why}")
             }
+            Reason::Affected { why } => f.write_str(why),
             Reason::Forced { pattern } => write!(f, "`always-run` names {pattern}"),
         }
     }
@@ -162,6 +126,8 @@ impl fmt::Display for Reason {
 pub struct Evidence {
     /// Name of the matrix whose row holds now.
     pub baseline: Arc<str>,
+    /// The commit of that matrix.
+    pub revision: Arc<str>,
     /// The commit at which the test last ran, and how it ended there.
     pub ran_at: Arc<str>,
     pub outcome: Outcome,
@@ -176,7 +142,8 @@ pub struct Evidence {
 /// The verdicts on all known tests.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Selection {
-    pub strategy: Strategy,
+    /// By which strategy, and how it came to that one.
+    pub course: Course,
     /// Why everything runs, if it does.
     pub all_because: Option<String>,
     /// By test id; without [`COLLECTION`].
@@ -186,6 +153,8 @@ pub struct Selection {
     pub inventory_doubt: Option<String>,
     /// Names of the matrices that verdicts rely on, the nearest first.
     pub baselines: Vec<String>,
+    /// The commit of each of them.
+    pub revisions: BTreeMap<String, String>,
     /// Milliseconds that each known test took last.
     pub durations: BTreeMap<String, u32>,
 }
@@ -212,12 +181,26 @@ impl Selection {
     /// Everything runs, for this reason.
     pub fn all(strategy: Strategy, why: impl Into<String>) -> Selection {
         Selection {
-            strategy,
+            course: Course {
+                asked: strategy,
+                used: Strategy::All,
+                fallbacks: Vec::new(),
+                notes: Vec::new(),
+            },
             all_because: Some(why.into()),
             verdicts: BTreeMap::new(),
             inventory_doubt: Some("no stored list of tests".to_owned()),
             baselines: Vec::new(),
+            revisions: BTreeMap::new(),
             durations: BTreeMap::new(),
+        }
+    }
+
+    /// Notes that verdicts rely on a matrix of `commit`.
+    pub fn relies_on(&mut self, matrix: &str, commit: &str) {
+        if !self.baselines.iter().any(|known| known == matrix) {
+            self.baselines.push(matrix.to_owned());
+            self.revisions.insert(matrix.to_owned(), commit.to_owned());
         }
     }
 

@@ -50,6 +50,7 @@ pub fn tts(matrix: &Matrix, name: &str, differences: &Differences) -> Vec<Verdic
 struct Shared<'m> {
     matrix: &'m Matrix,
     baseline: Arc<str>,
+    revision: Arc<str>,
     /// The commit of each run of the matrix.
     ran_at: Vec<Arc<str>>,
     late: FxHashMap<Vec<UnitId>, Arc<[(Unit, Fingerprint)]>>,
@@ -106,6 +107,7 @@ impl<'m> Shared<'m> {
         Shared {
             matrix,
             baseline: name.into(),
+            revision: matrix.header.commit.as_str().into(),
             ran_at: runs.map(|run| run.commit.as_str().into()).collect(),
             late: FxHashMap::default(),
         }
@@ -150,6 +152,7 @@ impl<'m> Shared<'m> {
         late.dedup();
         Verdict::Skip(Evidence {
             baseline: self.baseline.clone(),
+            revision: self.revision.clone(),
             ran_at: self.ran_at[row.run as usize].clone(),
             outcome: row.outcome,
             // Sets of one row may overlap; for people, the sum tells enough.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::files::{INDEX, Listing, lock, write_whole};
-use super::index::{Index, Tests};
+use super::index::{Entry, Index, MAX_ROWS_PER_TEST, Tests};
 use super::rows::{RowDigest, usable_rows};
 use super::{FsStore, Name, Trouble};
 use crate::matrix::{Key, Matrix, Refusal};
@@ -45,6 +45,23 @@ impl Memo {
             row: entry.row,
             digest: entry.digest,
         })
+    }
+
+    /// Adds the usable rows of a matrix that is newer than all there are; for
+    /// a store as it would have been at some time.
+    pub fn add_newer(&mut self, name: Name, matrix: &Matrix) {
+        for (row, digest) in usable_rows(matrix) {
+            let test = &matrix.rows[row as usize].test;
+            let entries = self.tests.entry(test.clone()).or_default();
+            entries.retain(|entry| entry.digest != digest);
+            let new = Entry {
+                matrix: name,
+                row,
+                digest,
+            };
+            entries.insert(0, new);
+            entries.truncate(MAX_ROWS_PER_TEST);
+        }
     }
 
     /// Every test that has a candidate, ascending.

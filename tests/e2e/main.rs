@@ -13,6 +13,8 @@ mod classify;
 mod crashes;
 mod git_states;
 mod harness;
+mod histories;
+mod replay;
 mod smoke;
 mod stores;
 mod table;

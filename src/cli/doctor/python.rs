@@ -8,7 +8,7 @@ use anyhow::Context;
 use crate::collect::read_traces;
 use crate::config::{Config, shown_path};
 use crate::report::Check;
-use crate::run::{RunPlan, install_agent};
+use crate::run::{Output, RunPlan, install_agent};
 use crate::runners::pytest::interpreters;
 
 /// The oldest interpreter that the collector supports.
@@ -98,7 +98,7 @@ fn started_collector(python: &Path, folder: &Path) -> anyhow::Result<String> {
     let agent = install_agent(scratch.path())?;
     let traces = scratch.path().join("traces");
     let argv = vec![python.into(), "-c".into(), "pass".into()];
-    RunPlan::python(argv, folder, &agent, folder, &traces, None).execute(true)?;
+    RunPlan::python(argv, folder, &agent, folder, &traces, None).execute(&Output::Stderr)?;
     let (traces, _) = read_traces(&traces)?;
     let trace = traces.into_iter().next().context("it left no trace")?;
     Ok(trace.open.collector)

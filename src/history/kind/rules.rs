@@ -21,6 +21,7 @@ pub struct Classifier {
     /// Where the graph is loaded from; commits beside it load their own.
     tip: CommitId,
     graph: OnceCell<CommitGraph>,
+    wants_dominator: bool,
 }
 
 impl Classifier {
@@ -32,7 +33,15 @@ impl Classifier {
             replayer: Replayer::new(repository)?,
             tip,
             graph: OnceCell::new(),
+            wants_dominator: true,
         })
+    }
+
+    /// Leaves out the immediate dominators of merges, for which the history
+    /// must be read.
+    pub fn without_dominators(mut self) -> Classifier {
+        self.wants_dominator = false;
+        self
     }
 
     /// Kind, references and evidence of a revision.
@@ -99,7 +108,9 @@ impl Classifier {
             head.settle(HeadKind::Unknown, why);
             return Ok(());
         }
-        head.references.imd = self.dominator(head.commit)?;
+        if self.wants_dominator {
+            head.references.imd = self.dominator(head.commit)?;
+        }
         if parents.len() > 2 {
             head.evidence
                 .push(format!("an octopus of {} parents", parents.len()));

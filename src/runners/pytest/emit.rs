@@ -224,6 +224,7 @@ mod tests {
         for test in excluded {
             let evidence = Evidence {
                 baseline: "b".into(),
+                revision: "c".into(),
                 ran_at: "c".into(),
                 outcome: Outcome::Passed,
                 units: 1,

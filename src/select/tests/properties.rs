@@ -11,8 +11,8 @@ use std::collections::BTreeSet;
 use proptest::prelude::{ProptestConfig, prop, prop_assert_eq, proptest};
 use proptest::strategy::Strategy as Generator;
 
-use super::*;
 use crate::matrix::{Header, Key, Matrix, MatrixBuilder, RowFacts, Run, UnitKind, UnitRef};
+use crate::select::*;
 
 const UNITS: usize = 8;
 const TESTS: usize = 6;
@@ -222,18 +222,19 @@ proptest! {
                 let row = rows.iter().position(|row| row.test == name(test)).unwrap();
                 &verdicts[at][row]
             };
-            let nearest = of_test(0);
-            let others = (1..matrices.len()).map(|at| (at, of_test(at)));
-            let proof = memo(Some(nearest), others);
-            if let Some(at) = proof {
+            let nearest = Nearest { verdict: Some(of_test(0)), has_same_files: false };
+            let all = (0..matrices.len()).map(|at| Some(of_test(at)));
+            let proof = choose(nearest, all);
+            if let Some(Proof::Source(at)) = proof {
                 let Verdict::Skip(evidence) = of_test(at) else {
                     panic!("a verdict to run is no proof");
                 };
                 check_skip(&program, test, head, evidence);
             }
-            let is_open = matches!(nearest, Verdict::Run(reason) if reason.is_about_units());
-            let excused = (1..matrices.len()).any(|at| matches!(of_test(at), Verdict::Skip(_)));
-            prop_assert_eq!(proof.is_some(), is_open && excused);
+            let last = of_test(0);
+            let is_barred = matches!(last, Verdict::Run(reason) if !reason.is_about_units());
+            let excused = (0..matrices.len()).any(|at| matches!(of_test(at), Verdict::Skip(_)));
+            prop_assert_eq!(proof.is_some(), !is_barred && excused);
         }
     }
 }
@@ -246,13 +247,23 @@ fn a_test_that_failed_last_runs_whatever_older_results_say() {
     });
     let passed = Verdict::Skip(Evidence {
         baseline: "n".into(),
+        revision: "c".into(),
         ran_at: "c".into(),
         outcome: Outcome::Passed,
         units: 1,
         late: [].into(),
         duration_ms: 1,
     });
-    assert_eq!(memo(Some(&failed), [(1, &passed)].into_iter()), None);
-    assert_eq!(memo(None, [(1, &passed)].into_iter()), Some(1));
-    assert_eq!(memo(Some(&passed), [(1, &passed)].into_iter()), None);
+    let ask = |verdict, has_same_files| {
+        let nearest = Nearest {
+            verdict,
+            has_same_files,
+        };
+        choose(nearest, [None, Some(&passed)].into_iter())
+    };
+    assert_eq!(ask(Some(&failed), false), None);
+    assert_eq!(ask(Some(&failed), true), None);
+    assert_eq!(ask(None, false), Some(Proof::Source(1)));
+    assert_eq!(ask(Some(&passed), false), Some(Proof::Source(1)));
+    assert_eq!(ask(Some(&passed), true), Some(Proof::Nearest));
 }

@@ -1,0 +1,10 @@
+#!/bin/sh
+# Any number of random histories made by git, against running everything:
+#
+#     benches/git_histories.sh [COUNT [FIRST-SEED]]
+#
+# Ends with an error at the first test that a strategy leaves out wrongly.
+set -eu
+cd "$(dirname "$0")/.."
+TAMIS_GIT_HISTORIES=${1:-1000} TAMIS_GIT_FIRST=${2:-0} exec cargo test --release \
+    --test e2e histories:: -- --nocapture

@@ -1,0 +1,369 @@
+//! Asking more matrices than the nearest one: those that a rule names, or any
+//! whose rows may hold.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use anyhow::Result;
+
+use super::baselines::{Baseline, Place};
+use super::decide::{Decision, Request, compare, delta_to, unknown_paths};
+use super::ledger::Ledger;
+use super::project::Project;
+use super::shelf::Shelf;
+use crate::history::View;
+use crate::matrix::Matrix;
+use crate::select::{
+    COLLECTION, Differences, Nearest, Node, Plan, Proof, Reason, Rule, Sources, Verdict, choose,
+    tts,
+};
+use crate::store::Name;
+
+/// How many matrices are asked beside those that a rule names, those with the
+/// most rows that may be proof first. What is not asked makes tests run.
+const MOST_MATRICES: usize = 24;
+
+/// One matrix and what it says of the head.
+struct Asked {
+    /// Its number among the decision's other matrices; `None`: the nearest.
+    at: Option<usize>,
+    name: String,
+    commit: String,
+    verdicts: Rc<Verdicts>,
+}
+
+/// What is selected for, and from what.
+pub struct Around<'a> {
+    pub project: &'a Project,
+    pub shelf: &'a Shelf<'a>,
+    pub view: &'a View,
+    pub request: &'a Request<'a>,
+    pub nearest: &'a Baseline,
+}
+
+/// What all questions share.
+struct Questions<'a> {
+    around: &'a Around<'a>,
+    /// tts between the nearest matrix and the head.
+    verdicts: Rc<Verdicts>,
+    /// The tests of the matrix that knows which there are, if another than
+    /// the nearest does.
+    available: Verdicts,
+    /// Whether a row of a source counts however its units differ: the history
+    /// formulas as published.
+    is_unchecked: bool,
+}
+
+/// By test.
+type Verdicts = BTreeMap<String, Verdict>;
+
+/// Replaces the verdicts of the nearest matrix by those of `plan`'s rule.
+///
+/// # Errors
+/// If git cannot be read.
+pub fn ask(
+    around: &Around<'_>,
+    ledger: &Ledger<'_>,
+    plan: &Plan,
+    decision: &mut Decision,
+) -> Result<()> {
+    let is_memo = matches!(plan.rule, Rule::Memo(_));
+    if is_memo && is_settled(around.nearest, decision) {
+        return Ok(());
+    }
+    let told = Rc::new(std::mem::take(&mut decision.selection.verdicts));
+    let mut questions = Questions {
+        around,
+        verdicts: told.clone(),
+        available: BTreeMap::new(),
+        is_unchecked: around.request.published && plan.rule.is_history(),
+    };
+    let mut named: BTreeMap<Node, Asked> = BTreeMap::new();
+    for node in plan.rule.nodes() {
+        if let Some(name) = ledger.matrix(node)
+            && let Some(asked) = questions.matrix(name, decision)?
+        {
+            named.insert(node, asked);
+        }
+    }
+    let mut others = Vec::new();
+    let mut tests: BTreeSet<String> = BTreeSet::new();
+    let of_named = named.values().flat_map(|asked| asked.verdicts.keys());
+    if is_memo {
+        // What the nearest matrix excuses, or makes run in any case, is settled.
+        tests.extend(of_named.filter(|test| !told.contains_key(*test)).cloned());
+        let open = told.iter().filter(|(_, verdict)| is_open(verdict));
+        tests.extend(open.map(|(test, _)| test.clone()));
+        let (open, promising) = questions.promising(&named, decision);
+        for name in promising {
+            others.extend(questions.matrix(name, decision)?);
+        }
+        tests.extend(open);
+    } else {
+        tests.extend(of_named.chain(told.keys()).cloned());
+        decision.selection.baselines.clear();
+        decision.selection.revisions.clear();
+        for asked in named.values() {
+            decision.selection.relies_on(&asked.name, &asked.commit);
+        }
+    }
+    tests.remove(COLLECTION);
+    let mut settled = BTreeMap::new();
+    for test in tests {
+        let sources = plan.rule.sources(&test, ledger);
+        let verdict = settle(&questions, &named, &others, sources, &test, decision);
+        settled.extend(verdict.map(|verdict| (test, verdict)));
+    }
+    let available = questions.available;
+    drop((questions.verdicts, named));
+    let mut verdicts = match is_memo {
+        true => Rc::unwrap_or_clone(told),
+        false => BTreeMap::new(),
+    };
+    verdicts.append(&mut settled);
+    for (test, verdict) in available {
+        if test != COLLECTION {
+            verdicts.entry(test).or_insert(verdict);
+        }
+    }
+    decision.selection.verdicts = verdicts;
+    Ok(())
+}
+
+/// Whether these very files are recorded, and no other row could excuse a test
+/// that they make run.
+fn is_settled(nearest: &Baseline, decision: &Decision) -> bool {
+    nearest.place == Place::SameFiles
+        && decision.selection.inventory_doubt.is_none()
+        && !decision.selection.verdicts.values().any(is_open)
+}
+
+impl Questions<'_> {
+    /// What a stored matrix says of the head; `None` if it cannot be read, or
+    /// may not be asked.
+    fn matrix(&mut self, name: Name, decision: &mut Decision) -> Result<Option<Asked>> {
+        if name == self.around.nearest.name {
+            let verdicts = match self.is_unchecked {
+                true => {
+                    let matrix = &self.around.nearest.matrix;
+                    Rc::new(told(matrix, &name, &Differences::default()))
+                }
+                false => self.verdicts.clone(),
+            };
+            return Ok(Some(Asked {
+                at: None,
+                name: name.to_string(),
+                commit: self.around.nearest.matrix.header.commit.clone(),
+                verdicts,
+            }));
+        }
+        let Ok(matrix) = self.around.shelf.load(&name) else {
+            // Named among the troubles already; what cannot be read is no proof.
+            return Ok(None);
+        };
+        let Around {
+            project,
+            view,
+            request,
+            ..
+        } = *self.around;
+        let delta = delta_to(project, &matrix.header, view, &mut Vec::new());
+        if project.runs_all(delta.as_ref()).is_some() {
+            return Ok(None);
+        }
+        let found = match self.is_unchecked {
+            true => Rc::default(),
+            false => compare(
+                project,
+                view,
+                request,
+                (&name, &matrix),
+                delta.as_ref(),
+                decision,
+            ),
+        };
+        let verdicts = told(&matrix, &name, &found);
+        let at = decision.others.len();
+        if settles_inventory(verdicts.get(COLLECTION))
+            && decision.selection.inventory_doubt.is_some()
+            && unknown_paths(&matrix, delta.as_ref(), view)?.is_none()
+        {
+            decision.selection.inventory_doubt = None;
+            decision.proofs.insert(COLLECTION.to_owned(), at);
+            self.available = verdicts.clone();
+        }
+        let commit = matrix.header.commit.clone();
+        for row in &matrix.rows {
+            if row.test != COLLECTION {
+                let known = decision.selection.durations.entry(row.test.clone());
+                known.or_insert(row.duration_ms);
+            }
+        }
+        decision.others.push(Baseline {
+            name,
+            matrix,
+            place: Place::Elsewhere,
+        });
+        Ok(Some(Asked {
+            at: Some(at),
+            name: name.to_string(),
+            commit,
+            verdicts: Rc::new(verdicts),
+        }))
+    }
+
+    /// The tests that nobody asked so far can excuse, and the matrices with
+    /// the most rows that may.
+    fn promising(
+        &mut self,
+        named: &BTreeMap<Node, Asked>,
+        decision: &mut Decision,
+    ) -> (BTreeSet<String>, Vec<Name>) {
+        let memo = self
+            .around
+            .shelf
+            .memo(&self.around.nearest.matrix.header.key);
+        decision.trouble.extend(memo.troubles.iter().cloned());
+        let is_excused = |test: &str| {
+            named
+                .values()
+                .any(|asked| matches!(asked.verdicts.get(test), Some(Verdict::Skip(_))))
+        };
+        let nearest = &self.around.nearest.matrix;
+        let unknown = memo
+            .tests()
+            .filter(|test| *test != COLLECTION && nearest.row(test).is_none());
+        let changed = self
+            .verdicts
+            .iter()
+            .filter_map(|(test, verdict)| is_open(verdict).then_some(test.as_str()));
+        let doubt = &decision.selection.inventory_doubt;
+        let collection = doubt.iter().map(|_| COLLECTION);
+        let open: BTreeSet<String> = unknown
+            .chain(changed)
+            .chain(collection)
+            .filter(|test| !is_excused(test))
+            .map(str::to_owned)
+            .collect();
+        let asked: BTreeSet<&str> = named.values().map(|asked| asked.name.as_str()).collect();
+        let mut promising: BTreeMap<Name, usize> = BTreeMap::new();
+        for test in &open {
+            for row in memo.candidates(test) {
+                if row.matrix != self.around.nearest.name {
+                    *promising.entry(row.matrix).or_default() += 1;
+                }
+            }
+        }
+        let mut promising: Vec<(Name, usize)> = promising.into_iter().collect();
+        promising.retain(|(name, _)| !asked.contains(name.to_string().as_str()));
+        promising.sort_by(|(a_name, a), (b_name, b)| (b, a_name).cmp(&(a, b_name)));
+        promising.truncate(MOST_MATRICES);
+        let names = promising.into_iter().map(|(name, _)| name).collect();
+        (open, names)
+    }
+}
+
+/// What a matrix says of its tests.
+fn told(matrix: &Matrix, name: &Name, found: &Differences) -> Verdicts {
+    let tests = matrix.rows.iter().map(|row| row.test.clone());
+    tests.zip(tts(matrix, &name.to_string(), found)).collect()
+}
+
+/// Whether a test runs because of what it depends on, so that another row may
+/// excuse it.
+fn is_open(verdict: &Verdict) -> bool {
+    matches!(verdict, Verdict::Run(reason) if reason.is_about_units())
+}
+
+/// Whether the collection's row of another matrix holds, with nothing left
+/// open: then the available tests are those of that matrix, all of which it
+/// knows.
+fn settles_inventory(verdict: Option<&Verdict>) -> bool {
+    matches!(verdict, Some(Verdict::Skip(evidence)) if evidence.late.is_empty())
+}
+
+/// The verdict on one test; `None` if it is not there any more.
+fn settle(
+    questions: &Questions<'_>,
+    named: &BTreeMap<Node, Asked>,
+    others: &[Asked],
+    sources: Sources,
+    test: &str,
+    decision: &mut Decision,
+) -> Option<Verdict> {
+    let baseline = questions.around.nearest;
+    let nearest = Nearest {
+        verdict: questions.verdicts.get(test),
+        has_same_files: baseline.place == Place::SameFiles,
+    };
+    let (nodes, is_memo) = match sources {
+        Sources::Nearest => (Vec::new(), true),
+        Sources::Nodes(nodes) => (nodes, false),
+        Sources::Every(nodes) => (nodes, true),
+    };
+    let is_affected = nodes.is_empty() && !is_memo;
+    // The nearest matrix itself stands as `None`.
+    let own = is_memo.then_some((None, nearest.verdict));
+    let asked = nodes.iter().filter_map(|node| named.get(node));
+    let asked = asked.chain(others.iter().filter(|_| is_memo));
+    let told: Vec<(Option<&Asked>, Option<&Verdict>)> = own
+        .into_iter()
+        .chain(asked.map(|asked| (Some(asked), asked.verdicts.get(test))))
+        .collect();
+    let proof = match choose(nearest, told.iter().map(|(_, verdict)| *verdict)) {
+        Some(Proof::Nearest) => Some((None, nearest.verdict)),
+        Some(Proof::Source(at)) => Some(told[at]),
+        None => None,
+    };
+    if let Some((whose, Some(verdict))) = proof {
+        let selection = &mut decision.selection;
+        match whose {
+            Some(asked) => selection.relies_on(&asked.name, &asked.commit),
+            None => {
+                let commit = &baseline.matrix.header.commit;
+                selection.relies_on(&baseline.name.to_string(), commit);
+            }
+        }
+        match whose.and_then(|asked| asked.at) {
+            Some(at) => decision.proofs.insert(test.to_owned(), at),
+            None => decision.proofs.remove(test),
+        };
+        return Some(verdict.clone());
+    }
+    decision.proofs.remove(test);
+    // Tests that only other matrices know than the nearest and those of the
+    // rule are not there any more, as far as anybody can tell.
+    if nearest.verdict.is_none() && !named_knows(named, test) {
+        return None;
+    }
+    let verdicts: Vec<Option<&Verdict>> = told.iter().map(|(_, verdict)| *verdict).collect();
+    Some(Verdict::Run(reason(nearest, &verdicts, is_affected)))
+}
+
+fn named_knows(named: &BTreeMap<Node, Asked>, test: &str) -> bool {
+    named
+        .values()
+        .any(|asked| asked.verdicts.contains_key(test))
+}
+
+/// Why a test runs: its last result, else what the rule's revisions say, else
+/// the nearest, else that nobody knows it.
+fn reason(nearest: Nearest<'_>, sources: &[Option<&Verdict>], is_affected: bool) -> Reason {
+    let run = |verdict: Option<&Verdict>| match verdict {
+        Some(Verdict::Run(reason)) => Some(reason.clone()),
+        Some(Verdict::Skip(_)) | None => None,
+    };
+    let last = run(nearest.verdict);
+    if let Some(reason) = &last
+        && !reason.is_about_units()
+    {
+        return reason.clone();
+    }
+    let told = sources.iter().find_map(|verdict| run(*verdict));
+    if is_affected {
+        return Reason::Affected {
+            why: "it was selected on more than one side, or one side does not have it",
+        };
+    }
+    told.or(last).unwrap_or(Reason::New)
+}

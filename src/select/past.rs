@@ -1,0 +1,63 @@
+//! What strategies may know of a history.
+
+use crate::history::HeadKind;
+
+/// The number of a revision; numbers mean nothing beyond equality.
+pub type Node = u32;
+
+/// The revision h that tests are selected for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tip {
+    pub kind: HeadKind,
+    /// Whether a tree-equal replay proved the kind, and nothing was edited
+    /// since.
+    pub auto: bool,
+    /// pred(h).
+    pub parents: Vec<Node>,
+    /// The commit that h picked, with the parent that it was compared with.
+    pub picked: Option<Change>,
+    /// The commit that h reverted, likewise.
+    pub reverted: Option<Change>,
+    /// The two revisions whose merge would give h: of a rebase, the tip
+    /// before it and what it went onto; of a squash, the tip and the parent.
+    pub sides: Option<[Node; 2]>,
+}
+
+/// A commit as a change: between one of its parents and itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Change {
+    pub commit: Node,
+    pub before: Node,
+    /// Whether the commit has other parents.
+    pub is_merge: bool,
+}
+
+/// The recorded past of a history.
+pub trait Past {
+    /// The revision's name for people.
+    fn name(&self, node: Node) -> String;
+
+    /// Whether a matrix of this very revision is stored.
+    fn is_recorded(&self, node: Node) -> bool;
+
+    /// The revision itself if it is recorded, else the nearest ancestor that
+    /// is.
+    fn nearest(&self, node: Node) -> Option<Node>;
+
+    /// dom(a, b) [G 4.2.1]: the immediate dominator of a merge of both;
+    /// `None` if they share none, or it cannot be told.
+    fn dominator(&self, a: Node, b: Node) -> Option<Node>;
+
+    /// old ≤* new without `old`: all revisions that descend from `old` and
+    /// are `new` or ancestors of it.
+    fn between(&self, old: Node, new: Node) -> Vec<Node>;
+
+    /// Whether `test` is in S_sel(node); only asked of recorded revisions.
+    fn is_selected(&self, node: Node, test: &str) -> bool;
+
+    /// Whether `test` is in A(node); only asked of recorded revisions.
+    fn is_available(&self, node: Node, test: &str) -> bool;
+
+    /// A(node); only asked of recorded revisions.
+    fn available(&self, node: Node) -> Vec<String>;
+}

@@ -1,0 +1,6 @@
+//! Strategies against oracles that know nothing of them.
+
+mod figures;
+mod properties;
+mod random;
+mod world;
