@@ -6,6 +6,8 @@
 //! the effects before it: moving it across one changes it.
 
 pub(super) mod changes;
+mod import_list;
+mod lookups;
 mod marks;
 mod members;
 mod methods;

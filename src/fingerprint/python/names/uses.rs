@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use ruff_python_ast::visitor::{Visitor, walk_except_handler, walk_expr, walk_pattern, walk_stmt};
 use ruff_python_ast::{self as ast, Comprehension, Expr, ExprContext, Stmt};
 
+use super::import_list::{imports_of, is_type_checking};
+use super::lookups::{is_dict, passed_on};
 use super::stdlib::is_builtin;
-use super::stores::Stores;
 use crate::fingerprint::name_hash;
 use crate::fingerprint::names::{Import, Uses};
 use crate::fingerprint::python::dynamic::{
@@ -22,7 +23,7 @@ pub(super) struct Reaching {
     pub imports: Vec<Import>,
     pub code: BTreeMap<String, Found>,
     /// Of what is walked now: a statement of the top level, or a unit.
-    found: Found,
+    pub(super) found: Found,
     /// What each imported name may stand for: a module, and an item of it.
     aliases: BTreeMap<String, Vec<(String, Option<String>)>>,
     scopes: Vec<Scope>,
@@ -30,7 +31,7 @@ pub(super) struct Reaching {
     in_unit: bool,
     in_annotation: bool,
     /// In a `__getattr__`, the name that somebody else asked for.
-    passed_on: Option<String>,
+    pub(super) passed_on: Option<String>,
 }
 
 /// What one piece of code does with names, before it is known which of them
@@ -40,12 +41,12 @@ pub(super) struct Found {
     loads: BTreeSet<String>,
     values: BTreeSet<u32>,
     members: BTreeSet<(u32, String)>,
-    holds_own: bool,
+    pub(super) holds_own: bool,
     is_wide: bool,
     looks_up: bool,
     reads_definitions: bool,
     /// What the names begin with that it looks up in its own module.
-    own_prefixes: BTreeSet<String>,
+    pub(super) own_prefixes: BTreeSet<String>,
 }
 
 #[derive(Default)]
@@ -116,12 +117,9 @@ impl Found {
 impl Reaching {
     /// Makes the imports of a module known, before its code is walked.
     pub fn of_module(body: &[Stmt]) -> Reaching {
-        let mut imports = Imports::default();
-        for statement in body {
-            imports.visit_stmt(statement);
-        }
+        let imports = imports_of(body);
         let mut reaching = Reaching::default();
-        for import in &imports.found {
+        for import in &imports {
             let of = match import.level {
                 0 => import.module.clone(),
                 // Never one of the standard library's.
@@ -133,7 +131,7 @@ impl Reaching {
                 .or_default()
                 .push((of, import.item.clone()));
         }
-        reaching.imports = imports.found;
+        reaching.imports = imports;
         reaching
     }
 
@@ -143,7 +141,7 @@ impl Reaching {
         std::mem::take(&mut self.found)
     }
 
-    fn load(&mut self, name: &str) {
+    pub(super) fn load(&mut self, name: &str) {
         // In a class, a private name stands for another one.
         let is_private = name.starts_with("__") && !name.ends_with("__");
         if is_private && let Some(class) = self.classes.last() {
@@ -495,133 +493,9 @@ impl Reaching {
         }
     }
 
-    /// `globals()["name"]`, `globals()[f"_{name}"]`: which names can be meant.
-    fn look_up_own(&mut self, subscript: &ast::ExprSubscript) -> bool {
-        let is_own = matches!(&*subscript.value, Expr::Call(call)
-            if matches!(&*call.func, Expr::Name(name) if name.id == "globals"));
-        if !is_own {
-            return false;
-        }
-        match &*subscript.slice {
-            Expr::StringLiteral(text) => self.load(text.value.to_str()),
-            // Spelled by whoever asked for it.
-            Expr::Name(name) if self.passed_on.as_deref() == Some(name.id.as_str()) => {}
-            Expr::FString(text) => {
-                let first = text.value.elements().next();
-                let Some(ast::InterpolatedStringElement::Literal(prefix)) = first else {
-                    return false;
-                };
-                self.found.own_prefixes.insert(prefix.value.to_string());
-                self.visit_expr(&subscript.slice);
-            }
-            _ => return false,
-        }
-        let holds_own = self.found.holds_own;
-        self.load("globals");
-        self.found.holds_own = holds_own;
-        true
-    }
-
-    /// Whether a call that looks up a name spells it: `getattr(x, "name")`, or
-    /// passes on what somebody else has spelled.
-    fn is_spelled(&self, call: &ast::ExprCall) -> bool {
-        let args = &call.arguments.args[..];
-        let is_spelled = |arg: &Expr| match arg {
-            Expr::Name(name) => self.passed_on.as_deref() == Some(name.id.as_str()),
-            _ => arg.is_string_literal_expr(),
-        };
-        match &*call.func {
-            Expr::Name(name) => match &*name.id {
-                "getattr" => args.get(1).is_some_and(is_spelled),
-                // Without arguments these are about where they stand.
-                "vars" | "dir" => args.is_empty() && call.arguments.keywords.is_empty(),
-                "attrgetter" => args.iter().all(is_spelled),
-                "methodcaller" => args.first().is_some_and(is_spelled),
-                _ => false,
-            },
-            Expr::Attribute(method) => match &*method.attr {
-                "attrgetter" => args.iter().all(is_spelled),
-                "methodcaller" => args.first().is_some_and(is_spelled),
-                "get" | "setdefault" | "pop" => {
-                    is_dict(&method.value) && args.first().is_some_and(is_spelled)
-                }
-                _ => false,
-            },
-            _ => false,
-        }
-    }
-
     /// Whether a condition is true for type checkers alone.
     fn is_type_checking(&self, test: &Expr) -> bool {
         is_type_checking(test, |name| self.aliases.get(name).map(Vec::as_slice))
-    }
-}
-
-/// `x.__dict__`, of something with a name.
-fn is_dict(expr: &Expr) -> bool {
-    match expr {
-        Expr::Attribute(attribute) => {
-            attribute.attr.as_str() == "__dict__" && attribute.value.is_name_expr()
-        }
-        _ => false,
-    }
-}
-
-/// In a `__getattr__` of a class or a module the name that was asked for, if
-/// it stays that.
-fn passed_on(def: &ast::StmtFunctionDef) -> Option<String> {
-    let ([name] | [_, name]) = &def.parameters.args[..] else {
-        return None;
-    };
-    let name = name.parameter.name.as_str();
-    let mut stores = Stores::default();
-    for statement in &def.body {
-        stores.visit_stmt(statement);
-    }
-    // Inner functions could have an argument of that name.
-    let mut inner = Functions::default();
-    inner.visit_body(&def.body);
-    let may_differ = stores.star || stores.names.contains(name) || inner.are_there;
-    (def.name.as_str() == "__getattr__" && !may_differ).then(|| name.to_owned())
-}
-
-/// Whether there are functions in a function.
-#[derive(Default)]
-struct Functions {
-    are_there: bool,
-}
-
-impl<'a> Visitor<'a> for Functions {
-    fn visit_stmt(&mut self, statement: &'a Stmt) {
-        self.are_there |= statement.is_function_def_stmt();
-        stacker::maybe_grow(RED_ZONE, STACK, || walk_stmt(self, statement));
-    }
-
-    fn visit_expr(&mut self, expr: &'a Expr) {
-        self.are_there |= expr.is_lambda_expr();
-        stacker::maybe_grow(RED_ZONE, STACK, || walk_expr(self, expr));
-    }
-}
-
-/// `TYPE_CHECKING` or `typing.TYPE_CHECKING`, by what the names stand for.
-pub(super) fn is_type_checking<'a>(
-    test: &Expr,
-    meanings: impl Fn(&str) -> Option<&'a [(String, Option<String>)]>,
-) -> bool {
-    let is = |name: &str, item: Option<&str>| {
-        meanings(name).is_some_and(|known| {
-            known.iter().all(|(module, known)| {
-                matches!(&**module, "typing" | "typing_extensions") && known.as_deref() == item
-            })
-        })
-    };
-    match test {
-        Expr::Name(name) => name.id == "TYPE_CHECKING" && is(&name.id, Some("TYPE_CHECKING")),
-        Expr::Attribute(attribute) => {
-            attribute.attr.as_str() == "TYPE_CHECKING"
-                && matches!(&*attribute.value, Expr::Name(base) if is(&base.id, None))
-        }
-        _ => false,
     }
 }
 
@@ -692,75 +566,5 @@ impl<'a> Visitor<'a> for Reaching {
             self.store(name);
         }
         stacker::maybe_grow(RED_ZONE, STACK, || walk_pattern(self, pattern));
-    }
-}
-
-/// All import statements of a module, but those for type checkers alone.
-#[derive(Default)]
-struct Imports {
-    found: Vec<Import>,
-    depth: u32,
-}
-
-impl<'a> Visitor<'a> for Imports {
-    fn visit_stmt(&mut self, statement: &'a Stmt) {
-        stacker::maybe_grow(RED_ZONE, STACK, || match statement {
-            Stmt::Import(import) => {
-                for alias in &import.names {
-                    let root = alias.name.split('.').next().unwrap_or_default();
-                    let (bound, module) = match &alias.asname {
-                        Some(name) => (name.to_string(), alias.name.to_string()),
-                        None => (root.to_owned(), alias.name.to_string()),
-                    };
-                    self.add(bound, 0, module, None);
-                }
-            }
-            Stmt::ImportFrom(import) => {
-                let module = import.module.as_deref().unwrap_or_default();
-                for alias in &import.names {
-                    let bound = alias.asname.as_ref().unwrap_or(&alias.name);
-                    let item = Some(alias.name.to_string());
-                    self.add(bound.to_string(), import.level, module.to_owned(), item);
-                }
-            }
-            Stmt::FunctionDef(_) => {
-                self.depth += 1;
-                walk_stmt(self, statement);
-                self.depth -= 1;
-            }
-            Stmt::If(chain) if self.is_type_checking(&chain.test) => {
-                for clause in &chain.elif_else_clauses {
-                    self.visit_elif_else_clause(clause);
-                }
-            }
-            _ => walk_stmt(self, statement),
-        });
-    }
-
-    /// Statements are not inside expressions.
-    fn visit_expr(&mut self, _: &'a Expr) {}
-}
-
-impl Imports {
-    fn add(&mut self, bound: String, level: u32, module: String, item: Option<String>) {
-        self.found.push(Import {
-            bound,
-            level,
-            module,
-            item,
-            at_import: self.depth == 0,
-        });
-    }
-
-    fn is_type_checking(&self, test: &Expr) -> bool {
-        let meanings: BTreeMap<&str, Vec<(String, Option<String>)>> =
-            self.found.iter().fold(BTreeMap::new(), |mut all, import| {
-                let meaning = (import.module.clone(), import.item.clone());
-                all.entry(&*import.bound)
-                    .or_insert_with(Vec::new)
-                    .push(meaning);
-                all
-            });
-        is_type_checking(test, |name| meanings.get(name).map(Vec::as_slice))
     }
 }

@@ -1,0 +1,113 @@
+//! Names that are looked up by what is worked out at run time: where the source
+//! tells which they can be nevertheless.
+
+use ruff_python_ast::visitor::{Visitor, walk_expr, walk_stmt};
+use ruff_python_ast::{self as ast, Expr, Stmt};
+
+use super::stores::Stores;
+use super::uses::Reaching;
+use crate::fingerprint::python::walk::{RED_ZONE, STACK};
+
+impl Reaching {
+    /// `globals()["name"]`, `globals()[f"_{name}"]`: which names can be meant.
+    pub(super) fn look_up_own(&mut self, subscript: &ast::ExprSubscript) -> bool {
+        let is_own = matches!(&*subscript.value, Expr::Call(call)
+            if matches!(&*call.func, Expr::Name(name) if name.id == "globals"));
+        if !is_own {
+            return false;
+        }
+        match &*subscript.slice {
+            Expr::StringLiteral(text) => self.load(text.value.to_str()),
+            // Spelled by whoever asked for it.
+            Expr::Name(name) if self.passed_on.as_deref() == Some(name.id.as_str()) => {}
+            Expr::FString(text) => {
+                let first = text.value.elements().next();
+                let Some(ast::InterpolatedStringElement::Literal(prefix)) = first else {
+                    return false;
+                };
+                self.found.own_prefixes.insert(prefix.value.to_string());
+                self.visit_expr(&subscript.slice);
+            }
+            _ => return false,
+        }
+        let holds_own = self.found.holds_own;
+        self.load("globals");
+        self.found.holds_own = holds_own;
+        true
+    }
+
+    /// Whether a call that looks up a name spells it: `getattr(x, "name")`, or
+    /// passes on what somebody else has spelled.
+    pub(super) fn is_spelled(&self, call: &ast::ExprCall) -> bool {
+        let args = &call.arguments.args[..];
+        let is_spelled = |arg: &Expr| match arg {
+            Expr::Name(name) => self.passed_on.as_deref() == Some(name.id.as_str()),
+            _ => arg.is_string_literal_expr(),
+        };
+        match &*call.func {
+            Expr::Name(name) => match &*name.id {
+                "getattr" => args.get(1).is_some_and(is_spelled),
+                // Without arguments these are about where they stand.
+                "vars" | "dir" => args.is_empty() && call.arguments.keywords.is_empty(),
+                "attrgetter" => args.iter().all(is_spelled),
+                "methodcaller" => args.first().is_some_and(is_spelled),
+                _ => false,
+            },
+            Expr::Attribute(method) => match &*method.attr {
+                "attrgetter" => args.iter().all(is_spelled),
+                "methodcaller" => args.first().is_some_and(is_spelled),
+                "get" | "setdefault" | "pop" => {
+                    is_dict(&method.value) && args.first().is_some_and(is_spelled)
+                }
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+}
+
+/// `x.__dict__`, of something with a name.
+pub(super) fn is_dict(expr: &Expr) -> bool {
+    match expr {
+        Expr::Attribute(attribute) => {
+            attribute.attr.as_str() == "__dict__" && attribute.value.is_name_expr()
+        }
+        _ => false,
+    }
+}
+
+/// In a `__getattr__` of a class or a module the name that was asked for, if
+/// it stays that.
+pub(super) fn passed_on(def: &ast::StmtFunctionDef) -> Option<String> {
+    let ([name] | [_, name]) = &def.parameters.args[..] else {
+        return None;
+    };
+    let name = name.parameter.name.as_str();
+    let mut stores = Stores::default();
+    for statement in &def.body {
+        stores.visit_stmt(statement);
+    }
+    // Inner functions could have an argument of that name.
+    let mut inner = Functions::default();
+    inner.visit_body(&def.body);
+    let may_differ = stores.star || stores.names.contains(name) || inner.are_there;
+    (def.name.as_str() == "__getattr__" && !may_differ).then(|| name.to_owned())
+}
+
+/// Whether there are functions in a function.
+#[derive(Default)]
+struct Functions {
+    are_there: bool,
+}
+
+impl<'a> Visitor<'a> for Functions {
+    fn visit_stmt(&mut self, statement: &'a Stmt) {
+        self.are_there |= statement.is_function_def_stmt();
+        stacker::maybe_grow(RED_ZONE, STACK, || walk_stmt(self, statement));
+    }
+
+    fn visit_expr(&mut self, expr: &'a Expr) {
+        self.are_there |= expr.is_lambda_expr();
+        stacker::maybe_grow(RED_ZONE, STACK, || walk_expr(self, expr));
+    }
+}
