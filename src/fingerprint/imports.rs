@@ -356,6 +356,10 @@ impl Facts<'_> {
                 }
                 dir = split(dir.as_bstr()).0.to_owned();
             }
+            // Without `__init__.py` a package may have parts elsewhere.
+            if !self.holds(dir.as_bstr(), b"__init__.py")? {
+                return Ok(None);
+            }
         } else {
             let Some(top) = self.top_package(dir.as_bstr())? else {
                 return Ok(None);

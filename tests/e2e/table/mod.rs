@@ -6,6 +6,7 @@ mod config;
 mod data_files;
 mod dynamic;
 mod environment;
+mod features;
 mod fixtures;
 mod imports;
 mod kinds;
