@@ -241,9 +241,9 @@ fn note_plan(asked: Strategy, plan: &Plan, decision: &mut Decision) {
         fallbacks: plan.fallbacks.iter().map(ToString::to_string).collect(),
         notes: plan.notes.clone(),
     };
-    decision
-        .notes
-        .extend(plan.fallbacks.iter().map(ToString::to_string));
+    // What only the kind of the head decides is no trouble.
+    let gaps = plan.fallbacks.iter().filter(|one| !one.is_by_kind);
+    decision.notes.extend(gaps.map(ToString::to_string));
 }
 
 /// The words that name the environment of the tests, if it can be asked.

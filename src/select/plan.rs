@@ -23,6 +23,8 @@ pub struct Fallback {
     pub from: Strategy,
     pub to: Strategy,
     pub why: String,
+    /// Whether that is so for every head of its kind, and nothing is amiss.
+    pub is_by_kind: bool,
 }
 
 impl std::fmt::Display for Fallback {
@@ -56,12 +58,25 @@ impl Default for Thresholds {
 struct Lacks {
     next: Strategy,
     why: String,
+    is_by_kind: bool,
 }
 
 impl Lacks {
     fn then<T>(next: Strategy, why: impl Into<String>) -> Result<T, Lacks> {
-        let why = why.into();
-        Err(Lacks { next, why })
+        Err(Lacks {
+            next,
+            why: why.into(),
+            is_by_kind: false,
+        })
+    }
+
+    /// The strategy is for heads of another kind.
+    fn by_kind<T>(next: Strategy, why: impl Into<String>) -> Result<T, Lacks> {
+        Err(Lacks {
+            next,
+            why: why.into(),
+            is_by_kind: true,
+        })
     }
 }
 
@@ -81,11 +96,16 @@ pub fn plan(strategy: Strategy, tip: &Tip, past: &impl Past, thresholds: &Thresh
     let rule = loop {
         match planner.rule(used) {
             Ok(rule) => break rule,
-            Err(Lacks { next, why }) => {
+            Err(Lacks {
+                next,
+                why,
+                is_by_kind,
+            }) => {
                 fallbacks.push(Fallback {
                     from: used,
                     to: next,
                     why,
+                    is_by_kind,
                 });
                 used = next;
             }
@@ -136,7 +156,7 @@ impl<P: Past> Planner<'_, P> {
                 let parents = self.merge_parents()?;
                 if !(self.tip.kind == HeadKind::Automerge && self.tip.auto) {
                     let why = "the merge was edited by hand, or cannot be replayed";
-                    return Lacks::then(Strategy::MergeParents, why);
+                    return Lacks::by_kind(Strategy::MergeParents, why);
                 }
                 self.by_history(&parents, Strategy::MergeParents)
             }
@@ -152,7 +172,7 @@ impl<P: Past> Planner<'_, P> {
                 let sides = self.sides()?;
                 if !self.tip.auto {
                     let why = "commits were edited while they were rebased";
-                    return Lacks::then(Strategy::RebaseParents, why);
+                    return Lacks::by_kind(Strategy::RebaseParents, why);
                 }
                 self.by_history(&sides, Strategy::RebaseParents)
             }
@@ -177,7 +197,7 @@ impl<P: Past> Planner<'_, P> {
 
     fn merge_parents(&self) -> Result<Vec<Node>, Lacks> {
         match self.tip.parents.len() {
-            0 | 1 => Lacks::then(Strategy::Commit, "the head is no merge"),
+            0 | 1 => Lacks::by_kind(Strategy::Commit, "the head is no merge"),
             _ => Ok(self.tip.parents.clone()),
         }
     }
@@ -191,7 +211,7 @@ impl<P: Past> Planner<'_, P> {
 
     fn change(&self, change: Option<Change>, what: &str) -> Result<Change, Lacks> {
         let why = || format!("the head is no proven {what}");
-        change.map_or_else(|| Lacks::then(Strategy::Commit, why()), Ok)
+        change.map_or_else(|| Lacks::by_kind(Strategy::Commit, why()), Ok)
     }
 
     /// tts(imd, h) (4.7), (4.12).
@@ -231,8 +251,10 @@ impl<P: Past> Planner<'_, P> {
 
     /// (4.10) and (4.11), (4.14).
     fn by_history(&mut self, parents: &[Node], next: Strategy) -> Result<Rule, Lacks> {
-        let lacks = |why| Lacks { next, why };
-        self.merge_history(parents).map(Rule::Merge).map_err(lacks)
+        match self.merge_history(parents) {
+            Ok(history) => Ok(Rule::Merge(history)),
+            Err(why) => Lacks::then(next, why),
+        }
     }
 
     fn merge_history(&self, parents: &[Node]) -> Result<MergeHistory, String> {
@@ -279,10 +301,10 @@ impl<P: Past> Planner<'_, P> {
         is_revert: bool,
         next: Strategy,
     ) -> Result<Rule, Lacks> {
-        let lacks = |why| Lacks { next, why };
-        self.change_history(change, is_revert)
-            .map(Rule::Change)
-            .map_err(lacks)
+        match self.change_history(change, is_revert) {
+            Ok(history) => Ok(Rule::Change(history)),
+            Err(why) => Lacks::then(next, why),
+        }
     }
 
     fn change_history(&self, change: Change, is_revert: bool) -> Result<ChangeHistory, String> {

@@ -7,4 +7,5 @@ mod graph;
 mod kinds;
 mod odd;
 mod random;
+mod spans;
 mod states;

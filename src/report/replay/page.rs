@@ -19,7 +19,7 @@ const ABOVE: f64 = 12.0;
 const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;max-width:1000px;margin:2em auto;\
 padding:0 1em;color:#222;background:#fff}table{border-collapse:collapse;font-size:13px}\
 td,th{padding:2px 8px;text-align:right;border-bottom:1px solid #ddd}\
-td:first-child,th:first-child,td:nth-child(2),th:nth-child(2){text-align:left}\
+td:first-child,th:first-child{text-align:left}\
 svg{width:100%;height:auto}text{font:11px system-ui,sans-serif;fill:#333}\
 .key span{display:inline-block;width:12px;height:12px;margin:0 4px 0 14px}\
 .wide{overflow-x:auto}.bad{color:#b00;font-weight:bold}";
@@ -57,7 +57,11 @@ impl ReplayJson {
             "Share of the tests that each strategy selects, by merge",
             &self.shares(&merges),
         );
-        self.section(&mut page, "Seconds, added up", &self.times(&there));
+        self.section(
+            &mut page,
+            "Seconds, added up; dashed: everything",
+            &self.times(&there),
+        );
         page.push_str("<h2>Kinds over time</h2>\n");
         page.push_str(&kinds(&rows));
         page.push_str("<h2>Sums</h2>\n");
@@ -154,7 +158,7 @@ impl ReplayJson {
 
     fn sums(&self) -> String {
         let mut text = String::from(
-            "<div class=\"wide\"><table><tr><th>strategy</th><th></th><th>selected</th>\
+            "<div class=\"wide\"><table><tr><th>strategy</th><th>selected</th>\
              <th>share</th><th>at merges</th><th>at automerges</th><th>seconds</th><th>saved</th>\
              <th>misses</th></tr>\n",
         );
@@ -168,7 +172,7 @@ impl ReplayJson {
             };
             let _ = writeln!(
                 text,
-                "<tr><td>{name}</td><td></td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>\
+                "<tr><td>{name}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>\
                  <td>{:.1}</td><td>{:.1}</td><td>{}</td></tr>",
                 total.selected,
                 share(&self.totals),
