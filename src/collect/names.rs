@@ -93,6 +93,8 @@ pub struct NameClosure {
     numbers: FxHashMap<u32, NameIndex>,
     /// By name: where it is bound.
     bound: Vec<Vec<(ModuleIndex, UnitIndex)>>,
+    /// Whether something of the project may stand in for pytest's fixture.
+    patches_by_itself: bool,
     /// Methods that are bindings of their own.
     methods: FxHashMap<ModuleIndex, Vec<UnitIndex>>,
     by_path: FxHashMap<BString, ModuleIndex>,
@@ -136,7 +138,9 @@ impl NameClosure {
             if module.is_generated {
                 continue;
             }
-            for name in module.parsed().names.bindings.keys() {
+            let names = &module.parsed().names;
+            self.patches_by_itself |= names.spells(pytest::MONKEYPATCH);
+            for name in names.bindings.keys() {
                 let next = self.numbers.len() as NameIndex;
                 let hash = name_hash(simple_name(name));
                 let number = *self.numbers.entry(hash).or_insert(next);
@@ -282,7 +286,7 @@ impl NameClosure {
         for name in &uses.unbound {
             self.absent(table, module, name, reach);
         }
-        for value in &uses.values {
+        for value in self.handed_on(uses) {
             reach.taken.extend(self.modules.meant(module, *value));
         }
         for (base, name) in &uses.members {
@@ -290,6 +294,16 @@ impl NameClosure {
                 self.absent(table, of, name, reach);
             }
         }
+    }
+
+    /// The names of modules that code passes on.
+    pub fn handed_on<'u>(&self, uses: &'u Uses) -> impl Iterator<Item = &'u u32> + use<'u> {
+        let lent = if self.patches_by_itself {
+            &uses.lent[..]
+        } else {
+            &[]
+        };
+        uses.values.iter().chain(lent)
     }
 
     /// A name that a module lacks matters when it appears.

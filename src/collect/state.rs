@@ -188,7 +188,7 @@ impl Owners {
         uses.is_wide
             || (uses.holds_own && unit.path == self.path)
             || (uses.looks_up && self.is_attribute)
-            || uses.values.iter().any(|value| {
+            || closing.names.handed_on(uses).any(|value| {
                 let meant = modules.meant(from, *value);
                 meant.iter().any(|module| holders.contains(module))
             })

@@ -287,7 +287,7 @@ impl<'a> Ways<'a> {
                 .chain([&names.effects.uses])
                 .collect(),
         };
-        let mut values = uses.iter().flat_map(|uses| &uses.values);
+        let mut values = uses.iter().flat_map(|uses| self.names.handed_on(uses));
         if values.any(|value| modules.meant(own, *value).contains(&module)) {
             return Whole::Value;
         }

@@ -166,6 +166,7 @@ fn put_uses(out: &mut Vec<u8>, uses: &Uses) {
     put_texts(out, &uses.loads);
     put_texts(out, &uses.unbound);
     put_sorted(out, &uses.values);
+    put_sorted(out, &uses.lent);
     put(out, uses.members.len() as u64);
     for (base, name) in &uses.members {
         put(out, (*base).into());
@@ -267,6 +268,7 @@ impl<'a> Input<'a> {
         let loads = self.texts()?;
         let unbound = self.texts()?;
         let values = self.sorted()?;
+        let lent = self.sorted()?;
         let count = self.count()?;
         let member = |input: &mut Self| Some((input.number()?, input.text()?));
         let members = (0..count).map(|_| member(self)).collect::<Option<_>>()?;
@@ -276,6 +278,7 @@ impl<'a> Input<'a> {
             loads,
             unbound,
             values,
+            lent,
             members,
             holds_own: flags & 2 == 2,
             is_wide: flags & 1 == 1,

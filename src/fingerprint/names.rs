@@ -90,6 +90,9 @@ pub struct Uses {
     /// [`name_hash`] of names that an import binds, and that are used other
     /// than by asking for an attribute: a module may be passed on. Sorted.
     pub values: Vec<u32>,
+    /// Those that are passed on to pytest's `monkeypatch`, with one attribute.
+    /// If the project has a thing of that name, it may be that. Sorted.
+    pub lent: Vec<u32>,
     /// Attributes that may be a module's: the hash of the name before the dot,
     /// and the attribute. Sorted.
     pub members: Vec<(u32, String)>,
@@ -203,6 +206,17 @@ impl Names {
             true => BOUND_BY_EFFECTS,
             false => Fingerprint::MISSING,
         }
+    }
+
+    /// Whether any code of the module binds `name`, or spells it other than as a
+    /// variable.
+    pub fn spells(&self, name: &str) -> bool {
+        let hash = name_hash(name);
+        let asks = |uses: &Uses| uses.asks.binary_search(&hash).is_ok();
+        self.binds(name)
+            || asks(&self.effects.uses)
+            || self.bindings.values().any(|part| asks(&part.uses))
+            || self.code.values().any(asks)
     }
 
     /// Whether the module has a global of this name once it was executed.

@@ -37,6 +37,9 @@ pub fn id_prefix(rootdir: &BStr, project: &BStr) -> String {
     }
 }
 
+/// The fixture that sets attributes for the time of a test.
+pub const MONKEYPATCH: &str = "monkeypatch";
+
 /// The globals of a test file that pytest asks for by name. (Tests and fixtures
 /// it finds by looking at what all names are bound to.)
 pub const ASKED_OF_TEST_FILES: [&str; 14] = [

@@ -2,7 +2,13 @@
 
 use crate::harness::*;
 
-cases!(methods, members_by_other_names, imports_that_work);
+cases!(
+    methods,
+    members_by_other_names,
+    imports_that_work,
+    patched,
+    patched_otherwise
+);
 
 /// Who runs a method or asks for it by name depends on it; the others on what
 /// it shows to whoever holds the class.
@@ -355,5 +361,93 @@ def test_other():
         "imported name is gone",
         [replace("app/tools.py", "def first()", "def last()")],
         ["! test_app.py::test_use", "! test_app.py::test_other"],
+    )
+}
+
+/// A test that replaces one name of a module does not depend on the others.
+fn patched() -> Case {
+    Case::new(
+        r#"
+-- clock.py --
+LIMIT = 3
+
+
+def now(base=1):
+    return base
+
+
+def later(by=5):
+    return now() + by
+
+
+def unused(a=1):
+    return a
+-- test_clock.py --
+import clock
+
+
+def test_patched(monkeypatch):
+    monkeypatch.setattr(clock, "now", lambda: 10)
+    assert clock.later() == 15
+
+
+def test_got():
+    assert getattr(clock, "LIMIT") == 3 and not hasattr(clock, "MORE")
+"#,
+    )
+    .edit(
+        "default of what runs",
+        [replace("clock.py", "by=5", "by=6")],
+        ["! test_clock.py::test_patched"],
+    )
+    .edit(
+        "what is asked for by name",
+        [replace("clock.py", "LIMIT = 3", "LIMIT = 4")],
+        ["! test_clock.py::test_got"],
+    )
+    .edit(
+        "name that was missing",
+        [append("clock.py", "\n\nMORE = 1\n")],
+        ["! test_clock.py::test_got"],
+    )
+    .edit(
+        "what nobody asks for",
+        [append("clock.py", "\n\nextra = 1\n")],
+        NONE,
+    )
+}
+
+/// Something else of that name can look at all that it gets.
+fn patched_otherwise() -> Case {
+    Case::new(
+        r#"
+-- clock.py --
+def now(base=1):
+    return base
+-- test_own.py --
+import pytest
+
+import clock
+
+
+class Peeking:
+    def setattr(self, target, name, value):
+        self.seen = sorted(vars(target))
+
+
+@pytest.fixture(name="monkeypatch")
+def peeking():
+    return Peeking()
+
+
+def test_peek(monkeypatch):
+    monkeypatch.setattr(clock, "now", None)
+    assert "now" in monkeypatch.seen and "extra" not in monkeypatch.seen
+"#,
+    )
+    .edit(
+        "what nobody asks for",
+        [append("clock.py", "\n\nextra = 1\n")],
+        ["! test_own.py::test_peek"],
     )
 }

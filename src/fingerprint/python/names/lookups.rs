@@ -6,7 +6,10 @@ use ruff_python_ast::{self as ast, Expr, Stmt};
 
 use super::stores::Stores;
 use super::uses::Reaching;
+use crate::fingerprint::name_hash;
+use crate::fingerprint::python::dynamic::{is_benign_dunder, is_wide_attribute};
 use crate::fingerprint::python::walk::{RED_ZONE, STACK};
+use crate::runners::pytest;
 
 impl Reaching {
     /// `globals()["name"]`, `globals()[f"_{name}"]`: which names can be meant.
@@ -34,6 +37,57 @@ impl Reaching {
         self.load("globals");
         self.found.holds_own = holds_own;
         true
+    }
+
+    /// The arguments of a call. A module in `getattr(module, "name")`, or in
+    /// pytest's `monkeypatch.setattr(module, "name", …)`, is asked for the name
+    /// alone.
+    pub(super) fn call_arguments(&mut self, call: &ast::ExprCall) {
+        let asks = match &*call.func {
+            Expr::Name(name) => {
+                matches!(&*name.id, "getattr" | "hasattr" | "setattr" | "delattr").then_some(false)
+            }
+            Expr::Attribute(method) => {
+                let is_fixture =
+                    matches!(&*method.value, Expr::Name(name) if name.id == pytest::MONKEYPATCH);
+                (is_fixture && matches!(&*method.attr, "setattr" | "delattr")).then_some(true)
+            }
+            _ => None,
+        };
+        let (Some(is_lent), [module, Expr::StringLiteral(name), rest @ ..]) =
+            (asks, &call.arguments.args[..])
+        else {
+            self.visit_arguments(&call.arguments);
+            return;
+        };
+        let name = name.value.to_str();
+        let base = match module {
+            Expr::Name(base) if self.is_alias(&base.id) => &*base.id,
+            Expr::Attribute(path) if self.is_module_path(path) => path.attr.as_str(),
+            _ => {
+                self.visit_arguments(&call.arguments);
+                return;
+            }
+        };
+        if !is_benign_dunder(name) {
+            self.visit_arguments(&call.arguments);
+            return;
+        }
+        match module {
+            Expr::Attribute(path) => self.attribute(path, false),
+            _ => self.load(base),
+        }
+        self.member(base, name);
+        self.found.is_wide |= is_wide_attribute(name) || self.reaches_widely(base, Some(name));
+        self.found.values.insert(name_hash(name));
+        if is_lent {
+            self.found.lent.insert(name_hash(base));
+        }
+        self.visit_expr(&call.arguments.args[1]);
+        rest.iter().for_each(|argument| self.visit_expr(argument));
+        for keyword in &call.arguments.keywords {
+            self.visit_expr(&keyword.value);
+        }
     }
 
     /// Whether a call that looks up a name spells it: `getattr(x, "name")`, or

@@ -433,3 +433,30 @@ fn an_import_that_surely_works_is_no_effect() {
     assert_ne!(effects("from .b import z\n"), nothing);
     assert_ne!(effects("if f():\n  from .b import y\n"), nothing);
 }
+
+#[test]
+fn a_module_that_is_asked_for_one_name_is_not_passed_on() {
+    let before = "import a\nimport a.b\nimport sys\n";
+    let found = |call: &str| uses(&format!("{before}def f(monkeypatch, x): {call}\n"));
+    let is_held = |uses: &Uses| uses.values.contains(&name_hash("a"));
+    for call in ["getattr(a, 'x')", "setattr(a, 'x', 1)", "hasattr(a, 'x')"] {
+        let found = found(call);
+        assert!(!is_held(&found) && found.lent.is_empty(), "{call}");
+        assert_eq!(found.members, [(name_hash("a"), "x".to_owned())], "{call}");
+    }
+    let patched = found("monkeypatch.setattr(a, 'x', x)");
+    assert!(!is_held(&patched));
+    assert_eq!(patched.lent, [name_hash("a")]);
+    let inner = found("monkeypatch.delattr(a.b, 'x')");
+    assert_eq!(inner.lent, [name_hash("b")]);
+    for call in [
+        "getattr(a, x)",
+        "getattr(a, '__dict__')",
+        "other.setattr(a, 'x', 1)",
+        "monkeypatch.setattr(a, x, 1)",
+        "monkeypatch.setattr(x, 'y', a)",
+    ] {
+        assert!(is_held(&found(call)), "{call}");
+    }
+    assert!(found("getattr(sys, 'modules')").is_wide);
+}

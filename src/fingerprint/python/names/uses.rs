@@ -39,10 +39,11 @@ pub(super) struct Reaching {
 #[derive(Clone, Default)]
 pub(super) struct Found {
     loads: BTreeSet<String>,
-    values: BTreeSet<u32>,
+    pub(super) values: BTreeSet<u32>,
+    pub(super) lent: BTreeSet<u32>,
     members: BTreeSet<(u32, String)>,
     pub(super) holds_own: bool,
-    is_wide: bool,
+    pub(super) is_wide: bool,
     looks_up: bool,
     reads_definitions: bool,
     /// What the names begin with that it looks up in its own module.
@@ -77,6 +78,7 @@ impl Found {
     pub fn merge(&mut self, other: Found) {
         self.loads.extend(other.loads);
         self.values.extend(other.values);
+        self.lent.extend(other.lent);
         self.members.extend(other.members);
         self.holds_own |= other.holds_own;
         self.is_wide |= other.is_wide;
@@ -105,6 +107,7 @@ impl Found {
                 .filter(|name| !is_builtin(name))
                 .collect(),
             values: self.values.into_iter().collect(),
+            lent: self.lent.into_iter().collect(),
             members: self.members.into_iter().collect(),
             holds_own: self.holds_own,
             is_wide: self.is_wide,
@@ -214,11 +217,11 @@ impl Reaching {
         }
     }
 
-    fn is_alias(&self, name: &str) -> bool {
+    pub(super) fn is_alias(&self, name: &str) -> bool {
         self.aliases.contains_key(name)
     }
 
-    fn reaches_widely(&self, name: &str, item: Option<&str>) -> bool {
+    pub(super) fn reaches_widely(&self, name: &str, item: Option<&str>) -> bool {
         let meanings = self.aliases.get(name).into_iter().flatten();
         meanings
             .into_iter()
@@ -236,7 +239,7 @@ impl Reaching {
         }
     }
 
-    fn attribute(&mut self, attribute: &ast::ExprAttribute, is_value: bool) {
+    pub(super) fn attribute(&mut self, attribute: &ast::ExprAttribute, is_value: bool) {
         self.found.is_wide |= is_wide_attribute(&attribute.attr);
         self.spell(&attribute.attr);
         match &*attribute.value {
@@ -267,13 +270,13 @@ impl Reaching {
         }
     }
 
-    fn member(&mut self, base: &str, name: &str) {
+    pub(super) fn member(&mut self, base: &str, name: &str) {
         let member = (name_hash(base), name.to_owned());
         self.found.members.insert(member);
     }
 
     /// Whether an attribute is of the form `alias.a.b`.
-    fn is_module_path(&self, mut attribute: &ast::ExprAttribute) -> bool {
+    pub(super) fn is_module_path(&self, mut attribute: &ast::ExprAttribute) -> bool {
         loop {
             match &*attribute.value {
                 Expr::Name(base) => return self.is_alias(&base.id),
@@ -466,7 +469,7 @@ impl Reaching {
                 if self.is_spelled(call) {
                     self.found.looks_up = looked_up;
                 }
-                self.visit_arguments(&call.arguments);
+                self.call_arguments(call);
                 self.in_annotation = outer;
             }
             Expr::Subscript(subscript) if self.look_up_own(subscript) => {}
