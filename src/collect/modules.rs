@@ -4,7 +4,7 @@
 use std::rc::Rc;
 
 use bstr::{BStr, BString, ByteSlice};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use crate::fingerprint::{Analysis, Import, ModuleUnits, name_hash, split};
 
@@ -142,26 +142,6 @@ impl Modules {
         found.sort_unstable();
         found.dedup();
         found
-    }
-
-    /// The modules from which `module` can be reached by asking for attributes,
-    /// itself too.
-    pub fn holders(&self, module: ModuleIndex) -> FxHashSet<ModuleIndex> {
-        let held: Vec<Vec<ModuleIndex>> = (0..self.all.len())
-            .map(|by| self.held(by as ModuleIndex))
-            .collect();
-        let mut found = FxHashSet::from_iter([module]);
-        loop {
-            let before = found.len();
-            for (by, held) in held.iter().enumerate() {
-                if held.iter().any(|other| found.contains(other)) {
-                    found.insert(by as ModuleIndex);
-                }
-            }
-            if found.len() == before {
-                return found;
-            }
-        }
     }
 
     /// The modules that can be reached from a module by asking it, and what it

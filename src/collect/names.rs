@@ -41,7 +41,6 @@ struct Reach {
     taken: Vec<ModuleIndex>,
     is_wide: bool,
     looks_up: bool,
-    reads_definitions: bool,
 }
 
 /// What nodes say of names beyond their units.
@@ -70,7 +69,6 @@ pub struct Closed {
     waiting_taken: FxHashSet<ModuleIndex>,
     is_wide: bool,
     looks_up: bool,
-    reads_definitions: bool,
 }
 
 impl Closed {
@@ -112,11 +110,6 @@ impl NameClosure {
     /// Notes that pytest looked for tests in the module in `file`.
     pub fn add_test_file(&mut self, file: &BStr) {
         self.test_files.extend(self.modules.of_file(file));
-    }
-
-    /// The module whose units have this path.
-    pub fn at_path(&self, path: &BStr) -> Option<ModuleIndex> {
-        self.by_path.get(path).copied()
     }
 
     /// The skeletons of all test files.
@@ -270,7 +263,6 @@ impl NameClosure {
     fn used(&self, table: &mut UnitTable, module: ModuleIndex, uses: &Uses, reach: &mut Reach) {
         reach.is_wide |= uses.is_wide;
         reach.looks_up |= uses.looks_up;
-        reach.reads_definitions |= uses.reads_definitions;
         let asked = uses.asks.iter().filter_map(|hash| self.numbers.get(hash));
         reach.names.extend(asked);
         let of = &self.modules.all[module as usize];
@@ -494,7 +486,7 @@ impl Closing<'_> {
         for unit in bound {
             self.add(unit);
         }
-        if base.looks_up && base.reads_definitions {
+        if base.looks_up {
             self.read_methods(module);
         }
     }
@@ -541,24 +533,16 @@ impl Closing<'_> {
         }
     }
 
-    /// Code that finds a method by no name, and code that reads what methods
-    /// were defined as, come together to reading them all.
+    /// Code that finds methods by no name can read what any was defined as.
     fn look_up(&mut self, reach: &Reach) {
-        let had_both = self.reads_all_methods();
-        self.note_look_up(reach.looks_up, reach.reads_definitions);
+        let did = self.closed.looks_up || self.in_base(|base| base.looks_up);
         self.closed.looks_up |= reach.looks_up;
-        self.closed.reads_definitions |= reach.reads_definitions;
-        if self.reads_all_methods() && !had_both {
+        if reach.looks_up && !did {
             self.lead_to_methods();
             for module in self.all_modules() {
                 self.read_methods(module);
             }
         }
-    }
-
-    fn reads_all_methods(&self) -> bool {
-        (self.closed.looks_up || self.in_base(|base| base.looks_up))
-            && (self.closed.reads_definitions || self.in_base(|base| base.reads_definitions))
     }
 
     fn read_methods(&mut self, module: ModuleIndex) {

@@ -7,12 +7,11 @@ use bstr::{BStr, BString, ByteSlice};
 use rustc_hash::FxHashSet;
 
 use super::graph::NodeId;
-use super::modules::ModuleIndex;
 use super::rows::{Closing, SharedState};
 use super::units::UnitIndex;
 use crate::config::Pattern;
-use crate::fingerprint::{Analysis, ModuleUnits, Place, simple_name};
-use crate::matrix::{Unit, UnitKind};
+use crate::fingerprint::{Analysis, Place, simple_name};
+use crate::matrix::UnitKind;
 
 impl Closing<'_> {
     /// State that outlives a test: whoever runs code that names a global, or
@@ -48,10 +47,8 @@ impl Closing<'_> {
             };
             // Only who has the module can reach what it holds.
             let module = self.graph.imports.get(&file).copied();
-            let takers = self.takers(file.as_bstr());
             for at in 0..node as usize {
-                let names_it = self.node_units[at].iter().any(|unit| naming.contains(unit));
-                if names_it || takers.contains(&(at as NodeId)) {
+                if self.node_units[at].iter().any(|unit| naming.contains(unit)) {
                     readers += 1;
                     match module {
                         None => self.edges[at].push(node),
@@ -93,7 +90,6 @@ impl Closing<'_> {
         name: &str,
     ) -> Result<FxHashSet<UnitIndex>> {
         let identifier = simple_name(name);
-        let owners = Owners::new(self, file, identifier != name);
         let owner = match self.facts.place(file) {
             Place::Inside(path) | Place::Outside(path) => path,
         };
@@ -121,77 +117,12 @@ impl Closing<'_> {
             if let Some(analysis) = self.facts.module(unit.path())?
                 && let Analysis::Parsed(module) = &*analysis
                 && (module.mentions(part, identifier)
-                    || part.is_some_and(|name| owners.can_be_reached(self, unit, name, module)))
+                    || (part.is_some() && module.is_dynamic(part)))
             {
                 found.insert(at);
             }
         }
         Ok(found)
-    }
-
-    /// The nodes in which code that is not followed got hold of the module in
-    /// `file`, or of one that leads to it.
-    fn takers(&self, file: &BStr) -> FxHashSet<NodeId> {
-        let holders = self
-            .names
-            .modules
-            .of_file(file)
-            .map(|module| self.names.modules.holders(module))
-            .unwrap_or_default();
-        let nodes = self.names.nodes.iter();
-        nodes
-            .filter(|(_, names)| {
-                names.is_wide || names.taken.iter().any(|taken| holders.contains(taken))
-            })
-            .map(|(node, _)| *node)
-            .collect()
-    }
-}
-
-/// How code can get at state without spelling its name.
-struct Owners {
-    /// The path of the units of the module that has the state.
-    path: BString,
-    /// The modules by which it can be reached; `None` if it is not known.
-    holders: Option<FxHashSet<ModuleIndex>>,
-    is_attribute: bool,
-}
-
-impl Owners {
-    fn new(closing: &Closing<'_>, file: &BStr, is_attribute: bool) -> Owners {
-        let (Place::Inside(path) | Place::Outside(path)) = closing.facts.place(file);
-        let modules = &closing.names.modules;
-        Owners {
-            path,
-            holders: modules.of_file(file).map(|module| modules.holders(module)),
-            is_attribute,
-        }
-    }
-
-    /// By the rules of [`names`](super::names): through the module, if it is
-    /// used as a value; an attribute of a class also by a name that is made at
-    /// run time.
-    fn can_be_reached(
-        &self,
-        closing: &Closing<'_>,
-        unit: &Unit,
-        name: &str,
-        module: &ModuleUnits,
-    ) -> bool {
-        let (Some(uses), Some(holders)) = (module.names.code.get(name), &self.holders) else {
-            return module.is_dynamic(Some(name));
-        };
-        let Some(from) = closing.names.at_path(unit.path()) else {
-            return module.is_dynamic(Some(name));
-        };
-        let modules = &closing.names.modules;
-        uses.is_wide
-            || (uses.holds_own && unit.path == self.path)
-            || (uses.looks_up && self.is_attribute)
-            || closing.names.handed_on(uses).any(|value| {
-                let meant = modules.meant(from, *value);
-                meant.iter().any(|module| holders.contains(module))
-            })
     }
 }
 

@@ -68,9 +68,8 @@ pub enum Whole {
     Wide(Vec<String>),
     /// A module that was handed on, which is called so, can give it.
     Given(String),
-    /// Code gets at methods by names that nobody spells, and other code, which
-    /// is called so, reads what methods are defined as.
-    Methods(String),
+    /// Code gets at methods by names that nobody spells.
+    Methods,
     /// The runner asks for names that it does not spell.
     Runner,
     /// Only the process that ran the test knew.
@@ -185,9 +184,7 @@ impl<'a> Ways<'a> {
             _ if self.is_test(unit) => self.from(Origin::Test),
             _ => Way {
                 whole: match self.trail_of(unit) {
-                    Some(By::Methods(_, reads)) => {
-                        Some(Whole::Methods(self.name(self.table.get(reads))))
-                    }
+                    Some(By::Methods(_)) => Some(Whole::Methods),
                     _ => None,
                 },
                 ..self.back(self.trail_of(unit), unit)
@@ -252,9 +249,7 @@ impl<'a> Ways<'a> {
 
     fn why_whole(&self, module: ModuleIndex) -> Whole {
         match self.trail.taken(module) {
-            Some(By::Unit(unit) | By::Ran(unit) | By::Methods(unit, _)) => {
-                self.taken_by(unit, module)
-            }
+            Some(By::Unit(unit) | By::Ran(unit) | By::Methods(unit)) => self.taken_by(unit, module),
             Some(By::Module(from)) => Whole::Given(self.shown(from)),
             Some(By::Runner) => Whole::Runner,
             Some(By::Given) => Whole::Seen,
@@ -335,7 +330,7 @@ impl<'a> Ways<'a> {
                         ..self.from(Origin::Runner)
                     };
                 }
-                Some(By::Unit(unit) | By::Ran(unit) | By::Methods(unit, _)) => {
+                Some(By::Unit(unit) | By::Ran(unit) | By::Methods(unit)) => {
                     let unit = self.table.get(unit).clone();
                     match (unit.kind, self.by_path.get(&unit.path)) {
                         (UnitKind::Skeleton, Some(module)) => {

@@ -16,13 +16,20 @@ use bstr::{BStr, ByteSlice};
 
 use super::Analysis;
 use super::facts::Facts;
-use super::names::{Import, Names};
+use super::names::{Import, Known, Names};
 use crate::matrix::Fingerprint;
 
 /// Imports that are followed one after the other.
 const MAX_DEPTH: u32 = 12;
 
 impl Facts<'_> {
+    /// What other sources tell of the names that the source at `path` imports.
+    pub(super) fn known(&self, path: &BStr, names: &Names) -> Result<Known> {
+        Ok(Known {
+            classes: self.plain_classes(path, names)?,
+        })
+    }
+
     /// Of the names that the source at `path` asks about, those that are
     /// classes whose derivation does nothing of its own.
     pub(super) fn plain_classes(&self, path: &BStr, names: &Names) -> Result<BTreeSet<String>> {

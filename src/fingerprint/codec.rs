@@ -112,7 +112,6 @@ fn put_names(out: &mut Vec<u8>, names: &Names) {
     }
     put_part(out, &names.effects);
     put_texts(out, &names.effect_names);
-    put_texts(out, &names.effect_results);
     out.push(u8::from(names.has_star));
     put(out, names.code.len() as u64);
     for (name, uses) in &names.code {
@@ -172,12 +171,7 @@ fn put_uses(out: &mut Vec<u8>, uses: &Uses) {
         put(out, (*base).into());
         put_text(out, name);
     }
-    out.push(
-        u8::from(uses.is_wide)
-            | u8::from(uses.holds_own) << 1
-            | u8::from(uses.looks_up) << 2
-            | u8::from(uses.reads_definitions) << 3,
-    );
+    out.push(u8::from(uses.is_wide) | u8::from(uses.holds_own) << 1 | u8::from(uses.looks_up) << 2);
 }
 
 fn put_texts<'a, T>(out: &mut Vec<u8>, texts: T)
@@ -272,7 +266,7 @@ impl<'a> Input<'a> {
         let count = self.count()?;
         let member = |input: &mut Self| Some((input.number()?, input.text()?));
         let members = (0..count).map(|_| member(self)).collect::<Option<_>>()?;
-        let flags = self.flags(15)?;
+        let flags = self.flags(7)?;
         Some(Uses {
             asks,
             loads,
@@ -283,7 +277,6 @@ impl<'a> Input<'a> {
             holds_own: flags & 2 == 2,
             is_wide: flags & 1 == 1,
             looks_up: flags & 4 == 4,
-            reads_definitions: flags & 8 == 8,
         })
     }
 
@@ -350,7 +343,6 @@ impl<'a> Input<'a> {
         }
         let effects = self.part()?;
         let effect_names = self.texts()?.into_iter().collect();
-        let effect_results = self.texts()?.into_iter().collect();
         let has_star = self.flag()?;
         let mut code = BTreeMap::new();
         for _ in 0..self.count()? {
@@ -368,7 +360,6 @@ impl<'a> Input<'a> {
             bindings,
             effects,
             effect_names,
-            effect_results,
             has_star,
             code,
             imports,

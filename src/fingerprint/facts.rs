@@ -13,7 +13,6 @@ use bstr::{BStr, BString, ByteSlice};
 use rustc_hash::FxHashMap;
 
 use super::cache::Cache;
-use super::imports::ImportGraph;
 use super::names::Known;
 use super::{Analysis, analyse_python_knowing};
 use crate::history::{Entry, View};
@@ -60,7 +59,6 @@ pub struct Facts<'a> {
     modules: RefCell<FxHashMap<BString, Option<Rc<Analysis>>>>,
     /// The same, each file by itself.
     pub(super) alone: RefCell<FxHashMap<BString, Option<Rc<Analysis>>>>,
-    pub(super) imports: ImportGraph,
     listings: RefCell<FxHashMap<BString, Option<Names>>>,
     real_dirs: RefCell<FxHashMap<BString, Place>>,
 }
@@ -91,7 +89,6 @@ impl<'a> Facts<'a> {
             cache,
             modules: RefCell::default(),
             alone: RefCell::default(),
-            imports: ImportGraph::default(),
             listings: RefCell::default(),
             real_dirs: RefCell::default(),
         }
@@ -429,12 +426,6 @@ fn cache_key(blob: [u8; 20], known: &Known) -> [u8; 20] {
     hasher.update(&blob);
     for name in &known.classes {
         hasher.update(format!("class {name}\0").as_bytes());
-    }
-    for (level, module, item) in &known.bound {
-        hasher.update(format!("bound {level} {module} {item}\0").as_bytes());
-    }
-    for (level, module) in &known.inert {
-        hasher.update(format!("inert {level} {module}\0").as_bytes());
     }
     let mut key = [0; 20];
     key.copy_from_slice(&hasher.finalize().as_bytes()[..20]);

@@ -1,104 +1,26 @@
-//! Which imports within a package surely find what they ask for, and which of
-//! them do nothing at all.
-//!
-//! An import statement fails if the name that it asks for is not bound when it
-//! runs. A module that binds the name by a statement of its top level has bound
-//! it once it was executed; it may still be underway if it, in turn, led to the
-//! import of the module that asks. So two modules that can lead to each other
-//! promise each other nothing. Imports in functions count as leading on, too:
-//! who calls them is not known.
-//!
-//! As with [`classes`](super::classes), an answer is not asked for again if the
-//! importing file has not changed: [`Facts::relied_on`] says in units what it
-//! relies on.
-
-use std::cell::RefCell;
-use std::collections::BTreeSet;
+//! Where import statements lead to, as far as the files of a project tell.
 
 use anyhow::Result;
 use bstr::{BStr, BString, ByteSlice};
-use rustc_hash::FxHashMap;
 
 use super::facts::{Facts, Value, is_candidate, split};
-use super::names::{Import, Known, Names};
-use super::{Analysis, name_hash, python};
+use super::names::{Import, Names};
+use super::{Analysis, python};
 use crate::matrix::{Fingerprint, Unit, UnitKind};
 
-/// Stack for one module on the way from import to import.
-const RED_ZONE: usize = 256 << 10;
-const STACK: usize = 4 << 20;
-
-/// Modules that lead to each other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Component {
-    number: u32,
-    /// Whether it is known where all of its imports lead.
-    is_certain: bool,
-}
-
-/// The components that were looked for so far.
-#[derive(Debug, Default)]
-pub(super) struct ImportGraph {
-    components: RefCell<FxHashMap<BString, Component>>,
-}
-
-/// One search for strongly connected components (Tarjan, 1972).
-#[derive(Default)]
-struct Search {
-    /// By path: in which order it was met, and the first that it leads to.
-    met: FxHashMap<BString, (u32, u32)>,
-    open: Vec<BString>,
-    /// Of those that are open: where an import leads is not known.
-    uncertain: BTreeSet<BString>,
-}
-
 impl Facts<'_> {
-    /// What other sources tell of the names that the source at `path` imports.
-    pub(super) fn known(&self, path: &BStr, names: &Names) -> Result<Known> {
-        let mut known = Known {
-            classes: self.plain_classes(path, names)?,
-            ..Known::default()
-        };
-        for import in &names.imports {
-            let Some(item) = &import.item else {
-                continue;
-            };
-            let Some(source) = self.sure_source(path, import)? else {
-                continue;
-            };
-            let module = (import.level, import.module.clone());
-            if self.is_inert(path, import)? {
-                known.inert.insert(module.clone());
-            }
-            if let Some(Analysis::Parsed(of)) = self.module_alone(source.as_bstr())?.as_deref()
-                && of.names.surely_binds(item)
-            {
-                known.bound.insert((module.0, module.1, item.clone()));
-            }
-        }
-        Ok(known)
-    }
-
     /// The units, beyond those of the file itself, that what was made of the
-    /// effects of the module at `path` relies on; `None` if one is not known.
+    /// effects of the module at `path` relies on: that no file hides what it
+    /// imports of the standard library. `None` if one is not known.
     ///
     /// # Errors
     /// If git cannot be read.
     pub fn relied_on(&self, path: &BStr) -> Result<Option<Vec<(Unit, Fingerprint)>>> {
-        let mut units = BTreeSet::new();
-        self.add_relied_on(path, &mut units)?;
-        let value = |unit: Unit| match self.value(&unit) {
-            Value::Known(value) => Some((unit, value)),
-            Value::Late | Value::Unknown(_) => None,
-        };
-        Ok(units.into_iter().map(value).collect())
-    }
-
-    fn add_relied_on(&self, path: &BStr, units: &mut BTreeSet<Unit>) -> Result<()> {
         let analysis = self.module(path)?;
         let Some(Analysis::Parsed(module)) = analysis.as_deref() else {
-            return Ok(());
+            return Ok(Some(Vec::new()));
         };
+        let mut units = Vec::new();
         for import in module
             .names
             .imports
@@ -106,188 +28,21 @@ impl Facts<'_> {
             .filter(|import| import.at_import)
         {
             let root = import.module.split('.').next().unwrap_or_default();
-            if import.level == 0 && python::is_standard(root) {
-                for dir in dirs_above(path) {
-                    let stem = match dir.is_empty() {
-                        true => BString::from(root),
-                        false => BString::from([dir.as_slice(), b"/", root.as_bytes()].concat()),
-                    };
-                    units.insert(Unit::new(UnitKind::Lookup, stem, ""));
-                }
+            if import.level > 0 || !python::is_standard(root) {
                 continue;
             }
-            let Some(source) = self.source_of(path, import)? else {
-                continue;
-            };
-            if let Some(item) = &import.item {
-                units.insert(Unit::presence(source.clone(), item));
-            }
-            for executed in self.executed_by(path, import)?.unwrap_or_default() {
-                let unit = Unit::new(UnitKind::Effects, executed.clone(), "");
-                if units.insert(unit) {
-                    stacker::maybe_grow(RED_ZONE, STACK, || {
-                        self.add_relied_on(executed.as_bstr(), units)
-                    })?;
-                }
+            for dir in dirs_above(path) {
+                let stem = join(dir.as_bstr(), root);
+                units.push(Unit::new(UnitKind::Lookup, stem, ""));
             }
         }
-        Ok(())
-    }
-
-    /// Where an import within the package leads, if all that it executes has
-    /// come to its end when the statement has.
-    fn sure_source(&self, path: &BStr, import: &Import) -> Result<Option<BString>> {
-        let Some(source) = self.source_of(path, import)? else {
-            return Ok(None);
+        units.sort();
+        units.dedup();
+        let value = |unit: Unit| match self.value(&unit) {
+            Value::Known(value) => Some((unit, value)),
+            Value::Late | Value::Unknown(_) => None,
         };
-        if import.item.as_deref() == Some("*") || is_package_around(source.as_bstr(), path) {
-            return Ok(None);
-        }
-        let (own, its) = (self.component(path)?, self.component(source.as_bstr())?);
-        Ok((own.number != its.number && its.is_certain).then_some(source))
-    }
-
-    /// Whether executing what the import needs does nothing besides binding.
-    fn is_inert(&self, path: &BStr, import: &Import) -> Result<bool> {
-        let Some(executed) = self.executed_by(path, import)? else {
-            return Ok(false);
-        };
-        let own = self.component(path)?;
-        for module in executed {
-            let its = self.component(module.as_bstr())?;
-            if own.number == its.number || !its.is_certain {
-                return Ok(false);
-            }
-            let analysis = stacker::maybe_grow(RED_ZONE, STACK, || self.module(module.as_bstr()))?;
-            let is_inert = match analysis.as_deref() {
-                Some(Analysis::Parsed(of)) => {
-                    of.names.effects.effects_before == 0
-                        && self.hidden(module.as_bstr(), &of.names)?.is_empty()
-                }
-                _ => false,
-            };
-            if !is_inert {
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
-
-    fn component(&self, path: &BStr) -> Result<Component> {
-        if let Some(known) = self.imports.components.borrow().get(path) {
-            return Ok(*known);
-        }
-        self.search(path, &mut Search::default())?;
-        let components = self.imports.components.borrow();
-        Ok(components.get(path).copied().unwrap_or(Component {
-            number: u32::MAX,
-            is_certain: false,
-        }))
-    }
-
-    fn search(&self, path: &BStr, search: &mut Search) -> Result<()> {
-        let number = search.met.len() as u32;
-        search.met.insert(path.into(), (number, number));
-        search.open.push(path.into());
-        let mut first = number;
-        let next = self.leads_to(path)?;
-        let mut is_certain = next.is_some();
-        for other in next.into_iter().flatten() {
-            if let Some(done) = self.imports.components.borrow().get(&other) {
-                is_certain &= done.is_certain;
-                continue;
-            }
-            if !search.met.contains_key(&other) {
-                stacker::maybe_grow(RED_ZONE, STACK, || self.search(other.as_bstr(), search))?;
-            }
-            match self.imports.components.borrow().get(&other) {
-                Some(done) => is_certain &= done.is_certain,
-                None => first = first.min(search.met[&other].1),
-            }
-        }
-        if !is_certain {
-            search.uncertain.insert(path.into());
-        }
-        search.met.insert(path.into(), (number, first));
-        if first == number {
-            let at = search.open.iter().rposition(|open| open == path);
-            let members = search.open.split_off(at.unwrap_or_default());
-            let is_certain = !members.iter().any(|one| search.uncertain.contains(one));
-            let mut components = self.imports.components.borrow_mut();
-            let number = components.len() as u32;
-            for member in members {
-                components.insert(member, Component { number, is_certain });
-            }
-        }
-        Ok(())
-    }
-
-    /// The modules of the package that the module at `path` can lead to the
-    /// import of; `None` if that is not known.
-    fn leads_to(&self, path: &BStr) -> Result<Option<Vec<BString>>> {
-        let analysis = self.module_alone(path)?;
-        let Some(Analysis::Parsed(module)) = analysis.as_deref() else {
-            return Ok(None);
-        };
-        let names = &module.names;
-        let import_module = name_hash("import_module");
-        let is_dynamic = |uses: &super::Uses| {
-            uses.is_wide || uses.holds_own || uses.asks.binary_search(&import_module).is_ok()
-        };
-        let is_dynamic = is_dynamic(&names.effects.uses)
-            || names.code.values().any(is_dynamic)
-            || names.bindings.values().any(|part| is_dynamic(&part.uses));
-        if is_dynamic || !self.hidden(path, names)?.is_empty() {
-            return Ok(None);
-        }
-        let mut found = BTreeSet::new();
-        for import in &names.imports {
-            let root = import.module.split('.').next().unwrap_or_default();
-            if import.level == 0 && python::is_standard(root) {
-                continue;
-            }
-            if !self.is_within_package(path, import)? {
-                for dir in dirs_above(path) {
-                    if self.may_be_imported_from(dir.as_bstr(), root)? {
-                        return Ok(None);
-                    }
-                }
-                continue;
-            }
-            match self.executed_by(path, import)? {
-                Some(executed) => found.extend(executed),
-                None => return Ok(None),
-            }
-        }
-        found.remove(path);
-        Ok(Some(found.into_iter().collect()))
-    }
-
-    /// The modules that an import statement within a package executes, those
-    /// aside that were begun before the importing one; `None` if that is not
-    /// known.
-    fn executed_by(&self, path: &BStr, import: &Import) -> Result<Option<Vec<BString>>> {
-        let Some((mut stem, parts)) = self.base_of(path, import)? else {
-            return Ok(None);
-        };
-        let mut found = Vec::new();
-        for part in parts {
-            stem = join(stem.as_bstr(), part);
-            match self.only_source(stem.as_bstr())? {
-                Some(source) => found.push(source),
-                None => return Ok(None),
-            }
-        }
-        // What is asked of a package may be a module in it.
-        if let Some(item) = import.item.as_deref().filter(|item| *item != "*") {
-            found.extend(self.only_source(join(stem.as_bstr(), item).as_bstr())?);
-        }
-        found.retain(|source| !is_package_around(source.as_bstr(), path));
-        Ok(Some(found))
-    }
-
-    fn is_within_package(&self, path: &BStr, import: &Import) -> Result<bool> {
-        Ok(import.level > 0 || self.base_of(path, import)?.is_some())
+        Ok(units.into_iter().map(value).collect())
     }
 
     /// What an import of the standard library may mean instead: files of the
@@ -415,12 +170,6 @@ fn join(dir: &BStr, name: &str) -> BString {
         true => BString::from(name),
         false => BString::from([dir.as_bytes(), b"/", name.as_bytes()].concat()),
     }
-}
-
-/// Whether `init` is that of a package that `path` lies in.
-fn is_package_around(init: &BStr, path: &BStr) -> bool {
-    init.strip_suffix(b"__init__.py")
-        .is_some_and(|dir| path.starts_with(dir))
 }
 
 /// The folders above a file, the innermost first.

@@ -23,8 +23,6 @@ pub struct Names {
     pub effects: Part,
     /// Names that these statements can bind.
     pub effect_names: BTreeSet<String>,
-    /// Those of them that are bound once the module was executed.
-    pub effect_results: BTreeSet<String>,
     /// Whether a star import can bind any name.
     pub has_star: bool,
     /// By qualified name of a `code` unit.
@@ -49,10 +47,6 @@ pub struct Known {
     /// Imported names that are classes, deriving from which does nothing of its
     /// own.
     pub classes: BTreeSet<String>,
-    /// What imports surely find: dots before the module, module, item.
-    pub bound: BTreeSet<(u32, String, String)>,
-    /// Modules, as imports spell them, whose execution does nothing.
-    pub inert: BTreeSet<(u32, String)>,
 }
 
 impl Known {
@@ -66,7 +60,7 @@ impl Known {
 pub struct Part {
     pub value: Fingerprint,
     pub uses: Uses,
-    /// How many effects come before it; of the effects, how many there are.
+    /// Of a binding: how many effects come before it.
     pub effects_before: u32,
     /// Whether it binds what an import statement brings.
     pub is_import: bool,
@@ -102,9 +96,6 @@ pub struct Uses {
     pub is_wide: bool,
     /// Whether it gets at attributes by names that nobody spelled (`vars`).
     pub looks_up: bool,
-    /// Whether it reads what functions were defined as: documentation,
-    /// defaults, annotations.
-    pub reads_definitions: bool,
 }
 
 impl Uses {
@@ -217,11 +208,6 @@ impl Names {
             || asks(&self.effects.uses)
             || self.bindings.values().any(|part| asks(&part.uses))
             || self.code.values().any(asks)
-    }
-
-    /// Whether the module has a global of this name once it was executed.
-    pub fn surely_binds(&self, name: &str) -> bool {
-        self.bindings.contains_key(name) || self.effect_results.contains(name)
     }
 
     /// Whether the module may have a global of this name.

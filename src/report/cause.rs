@@ -46,7 +46,7 @@ fn way_text(cause: &Cause) -> String {
     let mut parts = Vec::new();
     if let Some(whole) = &way.whole {
         let taken = match whole {
-            Whole::Methods(_) => "taken with all methods",
+            Whole::Methods => "taken with all methods",
             _ => "taken whole",
         };
         parts.push(format!("{taken}: {}", whole_text(way, &cause.name, whole)));
@@ -146,9 +146,7 @@ fn whole_text(way: &Way, name: &str, whole: &Whole) -> String {
             format!("{} in {by} can reach any name", words.join(", "))
         }
         Whole::Given(from) => format!("`{from}`, which is handed on, can give it"),
-        Whole::Methods(reads) => format!(
-            "{by} gets at methods by names that nobody spells, and `{reads}` reads definitions"
-        ),
+        Whole::Methods => format!("{by} gets at methods by names that nobody spells"),
         Whole::Runner => "the runner asks for names that it does not spell".to_owned(),
         Whole::Seen => "seen at run time".to_owned(),
     }
@@ -258,7 +256,7 @@ impl From<&Whole> for WholeJson {
             Whole::Star => ("star-import", Vec::new(), None),
             Whole::Wide(words) => ("wide", words.clone(), None),
             Whole::Given(from) => ("given", Vec::new(), Some(from.clone())),
-            Whole::Methods(reads) => ("methods", Vec::new(), Some(reads.clone())),
+            Whole::Methods => ("methods", Vec::new(), None),
             Whole::Runner => ("runner", Vec::new(), None),
             Whole::Seen => ("seen", Vec::new(), None),
         };
@@ -379,7 +377,7 @@ mod tests {
                     ..way(Runner, vec![])
                 },
             ),
-            cause(Binding, "C.m", whole(Whole::Methods("g".into()))),
+            cause(Binding, "C.m", whole(Whole::Methods)),
             cause(File, "", way(Seen, vec![])),
             cause(Code, "g", way(Lost, vec![])),
             cause(Binding, "x", way(Lost, vec![])),
@@ -406,7 +404,7 @@ mod tests {
         `a#` (changed), taken whole: star import in the statements of `a#m`, reached through `a#m` (when it was imported)
         `a#` (changed), taken whole: seen at run time
         `a#` (changed), taken whole: the runner asks for names that it does not spell
-        `a#C.m` (changed), taken with all methods: `a#f` gets at methods by names that nobody spells, and `g` reads definitions, reached through `a#f`
+        `a#C.m` (changed), taken with all methods: `a#f` gets at methods by names that nobody spells, reached through `a#f`
         `a#` (changed), seen at run time
         `a#g` (changed), which ran, reached by a way that cannot be told: its source as recorded is not at hand
         `a#x` (changed), reached by a way that cannot be told: its source as recorded is not at hand

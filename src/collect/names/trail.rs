@@ -27,9 +27,8 @@ pub enum By {
     Ran(UnitIndex),
     /// Whoever has this module can get at it.
     Module(ModuleIndex),
-    /// The first gets at methods by names that nobody spells, the second reads
-    /// what methods are defined as.
-    Methods(UnitIndex, UnitIndex),
+    /// It gets at methods by names that nobody spells.
+    Methods(UnitIndex),
 }
 
 /// For each unit of a row, why it was reached first.
@@ -43,10 +42,6 @@ pub struct Trail {
     units: FxHashMap<UnitIndex, By>,
     /// Why each module that was handed on is.
     taken: FxHashMap<ModuleIndex, By>,
-    /// The first unit that gets at methods by names that nobody spells.
-    looks_up: Option<UnitIndex>,
-    /// The first that reads what methods are defined as.
-    reads: Option<UnitIndex>,
 }
 
 impl Trail {
@@ -136,8 +131,6 @@ impl NameClosure {
                 ran: start.ran,
                 units: FxHashMap::default(),
                 taken: FxHashMap::default(),
-                looks_up: None,
-                reads: None,
             }),
             names: self,
             table,
@@ -224,26 +217,12 @@ impl Closing<'_> {
         }
     }
 
-    /// Notes what the unit that leads on does with methods.
-    pub(super) fn note_look_up(&mut self, looks_up: bool, reads: bool) {
+    /// From now on, looking up leads on to methods.
+    pub(super) fn lead_to_methods(&mut self) {
         if let Some(trail) = &mut self.trail
             && let By::Unit(unit) = trail.by
         {
-            if looks_up {
-                trail.looks_up.get_or_insert(unit);
-            }
-            if reads {
-                trail.reads.get_or_insert(unit);
-            }
-        }
-    }
-
-    /// From now on, looking up and reading lead on to methods.
-    pub(super) fn lead_to_methods(&mut self) {
-        if let Some(trail) = &mut self.trail
-            && let (Some(looks_up), Some(reads)) = (trail.looks_up, trail.reads)
-        {
-            trail.by = By::Methods(looks_up, reads);
+            trail.by = By::Methods(unit);
         }
     }
 

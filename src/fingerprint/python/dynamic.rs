@@ -97,7 +97,7 @@ pub(super) fn is_wide_attribute(name: &str) -> bool {
 }
 
 /// Names, of whatever it be, by which code gets at attributes that nobody
-/// spelled.
+/// spelled, those that are inherited included.
 pub(super) fn looks_up(name: &str) -> bool {
     matches!(
         name,
@@ -113,31 +113,19 @@ pub(super) fn looks_up(name: &str) -> bool {
             | "__dict__"
             | "__dir__"
             | "__getattribute__"
-    )
-}
-
-/// Names, of whatever it be, by which code reads what functions were defined
-/// as, other than what a call of them would show.
-pub(super) fn reads_definitions(name: &str) -> bool {
-    matches!(
-        name,
-        "__doc__"
-            | "__defaults__"
-            | "__kwdefaults__"
-            | "__annotations__"
-            | "__annotate__"
-            | "__signature__"
-            | "__code__"
-            | "signature"
-            | "Signature"
-            | "getfullargspec"
-            | "getargspec"
-            | "getcallargs"
             | "getdoc"
-            | "cleandoc"
-            | "get_annotations"
-            | "get_type_hints"
             | "render_doc"
+            | "WRAPPER_ASSIGNMENTS"
+            // The library's own readers of what classes hold.
+            | "Cmd"
+            | "SimpleXMLRPCDispatcher"
+            | "SimpleXMLRPCServer"
+            | "CGIXMLRPCRequestHandler"
+            | "TestLoader"
+            | "defaultTestLoader"
+            | "shortDescription"
+            | "DocTestFinder"
+            | "dis"
     )
 }
 

@@ -94,6 +94,9 @@ impl Reaching {
     /// passes on what somebody else has spelled.
     pub(super) fn is_spelled(&self, call: &ast::ExprCall) -> bool {
         let args = &call.arguments.args[..];
+        if args.iter().any(Expr::is_starred_expr) {
+            return false;
+        }
         let is_spelled = |arg: &Expr| match arg {
             Expr::Name(name) => self.passed_on.as_deref() == Some(name.id.as_str()),
             _ => arg.is_string_literal_expr(),

@@ -70,8 +70,13 @@ fn is_apart(def: &ast::StmtFunctionDef) -> bool {
     !def.name.starts_with("__") && !lambdas.0
 }
 
-/// Decorators, and the names of the arguments.
+/// Decorators, the names of the arguments, and whether it is a generator.
 fn outline(def: &ast::StmtFunctionDef) -> ast::StmtFunctionDef {
+    let mut yields = Yields::default();
+    def.body
+        .iter()
+        .for_each(|statement| yields.visit_stmt(statement));
+    let body: Vec<Stmt> = yields.first.into_iter().collect();
     let mut parameters = def.parameters.clone();
     let ast::Parameters {
         posonlyargs,
@@ -102,7 +107,7 @@ fn outline(def: &ast::StmtFunctionDef) -> ast::StmtFunctionDef {
         type_params: None,
         parameters,
         returns: None,
-        body: Vec::new().into(),
+        body: body.into(),
     }
 }
 
@@ -112,5 +117,37 @@ impl<'a> Visitor<'a> for Lambdas {
     fn visit_expr(&mut self, expr: &'a Expr) {
         self.0 |= expr.is_lambda_expr();
         stacker::maybe_grow(RED_ZONE, STACK, || ast::visitor::walk_expr(self, expr));
+    }
+}
+
+/// A statement with a `yield` of the function's own, if there is one.
+#[derive(Default)]
+struct Yields {
+    first: Option<Stmt>,
+}
+
+impl<'a> Visitor<'a> for Yields {
+    fn visit_stmt(&mut self, statement: &'a Stmt) {
+        if !statement.is_function_def_stmt() && !statement.is_class_def_stmt() {
+            stacker::maybe_grow(RED_ZONE, STACK, || {
+                ast::visitor::walk_stmt(self, statement);
+            });
+        }
+    }
+
+    fn visit_expr(&mut self, expr: &'a Expr) {
+        if expr.is_yield_expr() || expr.is_yield_from_expr() {
+            self.first = Some(Stmt::Expr(ast::StmtExpr {
+                node_index: ast::AtomicNodeIndex::NONE,
+                range: expr.range(),
+                value: Box::new(Expr::Yield(ast::ExprYield {
+                    node_index: ast::AtomicNodeIndex::NONE,
+                    range: expr.range(),
+                    value: None,
+                })),
+            }));
+        } else if !expr.is_lambda_expr() {
+            stacker::maybe_grow(RED_ZONE, STACK, || ast::visitor::walk_expr(self, expr));
+        }
     }
 }

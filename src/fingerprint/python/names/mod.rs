@@ -94,8 +94,6 @@ fn split_seen(source: &Source<'_>, body: &[Stmt], known: &Known, see: &mut Diges
     let mut lines = Vec::new();
     let mut methods_at = Vec::new();
     let mut before = 0u32;
-    let mut effect_results = BTreeSet::new();
-    let mut executed = BTreeSet::new();
     for (statement, shape) in body.iter().zip(&shapes) {
         let found = reaching.statement(statement);
         if statement.is_class_def_stmt() {
@@ -129,14 +127,11 @@ fn split_seen(source: &Source<'_>, body: &[Stmt], known: &Known, see: &mut Diges
                 effects.found.merge(reaching.statement(&header));
                 Some(walked(source, &header))
             }
-            Shape::Import(_) => unsure(statement, known, &mut executed).map(|rest| Sink {
-                bytes: walked(source, &rest).bytes,
+            Shape::Import(_) => Some(Sink {
+                bytes: sink.bytes.clone(),
                 ..Sink::default()
             }),
-            Shape::Effect => {
-                effect_results.extend(surely_bound(statement).into_iter().map(str::to_owned));
-                Some(std::mem::take(&mut sink))
-            }
+            Shape::Effect => Some(std::mem::take(&mut sink)),
             Shape::Nothing | Shape::Pure(_) => None,
         };
         if let Some(done) = done {
@@ -207,12 +202,6 @@ fn split_seen(source: &Source<'_>, body: &[Stmt], known: &Known, see: &mut Diges
         }
     }
 
-    effects.effects_before = before;
-    let mut from_functions = Stores::default();
-    body.iter()
-        .for_each(|statement| from_functions.add_globals(statement));
-    effect_results
-        .retain(|name| !stores.deleted.contains(name) && !from_functions.names.contains(name));
     let mut effect_names = stores.names;
     if stores.star {
         effect_names.insert("*".to_owned());
@@ -245,7 +234,6 @@ fn split_seen(source: &Source<'_>, body: &[Stmt], known: &Known, see: &mut Diges
         lines,
         methods: methods_at,
         effect_names,
-        effect_results,
         classes,
         asked,
     }
@@ -257,24 +245,6 @@ fn header(statement: &Stmt) -> Stmt {
         Stmt::ClassDef(def) => Stmt::ClassDef(with_body(def, Vec::new())),
         other => other.clone(),
     }
-}
-
-/// Of an import statement what may do anything or fail; `None` if it cannot.
-/// `executed` are modules that were imported before.
-fn unsure(statement: &Stmt, known: &Known, executed: &mut BTreeSet<(u32, String)>) -> Option<Stmt> {
-    let Stmt::ImportFrom(import) = statement else {
-        return Some(statement.clone());
-    };
-    let module = import.module.as_deref().unwrap_or_default();
-    let is_sure = |alias: &ast::Alias| {
-        let asked = (import.level, module.to_owned(), alias.name.to_string());
-        known.bound.contains(&asked)
-    };
-    let from = (import.level, module.to_owned());
-    let mut rest = import.clone();
-    rest.names.retain(|alias| !is_sure(alias));
-    let does_nothing = known.inert.contains(&from) || !executed.insert(from);
-    (!does_nothing || !rest.names.is_empty()).then_some(Stmt::ImportFrom(rest))
 }
 
 /// Of an import statement the part that binds `name`.

@@ -11,7 +11,7 @@ use super::stdlib::is_builtin;
 use crate::fingerprint::name_hash;
 use crate::fingerprint::names::{Import, Uses};
 use crate::fingerprint::python::dynamic::{
-    is_benign_dunder, is_wide_attribute, is_wide_import, is_wide_name, looks_up, reads_definitions,
+    is_benign_dunder, is_wide_attribute, is_wide_import, is_wide_name, looks_up,
 };
 use crate::fingerprint::python::expr::evaluates_text;
 use crate::fingerprint::python::walk::{RED_ZONE, STACK, declared_global};
@@ -45,7 +45,6 @@ pub(super) struct Found {
     pub(super) holds_own: bool,
     pub(super) is_wide: bool,
     looks_up: bool,
-    reads_definitions: bool,
     /// What the names begin with that it looks up in its own module.
     pub(super) own_prefixes: BTreeSet<String>,
 }
@@ -83,7 +82,6 @@ impl Found {
         self.holds_own |= other.holds_own;
         self.is_wide |= other.is_wide;
         self.looks_up |= other.looks_up;
-        self.reads_definitions |= other.reads_definitions;
         self.own_prefixes.extend(other.own_prefixes);
     }
 
@@ -111,8 +109,7 @@ impl Found {
             members: self.members.into_iter().collect(),
             holds_own: self.holds_own,
             is_wide: self.is_wide,
-            looks_up: self.looks_up,
-            reads_definitions: self.reads_definitions || asks_for_help,
+            looks_up: self.looks_up || asks_for_help,
         }
     }
 }
@@ -162,7 +159,6 @@ impl Reaching {
         for (_, item) in self.aliases.get(name).into_iter().flatten() {
             if let Some(item) = item {
                 self.found.looks_up |= looks_up(item);
-                self.found.reads_definitions |= reads_definitions(item);
             }
         }
         let known = match self.scopes.last_mut() {
@@ -177,7 +173,6 @@ impl Reaching {
     /// A name that is asked for somehow.
     fn spell(&mut self, name: &str) {
         self.found.looks_up |= looks_up(name);
-        self.found.reads_definitions |= reads_definitions(name);
     }
 
     fn store(&mut self, name: &str) {
@@ -480,9 +475,6 @@ impl Reaching {
                     self.found.looks_up = looked_up;
                 }
                 self.visit_expr(&subscript.slice);
-            }
-            Expr::StringLiteral(string) if !self.in_annotation => {
-                self.found.reads_definitions |= reads_definitions(string.value.to_str());
             }
             Expr::StringLiteral(string) if self.in_annotation => {
                 let text = string.value.to_str();

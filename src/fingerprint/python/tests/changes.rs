@@ -25,7 +25,6 @@ fn binding(was: &str, is: &str, name: &str) -> String {
 fn effects(was: &str, is: &str) -> String {
     let known = Known {
         classes: ["A".to_owned(), "B".to_owned()].into(),
-        ..Known::default()
     };
     words(&effect_changes(
         (was.as_bytes(), &known),
