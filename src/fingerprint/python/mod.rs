@@ -15,6 +15,7 @@
 //! local variables and constants of a function that does not run, and the
 //! names in `__static_attributes__` of a class (3.13).
 
+mod compile;
 mod depth;
 mod digest;
 mod dynamic;
@@ -24,10 +25,10 @@ mod names;
 mod source;
 mod walk;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use ruff_python_ast::{Mod, Stmt};
+use ruff_python_ast::{Mod, PythonVersion, Stmt};
 use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
 use ruff_text_size::Ranged;
 
@@ -119,13 +120,23 @@ fn parse_and_look<T>(
     source: &Source<'_>,
     look: impl FnOnce(&Source<'_>, &[Stmt]) -> T,
 ) -> Result<T, String> {
-    let parsed = parse_unchecked(&source.text, ParseOptions::from(Mode::Module));
+    // All syntax is parsed; what the oldest interpreter does not know is noted.
+    let options = ParseOptions::from(Mode::Module).with_target_version(PythonVersion::PY38);
+    let parsed = parse_unchecked(&source.text, options);
     if let Some(error) = parsed.errors().first() {
         let line = source.line_at(error.location.start().into());
         return Err(format!("line {line}: {}", error.error));
     }
     match parsed.syntax() {
-        Mod::Module(module) => Ok(look(source, &module.body)),
+        Mod::Module(module) => {
+            if let Some((at, error)) = compile::error(&source.text, &module.body) {
+                return Err(format!("line {}: {error}", source.line_at(at)));
+            }
+            let newer = parsed.unsupported_syntax_errors().iter();
+            let newer: BTreeSet<String> = newer.map(ToString::to_string).collect();
+            source.newer.replace(newer.into_iter().collect());
+            Ok(look(source, &module.body))
+        }
         Mod::Expression(expression) => Err(format!(
             "parsed as an expression of {} bytes",
             expression.range().len().to_u32()

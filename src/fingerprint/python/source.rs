@@ -2,6 +2,7 @@
 //! places of lines in that text.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 
 /// Sources above this are not analysed; the parser counts in 32 bits, and no
 /// program is that long.
@@ -10,6 +11,9 @@ const MAX_BYTES: usize = 64 << 20;
 /// The text of a source file: without byte order mark, every line end `\n`.
 pub(super) struct Source<'s> {
     pub text: Cow<'s, str>,
+    /// What it needs a newer interpreter for than the oldest supported one, in
+    /// words; sorted. Known once it was parsed.
+    pub newer: RefCell<Vec<String>>,
     /// Offset of each line end.
     line_ends: Vec<u32>,
 }
@@ -52,7 +56,11 @@ impl<'s> Source<'s> {
             .zip(0u32..)
             .filter_map(|(byte, at)| (byte == b'\n').then_some(at))
             .collect();
-        Ok(Source { text, line_ends })
+        Ok(Source {
+            text,
+            newer: RefCell::default(),
+            line_ends,
+        })
     }
 
     /// The line, counted from 1, that holds the byte at `offset`.

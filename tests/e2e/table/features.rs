@@ -2,7 +2,13 @@
 
 use crate::harness::*;
 
-cases!(statements, found_by_metadata, without_init, in_circles);
+cases!(
+    statements,
+    found_by_metadata,
+    without_init,
+    in_circles,
+    not_compiled
+);
 
 /// Walrus, comprehensions, class bodies that call, named tuples, conditions.
 fn statements() -> Case {
@@ -286,5 +292,48 @@ def test_nothing():
         "binding after the import",
         [replace("ring/one.py", "EXTRA = 1", "EXTRA = 2")],
         NONE,
+    )
+}
+
+/// Errors of the compiler in functions that never run: no import works.
+fn not_compiled() -> Case {
+    Case::new(
+        r#"
+-- lib.py --
+def used():
+    return 1
+
+
+def unused(x):
+    return x
+-- test_lib.py --
+def test_used():
+    import lib
+    assert lib.used() == 1
+
+
+def test_nothing():
+    pass
+"#,
+    )
+    .edit(
+        "break outside a loop",
+        [replace("lib.py", "    return x", "    break")],
+        ["! test_lib.py::test_used"],
+    )
+    .edit(
+        "name that is not bound around",
+        [replace("lib.py", "    return x", "    nonlocal y")],
+        ["! test_lib.py::test_used"],
+    )
+    .edit(
+        "await outside a coroutine",
+        [replace("lib.py", "    return x", "    await x")],
+        ["! test_lib.py::test_used"],
+    )
+    .edit(
+        "argument twice",
+        [append("lib.py", "\n\ndef more(a, a):\n    pass\n")],
+        ["! test_lib.py::test_used"],
     )
 }

@@ -40,6 +40,15 @@ pub(super) fn is_standard(module: &str) -> bool {
     stdlib::has_module(module)
 }
 
+/// The names that statements can bind, those of inner scopes included.
+pub(super) fn names_stored(body: &[Stmt]) -> BTreeSet<String> {
+    let mut stores = Stores::default();
+    for statement in body {
+        stores.visit_stmt(statement);
+    }
+    stores.names
+}
+
 /// What has come together of one unit.
 #[derive(Default)]
 struct Parts {
@@ -205,6 +214,11 @@ fn split_seen(source: &Source<'_>, body: &[Stmt], known: &Known, see: &mut Diges
     let mut effect_names = stores.names;
     if stores.star {
         effect_names.insert("*".to_owned());
+    }
+    // An interpreter that lacks some syntax cannot import the module, be it in
+    // functions that never run.
+    for syntax in source.newer.borrow().iter() {
+        effects.sink.text(syntax);
     }
     // What hides a builtin can be met by all code of the module.
     for name in bindings.keys().chain(&effect_names) {

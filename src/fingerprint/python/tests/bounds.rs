@@ -1,6 +1,7 @@
 //! No input may panic or overflow the stack.
 
 use super::{analyse_python, parse, reason};
+use crate::fingerprint::Analysis;
 use proptest::prelude::*;
 
 /// Runs on a stack as small as threads have anywhere.
@@ -156,4 +157,59 @@ proptest! {
         bytes[from] = byte;
         analyse_python(&bytes);
     }
+}
+
+#[test]
+fn what_does_not_compile_is_refused_though_it_parses() {
+    for text in [
+        "def f():\n    break\n",
+        "for x in y:\n    def f():\n        continue\n",
+        "def f():\n    nonlocal x\n",
+        "x = 1\ndef f():\n    def g():\n        nonlocal x\n",
+        "def f():\n    x = 1\n    global x\n",
+        "def f(x):\n    global x\n",
+        "def f(a, a): pass\n",
+        "def f(): await g()\n",
+        "def f():\n    from x import *\n",
+        "class C:\n    return 1\n",
+        "def f(): return [(yield x) for x in y]\n",
+        "async def f():\n    yield 1\n    return 2\n",
+        "f(a=1, a=2)\n",
+        "def f(x):\n    match x:\n        case y: pass\n        case 1: pass\n",
+        "def f():\n    __debug__ = 1\n",
+        "x = 1\nfrom __future__ import annotations\n",
+    ] {
+        let analysis = analyse_python(text.as_bytes());
+        assert!(matches!(analysis, Analysis::Unparsed(_)), "{text}");
+    }
+    for text in [
+        "def f():\n    x = 1\n    def g():\n        nonlocal x\n        x = 2\n",
+        "def f(x):\n    def g():\n        def h():\n            nonlocal x\n",
+        "def f():\n    global x\n    x = 1\n",
+        "for x in y:\n    if x: break\n    else: continue\nelse:\n    pass\n",
+        "while x:\n    try:\n        continue\n    finally:\n        break\n",
+        "async def f():\n    return [await x async for x in y]\n",
+        "async def f():\n    yield 1\n    return\n",
+        "f = lambda: (yield)\n",
+        "class C:\n    x = [y for y in z]\n    def f(self): yield self\n",
+        "def f():\n    return (lambda x: x)(1), [x for x in y if (z := x)]\n",
+    ] {
+        let analysis = analyse_python(text.as_bytes());
+        assert!(matches!(analysis, Analysis::Parsed(_)), "{text}");
+    }
+}
+
+#[test]
+fn syntax_of_newer_interpreters_is_an_effect() {
+    let effects = |text: &str| match analyse_python(text.as_bytes()) {
+        Analysis::Parsed(module) => module.names.effects.value,
+        Analysis::Unparsed(why) => panic!("{text}: {why}"),
+    };
+    let old = effects("def f(x): return x\n");
+    assert_eq!(old, effects("def f(x): return (y := x)\n"));
+    let matching = effects("def f(x):\n    match x:\n        case 1: pass\n");
+    assert_ne!(old, matching);
+    let other = effects("def f(x):\n    match x:\n        case 2: return 3\n");
+    assert_eq!(matching, other);
+    assert_ne!(old, effects("def f(x): return f\"{\"a\"}\"\n"));
 }

@@ -90,7 +90,10 @@ fn what_runs_differently_counts() {
         ("assert a", "assert a, b"),
         ("x: int = 1", "(x): int = 1"),
         ("x = y = 1", "y = x = 1"),
-        ("global x", "nonlocal x"),
+        (
+            "x = 1\n    def g():\n        global x",
+            "x = 1\n    def g():\n        nonlocal x",
+        ),
         ("del a, b", "del a; del b"),
         ("return", "return None"),
         ("raise a", "raise a from None"),
