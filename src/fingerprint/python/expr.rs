@@ -468,6 +468,9 @@ pub(super) fn evaluates_text(call: &ast::ExprCall) -> bool {
 fn spells_its_names(call: &ast::ExprCall) -> bool {
     let is_literal = |arg: &Expr| arg.is_string_literal_expr();
     let args = &call.arguments.args;
+    if args.iter().any(Expr::is_starred_expr) {
+        return false;
+    }
     match &*call.func {
         Expr::Name(name) if name.id == "attrgetter" || name.id == "methodcaller" => {
             args.first().is_some_and(is_literal)

@@ -85,6 +85,9 @@ def install(agent):
             return self if instance is None else MethodType(self, instance)
 
         def cache_info(self):
+            # It tells how often others have called.
+            if self._tamis_scope.number not in agent.top.edges:
+                need(self._tamis_scope)
             return self._tamis_cached.cache_info()
 
         def cache_clear(self):

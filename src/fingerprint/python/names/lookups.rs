@@ -12,7 +12,8 @@ use crate::fingerprint::python::walk::{RED_ZONE, STACK};
 use crate::runners::pytest;
 
 impl Reaching {
-    /// `globals()["name"]`, `globals()[f"_{name}"]`: which names can be meant.
+    /// `globals()["name"]`, `globals()[name]` in a `__getattr__`: the name is
+    /// spelled, here or by whoever asked for it.
     pub(super) fn look_up_own(&mut self, subscript: &ast::ExprSubscript) -> bool {
         let is_own = matches!(&*subscript.value, Expr::Call(call)
             if matches!(&*call.func, Expr::Name(name) if name.id == "globals"));
@@ -21,16 +22,7 @@ impl Reaching {
         }
         match &*subscript.slice {
             Expr::StringLiteral(text) => self.load(text.value.to_str()),
-            // Spelled by whoever asked for it.
             Expr::Name(name) if self.passed_on.as_deref() == Some(name.id.as_str()) => {}
-            Expr::FString(text) => {
-                let first = text.value.elements().next();
-                let Some(ast::InterpolatedStringElement::Literal(prefix)) = first else {
-                    return false;
-                };
-                self.found.own_prefixes.insert(prefix.value.to_string());
-                self.visit_expr(&subscript.slice);
-            }
             _ => return false,
         }
         let holds_own = self.found.holds_own;

@@ -388,17 +388,13 @@ fn names_that_a_module_looks_up_in_itself() {
         let uses = &names.code["__getattr__"];
         (uses.loads.clone(), uses.holds_own)
     };
-    assert_eq!(
-        found("globals()[f'_{name}']").0,
-        ["__getattr__", "_a", "_b"]
-    );
-    assert!(!found("globals()[f'_{name}']").1);
     assert_eq!(found("globals()['c']"), (vec!["c".to_owned()], false));
     assert!(!found("globals()[name]").1);
     for wide in [
         "globals()[name + 'x']",
         "globals()",
-        "globals()[f'{name}x'] or globals()",
+        // A name that begins so may appear.
+        "globals()[f'_{name}']",
     ] {
         assert!(found(wide).1, "{wide}");
     }

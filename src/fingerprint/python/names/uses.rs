@@ -45,8 +45,6 @@ pub(super) struct Found {
     pub(super) holds_own: bool,
     pub(super) is_wide: bool,
     looks_up: bool,
-    /// What the names begin with that it looks up in its own module.
-    pub(super) own_prefixes: BTreeSet<String>,
 }
 
 #[derive(Default)]
@@ -82,16 +80,10 @@ impl Found {
         self.holds_own |= other.holds_own;
         self.is_wide |= other.is_wide;
         self.looks_up |= other.looks_up;
-        self.own_prefixes.extend(other.own_prefixes);
     }
 
     /// `bound` are the names that the module binds.
-    pub fn uses(mut self, asks: Vec<u32>, bound: &BTreeSet<String>) -> Uses {
-        for prefix in &self.own_prefixes {
-            let looked_up = bound.range(prefix.clone()..);
-            let looked_up = looked_up.take_while(|name| name.starts_with(&**prefix));
-            self.loads.extend(looked_up.cloned());
-        }
+    pub fn uses(self, asks: Vec<u32>, bound: &BTreeSet<String>) -> Uses {
         let (loads, others): (Vec<String>, Vec<String>) = self
             .loads
             .into_iter()
