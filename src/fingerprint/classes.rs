@@ -23,26 +23,19 @@ use crate::matrix::Fingerprint;
 const MAX_DEPTH: u32 = 12;
 
 impl Facts<'_> {
-    /// What other sources tell of the names that the source at `path` imports.
+    /// What other sources tell of the names that the source at `path` asks about:
+    /// which of them are classes whose derivation does nothing of its own.
     pub(super) fn known(&self, path: &BStr, names: &Names) -> Result<Known> {
-        Ok(Known {
-            classes: self.plain_classes(path, names)?,
-        })
-    }
-
-    /// Of the names that the source at `path` asks about, those that are
-    /// classes whose derivation does nothing of its own.
-    pub(super) fn plain_classes(&self, path: &BStr, names: &Names) -> Result<BTreeSet<String>> {
-        let mut plain = BTreeSet::new();
+        let mut classes = BTreeSet::new();
         for name in &names.asked {
             let mut imports = names.imports.iter().filter(|import| &import.bound == name);
             if let (Some(import), None) = (imports.next(), imports.next())
                 && self.is_plain(path, import, 0)?
             {
-                plain.insert(name.clone());
+                classes.insert(name.clone());
             }
         }
-        Ok(plain)
+        Ok(Known { classes })
     }
 
     fn is_plain(&self, from: &BStr, import: &Import, depth: u32) -> Result<bool> {

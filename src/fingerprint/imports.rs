@@ -20,22 +20,9 @@ impl Facts<'_> {
         let Some(Analysis::Parsed(module)) = analysis.as_deref() else {
             return Ok(Some(Vec::new()));
         };
-        let mut units = Vec::new();
-        for import in module
-            .names
-            .imports
-            .iter()
-            .filter(|import| import.at_import)
-        {
-            let root = import.module.split('.').next().unwrap_or_default();
-            if import.level > 0 || !python::is_standard(root) {
-                continue;
-            }
-            for dir in dirs_above(path) {
-                let stem = join(dir.as_bstr(), root);
-                units.push(Unit::new(UnitKind::Lookup, stem, ""));
-            }
-        }
+        let mut units: Vec<Unit> = standard_lookups(path, &module.names)
+            .map(|(dir, root)| Unit::new(UnitKind::Lookup, join(dir.as_bstr(), root), ""))
+            .collect();
         units.sort();
         units.dedup();
         let value = |unit: Unit| match self.value(&unit) {
@@ -52,18 +39,12 @@ impl Facts<'_> {
         if path.first() == Some(&b'/') {
             return Ok(hidden);
         }
-        for import in &names.imports {
-            let root = import.module.split('.').next().unwrap_or_default();
-            if !import.at_import || import.level > 0 || !python::is_standard(root) {
-                continue;
-            }
-            for dir in dirs_above(path) {
-                if self.may_be_imported_from(dir.as_bstr(), root)? {
-                    hidden.extend_from_slice(&dir);
-                    hidden.push(b'/');
-                    hidden.extend_from_slice(root.as_bytes());
-                    hidden.push(0);
-                }
+        for (dir, root) in standard_lookups(path, names) {
+            if self.may_be_imported_from(dir.as_bstr(), root)? {
+                hidden.extend_from_slice(&dir);
+                hidden.push(b'/');
+                hidden.extend_from_slice(root.as_bytes());
+                hidden.push(0);
             }
         }
         Ok(hidden)
@@ -81,24 +62,6 @@ impl Facts<'_> {
 
     /// The one file that an import statement in the package of `from` leads to.
     pub(super) fn source_of(&self, from: &BStr, import: &Import) -> Result<Option<BString>> {
-        match self.base_of(from, import)? {
-            Some((dir, parts)) => {
-                let stem = parts
-                    .into_iter()
-                    .fold(dir, |stem, part| join(stem.as_bstr(), part));
-                self.only_source(stem.as_bstr())
-            }
-            None => Ok(None),
-        }
-    }
-
-    /// The folder that an import statement in the package of `from` starts at,
-    /// and the names that lead on from there.
-    fn base_of<'i>(
-        &self,
-        from: &BStr,
-        import: &'i Import,
-    ) -> Result<Option<(BString, Vec<&'i str>)>> {
         if from.first() == Some(&b'/') {
             return Ok(None);
         }
@@ -124,7 +87,8 @@ impl Facts<'_> {
             }
             dir = top;
         }
-        Ok(Some((dir, parts.collect())))
+        let stem = parts.fold(dir, |stem, part| join(stem.as_bstr(), part));
+        self.only_source(stem.as_bstr())
     }
 
     /// The outermost folder with `__init__.py` around `dir`, itself counted.
@@ -163,6 +127,19 @@ impl Facts<'_> {
         path.extend_from_slice(b".py");
         Ok(path.ends_with(entry.as_slice()).then_some(path))
     }
+}
+
+/// Where files could hide what the module at `path` imports of the standard
+/// library while it is imported itself: folders above it, with the module's name.
+fn standard_lookups<'n>(path: &BStr, names: &'n Names) -> impl Iterator<Item = (BString, &'n str)> {
+    let dirs = dirs_above(path);
+    names
+        .imports
+        .iter()
+        .filter(|import| import.at_import && import.level == 0)
+        .map(|import| import.module.split('.').next().unwrap_or_default())
+        .filter(|root| python::is_standard(root))
+        .flat_map(move |root| dirs.clone().into_iter().map(move |dir| (dir, root)))
 }
 
 fn join(dir: &BStr, name: &str) -> BString {

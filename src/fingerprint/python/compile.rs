@@ -12,6 +12,7 @@ use ruff_python_parser::semantic_errors::{
 };
 use ruff_text_size::{Ranged, TextRange};
 
+use super::expr::evaluated_inside;
 use super::names::names_stored;
 use super::walk::{RED_ZONE, STACK};
 
@@ -128,17 +129,8 @@ impl Check<'_> {
             is_generator,
         };
         self.within(Scope::new(kind, &[]), |check| {
-            for (at, generator) in generators.iter().enumerate() {
-                if at > 0 {
-                    check.visit_expr(&generator.iter);
-                }
-                check.visit_expr(&generator.target);
-                for condition in &generator.ifs {
-                    check.visit_expr(condition);
-                }
-            }
-            for element in elements {
-                check.visit_expr(element);
+            for expr in evaluated_inside(elements, generators) {
+                check.visit_expr(expr);
             }
         });
     }

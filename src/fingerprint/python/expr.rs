@@ -504,3 +504,21 @@ fn comparison(op: CmpOp) -> u8 {
         CmpOp::NotIn => 9,
     }
 }
+
+/// What a comprehension evaluates in its own scope, in order: all but the first
+/// iterable, which is evaluated outside.
+pub(super) fn evaluated_inside<'e>(
+    elements: &[&'e Expr],
+    generators: &'e [Comprehension],
+) -> Vec<&'e Expr> {
+    let mut exprs = Vec::new();
+    for (at, generator) in generators.iter().enumerate() {
+        if at > 0 {
+            exprs.push(&generator.iter);
+        }
+        exprs.push(&generator.target);
+        exprs.extend(&generator.ifs);
+    }
+    exprs.extend(elements);
+    exprs
+}

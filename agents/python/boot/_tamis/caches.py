@@ -86,8 +86,7 @@ def install(agent):
 
         def cache_info(self):
             # It tells how often others have called.
-            if self._tamis_scope.number not in agent.top.edges:
-                need(self._tamis_scope)
+            need(self._tamis_scope)
             return self._tamis_cached.cache_info()
 
         def cache_clear(self):

@@ -40,6 +40,10 @@ impl Parsed<'_> {
             .collect()
     }
 
+    fn decorators(&self, decorators: &[ast::Decorator]) -> Vec<Form> {
+        self.exprs(decorators.iter().map(|one| &one.expression))
+    }
+
     fn annotation(&self, annotation: Option<&Expr>) -> Option<Form> {
         annotation.map(|annotation| {
             let mut walker = Walker::new(self.source);
@@ -198,13 +202,10 @@ fn function(
     (is, new): (Parsed<'_>, &ast::StmtFunctionDef),
 ) -> Vec<Change> {
     let mut found = Vec::new();
-    let decorators = |of: Parsed<'_>, def: &ast::StmtFunctionDef| {
-        of.exprs(def.decorator_list.iter().map(|one| &one.expression))
-    };
     differ(
         &mut found,
-        decorators(was, old),
-        decorators(is, new),
+        was.decorators(&old.decorator_list),
+        is.decorators(&new.decorator_list),
         Change::Decorators,
     );
     let type_parameters = |of: Parsed<'_>, def: &ast::StmtFunctionDef| {
@@ -336,13 +337,10 @@ fn class(
     (is, new): (Parsed<'_>, &ast::StmtClassDef),
 ) -> Vec<Change> {
     let mut found = Vec::new();
-    let decorators = |of: Parsed<'_>, def: &ast::StmtClassDef| {
-        of.exprs(def.decorator_list.iter().map(|one| &one.expression))
-    };
     differ(
         &mut found,
-        decorators(was, old),
-        decorators(is, new),
+        was.decorators(&old.decorator_list),
+        is.decorators(&new.decorator_list),
         Change::Decorators,
     );
     let bases = |of: Parsed<'_>, def: &ast::StmtClassDef| of.exprs(def.bases());

@@ -13,7 +13,7 @@ use crate::fingerprint::names::{Import, Uses};
 use crate::fingerprint::python::dynamic::{
     is_benign_dunder, is_wide_attribute, is_wide_import, is_wide_name, looks_up,
 };
-use crate::fingerprint::python::expr::evaluates_text;
+use crate::fingerprint::python::expr::{evaluated_inside, evaluates_text};
 use crate::fingerprint::python::walk::{RED_ZONE, STACK, declared_global};
 
 /// Walks a module statement by statement; what the bodies of outermost
@@ -390,17 +390,8 @@ impl Reaching {
             is_comprehension: true,
             ..Scope::default()
         });
-        for (at, generator) in generators.iter().enumerate() {
-            if at > 0 {
-                self.visit_expr(&generator.iter);
-            }
-            self.visit_expr(&generator.target);
-            for condition in &generator.ifs {
-                self.visit_expr(condition);
-            }
-        }
-        for element in elements {
-            self.visit_expr(element);
+        for expr in evaluated_inside(elements, generators) {
+            self.visit_expr(expr);
         }
         self.leave();
     }
