@@ -11,7 +11,7 @@ use super::{Globals, shared};
 use crate::config::{Config, Overrides, shown_path};
 use crate::error::{Error, Exit};
 use crate::pipeline::{Order, Project, Request, Workshop, decide, run_tests, words};
-use crate::report::Report;
+use crate::report::{AuditJson, Report};
 use crate::runners::pytest::LATE;
 use crate::store::FsStore;
 
@@ -77,19 +77,16 @@ fn run_and_record(
     let prober = workshop.prober(&request.command, &globals.folder, project);
     // Which stored rows still hold here, and so can be taken over for tests
     // that the command leaves out.
-    let decision = decide(
-        project,
-        store,
-        &view,
-        &Request {
-            strategy: request.config.strategy.value,
-            baseline: None,
-            prober: prober.as_ref(),
-            command: Some(&words),
-            thresholds: shared::thresholds(&request.config),
-            ..Request::default()
-        },
-    )?;
+    let asked = Request {
+        strategy: request.config.strategy.value,
+        baseline: None,
+        prober: prober.as_ref(),
+        command: Some(&words),
+        thresholds: shared::thresholds(&request.config),
+        ..Request::default()
+    };
+    let decision = decide(project, store, &view, &asked)?;
+    let audited = shared::to_audit(project, store, &view, &asked)?;
     let exclude = request.selection.as_ref().map(|folder| folder.join(LATE));
     if let Some(exclude) = exclude.as_ref().filter(|path| !path.is_file()) {
         let message = format!("{} does not exist", shown_path(exclude));
@@ -106,20 +103,25 @@ fn run_and_record(
             command: request.command.clone(),
             cwd: &globals.folder,
             exclude,
+            audited: audited.as_ref(),
             output: shared::output(report),
         },
     )?;
-    let outcomes = shared::tell_session(&session, &decision, report);
+    let status = session.ended.status();
+    let recorded = shared::tell_session(session, &decision, report);
     if report.is_json() {
-        let outcomes: BTreeMap<&String, &str> = outcomes
+        let outcomes: BTreeMap<&String, &str> = recorded
+            .outcomes
             .iter()
             .map(|(test, outcome)| (test, outcome.word()))
             .collect();
-        report.json(&json!({ "schema": 1, "outcomes": outcomes }))?;
+        let mut document = json!({ "schema": 1, "outcomes": outcomes });
+        if recorded.audit.checked > 0 {
+            document["audit"] = json!(AuditJson::new(&recorded.audit));
+        }
+        report.json(&document)?;
     }
-    Ok(Exit(
-        u8::try_from(session.ended.status()).unwrap_or(u8::MAX),
-    ))
+    Ok(Exit(u8::try_from(status).unwrap_or(u8::MAX)))
 }
 
 #[cfg(test)]

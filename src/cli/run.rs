@@ -115,20 +115,16 @@ fn select_and_run(
     let view = project.repository.work_view()?;
     let prober = workshop.prober(command, cwd, project);
     let words = words(command);
-    let decision = decide(
-        project,
-        store,
-        &view,
-        &Request {
-            strategy: request.config.strategy.value,
-            baseline: None,
-            prober: prober.as_ref(),
-            command: Some(&words),
-            hints: request.event.resolve(&project.repository)?,
-            thresholds: shared::thresholds(&request.config),
-            ..Request::default()
-        },
-    )?;
+    let asked = Request {
+        strategy: request.config.strategy.value,
+        baseline: None,
+        prober: prober.as_ref(),
+        command: Some(&words),
+        hints: request.event.resolve(&project.repository)?,
+        thresholds: shared::thresholds(&request.config),
+        ..Request::default()
+    };
+    let decision = decide(project, store, &view, &asked)?;
     shared::tell_decision(&decision, report);
     let json = || shared::selection_json(&decision, &view);
     if request.dry_run {
@@ -141,6 +137,7 @@ fn select_and_run(
         }
         return Ok(Exit::DONE);
     }
+    let audited = shared::to_audit(project, store, &view, &asked)?;
     let exclude = shared::write_exclusions(&decision.selection, project, workshop)?;
     let session = run_tests(
         project,
@@ -152,16 +149,17 @@ fn select_and_run(
             command: command.to_vec(),
             cwd,
             exclude: Some(exclude),
+            audited: audited.as_ref(),
             output: shared::output(report),
         },
     )?;
-    let outcomes = shared::tell_session(&session, &decision, report);
+    let status = session.ended.status();
+    let recorded = shared::tell_session(session, &decision, report);
     if report.is_json() {
-        report.json(&json().with_outcomes(&outcomes).value()?)?;
+        let json = json().with_outcomes(&recorded.outcomes);
+        report.json(&json.with_audit(&recorded.audit).value()?)?;
     }
-    Ok(Exit(
-        u8::try_from(session.ended.status()).unwrap_or(u8::MAX),
-    ))
+    Ok(Exit(u8::try_from(status).unwrap_or(u8::MAX)))
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! What the commands that select or run tests have in common.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -11,9 +10,12 @@ use crate::config::Config;
 use crate::error::{Error, Exit};
 use crate::history::View;
 use crate::matrix::Outcome;
-use crate::pipeline::{Decision, Project, Recording, Request, Session, Workshop, decide, record};
+use crate::pipeline::{
+    Decision, Project, Recorded, Recording, Request, Session, Workshop, decide, record,
+};
 use crate::report::{
     Estimate, Event, Report, RunSummary, SelectionJson, SelectionMode, SelectionSummary,
+    audit_event,
 };
 use crate::run::{Ended, Output};
 use crate::runners::pytest;
@@ -108,6 +110,27 @@ pub fn write_exclusions(
     Ok(emission.late)
 }
 
+/// What would have been left out of a run of everything, by the default
+/// strategy; `None` if the run's own selection tells.
+///
+/// # Errors
+/// If git cannot be read.
+pub fn to_audit(
+    project: &Project,
+    store: &FsStore,
+    view: &View,
+    asked: &Request<'_>,
+) -> Result<Option<Decision>, Error> {
+    if asked.strategy != Strategy::All {
+        return Ok(None);
+    }
+    let asked = Request {
+        strategy: Strategy::default(),
+        ..asked.clone()
+    };
+    Ok(Some(decide(project, store, view, &asked)?))
+}
+
 /// Nothing had to run: the results hold for this state as well, and are kept
 /// for it if it is a new one.
 pub fn keep(
@@ -139,6 +162,7 @@ pub fn keep(
                     before: view,
                     after: view,
                     decision,
+                    audited: decision,
                     command,
                     run: workshop.run.clone(),
                     now: workshop.now,
@@ -152,23 +176,20 @@ pub fn keep(
     }
 }
 
-/// Tells what a run came to; returns the outcomes of the tests that ran.
-pub fn tell_session(
-    session: &Session,
-    decision: &Decision,
-    report: &Report,
-) -> BTreeMap<String, Outcome> {
+/// Tells what a run came to; returns what was recorded of it, which is nothing
+/// if it could not be.
+pub fn tell_session(session: Session, decision: &Decision, report: &Report) -> Recorded {
     if let Ended::Signal(signal) = session.ended {
         report.warning(format!("the test command was killed by signal {signal}"));
     }
-    let recorded = match &session.recorded {
+    let recorded = match session.recorded {
         Ok(recorded) => recorded,
         Err(error) => {
             report.event(Event::Warning {
                 text: format!("the run was not recorded: {error:#}"),
                 hints: vec!["the next run selects as if this one had not been".to_owned()],
             });
-            return BTreeMap::new();
+            return Recorded::default();
         }
     };
     for note in &recorded.notes {
@@ -210,7 +231,10 @@ pub fn tell_session(
         incomplete_reason: commonest.map(|(why, _)| why.clone()),
         stored: recorded.name.as_ref().map(ToString::to_string),
     }));
-    recorded.outcomes.clone()
+    if let Some(event) = audit_event(&recorded.audit) {
+        report.event(event);
+    }
+    recorded
 }
 
 /// The selection for `head` (or the work tree), against `baseline` if given.

@@ -12,7 +12,9 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "kebab-case")]
 #[repr(u8)]
 pub enum UnitKind {
-    /// The content and mode of a file that was read or executed.
+    /// The content and mode of a file that was read or executed; `name` is
+    /// empty, `untracked` if git does not hold the file, or `audit`, see
+    /// [`Unit::audited`].
     File = 0,
     /// Whether a path exists, and as what: missing, file or directory.
     /// The design's `absent` unit is the value *missing* of this kind.
@@ -99,6 +101,9 @@ pub struct Unit {
     pub name: String,
 }
 
+/// The name of a `file` unit that an audit added to a row.
+const AUDITED: &str = "audit";
+
 impl Unit {
     pub fn new(kind: UnitKind, path: impl Into<BString>, name: impl Into<String>) -> Unit {
         Unit {
@@ -122,6 +127,16 @@ impl Unit {
         }
     }
 
+    /// The content of a file, in the row of a test that an audit found to
+    /// depend on more than was seen.
+    pub fn audited(path: impl Into<BString>) -> Unit {
+        Unit::new(UnitKind::File, path, AUDITED)
+    }
+
+    pub fn is_audited(&self) -> bool {
+        self.kind == UnitKind::File && self.name == AUDITED
+    }
+
     /// Whether the unit lies in a file outside the work tree.
     pub fn is_outside(&self) -> bool {
         self.path.first() == Some(&b'/')
@@ -139,7 +154,10 @@ impl fmt::Display for Unit {
         if !self.path.is_empty() {
             write!(f, " {}", self.path)?;
         }
-        match (self.name.is_empty(), self.path.is_empty()) {
+        match (
+            self.name.is_empty() || self.is_audited(),
+            self.path.is_empty(),
+        ) {
             (true, _) => Ok(()),
             (false, true) => write!(f, " {}", self.name),
             (false, false) => write!(f, "#{}", self.name),

@@ -30,6 +30,8 @@ struct Asked {
     name: String,
     commit: String,
     verdicts: Rc<Verdicts>,
+    /// Tests whose rows an audit has added units to.
+    audited: BTreeSet<String>,
 }
 
 /// What is selected for, and from what.
@@ -46,6 +48,8 @@ struct Questions<'a> {
     around: &'a Around<'a>,
     /// tts between the nearest matrix and the head.
     verdicts: Rc<Verdicts>,
+    /// Tests whose rows of the nearest matrix an audit has added units to.
+    audited: BTreeSet<String>,
     /// The tests of the matrix that knows which there are, if another than
     /// the nearest does.
     available: Verdicts,
@@ -75,6 +79,7 @@ pub fn ask(
     let mut questions = Questions {
         around,
         verdicts: told.clone(),
+        audited: audited(&around.nearest.matrix),
         available: BTreeMap::new(),
         is_unchecked: around.request.published && plan.rule.is_history(),
     };
@@ -94,6 +99,7 @@ pub fn ask(
         tests.extend(of_named.filter(|test| !told.contains_key(*test)).cloned());
         let open = told.iter().filter(|(_, verdict)| is_open(verdict));
         tests.extend(open.map(|(test, _)| test.clone()));
+        tests.extend(named.values().flat_map(|asked| asked.audited.clone()));
         let (open, promising) = questions.promising(&named, decision);
         for name in promising {
             others.extend(questions.matrix(name, decision)?);
@@ -155,6 +161,7 @@ impl Questions<'_> {
                 name: name.to_string(),
                 commit: self.around.nearest.matrix.header.commit.clone(),
                 verdicts,
+                audited: self.audited.clone(),
             }));
         }
         let Ok(matrix) = self.around.shelf.load(&name) else {
@@ -199,6 +206,7 @@ impl Questions<'_> {
                 known.or_insert(row.duration_ms);
             }
         }
+        let audited = audited(&matrix);
         decision.others.push(Baseline {
             name,
             matrix,
@@ -209,6 +217,7 @@ impl Questions<'_> {
             name: name.to_string(),
             commit,
             verdicts: Rc::new(verdicts),
+            audited,
         }))
     }
 
@@ -269,6 +278,10 @@ fn told(matrix: &Matrix, name: &Name, found: &Differences) -> Verdicts {
     tests.zip(tts(matrix, &name.to_string(), found)).collect()
 }
 
+fn audited(matrix: &Matrix) -> BTreeSet<String> {
+    matrix.audited().into_keys().map(str::to_owned).collect()
+}
+
 /// Whether a test runs because of what it depends on, so that another row may
 /// excuse it.
 fn is_open(verdict: &Verdict) -> bool {
@@ -306,10 +319,20 @@ fn settle(
     let own = is_memo.then_some((None, nearest.verdict));
     let asked = nodes.iter().filter_map(|node| named.get(node));
     let asked = asked.chain(others.iter().filter(|_| is_memo));
-    let told: Vec<(Option<&Asked>, Option<&Verdict>)> = own
+    let mut told: Vec<(Option<&Asked>, Option<&Verdict>)> = own
         .into_iter()
         .chain(asked.map(|asked| (Some(asked), asked.verdicts.get(test))))
         .collect();
+    // Rows from before an audit lack what it found.
+    let is_audited = |asked: Option<&Asked>| match asked {
+        Some(asked) => asked.audited.contains(test),
+        None => questions.audited.contains(test),
+    };
+    if told.iter().any(|(asked, _)| is_audited(*asked)) {
+        for (asked, verdict) in &mut told {
+            *verdict = verdict.filter(|_| is_audited(*asked));
+        }
+    }
     let proof = match choose(nearest, told.iter().map(|(_, verdict)| *verdict)) {
         Some(Proof::Nearest) => Some((None, nearest.verdict)),
         Some(Proof::Source(at)) => Some(told[at]),

@@ -2,6 +2,7 @@
 //! project's state and its store to a selection, and from a run to a matrix.
 
 mod ask;
+mod audit;
 mod baselines;
 mod causes;
 mod decide;
@@ -15,6 +16,7 @@ mod rerun;
 mod session;
 mod shelf;
 
+pub use audit::{Audit, Missed};
 pub use baselines::{Baseline, Place};
 pub use causes::causes;
 pub use decide::{Decision, Request, decide, decide_on};

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use super::audit::{Audit, added_before, audit};
 use super::decide::{Decision, delta_to};
 use super::project::Project;
 use crate::collect::{Collected, SharedState, collect, read_traces};
@@ -33,6 +34,8 @@ pub struct Recorded {
     pub collector: String,
     /// Whether a runner told the collector which tests there are.
     pub found_tests: bool,
+    /// How the tests ended that would have been left out.
+    pub audit: Audit,
     pub notes: Vec<String>,
 }
 
@@ -44,6 +47,8 @@ pub struct Recording<'a> {
     pub after: &'a View,
     /// The selection that was in force, with the rows that justified it.
     pub decision: &'a Decision,
+    /// The selection that the outcomes are compared with.
+    pub audited: &'a Decision,
     pub command: Vec<String>,
     pub run: String,
     /// Seconds since the epoch.
@@ -71,7 +76,10 @@ pub fn record(project: &Project, store: &FsStore, recording: &Recording<'_>) -> 
         project.prefix.as_bstr(),
         &project.config.benign_state.value,
     )?;
+    let audited = recording.audited;
+    let holds = |evidence: &Evidence| late_holds(evidence, audited, &collected);
     let mut recorded = Recorded {
+        audit: audit(project, recording.before, audited, &collected, holds)?,
         collector: collected.collector.clone(),
         found_tests: collected.items.is_some(),
         notes: notes_on_state(&collected),
@@ -124,6 +132,9 @@ struct Assembly<'a> {
     since: FxHashMap<String, Option<Delta>>,
     /// By module: what its effects rely on.
     reliance: FxHashMap<BString, Option<Vec<(Unit, Fingerprint)>>>,
+    /// By test, what audits add to its row, this run's included.
+    audited: BTreeMap<String, BTreeSet<Unit>>,
+    edited: BTreeSet<BString>,
 }
 
 impl<'a> Assembly<'a> {
@@ -140,6 +151,15 @@ impl<'a> Assembly<'a> {
             .iter()
             .map(|unit| observed(unit, collected, facts, &edited))
             .collect();
+        let mut audited = added_before(recording.audited);
+        for missed in &recorded.audit.misses {
+            let changed = missed.changed.iter().flatten();
+            let units = changed.map(|path| Unit::audited(path.clone()));
+            audited
+                .entry(missed.test.clone())
+                .or_default()
+                .extend(units);
+        }
         let runs = runs_of(recording)?;
         let header = header(project, recording, collected, runs.clone())?;
         Ok(Assembly {
@@ -153,6 +173,8 @@ impl<'a> Assembly<'a> {
             observed,
             since: FxHashMap::default(),
             reliance: FxHashMap::default(),
+            audited,
+            edited,
         })
     }
 
@@ -195,12 +217,14 @@ impl<'a> Assembly<'a> {
         }
         for row in &collected.rows {
             let own = self.group(&row.own)?;
+            let (added, added_doubt) = self.added(&row.test)?;
             let (base, base_doubt) = &bases[row.base];
             let incomplete = row
                 .incomplete
                 .clone()
                 .or_else(|| base_doubt.clone())
-                .or_else(|| self.doubt_in(&row.own));
+                .or_else(|| self.doubt_in(&row.own))
+                .or(added_doubt);
             if let Some(why) = &incomplete {
                 *self.recorded.incomplete.entry(why.clone()).or_default() += 1;
             }
@@ -213,9 +237,25 @@ impl<'a> Assembly<'a> {
                 run: 0,
                 selected: true,
             };
-            self.builder.row(facts, [*base, own])?;
+            self.builder
+                .row(facts, [*base, own].into_iter().chain(added))?;
         }
         Ok(())
+    }
+
+    /// What audits add to the row of `test`, and why that proves nothing, if so.
+    fn added(&mut self, test: &str) -> Result<(Option<GroupRef>, Option<String>)> {
+        let Some(units) = self.audited.get(test) else {
+            return Ok((None, None));
+        };
+        let mut known = Vec::with_capacity(units.len());
+        let mut doubt = None;
+        for unit in units {
+            let (value, why) = observed(unit, self.collected, self.facts, &self.edited);
+            known.push(self.builder.unit(unit.clone(), value)?);
+            doubt = doubt.or(why);
+        }
+        Ok((Some(self.builder.group(known)), doubt))
     }
 
     /// What finding the tests depends on: what this run collected, or, if no
@@ -258,7 +298,8 @@ impl<'a> Assembly<'a> {
             .map(|row| row.test.as_str())
             .collect();
         for (test, evidence) in decision.selection.excluded() {
-            if ran.contains(test) || self.is_gone(test) || !self.late_holds(evidence) {
+            let holds = late_holds(evidence, decision, self.collected);
+            if ran.contains(test) || self.is_gone(test) || !holds {
                 continue;
             }
             if let Some(matrix) = decision.proof_of(test)
@@ -277,15 +318,6 @@ impl<'a> Assembly<'a> {
             items
                 .binary_search_by(|item| item.as_str().cmp(test))
                 .is_err()
-        })
-    }
-
-    /// Whether the units that were open at the selection turned out the same.
-    fn late_holds(&self, evidence: &Evidence) -> bool {
-        let probed = &self.recording.decision.probe.values;
-        evidence.late.iter().all(|(unit, value)| {
-            let seen = self.collected.seen.get(unit);
-            seen.or_else(|| probed.get(&(unit.kind, unit.name.clone()))) == Some(value)
         })
     }
 
@@ -368,6 +400,15 @@ impl<'a> Assembly<'a> {
         let at = self.runs.iter().position(|known| known == run);
         at.unwrap_or_default() as u32
     }
+}
+
+/// Whether the units that were open at the selection turned out the same.
+fn late_holds(evidence: &Evidence, decision: &Decision, collected: &Collected) -> bool {
+    let probed = &decision.probe.values;
+    evidence.late.iter().all(|(unit, value)| {
+        let seen = collected.seen.get(unit);
+        seen.or_else(|| probed.get(&(unit.kind, unit.name.clone()))) == Some(value)
+    })
 }
 
 /// Leaves out the runs of which no row was carried, but never this one.

@@ -106,6 +106,9 @@ pub struct Order<'a> {
     pub cwd: &'a Path,
     /// The file of tests to leave out, if not those of the decision.
     pub exclude: Option<PathBuf>,
+    /// What would be left out, to be compared with what happens; if not
+    /// given, what the decision leaves out.
+    pub audited: Option<&'a Decision>,
     /// Where what the command says goes.
     pub output: Output,
 }
@@ -148,6 +151,7 @@ pub fn run_tests(
                     before,
                     after: &after,
                     decision,
+                    audited: order.audited.unwrap_or(decision),
                     command: words(&order.command),
                     run: workshop.run.clone(),
                     now: workshop.now,

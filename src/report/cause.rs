@@ -63,6 +63,8 @@ fn way_text(cause: &Cause) -> String {
             _ => "reached through",
         };
         parts.push(format!("{through} {}", chain(cause)));
+    } else if cause.unit.is_audited() {
+        parts.push("which an audit found to matter".to_owned());
     } else if parts.is_empty() || way.origin == Origin::Lost {
         parts.push(bare(way.origin, kind).to_owned());
     }

@@ -2,6 +2,7 @@
 //! error, for people or as JSON lines; a command's result on standard output.
 //! No other room writes to either.
 
+mod audit;
 pub mod bug;
 mod cause;
 mod check;
@@ -16,6 +17,7 @@ mod selection;
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Mutex, PoisonError};
 
+pub use audit::{AuditJson, audit_event};
 pub use cause::{CauseJson, MOST_CAUSES, cause_lines};
 pub use check::{Check, CheckState};
 pub use event::{Estimate, Event, RunSummary, SelectionMode, SelectionSummary};

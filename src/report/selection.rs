@@ -5,9 +5,11 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::audit::AuditJson;
 use super::head::references_json;
 use crate::history::{Head, View};
 use crate::matrix::{Outcome, Unit};
+use crate::pipeline::Audit;
 use crate::select::{Evidence, Reason, Selection};
 
 const SCHEMA: u32 = 1;
@@ -42,6 +44,9 @@ pub struct SelectionJson {
     /// What became of the tests that ran (`tamis run` only).
     #[serde(skip_serializing_if = "Option::is_none")]
     outcomes: Option<BTreeMap<String, &'static str>>,
+    /// How those ended that would have been left out (`tamis run` only).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    audit: Option<AuditJson>,
 }
 
 #[derive(Debug, Serialize)]
@@ -184,6 +189,7 @@ impl SelectionJson {
             inventory_doubt: selection.inventory_doubt.clone(),
             notes: notes.to_vec(),
             outcomes: None,
+            audit: None,
         }
     }
 
@@ -201,6 +207,12 @@ impl SelectionJson {
             .iter()
             .map(|(test, outcome)| (test.clone(), outcome.word()));
         self.outcomes = Some(words.collect());
+        self
+    }
+
+    /// Adds how those tests ended that would have been left out.
+    pub fn with_audit(mut self, audit: &Audit) -> SelectionJson {
+        self.audit = (audit.checked > 0).then(|| AuditJson::new(audit));
         self
     }
 }

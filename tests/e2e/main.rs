@@ -6,6 +6,7 @@
 //! `CI=true` turns a missing interpreter or package from a skip into a failure.
 
 mod agent;
+mod audit;
 mod bad_input;
 mod beside;
 mod carried;

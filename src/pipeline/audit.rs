@@ -1,0 +1,109 @@
+//! A run of more tests than were selected checks the selection: what would have
+//! been left out must end as the row that is its proof says.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::Result;
+use bstr::BString;
+
+use super::decide::{Decision, delta_to};
+use super::project::Project;
+use crate::collect::Collected;
+use crate::history::View;
+use crate::matrix::{Matrix, Outcome, Unit};
+use crate::select::Evidence;
+
+/// What an audit came to.
+#[derive(Clone, Debug, Default)]
+pub struct Audit {
+    /// How many tests ran that the stored rows would have left out.
+    pub checked: usize,
+    /// Those of them that ended otherwise.
+    pub misses: Vec<Missed>,
+}
+
+/// A test that would have been left out, though its outcome is another one
+/// now: it depends on something that its row lacks, or is flaky.
+#[derive(Clone, Debug)]
+pub struct Missed {
+    pub test: String,
+    /// The outcome that the proof has, and the commit at which that was seen.
+    pub was: Outcome,
+    pub ran_at: String,
+    pub is: Outcome,
+    /// The files that changed since then; `None` if that cannot be told.
+    pub changed: Option<BTreeSet<BString>>,
+}
+
+/// Compares the outcomes of a run with the proofs in `decision`; `holds` tells
+/// of a proof whether what it left open turned out the same.
+///
+/// # Errors
+/// If git cannot be read.
+pub fn audit(
+    project: &Project,
+    view: &View,
+    decision: &Decision,
+    collected: &Collected,
+    holds: impl Fn(&Evidence) -> bool,
+) -> Result<Audit> {
+    let outcomes: BTreeMap<&str, Outcome> = collected
+        .rows
+        .iter()
+        .map(|row| (row.test.as_str(), row.outcome))
+        .collect();
+    let mut audit = Audit::default();
+    for (test, evidence) in decision.selection.excluded() {
+        let Some(is) = outcomes.get(test).copied().filter(|_| holds(evidence)) else {
+            continue;
+        };
+        audit.checked += 1;
+        if is != evidence.outcome {
+            audit.misses.push(Missed {
+                test: test.to_owned(),
+                was: evidence.outcome,
+                ran_at: evidence.ran_at.to_string(),
+                is,
+                changed: changed_since(project, view, decision.proof_of(test), test)?,
+            });
+        }
+    }
+    Ok(audit)
+}
+
+/// The files that differ between the run in which the row of `test` was made
+/// and `view`: both what the row's matrix and what that run tell of.
+fn changed_since(
+    project: &Project,
+    view: &View,
+    proof: Option<&Matrix>,
+    test: &str,
+) -> Result<Option<BTreeSet<BString>>> {
+    let Some((matrix, row)) = proof.and_then(|matrix| Some((matrix, matrix.row(test)?))) else {
+        return Ok(None);
+    };
+    let Some(delta) = delta_to(project, &matrix.header, view, &mut Vec::new()) else {
+        return Ok(None);
+    };
+    let mut paths = delta.paths;
+    let run = &matrix.header.runs[row.run as usize];
+    if run.id != matrix.header.run {
+        let Ok(from) = project.repository.resolve(&run.commit) else {
+            return Ok(None);
+        };
+        paths.extend(project.repository.delta(&from, &[], view)?.paths);
+    }
+    Ok(Some(paths))
+}
+
+/// By test, the units that audits have added to its rows so far.
+pub(super) fn added_before(decision: &Decision) -> BTreeMap<String, BTreeSet<Unit>> {
+    let mut added: BTreeMap<String, BTreeSet<Unit>> = BTreeMap::new();
+    for baseline in decision.baseline.iter().chain(&decision.others) {
+        for (test, units) in baseline.matrix.audited() {
+            let units = units.into_iter().cloned();
+            added.entry(test.to_owned()).or_default().extend(units);
+        }
+    }
+    added
+}

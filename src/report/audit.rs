@@ -1,0 +1,111 @@
+//! What an audit came to, for people and programs.
+
+use bstr::ByteSlice;
+use serde::Serialize;
+
+use super::event::Event;
+use crate::pipeline::{Audit, Missed};
+
+/// Misses, and changed files of one, that are named to people; JSON has all.
+const MOST_NAMED: usize = 5;
+
+/// `audit` in the documents of `run` and `record`.
+#[derive(Debug, Serialize)]
+pub struct AuditJson {
+    /// Tests that ran though the stored rows would have left them out.
+    checked: usize,
+    missed: Vec<MissedJson>,
+}
+
+#[derive(Debug, Serialize)]
+struct MissedJson {
+    id: String,
+    was: &'static str,
+    ran_at: String,
+    is: &'static str,
+    /// Bytes that are not UTF-8 are replaced; absent if not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    changed: Option<Vec<String>>,
+}
+
+impl AuditJson {
+    pub fn new(audit: &Audit) -> AuditJson {
+        let missed = audit.misses.iter().map(|missed| MissedJson {
+            id: missed.test.clone(),
+            was: missed.was.word(),
+            ran_at: missed.ran_at.clone(),
+            is: missed.is.word(),
+            changed: missed.changed.as_ref().map(|paths| {
+                let paths = paths.iter().map(|path| path.to_str_lossy().into_owned());
+                paths.collect()
+            }),
+        });
+        AuditJson {
+            checked: audit.checked,
+            missed: missed.collect(),
+        }
+    }
+}
+
+/// What people should hear of an audit; nothing if none took place.
+pub fn audit_event(audit: &Audit) -> Option<Event> {
+    if audit.checked == 0 {
+        return None;
+    }
+    if audit.misses.is_empty() {
+        return Some(Event::Note {
+            text: format!(
+                "audit: {} that would have been left out ended as before",
+                tests(audit.checked)
+            ),
+        });
+    }
+    let mut hints: Vec<String> = audit.misses.iter().take(MOST_NAMED).map(told).collect();
+    if audit.misses.len() > MOST_NAMED {
+        let more = audit.misses.len() - MOST_NAMED;
+        hints.push(format!("and {more} more: `--json` lists all"));
+    }
+    hints.push(
+        "each is flaky or depends on something that is not seen; from now on it also runs when \
+         one of these files changes; `always-run` in tamis.yml makes it run every time"
+            .to_owned(),
+    );
+    Some(Event::Warning {
+        text: format!(
+            "audit: {} of {} that would have been left out ended otherwise",
+            audit.misses.len(),
+            tests(audit.checked)
+        ),
+        hints,
+    })
+}
+
+fn tests(count: usize) -> String {
+    match count {
+        1 => "1 test".to_owned(),
+        count => format!("{count} tests"),
+    }
+}
+
+fn told(missed: &Missed) -> String {
+    let commit = missed.ran_at.get(..10).unwrap_or(&missed.ran_at);
+    let changed = match &missed.changed {
+        None => "what changed since is not known".to_owned(),
+        Some(paths) if paths.is_empty() => "no file changed since".to_owned(),
+        Some(paths) => {
+            let named = paths.iter().take(MOST_NAMED);
+            let named: Vec<String> = named.map(|path| path.to_string()).collect();
+            let more = match paths.len().saturating_sub(MOST_NAMED) {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            format!("since then changed: {}{more}", named.join(", "))
+        }
+    };
+    format!(
+        "{} {} at {commit} and {} now; {changed}",
+        missed.test,
+        missed.was.past(),
+        missed.is.past()
+    )
+}
