@@ -33,6 +33,8 @@ class Project:
     package: str
     requires: list
     args: list
+    # State that is declared to be benign, for the tool `tamis-benign`.
+    benign: list = ()
 
 
 def table():

@@ -147,7 +147,28 @@ class TamisRun(Tamis):
         return Selection(ran & set(base), done.wall, "")
 
 
-TOOLS = {tool.name: tool for tool in (Tamis, TamisRun, Testmon)}
+class TamisBenign(Tamis):
+    """tamis, told which state tests leave behind without another noticing."""
+
+    name = "tamis-benign"
+
+    def prepare(self, tree, out):
+        self.configure(tree)
+        super().prepare(tree, out)
+
+    def select(self, base, timeout):
+        self.configure(self.tree)
+        return super().select(base, timeout)
+
+    def configure(self, tree):
+        exclude = tree / ".git" / "info" / "exclude"
+        if "tamis.yml" not in exclude.read_text():
+            exclude.write_text(exclude.read_text() + "/tamis.yml\n")
+        declared = {"version": 1, "benign-state": list(self.project.benign)}
+        (tree / "tamis.yml").write_text(json.dumps(declared))
+
+
+TOOLS = {tool.name: tool for tool in (Tamis, TamisBenign, TamisRun, Testmon)}
 
 
 def in_broken(test, broken):

@@ -15,7 +15,7 @@ use crate::pipeline::{
 };
 use crate::report::{
     Estimate, Event, Report, RunSummary, SelectionJson, SelectionMode, SelectionSummary,
-    audit_event,
+    audit_event, ties_event,
 };
 use crate::run::{Ended, Output};
 use crate::runners::pytest;
@@ -192,8 +192,8 @@ pub fn tell_session(session: Session, decision: &Decision, report: &Report) -> R
             return Recorded::default();
         }
     };
-    for note in &recorded.notes {
-        report.warning(note.clone());
+    if let Some(event) = ties_event(&recorded.ties, recorded.outcomes.len()) {
+        report.event(event);
     }
     let proven = decision.selection.mode() == Mode::None;
     if !recorded.found_tests && recorded.outcomes.is_empty() && !proven {

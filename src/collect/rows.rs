@@ -55,6 +55,20 @@ pub struct SharedState {
     pub readers: usize,
 }
 
+impl SharedState {
+    /// Of an attribute of a class: its name.
+    pub fn attribute(&self) -> Option<&str> {
+        let (_, name) = self.name.split_once('#')?;
+        name.rsplit_once('.').map(|(_, attribute)| attribute)
+    }
+
+    /// Whether they are the same attribute of two classes, or the same state.
+    pub fn is_like(&self, other: &SharedState) -> bool {
+        self.name == other.name
+            || (self.attribute().is_some() && self.attribute() == other.attribute())
+    }
+}
+
 /// One test as one run saw it.
 #[derive(Clone, Debug)]
 pub struct CollectedRow {

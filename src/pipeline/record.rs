@@ -36,7 +36,8 @@ pub struct Recorded {
     pub found_tests: bool,
     /// How the tests ended that would have been left out.
     pub audit: Audit,
-    pub notes: Vec<String>,
+    /// State that makes most tests depend on one another.
+    pub ties: Vec<SharedState>,
 }
 
 /// What is recorded.
@@ -82,7 +83,7 @@ pub fn record(project: &Project, store: &FsStore, recording: &Recording<'_>) -> 
         audit: audit(project, recording.before, audited, &collected, holds)?,
         collector: collected.collector.clone(),
         found_tests: collected.items.is_some(),
-        notes: notes_on_state(&collected),
+        ties: ties(&collected),
         outcomes: collected
             .rows
             .iter()
@@ -96,23 +97,20 @@ pub fn record(project: &Project, store: &FsStore, recording: &Recording<'_>) -> 
 }
 
 /// What makes most tests depend on all others: users can do something about it.
-fn notes_on_state(collected: &Collected) -> Vec<String> {
+fn ties(collected: &Collected) -> Vec<SharedState> {
     let tests = collected.rows.len();
-    let binds_most =
-        |state: &&SharedState| state.readers * 2 > tests && state.changers >= MANY_CHANGERS;
-    let found = collected.state.iter().filter(binds_most);
-    found
-        .map(|state| {
-            format!(
-                "{} of {tests} tests use {}, and {} of them leave it changed: each depends on \
-                 all that came before it; if none notices, say so with `benign-state` in tamis.yml",
-                state.readers, state.name, state.changers
-            )
-        })
-        .collect()
+    let is_used_by_most = |state: &&SharedState| state.readers * 2 > tests;
+    let used: Vec<&SharedState> = collected.state.iter().filter(is_used_by_most).collect();
+    let changers = |state: &SharedState| -> usize {
+        let alike = used.iter().filter(|other| other.is_like(state));
+        alike.map(|other| other.changers).sum()
+    };
+    let binding = used.iter().filter(|state| changers(state) >= MANY_CHANGERS);
+    binding.map(|state| SharedState::clone(state)).collect()
 }
 
-/// Fewer tests than that can hardly make others run.
+/// Fewer changes than that, of one state or of many classes' alike, can hardly
+/// make others run.
 const MANY_CHANGERS: usize = 8;
 
 /// Puts the rows of this run and the carried ones together.

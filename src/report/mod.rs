@@ -13,6 +13,7 @@ mod human;
 mod json;
 mod replay;
 mod selection;
+mod ties;
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Mutex, PoisonError};
@@ -24,6 +25,7 @@ pub use event::{Estimate, Event, RunSummary, SelectionMode, SelectionSummary};
 pub use head::{named_references, references_json};
 pub use replay::{ChosenJson, MissJson, PUBLISHED, ReplayJson, RevisionJson, share};
 pub use selection::{EvidenceJson, ReasonJson, SelectionJson, parent_number};
+pub use ties::ties_event;
 
 use crate::error::Error;
 use human::Human;

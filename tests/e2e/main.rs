@@ -8,6 +8,7 @@
 mod agent;
 mod audit;
 mod bad_input;
+mod benign;
 mod beside;
 mod carried;
 mod classify;

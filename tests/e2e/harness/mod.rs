@@ -14,5 +14,5 @@ pub use change::{
     append, delete, env, install, python, rename, replace, symlink, uninstall, unset, write,
 };
 pub use expect::{ALL, Expect, NONE, all_but, between};
-pub use project::{Finished, Outcomes, Project};
+pub use project::{Finished, Outcomes, Project, Run};
 pub use python::{Python, Wanted};

@@ -1,0 +1,86 @@
+//! State that makes most tests depend on one another: what it is, and how to
+//! untie them.
+
+use super::event::Event;
+use crate::collect::SharedState;
+
+/// States that are named one by one; the pattern to paste covers all.
+const MOST_NAMED: usize = 4;
+
+/// What people should hear of the `state` that ties most of `tests` together;
+/// nothing if none does.
+pub fn ties_event(state: &[SharedState], tests: usize) -> Option<Event> {
+    if state.is_empty() {
+        return None;
+    }
+    let named = state.iter().take(MOST_NAMED).map(|state| {
+        format!(
+            "{} is used by {} of {tests} tests, and {} leave it changed",
+            state.name, state.readers, state.changers
+        )
+    });
+    let mut hints: Vec<String> = named.collect();
+    if state.len() > MOST_NAMED {
+        hints.push(format!("and {} more", state.len() - MOST_NAMED));
+    }
+    hints.push(format!(
+        "if no test notices what another left there (the suite passes in any order), say so in \
+         tamis.yml: benign-state: [{}]",
+        patterns(state).join(", ")
+    ));
+    Some(Event::Warning {
+        text: "state that outlives tests makes most of them depend on all that ran before"
+            .to_owned(),
+        hints,
+    })
+}
+
+/// Patterns that name the states, in YAML: one for an attribute that several
+/// classes have, in one file or in several.
+fn patterns(state: &[SharedState]) -> Vec<String> {
+    let path = |state: &SharedState| state.name.split('#').next().map(str::to_owned);
+    let mut patterns: Vec<String> = Vec::new();
+    for one in state {
+        let alike: Vec<&SharedState> = state.iter().filter(|other| other.is_like(one)).collect();
+        let in_one_file = alike.iter().all(|other| path(other) == path(one));
+        let pattern = match (one.attribute(), path(one)) {
+            (Some(attribute), _) if !in_one_file => format!("**#*.{attribute}"),
+            (Some(attribute), Some(path)) if alike.len() > 1 => format!("{path}#*.{attribute}"),
+            _ => one.name.clone(),
+        };
+        let pattern = format!("{pattern:?}");
+        if !patterns.contains(&pattern) {
+            patterns.push(pattern);
+        }
+    }
+    patterns
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn state(name: &str) -> SharedState {
+        SharedState {
+            name: name.to_owned(),
+            changers: 9,
+            readers: 70,
+        }
+    }
+
+    #[test]
+    fn attributes_of_one_name_share_a_pattern() {
+        let names = [
+            "a.py#A.x", "a.py#B.x", "a.py#B.y", "b.py#A.z", "a.py#A.z", "b.py#x",
+        ];
+        let all = names.map(state);
+        let expected = ["a.py#*.x", "a.py#B.y", "**#*.z", "b.py#x"];
+        let quoted = expected.map(|pattern| format!("\"{pattern}\""));
+        assert_eq!(patterns(&all), quoted);
+    }
+
+    #[test]
+    fn without_such_state_nothing_is_told() {
+        assert!(ties_event(&[], 100).is_none());
+    }
+}

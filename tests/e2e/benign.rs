@@ -1,0 +1,72 @@
+//! State that ties tests together: what is told of it, and how a project unties
+//! its tests.
+
+use crate::harness::*;
+
+/// Ten tests that enter something into a registry which all of them look into.
+fn project(python: &Python) -> Project {
+    let mut text = String::from(
+        r#"
+-- registry.py --
+ENTRIES = {}
+
+def enter(name, make):
+    ENTRIES[name] = make()
+    return ENTRIES[name]
+-- makers.py --
+def make0():
+    return 1
+"#,
+    );
+    for at in 1..10 {
+        text += &format!("\ndef make{at}():\n    return 1\n");
+    }
+    for at in 0..10 {
+        text += &format!(
+            "-- test_{at}.py --\nimport makers, registry\n\n\
+             def test():\n    assert registry.enter({at}, makers.make{at}) == 1\n"
+        );
+    }
+    Project::new(python, &text)
+}
+
+fn break_one(project: &mut Project) -> Run {
+    let makers = project.read("makers.py");
+    let broken = makers.replace("def make3():\n    return 1", "def make3():\n    return 2");
+    project.write("makers.py", &broken);
+    project.run()
+}
+
+#[test]
+fn a_recording_names_the_state_and_the_line_that_unties() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut project = project(python);
+        let told = project.run().told();
+        assert!(
+            told.contains("registry.py#ENTRIES is used by 10 of 10 tests"),
+            "{told}"
+        );
+        assert!(
+            told.contains(r#"benign-state: [\"registry.py#ENTRIES\"]"#),
+            "{told}"
+        );
+        let run = break_one(&mut project);
+        assert_eq!(run.outcomes.len(), 10, "{:?}", run.outcomes);
+        assert_eq!(run.code, 1);
+    });
+}
+
+#[test]
+fn declared_state_ties_nothing() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut project = project(python);
+        project.write(
+            "tamis.yml",
+            "version: 1\nbenign-state: [\"registry.py#ENTRIES\"]\n",
+        );
+        assert_eq!(project.run().told(), "");
+        let run = break_one(&mut project);
+        assert_eq!(run.outcomes.keys().collect::<Vec<_>>(), ["test_3.py::test"]);
+        assert_eq!(run.code, 1);
+    });
+}
