@@ -120,7 +120,7 @@ pub fn keep(
     report: &Report,
 ) {
     let is_known = decision.baseline.as_ref().is_some_and(|baseline| {
-        let header = &baseline.matrix.header;
+        let header = baseline.matrix.header();
         header.commit == view.revision().commit.to_string()
             && view.dirty().is_ok_and(|dirty| header.dirty == dirty)
     });

@@ -6,10 +6,12 @@ mod check;
 pub mod format;
 #[cfg(test)]
 pub(crate) mod samples;
+mod table;
 mod unit;
 
 pub use builder::{BuildError, GroupRef, MatrixBuilder, RowFacts, UnitRef};
-pub use format::{MatrixView, Refusal, decode, encode, read_header};
+pub use format::{MatrixView, Refusal, ViewRow, decode, encode, read_header};
+pub use table::Table;
 pub use unit::{Fingerprint, Mode, Unit, UnitKind};
 
 use bstr::BString;

@@ -5,33 +5,23 @@ use rustc_hash::FxHashSet;
 
 use crate::fingerprint::{Facts, UNTRACKED, Value, split};
 use crate::history::Delta;
-use crate::matrix::{Fingerprint, Matrix, Unit, UnitKind};
+use crate::matrix::{Fingerprint, MatrixView, UnitId, UnitKind};
 use crate::runners::pytest;
 use crate::select::Differences;
 
 /// Compares every unit of `matrix` whose value may have changed. `delta` is
 /// what changed between the matrix's state and that of `facts`; without it
 /// every unit is compared.
-pub fn differences(matrix: &Matrix, delta: Option<&Delta>, facts: &Facts<'_>) -> Differences {
-    let touched = delta.map(|delta| Touched::new(delta, facts.view().is_work()));
+pub fn differences(
+    matrix: &MatrixView,
+    delta: Option<&Delta>,
+    facts: &Facts<'_>,
+) -> Differences {
     let mut found = Differences::default();
-    // Units are sorted: those of one path are neighbours.
-    let mut last: Option<(&BStr, bool)> = None;
-    for (id, (unit, recorded)) in matrix.units.iter().enumerate() {
-        let may_differ = match &touched {
-            None => true,
-            Some(touched) => match (unit.kind, last) {
-                (_, Some((path, answer))) if is_source(unit) && path == unit.path() => answer,
-                _ => touched.may_change(unit, *recorded),
-            },
-        };
-        last = is_source(unit).then_some((unit.path(), may_differ));
-        if !may_differ {
-            continue;
-        }
-        let id = id as u32;
-        match facts.value(unit) {
-            Value::Known(now) if now == *recorded => {}
+    for id in candidates(matrix, delta, facts.view().is_work()) {
+        let recorded = matrix.fingerprint(id);
+        match facts.value(&matrix.unit(id)) {
+            Value::Known(now) if now == recorded => {}
             Value::Known(now) => {
                 found.changed.insert(id, now);
             }
@@ -44,14 +34,28 @@ pub fn differences(matrix: &Matrix, delta: Option<&Delta>, facts: &Facts<'_>) ->
     found
 }
 
-/// Whether the content of one source file alone decides what `unit` is worth.
-fn is_source(unit: &Unit) -> bool {
-    matches!(unit.kind, UnitKind::Code | UnitKind::Binding)
+/// The units that may have another value at the other end of `delta`,
+/// ascending.
+fn candidates(matrix: &MatrixView, delta: Option<&Delta>, on_disk: bool) -> Vec<UnitId> {
+    let Some(delta) = delta else {
+        return (0..matrix.units() as UnitId).collect();
+    };
+    let touched = Touched::new(delta, on_disk);
+    // Most units are of source files, and there are many of each.
+    let of_paths: Vec<bool> = matrix.paths().map(|path| touched.touches(path)).collect();
+    let mut candidates = Vec::new();
+    for kind in UnitKind::ALL {
+        let units = matrix.units_of_kind(kind);
+        candidates.extend(units.filter(|id| {
+            of_paths[matrix.path_index(*id)] || touched.may_change(matrix, kind, *id)
+        }));
+    }
+    candidates
 }
 
 /// A delta, with the directories above each changed path.
 struct Touched<'a> {
-    delta: &'a Delta,
+    paths: FxHashSet<&'a [u8]>,
     above: FxHashSet<&'a [u8]>,
     /// For each changed path and each directory above it: the directory, and
     /// up to its first dot the name there that leads to the path.
@@ -77,22 +81,29 @@ impl<'a> Touched<'a> {
             }
         }
         Touched {
-            delta,
+            paths: delta.paths.iter().map(|path| path.as_bytes()).collect(),
             above,
             stems,
             on_disk,
         }
     }
 
-    /// Whether `unit` can have another value at the other end of the delta.
-    /// What no commit holds is always compared.
-    fn may_change(&self, unit: &Unit, recorded: Fingerprint) -> bool {
-        match unit.kind {
+    /// Whether a unit whose path the delta does not touch can have another
+    /// value at its other end. What no commit holds is always compared.
+    fn may_change(&self, matrix: &MatrixView, kind: UnitKind, id: UnitId) -> bool {
+        let path = matrix.path(id);
+        let is_missing = || matrix.fingerprint(id) == Fingerprint::MISSING;
+        match kind {
             UnitKind::Dist | UnitKind::Runtime | UnitKind::Env | UnitKind::Class => true,
-            UnitKind::Config if unit.path.is_empty() => true,
-            _ if unit.is_outside() || unit.name == UNTRACKED => true,
+            UnitKind::Config if path.is_empty() => true,
+            _ if path.starts_with(b"/") => true,
+            UnitKind::File | UnitKind::Exists | UnitKind::Dir
+                if matrix.is_named(id, UNTRACKED) =>
+            {
+                true
+            }
             UnitKind::File | UnitKind::Exists | UnitKind::Config
-                if self.on_disk && recorded == Fingerprint::MISSING =>
+                if self.on_disk && is_missing() =>
             {
                 true
             }
@@ -100,21 +111,32 @@ impl<'a> Touched<'a> {
             | UnitKind::Code
             | UnitKind::Skeleton
             | UnitKind::Binding
-            | UnitKind::Effects => self.touches(unit.path()),
+            | UnitKind::Effects
+            | UnitKind::Exists
+            | UnitKind::Dir => false,
             UnitKind::Config => {
-                pytest::config_files(unit.path()).any(|file| self.touches(file.as_bstr()))
+                pytest::config_files(path).any(|file| self.touches(file.as_bstr()))
             }
-            UnitKind::Exists => self.touches(unit.path()) || self.is_above(unit.path()),
-            UnitKind::Dir => self.touches(unit.path()) || self.is_above(unit.path()),
             UnitKind::Lookup => {
-                let (dir, stem) = split(unit.path());
-                self.delta.replaces(dir) || self.stems.contains(&(dir.as_bytes(), stem.as_bytes()))
+                let (dir, stem) = split(path);
+                self.replaces(dir) || self.stems.contains(&(dir.as_bytes(), stem.as_bytes()))
             }
         }
     }
 
+    /// [`Delta::touches`], without a search for each question.
     fn touches(&self, path: &BStr) -> bool {
-        self.delta.touches(path)
+        match path.is_empty() {
+            true => !self.paths.is_empty(),
+            false => self.is_above(path) || self.replaces(path),
+        }
+    }
+
+    /// [`Delta::replaces`].
+    fn replaces(&self, path: &BStr) -> bool {
+        let path = path.as_bytes();
+        let mut above = path.find_iter("/").map(|at| &path[..at]);
+        self.paths.contains(path) || above.any(|above| self.paths.contains(above))
     }
 
     fn is_above(&self, dir: &BStr) -> bool {

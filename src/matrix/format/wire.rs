@@ -143,9 +143,7 @@ impl<'a> Reader<'a> {
     /// none unless `continues`.
     pub(crate) fn next_text(&mut self, text: &mut Vec<u8>, continues: bool) -> Result<(), Refusal> {
         let before = if continues { text.len() } else { 0 };
-        let shared = self.below(before + 1, "a shared prefix")?;
-        let rest = self.varint()?;
-        let rest = self.take(usize::try_from(rest).map_err(|_| short())?)?;
+        let (shared, rest) = self.text_parts(before)?;
         text.truncate(shared);
         text.extend_from_slice(rest);
         Ok(())
@@ -221,12 +219,13 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Passes over a text that [`put_text`] wrote.
-    pub(crate) fn skip_text(&mut self) -> Result<(), Refusal> {
-        self.varint()?;
+    /// A text that [`put_text`] wrote after one of `before` bytes: how many of
+    /// them it shares, and the rest.
+    pub(crate) fn text_parts(&mut self, before: usize) -> Result<(usize, &'a [u8]), Refusal> {
+        let shared = self.below(before + 1, "a shared prefix")?;
         let rest = self.varint()?;
-        self.take(usize::try_from(rest).map_err(|_| short())?)?;
-        Ok(())
+        let rest = self.take(usize::try_from(rest).map_err(|_| short())?)?;
+        Ok((shared, rest))
     }
 
     /// How far it has read.
@@ -242,9 +241,7 @@ impl<'a> Reader<'a> {
         before: std::ops::Range<usize>,
         most: usize,
     ) -> Result<(), Refusal> {
-        let shared = self.below(before.len() + 1, "a shared prefix")?;
-        let rest = self.varint()?;
-        let rest = self.take(usize::try_from(rest).map_err(|_| short())?)?;
+        let (shared, rest) = self.text_parts(before.len())?;
         if flat.len() + shared + rest.len() > most {
             return Err(Refusal::malformed("texts are longer than declared"));
         }
