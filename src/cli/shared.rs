@@ -228,7 +228,7 @@ pub fn decide_at(
     let repository = &project.repository;
     let view = match head {
         Some(rev) => repository.tree_view(&repository.resolve(rev)?)?,
-        None => repository.work_view()?,
+        None => repository.begin_work_view()?,
     };
     let baseline = match baseline {
         Some(rev) => Some(repository.resolve(rev)?.commit),
@@ -249,6 +249,7 @@ pub fn decide_at(
             ..Request::default()
         },
     )?;
+    view.settle()?;
     if strict && let Some(trouble) = first_trouble(&decision) {
         return Err(
             Error::store(trouble).with_hint("without --strict more tests would be selected")

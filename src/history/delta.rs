@@ -74,7 +74,7 @@ impl Repository {
             .iter()
             .map(|(path, fingerprint)| (path, *fingerprint))
             .collect();
-        let dirty_now = to.changed_paths();
+        let dirty_now = to.changed_paths()?;
         for path in dirty_before.keys().copied().chain(&dirty_now) {
             let before = match (dirty_before.get(path), changes.get(path)) {
                 (Some(dirty), _) => Some(*dirty),

@@ -68,8 +68,14 @@ pub fn find_baseline(
         let header = &found.1;
         if wanted(header) {
             by_commit.entry(&header.commit).or_default().push(found);
-            if header.tree == tree && header.dirty == view.dirty()? {
-                same.push(found);
+            if header.tree == tree {
+                if same.is_empty() {
+                    // Most likely the one: read while the disk is looked at.
+                    let _ = shelf.load(&found.0);
+                }
+                if header.dirty == view.dirty()? {
+                    same.push(found);
+                }
             }
         }
     }

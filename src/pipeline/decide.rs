@@ -156,6 +156,7 @@ pub fn decide_on(
         ));
     }
     let delta = delta_to(project, baseline.matrix.header(), view, &mut decision.notes);
+    view.settle()?;
     if let Some(pattern) = project.runs_all(delta.as_ref()) {
         decision.all(request.strategy, pattern);
         decision.baseline = Some(baseline);
