@@ -73,10 +73,7 @@ pub(super) fn tracked(
     })
 }
 
-fn committed_paths(
-    repository: &Repository,
-    commit: TreeId,
-) -> Result<FxHashMap<BString, Stored>> {
+fn committed_paths(repository: &Repository, commit: TreeId) -> Result<FxHashMap<BString, Stored>> {
     let mut paths = FxHashMap::default();
     repository.each_path(commit.0, &mut Vec::new(), &mut |path, stored| {
         paths.insert(path.to_owned(), stored);

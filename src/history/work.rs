@@ -159,7 +159,8 @@ impl View {
             return self.blob(Stored { id: blob, mode });
         }
         let indexed = work.index().blob(path);
-        work.tracked.filters
+        work.tracked
+            .filters
             .read(&self.repository, path, &place, mode, indexed)
             .map(|(content, _)| Some(content))
     }

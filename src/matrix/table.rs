@@ -12,8 +12,9 @@ pub trait Table {
 
     fn unit(&self, id: UnitId) -> (Unit, Fingerprint);
 
-    /// Calls `see` with the units of each set, in the order of the sets.
-    fn each_set(&self, see: impl FnMut(&[UnitId]));
+    /// Calls `see` for each set, in their order, with the number of its units
+    /// and with those that are among `wanted`, which is ascending.
+    fn each_set(&self, wanted: &[UnitId], see: impl FnMut(usize, &[UnitId]));
 
     /// How many rows there are.
     fn rows(&self) -> usize;
@@ -34,8 +35,12 @@ impl Table for Matrix {
         self.units[id as usize].clone()
     }
 
-    fn each_set(&self, mut see: impl FnMut(&[UnitId])) {
-        self.sets.iter().for_each(|set| see(set));
+    fn each_set(&self, wanted: &[UnitId], mut see: impl FnMut(usize, &[UnitId])) {
+        for set in &self.sets {
+            let among = set.iter().copied();
+            let among = among.filter(|id| wanted.binary_search(id).is_ok());
+            see(set.len(), &among.collect::<Vec<_>>());
+        }
     }
 
     fn rows(&self) -> usize {

@@ -313,7 +313,9 @@ fn probe_units(request: &Request<'_>, matrix: &MatrixView, decision: &mut Decisi
     };
     let known = &decision.probe.values;
     let probed = [UnitKind::Dist, UnitKind::Runtime, UnitKind::Env];
-    let units = probed.into_iter().flat_map(|kind| matrix.units_of_kind(kind));
+    let units = probed
+        .into_iter()
+        .flat_map(|kind| matrix.units_of_kind(kind));
     let unknown: Vec<Unit> = units
         .map(|id| matrix.unit(id))
         .filter(|unit| !known.contains_key(&(unit.kind, unit.name.clone())))

@@ -262,13 +262,14 @@ fn total<'r>(results: impl Iterator<Item = &'r TestResult>) -> f64 {
 fn results(matrix: &MatrixView) -> BTreeMap<&str, TestResult> {
     let rows = (0..matrix.rows()).map(|row| matrix.row(row));
     let tests = rows.filter(|row| row.test != COLLECTION);
-    tests.map(|row| {
-        let result = TestResult {
-            outcome: row.outcome,
-            seconds: f64::from(row.duration_ms) / 1e3,
-            ran: row.selected,
-        };
-        (row.test, result)
-    })
-    .collect()
+    tests
+        .map(|row| {
+            let result = TestResult {
+                outcome: row.outcome,
+                seconds: f64::from(row.duration_ms) / 1e3,
+                ran: row.selected,
+            };
+            (row.test, result)
+        })
+        .collect()
 }

@@ -256,7 +256,6 @@ impl Selection {
         (all, selected)
     }
 
-
     /// Why the selection is of its mode, in one line.
     pub fn reason(&self) -> String {
         if let Some(why) = &self.all_because {

@@ -35,7 +35,9 @@ struct SetState {
 pub fn tts(matrix: &impl Table, name: &str, differences: &Differences) -> Vec<Verdict> {
     let differing = Differing::new(matrix.units(), differences);
     let mut states: Vec<SetState> = Vec::new();
-    matrix.each_set(|set| states.push(SetState::of(set, &differing)));
+    matrix.each_set(&differing.ids(), |units, set| {
+        states.push(SetState::of(units, set, &differing));
+    });
     let mut shared = Shared::new(matrix, name);
     (0..matrix.rows())
         .map(|row| shared.verdict(&matrix.row(row), &states, differences))
@@ -80,12 +82,20 @@ impl Differing {
         }
         Differing(of_units)
     }
+
+    /// All that are not the same, ascending.
+    fn ids(&self) -> Vec<UnitId> {
+        let all = (0..).zip(&self.0);
+        let differing = all.filter(|(_, became)| !matches!(became, Became::Same));
+        differing.map(|(id, _)| id).collect()
+    }
 }
 
 impl SetState {
-    fn of(set: &[UnitId], differing: &Differing) -> SetState {
+    /// `set`: those of its `units` units that are not the same.
+    fn of(units: usize, set: &[UnitId], differing: &Differing) -> SetState {
         let mut state = SetState {
-            units: set.len(),
+            units,
             ..SetState::default()
         };
         for unit in set {

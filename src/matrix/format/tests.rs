@@ -116,8 +116,25 @@ proptest! {
             len => picks.iter().map(|pick| pick.index(len) as UnitId).collect(),
         };
         let mut sets = Vec::new();
-        view.each_set(|set| sets.push(set.to_vec()));
+        let all: Vec<UnitId> = (0..matrix.units.len() as UnitId).collect();
+        view.each_set(&all, |_, set| sets.push(set.to_vec()));
         prop_assert_eq!(&sets, &matrix.sets);
+        let some: Vec<UnitId> = all.iter().copied().filter(|id| id % 3 == 1).collect();
+        let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+        view.each_set(&some, |len, set| ours.push((len, set.to_vec())));
+        matrix.each_set(&some, |len, set| theirs.push((len, set.to_vec())));
+        prop_assert_eq!(ours, theirs);
+        for unit in matrix.units.iter().map(|(unit, _)| unit) {
+            let dir = unit.path.split(|byte| *byte == b'/').next().unwrap_or_default();
+            let beneath = |path: &[u8]| {
+                path == dir || path.strip_prefix(dir).is_some_and(|rest| rest.starts_with(b"/"))
+            };
+            let here: Vec<usize> = (0..).zip(view.paths())
+                .filter(|(_, path)| beneath(path))
+                .map(|(index, _)| index)
+                .collect();
+            prop_assert_eq!(view.paths_at(dir).collect::<Vec<_>>(), here);
+        }
         let no_such = Unit::new(UnitKind::File, "no such path", "");
         prop_assert_eq!(view.find(&no_such), None);
         let hits = view.rows_with(&changed);

@@ -111,7 +111,7 @@ impl MatrixView {
     }
 
     /// The distinct paths of all units, ascending.
-    pub fn paths(&self) -> impl Iterator<Item = &BStr> {
+    pub fn paths(&self) -> impl ExactSizeIterator<Item = &BStr> {
         (0..self.paths.len()).map(|index| self.paths.get(index).as_bstr())
     }
 
@@ -148,8 +148,25 @@ impl MatrixView {
 
     /// Whether this is the name of a unit.
     pub fn is_named(&self, id: UnitId, name: &str) -> bool {
-        let first = self.units.at_path(self.kind(id), self.units.paths[id as usize]);
+        let first = self
+            .units
+            .at_path(self.kind(id), self.units.paths[id as usize]);
         self.names.get(first.start, id) == name
+    }
+
+    /// The indices of `path`, if some unit is there, and of the paths beneath
+    /// it, into [`MatrixView::paths`].
+    pub fn paths_at(&self, path: &[u8]) -> impl Iterator<Item = usize> {
+        let below = [path, b"/"].concat();
+        let first = self.paths.first_from(&below);
+        let beneath = (first..self.paths.len())
+            .take_while(move |index| self.paths.get(*index).starts_with(&below));
+        self.paths.find(path).into_iter().chain(beneath)
+    }
+
+    /// The index of `path` into [`MatrixView::paths`], if some unit is there.
+    pub fn path_named(&self, path: &[u8]) -> Option<usize> {
+        self.paths.find(path)
     }
 
     /// The index of a unit's path into [`MatrixView::paths`].
@@ -207,8 +224,14 @@ impl MatrixView {
         changed.sort_unstable();
         changed.dedup();
         let sets = 0..self.sets.starts.len() as SetId;
-        let of_sets: Vec<Option<UnitId>> =
-            sets.map(|set| self.sets.first_of(set, &changed)).collect();
+        let first_of = |set| {
+            let mut first = None;
+            self.sets.among(set, &changed, |id| {
+                first.get_or_insert(id);
+            });
+            first
+        };
+        let of_sets: Vec<Option<UnitId>> = sets.map(first_of).collect();
         let of_lists: Vec<Option<UnitId>> = (0..self.rows.lists() as u32)
             .map(|list| {
                 let sets = self.rows.list(list).iter();
@@ -244,12 +267,12 @@ impl Table for MatrixView {
         (self.unit(id), self.fingerprint(id))
     }
 
-    fn each_set(&self, mut see: impl FnMut(&[UnitId])) {
+    fn each_set(&self, wanted: &[UnitId], mut see: impl FnMut(usize, &[UnitId])) {
         let mut ids = Vec::new();
         for set in 0..self.sets.starts.len() as SetId {
             ids.clear();
-            self.sets.each(set, |id| ids.push(id));
-            see(&ids);
+            let len = self.sets.among(set, wanted, |id| ids.push(id));
+            see(len, &ids);
         }
     }
 
@@ -280,7 +303,7 @@ impl Sets {
         let mut pairs = 0;
         for _ in 0..prefix.counts.sets {
             starts.push(reader.position() as u32);
-            pairs += reader.ids(bound, |_| ())? as u64;
+            pairs += reader.ids_among(bound, &[], |_| ())? as u64;
         }
         reader.finish()?;
         match pairs == prefix.counts.pairs {
@@ -304,11 +327,12 @@ impl Sets {
         debug_assert!(read.is_ok(), "checked when it was opened");
     }
 
-    /// The first of `wanted`, which is ascending, in a set.
-    fn first_of(&self, set: SetId, wanted: &[UnitId]) -> Option<UnitId> {
-        let read = self.reader(set).first_of(wanted);
+    /// Calls `found` with each of `wanted`, which is ascending, that is in a
+    /// set; returns how many ids the set has.
+    fn among(&self, set: SetId, wanted: &[UnitId], found: impl FnMut(UnitId)) -> usize {
+        let read = self.reader(set).ids_among(self.bound, wanted, found);
         debug_assert!(read.is_ok(), "checked when it was opened");
-        read.ok().and_then(|(_, first)| first)
+        read.unwrap_or_default()
     }
 }
 
@@ -343,7 +367,9 @@ impl Names {
         }
         reader.finish()?;
         if total != prefix.counts.name_bytes {
-            return Err(Refusal::malformed("names have another length than declared"));
+            return Err(Refusal::malformed(
+                "names have another length than declared",
+            ));
         }
         if !is_ascii {
             // Only whole names can be told to be UTF-8.
