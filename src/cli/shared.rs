@@ -143,7 +143,7 @@ pub fn keep(
     report: &Report,
 ) {
     let is_known = decision.baseline.as_ref().is_some_and(|baseline| {
-        let header = &baseline.matrix.header;
+        let header = baseline.matrix.header();
         header.commit == view.revision().commit.to_string()
             && view.dirty().is_ok_and(|dirty| header.dirty == dirty)
     });
@@ -252,7 +252,7 @@ pub fn decide_at(
     let repository = &project.repository;
     let view = match head {
         Some(rev) => repository.tree_view(&repository.resolve(rev)?)?,
-        None => repository.work_view()?,
+        None => repository.begin_work_view()?,
     };
     let baseline = match baseline {
         Some(rev) => Some(repository.resolve(rev)?.commit),
@@ -273,6 +273,7 @@ pub fn decide_at(
             ..Request::default()
         },
     )?;
+    view.settle()?;
     if strict && let Some(trouble) = first_trouble(&decision) {
         return Err(
             Error::store(trouble).with_hint("without --strict more tests would be selected")

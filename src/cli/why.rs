@@ -112,7 +112,7 @@ fn causes_of(
 fn matrix_named<'d>(decision: &'d Decision, name: &str) -> Option<&'d Matrix> {
     let mut all = decision.baseline.iter().chain(&decision.others);
     let found = all.find(|known| known.name.to_string() == name);
-    found.map(|baseline| &*baseline.matrix)
+    found.and_then(|baseline| baseline.matrix.whole().ok())
 }
 
 /// A test that nobody knows runs as new; say what the nearest known one is.

@@ -8,7 +8,7 @@ use super::objects::{Found, ObjectId, TreeItem};
 use super::repository::Repository;
 use super::view::{Entry, View};
 use super::{Result, Revision, TreeId};
-use crate::matrix::Fingerprint;
+use crate::matrix::{Fingerprint, Mode};
 
 /// The paths whose content or mode may differ between two states.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -17,6 +17,10 @@ pub struct Delta {
     /// paths. All tracked paths that differ are here, and the untracked ones
     /// that the two states' lists name; not ignored files.
     pub paths: BTreeSet<BString>,
+    /// Those of them that are a plain file at both ends, so that only the
+    /// content can differ: of names and directories nothing changed there.
+    /// Not all of them need be here.
+    pub edited: BTreeSet<BString>,
 }
 
 impl Delta {
@@ -69,13 +73,19 @@ impl Repository {
         let to_tree = to.revision().tree;
         self.tree_changes(from.tree.0, to_tree.0, &mut Vec::new(), &mut changes)?;
         let mut paths: BTreeSet<BString> = changes.keys().cloned().collect();
+        let is_edit = |(_, sides): &(&BString, &(Fingerprint, Fingerprint))| {
+            is_plain_file(sides.0) && is_plain_file(sides.1)
+        };
+        let edited = changes.iter().filter(is_edit);
+        let mut edited: BTreeSet<BString> = edited.map(|(path, _)| path.clone()).collect();
 
         let dirty_before: BTreeMap<&BString, Fingerprint> = from_dirty
             .iter()
             .map(|(path, fingerprint)| (path, *fingerprint))
             .collect();
-        let dirty_now = to.changed_paths();
+        let dirty_now = to.changed_paths()?;
         for path in dirty_before.keys().copied().chain(&dirty_now) {
+            edited.remove(path);
             let before = match (dirty_before.get(path), changes.get(path)) {
                 (Some(dirty), _) => Some(*dirty),
                 (None, Some((before, _))) => Some(*before),
@@ -92,7 +102,7 @@ impl Repository {
                 paths.insert(path.clone());
             }
         }
-        Ok(Delta { paths })
+        Ok(Delta { paths, edited })
     }
 
     /// The fingerprint of `path` in a tree; `None` if that cannot be told.
@@ -168,6 +178,13 @@ impl Repository {
             }),
         }
     }
+}
+
+/// Whether a path with this fingerprint is a file, and no link or submodule.
+fn is_plain_file(stored: Fingerprint) -> bool {
+    [Mode::Regular, Mode::Executable]
+        .map(|mode| mode as u8)
+        .contains(&stored.0[15])
 }
 
 fn same(old: Option<&TreeItem>, new: Option<&TreeItem>) -> bool {

@@ -4,8 +4,8 @@
 use std::fs::Metadata;
 
 use bstr::BString;
-use rustc_hash::FxHashMap;
 
+use super::index_file;
 use super::objects::{ObjectId, Stored, mode_of, object_id};
 use super::repository::Repository;
 use super::{HistoryError, HistoryErrorKind, Result};
@@ -30,7 +30,10 @@ pub(super) struct IndexItem {
 
 /// The index of a work tree.
 pub(super) struct Index {
-    items: FxHashMap<BString, IndexItem>,
+    /// Sorted by path; each path once.
+    items: Vec<(BString, IndexItem)>,
+    /// The tree that all items together make, if that is known.
+    tree: Option<ObjectId>,
     rules: StatRules,
 }
 
@@ -56,38 +59,12 @@ struct StatRules {
 impl Index {
     /// Reads the index; a missing one is empty.
     pub fn read(repository: &Repository) -> Result<Index> {
-        let unreadable = |error: git2::Error| unreadable(repository, &error);
         let git = repository.git();
-        let mut index = git.index().map_err(unreadable)?;
-        // The time is taken before the content: too old errs on the safe side.
-        let written = index
-            .path()
-            .and_then(|path| std::fs::metadata(path).ok())
-            .and_then(|metadata| modified(&metadata));
-        index.read(false).map_err(unreadable)?;
-
-        let mut items = FxHashMap::default();
-        items.reserve(index.len());
-        for entry in index.iter() {
-            let Some(mode) = mode_of(entry.mode) else {
-                continue;
-            };
-            let stage = (entry.flags >> STAGE_SHIFT) & STAGE_MASK;
-            let item = IndexItem {
-                stored: Stored {
-                    id: object_id(entry.id),
-                    mode,
-                },
-                is_skipped: git2::IndexEntryExtendedFlag::from_bits_truncate(entry.flags_extended)
-                    .is_skip_worktree(),
-                stat: (stage == 0).then(|| Stat::of_entry(&entry)),
-            };
-            let path = BString::from(entry.path);
-            // Of a conflict's versions ours stands for the path, as in git.
-            if stage == 0 || stage == OURS || !items.contains_key(&path) {
-                items.insert(path, item);
-            }
-        }
+        let ours = read_file(repository);
+        let (items, tree, written) = match ours {
+            Some(read) => read,
+            None => read_by_libgit2(repository)?,
+        };
         // An object that stands in for another: what was checked out is not
         // what the index names, so nothing is believed without being hashed.
         let has_replacements = git
@@ -95,6 +72,7 @@ impl Index {
             .is_ok_and(|mut names| names.next().is_some());
         Ok(Index {
             items,
+            tree,
             rules: StatRules {
                 trusts_ctime: repository.switch("core.trustctime", true),
                 is_minimal: git
@@ -107,11 +85,19 @@ impl Index {
     }
 
     pub fn get(&self, path: &[u8]) -> Option<&IndexItem> {
-        self.items.get(bstr::BStr::new(path))
+        let compare = |(known, _): &(BString, IndexItem)| known.as_slice().cmp(path);
+        let at = self.items.binary_search_by(compare).ok()?;
+        Some(&self.items[at].1)
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = (&BString, &IndexItem)> {
-        self.items.iter()
+    /// Sorted by path.
+    pub fn items(&self) -> &[(BString, IndexItem)] {
+        &self.items
+    }
+
+    /// Whether the index is known to hold exactly what the tree does.
+    pub fn is_tree(&self, tree: ObjectId) -> bool {
+        self.tree == Some(tree)
     }
 
     /// The blob that the index has for `path`.
@@ -129,6 +115,92 @@ impl Index {
             _ => false,
         }
     }
+}
+
+/// Items, tree, and when the index was written.
+type Read = (Vec<(BString, IndexItem)>, Option<ObjectId>, Option<i128>);
+
+/// Reads the index of git's own format; `None` if libgit2 has to.
+fn read_file(repository: &Repository) -> Option<Read> {
+    if std::env::var_os("GIT_INDEX_FILE").is_some() {
+        return None;
+    }
+    let path = repository.git().path().join("index");
+    // The time is taken before the content: too old errs on the safe side.
+    let written = std::fs::metadata(&path).ok().as_ref().and_then(modified);
+    let bytes = std::fs::read(&path).ok()?;
+    let file = index_file::parse(&bytes)?;
+    let mut items: Vec<(BString, IndexItem)> = Vec::with_capacity(file.entries.len());
+    for entry in &file.entries {
+        let Some(mode) = mode_of(entry.mode) else {
+            continue;
+        };
+        let stage = stage_of(entry.flags);
+        let item = IndexItem {
+            stored: Stored { id: entry.id, mode },
+            is_skipped: is_skipped(entry.extended),
+            stat: (stage == 0).then_some(Stat {
+                ctime: entry.ctime,
+                mtime: entry.mtime,
+                ino: entry.ino,
+                uid: entry.uid,
+                gid: entry.gid,
+                size: entry.size,
+            }),
+        };
+        add_item(&mut items, entry.path, stage, item);
+    }
+    Some((items, file.tree, written))
+}
+
+fn read_by_libgit2(repository: &Repository) -> Result<Read> {
+    let unreadable = |error: git2::Error| unreadable(repository, &error);
+    let mut index = repository.git().index().map_err(unreadable)?;
+    let written = index
+        .path()
+        .and_then(|path| std::fs::metadata(path).ok())
+        .and_then(|metadata| modified(&metadata));
+    index.read(false).map_err(unreadable)?;
+    let mut entries: Vec<git2::IndexEntry> = index.iter().collect();
+    entries.sort_by(|a, b| a.path.cmp(&b.path));
+    let mut items = Vec::with_capacity(entries.len());
+    for entry in entries {
+        let Some(mode) = mode_of(entry.mode) else {
+            continue;
+        };
+        let stage = stage_of(entry.flags);
+        let item = IndexItem {
+            stored: Stored {
+                id: object_id(entry.id),
+                mode,
+            },
+            is_skipped: is_skipped(entry.flags_extended),
+            stat: (stage == 0).then(|| Stat::of_entry(&entry)),
+        };
+        add_item(&mut items, &entry.path, stage, item);
+    }
+    Ok((items, None, written))
+}
+
+/// Adds an item, which is not before the last one. Of a conflict's versions
+/// ours stands for the path, as in git.
+fn add_item(items: &mut Vec<(BString, IndexItem)>, path: &[u8], stage: u16, item: IndexItem) {
+    match items.last_mut() {
+        Some((last, known)) if last == path => {
+            if stage == 0 || stage == OURS {
+                *known = item;
+            }
+        }
+        _ => items.push((path.into(), item)),
+    }
+}
+
+fn stage_of(flags: u16) -> u16 {
+    (flags >> STAGE_SHIFT) & STAGE_MASK
+}
+
+fn is_skipped(extended_flags: u16) -> bool {
+    git2::IndexEntryExtendedFlag::from_bits_truncate(extended_flags).is_skip_worktree()
 }
 
 impl StatRules {

@@ -17,12 +17,14 @@ mod filters;
 mod graph;
 mod ids;
 mod index;
+mod index_file;
 mod kind;
 mod log;
 mod objects;
 mod repository;
 mod scan;
 mod scratch;
+mod sweep;
 mod view;
 mod work;
 

@@ -1,11 +1,12 @@
-//! One pass over the work tree: what differs from the commit.
+//! One pass over the work tree: what differs from the commit. A sweep of the
+//! disk comes before it (`sweep.rs`), and leaves it what is not as committed.
 //!
 //! What counts is what lies on disk, since that is what tests read. The index
 //! only saves hashing and says what is tracked; whether a change is staged
 //! makes no difference, and `assume-unchanged` is not believed.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{DirEntry, Metadata};
+use std::fs::Metadata;
 use std::path::Path;
 use std::rc::Rc;
 
@@ -16,6 +17,7 @@ use super::filters::{DiskFile, Filters};
 use super::index::Index;
 use super::objects::Stored;
 use super::repository::Repository;
+use super::sweep::{Sweep, Tracked};
 use super::view::View;
 use super::{HistoryError, HistoryErrorKind, Result, TreeId};
 use crate::matrix::Mode;
@@ -42,73 +44,59 @@ pub(super) struct Scan {
     pub submodules: BTreeMap<BString, Rc<View>>,
 }
 
-/// A path of the commit or the index.
-struct Tracked {
-    committed: Option<Stored>,
-    is_seen: bool,
-}
-
 struct Walk<'a> {
     repository: &'a Repository,
-    filters: &'a Filters,
-    index: &'a Index,
-    tracked: FxHashMap<BString, Tracked>,
-    /// The directories above tracked paths.
+    tracked: &'a Tracked,
     dirs: FxHashSet<BString>,
+    /// For each item of the index whether it was met.
+    is_seen: Vec<bool>,
+    /// Paths of the commit alone that were met.
+    seen: FxHashSet<BString>,
     found: Scan,
 }
 
-/// Compares the work tree with `commit`.
-pub(super) fn scan(
+/// What git knows of the work tree, to compare it with `commit`.
+pub(super) fn tracked(
     repository: &Repository,
-    filters: &Filters,
-    index: &Index,
+    filters: Filters,
     commit: TreeId,
-) -> Result<Scan> {
-    let mut walk = Walk {
-        repository,
+) -> Result<Tracked> {
+    let index = Index::read(repository)?;
+    let committed = match index.is_tree(commit.0) {
+        true => None,
+        false => Some(committed_paths(repository, commit)?),
+    };
+    Ok(Tracked {
         filters,
         index,
-        tracked: tracked_paths(repository, index, commit)?,
-        dirs: FxHashSet::default(),
+        committed,
+    })
+}
+
+fn committed_paths(repository: &Repository, commit: TreeId) -> Result<FxHashMap<BString, Stored>> {
+    let mut paths = FxHashMap::default();
+    repository.each_path(commit.0, &mut Vec::new(), &mut |path, stored| {
+        paths.insert(path.to_owned(), stored);
+    })?;
+    Ok(paths)
+}
+
+/// Compares the work tree with the commit, beginning with what a sweep found.
+pub(super) fn scan(repository: &Repository, tracked: &Tracked, sweep: Sweep) -> Result<Scan> {
+    let mut walk = Walk {
+        repository,
+        tracked,
+        dirs: sweep.dirs,
+        is_seen: sweep.is_same,
+        seen: FxHashSet::default(),
         found: Scan::default(),
     };
-    for path in walk.tracked.keys() {
-        add_parents(path, &mut walk.dirs);
+    for (mut path, is_dir) in sweep.others {
+        let place = repository.on_disk(&path);
+        walk.entry(&mut path, &place, is_dir)?;
     }
-    walk.directory(&mut BString::default(), repository.root(), true)?;
     walk.unseen();
     Ok(walk.found)
-}
-
-fn tracked_paths(
-    repository: &Repository,
-    index: &Index,
-    commit: TreeId,
-) -> Result<FxHashMap<BString, Tracked>> {
-    let mut tracked = FxHashMap::default();
-    repository.each_path(commit.0, &mut Vec::new(), &mut |path, stored| {
-        let committed = Some(stored);
-        let is_seen = false;
-        tracked.insert(path.to_owned(), Tracked { committed, is_seen });
-    })?;
-    for (path, _) in index.iter() {
-        tracked.entry(path.clone()).or_insert(Tracked {
-            committed: None,
-            is_seen: false,
-        });
-    }
-    Ok(tracked)
-}
-
-fn add_parents(path: &[u8], dirs: &mut FxHashSet<BString>) {
-    let mut path = path;
-    while let Some(slash) = path.rfind_byte(b'/') {
-        path = &path[..slash];
-        if !dirs.insert(path.into()) {
-            return;
-        }
-    }
 }
 
 impl Walk<'_> {
@@ -127,78 +115,81 @@ impl Walk<'_> {
             if name == ".git" {
                 continue;
             }
+            let kind = entry.file_type();
+            let place = entry.path();
+            let kind = kind.map_err(|error| HistoryError::disk("look at", &place, &error))?;
             let len = path.len();
             if len > 0 {
                 path.push(b'/');
             }
             path.push_str(Vec::from_os_str_lossy(&name));
-            self.entry(path, &entry)?;
+            self.entry(path, &place, kind.is_dir())?;
             path.truncate(len);
         }
         Ok(())
     }
 
-    fn entry(&mut self, path: &mut BString, entry: &DirEntry) -> Result<()> {
-        let place = entry.path();
-        let gone = |error| HistoryError::disk("look at", &place, &error);
-        let kind = entry.file_type().map_err(gone)?;
-        if !kind.is_dir() {
-            return match self.tracked.get_mut(path) {
-                Some(tracked) => {
-                    tracked.is_seen = true;
-                    let committed = tracked.committed;
-                    let metadata = entry.metadata().map_err(gone)?;
-                    self.tracked_file(path, &place, &metadata, committed)
-                }
-                None => self.untracked_file(path, entry),
+    fn entry(&mut self, path: &mut BString, place: &Path, is_dir: bool) -> Result<()> {
+        if !is_dir {
+            return match self.see(path) {
+                true => self.tracked_file(path, place),
+                false => self.untracked_file(path, place),
             };
         }
         if self.is_submodule(path) {
-            return self.submodule(path, &place);
+            return self.submodule(path, place);
         }
         if self.dirs.contains(path) {
-            return self.directory(path, &place, true);
+            return self.directory(path, place, true);
         }
         if self.is_ignored(path) {
             return Ok(());
         }
-        match checked_out(&place)? {
+        match checked_out(place)? {
             Some(repository) => {
                 let commit = repository.head()?.commit;
                 self.found.changes.insert(path.clone(), gitlink(commit.0));
                 Ok(())
             }
-            None => self.directory(path, &place, false),
+            None => self.directory(path, place, false),
         }
     }
 
-    fn tracked_file(
-        &mut self,
-        path: &BString,
-        place: &Path,
-        metadata: &Metadata,
-        committed: Option<Stored>,
-    ) -> Result<()> {
-        let indexed = self.index.get(path);
+    /// Notes that `path` is there; whether it is tracked.
+    fn see(&mut self, path: &BString) -> bool {
+        let items = self.tracked.index.items();
+        if let Ok(number) = items.binary_search_by(|(known, _)| known.cmp(path)) {
+            self.is_seen[number] = true;
+            return true;
+        }
+        let is_committed = self.tracked.committed(path).is_some();
+        if is_committed {
+            self.seen.insert(path.clone());
+        }
+        is_committed
+    }
+
+    fn tracked_file(&mut self, path: &BString, place: &Path) -> Result<()> {
+        let metadata = look_at(place)?;
+        let Tracked { filters, index, .. } = self.tracked;
+        let committed = self.tracked.committed(path);
+        let indexed = index.get(path);
         let before = indexed.map(|item| item.stored).or(committed);
-        let Some(mode) = self
-            .filters
-            .mode(metadata, before.map(|stored| stored.mode))
-        else {
+        let Some(mode) = filters.mode(&metadata, before.map(|stored| stored.mode)) else {
             // A socket or a device: no file that git could store.
             self.found.changes.insert(path.clone(), Change::Deleted);
             return Ok(());
         };
         let file = match indexed {
-            Some(item) if item.stored.mode == mode && self.index.vouches_for(item, metadata) => {
+            Some(item) if item.stored.mode == mode && index.vouches_for(item, &metadata) => {
                 DiskFile::known(item.stored)
             }
-            _ => self.filters.hash(
+            _ => filters.hash(
                 self.repository,
                 path.as_bstr(),
                 place,
                 mode,
-                self.index.blob(path),
+                index.blob(path),
             )?,
         };
         if file.is_opaque || committed != Some(file.stored) {
@@ -209,14 +200,12 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn untracked_file(&mut self, path: &BString, entry: &DirEntry) -> Result<()> {
+    fn untracked_file(&mut self, path: &BString, place: &Path) -> Result<()> {
         if self.is_ignored(path) {
             return Ok(());
         }
-        let metadata = entry
-            .metadata()
-            .map_err(|error| HistoryError::disk("look at", &entry.path(), &error))?;
-        if let Some(mode) = self.filters.mode(&metadata, None) {
+        let metadata = look_at(place)?;
+        if let Some(mode) = self.tracked.filters.mode(&metadata, None) {
             self.found
                 .changes
                 .insert(path.clone(), Change::Untracked(mode));
@@ -225,21 +214,17 @@ impl Walk<'_> {
     }
 
     fn is_submodule(&self, path: &BString) -> bool {
-        let committed = self.tracked.get(path).and_then(|known| known.committed);
-        let indexed = self.index.get(path).map(|item| item.stored);
+        let indexed = self.tracked.index.get(path).map(|item| item.stored);
         indexed
-            .or(committed)
+            .or_else(|| self.tracked.committed(path))
             .is_some_and(|stored| stored.mode == Mode::Gitlink)
     }
 
     /// A directory where a submodule belongs. One that is not checked out is
     /// as the index says, as for git.
     fn submodule(&mut self, path: &BString, place: &Path) -> Result<()> {
-        let mut committed = None;
-        if let Some(tracked) = self.tracked.get_mut(path) {
-            tracked.is_seen = true;
-            committed = tracked.committed;
-        }
+        self.see(path);
+        let committed = self.tracked.committed(path);
         let id = match checked_out(place)? {
             Some(repository) => {
                 let view = repository.work_view()?;
@@ -247,7 +232,7 @@ impl Walk<'_> {
                 self.found.submodules.insert(path.clone(), Rc::new(view));
                 Some(commit.0)
             }
-            None => self.index.blob(path),
+            None => self.tracked.index.blob(path),
         };
         if let Some(id) = id.filter(|id| committed.map(|stored| stored.id) != Some(*id)) {
             self.found.changes.insert(path.clone(), gitlink(id));
@@ -257,11 +242,18 @@ impl Walk<'_> {
 
     /// Tracked paths that the pass did not meet.
     fn unseen(&mut self) {
-        for (path, tracked) in self.tracked.drain().filter(|(_, tracked)| !tracked.is_seen) {
-            if self.index.get(&path).is_some_and(|item| item.is_skipped) {
-                self.found.sparse.insert(path);
-            } else if tracked.committed.is_some() {
-                self.found.changes.insert(path, Change::Deleted);
+        let items = self.tracked.index.items().iter().zip(&self.is_seen);
+        for ((path, item), _) in items.filter(|(_, is_seen)| !**is_seen) {
+            if item.is_skipped {
+                self.found.sparse.insert(path.clone());
+            } else if self.tracked.committed(path).is_some() {
+                self.found.changes.insert(path.clone(), Change::Deleted);
+            }
+        }
+        let committed = self.tracked.committed.iter().flat_map(|paths| paths.keys());
+        for path in committed {
+            if !self.seen.contains(path) && self.tracked.index.get(path).is_none() {
+                self.found.changes.insert(path.clone(), Change::Deleted);
             }
         }
     }
@@ -269,6 +261,12 @@ impl Walk<'_> {
     fn is_ignored(&self, path: &BString) -> bool {
         is_ignored(self.repository, path)
     }
+}
+
+fn look_at(place: &Path) -> Result<Metadata> {
+    place
+        .symlink_metadata()
+        .map_err(|error| HistoryError::disk("look at", place, &error))
 }
 
 /// Whether the ignore rules leave `path` out. In doubt they do not.

@@ -1,6 +1,6 @@
 //! A state of the files: those of a commit, or those that lie on disk.
 
-use std::cell::RefCell;
+use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 
 use bstr::{BStr, BString, ByteSlice};
@@ -10,7 +10,7 @@ use super::filters::DiskFile;
 use super::objects::{Found, ObjectId, Stored};
 use super::repository::Repository;
 use super::scan::checked_out;
-use super::work::Work;
+use super::work::{Begun, Work};
 use super::{CommitId, HistoryError, HistoryErrorKind, Result, Revision};
 use crate::matrix::{Fingerprint, Mode};
 
@@ -62,10 +62,16 @@ impl Entry {
 pub struct View {
     pub(super) repository: Repository,
     pub(super) revision: Revision,
-    work: Option<Work>,
+    work: Option<WorkCell>,
     /// Views of repositories beneath this one, by path; `None` where there
     /// is none.
     beneath: RefCell<FxHashMap<BString, Option<Rc<View>>>>,
+}
+
+/// What a work view knows of the disk, from the moment that it is needed.
+struct WorkCell {
+    begun: Cell<Option<Begun>>,
+    work: OnceCell<Result<Work>>,
 }
 
 /// Where a path leads in a tree view.
@@ -91,20 +97,58 @@ impl Repository {
     /// # Errors
     /// There is no commit, or the index or a file cannot be read.
     pub fn work_view(&self) -> Result<View> {
+        let view = self.begin_work_view()?;
+        view.settle()?;
+        Ok(view)
+    }
+
+    /// The same, while another thread still looks at the disk: trouble with
+    /// that shows at the first question to the view, or in [`View::settle`].
+    ///
+    /// # Errors
+    /// There is no commit, or the index cannot be read.
+    pub fn begin_work_view(&self) -> Result<View> {
         let revision = self.head()?;
-        let work = Work::of(self, &revision)?;
+        let begun = Begun::of(self, &revision)?;
+        let work = WorkCell {
+            begun: Cell::new(Some(begun)),
+            work: OnceCell::new(),
+        };
         Ok(View::new(self, revision, Some(work)))
     }
 }
 
 impl View {
-    fn new(repository: &Repository, revision: Revision, work: Option<Work>) -> View {
+    fn new(repository: &Repository, revision: Revision, work: Option<WorkCell>) -> View {
         View {
             repository: repository.clone(),
             revision,
             work,
             beneath: RefCell::default(),
         }
+    }
+
+    /// Waits until the disk was looked at.
+    ///
+    /// # Errors
+    /// A file cannot be read.
+    pub fn settle(&self) -> Result<()> {
+        self.work().map(|_| ())
+    }
+
+    fn work(&self) -> Result<Option<&Work>> {
+        let Some(cell) = &self.work else {
+            return Ok(None);
+        };
+        let work = cell.work.get_or_init(|| match cell.begun.take() {
+            Some(begun) => begun.finish(&self.repository),
+            None => Err(HistoryError::new(
+                HistoryErrorKind::Unreadable,
+                "the work tree was asked about while it was looked at",
+                "report this as a bug",
+            )),
+        });
+        work.as_ref().map(Some).map_err(HistoryError::clone)
     }
 
     /// The commit that the view is of, or is based on.
@@ -118,7 +162,7 @@ impl View {
 
     /// What `path` is. Symbolic links above it are followed, itself is not.
     pub fn entry(&self, path: &BStr) -> Result<Entry> {
-        match &self.work {
+        match self.work()? {
             Some(work) => self.work_entry(work, path),
             None => Ok(match self.place(path, false)? {
                 Place::Missing => Entry::Missing,
@@ -138,7 +182,7 @@ impl View {
     /// The content is not in the object store (a partial clone), or a file
     /// cannot be read.
     pub fn read(&self, path: &BStr) -> Result<Option<Vec<u8>>> {
-        match &self.work {
+        match self.work()? {
             Some(work) => self.work_read(work, path),
             None => match self.place(path, false)? {
                 Place::Missing | Place::Dir(_) => Ok(None),
@@ -159,7 +203,7 @@ impl View {
     /// count. Names that a sparse checkout leaves out count as present; an
     /// empty directory, which git cannot store, counts in a work view.
     pub fn list(&self, dir: &BStr) -> Result<Option<Vec<(BString, bool)>>> {
-        match &self.work {
+        match self.work()? {
             Some(work) => self.work_list(work, dir),
             None => match self.place(dir, true)? {
                 Place::Missing | Place::Stored(_) => Ok(None),
@@ -182,8 +226,8 @@ impl View {
     /// or a tracked file of a submodule. For other paths git knows nothing:
     /// ask [`View::entry`] whatever a [`super::Delta`] says.
     pub fn is_tracked(&self, path: &BStr) -> Result<bool> {
-        if let Some(work) = &self.work
-            && work.index.get(path).is_some()
+        if let Some(work) = self.work()?
+            && work.index().get(path).is_some()
         {
             return Ok(true);
         }
@@ -207,14 +251,14 @@ impl View {
     /// # Errors
     /// An untracked file cannot be read: this hashes all of them.
     pub fn dirty(&self) -> Result<&[(BString, Fingerprint)]> {
-        let Some(work) = &self.work else {
+        let Some(work) = self.work()? else {
             return Ok(&[]);
         };
         if let Some(known) = work.dirty.get() {
             return Ok(known);
         }
         let mut dirty = Vec::new();
-        for path in self.changed_paths() {
+        for path in self.changed_paths()? {
             let fingerprint = match self.entry(path.as_bstr())? {
                 Entry::File { fingerprint, .. } => fingerprint,
                 Entry::Missing | Entry::Dir | Entry::Unknown => Fingerprint::MISSING,
@@ -225,16 +269,16 @@ impl View {
     }
 
     /// The paths of [`View::dirty`], without hashing.
-    pub(super) fn changed_paths(&self) -> Vec<BString> {
-        let Some(work) = &self.work else {
-            return Vec::new();
+    pub(super) fn changed_paths(&self) -> Result<Vec<BString>> {
+        let Some(work) = self.work()? else {
+            return Ok(Vec::new());
         };
         let mut paths: Vec<BString> = work.scan.changes.keys().cloned().collect();
         for (top, view) in &work.scan.submodules {
-            paths.extend(view.changed_paths().iter().map(|path| join(top, path)));
+            paths.extend(view.changed_paths()?.iter().map(|path| join(top, path)));
         }
         paths.sort_unstable();
-        paths
+        Ok(paths)
     }
 
     pub(super) fn blob(&self, stored: Stored) -> Result<Option<Vec<u8>>> {
@@ -296,7 +340,7 @@ impl View {
     /// for a work view as it lies there. `None` if it is not checked out or
     /// lacks the commit.
     pub(super) fn beneath(&self, path: &BStr, commit: ObjectId) -> Result<Option<Rc<View>>> {
-        let submodules = self.work.as_ref().map(|work| &work.scan.submodules);
+        let submodules = self.work()?.map(|work| &work.scan.submodules);
         if let Some(known) = submodules.and_then(|submodules| submodules.get(path)) {
             return Ok(Some(known.clone()));
         }

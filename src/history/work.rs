@@ -4,6 +4,7 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use bstr::{BStr, BString, ByteSlice};
 
@@ -11,18 +12,43 @@ use super::filters::{DiskFile, Filters};
 use super::index::Index;
 use super::objects::{Found, ObjectId, Stored};
 use super::repository::{Repository, git_path};
-use super::scan::{Change, Scan, is_ignored, scan};
+use super::scan::{Change, Scan, is_ignored, scan, tracked};
+use super::sweep::{Pending, Tracked};
 use super::view::{Entry, View, is_dir, join};
 use super::{HistoryError, Result, Revision};
 use crate::matrix::{Fingerprint, Mode};
 
 /// What a work view knows besides its commit.
 pub(super) struct Work {
-    filters: Filters,
-    pub index: Index,
+    tracked: Arc<Tracked>,
     pub scan: Scan,
     pub dirty: OnceCell<Vec<(BString, Fingerprint)>>,
     hashed: RefCell<BTreeMap<BString, DiskFile>>,
+}
+
+/// [`Work`] while the disk is looked at.
+pub(super) struct Begun {
+    tracked: Arc<Tracked>,
+    sweep: Pending,
+}
+
+impl Begun {
+    pub fn of(repository: &Repository, revision: &Revision) -> Result<Begun> {
+        let filters = Filters::of(repository);
+        let tracked = Arc::new(tracked(repository, filters, revision.tree)?);
+        let sweep = Pending::start(repository.root().to_owned(), tracked.clone());
+        Ok(Begun { tracked, sweep })
+    }
+
+    pub fn finish(self, repository: &Repository) -> Result<Work> {
+        let scan = scan(repository, &self.tracked, self.sweep.wait()?)?;
+        Ok(Work {
+            tracked: self.tracked,
+            scan,
+            dirty: OnceCell::new(),
+            hashed: RefCell::default(),
+        })
+    }
 }
 
 impl View {
@@ -80,7 +106,7 @@ impl View {
         if metadata.is_dir() {
             return Ok(Entry::Dir);
         }
-        match work.filters.mode(&metadata, None) {
+        match work.tracked.filters.mode(&metadata, None) {
             Some(mode) => Ok(Entry::of_file(&self.hashed(work, path, mode)?)),
             None => Ok(Entry::Unknown),
         }
@@ -103,8 +129,9 @@ impl View {
             return Ok(known.clone());
         }
         let place = self.repository.on_disk(path);
-        let indexed = work.index.blob(path);
+        let indexed = work.index().blob(path);
         let file = work
+            .tracked
             .filters
             .hash(&self.repository, path, &place, mode, indexed)?;
         work.hashed
@@ -131,8 +158,9 @@ impl View {
         if !work.scan.changes.contains_key(path) && self.repository.has_object(blob) {
             return self.blob(Stored { id: blob, mode });
         }
-        let indexed = work.index.blob(path);
-        work.filters
+        let indexed = work.index().blob(path);
+        work.tracked
+            .filters
             .read(&self.repository, path, &place, mode, indexed)
             .map(|(content, _)| Some(content))
     }
@@ -237,17 +265,8 @@ impl View {
 }
 
 impl Work {
-    pub fn of(repository: &Repository, revision: &Revision) -> Result<Work> {
-        let filters = Filters::of(repository);
-        let index = Index::read(repository)?;
-        let scan = scan(repository, &filters, &index, revision.tree)?;
-        Ok(Work {
-            filters,
-            index,
-            scan,
-            dirty: OnceCell::new(),
-            hashed: RefCell::default(),
-        })
+    pub fn index(&self) -> &Index {
+        &self.tracked.index
     }
 
     fn is_deleted(&self, path: &[u8]) -> bool {

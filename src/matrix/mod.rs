@@ -6,13 +6,14 @@ mod check;
 pub mod format;
 #[cfg(test)]
 pub(crate) mod samples;
+mod table;
 mod unit;
 
 pub use builder::{BuildError, GroupRef, MatrixBuilder, RowFacts, UnitRef};
-pub use format::{MatrixView, Refusal, decode, encode, read_header};
+pub use format::{MatrixView, Refusal, ViewRow, decode, encode, read_header};
+pub use table::Table;
+use unit::AUDITED;
 pub use unit::{Fingerprint, Mode, Unit, UnitKind};
-
-use std::collections::BTreeMap;
 
 use bstr::BString;
 use serde::{Deserialize, Serialize};
@@ -218,36 +219,6 @@ impl Matrix {
         self.units
             .binary_search_by(|(known, _)| known.cmp(unit))
             .is_ok()
-    }
-
-    /// The tests whose rows an audit has added units to, with these.
-    pub fn audited(&self) -> BTreeMap<&str, Vec<&Unit>> {
-        let units = self.units.iter().enumerate();
-        let added: Vec<UnitId> = units
-            .take_while(|(_, (unit, _))| unit.kind == UnitKind::File)
-            .filter(|(_, (unit, _))| unit.is_audited())
-            .map(|(id, _)| id as UnitId)
-            .collect();
-        let mut tests = BTreeMap::new();
-        if added.is_empty() {
-            return tests;
-        }
-        let of_sets: Vec<Vec<UnitId>> = self
-            .sets
-            .iter()
-            .map(|set| {
-                let ids = set.iter().copied();
-                ids.filter(|id| added.binary_search(id).is_ok()).collect()
-            })
-            .collect();
-        for row in &self.rows {
-            let ids = row.sets.iter().flat_map(|set| &of_sets[*set as usize]);
-            let units: Vec<&Unit> = ids.map(|id| &self.units[*id as usize].0).collect();
-            if !units.is_empty() {
-                tests.insert(row.test.as_str(), units);
-            }
-        }
-        tests
     }
 
     /// The ids of all units in `row`, sorted, without duplicates.

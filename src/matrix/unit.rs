@@ -102,7 +102,7 @@ pub struct Unit {
 }
 
 /// The name of a `file` unit that an audit added to a row.
-const AUDITED: &str = "audit";
+pub(super) const AUDITED: &str = "audit";
 
 impl Unit {
     pub fn new(kind: UnitKind, path: impl Into<BString>, name: impl Into<String>) -> Unit {

@@ -12,7 +12,7 @@ use super::ledger::Ledger;
 use super::project::Project;
 use super::shelf::Shelf;
 use crate::history::View;
-use crate::matrix::Matrix;
+use crate::matrix::MatrixView;
 use crate::select::{
     COLLECTION, Differences, Nearest, Node, Plan, Proof, Reason, Rule, Sources, Verdict, choose,
     tts,
@@ -93,7 +93,10 @@ pub fn ask(
     }
     let mut others = Vec::new();
     let mut tests: BTreeSet<String> = BTreeSet::new();
-    let of_named = named.values().flat_map(|asked| asked.verdicts.keys());
+    let of_named = named
+        .values()
+        .filter(|asked| !Rc::ptr_eq(&asked.verdicts, &told))
+        .flat_map(|asked| asked.verdicts.keys());
     if is_memo {
         // What the nearest matrix excuses, or makes run in any case, is settled.
         tests.extend(of_named.filter(|test| !told.contains_key(*test)).cloned());
@@ -107,6 +110,13 @@ pub fn ask(
         tests.extend(open);
     } else {
         tests.extend(of_named.chain(told.keys()).cloned());
+        // The nearest matrix says first how long tests take.
+        for (test, verdict) in told.iter() {
+            if let Verdict::Skip(evidence) = verdict {
+                let durations = &mut decision.selection.durations;
+                durations.insert(test.clone(), evidence.duration_ms);
+            }
+        }
         decision.selection.baselines.clear();
         decision.selection.revisions.clear();
         for asked in named.values() {
@@ -114,7 +124,7 @@ pub fn ask(
         }
     }
     tests.remove(COLLECTION);
-    let mut settled = BTreeMap::new();
+    let mut settled: Verdicts = BTreeMap::new();
     for test in tests {
         let sources = plan.rule.sources(&test, ledger);
         let verdict = settle(&questions, &named, &others, sources, &test, decision);
@@ -126,7 +136,8 @@ pub fn ask(
         true => Rc::unwrap_or_clone(told),
         false => BTreeMap::new(),
     };
-    verdicts.append(&mut settled);
+    // Few as a rule: merging two maps would build both anew.
+    verdicts.extend(settled);
     for (test, verdict) in available {
         if test != COLLECTION {
             verdicts.entry(test).or_insert(verdict);
@@ -152,14 +163,14 @@ impl Questions<'_> {
             let verdicts = match self.is_unchecked {
                 true => {
                     let matrix = &self.around.nearest.matrix;
-                    Rc::new(told(matrix, &name, &Differences::default()))
+                    Rc::new(verdicts_of(matrix, &name, &Differences::default()))
                 }
                 false => self.verdicts.clone(),
             };
             return Ok(Some(Asked {
                 at: None,
                 name: name.to_string(),
-                commit: self.around.nearest.matrix.header.commit.clone(),
+                commit: self.around.nearest.matrix.header().commit.clone(),
                 verdicts,
                 audited: self.audited.clone(),
             }));
@@ -174,7 +185,7 @@ impl Questions<'_> {
             request,
             ..
         } = *self.around;
-        let delta = delta_to(project, &matrix.header, view, &mut Vec::new());
+        let delta = delta_to(project, matrix.header(), view, &mut Vec::new());
         if project.runs_all(delta.as_ref()).is_some() {
             return Ok(None);
         }
@@ -189,7 +200,7 @@ impl Questions<'_> {
                 decision,
             ),
         };
-        let verdicts = told(&matrix, &name, &found);
+        let verdicts = verdicts_of(&matrix, &name, &found);
         let at = decision.others.len();
         if settles_inventory(verdicts.get(COLLECTION))
             && decision.selection.inventory_doubt.is_some()
@@ -199,11 +210,13 @@ impl Questions<'_> {
             decision.proofs.insert(COLLECTION.to_owned(), at);
             self.available = verdicts.clone();
         }
-        let commit = matrix.header.commit.clone();
-        for row in &matrix.rows {
-            if row.test != COLLECTION {
-                let known = decision.selection.durations.entry(row.test.clone());
-                known.or_insert(row.duration_ms);
+        let commit = matrix.header().commit.clone();
+        for row in (0..matrix.rows()).map(|row| matrix.row(row)) {
+            let durations = &mut decision.selection.durations;
+            let is_told = matches!(self.verdicts.get(row.test), Some(Verdict::Skip(_)))
+                || durations.contains_key(row.test);
+            if row.test != COLLECTION && !is_told {
+                durations.insert(row.test.to_owned(), row.duration_ms);
             }
         }
         let audited = audited(&matrix);
@@ -231,17 +244,19 @@ impl Questions<'_> {
         let memo = self
             .around
             .shelf
-            .memo(&self.around.nearest.matrix.header.key);
+            .memo(&self.around.nearest.matrix.header().key);
         decision.trouble.extend(memo.troubles.iter().cloned());
         let is_excused = |test: &str| {
             named
                 .values()
                 .any(|asked| matches!(asked.verdicts.get(test), Some(Verdict::Skip(_))))
         };
-        let nearest = &self.around.nearest.matrix;
-        let unknown = memo
-            .tests()
-            .filter(|test| *test != COLLECTION && nearest.row(test).is_none());
+        // Both are sorted.
+        let mut nearest = self.around.nearest.matrix.all_tests().peekable();
+        let unknown = memo.tests().filter(|test| {
+            while nearest.next_if(|known| known < test).is_some() {}
+            *test != COLLECTION && nearest.peek() != Some(test)
+        });
         let changed = self
             .verdicts
             .iter()
@@ -273,12 +288,12 @@ impl Questions<'_> {
 }
 
 /// What a matrix says of its tests.
-fn told(matrix: &Matrix, name: &Name, found: &Differences) -> Verdicts {
-    let tests = matrix.rows.iter().map(|row| row.test.clone());
+fn verdicts_of(matrix: &MatrixView, name: &Name, found: &Differences) -> Verdicts {
+    let tests = matrix.all_tests().map(str::to_owned);
     tests.zip(tts(matrix, &name.to_string(), found)).collect()
 }
 
-fn audited(matrix: &Matrix) -> BTreeSet<String> {
+fn audited(matrix: &MatrixView) -> BTreeSet<String> {
     matrix.audited().into_keys().map(str::to_owned).collect()
 }
 
@@ -343,7 +358,7 @@ fn settle(
         match whose {
             Some(asked) => selection.relies_on(&asked.name, &asked.commit),
             None => {
-                let commit = &baseline.matrix.header.commit;
+                let commit = &baseline.matrix.header().commit;
                 selection.relies_on(&baseline.name.to_string(), commit);
             }
         }

@@ -101,7 +101,6 @@ pub(super) fn added_before(decision: &Decision) -> BTreeMap<String, BTreeSet<Uni
     let mut added: BTreeMap<String, BTreeSet<Unit>> = BTreeMap::new();
     for baseline in decision.baseline.iter().chain(&decision.others) {
         for (test, units) in baseline.matrix.audited() {
-            let units = units.into_iter().cloned();
             added.entry(test.to_owned()).or_default().extend(units);
         }
     }

@@ -7,7 +7,7 @@ use anyhow::Result;
 
 use super::shelf::Shelf;
 use crate::history::{Repository, View};
-use crate::matrix::{Header, Matrix};
+use crate::matrix::{Header, MatrixView};
 use crate::store::{Name, Trouble};
 
 /// How far back an ancestor with a matrix is looked for.
@@ -17,7 +17,7 @@ pub(super) const MOST_ANCESTORS: usize = 20_000;
 #[derive(Clone, Debug)]
 pub struct Baseline {
     pub name: Name,
-    pub matrix: Rc<Matrix>,
+    pub matrix: Rc<MatrixView>,
     pub place: Place,
 }
 
@@ -68,8 +68,14 @@ pub fn find_baseline(
         let header = &found.1;
         if wanted(header) {
             by_commit.entry(&header.commit).or_default().push(found);
-            if header.tree == tree && header.dirty == view.dirty()? {
-                same.push(found);
+            if header.tree == tree {
+                if same.is_empty() {
+                    // Most likely the one: read while the disk is looked at.
+                    let _ = shelf.load(&found.0);
+                }
+                if header.dirty == view.dirty()? {
+                    same.push(found);
+                }
             }
         }
     }

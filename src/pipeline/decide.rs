@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use anyhow::Result;
-use bstr::{BString, ByteSlice};
+use bstr::{BStr, ByteSlice};
 
 use super::ask::{Around, ask};
 use super::baselines::{Baseline, Place, find_baseline};
@@ -16,7 +16,7 @@ use super::project::Project;
 use super::shelf::Shelf;
 use crate::fingerprint::{Environment, Facts, Probe, Value};
 use crate::history::{Classifier, CommitGraph, CommitId, Delta, Entry, Head, Hints, View};
-use crate::matrix::{Fingerprint, Header, Matrix, Unit, UnitKind};
+use crate::matrix::{Fingerprint, Header, Matrix, MatrixView, Unit, UnitId, UnitKind};
 use crate::runners::pytest;
 use crate::select::{
     COLLECTION, Course, Differences, Plan, Reason, Rule, Selection, Strategy, Thresholds, Verdict,
@@ -71,10 +71,12 @@ pub struct Decision {
 impl Decision {
     /// The matrix whose row of `test` is the proof of its skip.
     pub fn proof_of(&self, test: &str) -> Option<&Matrix> {
-        match self.proofs.get(test) {
-            Some(at) => Some(&self.others[*at].matrix),
-            None => self.baseline.as_ref().map(|baseline| &*baseline.matrix),
-        }
+        let baseline = match self.proofs.get(test) {
+            Some(at) => Some(&self.others[*at]),
+            None => self.baseline.as_ref(),
+        };
+        // A row that cannot be read whole is not carried over.
+        baseline?.matrix.whole().ok()
     }
 
     fn all(&mut self, strategy: Strategy, why: impl Into<String>) {
@@ -150,10 +152,11 @@ pub fn decide_on(
         decision.notes.push(format!(
             "no ancestor of {} has results; comparing with those of {}",
             short(&view.revision().commit.to_string()),
-            short(&baseline.matrix.header.commit)
+            short(&baseline.matrix.header().commit)
         ));
     }
-    let delta = delta_to(project, &baseline.matrix.header, view, &mut decision.notes);
+    let delta = delta_to(project, baseline.matrix.header(), view, &mut decision.notes);
+    view.settle()?;
     if let Some(pattern) = project.runs_all(delta.as_ref()) {
         decision.all(request.strategy, pattern);
         decision.baseline = Some(baseline);
@@ -174,7 +177,7 @@ pub fn decide_on(
     let head = decision.head.clone();
     match head.filter(|_| request.baseline.is_none()) {
         Some(head) => {
-            let key = &baseline.matrix.header.key;
+            let key = &baseline.matrix.header().key;
             let graph = request.graph.clone();
             let ledger = Ledger::new(&project.repository, shelf, &head, graph, |header| {
                 header.key == *key
@@ -196,9 +199,13 @@ pub fn decide_on(
         None => decision.selection.course.used = Strategy::Commit,
     }
     let facts = facts_of(project, view, request, &decision.probe);
-    let others = decision.others.iter().map(|other| &*other.matrix);
-    let matrices: Vec<&Matrix> = others.chain([&*baseline.matrix]).collect();
-    drop_gone(&mut decision.selection, &matrices, project, &facts)?;
+    let gone = Gone {
+        project,
+        facts: &facts,
+        nearest: (&baseline.matrix, &found),
+        others: &decision.others,
+    };
+    gone.drop_from(&mut decision.selection)?;
     for pattern in project.always_run() {
         decision.selection.force(&pattern.to_string(), |test| {
             pattern.matches(test.as_bytes())
@@ -276,7 +283,7 @@ pub(super) fn compare(
     project: &Project,
     view: &View,
     request: &Request<'_>,
-    (name, matrix): (&Name, &Matrix),
+    (name, matrix): (&Name, &MatrixView),
     delta: Option<&Delta>,
     decision: &mut Decision,
 ) -> Rc<Differences> {
@@ -285,8 +292,7 @@ pub(super) fn compare(
     {
         return found.clone();
     }
-    let units = matrix.units.iter().map(|(unit, _)| unit);
-    probe_units(request, units, decision);
+    probe_units(request, matrix, decision);
     let mut probe = decision.probe.clone();
     settle_options(request, matrix, &mut probe);
     let facts = facts_of(project, view, request, &probe);
@@ -301,19 +307,20 @@ pub(super) fn compare(
     found
 }
 
-fn probe_units<'u>(
-    request: &Request<'_>,
-    units: impl Iterator<Item = &'u Unit>,
-    decision: &mut Decision,
-) {
+fn probe_units(request: &Request<'_>, matrix: &MatrixView, decision: &mut Decision) {
     let Some(prober) = request.prober else {
         return;
     };
     let known = &decision.probe.values;
-    let unknown: Vec<&Unit> = units
+    let probed = [UnitKind::Dist, UnitKind::Runtime, UnitKind::Env];
+    let units = probed
+        .into_iter()
+        .flat_map(|kind| matrix.units_of_kind(kind));
+    let unknown: Vec<Unit> = units
+        .map(|id| matrix.unit(id))
         .filter(|unit| !known.contains_key(&(unit.kind, unit.name.clone())))
         .collect();
-    match prober.ask(unknown.into_iter()) {
+    match prober.ask(unknown.iter()) {
         Ok(answer) => decision.probe.values.extend(answer.values),
         Err(error) => decision
             .notes
@@ -322,30 +329,25 @@ fn probe_units<'u>(
 }
 
 /// The same command line comes to the same options.
-fn settle_options(request: &Request<'_>, matrix: &Matrix, probe: &mut Probe) {
+fn settle_options(request: &Request<'_>, matrix: &MatrixView, probe: &mut Probe) {
     if request
         .command
-        .is_some_and(|command| command == matrix.header.command)
+        .is_some_and(|command| command == matrix.header().command)
     {
         let options = Unit::new(UnitKind::Config, "", pytest::ARGS);
-        if let Ok(at) = matrix
-            .units
-            .binary_search_by(|(unit, _)| unit.cmp(&options))
-        {
-            probe
-                .values
-                .insert((UnitKind::Config, options.name), matrix.units[at].1);
+        if let Some(id) = matrix.find(&options) {
+            let value = matrix.fingerprint(id);
+            probe.values.insert((UnitKind::Config, options.name), value);
         }
     }
 }
 
 /// The files that declare the test environment are those of the baseline, and
 /// so the packages and the interpreter are.
-fn settle_declared(matrix: &Matrix, found: &mut Differences) {
-    found.late.retain(|id| {
-        let kind = matrix.units[*id as usize].0.kind;
-        !matches!(kind, UnitKind::Dist | UnitKind::Runtime)
-    });
+fn settle_declared(matrix: &MatrixView, found: &mut Differences) {
+    found
+        .late
+        .retain(|id| !matches!(matrix.kind(*id), UnitKind::Dist | UnitKind::Runtime));
 }
 
 fn facts_of<'v>(
@@ -369,7 +371,7 @@ fn facts_of<'v>(
 fn traditional(strategy: Strategy, baseline: &Baseline, found: &Differences) -> Selection {
     let matrix = &baseline.matrix;
     let name = baseline.name.to_string();
-    let verdicts = tts(matrix, &name, found);
+    let verdicts = tts(&**matrix, &name, found);
     let mut selection = Selection {
         course: Course::plain(strategy),
         all_because: None,
@@ -379,23 +381,27 @@ fn traditional(strategy: Strategy, baseline: &Baseline, found: &Differences) -> 
         revisions: BTreeMap::new(),
         durations: BTreeMap::new(),
     };
-    selection.relies_on(&name, &matrix.header.commit);
-    for (row, verdict) in matrix.rows.iter().zip(verdicts) {
-        if row.test == COLLECTION {
-            selection.inventory_doubt = match verdict {
-                Verdict::Skip(evidence) => evidence
-                    .late
-                    .first()
-                    .map(|(unit, _)| format!("{unit} is settled when the tests start")),
-                Verdict::Run(reason) => Some(doubt_of(&reason)),
-            };
-            continue;
-        }
-        selection
-            .durations
-            .insert(row.test.clone(), row.duration_ms);
-        selection.verdicts.insert(row.test.clone(), verdict);
+    selection.relies_on(&name, &matrix.header().commit);
+    let mut verdicts = verdicts.into_iter().enumerate().peekable();
+    // The least of all ids.
+    if let Some((_, verdict)) = verdicts.next_if(|(row, _)| matrix.row(*row).test == COLLECTION) {
+        selection.inventory_doubt = match verdict {
+            Verdict::Skip(evidence) => evidence
+                .late
+                .first()
+                .map(|(unit, _)| format!("{unit} is settled when the tests start")),
+            Verdict::Run(reason) => Some(doubt_of(&reason)),
+        };
     }
+    let durations = &mut selection.durations;
+    let named = verdicts.map(|(row, verdict)| {
+        let row = matrix.row(row);
+        if matches!(verdict, Verdict::Run(_)) {
+            durations.insert(row.test.to_owned(), row.duration_ms);
+        }
+        (row.test.to_owned(), verdict)
+    });
+    selection.verdicts = named.collect();
     selection
 }
 
@@ -414,7 +420,7 @@ fn doubt_of(reason: &Reason) -> String {
 /// A changed path that no recorded unit of the collection speaks of may hold
 /// tests that nobody knows: why that may be so, if it may.
 pub(super) fn unknown_paths(
-    matrix: &Matrix,
+    matrix: &MatrixView,
     delta: Option<&Delta>,
     view: &View,
 ) -> Result<Option<String>> {
@@ -423,14 +429,14 @@ pub(super) fn unknown_paths(
             "what changed since the last run is unknown".to_owned(),
         ));
     };
-    let collection = matrix.row(COLLECTION).map(|row| matrix.units_of(row));
-    let known: rustc_hash::FxHashSet<&BString> = collection
+    let collection = matrix.row_of(COLLECTION).map(|row| matrix.units_of(row));
+    let known: rustc_hash::FxHashSet<&BStr> = collection
         .iter()
         .flatten()
-        .map(|id| &matrix.units[*id as usize].0.path)
+        .map(|id| matrix.path(*id))
         .collect();
     for path in &delta.paths {
-        if !known.contains(path) && view.entry(path.as_bstr())? != Entry::Missing {
+        if !known.contains(path.as_bstr()) && view.entry(path.as_bstr())? != Entry::Missing {
             return Ok(Some(format!(
                 "{path} is new to the list of tests or may hold some"
             )));
@@ -439,33 +445,57 @@ pub(super) fn unknown_paths(
     Ok(None)
 }
 
-/// Tests whose own source is gone are not available at the head.
-fn drop_gone(
-    selection: &mut Selection,
-    matrices: &[&Matrix],
-    project: &Project,
-    facts: &Facts<'_>,
-) -> Result<()> {
-    let mut gone = Vec::new();
-    for (test, reason) in selection.selected() {
-        let Reason::Changed { .. } = reason else {
-            continue;
-        };
-        let (file, qualified) = pytest::source_of(test);
-        let path = project.path_of(file);
-        let function = Unit::new(UnitKind::Code, path.clone(), qualified);
-        let missing = Value::Known(Fingerprint::MISSING);
-        if facts.view().entry(path.as_bstr())? == Entry::Missing
-            || (matrices.iter().any(|matrix| matrix.holds_unit(&function))
-                && facts.value(&function) == missing)
-        {
-            gone.push(test.to_owned());
+/// Tells which tests are gone.
+struct Gone<'a> {
+    project: &'a Project,
+    facts: &'a Facts<'a>,
+    /// The nearest matrix, and how it differs from the head.
+    nearest: (&'a MatrixView, &'a Differences),
+    others: &'a [Baseline],
+}
+
+impl Gone<'_> {
+    /// Tests whose own source is gone are not available at the head.
+    fn drop_from(&self, selection: &mut Selection) -> Result<()> {
+        let mut gone = Vec::new();
+        for (test, reason) in selection.selected() {
+            if matches!(reason, Reason::Changed { .. }) && self.is_gone(test)? {
+                gone.push(test.to_owned());
+            }
         }
+        for test in gone {
+            selection.verdicts.remove(&test);
+        }
+        Ok(())
     }
-    for test in gone {
-        selection.verdicts.remove(&test);
+
+    fn is_gone(&self, test: &str) -> Result<bool> {
+        let (file, qualified) = pytest::source_of(test);
+        let path = self.project.path_of(file);
+        if self.facts.view().entry(path.as_bstr())? == Entry::Missing {
+            return Ok(true);
+        }
+        let function = Unit::new(UnitKind::Code, path, qualified);
+        let (nearest, found) = self.nearest;
+        if let Some(id) = nearest.find(&function)
+            && let Some(value) = value_at_head(nearest, found, id)
+        {
+            return Ok(value == Fingerprint::MISSING);
+        }
+        let mut matrices = self.others.iter().map(|other| &other.matrix);
+        let is_known =
+            nearest.find(&function).is_some() || matrices.any(|m| m.find(&function).is_some());
+        Ok(is_known && self.facts.value(&function) == Value::Known(Fingerprint::MISSING))
     }
-    Ok(())
+}
+
+/// The value of a unit at the head, as comparing it has shown.
+fn value_at_head(matrix: &MatrixView, found: &Differences, id: UnitId) -> Option<Fingerprint> {
+    if found.unknown.contains_key(&id) || found.late.contains(&id) {
+        return None;
+    }
+    let changed = found.changed.get(&id).copied();
+    changed.or_else(|| Some(matrix.fingerprint(id)))
 }
 
 /// The first ten digits of a commit id, for people.

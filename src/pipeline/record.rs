@@ -439,7 +439,7 @@ fn runs_of(recording: &Recording<'_>) -> Result<Vec<Run>> {
         .baseline
         .iter()
         .chain(&decision.others)
-        .flat_map(|baseline| &baseline.matrix.header.runs);
+        .flat_map(|baseline| &baseline.matrix.header().runs);
     for run in carried {
         if !runs.contains(run) {
             runs.push(run.clone());
@@ -458,7 +458,7 @@ fn header(
     let selection = &recording.decision.selection;
     let environment = match (&recording.decision.baseline, collected.runtime.is_empty()) {
         // Nothing ran: the results are those of the baseline's environment.
-        (Some(baseline), true) => baseline.matrix.header.key.environment.clone(),
+        (Some(baseline), true) => baseline.matrix.header().key.environment.clone(),
         _ => collected.runtime.clone(),
     };
     Ok(Header {

@@ -10,7 +10,7 @@ use super::decide::{Known, Request, decide_on};
 use super::project::Project;
 use super::shelf::{Selections, Shelf};
 use crate::history::{Classifier, CommitGraph, CommitId, Head, Hints};
-use crate::matrix::{Header, Matrix, Outcome};
+use crate::matrix::{Header, MatrixView, Outcome};
 use crate::select::{COLLECTION, Strategy, Thresholds};
 use crate::store::{FsStore, Name};
 
@@ -237,7 +237,7 @@ impl Replay<'_> {
             .collect()
     }
 
-    fn why_missing(&self, commit: &CommitId, matrix: Option<&Matrix>) -> Option<String> {
+    fn why_missing(&self, commit: &CommitId, matrix: Option<&MatrixView>) -> Option<String> {
         if matrix.is_some() {
             return None;
         }
@@ -259,15 +259,17 @@ fn total<'r>(results: impl Iterator<Item = &'r TestResult>) -> f64 {
     results.fold(0.0, |sum, result| sum + result.seconds)
 }
 
-fn results(matrix: &Matrix) -> BTreeMap<&str, TestResult> {
-    let rows = matrix.rows.iter().filter(|row| row.test != COLLECTION);
-    rows.map(|row| {
-        let result = TestResult {
-            outcome: row.outcome,
-            seconds: f64::from(row.duration_ms) / 1e3,
-            ran: row.selected,
-        };
-        (row.test.as_str(), result)
-    })
-    .collect()
+fn results(matrix: &MatrixView) -> BTreeMap<&str, TestResult> {
+    let rows = (0..matrix.rows()).map(|row| matrix.row(row));
+    let tests = rows.filter(|row| row.test != COLLECTION);
+    tests
+        .map(|row| {
+            let result = TestResult {
+                outcome: row.outcome,
+                seconds: f64::from(row.duration_ms) / 1e3,
+                ran: row.selected,
+            };
+            (row.test, result)
+        })
+        .collect()
 }

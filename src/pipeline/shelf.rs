@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use crate::history::CommitId;
-use crate::matrix::{Header, Key, Matrix, Refusal};
+use crate::matrix::{Header, Key, MatrixView, Refusal};
 use crate::select::COLLECTION;
 use crate::store::{FsStore, Memo, Name, Trouble};
 
@@ -16,7 +16,7 @@ pub struct Shelf<'s> {
     headers: Vec<(Name, Header)>,
     pub trouble: Vec<Trouble>,
     memo: OnceCell<Rc<Memo>>,
-    loaded: RefCell<BTreeMap<Name, Result<Rc<Matrix>, Refusal>>>,
+    loaded: RefCell<BTreeMap<Name, Result<Rc<MatrixView>, Refusal>>>,
     tests: RefCell<BTreeMap<Name, Rc<Tests>>>,
     /// What was selected at a commit, where the rows do not tell.
     selected: RefCell<Rc<Selections>>,
@@ -64,10 +64,11 @@ impl<'s> Shelf<'s> {
 
     /// Adds a matrix of the store, newer than all others.
     pub fn add(&mut self, name: Name, header: Header) {
-        if let Ok(matrix) = self.load(&name)
+        if let Ok(view) = self.load(&name)
+            && let Ok(matrix) = view.whole()
             && let Some(memo) = self.memo.get_mut().and_then(Rc::get_mut)
         {
-            memo.add_newer(name, &matrix);
+            memo.add_newer(name, matrix);
         }
         // The newest first, as a store tells them.
         self.headers.insert(0, (name, header));
@@ -95,9 +96,9 @@ impl<'s> Shelf<'s> {
     }
 
     /// A matrix, read once.
-    pub fn load(&self, name: &Name) -> Result<Rc<Matrix>, Refusal> {
+    pub fn load(&self, name: &Name) -> Result<Rc<MatrixView>, Refusal> {
         let mut loaded = self.loaded.borrow_mut();
-        let read = || self.store.load(name).map(Rc::new);
+        let read = || self.store.view(name).map(Rc::new);
         loaded.entry(*name).or_insert_with(read).clone()
     }
 
@@ -114,10 +115,11 @@ impl<'s> Shelf<'s> {
         }
         let mut tests = Tests::default();
         if let Ok(matrix) = self.load(name) {
-            for row in matrix.rows.iter().filter(|row| row.test != COLLECTION) {
-                tests.available.insert(row.test.clone());
+            let rows = (0..matrix.rows()).map(|row| matrix.row(row));
+            for row in rows.filter(|row| row.test != COLLECTION) {
+                tests.available.insert(row.test.to_owned());
                 if row.selected {
-                    tests.selected.insert(row.test.clone());
+                    tests.selected.insert(row.test.to_owned());
                 }
             }
         }

@@ -155,7 +155,8 @@ pub struct Selection {
     pub baselines: Vec<String>,
     /// The commit of each of them.
     pub revisions: BTreeMap<String, String>,
-    /// Milliseconds that each known test took last.
+    /// Milliseconds that known tests took last, of those whose evidence does
+    /// not say.
     pub durations: BTreeMap<String, u32>,
 }
 
@@ -234,13 +235,25 @@ impl Selection {
 
     /// Seconds that all known tests took last, and that the selected ones did.
     pub fn seconds(&self) -> (f64, f64) {
-        let seconds = |test: &str| f64::from(self.durations.get(test).copied().unwrap_or(0)) / 1e3;
         // Not `sum`: that of nothing is a negative zero.
-        let total = |tests: &mut dyn Iterator<Item = &str>| {
-            tests.fold(0.0, |total, test| total + seconds(test))
-        };
-        let all = total(&mut self.verdicts.keys().map(String::as_str));
-        (all, total(&mut self.selected().map(|(test, _)| test)))
+        let (mut all, mut selected) = (0.0, 0.0);
+        let mut durations = self.durations.iter().peekable();
+        for (test, verdict) in &self.verdicts {
+            while durations.next_if(|(known, _)| *known < test).is_some() {}
+            let known = durations.next_if(|(known, _)| *known == test);
+            let known = known.map(|(_, duration_ms)| *duration_ms);
+            match verdict {
+                Verdict::Run(_) => {
+                    let seconds = f64::from(known.unwrap_or(0)) / 1e3;
+                    all += seconds;
+                    selected += seconds;
+                }
+                Verdict::Skip(evidence) => {
+                    all += f64::from(known.unwrap_or(evidence.duration_ms)) / 1e3;
+                }
+            }
+        }
+        (all, selected)
     }
 
     /// Why the selection is of its mode, in one line.
@@ -260,7 +273,11 @@ impl Selection {
     /// Makes every test run that `pattern` (of the configuration) names.
     pub fn force(&mut self, pattern: &str, matches: impl Fn(&str) -> bool) {
         for (test, verdict) in &mut self.verdicts {
-            if matches!(verdict, Verdict::Skip(_)) && matches(test) {
+            if let Verdict::Skip(evidence) = verdict
+                && matches(test)
+            {
+                let known = self.durations.entry(test.clone());
+                known.or_insert(evidence.duration_ms);
                 *verdict = Verdict::Run(Reason::Forced {
                     pattern: pattern.to_owned(),
                 });

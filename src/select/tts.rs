@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::{Evidence, Reason, Verdict};
-use crate::matrix::{Fingerprint, Matrix, Row, Unit, UnitId};
+use crate::matrix::{Fingerprint, SetId, Table, Unit, UnitId, ViewRow};
 
 /// How the units of one matrix differ at the head: ∂(n, h) of [G 4.2.1]. A
 /// unit that is in none of the maps has the same fingerprint.
@@ -24,6 +24,7 @@ struct SetState {
     changed: Option<UnitId>,
     unknown: Option<UnitId>,
     late: Vec<UnitId>,
+    units: usize,
 }
 
 /// tts(n, h) of [G (4.5)] for the tests that have a row at n, where `matrix`
@@ -31,30 +32,31 @@ struct SetState {
 ///
 /// A test runs if its result at n was not a good one, if its row may lack
 /// units, or if a unit of its row is different or cannot be told at h.
-pub fn tts(matrix: &Matrix, name: &str, differences: &Differences) -> Vec<Verdict> {
-    let differing = Differing::new(matrix.units.len(), differences);
-    let states: Vec<SetState> = matrix
-        .sets
-        .iter()
-        .map(|set| SetState::of(set, &differing))
-        .collect();
+pub fn tts(matrix: &impl Table, name: &str, differences: &Differences) -> Vec<Verdict> {
+    let differing = Differing::new(matrix.units(), differences);
+    let mut states: Vec<SetState> = Vec::new();
+    matrix.each_set(&differing.ids(), |units, set| {
+        states.push(SetState::of(units, set, &differing));
+    });
     let mut shared = Shared::new(matrix, name);
-    matrix
-        .rows
-        .iter()
-        .map(|row| shared.verdict(row, &states, differences))
+    (0..matrix.rows())
+        .map(|row| shared.verdict(&matrix.row(row), &states, differences))
         .collect()
 }
 
 /// What the verdicts of many tests have in common, made once.
-struct Shared<'m> {
-    matrix: &'m Matrix,
+struct Shared<'m, T> {
+    matrix: &'m T,
     baseline: Arc<str>,
     revision: Arc<str>,
     /// The commit of each run of the matrix.
     ran_at: Vec<Arc<str>>,
-    late: FxHashMap<Vec<UnitId>, Arc<[(Unit, Fingerprint)]>>,
+    late: FxHashMap<Vec<UnitId>, LateUnits>,
+    /// The last list of sets that was asked for: neighbours often share it.
+    last: (Vec<SetId>, LateUnits),
 }
+
+type LateUnits = Arc<[(Unit, Fingerprint)]>;
 
 /// What became of one unit.
 #[derive(Clone, Copy)]
@@ -80,11 +82,22 @@ impl Differing {
         }
         Differing(of_units)
     }
+
+    /// All that are not the same, ascending.
+    fn ids(&self) -> Vec<UnitId> {
+        let all = (0..).zip(&self.0);
+        let differing = all.filter(|(_, became)| !matches!(became, Became::Same));
+        differing.map(|(id, _)| id).collect()
+    }
 }
 
 impl SetState {
-    fn of(set: &[UnitId], differing: &Differing) -> SetState {
-        let mut state = SetState::default();
+    /// `set`: those of its `units` units that are not the same.
+    fn of(units: usize, set: &[UnitId], differing: &Differing) -> SetState {
+        let mut state = SetState {
+            units,
+            ..SetState::default()
+        };
         for unit in set {
             match differing.0[*unit as usize] {
                 Became::Same => {}
@@ -101,19 +114,26 @@ impl SetState {
     }
 }
 
-impl<'m> Shared<'m> {
-    fn new(matrix: &'m Matrix, name: &str) -> Shared<'m> {
-        let runs = matrix.header.runs.iter();
+impl<'m, T: Table> Shared<'m, T> {
+    fn new(matrix: &'m T, name: &str) -> Shared<'m, T> {
+        let header = matrix.header();
+        let runs = header.runs.iter();
         Shared {
             matrix,
             baseline: name.into(),
-            revision: matrix.header.commit.as_str().into(),
+            revision: header.commit.as_str().into(),
             ran_at: runs.map(|run| run.commit.as_str().into()).collect(),
             late: FxHashMap::default(),
+            last: (Vec::new(), Arc::new([])),
         }
     }
 
-    fn verdict(&mut self, row: &Row, states: &[SetState], differences: &Differences) -> Verdict {
+    fn verdict(
+        &mut self,
+        row: &ViewRow<'_>,
+        states: &[SetState],
+        differences: &Differences,
+    ) -> Verdict {
         let matrix = self.matrix;
         let baseline = || String::from(&*self.baseline);
         if !row.outcome.is_good() {
@@ -122,15 +142,15 @@ impl<'m> Shared<'m> {
                 baseline: baseline(),
             });
         }
-        if let Some(why) = &row.incomplete {
+        if let Some(why) = row.incomplete {
             return Verdict::Run(Reason::Incomplete {
-                why: why.clone(),
+                why: why.to_owned(),
                 baseline: baseline(),
             });
         }
         let of_row = || row.sets.iter().map(|set| &states[*set as usize]);
         if let Some(id) = of_row().find_map(|state| state.changed) {
-            let (unit, from) = matrix.units[id as usize].clone();
+            let (unit, from) = matrix.unit(id);
             return Verdict::Run(Reason::Changed {
                 unit,
                 from,
@@ -140,39 +160,41 @@ impl<'m> Shared<'m> {
         }
         if let Some(id) = of_row().find_map(|state| state.unknown) {
             return Verdict::Run(Reason::Unknown {
-                unit: matrix.units[id as usize].0.clone(),
+                unit: matrix.unit(id).0,
                 why: differences.unknown[&id].clone(),
                 baseline: baseline(),
             });
         }
-        let mut late: Vec<UnitId> = of_row()
-            .flat_map(|state| state.late.iter().copied())
-            .collect();
-        late.sort_unstable();
-        late.dedup();
         Verdict::Skip(Evidence {
             baseline: self.baseline.clone(),
             revision: self.revision.clone(),
             ran_at: self.ran_at[row.run as usize].clone(),
             outcome: row.outcome,
             // Sets of one row may overlap; for people, the sum tells enough.
-            units: row
-                .sets
-                .iter()
-                .map(|set| matrix.sets[*set as usize].len())
-                .sum(),
-            late: self.late_units(late),
+            units: of_row().map(|state| state.units).sum(),
+            late: self.late_units(row.sets, states),
             duration_ms: row.duration_ms,
         })
     }
 
-    /// These units with their recorded fingerprints.
-    fn late_units(&mut self, ids: Vec<UnitId>) -> Arc<[(Unit, Fingerprint)]> {
+    /// The late units of these sets, with their recorded fingerprints.
+    fn late_units(&mut self, sets: &[SetId], states: &[SetState]) -> LateUnits {
+        let (last, made) = &mut self.last;
+        if last == sets {
+            return made.clone();
+        }
+        let late = sets.iter().map(|set| &states[*set as usize].late);
+        let mut ids: Vec<UnitId> = late.flatten().copied().collect();
+        ids.sort_unstable();
+        ids.dedup();
         let matrix = self.matrix;
-        let made = self.late.entry(ids).or_insert_with_key(|ids| {
-            let units = ids.iter().map(|id| matrix.units[*id as usize].clone());
-            units.collect()
-        });
-        made.clone()
+        let units = self
+            .late
+            .entry(ids)
+            .or_insert_with_key(|ids| ids.iter().map(|id| matrix.unit(*id)).collect());
+        last.clear();
+        last.extend_from_slice(sets);
+        *made = units.clone();
+        units.clone()
     }
 }

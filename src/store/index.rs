@@ -50,6 +50,37 @@ pub(super) struct Entry {
 /// The distinct rows of each test of one key, newest first.
 pub(super) type Tests = BTreeMap<String, Vec<Entry>>;
 
+/// [`Tests`] as they are read, without a value for each.
+#[derive(Debug)]
+pub(super) struct FlatTests {
+    ids: Strs,
+    entries: Vec<Entry>,
+    /// Where the entries of each test end.
+    ends: Vec<usize>,
+}
+
+impl FlatTests {
+    pub(super) fn ids(&self) -> impl Iterator<Item = &str> {
+        self.ids.iter()
+    }
+
+    pub(super) fn get(&self, test: &str) -> &[Entry] {
+        self.ids.find(test).map_or(&[], |at| self.of(at))
+    }
+
+    fn of(&self, at: usize) -> &[Entry] {
+        let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.entries[start..self.ends[at]]
+    }
+
+    pub(super) fn to_map(&self) -> Tests {
+        let tests = self.ids().enumerate();
+        tests
+            .map(|(at, test)| (test.to_owned(), self.of(at).to_vec()))
+            .collect()
+    }
+}
+
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Index {
     /// The matrices that are in the index: length, time, key (none: refused).
@@ -138,16 +169,29 @@ impl Index {
     /// Reads the index at `path`; `None` if there is none.
     pub(super) fn read(path: &Path) -> Result<Option<Index>, Refusal> {
         match std::fs::read(path) {
-            Ok(bytes) => Index::decode(&bytes, None).map(Some),
+            Ok(bytes) => Index::decode(&bytes).map(Some),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             Err(error) => Err(Refusal::Unreadable(error.to_string())),
         }
     }
 
-    /// Like [`Index::read`], but reads the rows of one key only.
-    pub(super) fn read_key(path: &Path, key: &Key) -> Result<Option<Index>, Refusal> {
+    /// Like [`Index::read`], but reads the rows of one key only: they stand
+    /// beside an index without rows.
+    pub(super) fn read_key(
+        path: &Path,
+        key: &Key,
+    ) -> Result<Option<(Index, Option<FlatTests>)>, Refusal> {
         match std::fs::read(path) {
-            Ok(bytes) => Index::decode(&bytes, Some(key)).map(Some),
+            Ok(bytes) => {
+                let mut rows = None;
+                let index = Index::decode_head(&bytes, |facts, section, names| {
+                    if facts.key == *key {
+                        rows = Some(decode_key(facts, section, names)?);
+                    }
+                    Ok(())
+                })?;
+                Ok(Some((index, rows)))
+            }
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             Err(error) => Err(Refusal::Unreadable(error.to_string())),
         }
@@ -194,8 +238,23 @@ impl Index {
         Ok(file)
     }
 
-    /// Reads an index; with `only`, the rows of that key alone.
-    pub(super) fn decode(bytes: &[u8], only: Option<&Key>) -> Result<Index, Refusal> {
+    /// Reads an index.
+    pub(super) fn decode(bytes: &[u8]) -> Result<Index, Refusal> {
+        let mut tests = BTreeMap::new();
+        let index = Index::decode_head(bytes, |facts, section, names| {
+            let rows = decode_key(facts, section, names)?;
+            tests.insert(facts.key.clone(), rows.to_map());
+            Ok(())
+        })?;
+        Ok(Index { tests, ..index })
+    }
+
+    /// Reads what an index covers, and gives each key's section to
+    /// `key_section`.
+    fn decode_head(
+        bytes: &[u8],
+        mut key_section: impl FnMut(&KeyFacts, &[u8], &[Name]) -> Result<(), Refusal>,
+    ) -> Result<Index, Refusal> {
         let head = read_head(bytes)?;
         let mut names = Vec::with_capacity(head.matrices.len());
         let mut index = Index::default();
@@ -220,10 +279,7 @@ impl Index {
             let end = at.saturating_add(usize::try_from(facts.stored).unwrap_or(usize::MAX));
             let section = bytes.get(at..end).ok_or(Refusal::Truncated)?;
             at = end;
-            if only.is_none_or(|only| facts.key == *only) {
-                let tests = decode_key(&facts, section, &names)?;
-                index.tests.insert(facts.key, tests);
-            }
+            key_section(&facts, section, &names)?;
         }
         match at == bytes.len() {
             true => Ok(index),
@@ -352,7 +408,7 @@ fn check_facts(facts: &KeyFacts) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn decode_key(facts: &KeyFacts, section: &[u8], names: &[Name]) -> Result<Tests, Refusal> {
+fn decode_key(facts: &KeyFacts, section: &[u8], names: &[Name]) -> Result<FlatTests, Refusal> {
     check_facts(facts)?;
     let raw = zstd::bulk::decompress(section, facts.raw as usize)
         .map_err(|error| Refusal::malformed(format!("a section: {error}")))?;
@@ -367,11 +423,11 @@ fn decode_key(facts: &KeyFacts, section: &[u8], names: &[Name]) -> Result<Tests,
         "tests",
     )?
     .into_strs("tests")?;
-    let mut counts = Vec::with_capacity(ids.len());
-    let mut entries = Vec::new();
+    let mut ends = Vec::with_capacity(ids.len());
+    let mut entries = Vec::with_capacity(ids.len());
     for _ in 0..ids.len() {
         let count = reader.below(MAX_ROWS_PER_TEST + 1, "the rows of a test")?;
-        counts.push(count);
+        ends.push(entries.len() + count);
         for _ in 0..count {
             let matrix = names[reader.below(names.len(), "a matrix")?];
             entries.push(Entry {
@@ -385,9 +441,5 @@ fn decode_key(facts: &KeyFacts, section: &[u8], names: &[Name]) -> Result<Tests,
         entry.digest.0.copy_from_slice(reader.take(16)?);
     }
     reader.finish()?;
-    let mut rest = entries.into_iter();
-    let tests = ids.iter().zip(counts);
-    Ok(tests
-        .map(|(test, count)| (test.to_owned(), rest.by_ref().take(count).collect()))
-        .collect())
+    Ok(FlatTests { ids, entries, ends })
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::files::{INDEX, Listing, lock, write_whole};
-use super::index::{Entry, Index, MAX_ROWS_PER_TEST, Tests};
+use super::index::{Entry, FlatTests, Index, MAX_ROWS_PER_TEST, Tests};
 use super::rows::{RowDigest, usable_rows};
 use super::{FsStore, Name, Trouble};
 use crate::matrix::{Key, Matrix, Refusal};
@@ -21,11 +21,24 @@ pub struct Candidate {
 /// The distinct usable rows of every test, over all matrices of one key.
 #[derive(Debug, Default)]
 pub struct Memo {
-    tests: Tests,
+    tests: Rows,
     /// What to tell the user, if the index had to be made anew.
     pub notice: Option<String>,
     /// The matrices that are not in the index.
     pub troubles: Vec<Trouble>,
+}
+
+/// The rows by test: as they were read, or as a map that grows.
+#[derive(Debug)]
+enum Rows {
+    Read(FlatTests),
+    Map(Tests),
+}
+
+impl Default for Rows {
+    fn default() -> Rows {
+        Rows::Map(Tests::new())
+    }
 }
 
 impl Memo {
@@ -39,7 +52,10 @@ impl Memo {
     /// The distinct usable rows of `test`, the newest first. Rows that many
     /// matrices hold are named once, in the newest of these.
     pub fn candidates(&self, test: &str) -> impl Iterator<Item = Candidate> {
-        let entries = self.tests.get(test).map_or(&[][..], Vec::as_slice);
+        let entries = match &self.tests {
+            Rows::Read(tests) => tests.get(test),
+            Rows::Map(tests) => tests.get(test).map_or(&[][..], Vec::as_slice),
+        };
         entries.iter().map(|entry| Candidate {
             matrix: entry.matrix,
             row: entry.row,
@@ -50,9 +66,15 @@ impl Memo {
     /// Adds the usable rows of a matrix that is newer than all there are; for
     /// a store as it would have been at some time.
     pub fn add_newer(&mut self, name: Name, matrix: &Matrix) {
+        if let Rows::Read(tests) = &self.tests {
+            self.tests = Rows::Map(tests.to_map());
+        }
+        let Rows::Map(tests) = &mut self.tests else {
+            return;
+        };
         for (row, digest) in usable_rows(matrix) {
             let test = &matrix.rows[row as usize].test;
-            let entries = self.tests.entry(test.clone()).or_default();
+            let entries = tests.entry(test.clone()).or_default();
             entries.retain(|entry| entry.digest != digest);
             let new = Entry {
                 matrix: name,
@@ -66,7 +88,11 @@ impl Memo {
 
     /// Every test that has a candidate, ascending.
     pub fn tests(&self) -> impl Iterator<Item = &str> {
-        self.tests.keys().map(String::as_str)
+        let (read, map) = match &self.tests {
+            Rows::Read(tests) => (Some(tests.ids()), None),
+            Rows::Map(tests) => (None, Some(tests.keys().map(String::as_str))),
+        };
+        read.into_iter().flatten().chain(map.into_iter().flatten())
     }
 }
 
@@ -88,8 +114,11 @@ impl FsStore {
             Ok(listing) => listing,
             Err(trouble) => return Memo::without(trouble),
         };
-        if let Found::Fresh(index) = self.find_index(&listing, Some(key)) {
-            return self.memo_from(index, key, None);
+        if let Ok(Some((index, rows))) = Index::read_key(&self.dir().join(INDEX), key)
+            && covers(&index, &listing)
+        {
+            let rows = rows.map(Rows::Read).unwrap_or_default();
+            return self.memo_from(&index, rows, None);
         }
         let lock = lock(self.dir());
         // Somebody may have brought it up to date while we waited.
@@ -97,7 +126,7 @@ impl FsStore {
             Ok(listing) => listing,
             Err(trouble) => return Memo::without(trouble),
         };
-        let found = self.find_index(&listing, None);
+        let found = self.find_index(&listing);
         let why = match &found {
             Found::Fresh(_) => None,
             Found::Missing if listing.matrices.is_empty() => None,
@@ -106,17 +135,18 @@ impl FsStore {
             Found::Refused(refusal) => Some(refusal.to_string()),
         };
         let keep = matches!(found, Found::Refused(Refusal::NewerFormat(_)));
-        let index = self.bring_up_to_date(found, &listing, None);
+        let mut index = self.bring_up_to_date(found, &listing, None);
         if why.is_some() && lock.is_some() && !keep {
             self.write_index(&index);
         }
         let count = listing.matrices.len();
         let notice =
             why.map(|why| format!("index of the store: {why}; made anew from {count} matrices"));
-        self.memo_from(index, key, notice)
+        let rows = Rows::Map(index.tests.remove(key).unwrap_or_default());
+        self.memo_from(&index, rows, notice)
     }
 
-    fn memo_from(&self, mut index: Index, key: &Key, notice: Option<String>) -> Memo {
+    fn memo_from(&self, index: &Index, tests: Rows, notice: Option<String>) -> Memo {
         let refused = index.covered.iter().filter(|(_, known)| known.2.is_none());
         let troubles = refused.filter_map(|(name, _)| {
             let refusal = self.load(name).err()?;
@@ -127,7 +157,7 @@ impl FsStore {
         });
         Memo {
             troubles: troubles.collect(),
-            tests: index.tests.remove(key).unwrap_or_default(),
+            tests,
             notice,
         }
     }
@@ -141,7 +171,7 @@ impl FsStore {
         let Ok(listing) = Listing::read(self.dir()) else {
             return;
         };
-        let found = self.find_index(&listing, None);
+        let found = self.find_index(&listing);
         if matches!(
             found,
             Found::Fresh(_) | Found::Refused(Refusal::NewerFormat(_))
@@ -157,27 +187,17 @@ impl FsStore {
         let Ok(listing) = Listing::read(self.dir()) else {
             return;
         };
-        let found = self.find_index(&listing, None);
+        let found = self.find_index(&listing);
         if matches!(found, Found::Stale(_)) {
             let index = self.bring_up_to_date(found, &listing, None);
             self.write_index(&index);
         }
     }
 
-    fn find_index(&self, listing: &Listing, only: Option<&Key>) -> Found {
-        let path = self.dir().join(INDEX);
-        let read = match only {
-            Some(key) => Index::read_key(&path, key),
-            None => Index::read(&path),
-        };
-        match read {
-            Ok(Some(index)) => {
-                let covered = index.covered.iter().map(|(name, known)| (*name, known.0));
-                match covered.eq(listing.matrices.iter().copied()) {
-                    true => Found::Fresh(index),
-                    false => Found::Stale(index),
-                }
-            }
+    fn find_index(&self, listing: &Listing) -> Found {
+        match Index::read(&self.dir().join(INDEX)) {
+            Ok(Some(index)) if covers(&index, listing) => Found::Fresh(index),
+            Ok(Some(index)) => Found::Stale(index),
             Ok(None) => Found::Missing,
             Err(refusal) => Found::Refused(refusal),
         }
@@ -227,6 +247,12 @@ impl FsStore {
             let _ = write_whole(self.dir(), INDEX, &bytes);
         }
     }
+}
+
+/// Whether an index is about exactly the matrices that are there.
+fn covers(index: &Index, listing: &Listing) -> bool {
+    let covered = index.covered.iter().map(|(name, known)| (*name, known.0));
+    covered.eq(listing.matrices.iter().copied())
 }
 
 fn add_matrix(index: &mut Index, name: Name, len: u64, matrix: &Matrix) {

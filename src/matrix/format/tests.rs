@@ -2,7 +2,9 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::matrix::samples::{any_matrix, key, small};
-use crate::matrix::{Matrix, UnitId, UnitKind};
+use crate::matrix::{Matrix, Table, Unit, UnitId, UnitKind};
+
+const UNSORTED: &str = "it is malformed: units are not sorted";
 
 fn encoded(matrix: &Matrix) -> Vec<u8> {
     encode(matrix).unwrap()
@@ -12,17 +14,26 @@ fn encoded(matrix: &Matrix) -> Vec<u8> {
 /// the file as a whole is sound.
 fn read_all(bytes: &[u8]) -> Result<Matrix, Refusal> {
     let _ = read_header(bytes);
-    let viewed = MatrixView::open(bytes.to_vec()).and_then(|view| {
-        view.rows_with(&(0..view.units() as UnitId).collect::<Vec<_>>())?;
+    let viewed = MatrixView::open(bytes.to_vec());
+    if let Ok(view) = &viewed {
+        view.rows_with(&(0..view.units() as UnitId).collect::<Vec<_>>());
         for id in 0..view.units() as UnitId {
-            view.unit(id)?;
-            view.fingerprint(id)?;
+            view.unit(id);
+            view.fingerprint(id);
         }
-        (0..view.rows()).try_for_each(|row| view.units_of(row).map(|_| ()))
-    });
+        for row in 0..view.rows() {
+            view.units_of(row);
+        }
+    }
     let decoded = decode(bytes);
-    if decoded.is_ok() {
-        assert_eq!(viewed, Ok(()));
+    // The order of names is the one rule that a view does not check.
+    match (&decoded, &viewed) {
+        (Ok(_), Err(refusal)) => panic!("the view says {refusal}"),
+        (Err(refusal), Ok(view)) => {
+            assert_eq!(refusal.to_string(), UNSORTED.to_string());
+            assert_eq!(view.whole().map(|_| ()), decoded.clone().map(|_| ()));
+        }
+        _ => {}
     }
     decoded
 }
@@ -82,8 +93,10 @@ proptest! {
         prop_assert!(view.all_tests().eq(matrix.rows.iter().map(|row| &row.test)));
         for (id, (unit, print)) in matrix.units.iter().enumerate() {
             let id = id as UnitId;
-            prop_assert_eq!(&view.unit(id).unwrap(), unit);
-            prop_assert_eq!(view.fingerprint(id).unwrap(), *print);
+            prop_assert_eq!(&view.unit(id), unit);
+            prop_assert_eq!(view.find(unit), Some(id));
+            prop_assert!(view.is_named(id, &unit.name));
+            prop_assert_eq!(view.fingerprint(id), *print);
             prop_assert_eq!((view.kind(id), view.path(id)), (unit.kind, unit.path()));
             let here: Vec<UnitId> = (0..matrix.units.len())
                 .filter(|other| matrix.units[*other].0.path == unit.path)
@@ -102,14 +115,37 @@ proptest! {
             0 => Vec::new(),
             len => picks.iter().map(|pick| pick.index(len) as UnitId).collect(),
         };
-        let hits = view.rows_with(&changed).unwrap();
+        let mut sets = Vec::new();
+        let all: Vec<UnitId> = (0..matrix.units.len() as UnitId).collect();
+        view.each_set(&all, |_, set| sets.push(set.to_vec()));
+        prop_assert_eq!(&sets, &matrix.sets);
+        let some: Vec<UnitId> = all.iter().copied().filter(|id| id % 3 == 1).collect();
+        let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+        view.each_set(&some, |len, set| ours.push((len, set.to_vec())));
+        matrix.each_set(&some, |len, set| theirs.push((len, set.to_vec())));
+        prop_assert_eq!(ours, theirs);
+        for unit in matrix.units.iter().map(|(unit, _)| unit) {
+            let dir = unit.path.split(|byte| *byte == b'/').next().unwrap_or_default();
+            let beneath = |path: &[u8]| {
+                path == dir || path.strip_prefix(dir).is_some_and(|rest| rest.starts_with(b"/"))
+            };
+            let here: Vec<usize> = (0..).zip(view.paths())
+                .filter(|(_, path)| beneath(path))
+                .map(|(index, _)| index)
+                .collect();
+            prop_assert_eq!(view.paths_at(dir).collect::<Vec<_>>(), here);
+        }
+        let no_such = Unit::new(UnitKind::File, "no such path", "");
+        prop_assert_eq!(view.find(&no_such), None);
+        let hits = view.rows_with(&changed);
         for (number, row) in matrix.rows.iter().enumerate() {
             let units = matrix.units_of(row);
             let first = units.iter().find(|id| changed.contains(id)).copied();
             prop_assert_eq!(hits[number], first);
-            prop_assert_eq!(view.units_of(number).unwrap(), units);
+            prop_assert_eq!(view.units_of(number), units);
             prop_assert_eq!(view.row_of(&row.test), Some(number));
             let seen = view.row(number);
+            prop_assert_eq!(seen, Table::row(&matrix, number));
             prop_assert_eq!(seen.test, &row.test);
             prop_assert_eq!(seen.is_usable(), row.is_usable());
             prop_assert_eq!(seen.incomplete, row.incomplete.as_deref());

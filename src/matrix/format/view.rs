@@ -1,39 +1,42 @@
-//! An encoded matrix as selection reads it: flat, without a value for every
-//! unit, and with names and fingerprints only when they are asked for.
+//! An encoded matrix as selection reads it: checked, flat, without a value for
+//! every unit, set and row.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::OnceLock;
 
 use bstr::{BStr, ByteSlice};
 
-use super::decode::{RowTable, UnitTable, print_at, read_paths, read_tests};
+use super::decode::{RowTable, UnitTable, decode, print_at, read_paths, read_tests};
 use super::prefix::{Digest, Prefix, Section};
 use super::wire::{Reader, Strs, Texts};
 use super::{Header, Refusal};
-use crate::matrix::{Fingerprint, Outcome, Unit, UnitId, UnitKind};
+use crate::matrix::{AUDITED, Fingerprint, Matrix, Outcome, SetId, Table, Unit, UnitId, UnitKind};
 
 /// A matrix, opened for a selection.
 ///
-/// Opening checks the digests and rules of all but three sections: sets, names
-/// and fingerprints are checked when first used, which is why those methods
-/// can refuse. A view that refused once justifies no skip.
+/// Opening reads every section and checks its digest and its rules, but for
+/// one: that the names of one path's units ascend, on which nothing rests that
+/// a view answers.
 #[derive(Debug)]
 pub struct MatrixView {
     file: Vec<u8>,
     prefix: Prefix,
     paths: Texts,
     units: UnitTable,
+    names: Names,
+    prints: Range<usize>,
+    sets: Sets,
     tests: Strs,
     rows: RowTable,
-    sets: OnceLock<Result<Vec<u8>, Refusal>>,
-    names: OnceLock<Result<Names, Refusal>>,
-    prints: OnceLock<Result<Range<usize>, Refusal>>,
+    whole: OnceLock<Result<Matrix, Refusal>>,
 }
 
-/// One row of a view, without its units.
+/// One row, without its units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ViewRow<'a> {
     pub test: &'a str,
+    pub sets: &'a [SetId],
     pub outcome: Outcome,
     pub duration_ms: u32,
     pub position: u32,
@@ -56,17 +59,28 @@ impl MatrixView {
     pub fn open(file: Vec<u8>) -> Result<MatrixView, Refusal> {
         let prefix = Prefix::read(&file)?;
         prefix.check_len(file.len() as u64)?;
+        let units = UnitTable::read(&prefix, &file)?;
         Ok(MatrixView {
             paths: read_paths(&prefix, &file)?,
-            units: UnitTable::read(&prefix, &file)?,
+            names: Names::read(&prefix, &file, &units)?,
+            prints: prefix.stored_range(&file, Section::Prints)?,
+            sets: Sets::read(&prefix, &file)?,
             tests: read_tests(&prefix, &file)?,
             rows: RowTable::read(&prefix, &file)?,
-            sets: OnceLock::new(),
-            names: OnceLock::new(),
-            prints: OnceLock::new(),
+            whole: OnceLock::new(),
+            units,
             prefix,
             file,
         })
+    }
+
+    /// All of it as a value, made at the first call.
+    ///
+    /// # Errors
+    /// What only [`decode`] checks does not hold.
+    pub fn whole(&self) -> Result<&Matrix, Refusal> {
+        let made = self.whole.get_or_init(|| decode(&self.file));
+        made.as_ref().map_err(Refusal::clone)
     }
 
     pub fn header(&self) -> &Header {
@@ -98,7 +112,7 @@ impl MatrixView {
     }
 
     /// The distinct paths of all units, ascending.
-    pub fn paths(&self) -> impl Iterator<Item = &BStr> {
+    pub fn paths(&self) -> impl ExactSizeIterator<Item = &BStr> {
         (0..self.paths.len()).map(|index| self.paths.get(index).as_bstr())
     }
 
@@ -118,26 +132,52 @@ impl MatrixView {
             .as_bstr()
     }
 
-    /// A unit by itself. The first call finds where each name is.
-    pub fn unit(&self, id: UnitId) -> Result<Unit, Refusal> {
-        let names = self
-            .names
-            .get_or_init(|| Names::read(&self.prefix, &self.file))
-            .as_ref()
-            .map_err(Refusal::clone)?;
+    /// A unit by itself.
+    pub fn unit(&self, id: UnitId) -> Unit {
         let (kind, path) = (self.kind(id), self.units.paths[id as usize]);
         let first = self.units.at_path(kind, path).start;
-        Ok(Unit::new(kind, self.path(id), names.get(first, id)?))
+        Unit::new(kind, self.path(id), self.names.get(first, id))
     }
 
-    /// The fingerprint of a unit. The first call checks the digest of all.
-    pub fn fingerprint(&self, id: UnitId) -> Result<Fingerprint, Refusal> {
-        let prints = self
-            .prints
-            .get_or_init(|| self.prefix.stored_range(&self.file, Section::Prints))
-            .as_ref()
-            .map_err(Refusal::clone)?;
-        Ok(print_at(&self.file[prints.clone()], id))
+    /// The id of a unit, if some row may have it.
+    pub fn find(&self, unit: &Unit) -> Option<UnitId> {
+        let path = self.paths.find(&unit.path)?;
+        let mut ids = self.units.at_path(unit.kind, path as u32);
+        let mut names = self.names.from(ids.start);
+        ids.find(|_| names.next() == unit.name.as_bytes())
+    }
+
+    /// Whether this is the name of a unit.
+    pub fn is_named(&self, id: UnitId, name: &str) -> bool {
+        let first = self
+            .units
+            .at_path(self.kind(id), self.units.paths[id as usize]);
+        self.names.get(first.start, id) == name
+    }
+
+    /// The indices of `path`, if some unit is there, and of the paths beneath
+    /// it, into [`MatrixView::paths`].
+    pub fn paths_at(&self, path: &[u8]) -> impl Iterator<Item = usize> {
+        let below = [path, b"/"].concat();
+        let first = self.paths.first_from(&below);
+        let beneath = (first..self.paths.len())
+            .take_while(move |index| self.paths.get(*index).starts_with(&below));
+        self.paths.find(path).into_iter().chain(beneath)
+    }
+
+    /// The index of `path` into [`MatrixView::paths`], if some unit is there.
+    pub fn path_named(&self, path: &[u8]) -> Option<usize> {
+        self.paths.find(path)
+    }
+
+    /// The index of a unit's path into [`MatrixView::paths`].
+    pub fn path_index(&self, id: UnitId) -> usize {
+        self.units.paths[id as usize] as usize
+    }
+
+    /// The fingerprint of a unit.
+    pub fn fingerprint(&self, id: UnitId) -> Fingerprint {
+        print_at(&self.file[self.prints.clone()], id)
     }
 
     /// How many rows there are.
@@ -163,6 +203,7 @@ impl MatrixView {
         let columns = &self.rows.columns[row];
         ViewRow {
             test: self.tests.get(row),
+            sets: self.rows.list(columns.list),
             outcome: columns.outcome,
             duration_ms: columns.duration_ms,
             position: columns.position,
@@ -176,19 +217,22 @@ impl MatrixView {
     ///
     /// Reads the sets once, then the rows: the time does not depend on how
     /// many units changed.
-    pub fn rows_with(&self, changed: &[UnitId]) -> Result<Vec<Option<UnitId>>, Refusal> {
+    pub fn rows_with(&self, changed: &[UnitId]) -> Vec<Option<UnitId>> {
         if changed.is_empty() {
-            return Ok(vec![None; self.rows()]);
+            return vec![None; self.rows()];
         }
         let mut changed = changed.to_vec();
         changed.sort_unstable();
         changed.dedup();
-        let mut of_sets = Vec::with_capacity(self.prefix.counts.sets as usize);
-        self.each_set(|_, reader| {
-            let (count, first) = reader.first_of(&changed)?;
-            of_sets.push(first);
-            Ok(count)
-        })?;
+        let sets = 0..self.sets.starts.len() as SetId;
+        let first_of = |set| {
+            let mut first = None;
+            self.sets.among(set, &changed, |id| {
+                first.get_or_insert(id);
+            });
+            first
+        };
+        let of_sets: Vec<Option<UnitId>> = sets.map(first_of).collect();
         let of_lists: Vec<Option<UnitId>> = (0..self.rows.lists() as u32)
             .map(|list| {
                 let sets = self.rows.list(list).iter();
@@ -196,45 +240,115 @@ impl MatrixView {
             })
             .collect();
         let rows = self.rows.columns.iter();
-        Ok(rows.map(|row| of_lists[row.list as usize]).collect())
+        rows.map(|row| of_lists[row.list as usize]).collect()
     }
 
-    /// The units of a row, ascending. Reads all sets: meant for the few rows
-    /// that somebody asks about.
-    pub fn units_of(&self, row: usize) -> Result<Vec<UnitId>, Refusal> {
-        let wanted = self.rows.list(self.rows.columns[row].list);
+    /// By test, the units that audits have added to its row: see
+    /// [`Unit::audited`].
+    pub fn audited(&self) -> BTreeMap<&str, Vec<Unit>> {
+        let files = self.units_of_kind(UnitKind::File);
+        let added: Vec<UnitId> = files.filter(|id| self.is_named(*id, AUDITED)).collect();
+        let rows = self.rows_with(&added).into_iter().enumerate();
+        let rows = rows.filter(|(_, unit)| unit.is_some());
+        rows.map(|(row, _)| {
+            let units = self.units_of(row).into_iter();
+            let units = units.filter(|id| added.binary_search(id).is_ok());
+            (self.tests.get(row), units.map(|id| self.unit(id)).collect())
+        })
+        .collect()
+    }
+
+    /// The units of a row, ascending.
+    pub fn units_of(&self, row: usize) -> Vec<UnitId> {
         let mut units = Vec::new();
-        self.each_set(|set, reader| match wanted.binary_search(&set) {
-            Ok(_) => reader.ids(self.units(), |id| units.push(id)),
-            Err(_) => reader.ids(self.units(), |_| ()),
-        })?;
+        for set in self.rows.list(self.rows.columns[row].list) {
+            self.sets.each(*set, |id| units.push(id));
+        }
         units.sort_unstable();
         units.dedup();
-        Ok(units)
+        units
+    }
+}
+
+impl Table for MatrixView {
+    fn header(&self) -> &Header {
+        self.header()
     }
 
-    /// Lets `read` read each set in turn and say how many ids it has.
-    fn each_set(
-        &self,
-        mut read: impl FnMut(u32, &mut Reader<'_>) -> Result<usize, Refusal>,
-    ) -> Result<(), Refusal> {
-        let content = self
-            .sets
-            .get_or_init(|| self.prefix.raw(&self.file, Section::Sets))
-            .as_ref()
-            .map_err(Refusal::clone)?;
-        let mut reader = Reader::new(content);
+    fn units(&self) -> usize {
+        self.units()
+    }
+
+    fn unit(&self, id: UnitId) -> (Unit, Fingerprint) {
+        (self.unit(id), self.fingerprint(id))
+    }
+
+    fn each_set(&self, wanted: &[UnitId], mut see: impl FnMut(usize, &[UnitId])) {
+        let mut ids = Vec::new();
+        for set in 0..self.sets.starts.len() as SetId {
+            ids.clear();
+            let len = self.sets.among(set, wanted, |id| ids.push(id));
+            see(len, &ids);
+        }
+    }
+
+    fn rows(&self) -> usize {
+        self.rows()
+    }
+
+    fn row(&self, row: usize) -> ViewRow<'_> {
+        self.row(row)
+    }
+}
+
+/// The sets as they are stored, and where each begins.
+#[derive(Debug)]
+struct Sets {
+    content: Vec<u8>,
+    starts: Vec<u32>,
+    /// How many units there are.
+    bound: usize,
+}
+
+impl Sets {
+    fn read(prefix: &Prefix, file: &[u8]) -> Result<Sets, Refusal> {
+        let content = prefix.raw(file, Section::Sets)?;
+        let bound = prefix.counts.units as usize;
+        let mut reader = Reader::new(&content);
+        let mut starts = Vec::with_capacity(prefix.counts.sets as usize);
         let mut pairs = 0;
-        for set in 0..self.prefix.counts.sets as u32 {
-            pairs += read(set, &mut reader)? as u64;
+        for _ in 0..prefix.counts.sets {
+            starts.push(reader.position() as u32);
+            pairs += reader.ids_among(bound, &[], |_| ())? as u64;
         }
         reader.finish()?;
-        match pairs == self.prefix.counts.pairs {
-            true => Ok(()),
+        match pairs == prefix.counts.pairs {
+            true => Ok(Sets {
+                content,
+                starts,
+                bound,
+            }),
             false => Err(Refusal::malformed(
                 "sets hold another number of ids than declared",
             )),
         }
+    }
+
+    fn reader(&self, set: SetId) -> Reader<'_> {
+        Reader::new(&self.content[self.starts[set as usize] as usize..])
+    }
+
+    fn each(&self, set: SetId, see: impl FnMut(UnitId)) {
+        let read = self.reader(set).ids(self.bound, see);
+        debug_assert!(read.is_ok(), "checked when it was opened");
+    }
+
+    /// Calls `found` with each of `wanted`, which is ascending, that is in a
+    /// set; returns how many ids the set has.
+    fn among(&self, set: SetId, wanted: &[UnitId], found: impl FnMut(UnitId)) -> usize {
+        let read = self.reader(set).ids_among(self.bound, wanted, found);
+        debug_assert!(read.is_ok(), "checked when it was opened");
+        read.unwrap_or_default()
     }
 }
 
@@ -247,26 +361,70 @@ struct Names {
 }
 
 impl Names {
-    fn read(prefix: &Prefix, file: &[u8]) -> Result<Names, Refusal> {
+    fn read(prefix: &Prefix, file: &[u8], table: &UnitTable) -> Result<Names, Refusal> {
         let content = prefix.raw(file, Section::Names)?;
         let mut reader = Reader::new(&content);
         let mut starts = Vec::with_capacity(prefix.counts.units as usize);
-        for _ in 0..prefix.counts.units {
-            starts.push(reader.position() as u32);
-            reader.skip_text()?;
+        let (mut total, mut is_ascii) = (0, true);
+        for kind in UnitKind::ALL {
+            let (mut before, mut path) = (0, None);
+            for id in table.of_kind(kind) {
+                let own = Some(table.paths[id as usize]);
+                if path != own {
+                    before = 0;
+                }
+                path = own;
+                starts.push(reader.position() as u32);
+                let (shared, rest) = reader.text_parts(before)?;
+                before = shared + rest.len();
+                total += before as u64;
+                is_ascii &= rest.is_ascii();
+            }
         }
         reader.finish()?;
+        if total != prefix.counts.name_bytes {
+            return Err(Refusal::malformed(
+                "names have another length than declared",
+            ));
+        }
+        if !is_ascii {
+            // Only whole names can be told to be UTF-8.
+            table.read_names(prefix, file)?;
+        }
         Ok(Names { content, starts })
     }
 
     /// The name of unit `id`; `first` is the first of its kind and path, where
     /// the names that share prefixes with it begin.
-    fn get(&self, first: UnitId, id: UnitId) -> Result<String, Refusal> {
-        let mut reader = Reader::new(&self.content[self.starts[first as usize] as usize..]);
-        let mut name = Vec::new();
-        for other in first..=id {
-            reader.next_text(&mut name, other > first)?;
+    fn get(&self, first: UnitId, id: UnitId) -> String {
+        let mut names = self.from(first);
+        for _ in first..id {
+            names.next();
         }
-        String::from_utf8(name).map_err(|_| Refusal::malformed("a name is not UTF-8"))
+        String::from_utf8_lossy(names.next()).into_owned()
+    }
+
+    /// The names from unit `first` on.
+    fn from(&self, first: UnitId) -> NamesFrom<'_> {
+        let start = self.starts.get(first as usize);
+        let start = start.map_or(self.content.len(), |start| *start as usize);
+        NamesFrom {
+            reader: Reader::new(&self.content[start..]),
+            name: Vec::new(),
+        }
+    }
+}
+
+/// Names of one kind and path, one after the other.
+struct NamesFrom<'a> {
+    reader: Reader<'a>,
+    name: Vec<u8>,
+}
+
+impl NamesFrom<'_> {
+    fn next(&mut self) -> &[u8] {
+        let read = self.reader.next_text(&mut self.name, true);
+        debug_assert!(read.is_ok(), "checked when it was opened");
+        &self.name
     }
 }

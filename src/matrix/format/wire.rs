@@ -143,9 +143,7 @@ impl<'a> Reader<'a> {
     /// none unless `continues`.
     pub(crate) fn next_text(&mut self, text: &mut Vec<u8>, continues: bool) -> Result<(), Refusal> {
         let before = if continues { text.len() } else { 0 };
-        let shared = self.below(before + 1, "a shared prefix")?;
-        let rest = self.varint()?;
-        let rest = self.take(usize::try_from(rest).map_err(|_| short())?)?;
+        let (shared, rest) = self.text_parts(before)?;
         text.truncate(shared);
         text.extend_from_slice(rest);
         Ok(())
@@ -167,66 +165,70 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The first id of a list that is among `wanted`, which is ascending; and
-    /// how many ids the list has. Reads the list to its end, but looks at no
-    /// more ids than it must: selection spends its time here.
-    pub(crate) fn first_of(&mut self, wanted: &[u32]) -> Result<(usize, Option<u32>), Refusal> {
+    /// Calls `found` with the ids of a list that are among `wanted`, both
+    /// ascending and below `bound`. Returns how many ids the list has.
+    ///
+    /// Selection spends its time here: eight ids at a time are passed over
+    /// where each gap is one byte and none can be wanted.
+    pub(crate) fn ids_among(
+        &mut self,
+        bound: usize,
+        wanted: &[u32],
+        mut found: impl FnMut(u32),
+    ) -> Result<usize, Refusal> {
         let count = self.varint()?;
-        let mut wanted = wanted.iter().map(|id| u64::from(*id));
-        let mut next = wanted.next();
+        if count > bound as u64 {
+            return Err(Refusal::malformed("a set has more ids than there are"));
+        }
+        let out_of_range = || Refusal::malformed("an id is out of range");
+        let mut wanted = wanted.iter().map(|id| u64::from(*id)).peekable();
         let mut least = 0u64;
-        for seen in 0..count {
-            let Some(sought) = next else {
-                self.skip_varints(count - seen)?;
-                return Ok((count as usize, None));
-            };
-            let id = least.wrapping_add(self.gap()?);
-            least = id.wrapping_add(1);
-            if id < sought {
+        let mut left = count;
+        while left > 0 {
+            let next = wanted.peek().copied().unwrap_or(bound as u64);
+            if left >= 8
+                && let Some(gaps) = self.eight_gaps()
+                && least + gaps + 8 <= next
+            {
+                least += gaps + 8;
+                left -= 8;
+                self.at += 8;
                 continue;
             }
-            if id > sought {
-                next = wanted.find(|sought| *sought >= id);
+            let id = least + self.gap()?;
+            if id >= bound as u64 {
+                return Err(out_of_range());
             }
-            if next == Some(id) {
-                self.skip_varints(count - seen - 1)?;
-                return Ok((count as usize, Some(id as u32)));
+            while wanted.next_if(|wanted| *wanted < id).is_some() {}
+            if wanted.next_if_eq(&id).is_some() {
+                found(id as u32);
             }
+            least = id + 1;
+            left -= 1;
         }
-        Ok((count as usize, None))
+        Ok(count as usize)
     }
 
-    /// Passes over varints, eight bytes at a time: each ends with the one byte
-    /// that is below 0x80.
-    pub(crate) fn skip_varints(&mut self, count: u64) -> Result<(), Refusal> {
-        let mut left = count;
-        while let Some(eight) = self
-            .bytes
-            .get(self.at..)
-            .and_then(|rest| rest.first_chunk())
-        {
-            let ends = !u64::from_le_bytes(*eight) & 0x8080_8080_8080_8080;
-            let ends = u64::from(ends.count_ones());
-            // The last ones are for the loop below: what follows them in the
-            // eight bytes belongs to somebody else.
-            if ends >= left {
-                break;
-            }
-            left -= ends;
-            self.at += 8;
+    /// The sum of the next eight varints, if each is one byte.
+    #[inline]
+    fn eight_gaps(&self) -> Option<u64> {
+        let eight = self.bytes.get(self.at..)?.first_chunk::<8>()?;
+        let word = u64::from_le_bytes(*eight);
+        if word & 0x8080_8080_8080_8080 != 0 {
+            return None;
         }
-        while left > 0 {
-            left -= u64::from(self.byte()? < 0x80);
-        }
-        Ok(())
+        const EVEN: u64 = 0x00ff_00ff_00ff_00ff;
+        let pairs = (word & EVEN) + (word >> 8 & EVEN);
+        Some(pairs.wrapping_mul(0x0001_0001_0001_0001) >> 48)
     }
 
-    /// Passes over a text that [`put_text`] wrote.
-    pub(crate) fn skip_text(&mut self) -> Result<(), Refusal> {
-        self.varint()?;
+    /// A text that [`put_text`] wrote after one of `before` bytes: how many of
+    /// them it shares, and the rest.
+    pub(crate) fn text_parts(&mut self, before: usize) -> Result<(usize, &'a [u8]), Refusal> {
+        let shared = self.below(before + 1, "a shared prefix")?;
         let rest = self.varint()?;
-        self.take(usize::try_from(rest).map_err(|_| short())?)?;
-        Ok(())
+        let rest = self.take(usize::try_from(rest).map_err(|_| short())?)?;
+        Ok((shared, rest))
     }
 
     /// How far it has read.
@@ -242,9 +244,7 @@ impl<'a> Reader<'a> {
         before: std::ops::Range<usize>,
         most: usize,
     ) -> Result<(), Refusal> {
-        let shared = self.below(before.len() + 1, "a shared prefix")?;
-        let rest = self.varint()?;
-        let rest = self.take(usize::try_from(rest).map_err(|_| short())?)?;
+        let (shared, rest) = self.text_parts(before.len())?;
         if flat.len() + shared + rest.len() > most {
             return Err(Refusal::malformed("texts are longer than declared"));
         }
@@ -354,6 +354,19 @@ impl Texts {
         &self.bytes[self.start(index)..self.ends[index] as usize]
     }
 
+    /// The first text that is not before `text`, if these texts are sorted.
+    pub(crate) fn first_from(&self, text: &[u8]) -> usize {
+        let (mut low, mut high) = (0, self.len());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            match self.get(middle) < text {
+                true => low = middle + 1,
+                false => high = middle,
+            }
+        }
+        low
+    }
+
     /// Where `text` is, if these texts are sorted.
     pub(crate) fn find(&self, text: &[u8]) -> Option<usize> {
         find(self.len(), |index| self.get(index).cmp(text))
@@ -449,34 +462,46 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_first_wanted_id_is_found(
+        fn wanted_ids_are_found(
             lists in proptest::collection::vec(
-                proptest::collection::btree_set(0u32..40_000, 0..60), 1..6),
-            wanted in proptest::collection::btree_set(0u32..40_000, 0..300),
-            hit in any::<prop::sample::Index>(),
+                proptest::collection::btree_set(0u32..2_000, 0..600), 1..6),
+            spread in 1u32..40,
+            wanted in proptest::collection::btree_set(0u32..80_000, 0..300),
+            hits in proptest::collection::vec(any::<prop::sample::Index>(), 0..4),
         ) {
+            let lists: Vec<Vec<u32>> = lists
+                .iter()
+                .map(|list| list.iter().map(|id| id * spread).collect())
+                .collect();
             let mut wanted = wanted;
             let all: Vec<u32> = lists.iter().flatten().copied().collect();
             if !all.is_empty() {
-                wanted.insert(all[hit.index(all.len())]);
+                wanted.extend(hits.iter().map(|hit| all[hit.index(all.len())]));
             }
             let wanted: Vec<u32> = wanted.into_iter().collect();
             let mut bytes = Vec::new();
             for list in &lists {
-                let ids: Vec<u32> = list.iter().copied().collect();
-                put_ids(&mut bytes, &ids);
+                put_ids(&mut bytes, list);
             }
             let mut reader = Reader::new(&bytes);
             for list in &lists {
-                let first = list.iter().find(|id| wanted.contains(id)).copied();
-                prop_assert_eq!(reader.first_of(&wanted), Ok((list.len(), first)));
+                let mut found = Vec::new();
+                let count = reader.ids_among(80_000, &wanted, |id| found.push(id));
+                prop_assert_eq!(count, Ok(list.len()));
+                let here: Vec<u32> =
+                    list.iter().copied().filter(|id| wanted.contains(id)).collect();
+                prop_assert_eq!(found, here);
             }
             prop_assert!(reader.is_done());
-            let mut reader = Reader::new(&bytes);
-            let count = lists.iter().map(|list| list.len() as u64 + 1).sum();
-            prop_assert_eq!(reader.skip_varints(count), Ok(()));
-            prop_assert!(reader.is_done());
-            prop_assert!(Reader::new(&bytes).skip_varints(count + 1).is_err());
+            // What the whole list may hold, no list of it may go beyond.
+            for list in lists.iter().filter(|list| !list.is_empty()) {
+                let mut bytes = Vec::new();
+                put_ids(&mut bytes, list);
+                let last = list[list.len() - 1] as usize;
+                let read = |bound| Reader::new(&bytes).ids_among(bound, &[], |_| ());
+                prop_assert!(read(last + 1).is_ok());
+                prop_assert!(read(last).is_err());
+            }
         }
     }
 

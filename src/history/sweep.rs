@@ -1,0 +1,166 @@
+//! The part of a pass over the work tree that only looks at the disk, on a
+//! thread of its own: nearly all files are as the index says, and asking the
+//! system about each of them takes longer than anything else.
+
+use std::fs::DirEntry;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use bstr::{BStr, BString, ByteVec};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::filters::Filters;
+use super::index::Index;
+use super::objects::Stored;
+use super::{HistoryError, Result};
+
+/// What git knows of the work tree.
+pub(super) struct Tracked {
+    pub filters: Filters,
+    pub index: Index,
+    /// The paths of the commit; `None` if they are exactly those of the index.
+    pub committed: Option<FxHashMap<BString, Stored>>,
+}
+
+impl Tracked {
+    /// What the commit holds at `path`.
+    pub fn committed(&self, path: &[u8]) -> Option<Stored> {
+        match &self.committed {
+            Some(committed) => committed.get(BStr::new(path)).copied(),
+            None => self.index.get(path).map(|item| item.stored),
+        }
+    }
+}
+
+/// What a sweep found.
+pub(super) struct Sweep {
+    /// For each item of the index whether its file is surely as committed.
+    pub is_same: Vec<bool>,
+    /// Everything else that is there, by path, and whether it is a directory.
+    /// What lies in such a directory is not looked at.
+    pub others: Vec<(BString, bool)>,
+    /// The directories above tracked paths.
+    pub dirs: FxHashSet<BString>,
+}
+
+/// A sweep under way, or done where no thread could be had.
+pub(super) enum Pending {
+    Thread(JoinHandle<Result<Sweep>>),
+    Done(Result<Sweep>),
+}
+
+impl Pending {
+    pub fn start(root: PathBuf, tracked: Arc<Tracked>) -> Pending {
+        let shared = (root.clone(), tracked.clone());
+        let thread = std::thread::Builder::new().spawn(move || sweep(&root, &tracked));
+        match thread {
+            Ok(thread) => Pending::Thread(thread),
+            Err(_) => Pending::Done(sweep(&shared.0, &shared.1)),
+        }
+    }
+
+    pub fn wait(self) -> Result<Sweep> {
+        match self {
+            Pending::Done(done) => done,
+            Pending::Thread(thread) => match thread.join() {
+                Ok(done) => done,
+                Err(panic) => std::panic::resume_unwind(panic),
+            },
+        }
+    }
+}
+
+fn sweep(root: &Path, tracked: &Tracked) -> Result<Sweep> {
+    let items = tracked.index.items();
+    let mut sweeper = Sweeper {
+        tracked,
+        numbers: FxHashMap::default(),
+        found: Sweep {
+            is_same: vec![false; items.len()],
+            others: Vec::new(),
+            dirs: FxHashSet::default(),
+        },
+    };
+    sweeper.numbers.reserve(items.len());
+    for (number, (path, _)) in items.iter().enumerate() {
+        sweeper.numbers.insert(path.as_slice(), number);
+        add_parents(path, &mut sweeper.found.dirs);
+    }
+    for path in tracked.committed.iter().flat_map(|paths| paths.keys()) {
+        add_parents(path, &mut sweeper.found.dirs);
+    }
+    sweeper.directory(&mut BString::default(), root)?;
+    Ok(sweeper.found)
+}
+
+fn add_parents(path: &[u8], dirs: &mut FxHashSet<BString>) {
+    let mut path = path;
+    while let Some(slash) = path.iter().rposition(|byte| *byte == b'/') {
+        path = &path[..slash];
+        if dirs.contains(BStr::new(path)) {
+            return;
+        }
+        dirs.insert(path.into());
+    }
+}
+
+struct Sweeper<'a> {
+    tracked: &'a Tracked,
+    /// The number of each item of the index.
+    numbers: FxHashMap<&'a [u8], usize>,
+    found: Sweep,
+}
+
+impl Sweeper<'_> {
+    /// Everything beneath the real directory `place`, which is `path`.
+    fn directory(&mut self, path: &mut BString, place: &Path) -> Result<()> {
+        let unreadable = |error| HistoryError::disk("list", place, &error);
+        for entry in std::fs::read_dir(place).map_err(unreadable)? {
+            let entry = entry.map_err(unreadable)?;
+            let name = entry.file_name();
+            if name == ".git" {
+                continue;
+            }
+            let len = path.len();
+            if len > 0 {
+                path.push(b'/');
+            }
+            path.push_str(Vec::from_os_str_lossy(&name));
+            self.entry(path, &entry)?;
+            path.truncate(len);
+        }
+        Ok(())
+    }
+
+    fn entry(&mut self, path: &mut BString, entry: &DirEntry) -> Result<()> {
+        let kind = entry.file_type();
+        let kind = kind.map_err(|error| HistoryError::disk("look at", &entry.path(), &error))?;
+        let number = self.numbers.get(path.as_slice()).copied();
+        if kind.is_dir() && number.is_none() && self.found.dirs.contains(path) {
+            return self.directory(path, &entry.path());
+        }
+        match number.filter(|number| self.is_same(*number, path, entry)) {
+            Some(number) => self.found.is_same[number] = true,
+            None => self.found.others.push((path.clone(), kind.is_dir())),
+        }
+        Ok(())
+    }
+
+    /// Whether the file of an item of the index is as the index says, and that
+    /// is what the commit says.
+    fn is_same(&self, number: usize, path: &[u8], entry: &DirEntry) -> bool {
+        let item = &self.tracked.index.items()[number].1;
+        let Ok(metadata) = entry.metadata() else {
+            return false;
+        };
+        let mode = self.tracked.filters.mode(&metadata, Some(item.stored.mode));
+        let is_committed = match &self.tracked.committed {
+            Some(committed) => committed.get(BStr::new(path)) == Some(&item.stored),
+            None => true,
+        };
+        mode == Some(item.stored.mode)
+            && is_committed
+            && self.tracked.index.vouches_for(item, &metadata)
+    }
+}
