@@ -5,6 +5,8 @@
 pub mod bug;
 mod cause;
 mod check;
+mod ci;
+mod commands;
 pub mod escape;
 mod event;
 mod head;
@@ -18,12 +20,14 @@ use std::sync::{Mutex, PoisonError};
 
 pub use cause::{CauseJson, MOST_CAUSES, cause_lines};
 pub use check::{Check, CheckState};
+pub use ci::CiSelection;
 pub use event::{Estimate, Event, RunSummary, SelectionMode, SelectionSummary};
 pub use head::{named_references, references_json};
 pub use replay::{ChosenJson, MissJson, PUBLISHED, ReplayJson, RevisionJson, share};
 pub use selection::{EvidenceJson, ReasonJson, SelectionJson, parent_number};
 
 use crate::error::Error;
+use commands::Tame;
 use human::Human;
 use json::JsonLines;
 
@@ -46,6 +50,9 @@ pub struct Style {
     /// 0 as usual; 1 and more: details; -1: results, warnings and errors;
     /// -2 and less: errors only.
     pub verbosity: i8,
+    /// Whether the reader takes some of what it reads for commands, as
+    /// GitHub's runner does: then nothing that is said is one.
+    pub workflow_commands: bool,
 }
 
 /// The way out for everything that is said. Shared by reference; lines of
@@ -101,6 +108,14 @@ impl Report {
         out: Box<dyn Write + Send>,
         err: Box<dyn Write + Send>,
     ) -> Report {
+        let (out, err): (Box<dyn Write + Send>, Box<dyn Write + Send>) =
+            match style.workflow_commands {
+                true => (
+                    Box::new(Tame::new(out, style.json)),
+                    Box::new(Tame::new(err, style.json)),
+                ),
+                false => (out, err),
+            };
         let events = if style.json {
             Consumer::Json(JsonLines::new(err))
         } else {
@@ -160,6 +175,14 @@ impl Report {
     pub fn json(&self, value: &serde_json::Value) -> Result<(), Error> {
         self.data(&format!("{value:#}\n"))
     }
+}
+
+/// Tells GitHub's runner something: `commands` as [`CiSelection::annotations`]
+/// makes them. To standard output, past a [`Report`], which lets no command
+/// through.
+pub fn workflow_commands(commands: &str) {
+    // A runner that does not listen misses an annotation.
+    let _ = write_all(&mut io::stdout(), commands.as_bytes());
 }
 
 /// Prints help or a usage error that carries colours, before any command
