@@ -4,9 +4,8 @@
 use super::{CiContext, Environment, Node, PullRequest, Trigger};
 
 pub(super) fn read(environment: &Environment, mut context: CiContext) -> CiContext {
-    let named = |context: &mut CiContext, name: &'static str| {
-        context.commit(name, environment.text(name))
-    };
+    let named =
+        |context: &mut CiContext, name: &'static str| context.commit(name, environment.text(name));
     context.head = named(&mut context, "TAMIS_CI_HEAD");
     context.base = named(&mut context, "TAMIS_CI_BASE");
     context.before = named(&mut context, "TAMIS_CI_BEFORE");
@@ -25,7 +24,9 @@ pub(super) fn read(environment: &Environment, mut context: CiContext) -> CiConte
     if let Some(word) = environment.text("TAMIS_CI_TRIGGER") {
         match Trigger::ALL.iter().find(|trigger| trigger.word() == word) {
             Some(trigger) => context.trigger = *trigger,
-            None => context.notes.push("TAMIS_CI_TRIGGER names no event that is known".to_owned()),
+            None => context
+                .notes
+                .push("TAMIS_CI_TRIGGER names no event that is known".to_owned()),
         }
     }
     if context.trigger == Trigger::Push {

@@ -247,7 +247,10 @@ fn provider_of(environment: &Environment) -> Option<Provider> {
         Some(Provider::GitHub)
     } else if is_true("GITLAB_CI") {
         Some(Provider::GitLab)
-    } else if environment.names().any(|name| name.starts_with("TAMIS_CI_")) {
+    } else if environment
+        .names()
+        .any(|name| name.starts_with("TAMIS_CI_"))
+    {
         Some(Provider::Generic)
     } else {
         None

@@ -41,13 +41,19 @@ fn id(part: &str) -> String {
 #[test]
 fn outside_of_ci_there_is_no_context() {
     let environment = Environment::new([("CI", "true"), ("GITHUB_SHA", "x")], None);
-    assert_eq!(CiContext::from_environment(&environment, Choice::Auto), None);
+    assert_eq!(
+        CiContext::from_environment(&environment, Choice::Auto),
+        None
+    );
 }
 
 #[test]
 fn a_choice_beats_what_is_set() {
     let environment = Environment::new([("GITHUB_ACTIONS", "true")], None);
-    assert_eq!(CiContext::from_environment(&environment, Choice::None), None);
+    assert_eq!(
+        CiContext::from_environment(&environment, Choice::None),
+        None
+    );
     let named = Choice::Named(Provider::GitLab);
     let context = CiContext::from_environment(&environment, named).unwrap();
     assert_eq!(context.provider, Provider::GitLab);
@@ -100,7 +106,12 @@ fn a_pull_request_tells_its_tips_and_the_merge_that_is_tested() {
 fn a_fork_is_seen_and_a_deleted_one_is_not_trusted() {
     let merge = "refs/pull/12/merge";
     let fork = github("pull_request", &id("3e63e"), merge, "pull_request-fork");
-    let gone = github("pull_request", &id("3e63e"), merge, "pull_request-fork-deleted");
+    let gone = github(
+        "pull_request",
+        &id("3e63e"),
+        merge,
+        "pull_request-fork-deleted",
+    );
     assert_eq!(fork.trust.fork, Some(true));
     assert_eq!(gone.trust.fork, None);
     assert!(!fork.trust.is_own() && !gone.trust.is_own());
@@ -108,7 +119,12 @@ fn a_fork_is_seen_and_a_deleted_one_is_not_trusted() {
 
 #[test]
 fn pull_request_target_is_refused() {
-    let context = github("pull_request_target", &id("ba5e"), "refs/heads/main", "pull_request_target");
+    let context = github(
+        "pull_request_target",
+        &id("ba5e"),
+        "refs/heads/main",
+        "pull_request_target",
+    );
     assert!(context.refusal().is_some());
     assert_eq!(context.merge, None);
     assert!(!context.trust.is_own());
@@ -144,7 +160,10 @@ fn a_hostile_payload_gives_no_hint_and_a_note() {
     let merge = "refs/pull/12/merge";
     let context = github("pull_request", &id("3e63e"), merge, "hostile");
     let request = context.pull_request.unwrap();
-    assert_eq!((request.head, request.base, request.number), (None, None, None));
+    assert_eq!(
+        (request.head, request.base, request.number),
+        (None, None, None)
+    );
     assert_eq!(context.trust.fork, None);
     assert_eq!(context.notes, ["the pull request's head is no commit id"]);
 }
@@ -176,7 +195,10 @@ fn gitlab_tells_pushes_and_tags() {
 fn gitlab_tells_merge_requests_merged_results_and_trains_apart() {
     let head_of = |context: &CiContext| context.pull_request.clone().unwrap().head;
     let plain = gitlab("merge-request");
-    assert_eq!((plain.trigger, plain.merge.clone()), (Trigger::PullRequest, None));
+    assert_eq!(
+        (plain.trigger, plain.merge.clone()),
+        (Trigger::PullRequest, None)
+    );
     assert_eq!(head_of(&plain), Some(id("4ead")));
     assert_eq!(plain.base, Some(id("ba5e")));
     let merged = gitlab("merged-result");
@@ -206,7 +228,10 @@ fn any_other_service_hands_over_what_it_knows() {
     ];
     let environment = Environment::new(variables, None);
     let context = CiContext::from_environment(&environment, Choice::Auto).unwrap();
-    assert_eq!((context.provider, context.trigger), (Provider::Generic, Trigger::Push));
+    assert_eq!(
+        (context.provider, context.trigger),
+        (Provider::Generic, Trigger::Push)
+    );
     assert_eq!(context.before, Some(before));
     assert!(context.trust.is_own());
 }
@@ -223,12 +248,14 @@ fn tokens_are_not_in_the_list() {
 /// A payload of some event in which one value is something else.
 fn damaged() -> impl Strategy<Value = Vec<u8>> {
     let names = ["github-push", "github-pull_request", "github-merge_group"];
-    (0..names.len(), any::<prop::sample::Index>(), any::<u8>()).prop_map(move |(at, place, byte)| {
-        let mut bytes = fixture(names[at]);
-        let place = place.index(bytes.len());
-        bytes[place] = byte;
-        bytes
-    })
+    (0..names.len(), any::<prop::sample::Index>(), any::<u8>()).prop_map(
+        move |(at, place, byte)| {
+            let mut bytes = fixture(names[at]);
+            let place = place.index(bytes.len());
+            bytes[place] = byte;
+            bytes
+        },
+    )
 }
 
 proptest! {

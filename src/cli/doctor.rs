@@ -112,7 +112,10 @@ fn service(context: &CiContext) -> Check {
     let before = context.before.as_ref().map(|commit| ("before", commit));
     let request = context.pull_request.as_ref();
     let head = request.and_then(|request| Some(("pull request's head", request.head.as_ref()?)));
-    let merge = context.merge.as_ref().map(|commit| ("tested merge", commit));
+    let merge = context
+        .merge
+        .as_ref()
+        .map(|commit| ("tested merge", commit));
     for (what, commit) in [before, head, merge].into_iter().flatten() {
         found.push_str(&format!(", {what} {}", &commit[..10]));
     }

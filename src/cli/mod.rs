@@ -9,8 +9,8 @@ pub mod record;
 pub mod replay;
 pub mod run;
 pub mod select;
-mod shared;
 pub mod shards;
+mod shared;
 pub mod store;
 mod strategy;
 pub mod why;
@@ -240,11 +240,7 @@ fn settle(work: impl FnOnce() -> Result<Exit, Error>, report: &Report) -> Exit {
     }
 }
 
-fn dispatch(
-    arguments: &Arguments,
-    ci: Option<CiContext>,
-    report: &Report,
-) -> Result<Exit, Error> {
+fn dispatch(arguments: &Arguments, ci: Option<CiContext>, report: &Report) -> Result<Exit, Error> {
     let globals = arguments.global.resolve(ci)?;
     match &arguments.command {
         Command::Init(args) => init::run(args, &globals, report),

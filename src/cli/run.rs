@@ -133,7 +133,9 @@ fn select_and_run(
             baseline: None,
             prober: prober.as_ref(),
             command: Some(&words),
-            hints: request.event.resolve(&project.repository, view.revision().commit)?,
+            hints: request
+                .event
+                .resolve(&project.repository, view.revision().commit)?,
             thresholds: shared::thresholds(&request.config),
             ..Request::default()
         },

@@ -59,6 +59,10 @@ pub struct SelectArgs {
     /// Write a dotenv report for GitLab here
     #[arg(long, value_name = "FILE")]
     dotenv: Option<PathBuf>,
+    /// The tests will run in this very environment: also look at its variables,
+    /// packages and interpreter, so that nothing is left open
+    #[arg(long, requires = "command")]
+    here: bool,
     /// The test command of the next step, if it is known
     #[arg(last = true, value_name = "CMD")]
     command: Vec<OsString>,
@@ -92,6 +96,8 @@ pub struct SelectRequest {
     pub dotenv: Option<PathBuf>,
     /// The words of the command that will run the tests.
     pub command: Option<Vec<String>>,
+    /// The folder in which it would run, if it will run in this environment.
+    pub here: Option<PathBuf>,
 }
 
 impl SelectArgs {
@@ -120,6 +126,7 @@ impl SelectArgs {
             plan: self.plan.clone(),
             dotenv: self.dotenv.as_ref().map(|path| globals.folder.join(path)),
             command: (!self.command.is_empty()).then(|| words(&self.command)),
+            here: self.here.then(|| globals.folder.clone()),
         })
     }
 }
@@ -137,7 +144,11 @@ pub fn run(args: &SelectArgs, globals: &Globals, report: &Report) -> Result<Exit
             };
             let prefix = project.prefix.to_str_lossy();
             let told = CiSelection::new(&decision.selection, &shared::fallbacks(&decision));
-            let outlet = Outlet { request: &request, globals, report };
+            let outlet = Outlet {
+                request: &request,
+                globals,
+                report,
+            };
             let exit = outlet.emit(&decision.selection, &prefix, json, told);
             // The process ends here; giving back what describes every test,
             // piece by piece, would take longer than deciding about it.
@@ -148,12 +159,18 @@ pub fn run(args: &SelectArgs, globals: &Globals, report: &Report) -> Result<Exit
             // The next step must not be kept from running the tests.
             let why = error.to_string();
             let selection = Selection::all(request.config.strategy.value, why.clone());
-            report.event(Event::Fallback { reason: why.clone() });
+            report.event(Event::Fallback {
+                reason: why.clone(),
+            });
             let json = || {
                 SelectionJson::new(&selection, None, None, &[]).with_ci(globals.ci.as_ref(), None)
             };
             let told = CiSelection::new(&selection, &[why]);
-            let outlet = Outlet { request: &request, globals, report };
+            let outlet = Outlet {
+                request: &request,
+                globals,
+                report,
+            };
             outlet.emit(&selection, "", json, told)
         }
         Err(error) => Err(error),
@@ -173,6 +190,7 @@ fn decide_for(
             head: request.head.as_deref(),
             baseline: request.baseline.as_deref(),
             command: request.command.as_deref(),
+            here: request.here.as_deref(),
             strict: request.strict,
         },
     )?;
@@ -285,8 +303,7 @@ impl Outlet<'_> {
 
     fn tell_service(&self, told: &CiSelection, shards: Option<u32>) -> Result<(), Error> {
         if let Some(path) = &self.request.dotenv {
-            fs_err::write(path, told.dotenv(shards))
-                .context("cannot write what --dotenv names")?;
+            fs_err::write(path, told.dotenv(shards)).context("cannot write what --dotenv names")?;
         }
         let Some(ci) = &self.globals.ci else {
             return Ok(());
@@ -327,7 +344,8 @@ mod tests {
 
     #[test]
     fn every_option_changes_the_request() {
-        let groups: [&[&str]; 14] = [
+        let groups: [&[&str]; 15] = [
+            &["--here", "--", "pytest"],
             &["--shards", "4"],
             &["--shard", "1/4"],
             &["--shard", "1/4", "--plan", "a"],

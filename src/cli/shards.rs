@@ -1,5 +1,7 @@
 //! `tamis shards`.
 
+use std::path::PathBuf;
+
 use clap::builder::{RangedI64ValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
@@ -37,10 +39,18 @@ pub struct ShardsArgs {
     #[arg(long, value_name = "JOB", default_value = ".tamis-shard")]
     extends: String,
     /// For GitLab: the file of the repository that has it
-    #[arg(long, value_name = "FILE", default_value = "templates/tamis-shard.gitlab-ci.yml")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        default_value = "templates/tamis-shard.gitlab-ci.yml"
+    )]
     include: String,
     #[command(flatten)]
     selecting: StrategyArgs,
+    /// The tests will run in this very environment: also look at its variables,
+    /// packages and interpreter, so that nothing is left open
+    #[arg(long, requires = "command")]
+    here: bool,
     /// The test command of the next step, if it is known
     #[arg(last = true, value_name = "CMD")]
     command: Vec<std::ffi::OsString>,
@@ -68,6 +78,8 @@ pub struct ShardsRequest {
     pub gitlab: Option<Template>,
     pub event: EventArgs,
     pub command: Option<Vec<String>>,
+    /// The folder in which it would run, if it will run in this environment.
+    pub here: Option<PathBuf>,
 }
 
 /// Where the jobs of a child pipeline come from.
@@ -92,6 +104,7 @@ impl ShardsArgs {
             },
             event: self.selecting.event(globals.ci.as_ref()),
             command: (!self.command.is_empty()).then(|| words(&self.command)),
+            here: self.here.then(|| globals.folder.clone()),
         })
     }
 }
@@ -106,6 +119,7 @@ pub fn run(args: &ShardsArgs, globals: &Globals, report: &Report) -> Result<Exit
         head: None,
         baseline: None,
         command: request.command.as_deref(),
+        here: request.here.as_deref(),
         strict: false,
     };
     let (decision, _) = shared::decide_at(&project, &wanted)?;
@@ -215,15 +229,33 @@ mod tests {
 
     #[test]
     fn every_option_changes_the_request() {
-        let groups: [&[&str]; 5] = [
+        let groups: [&[&str]; 6] = [
+            &["--here", "--", "pytest"],
             &["--seconds", "9"],
             &["--format", "gitlab"],
             &["--strategy", "commit"],
             &["--before", "c"],
-            &["--format", "gitlab", "--extends", ".x", "--include", "y.yml"],
+            &[
+                "--format",
+                "gitlab",
+                "--extends",
+                ".x",
+                "--include",
+                "y.yml",
+            ],
         ];
         let project = TestProject::new("version: 1\n");
-        project.each_matters(&["4"], &groups, ShardsArgs::resolve);
+        for group in groups {
+            let words = [&["4"], group].concat();
+            let plain = project.request(&["4"], ShardsArgs::resolve);
+            assert_ne!(
+                project.request(&words, ShardsArgs::resolve),
+                plain,
+                "{group:?}"
+            );
+        }
+        let fewer = project.request(&["3"], ShardsArgs::resolve);
+        assert_ne!(fewer, project.request(&["4"], ShardsArgs::resolve));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What the commands that select or run tests have in common.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -11,7 +12,9 @@ use crate::config::Config;
 use crate::error::{Error, Exit};
 use crate::history::View;
 use crate::matrix::Outcome;
-use crate::pipeline::{self, Decision, Project, Recording, Request, Session, Workshop, decide, record};
+use crate::pipeline::{
+    self, Decision, Project, Recording, Request, Session, Workshop, decide, record,
+};
 use crate::report::{
     Estimate, Event, Report, RunSummary, SelectionJson, SelectionMode, SelectionSummary,
 };
@@ -225,6 +228,9 @@ pub struct Wanted<'a> {
     pub baseline: Option<&'a str>,
     /// The command that will run the tests, if that is known.
     pub command: Option<&'a [String]>,
+    /// The folder in which the command would run, if this is the environment
+    /// that it will run in: then nothing is left open.
+    pub here: Option<&'a Path>,
     /// Whether what makes the selection larger than it had to be is an error.
     pub strict: bool,
 }
@@ -245,6 +251,17 @@ pub fn decide_at(project: &Project, wanted: &Wanted<'_>) -> Result<(Decision, Vi
         None => None,
     };
     let store = project.store();
+    let workshop = match wanted.here {
+        Some(_) => Some(Workshop::set_up(project)?),
+        None => None,
+    };
+    let prober = workshop
+        .as_ref()
+        .zip(wanted.here)
+        .and_then(|(workshop, cwd)| {
+            let command: Vec<OsString> = wanted.command?.iter().map(OsString::from).collect();
+            workshop.prober(&command, cwd, project)
+        });
     let decision = decide(
         project,
         &store,
@@ -252,13 +269,17 @@ pub fn decide_at(project: &Project, wanted: &Wanted<'_>) -> Result<(Decision, Vi
         &Request {
             strategy: project.config.strategy.value,
             baseline,
-            prober: None,
+            prober: prober.as_ref(),
             command: wanted.command,
             hints: wanted.event.resolve(repository, view.revision().commit)?,
             thresholds: thresholds(&project.config),
             ..Request::default()
         },
-    )?;
+    );
+    if let Some(workshop) = &workshop {
+        workshop.clean_up();
+    }
+    let decision = decision?;
     if wanted.strict
         && let Some(trouble) = first_trouble(&decision)
     {

@@ -97,7 +97,10 @@ impl EventArgs {
         let Some(context) = &self.context else {
             return Hints::default();
         };
-        let is_about = context.head.as_ref().is_none_or(|told| *told == head.to_string());
+        let is_about = context
+            .head
+            .as_ref()
+            .is_none_or(|told| *told == head.to_string());
         if !is_about {
             return Hints::default();
         }

@@ -73,6 +73,7 @@ pub fn run(args: &WhyArgs, globals: &Globals, report: &Report) -> Result<Exit, E
             head: request.head.as_deref(),
             baseline: request.baseline.as_deref(),
             command: None,
+            here: None,
             strict: false,
         },
     )?;

@@ -273,7 +273,9 @@ impl<'a> Assembly<'a> {
             Some(of) if lacking(items) > 0 => Some(merge::left_to_others(of.shard)),
             None if lacking(&left_out) > 0 => {
                 let lacking = lacking(&left_out);
-                Some(format!("{lacking} tests were left out that have no result here"))
+                Some(format!(
+                    "{lacking} tests were left out that have no result here"
+                ))
             }
             Some(_) | None => None,
         }

@@ -122,7 +122,10 @@ impl CiSelection {
     pub fn annotations(&self) -> String {
         let mut text = annotation(Level::Notice, &self.headline());
         for fallback in self.fallbacks.iter().take(MOST_ANNOTATIONS) {
-            text.push_str(&annotation(Level::Warning, &format!("running more: {fallback}")));
+            text.push_str(&annotation(
+                Level::Warning,
+                &format!("running more: {fallback}"),
+            ));
         }
         text
     }
@@ -130,7 +133,9 @@ impl CiSelection {
     fn headline(&self) -> String {
         let what = match (self.mode, self.counts) {
             ("none", Some((_, total))) => format!("none of {total} tests has to run"),
-            ("selected", Some((selected, total))) => format!("{selected} of {total} tests selected"),
+            ("selected", Some((selected, total))) => {
+                format!("{selected} of {total} tests selected")
+            }
             _ => "all tests selected".to_owned(),
         };
         match self.reason.is_empty() {
@@ -145,7 +150,10 @@ impl CiSelection {
         if let Some((selected, total)) = self.counts.filter(|(_, total)| *total > 0) {
             let left_out = total - selected;
             let _ = writeln!(text, "```mermaid\npie showData");
-            let _ = writeln!(text, "  \"run\" : {selected}\n  \"left out\" : {left_out}\n```\n");
+            let _ = writeln!(
+                text,
+                "  \"run\" : {selected}\n  \"left out\" : {left_out}\n```\n"
+            );
         }
         if let Some((chosen, all)) = self.seconds.filter(|(_, all)| *all > 0.0) {
             let _ = writeln!(
@@ -287,12 +295,20 @@ mod tests {
     /// Texts of all that outputs give a meaning to.
     fn texts() -> impl Strategy<Value = String> {
         let parts = prop_oneof![
-            Just("\n".to_owned()), Just("\r\n".to_owned()), Just("::set-output name=mode::none".to_owned()),
-            Just("mode<<EOF\nnone\nEOF\n".to_owned()), Just("mode=none\n".to_owned()),
-            Just("##[set-output name=mode;]none".to_owned()), Just("%0A::error::".to_owned()),
-            Just("</td><script>".to_owned()), Just("```\n# x".to_owned()), Just("| a | b |".to_owned()),
-            Just("$(id)`id`".to_owned()), Just("[a](javascript:b)".to_owned()),
-            "\\PC{0,8}", ".{0,4}",
+            Just("\n".to_owned()),
+            Just("\r\n".to_owned()),
+            Just("::set-output name=mode::none".to_owned()),
+            Just("mode<<EOF\nnone\nEOF\n".to_owned()),
+            Just("mode=none\n".to_owned()),
+            Just("##[set-output name=mode;]none".to_owned()),
+            Just("%0A::error::".to_owned()),
+            Just("</td><script>".to_owned()),
+            Just("```\n# x".to_owned()),
+            Just("| a | b |".to_owned()),
+            Just("$(id)`id`".to_owned()),
+            Just("[a](javascript:b)".to_owned()),
+            "\\PC{0,8}",
+            ".{0,4}",
         ];
         prop::collection::vec(parts, 0..6).prop_map(|parts| parts.concat())
     }

@@ -38,7 +38,8 @@ impl FromStr for Shard {
                 index: index.parse().ok()?,
                 of: of.parse().ok()?,
             };
-            let fits = (1..=MOST_SHARDS).contains(&shard.of) && (1..=shard.of).contains(&shard.index);
+            let fits =
+                (1..=MOST_SHARDS).contains(&shard.of) && (1..=shard.of).contains(&shard.index);
             fits.then_some(shard)
         });
         parsed.ok_or_else(|| format!("`{text}` is not like 2/4: from 1/1 to n/{MOST_SHARDS}"))
@@ -154,7 +155,9 @@ impl Shards {
 
     /// The files of known tests, and the shard (from 1) that has them.
     pub fn files(&self) -> impl Iterator<Item = (&str, u32)> {
-        self.by_file.iter().map(|(file, at)| (file.as_str(), at + 1))
+        self.by_file
+            .iter()
+            .map(|(file, at)| (file.as_str(), at + 1))
     }
 
     /// What must be the same wherever parts of one division are made: another
@@ -191,8 +194,12 @@ fn groups<'s>(
         number(file_of(test), &mut leader);
     }
     for tie in ties {
-        let known = tie.iter().filter(|test| selection.verdicts.contains_key(*test));
-        let tied: Vec<usize> = known.map(|test| number(file_of(test), &mut leader)).collect();
+        let known = tie
+            .iter()
+            .filter(|test| selection.verdicts.contains_key(*test));
+        let tied: Vec<usize> = known
+            .map(|test| number(file_of(test), &mut leader))
+            .collect();
         for pair in tied.windows(2) {
             let (a, b) = (find(&leader, pair[0]), find(&leader, pair[1]));
             leader[a.max(b)] = a.min(b);
@@ -264,7 +271,9 @@ mod tests {
     fn a_shard_is_written_as_two_numbers() {
         assert_eq!("2/4".parse(), Ok(Shard { index: 2, of: 4 }));
         assert_eq!(Shard { index: 2, of: 4 }.to_string(), "2/4");
-        for wrong in ["", "2", "0/4", "5/4", "1/0", "1/257", "-1/2", "a/b", "1/2/3"] {
+        for wrong in [
+            "", "2", "0/4", "5/4", "1/0", "1/257", "-1/2", "a/b", "1/2/3",
+        ] {
             assert!(wrong.parse::<Shard>().is_err(), "{wrong}");
         }
     }
@@ -289,7 +298,13 @@ mod tests {
     fn unknown_tests_count_as_the_mean() {
         let tests = [(0, Some(10), true), (1, Some(30), true), (2, None, true)];
         let shards = Shards::divide(&selection(&tests), 1, file_of, &[]);
-        assert_eq!(shards.loads, [Load { tests: 3, millis: 60 }]);
+        assert_eq!(
+            shards.loads,
+            [Load {
+                tests: 3,
+                millis: 60
+            }]
+        );
     }
 
     fn tests() -> impl Strategy<Value = Vec<(u8, Option<u32>, bool)>> {

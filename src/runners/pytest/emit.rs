@@ -70,11 +70,7 @@ impl<'a> LateFile<'a> {
     /// All excluded tests of `selection`, with the units that the plug-in must
     /// find unchanged before it leaves a test out, and all tests that belong
     /// to another part.
-    pub fn new(
-        selection: &'a Selection,
-        part: Option<Part<'a>>,
-        project: &'a str,
-    ) -> LateFile<'a> {
+    pub fn new(selection: &'a Selection, part: Option<Part<'a>>, project: &'a str) -> LateFile<'a> {
         let is_here = |test: &str| part.is_none_or(|part| part.has(test));
         let mut file = LateFile {
             shard: part.map(|part| ShardJson {
@@ -160,9 +156,8 @@ pub fn emit(
 ) -> Result<Emission> {
     fs_err::create_dir_all(out)?;
     let is_here = |test: &str| part.is_none_or(|part| part.has(test));
-    let is_run = |test: &str| {
-        is_here(test) && matches!(selection.verdicts.get(test), Some(Verdict::Run(_)))
-    };
+    let is_run =
+        |test: &str| is_here(test) && matches!(selection.verdicts.get(test), Some(Verdict::Run(_)));
     let known = selection.verdicts.keys().map(String::as_str);
     let (tests, excluded): (Vec<&str>, Vec<&str>) = known.partition(|test| is_run(test));
     write(&out.join("tests.txt"), lines(&tests).as_bytes())?;
@@ -348,8 +343,9 @@ mod tests {
 
     #[test]
     fn a_prefix_never_leaves_out_a_test_that_runs() {
-        let chosen =
-            |excluded: &[&str], run: &[&str]| plain_exclusions(&selection(excluded, run), None).prefixes;
+        let chosen = |excluded: &[&str], run: &[&str]| {
+            plain_exclusions(&selection(excluded, run), None).prefixes
+        };
         assert_eq!(chosen(&["a.py::t", "a.py::u"], &["b.py::t"]), ["a.py::"]);
         assert!(chosen(&["a.py::t"], &["a.py::tx"]).is_empty());
         assert_eq!(
@@ -379,9 +375,17 @@ mod tests {
         let shards = Shards::divide(&selection, 2, |test| super::super::source_of(test).0, &[]);
         for index in [1, 2] {
             let plan = "p";
-            let part = Part { shards: &shards, index, plan };
+            let part = Part {
+                shards: &shards,
+                index,
+                plan,
+            };
             let file = LateFile::new(&selection, Some(part), "");
-            let own = if shards.is_in("a.py::t", index) { "a" } else { "b" };
+            let own = if shards.is_in("a.py::t", index) {
+                "a"
+            } else {
+                "b"
+            };
             let other = if own == "a" { "b" } else { "a" };
             let run = format!("{own}.py::u");
             assert!(!file.exclude.contains(&run.as_str()));
