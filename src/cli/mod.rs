@@ -364,6 +364,8 @@ mod tests {
               --color <WHEN>   When to use colours (NO_COLOR is respected) [default: auto] [possible values:
                                auto, always, never]
           -C <DIR>             Work in this folder instead of the current one
+              --ci <SERVICE>   The CI service to take hints from and to write outputs for [default: auto]
+                               [possible values: auto, github, gitlab, generic, none]
               --config <FILE>  Use this configuration file instead of the tamis.yml found by walking up
 
         Examples:
@@ -380,7 +382,10 @@ mod tests {
         insta::assert_snapshot!(help(&["select", "-h"]), @r"
         Compute the selection for the next step, without running anything
 
-        Usage: tamis select [OPTIONS]
+        Usage: tamis select [OPTIONS] [-- <CMD>...]
+
+        Arguments:
+          [CMD]...  The test command of the next step, if it is known
 
         Options:
               --out <DIR>           Write selection.json, tests.txt, exclude.txt and the runner's own files
@@ -398,6 +403,14 @@ mod tests {
               --strict              End with an error where trouble would otherwise select all tests
               --format <RUNNER>     Runners to write files for [default: the configuration's runner]
                                     [possible values: pytest]
+              --shards <N>          Divide the tests among at most so many machines: one folder each below
+                                    DIR
+              --shard <M/N>         Select only this part of the tests: 2/4
+              --plan <PLAN>         End with an error unless the tests are divided by this plan (of `tamis
+                                    shards`)
+              --dotenv <FILE>       Write a dotenv report for GitLab here
+              --here                The tests will run in this very environment: also look at its variables,
+                                    packages and interpreter, so that nothing is left open
           -h, --help                Print help (see more with '--help')
 
         Global options:
@@ -407,6 +420,8 @@ mod tests {
               --color <WHEN>   When to use colours (NO_COLOR is respected) [default: auto] [possible values:
                                auto, always, never]
           -C <DIR>             Work in this folder instead of the current one
+              --ci <SERVICE>   The CI service to take hints from and to write outputs for [default: auto]
+                               [possible values: auto, github, gitlab, generic, none]
               --config <FILE>  Use this configuration file instead of the tamis.yml found by walking up
 
         Examples:
@@ -443,7 +458,7 @@ mod tests {
         let level = |words: &[&str]| {
             let args = ["tamis", "doctor"].iter().chain(words).map(OsString::from);
             let arguments = Arguments::try_parse_from(args).unwrap();
-            arguments.global.style().verbosity
+            arguments.global.style(None).verbosity
         };
         assert_eq!(level(&[]), 0);
         assert_eq!(level(&["-vv", "-q"]), 1);
