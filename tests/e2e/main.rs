@@ -9,6 +9,7 @@ mod agent;
 mod bad_input;
 mod beside;
 mod carried;
+mod ci;
 mod classify;
 mod crashes;
 mod git_states;
