@@ -29,7 +29,8 @@ pub struct ClassifyArgs {
 pub fn run(args: &ClassifyArgs, globals: &Globals, report: &Report) -> Result<Exit, Error> {
     let repository = Repository::discover(&globals.folder)?;
     let revision = repository.resolve(&args.revision)?;
-    let hints = args.event.resolve(&repository)?;
+    let event = args.event.clone().or_as_told(globals.ci.as_ref());
+    let hints = event.resolve(&repository, revision.commit)?;
     let head = Classifier::new(&repository, revision.commit)?.classify(revision, &hints)?;
     if report.is_json() {
         report.json(&document(&head))?;

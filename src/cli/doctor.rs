@@ -8,6 +8,7 @@ use clap::Args;
 use serde_json::json;
 
 use super::Globals;
+use crate::ci::CiContext;
 use crate::config::find::Place;
 use crate::config::{self, Config, Overrides, Variables, shown_path};
 use crate::error::{Error, Exit};
@@ -29,6 +30,7 @@ pub fn run(_args: &DoctorArgs, globals: &Globals, report: &Report) -> Result<Exi
     let place = config::find::find(&globals.folder);
     let mut checks = repository(&globals.folder, &place);
     checks.extend(variables(&globals.variables));
+    checks.extend(globals.ci.as_ref().map(service));
     let mut settings = Settings::new();
     match globals.config(&Overrides::default()) {
         Ok(config) => {
@@ -102,6 +104,29 @@ fn variables(variables: &Variables) -> Vec<Check> {
             )
         })
         .collect()
+}
+
+/// What the CI service tells of this run.
+fn service(context: &CiContext) -> Check {
+    let mut found = format!("{}, {}", context.provider.word(), context.trigger.word());
+    let before = context.before.as_ref().map(|commit| ("before", commit));
+    let request = context.pull_request.as_ref();
+    let head = request.and_then(|request| Some(("pull request's head", request.head.as_ref()?)));
+    let merge = context
+        .merge
+        .as_ref()
+        .map(|commit| ("tested merge", commit));
+    for (what, commit) in [before, head, merge].into_iter().flatten() {
+        found.push_str(&format!(", {what} {}", &commit[..10]));
+    }
+    if !context.trust.is_own() {
+        found.push_str(", a fork's code for all that is known");
+    }
+    match (context.refusal(), context.notes.first()) {
+        (Some(why), _) => Check::fail("ci", why, "run tests on the event pull_request"),
+        (None, Some(note)) => Check::warn("ci", format!("{found}: {note}"), "see docs/ci.md"),
+        (None, None) => Check::ok("ci", found),
+    }
 }
 
 fn configuration(config: &Config) -> Check {
@@ -207,6 +232,7 @@ mod tests {
             folder: folder.to_owned(),
             config_file: None,
             variables: [("TAMIS_STRATGY".to_owned(), "all".into())].into(),
+            ci: None,
         };
         let exit = run(&DoctorArgs {}, &globals, &report).unwrap();
         assert_eq!(err.text(), "");

@@ -273,6 +273,7 @@ mod tests {
                 folder: self.0.path().join(below),
                 config_file: None,
                 variables: Variables::new(),
+                ci: None,
             };
             let (report, _, err) = testing::report(Style::default());
             run(&InitArgs { force }, &globals, &report)?;

@@ -9,6 +9,7 @@ pub mod record;
 pub mod replay;
 pub mod run;
 pub mod select;
+pub mod shards;
 mod shared;
 pub mod store;
 mod strategy;
@@ -21,6 +22,7 @@ use std::path::PathBuf;
 use anyhow::Context;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::ci::{Choice, CiContext, Environment, Provider};
 use crate::config::{self, Config, Overrides, Variables, shown_path};
 use crate::error::{Error, Exit, Explain};
 use crate::report::{self, Colour, Event, Report, Style};
@@ -54,6 +56,7 @@ enum Command {
     Init(init::InitArgs),
     Run(run::RunArgs),
     Select(select::SelectArgs),
+    Shards(shards::ShardsArgs),
     Record(record::RecordArgs),
     Why(why::WhyArgs),
     Classify(classify::ClassifyArgs),
@@ -88,6 +91,15 @@ struct GlobalArgs {
     /// Work in this folder instead of the current one
     #[arg(short = 'C', global = true, value_name = "DIR")]
     directory: Option<PathBuf>,
+    /// The CI service to take hints from and to write outputs for
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        value_name = "SERVICE",
+        default_value = "auto"
+    )]
+    ci: CiArg,
     /// Use this configuration file instead of the tamis.yml found by walking up
     #[arg(long, global = true, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -100,8 +112,29 @@ enum ColorArg {
     Never,
 }
 
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum CiArg {
+    Auto,
+    Github,
+    Gitlab,
+    Generic,
+    None,
+}
+
+impl CiArg {
+    fn choice(self) -> Choice {
+        match self {
+            CiArg::Auto => Choice::Auto,
+            CiArg::Github => Choice::Named(Provider::GitHub),
+            CiArg::Gitlab => Choice::Named(Provider::GitLab),
+            CiArg::Generic => Choice::Named(Provider::Generic),
+            CiArg::None => Choice::None,
+        }
+    }
+}
+
 impl GlobalArgs {
-    fn style(&self) -> Style {
+    fn style(&self, ci: Option<&CiContext>) -> Style {
         let level = i16::from(self.verbose) - i16::from(self.quiet);
         Style {
             colour: match self.color {
@@ -111,10 +144,11 @@ impl GlobalArgs {
             },
             json: self.json,
             verbosity: level.clamp(-2, 2) as i8,
+            workflow_commands: ci.is_some_and(|ci| ci.provider == Provider::GitHub),
         }
     }
 
-    fn resolve(&self) -> Result<Globals, Error> {
+    fn resolve(&self, ci: Option<CiContext>) -> Result<Globals, Error> {
         let current = std::env::current_dir().context("cannot find the current folder")?;
         let folder = match &self.directory {
             Some(path) => fs_err::canonicalize(current.join(path))
@@ -130,6 +164,7 @@ impl GlobalArgs {
             folder,
             config_file: self.config.clone(),
             variables: config::variables(),
+            ci,
         })
     }
 }
@@ -142,9 +177,28 @@ pub struct Globals {
     /// `--config`, relative to `folder`.
     pub config_file: Option<PathBuf>,
     pub variables: Variables,
+    /// What the CI service tells; `None` outside of CI.
+    pub ci: Option<CiContext>,
 }
 
 impl Globals {
+    /// Tells what could not be read of the CI service's words, and stops where
+    /// tamis must not work.
+    pub fn enter_ci(&self, report: &Report) -> Result<(), Error> {
+        let Some(ci) = &self.ci else {
+            return Ok(());
+        };
+        for note in &ci.notes {
+            report.warning(format!("{}: {note}; it gives no hint", ci.provider.word()));
+        }
+        match ci.refusal() {
+            None => Ok(()),
+            Some(why) => Err(Error::usage(why)
+                .with_hint("run tests on the event pull_request")
+                .with_hint("docs/ci.md says what `--ci none` would mean")),
+        }
+    }
+
     /// The settings of the project, with the command's flags merged in.
     pub fn config(&self, overrides: &Overrides) -> Result<Config, Error> {
         let file = self.config_file.as_deref();
@@ -166,8 +220,10 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
             };
         }
     };
-    let report = Report::to_standard_streams(arguments.global.style());
-    settle(|| dispatch(&arguments, &report), &report)
+    let environment = Environment::of_this_process();
+    let ci = CiContext::from_environment(&environment, arguments.global.ci.choice());
+    let report = Report::to_standard_streams(arguments.global.style(ci.as_ref()));
+    settle(|| dispatch(&arguments, ci, &report), &report)
 }
 
 /// Does the work; an error is told, and becomes its exit status. A panic has
@@ -184,12 +240,13 @@ fn settle(work: impl FnOnce() -> Result<Exit, Error>, report: &Report) -> Exit {
     }
 }
 
-fn dispatch(arguments: &Arguments, report: &Report) -> Result<Exit, Error> {
-    let globals = arguments.global.resolve()?;
+fn dispatch(arguments: &Arguments, ci: Option<CiContext>, report: &Report) -> Result<Exit, Error> {
+    let globals = arguments.global.resolve(ci)?;
     match &arguments.command {
         Command::Init(args) => init::run(args, &globals, report),
         Command::Run(args) => run::run(args, &globals, report),
         Command::Select(args) => select::run(args, &globals, report),
+        Command::Shards(args) => shards::run(args, &globals, report),
         Command::Record(args) => record::run(args, &globals, report),
         Command::Why(args) => why::run(args, &globals, report),
         Command::Classify(args) => classify::run(args, &globals, report),
@@ -222,6 +279,7 @@ mod testing {
                 folder: self.0.path().to_owned(),
                 config_file: None,
                 variables: Variables::new(),
+                ci: None,
             }
         }
 
@@ -285,6 +343,7 @@ mod tests {
           init         Write a commented tamis.yml that fits the project
           run          Select, run what is selected, and record the results
           select       Compute the selection for the next step, without running anything
+          shards       Divide the selection among machines that run at the same time
           record       Run a test command under collection and store what its tests used
           why          Explain why a test would run, or why it would be left out
           classify     Say by which git command a revision came to be
@@ -305,6 +364,8 @@ mod tests {
               --color <WHEN>   When to use colours (NO_COLOR is respected) [default: auto] [possible values:
                                auto, always, never]
           -C <DIR>             Work in this folder instead of the current one
+              --ci <SERVICE>   The CI service to take hints from and to write outputs for [default: auto]
+                               [possible values: auto, github, gitlab, generic, none]
               --config <FILE>  Use this configuration file instead of the tamis.yml found by walking up
 
         Examples:
@@ -321,7 +382,10 @@ mod tests {
         insta::assert_snapshot!(help(&["select", "-h"]), @r"
         Compute the selection for the next step, without running anything
 
-        Usage: tamis select [OPTIONS]
+        Usage: tamis select [OPTIONS] [-- <CMD>...]
+
+        Arguments:
+          [CMD]...  The test command of the next step, if it is known
 
         Options:
               --out <DIR>           Write selection.json, tests.txt, exclude.txt and the runner's own files
@@ -339,6 +403,14 @@ mod tests {
               --strict              End with an error where trouble would otherwise select all tests
               --format <RUNNER>     Runners to write files for [default: the configuration's runner]
                                     [possible values: pytest]
+              --shards <N>          Divide the tests among at most so many machines: one folder each below
+                                    DIR
+              --shard <M/N>         Select only this part of the tests: 2/4
+              --plan <PLAN>         End with an error unless the tests are divided by this plan (of `tamis
+                                    shards`)
+              --dotenv <FILE>       Write a dotenv report for GitLab here
+              --here                The tests will run in this very environment: also look at its variables,
+                                    packages and interpreter, so that nothing is left open
           -h, --help                Print help (see more with '--help')
 
         Global options:
@@ -348,6 +420,8 @@ mod tests {
               --color <WHEN>   When to use colours (NO_COLOR is respected) [default: auto] [possible values:
                                auto, always, never]
           -C <DIR>             Work in this folder instead of the current one
+              --ci <SERVICE>   The CI service to take hints from and to write outputs for [default: auto]
+                               [possible values: auto, github, gitlab, generic, none]
               --config <FILE>  Use this configuration file instead of the tamis.yml found by walking up
 
         Examples:
@@ -384,7 +458,7 @@ mod tests {
         let level = |words: &[&str]| {
             let args = ["tamis", "doctor"].iter().chain(words).map(OsString::from);
             let arguments = Arguments::try_parse_from(args).unwrap();
-            arguments.global.style().verbosity
+            arguments.global.style(None).verbosity
         };
         assert_eq!(level(&[]), 0);
         assert_eq!(level(&["-vv", "-q"]), 1);

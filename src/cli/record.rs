@@ -11,7 +11,7 @@ use super::{Globals, shared};
 use crate::config::{Config, Overrides, shown_path};
 use crate::error::{Error, Exit};
 use crate::pipeline::{Order, Project, Request, Workshop, decide, run_tests, words};
-use crate::report::{AuditJson, Report};
+use crate::report::{AuditJson, Event, Report};
 use crate::runners::pytest::LATE;
 use crate::store::FsStore;
 
@@ -56,7 +56,9 @@ impl RecordArgs {
 
 pub fn run(args: &RecordArgs, globals: &Globals, report: &Report) -> Result<Exit, Error> {
     let request = args.resolve(globals)?;
+    globals.enter_ci(report)?;
     let project = Project::open(request.config.clone())?;
+    shared::join_shards(&project, report);
     let store = project.store();
     let workshop = Workshop::set_up(&project)?;
     let done = run_and_record(&request, globals, &project, &store, &workshop, report);
@@ -88,11 +90,14 @@ fn run_and_record(
     let decision = decide(project, store, &view, &asked)?;
     let audited = shared::to_audit(project, store, &view, &asked)?;
     let exclude = request.selection.as_ref().map(|folder| folder.join(LATE));
-    if let Some(exclude) = exclude.as_ref().filter(|path| !path.is_file()) {
-        let message = format!("{} does not exist", shown_path(exclude));
-        return Err(Error::usage(message)
-            .with_hint("name the folder that `tamis select --out` wrote with --selection"));
-    }
+    let exclude = exclude.filter(|path| {
+        if !path.is_file() {
+            report.event(Event::Fallback {
+                reason: format!("there is no {}: every test runs", shown_path(path)),
+            });
+        }
+        path.is_file()
+    });
     let session = run_tests(
         project,
         store,

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use clap::Args;
 
+use super::shards::Division;
 use super::strategy::{EventArgs, StrategyArgs};
 use super::{Globals, shared};
 use crate::config::{Config, Setting, Strategy};
@@ -13,7 +14,7 @@ use crate::error::{Error, Exit};
 use crate::pipeline::{Order, Project, Request, Workshop, decide, run_tests, words};
 use crate::report::Report;
 use crate::runners::pytest;
-use crate::select::Mode;
+use crate::select::{Mode, Shard};
 use crate::store::FsStore;
 
 /// Select, run what is selected, and record the results.
@@ -35,6 +36,9 @@ pub struct RunArgs {
     /// Say what would run, and run nothing
     #[arg(long)]
     dry_run: bool,
+    /// Run only this part of the tests: 2/4
+    #[arg(long, value_name = "M/N")]
+    shard: Option<Shard>,
     /// The test command [default: the configuration's, else found]
     #[arg(last = true, value_name = "CMD")]
     command: Vec<OsString>,
@@ -51,6 +55,8 @@ pub struct RunRequest {
     pub typed: bool,
     /// What an event tells of the head.
     pub event: EventArgs,
+    /// Which part runs.
+    pub shard: Option<Shard>,
 }
 
 impl RunArgs {
@@ -70,14 +76,17 @@ impl RunArgs {
             dry_run: self.dry_run,
             typed: !self.command.is_empty(),
             command,
-            event: self.selecting.event(),
+            event: self.selecting.event(globals.ci.as_ref()),
+            shard: self.shard,
         })
     }
 }
 
 pub fn run(args: &RunArgs, globals: &Globals, report: &Report) -> Result<Exit, Error> {
     let request = args.resolve(globals)?;
+    globals.enter_ci(report)?;
     let project = Project::open(request.config.clone())?;
+    shared::join_shards(&project, report);
     let store = project.store();
     let command = match &request.command {
         Some(command) => command.clone(),
@@ -120,7 +129,9 @@ fn select_and_run(
         baseline: None,
         prober: prober.as_ref(),
         command: Some(&words),
-        hints: request.event.resolve(&project.repository)?,
+        hints: request
+            .event
+            .resolve(&project.repository, view.revision().commit)?,
         thresholds: shared::thresholds(&request.config),
         ..Request::default()
     };
@@ -138,7 +149,13 @@ fn select_and_run(
         return Ok(Exit::DONE);
     }
     let audited = shared::to_audit(project, store, &view, &asked)?;
-    let exclude = shared::write_exclusions(&decision.selection, project, workshop)?;
+    let division = request
+        .shard
+        .map(|shard| (shard, Division::into_exactly(&decision.selection, shard.of)));
+    let part = division
+        .as_ref()
+        .map(|(shard, division)| division.part(shard.index));
+    let exclude = shared::write_exclusions(&decision.selection, part, project, workshop)?;
     let session = run_tests(
         project,
         store,
@@ -169,7 +186,8 @@ mod tests {
 
     #[test]
     fn every_option_changes_the_request() {
-        let groups: [&[&str]; 8] = [
+        let groups: [&[&str]; 9] = [
+            &["--shard", "2/4"],
             &["--strategy", "commit"],
             &["--all"],
             &["--dry-run"],

@@ -1,19 +1,23 @@
 //! `tamis select`.
 
-use std::path::PathBuf;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 
+use anyhow::Context;
 use bstr::ByteSlice;
 use clap::{Args, ValueEnum};
 
+use super::shards::{self, Division};
 use super::strategy::{EventArgs, StrategyArgs};
 use super::{Globals, shared};
+use crate::ci::Provider;
 use crate::config::{Config, Runner};
 use crate::error::{Error, Exit, Kind};
 use crate::history::View;
-use crate::pipeline::{Decision, Project};
-use crate::report::{Event, Report, SelectionJson};
+use crate::pipeline::{Decision, Project, words};
+use crate::report::{self, CiSelection, Event, Report, SelectionJson};
 use crate::runners::pytest;
-use crate::select::Selection;
+use crate::select::{Selection, Shard};
 
 /// Compute the selection for the next step, without running anything.
 ///
@@ -43,6 +47,25 @@ pub struct SelectArgs {
     /// Runners to write files for [default: the configuration's runner]
     #[arg(long, value_name = "RUNNER", value_enum, value_delimiter = ',')]
     format: Vec<FormatArg>,
+    /// Divide the tests among at most so many machines: one folder each below DIR
+    #[arg(long, value_name = "N", value_parser = shards::count(), conflicts_with = "shard")]
+    shards: Option<u32>,
+    /// Select only this part of the tests: 2/4
+    #[arg(long, value_name = "M/N")]
+    shard: Option<Shard>,
+    /// End with an error unless the tests are divided by this plan (of `tamis shards`)
+    #[arg(long, value_name = "PLAN", requires = "shard")]
+    plan: Option<String>,
+    /// Write a dotenv report for GitLab here
+    #[arg(long, value_name = "FILE")]
+    dotenv: Option<PathBuf>,
+    /// The tests will run in this very environment: also look at its variables,
+    /// packages and interpreter, so that nothing is left open
+    #[arg(long, requires = "command")]
+    here: bool,
+    /// The test command of the next step, if it is known
+    #[arg(last = true, value_name = "CMD")]
+    command: Vec<OsString>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -64,6 +87,17 @@ pub struct SelectRequest {
     pub strict: bool,
     /// Never empty.
     pub formats: Vec<Runner>,
+    /// Into how many parts at most the tests are divided.
+    pub shards: Option<u32>,
+    /// Which part is selected.
+    pub shard: Option<Shard>,
+    pub plan: Option<String>,
+    /// Absolute.
+    pub dotenv: Option<PathBuf>,
+    /// The words of the command that will run the tests.
+    pub command: Option<Vec<String>>,
+    /// The folder in which it would run, if it will run in this environment.
+    pub here: Option<PathBuf>,
 }
 
 impl SelectArgs {
@@ -84,21 +118,38 @@ impl SelectArgs {
             out: self.out.as_ref().map(|path| globals.folder.join(path)),
             head: self.head.clone(),
             baseline: self.baseline.clone(),
-            event: self.selecting.event(),
+            event: self.selecting.event(globals.ci.as_ref()),
             strict: self.strict,
             formats,
+            shards: self.shards,
+            shard: self.shard,
+            plan: self.plan.clone(),
+            dotenv: self.dotenv.as_ref().map(|path| globals.folder.join(path)),
+            command: (!self.command.is_empty()).then(|| words(&self.command)),
+            here: self.here.then(|| globals.folder.clone()),
         })
     }
 }
 
 pub fn run(args: &SelectArgs, globals: &Globals, report: &Report) -> Result<Exit, Error> {
     let request = args.resolve(globals)?;
-    match decide_for(&request) {
+    globals.enter_ci(report)?;
+    match decide_for(&request, report) {
         Ok((project, decision, view)) => {
             shared::tell_decision(&decision, report);
-            let json = || shared::selection_json(&decision, &view);
+            let is_shallow = project.repository.is_shallow();
+            let json = || {
+                let json = shared::selection_json(&decision, &view);
+                json.with_ci(globals.ci.as_ref(), Some(is_shallow))
+            };
             let prefix = project.prefix.to_str_lossy();
-            let exit = emit(&request, &decision.selection, &prefix, json, report);
+            let told = CiSelection::new(&decision.selection, &shared::fallbacks(&decision));
+            let outlet = Outlet {
+                request: &request,
+                globals,
+                report,
+            };
+            let exit = outlet.emit(&decision.selection, &prefix, json, told);
             // The process ends here; giving back what describes every test,
             // piece by piece, would take longer than deciding about it.
             std::mem::forget(decision);
@@ -106,25 +157,42 @@ pub fn run(args: &SelectArgs, globals: &Globals, report: &Report) -> Result<Exit
         }
         Err(error) if may_select_all(&request, &error) => {
             // The next step must not be kept from running the tests.
-            let selection = Selection::all(request.config.strategy.value, error.to_string());
+            let why = error.to_string();
+            let selection = Selection::all(request.config.strategy.value, why.clone());
             report.event(Event::Fallback {
-                reason: error.to_string(),
+                reason: why.clone(),
             });
-            let json = || SelectionJson::new(&selection, None, None, &[]);
-            emit(&request, &selection, "", json, report)
+            let json = || {
+                SelectionJson::new(&selection, None, None, &[]).with_ci(globals.ci.as_ref(), None)
+            };
+            let told = CiSelection::new(&selection, &[why]);
+            let outlet = Outlet {
+                request: &request,
+                globals,
+                report,
+            };
+            outlet.emit(&selection, "", json, told)
         }
         Err(error) => Err(error),
     }
 }
 
-fn decide_for(request: &SelectRequest) -> Result<(Project, Decision, View), Error> {
+fn decide_for(
+    request: &SelectRequest,
+    report: &Report,
+) -> Result<(Project, Decision, View), Error> {
     let project = Project::open(request.config.clone())?;
+    shared::join_shards(&project, report);
     let (decision, view) = shared::decide_at(
         &project,
-        &request.event,
-        request.head.as_deref(),
-        request.baseline.as_deref(),
-        request.strict,
+        &shared::Wanted {
+            event: &request.event,
+            head: request.head.as_deref(),
+            baseline: request.baseline.as_deref(),
+            command: request.command.as_deref(),
+            here: request.here.as_deref(),
+            strict: request.strict,
+        },
     )?;
     Ok((project, decision, view))
 }
@@ -135,24 +203,138 @@ fn may_select_all(request: &SelectRequest, error: &Error) -> bool {
     !request.strict && !is_named && matches!(error.kind(), Kind::Repository | Kind::Store)
 }
 
-fn emit(
-    request: &SelectRequest,
-    selection: &Selection,
-    prefix: &str,
-    json: impl Fn() -> SelectionJson,
-    report: &Report,
-) -> Result<Exit, Error> {
-    if let Some(out) = &request.out {
-        for runner in &request.formats {
+/// Where a selection goes.
+struct Outlet<'a> {
+    request: &'a SelectRequest,
+    globals: &'a Globals,
+    report: &'a Report,
+}
+
+impl Outlet<'_> {
+    fn emit(
+        &self,
+        selection: &Selection,
+        prefix: &str,
+        json: impl Fn() -> SelectionJson,
+        mut told: CiSelection,
+    ) -> Result<Exit, Error> {
+        let request = self.request;
+        let division = self.divide(selection)?;
+        let json = || match &division {
+            Some(division) => json().with_shards(division.json(), request.shard),
+            None => json(),
+        };
+        if let Some(out) = &request.out {
+            let part = request.shard.zip(division.as_ref());
+            let part = part.map(|(shard, division)| division.part(shard.index));
+            self.write(selection, part, prefix, out)?;
+            shared::write_json(&json(), &out.join("selection.json"))?;
+            if let Some(division) = division.as_ref().filter(|_| request.shard.is_none()) {
+                for index in 1..=division.shards.of() {
+                    let folder = out.join(format!("shard-{index}"));
+                    self.write(selection, Some(division.part(index)), prefix, &folder)?;
+                }
+            }
+            told.out = Some(self.shown(out));
+        }
+        told.matrix = division.as_ref().map(|division| division.matrix(selection));
+        let of = division.as_ref().map(|division| division.shards.of());
+        self.tell_service(&told, of)?;
+        let is_on_github = self.provider() == Some(Provider::GitHub);
+        match is_on_github && !self.report.is_json() {
+            // Lists are in files, where nobody takes names for commands.
+            true => Ok(Exit::DONE),
+            false => shared::show_selection(json, selection, self.report),
+        }
+    }
+
+    fn provider(&self) -> Option<Provider> {
+        self.globals.ci.as_ref().map(|ci| ci.provider)
+    }
+
+    /// How the tests are divided, if that is wanted.
+    ///
+    /// # Errors
+    /// If this part belongs to another division than the one made here.
+    fn divide(&self, selection: &Selection) -> Result<Option<Division>, Error> {
+        let request = self.request;
+        let exact = request.shard.map(|shard| shard.of);
+        let Some(most) = exact.or(request.shards) else {
+            return Ok(None);
+        };
+        let division = match exact {
+            Some(of) => Division::into_exactly(selection, of),
+            None => Division::into_at_most(selection, most),
+        };
+        if let Some(plan) = request.plan.as_ref().filter(|plan| **plan != division.plan) {
+            let message = format!(
+                "the tests are divided differently here ({}) than by the plan {plan}: \
+                 other results are stored, or the files differ",
+                division.plan
+            );
+            return Err(Error::store(message)
+                .with_hint("use the folders that `tamis select --out DIR --shards N` writes"));
+        }
+        Ok(Some(division))
+    }
+
+    fn write(
+        &self,
+        selection: &Selection,
+        part: Option<pytest::Part<'_>>,
+        prefix: &str,
+        out: &Path,
+    ) -> Result<(), Error> {
+        for runner in &self.request.formats {
             match runner {
                 Runner::Pytest => {
-                    pytest::emit(selection, prefix, out)?;
+                    pytest::emit(selection, part, prefix, out)?;
                 }
             }
         }
-        shared::write_json(&json(), &out.join("selection.json"))?;
+        Ok(())
     }
-    shared::show_selection(json, selection, report)
+
+    /// A path as later steps can use it, which start in the same folder.
+    fn shown(&self, path: &Path) -> String {
+        let shown = path.strip_prefix(&self.globals.folder).unwrap_or(path);
+        shown.to_string_lossy().into_owned()
+    }
+
+    fn tell_service(&self, told: &CiSelection, shards: Option<u32>) -> Result<(), Error> {
+        if let Some(path) = &self.request.dotenv {
+            fs_err::write(path, told.dotenv(shards)).context("cannot write what --dotenv names")?;
+        }
+        let Some(ci) = &self.globals.ci else {
+            return Ok(());
+        };
+        if let Some(path) = &ci.files.output {
+            append(path, &told.github_output())?;
+        }
+        if let Some(path) = &ci.files.summary {
+            // Nobody's tests depend on it.
+            if let Err(error) = append(path, &told.step_summary()) {
+                self.report.warning(error.to_string());
+            }
+        }
+        if ci.provider == Provider::GitHub && !self.report.is_json() {
+            report::workflow_commands(&told.annotations());
+        }
+        Ok(())
+    }
+}
+
+/// Appends to a file that the service made.
+fn append(path: &Path, text: &str) -> Result<(), Error> {
+    use std::io::Write;
+    let mut file = fs_err::OpenOptions::new()
+        .append(true)
+        .create(true)
+        .open(path)
+        .context("cannot tell the CI service")?;
+    Ok(file
+        .write_all(text.as_bytes())
+        .context("cannot tell the CI service")?)
 }
 
 #[cfg(test)]
@@ -162,7 +344,13 @@ mod tests {
 
     #[test]
     fn every_option_changes_the_request() {
-        let groups: [&[&str]; 9] = [
+        let groups: [&[&str]; 15] = [
+            &["--here", "--", "pytest"],
+            &["--shards", "4"],
+            &["--shard", "1/4"],
+            &["--shard", "1/4", "--plan", "a"],
+            &["--dotenv", "e"],
+            &["--", "pytest"],
             &["--out", "o"],
             &["--strategy", "memo"],
             &["--head", "a"],

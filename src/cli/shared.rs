@@ -1,5 +1,6 @@
 //! What the commands that select or run tests have in common.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -11,7 +12,7 @@ use crate::error::{Error, Exit};
 use crate::history::View;
 use crate::matrix::Outcome;
 use crate::pipeline::{
-    Decision, Project, Recorded, Recording, Request, Session, Workshop, decide, record,
+    self, Decision, Project, Recorded, Recording, Request, Session, Workshop, decide, record,
 };
 use crate::report::{
     Estimate, Event, Report, RunSummary, SelectionJson, SelectionMode, SelectionSummary,
@@ -99,11 +100,13 @@ pub fn show_selection(
 /// Writes the file that tells the plug-in what to leave out.
 pub fn write_exclusions(
     selection: &Selection,
+    part: Option<pytest::Part<'_>>,
     project: &Project,
     workshop: &Workshop,
 ) -> Result<PathBuf, Error> {
     let emission = pytest::emit(
         selection,
+        part,
         &project.prefix.to_str_lossy(),
         &workshop.scratch.join("out"),
     )?;
@@ -165,6 +168,7 @@ pub fn keep(
                     audited: decision,
                     command,
                     run: workshop.run.clone(),
+                    exclusions: &pytest::Exclusions::default(),
                     now: workshop.now,
                 },
             )
@@ -237,28 +241,49 @@ pub fn tell_session(session: Session, decision: &Decision, report: &Report) -> R
     recorded
 }
 
-/// The selection for `head` (or the work tree), against `baseline` if given.
+/// What a selection is asked for.
+pub struct Wanted<'a> {
+    pub event: &'a EventArgs,
+    /// A revision; `None`: the work tree.
+    pub head: Option<&'a str>,
+    /// Rely on the results of this revision only.
+    pub baseline: Option<&'a str>,
+    /// The command that will run the tests, if that is known.
+    pub command: Option<&'a [String]>,
+    /// The folder in which the command would run, if this is the environment
+    /// that it will run in: then nothing is left open.
+    pub here: Option<&'a Path>,
+    /// Whether what makes the selection larger than it had to be is an error.
+    pub strict: bool,
+}
+
+/// The selection that is wanted.
 ///
 /// # Errors
 /// If git cannot be read or a revision does not exist; with `strict` also if
 /// anything made the selection larger than it had to be.
-pub fn decide_at(
-    project: &Project,
-    event: &EventArgs,
-    head: Option<&str>,
-    baseline: Option<&str>,
-    strict: bool,
-) -> Result<(Decision, View), Error> {
+pub fn decide_at(project: &Project, wanted: &Wanted<'_>) -> Result<(Decision, View), Error> {
     let repository = &project.repository;
-    let view = match head {
+    let view = match wanted.head {
         Some(rev) => repository.tree_view(&repository.resolve(rev)?)?,
         None => repository.begin_work_view()?,
     };
-    let baseline = match baseline {
+    let baseline = match wanted.baseline {
         Some(rev) => Some(repository.resolve(rev)?.commit),
         None => None,
     };
     let store = project.store();
+    let workshop = match wanted.here {
+        Some(_) => Some(Workshop::set_up(project)?),
+        None => None,
+    };
+    let prober = workshop
+        .as_ref()
+        .zip(wanted.here)
+        .and_then(|(workshop, cwd)| {
+            let command: Vec<OsString> = wanted.command?.iter().map(OsString::from).collect();
+            workshop.prober(&command, cwd, project)
+        });
     let decision = decide(
         project,
         &store,
@@ -266,20 +291,45 @@ pub fn decide_at(
         &Request {
             strategy: project.config.strategy.value,
             baseline,
-            prober: None,
-            command: None,
-            hints: event.resolve(repository)?,
+            prober: prober.as_ref(),
+            command: wanted.command,
+            hints: wanted.event.resolve(repository, view.revision().commit)?,
             thresholds: thresholds(&project.config),
             ..Request::default()
         },
-    )?;
+    );
+    if let Some(workshop) = &workshop {
+        workshop.clean_up();
+    }
+    let decision = decision?;
     view.settle()?;
-    if strict && let Some(trouble) = first_trouble(&decision) {
+    if wanted.strict
+        && let Some(trouble) = first_trouble(&decision)
+    {
         return Err(
             Error::store(trouble).with_hint("without --strict more tests would be selected")
         );
     }
     Ok((decision, view))
+}
+
+/// Joins what the shards of earlier runs recorded. Where that fails, their
+/// results stay apart, and more tests may run.
+pub fn join_shards(project: &Project, report: &Report) {
+    match pipeline::join_shards(project, &project.store()) {
+        Ok(0) => {}
+        Ok(runs) => report.detail(format!("joined the results of the shards of {runs} runs")),
+        Err(error) => report.warning(format!("the results of shards stay apart: {error:#}")),
+    }
+}
+
+/// Why more tests run than could.
+pub fn fallbacks(decision: &Decision) -> Vec<String> {
+    let refused = decision.trouble.iter().map(|trouble| {
+        let file = trouble.path.file_name().unwrap_or_default();
+        format!("{}: {}", file.to_string_lossy(), trouble.refusal)
+    });
+    refused.chain(decision.notes.iter().cloned()).collect()
 }
 
 /// Where the test command may write: not where a JSON document goes.

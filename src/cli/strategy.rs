@@ -3,9 +3,10 @@
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
+use crate::ci::CiContext;
 use crate::config::{Count, Overrides, Setting, Strategy};
 use crate::error::Error;
-use crate::history::{Hints, Repository};
+use crate::history::{CommitId, Hints, Repository};
 
 #[derive(Args, Debug, Default)]
 pub struct StrategyArgs {
@@ -31,6 +32,9 @@ pub struct EventArgs {
     /// The tip of the pull request that was merged
     #[arg(long, value_name = "REV")]
     pr_head: Option<String>,
+    /// What the CI service tells.
+    #[arg(skip)]
+    context: Option<CiContext>,
 }
 
 impl StrategyArgs {
@@ -50,32 +54,65 @@ impl StrategyArgs {
         }
     }
 
-    pub fn event(&self) -> EventArgs {
-        self.event.clone()
+    /// What was typed, and else what the CI service tells.
+    pub fn event(&self, context: Option<&CiContext>) -> EventArgs {
+        self.event.clone().or_as_told(context)
     }
 }
 
 impl EventArgs {
+    /// What was typed, and else what the CI service tells.
+    pub fn or_as_told(mut self, context: Option<&CiContext>) -> EventArgs {
+        self.context = context.cloned();
+        self
+    }
+
     /// Whether the user named a revision.
     pub fn is_named(&self) -> bool {
         self.before.is_some() || self.pr_head.is_some()
     }
 
-    /// The commits that the options name.
+    /// The commits that the options name; where they name none, those that the
+    /// CI service tells of `head` and that are here.
     ///
     /// # Errors
-    /// If there is no such commit.
-    pub fn resolve(&self, repository: &Repository) -> Result<Hints, Error> {
+    /// If there is no such commit as an option names.
+    pub fn resolve(&self, repository: &Repository, head: CommitId) -> Result<Hints, Error> {
         let resolve = |rev: &Option<String>| -> Result<_, Error> {
             match rev {
                 Some(rev) => Ok(Some(repository.resolve(rev)?.commit)),
                 None => Ok(None),
             }
         };
+        let told = self.told(repository, head);
         Ok(Hints {
-            before: resolve(&self.before)?,
-            pr_head: resolve(&self.pr_head)?,
+            before: resolve(&self.before)?.or(told.before),
+            pr_head: resolve(&self.pr_head)?.or(told.pr_head),
         })
+    }
+
+    /// A hint that does not fit is none: it can only have made a better
+    /// strategy possible.
+    fn told(&self, repository: &Repository, head: CommitId) -> Hints {
+        let Some(context) = &self.context else {
+            return Hints::default();
+        };
+        let is_about = context
+            .head
+            .as_ref()
+            .is_none_or(|told| *told == head.to_string());
+        if !is_about {
+            return Hints::default();
+        }
+        let here = |rev: Option<&String>| {
+            let commit = repository.resolve(rev?).ok()?.commit;
+            (commit != head).then_some(commit)
+        };
+        let request = context.pull_request.as_ref();
+        Hints {
+            before: here(context.before.as_ref()),
+            pr_head: here(request.and_then(|request| request.head.as_ref())),
+        }
     }
 }
 

@@ -58,7 +58,7 @@ impl WhyArgs {
             test: self.test.clone(),
             head: self.head.clone(),
             baseline: self.baseline.clone(),
-            event: self.selecting.event(),
+            event: self.selecting.event(globals.ci.as_ref()),
         })
     }
 }
@@ -68,10 +68,14 @@ pub fn run(args: &WhyArgs, globals: &Globals, report: &Report) -> Result<Exit, E
     let project = Project::open(request.config.clone())?;
     let (decision, view) = shared::decide_at(
         &project,
-        &request.event,
-        request.head.as_deref(),
-        request.baseline.as_deref(),
-        false,
+        &shared::Wanted {
+            event: &request.event,
+            head: request.head.as_deref(),
+            baseline: request.baseline.as_deref(),
+            command: None,
+            here: None,
+            strict: false,
+        },
     )?;
     let selection = &decision.selection;
     let Some(verdict) = selection.verdicts.get(&request.test) else {

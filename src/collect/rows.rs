@@ -37,6 +37,8 @@ pub struct Collected {
     /// Every test that the runner found, run or left out; `None` if it did
     /// not come to the end of collecting.
     pub items: Option<Vec<String>>,
+    /// Those among them that were to run.
+    pub kept: Vec<String>,
     /// Which collector the test processes used.
     pub collector: String,
     /// The interpreter that ran the tests.
@@ -325,6 +327,8 @@ impl<'a> Closing<'a> {
                         .chain(left_out)
                         .map(|id| format!("{prefix}{id}")),
                 );
+                let kept = kept.iter().map(|id| format!("{prefix}{id}"));
+                collected.kept.extend(kept);
             }
             let ended: FxHashMap<u64, usize> = trace
                 .ends

@@ -230,6 +230,7 @@ pub fn unknown_variables(variables: &Variables) -> Vec<(String, Option<&'static 
         .keys()
         .filter(|name| !known.contains(&name.as_str()))
         .filter(|name| !INTERNAL.contains(&name.as_str()))
+        .filter(|name| !crate::ci::VARIABLES.contains(&name.as_str()))
         .map(|name| (name.clone(), nearest(name, known.iter().copied())))
         .collect()
 }

@@ -116,6 +116,11 @@ impl MatrixBuilder {
         new
     }
 
+    /// Whether `test` has a row.
+    pub fn has_row(&self, test: &str) -> bool {
+        self.rows.contains_key(test)
+    }
+
     /// Adds a test's row, whose units are those of all `groups`.
     ///
     /// # Errors

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::audit::{Audit, added_before, audit};
 use super::decide::{Decision, delta_to};
+use super::merge;
 use super::project::Project;
 use crate::collect::{Collected, SharedState, collect, read_traces};
 use crate::fingerprint::{Environment, Facts, Value};
@@ -13,6 +14,7 @@ use crate::matrix::{
     Fingerprint, GroupRef, Header, Key, Matrix, MatrixBuilder, Outcome, Row, RowFacts, Run, SetId,
     Unit, UnitKind,
 };
+use crate::runners::pytest::Exclusions;
 use crate::select::{COLLECTION, Evidence, Mode};
 use crate::store::{FsStore, Name};
 use anyhow::Result;
@@ -52,6 +54,8 @@ pub struct Recording<'a> {
     pub audited: &'a Decision,
     pub command: Vec<String>,
     pub run: String,
+    /// What the runner was told to leave out.
+    pub exclusions: &'a Exclusions,
     /// Seconds since the epoch.
     pub now: u64,
 }
@@ -182,8 +186,8 @@ impl<'a> Assembly<'a> {
         let all: Vec<u32> = (0..self.collected.units.len() as u32).collect();
         self.group(&all)?;
         self.add_own_rows()?;
-        self.add_collection_row()?;
         self.add_carried_rows()?;
+        self.add_collection_row()?;
         let mut matrix = self.builder.finish();
         let tests = matrix.rows.iter().filter(|row| row.test != COLLECTION);
         matrix.header.tests = tests.count() as u32;
@@ -269,8 +273,10 @@ impl<'a> Assembly<'a> {
             self.carry_row(matrix, row)?;
             return Ok(());
         }
-        let incomplete = match self.collected.items {
-            Some(_) => self.doubt_in(&self.collected.collection),
+        let incomplete = match &self.collected.items {
+            Some(items) => self
+                .doubt_in(&self.collected.collection)
+                .or_else(|| self.elsewhere(items)),
             None => Some("the runner did not finish collecting".to_owned()),
         };
         let group = self.group(&self.collected.collection)?;
@@ -284,6 +290,33 @@ impl<'a> Assembly<'a> {
             selected: true,
         };
         Ok(self.builder.row(facts, [group])?)
+    }
+
+    /// Why this matrix does not know every test that there is: tests were left
+    /// out, by a selection made elsewhere or for another machine, and no row of
+    /// theirs is here. Who believed that it does would never run them again.
+    fn elsewhere(&self, items: &[String]) -> Option<String> {
+        let exclusions = self.recording.exclusions;
+        let lacking = |tests: &[String]| {
+            let lacks = |test: &&String| !self.builder.has_row(test);
+            tests.iter().filter(lacks).count()
+        };
+        let unfinished = lacking(&self.collected.kept);
+        if unfinished > 0 {
+            return Some(format!("{unfinished} tests were to run and did not"));
+        }
+        let left_out = |test: &&String| exclusions.tests.contains(*test);
+        let left_out: Vec<String> = items.iter().filter(left_out).cloned().collect();
+        match &exclusions.shard {
+            Some(of) if lacking(items) > 0 => Some(merge::left_to_others(of.shard)),
+            None if lacking(&left_out) > 0 => {
+                let lacking = lacking(&left_out);
+                Some(format!(
+                    "{lacking} tests were left out that have no result here"
+                ))
+            }
+            Some(_) | None => None,
+        }
     }
 
     /// Rows that the selection proved to hold here, of tests that did not run.

@@ -7,6 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use anyhow::{Context, Result};
 
 use super::decide::Decision;
+use super::merge;
 use super::probe::Prober;
 use super::project::Project;
 use super::record::{Recorded, Recording, record};
@@ -135,6 +136,9 @@ pub fn run_tests(
         &traces,
         order.exclude.as_deref(),
     );
+    // What an unreadable file leaves out, the plug-in does not leave out either.
+    let exclusions = order.exclude.as_deref().map(pytest::read_exclusions);
+    let exclusions = exclusions.and_then(Result::ok).unwrap_or_default();
     let started = std::time::Instant::now();
     let ended = plan.execute(&order.output)?;
     let seconds = started.elapsed().as_secs_f64();
@@ -153,7 +157,8 @@ pub fn run_tests(
                     decision,
                     audited: order.audited.unwrap_or(decision),
                     command: words(&order.command),
-                    run: workshop.run.clone(),
+                    run: merge::run_name(&workshop.run, exclusions.shard.as_ref()),
+                    exclusions: &exclusions,
                     now: workshop.now,
                 },
             )

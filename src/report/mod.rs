@@ -6,6 +6,8 @@ mod audit;
 pub mod bug;
 mod cause;
 mod check;
+mod ci;
+mod commands;
 pub mod escape;
 mod event;
 mod head;
@@ -21,6 +23,7 @@ use std::sync::{Mutex, PoisonError};
 pub use audit::{AuditJson, audit_event};
 pub use cause::{CauseJson, MOST_CAUSES, cause_lines};
 pub use check::{Check, CheckState};
+pub use ci::CiSelection;
 pub use event::{Estimate, Event, RunSummary, SelectionMode, SelectionSummary};
 pub use head::{named_references, references_json};
 pub use replay::{ChosenJson, MissJson, PUBLISHED, ReplayJson, RevisionJson, share};
@@ -28,6 +31,7 @@ pub use selection::{EvidenceJson, ReasonJson, SelectionJson, parent_number};
 pub use ties::ties_event;
 
 use crate::error::Error;
+use commands::Tame;
 use human::Human;
 use json::JsonLines;
 
@@ -50,6 +54,9 @@ pub struct Style {
     /// 0 as usual; 1 and more: details; -1: results, warnings and errors;
     /// -2 and less: errors only.
     pub verbosity: i8,
+    /// Whether the reader takes some of what it reads for commands, as
+    /// GitHub's runner does: then nothing that is said is one.
+    pub workflow_commands: bool,
 }
 
 /// The way out for everything that is said. Shared by reference; lines of
@@ -105,6 +112,14 @@ impl Report {
         out: Box<dyn Write + Send>,
         err: Box<dyn Write + Send>,
     ) -> Report {
+        let (out, err): (Box<dyn Write + Send>, Box<dyn Write + Send>) =
+            match style.workflow_commands {
+                true => (
+                    Box::new(Tame::new(out, style.json)),
+                    Box::new(Tame::new(err, style.json)),
+                ),
+                false => (out, err),
+            };
         let events = if style.json {
             Consumer::Json(JsonLines::new(err))
         } else {
@@ -164,6 +179,14 @@ impl Report {
     pub fn json(&self, value: &serde_json::Value) -> Result<(), Error> {
         self.data(&format!("{value:#}\n"))
     }
+}
+
+/// Tells GitHub's runner something: `commands` as [`CiSelection::annotations`]
+/// makes them. To standard output, past a [`Report`], which lets no command
+/// through.
+pub fn workflow_commands(commands: &str) {
+    // A runner that does not listen misses an annotation.
+    let _ = write_all(&mut io::stdout(), commands.as_bytes());
 }
 
 /// Prints help or a usage error that carries colours, before any command

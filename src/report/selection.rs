@@ -4,13 +4,15 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use serde_json::json;
 
 use super::audit::AuditJson;
 use super::head::references_json;
+use crate::ci::CiContext;
 use crate::history::{Head, View};
 use crate::matrix::{Outcome, Unit};
 use crate::pipeline::Audit;
-use crate::select::{Evidence, Reason, Selection};
+use crate::select::{Evidence, Reason, Selection, Shard};
 
 const SCHEMA: u32 = 1;
 
@@ -41,6 +43,14 @@ pub struct SelectionJson {
     inventory_doubt: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     notes: Vec<String>,
+    /// What the CI service told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ci: Option<serde_json::Value>,
+    /// How the tests are divided, and which part this is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shards: Option<serde_json::Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shard: Option<String>,
     /// What became of the tests that ran (`tamis run` only).
     #[serde(skip_serializing_if = "Option::is_none")]
     outcomes: Option<BTreeMap<String, &'static str>>,
@@ -188,6 +198,9 @@ impl SelectionJson {
             },
             inventory_doubt: selection.inventory_doubt.clone(),
             notes: notes.to_vec(),
+            ci: None,
+            shards: None,
+            shard: None,
             outcomes: None,
             audit: None,
         }
@@ -199,6 +212,19 @@ impl SelectionJson {
     /// Never, as long as the types above hold only what JSON can hold.
     pub fn value(&self) -> anyhow::Result<serde_json::Value> {
         Ok(serde_json::to_value(self)?)
+    }
+
+    /// Adds what the CI service told; `shallow`: whether history is cut off.
+    pub fn with_ci(mut self, context: Option<&CiContext>, shallow: Option<bool>) -> SelectionJson {
+        self.ci = context.map(|context| ci_json(context, shallow));
+        self
+    }
+
+    /// Adds the division of the tests, and which part of it this is.
+    pub fn with_shards(mut self, shards: serde_json::Value, part: Option<Shard>) -> SelectionJson {
+        self.shards = Some(shards);
+        self.shard = part.map(|part| part.to_string());
+        self
     }
 
     /// Adds what became of the tests that ran.
@@ -215,6 +241,37 @@ impl SelectionJson {
         self.audit = (audit.checked > 0).then(|| AuditJson::new(audit));
         self
     }
+}
+
+fn ci_json(context: &CiContext, shallow: Option<bool>) -> serde_json::Value {
+    let request = context.pull_request.as_ref().map(|request| {
+        json!({
+            "number": request.number, "head": request.head, "base": request.base,
+            "base_ref": request.base_ref,
+        })
+    });
+    json!({
+        "provider": context.provider.word(),
+        "trigger": context.trigger.word(),
+        "head": context.head,
+        "base": context.base,
+        "before": context.before,
+        "after": context.after,
+        "pull_request": request,
+        "merge": context.merge,
+        "reference": context.reference,
+        "attempt": context.attempt,
+        "shallow": shallow,
+        "trust": {
+            "own": context.trust.is_own(),
+            "fork": context.trust.fork,
+            "default_branch": context.trust.default_branch,
+            "protected": context.trust.protected,
+            "repository": context.trust.repository,
+            "workflow": context.trust.workflow,
+        },
+        "notes": context.notes,
+    })
 }
 
 impl HeadJson {

@@ -8,6 +8,7 @@ mod choose;
 mod past;
 mod plan;
 mod rule;
+mod shard;
 mod strategy;
 #[cfg(test)]
 mod tests;
@@ -17,6 +18,7 @@ pub use choose::{Course, Nearest, Proof, choose};
 pub use past::{Change, Node, Past, Tip};
 pub use plan::{Fallback, Plan, Thresholds, plan};
 pub use rule::{Rule, Sources};
+pub use shard::{Load, MOST_SHARDS, Shard, Shards};
 pub use strategy::Strategy;
 pub use tts::{Differences, tts};
 

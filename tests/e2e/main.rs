@@ -11,6 +11,7 @@ mod bad_input;
 mod benign;
 mod beside;
 mod carried;
+mod ci;
 mod classify;
 mod crashes;
 mod git_states;

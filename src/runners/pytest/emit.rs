@@ -1,15 +1,15 @@
 //! Telling pytest what to leave out.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
-use serde::Serialize;
+use anyhow::{Context, Result};
+use serde::{Deserialize, Serialize};
 
 use crate::fingerprint::DIR;
 use crate::matrix::{Fingerprint, Unit, UnitKind};
-use crate::select::{Evidence, Selection};
+use crate::select::{Evidence, Selection, Shard, Shards, Verdict};
 
 /// The files of one emission.
 #[derive(Clone, Debug)]
@@ -28,8 +28,36 @@ pub struct LateFile<'a> {
     project: &'a str,
     exclude: Vec<&'a str>,
     late: Late<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shard: Option<ShardJson<'a>>,
     /// No path is ignored: the import of a file can change what others see.
     ignore_files: Vec<&'a str>,
+}
+
+/// Which part of the tests that nobody listed runs here: those in files of
+/// this shard, and of unknown files a share.
+#[derive(Clone, Debug, Serialize)]
+struct ShardJson<'a> {
+    index: u32,
+    of: u32,
+    plan: &'a str,
+    files: BTreeMap<&'a str, u32>,
+}
+
+/// One part of a division.
+#[derive(Clone, Copy, Debug)]
+pub struct Part<'a> {
+    pub shards: &'a Shards,
+    /// From 1.
+    pub index: u32,
+    /// Tells this division from all others.
+    pub plan: &'a str,
+}
+
+impl Part<'_> {
+    fn has(&self, test: &str) -> bool {
+        self.shards.is_in(test, self.index)
+    }
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -40,9 +68,17 @@ struct Late<'a> {
 
 impl<'a> LateFile<'a> {
     /// All excluded tests of `selection`, with the units that the plug-in must
-    /// find unchanged before it leaves a test out.
-    pub fn new(selection: &'a Selection, project: &'a str) -> LateFile<'a> {
+    /// find unchanged before it leaves a test out, and all tests that belong
+    /// to another part.
+    pub fn new(selection: &'a Selection, part: Option<Part<'a>>, project: &'a str) -> LateFile<'a> {
+        let is_here = |test: &str| part.is_none_or(|part| part.has(test));
         let mut file = LateFile {
+            shard: part.map(|part| ShardJson {
+                index: part.index,
+                of: part.shards.of(),
+                plan: part.plan,
+                files: part.shards.files().collect(),
+            }),
             version: 1,
             project,
             exclude: Vec::new(),
@@ -55,7 +91,16 @@ impl<'a> LateFile<'a> {
         let mut known: BTreeMap<&(Unit, Fingerprint), usize> = BTreeMap::new();
         // Tests share their lists.
         let mut lists: BTreeMap<*const (Unit, Fingerprint), Vec<usize>> = BTreeMap::new();
-        for (test, evidence) in selection.excluded() {
+        for (test, verdict) in &selection.verdicts {
+            let test = test.as_str();
+            let evidence = match verdict {
+                _ if !is_here(test) => {
+                    file.exclude.push(test);
+                    continue;
+                }
+                Verdict::Run(_) => continue,
+                Verdict::Skip(evidence) => evidence,
+            };
             file.exclude.push(test);
             if evidence.late.is_empty() {
                 continue;
@@ -103,13 +148,21 @@ fn wire(unit: &Unit, value: Fingerprint) -> (&'static str, String, Option<String
 ///
 /// # Errors
 /// If a file cannot be written.
-pub fn emit(selection: &Selection, project: &str, out: &Path) -> Result<Emission> {
+pub fn emit(
+    selection: &Selection,
+    part: Option<Part<'_>>,
+    project: &str,
+    out: &Path,
+) -> Result<Emission> {
     fs_err::create_dir_all(out)?;
-    let tests: Vec<&str> = selection.selected().map(|(test, _)| test).collect();
-    let excluded: Vec<&str> = selection.excluded().map(|(test, _)| test).collect();
+    let is_here = |test: &str| part.is_none_or(|part| part.has(test));
+    let is_run =
+        |test: &str| is_here(test) && matches!(selection.verdicts.get(test), Some(Verdict::Run(_)));
+    let known = selection.verdicts.keys().map(String::as_str);
+    let (tests, excluded): (Vec<&str>, Vec<&str>) = known.partition(|test| is_run(test));
     write(&out.join("tests.txt"), lines(&tests).as_bytes())?;
     write(&out.join("exclude.txt"), lines(&excluded).as_bytes())?;
-    let plain = plain_exclusions(selection);
+    let plain = plain_exclusions(selection, part);
     let mut args = String::new();
     for prefix in &plain.prefixes {
         let _ = writeln!(args, "--deselect={prefix}");
@@ -118,11 +171,54 @@ pub fn emit(selection: &Selection, project: &str, out: &Path) -> Result<Emission
     let late = out.join(super::LATE);
     write(
         &late,
-        &serde_json::to_vec(&LateFile::new(selection, project))?,
+        &serde_json::to_vec(&LateFile::new(selection, part, project))?,
     )?;
     Ok(Emission {
         late,
         plain: plain.tests,
+    })
+}
+
+/// What an emission leaves out, as read back.
+#[derive(Clone, Debug, Default)]
+pub struct Exclusions {
+    pub tests: BTreeSet<String>,
+    /// The part that it is for; all other tests are left to other parts.
+    pub shard: Option<ShardOf>,
+}
+
+/// A part, and the division that it is one of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShardOf {
+    pub shard: Shard,
+    pub plan: String,
+}
+
+/// Reads the file that the plug-in reads.
+///
+/// # Errors
+/// If it cannot be read, or is not such a file.
+pub fn read_exclusions(path: &Path) -> Result<Exclusions> {
+    #[derive(Deserialize)]
+    struct File {
+        exclude: BTreeSet<String>,
+        shard: Option<Part>,
+    }
+    #[derive(Deserialize)]
+    struct Part {
+        index: u32,
+        of: u32,
+        plan: String,
+    }
+    let bytes = fs_err::read(path)?;
+    let file: File = serde_json::from_slice(&bytes)
+        .with_context(|| format!("{} was not written by tamis", path.display()))?;
+    Ok(Exclusions {
+        tests: file.exclude,
+        shard: file.shard.map(|Part { index, of, plan }| ShardOf {
+            shard: Shard { index, of },
+            plan,
+        }),
     })
 }
 
@@ -152,7 +248,7 @@ struct Plain {
 /// only where no test that must run, known or new, can begin with it: the
 /// list of tests must be proven unchanged, and no known test that runs may
 /// share the prefix.
-fn plain_exclusions(selection: &Selection) -> Plain {
+fn plain_exclusions(selection: &Selection, part: Option<Part<'_>>) -> Plain {
     let mut plain = Plain {
         prefixes: Vec::new(),
         tests: 0,
@@ -161,22 +257,24 @@ fn plain_exclusions(selection: &Selection) -> Plain {
         return plain;
     }
     let settled = |evidence: &Evidence| evidence.late.is_empty();
-    let stays: Vec<&str> = selection
+    let is_left_out = |test: &str, verdict: &Verdict| match (part, verdict) {
+        (Some(part), _) if !part.has(test) => true,
+        (_, Verdict::Run(_)) => false,
+        (_, Verdict::Skip(evidence)) => settled(evidence),
+    };
+    let (leaves, stays): (Vec<_>, Vec<_>) = selection
         .verdicts
         .iter()
-        .filter(|(_, verdict)| match verdict {
-            crate::select::Verdict::Run(_) => true,
-            crate::select::Verdict::Skip(evidence) => !settled(evidence),
-        })
-        .map(|(test, _)| test.as_str())
-        .collect();
+        .partition(|(test, verdict)| is_left_out(test, verdict));
+    let stays: Vec<&str> = stays.into_iter().map(|(test, _)| test.as_str()).collect();
     // `stays` is sorted: whatever begins with a prefix stands right after it.
     let is_free = |prefix: &str| {
         let at = stays.partition_point(|test| *test < prefix);
         stays.get(at).is_none_or(|test| !test.starts_with(prefix))
     };
-    for (test, evidence) in selection.excluded() {
-        if !settled(evidence) || test.contains(['\n', '\r']) {
+    for (test, _) in leaves {
+        let test = test.as_str();
+        if test.contains(['\n', '\r']) {
             continue;
         }
         plain.tests += 1;
@@ -215,7 +313,7 @@ fn write(path: &Path, content: &[u8]) -> Result<()> {
 mod tests {
     use super::*;
     use crate::matrix::Outcome;
-    use crate::select::{Reason, Strategy, Verdict};
+    use crate::select::{Reason, Strategy};
 
     fn selection(excluded: &[&str], run: &[&str]) -> Selection {
         let mut selection = Selection::all(Strategy::Auto, "");
@@ -245,8 +343,9 @@ mod tests {
 
     #[test]
     fn a_prefix_never_leaves_out_a_test_that_runs() {
-        let chosen =
-            |excluded: &[&str], run: &[&str]| plain_exclusions(&selection(excluded, run)).prefixes;
+        let chosen = |excluded: &[&str], run: &[&str]| {
+            plain_exclusions(&selection(excluded, run), None).prefixes
+        };
         assert_eq!(chosen(&["a.py::t", "a.py::u"], &["b.py::t"]), ["a.py::"]);
         assert!(chosen(&["a.py::t"], &["a.py::tx"]).is_empty());
         assert_eq!(
@@ -260,13 +359,48 @@ mod tests {
     fn nothing_is_left_out_plainly_while_the_list_of_tests_is_in_doubt() {
         let mut selection = selection(&["a.py::t"], &[]);
         selection.inventory_doubt = Some("x".into());
-        assert_eq!(plain_exclusions(&selection).tests, 0);
+        assert_eq!(plain_exclusions(&selection, None).tests, 0);
+    }
+
+    #[test]
+    fn a_part_leaves_out_what_others_run_and_looks_at_its_own_late_units() {
+        let mut selection = selection(&["a.py::t", "b.py::t"], &["a.py::u", "b.py::u"]);
+        let late: Vec<(Unit, Fingerprint)> =
+            vec![(Unit::new(UnitKind::Env, "", "HOME"), Fingerprint::MISSING)];
+        for verdict in selection.verdicts.values_mut() {
+            if let Verdict::Skip(evidence) = verdict {
+                evidence.late = late.clone().into();
+            }
+        }
+        let shards = Shards::divide(&selection, 2, |test| super::super::source_of(test).0, &[]);
+        for index in [1, 2] {
+            let plan = "p";
+            let part = Part {
+                shards: &shards,
+                index,
+                plan,
+            };
+            let file = LateFile::new(&selection, Some(part), "");
+            let own = if shards.is_in("a.py::t", index) {
+                "a"
+            } else {
+                "b"
+            };
+            let other = if own == "a" { "b" } else { "a" };
+            let run = format!("{own}.py::u");
+            assert!(!file.exclude.contains(&run.as_str()));
+            assert_eq!(file.exclude.len(), 3);
+            assert!(file.late.tests.keys().all(|test| test.starts_with(own)));
+            assert_eq!(file.late.tests.len(), 1);
+            let plain = plain_exclusions(&selection, Some(part));
+            assert_eq!(plain.prefixes, [format!("{other}.py::")]);
+        }
     }
 
     #[test]
     fn ids_with_line_ends_are_escaped_in_lists_and_kept_out_of_arguments() {
         let selection = selection(&["a.py::t[\n]"], &["a.py::u"]);
-        assert_eq!(plain_exclusions(&selection).tests, 0);
+        assert_eq!(plain_exclusions(&selection, None).tests, 0);
         assert_eq!(lines(&["a\\b\n"]), "a\\\\b\\n\n");
     }
 }

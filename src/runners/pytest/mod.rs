@@ -6,7 +6,7 @@ mod emit;
 
 pub use config::{config_files, config_fingerprint, directory_units};
 pub use detect::{Found, find, interpreters, python_of};
-pub use emit::{Emission, LateFile, emit, escape};
+pub use emit::{Emission, Exclusions, LateFile, Part, ShardOf, emit, escape, read_exclusions};
 
 use bstr::{BStr, ByteSlice};
 

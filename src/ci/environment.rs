@@ -1,0 +1,135 @@
+//! The variables that this room reads, and the payload that one of them names.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::Path;
+
+/// Every variable that is read, and no other: tokens are not among them.
+const READ: [&str; 46] = [
+    "GITHUB_ACTIONS",
+    "GITHUB_EVENT_NAME",
+    "GITHUB_EVENT_PATH",
+    "GITHUB_OUTPUT",
+    "GITHUB_REF",
+    "GITHUB_REF_PROTECTED",
+    "GITHUB_REPOSITORY",
+    "GITHUB_RUN_ATTEMPT",
+    "GITHUB_SHA",
+    "GITHUB_STEP_SUMMARY",
+    "GITHUB_WORKFLOW_REF",
+    "GITLAB_CI",
+    "CI_COMMIT_BEFORE_SHA",
+    "CI_COMMIT_BRANCH",
+    "CI_COMMIT_REF_NAME",
+    "CI_COMMIT_REF_PROTECTED",
+    "CI_COMMIT_SHA",
+    "CI_COMMIT_TAG",
+    "CI_CONFIG_PATH",
+    "CI_DEFAULT_BRANCH",
+    "CI_MERGE_REQUEST_DIFF_BASE_SHA",
+    "CI_MERGE_REQUEST_EVENT_TYPE",
+    "CI_MERGE_REQUEST_IID",
+    "CI_MERGE_REQUEST_PROJECT_ID",
+    "CI_MERGE_REQUEST_SOURCE_BRANCH_SHA",
+    "CI_MERGE_REQUEST_SOURCE_PROJECT_ID",
+    "CI_MERGE_REQUEST_TARGET_BRANCH_NAME",
+    "CI_MERGE_REQUEST_TARGET_BRANCH_SHA",
+    "CI_NODE_INDEX",
+    "CI_NODE_TOTAL",
+    "CI_PIPELINE_SOURCE",
+    "CI_PROJECT_ID",
+    "CI_PROJECT_PATH",
+    "GIT_DEPTH",
+    "TAMIS_CI_BASE",
+    "TAMIS_CI_BEFORE",
+    "TAMIS_CI_DEFAULT_BRANCH",
+    "TAMIS_CI_FORK",
+    "TAMIS_CI_HEAD",
+    "TAMIS_CI_NODE_INDEX",
+    "TAMIS_CI_NODE_TOTAL",
+    "TAMIS_CI_PR_HEAD",
+    "TAMIS_CI_PROTECTED",
+    "TAMIS_CI_REF",
+    "TAMIS_CI_REPOSITORY",
+    "TAMIS_CI_TRIGGER",
+];
+
+/// Those of the list that are tamis's own.
+pub const VARIABLES: &[&str] = READ.split_at(34).1;
+
+/// Larger payloads are not read: GitHub's own limit is 25 MB.
+const LARGEST_PAYLOAD: u64 = 32 << 20;
+
+/// What the environment of a run says.
+#[derive(Clone, Debug, Default)]
+pub struct Environment {
+    variables: BTreeMap<String, String>,
+    /// What `GITHUB_EVENT_PATH` names, or why it cannot be read.
+    pub payload: Option<Result<Vec<u8>, String>>,
+}
+
+impl Environment {
+    /// Exactly these variables, for this payload.
+    pub fn new<'v>(
+        variables: impl IntoIterator<Item = (&'v str, &'v str)>,
+        payload: Option<&[u8]>,
+    ) -> Environment {
+        let is_read = |name: &&str| READ.contains(name);
+        Environment {
+            variables: variables
+                .into_iter()
+                .filter(|(name, _)| is_read(name))
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .collect(),
+            payload: payload.map(|bytes| Ok(bytes.to_vec())),
+        }
+    }
+
+    /// That of this process. What is not UTF-8 is as if it were not there.
+    pub fn of_this_process() -> Environment {
+        let read = |name: &&str| Some(((*name).to_owned(), std::env::var(name).ok()?));
+        let variables: BTreeMap<String, String> = READ.iter().filter_map(read).collect();
+        let payload = variables
+            .get("GITHUB_EVENT_PATH")
+            .filter(|path| !path.is_empty())
+            .map(|path| read_payload(Path::new(path)));
+        Environment { variables, payload }
+    }
+
+    /// The value of a variable; `None` if it is unset or empty.
+    pub(super) fn text(&self, name: &str) -> Option<&str> {
+        debug_assert!(READ.contains(&name), "{name} is not in the list");
+        let value = self.variables.get(name)?.as_str();
+        (!value.is_empty()).then_some(value)
+    }
+
+    pub(super) fn owned(&self, name: &str) -> Option<String> {
+        self.text(name).map(str::to_owned)
+    }
+
+    pub(super) fn number(&self, name: &str) -> Option<u32> {
+        self.text(name)?.parse().ok()
+    }
+
+    /// `true` and `false`; what is neither is unknown.
+    pub(super) fn truth(&self, name: &str) -> Option<bool> {
+        self.text(name)?.parse().ok()
+    }
+
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.variables.keys().map(String::as_str)
+    }
+}
+
+fn read_payload(path: &Path) -> Result<Vec<u8>, String> {
+    let why = |error: std::io::Error| error.to_string();
+    let file = fs_err::File::open(path).map_err(why)?;
+    let mut bytes = Vec::new();
+    file.take(LARGEST_PAYLOAD + 1)
+        .read_to_end(&mut bytes)
+        .map_err(why)?;
+    if bytes.len() as u64 > LARGEST_PAYLOAD {
+        return Err(format!("{} is too large", path.display()));
+    }
+    Ok(bytes)
+}

@@ -1,0 +1,42 @@
+//! Any other service: its configuration hands over what it knows in
+//! `TAMIS_CI_…` variables (`docs/ci.md`).
+
+use super::{CiContext, Environment, Node, PullRequest, Trigger};
+
+pub(super) fn read(environment: &Environment, mut context: CiContext) -> CiContext {
+    let named =
+        |context: &mut CiContext, name: &'static str| context.commit(name, environment.text(name));
+    context.head = named(&mut context, "TAMIS_CI_HEAD");
+    context.base = named(&mut context, "TAMIS_CI_BASE");
+    context.before = named(&mut context, "TAMIS_CI_BEFORE");
+    let pr_head = named(&mut context, "TAMIS_CI_PR_HEAD");
+    context.reference = environment.owned("TAMIS_CI_REF");
+    context.trust.fork = environment.truth("TAMIS_CI_FORK");
+    context.trust.default_branch = environment.truth("TAMIS_CI_DEFAULT_BRANCH");
+    context.trust.protected = environment.truth("TAMIS_CI_PROTECTED");
+    context.trust.repository = environment.owned("TAMIS_CI_REPOSITORY");
+    context.node = node(environment);
+    context.pull_request = pr_head.map(|head| PullRequest {
+        head: Some(head),
+        base: context.base.clone(),
+        ..PullRequest::default()
+    });
+    if let Some(word) = environment.text("TAMIS_CI_TRIGGER") {
+        match Trigger::ALL.iter().find(|trigger| trigger.word() == word) {
+            Some(trigger) => context.trigger = *trigger,
+            None => context
+                .notes
+                .push("TAMIS_CI_TRIGGER names no event that is known".to_owned()),
+        }
+    }
+    if context.trigger == Trigger::Push {
+        context.after = context.head.clone();
+    }
+    context
+}
+
+fn node(environment: &Environment) -> Option<Node> {
+    let index = environment.number("TAMIS_CI_NODE_INDEX")?;
+    let of = environment.number("TAMIS_CI_NODE_TOTAL")?;
+    (1..=of).contains(&index).then_some(Node { index, of })
+}

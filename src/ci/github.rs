@@ -1,0 +1,124 @@
+//! GitHub Actions: variables and the event's payload.
+//! Source: "Variables reference" and "Webhook events and payloads" of
+//! docs.github.com.
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use super::{CiContext, Environment, Files, PullRequest, Trigger};
+
+pub(super) fn read(environment: &Environment, mut context: CiContext) -> CiContext {
+    let event = environment.text("GITHUB_EVENT_NAME").unwrap_or_default();
+    let payload = payload(environment, &mut context);
+    context.head = context.commit("GITHUB_SHA", environment.text("GITHUB_SHA"));
+    context.reference = environment.owned("GITHUB_REF");
+    context.attempt = environment.number("GITHUB_RUN_ATTEMPT");
+    context.files = Files {
+        output: environment.owned("GITHUB_OUTPUT").map(PathBuf::from),
+        summary: environment.owned("GITHUB_STEP_SUMMARY").map(PathBuf::from),
+    };
+    context.trust.repository = environment.owned("GITHUB_REPOSITORY");
+    context.trust.protected = environment.truth("GITHUB_REF_PROTECTED");
+    context.trust.workflow = environment.owned("GITHUB_WORKFLOW_REF");
+    context.trust.default_branch = default_branch(&context, &payload);
+    context.trigger = trigger(event, &context, &payload);
+    match context.trigger {
+        Trigger::Push | Trigger::ForcePush | Trigger::Tag => push(&payload, &mut context),
+        Trigger::PullRequest | Trigger::PullRequestTarget => {
+            pull_request(&payload, &mut context);
+        }
+        Trigger::MergeQueue => merge_group(&payload, &mut context),
+        Trigger::Schedule | Trigger::Manual => context.trust.fork = Some(false),
+        Trigger::Other => {}
+    }
+    context
+}
+
+/// The event's payload; `null` if it cannot be read.
+fn payload(environment: &Environment, context: &mut CiContext) -> Value {
+    let parsed = match &environment.payload {
+        Some(Ok(bytes)) => serde_json::from_slice(bytes).map_err(|error| error.to_string()),
+        Some(Err(why)) => Err(why.clone()),
+        None => Err("GITHUB_EVENT_PATH is not set".to_owned()),
+    };
+    parsed.unwrap_or_else(|why| {
+        let note = format!("the event's payload cannot be read: {why}");
+        context.notes.push(note);
+        Value::Null
+    })
+}
+
+fn trigger(event: &str, context: &CiContext, payload: &Value) -> Trigger {
+    let reference = context.reference.as_deref().unwrap_or_default();
+    match event {
+        "push" if reference.starts_with("refs/tags/") => Trigger::Tag,
+        // The payload's own word for an old tip that is gone.
+        "push" if payload["forced"] == Value::Bool(true) => Trigger::ForcePush,
+        "push" => Trigger::Push,
+        "pull_request" => Trigger::PullRequest,
+        "pull_request_target" => Trigger::PullRequestTarget,
+        "merge_group" => Trigger::MergeQueue,
+        "schedule" => Trigger::Schedule,
+        "workflow_dispatch" | "repository_dispatch" => Trigger::Manual,
+        _ => Trigger::Other,
+    }
+}
+
+fn default_branch(context: &CiContext, payload: &Value) -> Option<bool> {
+    let name = text(payload, "/repository/default_branch")?;
+    let reference = context.reference.as_deref()?;
+    Some(reference.strip_prefix("refs/heads/") == Some(name))
+}
+
+fn push(payload: &Value, context: &mut CiContext) {
+    // Who may push to the repository need not come from a fork.
+    context.trust.fork = Some(false);
+    context.after = context.commit("`after` of the payload", text(payload, "/after"));
+    if context.trigger == Trigger::Tag {
+        return;
+    }
+    context.before = context.commit("`before` of the payload", text(payload, "/before"));
+    context.base = context.before.clone();
+}
+
+fn pull_request(payload: &Value, context: &mut CiContext) {
+    let at = |field: &str| text(payload, &format!("/pull_request/{field}"));
+    let head = context.commit("the pull request's head", at("head/sha"));
+    let base = context.commit("the pull request's base", at("base/sha"));
+    // A deleted fork leaves no repository: unknown.
+    let repositories = at("head/repo/full_name").zip(at("base/repo/full_name"));
+    context.trust.fork = repositories.map(|(head, base)| !head.eq_ignore_ascii_case(base));
+    context.base = base.clone();
+    // The variable is the merge that was made for the test, whatever the
+    // payload knew when the event was sent.
+    let reference = context.reference.as_deref().unwrap_or_default();
+    if context.trigger == Trigger::PullRequest && reference.ends_with("/merge") {
+        context.merge = context.head.clone();
+    }
+    let number = payload
+        .pointer("/pull_request/number")
+        .or_else(|| payload.get("number"));
+    context.pull_request = Some(PullRequest {
+        number: number.and_then(Value::as_u64),
+        head,
+        base,
+        base_ref: at("base/ref").map(str::to_owned),
+    });
+}
+
+fn merge_group(payload: &Value, context: &mut CiContext) {
+    context.trust.fork = Some(false);
+    context.base = context.commit(
+        "the merge group's base",
+        text(payload, "/merge_group/base_sha"),
+    );
+    let head = text(payload, "/merge_group/head_sha");
+    let head = context.commit("the merge group's head", head);
+    context.merge = head.or_else(|| context.head.clone());
+}
+
+/// A text of the payload; `None` if it is missing, null or something else.
+fn text<'p>(payload: &'p Value, pointer: &str) -> Option<&'p str> {
+    payload.pointer(pointer)?.as_str()
+}

@@ -1,0 +1,293 @@
+//! `tamis shards`.
+
+use std::path::PathBuf;
+
+use clap::builder::{RangedI64ValueParser, TypedValueParser};
+use clap::{Args, ValueEnum};
+use serde_json::{Value, json};
+
+use super::strategy::{EventArgs, StrategyArgs};
+use super::{Globals, shared};
+use crate::config::Config;
+use crate::error::{Error, Exit};
+use crate::pipeline::{Project, words};
+use crate::report::Report;
+use crate::runners::pytest;
+use crate::select::{MOST_SHARDS, Mode, Selection, Shards};
+
+/// Divide the selection among machines that run at the same time.
+///
+/// Prints what GitHub's `strategy.matrix` or a GitLab child pipeline needs.
+/// The longest files go first, each to the machine with the least so far.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    tamis shards 4                        a matrix of at most 4 shards\n  \
+    tamis shards 4 --seconds 60           no more than are worth it\n  \
+    tamis shards 4 --format gitlab        a child pipeline with a job each\n  \
+    tamis select --shard 2/4 --out DIR    what the second one selects")]
+pub struct ShardsArgs {
+    /// At most so many
+    #[arg(value_name = "N", value_parser = count())]
+    most: u32,
+    /// No more than have so many seconds of recorded test time each
+    #[arg(long, value_name = "S", default_value_t = 0)]
+    seconds: u32,
+    /// What to print
+    #[arg(long, value_enum, value_name = "SERVICE", default_value = "github")]
+    format: FormatArg,
+    /// For GitLab: the hidden job that each job extends
+    #[arg(long, value_name = "JOB", default_value = ".tamis-shard")]
+    extends: String,
+    /// For GitLab: the file of the repository that has it
+    #[arg(
+        long,
+        value_name = "FILE",
+        default_value = "templates/tamis-shard.gitlab-ci.yml"
+    )]
+    include: String,
+    #[command(flatten)]
+    selecting: StrategyArgs,
+    /// The tests will run in this very environment: also look at its variables,
+    /// packages and interpreter, so that nothing is left open
+    #[arg(long, requires = "command")]
+    here: bool,
+    /// The test command of the next step, if it is known
+    #[arg(last = true, value_name = "CMD")]
+    command: Vec<std::ffi::OsString>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum FormatArg {
+    Github,
+    Gitlab,
+}
+
+/// Reads a number of shards.
+pub fn count() -> impl TypedValueParser<Value = u32> {
+    RangedI64ValueParser::<u32>::new().range(1..=i64::from(MOST_SHARDS))
+}
+
+/// What `shards` is to do: flags and configuration merged.
+#[derive(Clone, Debug)]
+pub struct ShardsRequest {
+    pub config: Config,
+    pub most: u32,
+    /// Recorded test time that a shard is worth.
+    pub seconds: u32,
+    /// `None`: a matrix for GitHub; else a child pipeline for GitLab.
+    pub gitlab: Option<Template>,
+    pub event: EventArgs,
+    pub command: Option<Vec<String>>,
+    /// The folder in which it would run, if it will run in this environment.
+    pub here: Option<PathBuf>,
+}
+
+/// Where the jobs of a child pipeline come from.
+#[derive(Clone, Debug)]
+pub struct Template {
+    pub file: String,
+    pub job: String,
+}
+
+impl ShardsArgs {
+    fn resolve(&self, globals: &Globals) -> Result<ShardsRequest, Error> {
+        Ok(ShardsRequest {
+            config: globals.config(&self.selecting.overrides())?,
+            most: self.most,
+            seconds: self.seconds,
+            gitlab: match self.format {
+                FormatArg::Github => None,
+                FormatArg::Gitlab => Some(Template {
+                    file: self.include.clone(),
+                    job: self.extends.clone(),
+                }),
+            },
+            event: self.selecting.event(globals.ci.as_ref()),
+            command: (!self.command.is_empty()).then(|| words(&self.command)),
+            here: self.here.then(|| globals.folder.clone()),
+        })
+    }
+}
+
+pub fn run(args: &ShardsArgs, globals: &Globals, report: &Report) -> Result<Exit, Error> {
+    let request = args.resolve(globals)?;
+    globals.enter_ci(report)?;
+    let project = Project::open(request.config.clone())?;
+    shared::join_shards(&project, report);
+    let wanted = shared::Wanted {
+        event: &request.event,
+        head: None,
+        baseline: None,
+        command: request.command.as_deref(),
+        here: request.here.as_deref(),
+        strict: false,
+    };
+    let (decision, _) = shared::decide_at(&project, &wanted)?;
+    shared::tell_decision(&decision, report);
+    let selection = &decision.selection;
+    let division = Division::worth(selection, request.most, request.seconds);
+    let text = match (&request.gitlab, report.is_json()) {
+        (_, true) => format!("{:#}\n", division.json()),
+        (None, false) => format!("{}\n", division.matrix(selection)),
+        (Some(template), false) => division.child_pipeline(selection, template),
+    };
+    report.data(&text)?;
+    Ok(Exit::DONE)
+}
+
+/// A division of the tests.
+pub struct Division {
+    pub shards: Shards,
+    /// Tells it from all others.
+    pub plan: String,
+}
+
+impl Division {
+    /// No more parts than there are files to run.
+    pub fn into_at_most(selection: &Selection, most: u32) -> Division {
+        let shards = Shards::divide(selection, most, |test| pytest::source_of(test).0, &[]);
+        Division {
+            plan: shards.digest(selection),
+            shards,
+        }
+    }
+
+    /// So many parts, some of which may be empty.
+    pub fn into_exactly(selection: &Selection, of: u32) -> Division {
+        let mut division = Division::into_at_most(selection, of);
+        division.shards.pad(of);
+        division.plan = division.shards.digest(selection);
+        division
+    }
+
+    fn worth(selection: &Selection, most: u32, seconds: u32) -> Division {
+        let (_, selected) = selection.seconds();
+        let is_known = seconds > 0 && selection.all_because.is_none();
+        let enough = match is_known {
+            // As a whole number of shards, however few seconds there are.
+            true => (selected / f64::from(seconds)).ceil() as u32,
+            false => most,
+        };
+        Division::into_at_most(selection, most.min(enough.max(1)))
+    }
+
+    pub fn part(&self, index: u32) -> pytest::Part<'_> {
+        pytest::Part {
+            shards: &self.shards,
+            index,
+            plan: &self.plan,
+        }
+    }
+
+    /// The public form: how many parts, and what each has to do.
+    pub fn json(&self) -> Value {
+        let loads = self.shards.loads.iter().zip(1..);
+        let parts: Vec<Value> = loads
+            .map(|(load, shard)| {
+                let seconds = load.millis as f64 / 1e3;
+                json!({"shard": shard, "tests": load.tests, "seconds": seconds})
+            })
+            .collect();
+        json!({"schema": 1, "of": self.shards.of(), "plan": self.plan, "parts": parts})
+    }
+
+    /// For `strategy.matrix`; without an entry where nothing has to run.
+    pub fn matrix(&self, selection: &Selection) -> String {
+        let of = self.shards.of();
+        let entry = |shard| json!({"shard": shard, "of": of, "plan": self.plan});
+        let shards = match selection.mode() {
+            Mode::None => Vec::new(),
+            Mode::All | Mode::Subset => (1..=of).map(entry).collect(),
+        };
+        json!({ "include": shards }).to_string()
+    }
+
+    /// A pipeline with a job for each part; with one that does nothing where
+    /// nothing has to run, for GitLab refuses an empty one.
+    fn child_pipeline(&self, selection: &Selection, template: &Template) -> String {
+        if selection.mode() == Mode::None {
+            return "nothing to run:\n  script: [\"true\"]\n".to_owned();
+        }
+        let quoted = |text: &str| Value::from(text).to_string();
+        let mut text = format!("include:\n  - local: {}\n", quoted(&template.file));
+        for index in 1..=self.shards.of() {
+            text.push_str(&format!(
+                "\nshard {index}:\n  extends: {}\n  variables:\n    SHARD: \"{index}\"\n    SHARDS: \"{}\"\n",
+                quoted(&template.job),
+                self.shards.of()
+            ));
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::Project as TestProject;
+    use super::*;
+    use crate::select::Strategy;
+
+    #[test]
+    fn every_option_changes_the_request() {
+        let groups: [&[&str]; 6] = [
+            &["--here", "--", "pytest"],
+            &["--seconds", "9"],
+            &["--format", "gitlab"],
+            &["--strategy", "commit"],
+            &["--before", "c"],
+            &[
+                "--format",
+                "gitlab",
+                "--extends",
+                ".x",
+                "--include",
+                "y.yml",
+            ],
+        ];
+        let project = TestProject::new("version: 1\n");
+        for group in groups {
+            let words = [&["4"], group].concat();
+            let plain = project.request(&["4"], ShardsArgs::resolve);
+            assert_ne!(
+                project.request(&words, ShardsArgs::resolve),
+                plain,
+                "{group:?}"
+            );
+        }
+        let fewer = project.request(&["3"], ShardsArgs::resolve);
+        assert_ne!(fewer, project.request(&["4"], ShardsArgs::resolve));
+    }
+
+    #[test]
+    fn everything_unknown_is_divided_by_files_at_run_time() {
+        let selection = Selection::all(Strategy::Auto, "nothing is recorded yet");
+        let division = Division::into_at_most(&selection, 2);
+        let plan = &division.plan;
+        assert_eq!(
+            division.matrix(&selection),
+            format!(
+                r#"{{"include":[{{"of":2,"plan":"{plan}","shard":1}},{{"of":2,"plan":"{plan}","shard":2}}]}}"#
+            )
+        );
+        let template = Template {
+            file: "a\"b.yml".to_owned(),
+            job: ".t".to_owned(),
+        };
+        insta::assert_snapshot!(division.child_pipeline(&selection, &template), @r#"
+        include:
+          - local: "a\"b.yml"
+
+        shard 1:
+          extends: ".t"
+          variables:
+            SHARD: "1"
+            SHARDS: "2"
+
+        shard 2:
+          extends: ".t"
+          variables:
+            SHARD: "2"
+            SHARDS: "2"
+        "#);
+    }
+}

@@ -1,0 +1,271 @@
+//! One matrix from those that the shards of a run recorded, each on a machine
+//! of its own: no server, no lock, whoever has all of them can make it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::Result;
+
+use super::project::Project;
+use crate::matrix::{GroupRef, Header, Key, Matrix, MatrixBuilder, Outcome, Row, RowFacts, Run};
+use crate::runners::pytest::ShardOf;
+use crate::select::{COLLECTION, Shard};
+use crate::store::{FsStore, Name};
+
+/// What stands between the name of a run and that of its shard.
+const MARK: &str = "-shard-";
+
+/// The name of a run, or of a shard of one: it says which, and by which plan
+/// the tests were divided.
+pub fn run_name(run: &str, shard: Option<&ShardOf>) -> String {
+    match shard {
+        None => run.to_owned(),
+        Some(ShardOf { shard, plan }) => {
+            format!("{run}{MARK}{}-of-{}-{plan}", shard.index, shard.of)
+        }
+    }
+}
+
+/// Which shard a run was.
+fn shard_of(run: &str) -> Option<ShardOf> {
+    let (_, rest) = run.rsplit_once(MARK)?;
+    let mut parts = rest.splitn(4, '-');
+    let index = parts.next()?.parse().ok()?;
+    let of = parts.nth(1)?.parse().ok()?;
+    Some(ShardOf {
+        shard: Shard { index, of },
+        plan: parts.next()?.to_owned(),
+    })
+}
+
+/// Why a shard's matrix does not know which tests there are.
+pub fn left_to_others(shard: Shard) -> String {
+    format!("other shards than {shard} have the results of the rest")
+}
+
+/// One division of one state's tests.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Division {
+    key: Key,
+    commit: String,
+    dirty: Vec<u8>,
+    command: Vec<String>,
+    of: u32,
+    plan: String,
+}
+
+/// The newest recording of each shard.
+type Parts = BTreeMap<u32, (Name, Header)>;
+
+/// Stores a matrix for each run whose shards are in the store and were not
+/// joined before; returns how many.
+///
+/// # Errors
+/// If the store cannot be written. What cannot be read is left alone: those
+/// tests run again.
+pub fn join_shards(project: &Project, store: &FsStore) -> Result<usize> {
+    let (headers, _) = store.headers();
+    let mut divisions: BTreeMap<Division, Parts> = BTreeMap::new();
+    let mut joined: BTreeSet<&str> = BTreeSet::new();
+    for (name, header) in &headers {
+        let Some(ShardOf { shard, plan }) = shard_of(&header.run) else {
+            joined.extend(header.runs.iter().map(|run| run.id.as_str()));
+            continue;
+        };
+        if !project.owns(&header.key) {
+            continue;
+        }
+        let division = Division {
+            key: header.key.clone(),
+            commit: header.commit.clone(),
+            dirty: format!("{:?}", header.dirty).into_bytes(),
+            command: header.command.clone(),
+            of: shard.of,
+            plan,
+        };
+        // The newest come first.
+        let parts = divisions.entry(division).or_default();
+        parts
+            .entry(shard.index)
+            .or_insert_with(|| (*name, header.clone()));
+    }
+    let mut made = 0;
+    for (division, parts) in divisions {
+        let is_new = parts
+            .values()
+            .any(|(_, header)| !joined.contains(header.run.as_str()));
+        if parts.len() < 2 || !is_new {
+            continue;
+        }
+        let load = |(name, _): &(Name, Header)| store.load(name).ok();
+        let matrices: Vec<Matrix> = parts.values().filter_map(load).collect();
+        if let Some(matrix) = join(&matrices, division.of) {
+            store.put(&matrix)?;
+            made += 1;
+        }
+    }
+    Ok(made)
+}
+
+/// The union of the rows of `parts`, which are about the same state. A row
+/// that was made there comes before one that was taken over; one that
+/// contradicts the others is left out.
+fn join(parts: &[Matrix], of: u32) -> Option<Matrix> {
+    let newest = parts
+        .iter()
+        .max_by_key(|matrix| (matrix.header.created, &matrix.header.run))?;
+    let mut doubt = doubt(parts, of);
+    let mut builder = MatrixBuilder::new(header(parts, &newest.header));
+    let runs = all_runs(parts, &newest.header);
+    let mut best: BTreeMap<&str, (&Matrix, &Row)> = BTreeMap::new();
+    for matrix in parts {
+        for row in matrix.rows.iter().filter(|row| row.test != COLLECTION) {
+            let better = best
+                .get(row.test.as_str())
+                .is_none_or(|(_, known)| row.selected && !known.selected);
+            if better {
+                best.insert(&row.test, (matrix, row));
+            }
+        }
+    }
+    for (matrix, row) in best.values() {
+        if add(&mut builder, matrix, row, &runs, row.incomplete.clone()).is_none() {
+            doubt.get_or_insert_with(|| "shards of this run saw different things".to_owned());
+        }
+    }
+    add_collection(&mut builder, parts, doubt)?;
+    let mut matrix = builder.finish();
+    let tests = matrix.rows.iter().filter(|row| row.test != COLLECTION);
+    matrix.header.tests = tests.count() as u32;
+    Some(matrix)
+}
+
+/// Why the joined matrix may lack tests: a shard that is missing, or one that
+/// did not run all of its part.
+fn doubt(parts: &[Matrix], of: u32) -> Option<String> {
+    if parts.len() < of as usize {
+        return Some(format!(
+            "only {} of {of} shards left their results",
+            parts.len()
+        ));
+    }
+    parts.iter().find_map(|matrix| {
+        let why = matrix.row(COLLECTION).map(|row| row.incomplete.as_deref());
+        let shard = shard_of(&matrix.header.run)?.shard;
+        match why {
+            Some(None) => None,
+            Some(Some(why)) if why == left_to_others(shard) => None,
+            Some(Some(why)) => Some(why.to_owned()),
+            None => Some("finding tests was not recorded".to_owned()),
+        }
+    })
+}
+
+/// Finding the tests depends on what any of the shards saw.
+fn add_collection(
+    builder: &mut MatrixBuilder,
+    parts: &[Matrix],
+    doubt: Option<String>,
+) -> Option<()> {
+    let mut groups = Vec::new();
+    for matrix in parts {
+        let row = matrix.row(COLLECTION)?;
+        groups.extend(groups_of(builder, matrix, row)?);
+    }
+    let facts = RowFacts {
+        test: COLLECTION.to_owned(),
+        outcome: Outcome::Passed,
+        duration_ms: 0,
+        position: 0,
+        incomplete: doubt,
+        run: 0,
+        selected: true,
+    };
+    builder.row(facts, groups).ok()
+}
+
+/// The sets of a row; `None` if they contradict what is known already.
+fn groups_of(builder: &mut MatrixBuilder, matrix: &Matrix, row: &Row) -> Option<Vec<GroupRef>> {
+    let mut groups = Vec::with_capacity(row.sets.len());
+    for set in &row.sets {
+        let mut units = Vec::new();
+        for id in &matrix.sets[*set as usize] {
+            let (unit, value) = &matrix.units[*id as usize];
+            units.push(builder.unit(unit.clone(), *value).ok()?);
+        }
+        groups.push(builder.group(units));
+    }
+    Some(groups)
+}
+
+fn add(
+    builder: &mut MatrixBuilder,
+    matrix: &Matrix,
+    row: &Row,
+    runs: &[Run],
+    incomplete: Option<String>,
+) -> Option<()> {
+    let groups = groups_of(builder, matrix, row)?;
+    let run = &matrix.header.runs[row.run as usize];
+    let facts = RowFacts {
+        test: row.test.clone(),
+        outcome: row.outcome,
+        duration_ms: row.duration_ms,
+        position: row.position,
+        incomplete,
+        run: runs.iter().position(|known| known == run)? as u32,
+        selected: row.selected,
+    };
+    builder.row(facts, groups).ok()
+}
+
+/// The joined run, then those of the shards, then those of rows taken over.
+fn all_runs(parts: &[Matrix], newest: &Header) -> Vec<Run> {
+    let (name, _) = newest.run.rsplit_once(MARK).unwrap_or((&newest.run, ""));
+    let mut runs = vec![Run {
+        id: format!("{name}-joined"),
+        commit: newest.commit.clone(),
+        tree: newest.tree.clone(),
+        dirty: !newest.dirty.is_empty(),
+    }];
+    for run in parts.iter().flat_map(|matrix| &matrix.header.runs) {
+        if !runs.contains(run) {
+            runs.push(run.clone());
+        }
+    }
+    runs
+}
+
+fn header(parts: &[Matrix], newest: &Header) -> Header {
+    let runs = all_runs(parts, newest);
+    let baselines: BTreeSet<&String> = parts
+        .iter()
+        .flat_map(|matrix| &matrix.header.baselines)
+        .collect();
+    Header {
+        run: runs[0].id.clone(),
+        runs,
+        // After its parts, for it knows more.
+        created: newest.created + 1,
+        baselines: baselines.into_iter().cloned().collect(),
+        ran: parts.iter().map(|matrix| matrix.header.ran).sum(),
+        ..newest.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_of_a_run_tells_its_shard() {
+        let shard = ShardOf {
+            shard: Shard { index: 2, of: 4 },
+            plan: "0a1b".to_owned(),
+        };
+        let name = run_name("1700000000-42", Some(&shard));
+        assert_eq!(name, "1700000000-42-shard-2-of-4-0a1b");
+        assert_eq!(shard_of(&name), Some(shard));
+        assert_eq!(shard_of("1700000000-42"), None);
+        assert_eq!(shard_of("1700000000-42-joined"), None);
+    }
+}

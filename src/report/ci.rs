@@ -1,0 +1,346 @@
+//! What a CI service is told of a selection: GitHub's outputs, step summary
+//! and annotations, GitLab's dotenv report. Pure text; names of tests are in
+//! none of them.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::hash::{BuildHasher, Hasher};
+
+use super::commands::{Level, annotation};
+use super::escape;
+use crate::select::{Mode, Selection};
+
+/// GitHub shows no more of a step.
+const MOST_ANNOTATIONS: usize = 9;
+
+/// Causes that the summary lists.
+const MOST_CAUSES: usize = 12;
+
+/// Characters of a cause in the summary.
+const LONGEST_CAUSE: usize = 300;
+
+/// A selection as a CI service sees it. Texts may hold anything.
+#[derive(Clone, Debug, Default)]
+pub struct CiSelection {
+    /// `all`, `selected` or `none`.
+    pub mode: &'static str,
+    pub reason: String,
+    /// Tests that run and tests in all; `None` where nobody has listed them.
+    pub counts: Option<(usize, usize)>,
+    /// Seconds of the selected tests and of all.
+    pub seconds: Option<(f64, f64)>,
+    /// For `strategy.matrix`; `None` if the selection was not divided.
+    pub matrix: Option<String>,
+    /// Where the files of the selection are; `None` if they were not written.
+    pub out: Option<String>,
+    /// Why more tests run than could.
+    pub fallbacks: Vec<String>,
+    /// Causes for running tests, with how many they make run; the commonest
+    /// first.
+    pub causes: Vec<(String, usize)>,
+}
+
+impl CiSelection {
+    pub fn new(selection: &Selection, fallbacks: &[String]) -> CiSelection {
+        let known = selection.all_because.is_none();
+        let selected = selection.selected().count();
+        let (all, chosen) = selection.seconds();
+        let mut causes: BTreeMap<String, usize> = BTreeMap::new();
+        for (_, reason) in selection.selected() {
+            *causes.entry(reason.to_string()).or_default() += 1;
+        }
+        let mut causes: Vec<(String, usize)> = causes.into_iter().collect();
+        causes.sort_by(|(a_text, a), (b_text, b)| (b, a_text).cmp(&(a, b_text)));
+        CiSelection {
+            mode: match selection.mode() {
+                Mode::All => "all",
+                Mode::Subset => "selected",
+                Mode::None => "none",
+            },
+            reason: selection.reason(),
+            counts: known.then_some((selected, selection.verdicts.len())),
+            seconds: known.then_some((chosen, all)),
+            matrix: None,
+            out: None,
+            fallbacks: fallbacks.to_vec(),
+            causes,
+        }
+    }
+
+    /// The outputs of a step, each by name. An empty one means all.
+    pub fn outputs(&self) -> Vec<(&'static str, String)> {
+        let number = |count: Option<usize>| count.map_or_else(String::new, |n| n.to_string());
+        let file = |name: &str| match &self.out {
+            Some(out) => format!("{out}/{name}"),
+            None => String::new(),
+        };
+        vec![
+            ("mode", self.mode.to_owned()),
+            ("count", number(self.counts.map(|(selected, _)| selected))),
+            ("total", number(self.counts.map(|(_, total)| total))),
+            ("reason", escape::line(&self.reason).into_owned()),
+            ("matrix", self.matrix.clone().unwrap_or_default()),
+            ("list-path", file("tests.txt")),
+            ("exclude-path", file("exclude.txt")),
+            ("args-path", file("pytest.args")),
+            (
+                "estimate",
+                self.seconds
+                    .map_or_else(String::new, |(chosen, _)| format!("{chosen:.1}")),
+            ),
+        ]
+    }
+
+    /// What is appended to `GITHUB_OUTPUT`: each value between two lines that
+    /// nobody can foresee.
+    pub fn github_output(&self) -> String {
+        let mut text = String::new();
+        for (name, value) in self.outputs() {
+            let mark = mark(&value);
+            let _ = writeln!(text, "{name}<<{mark}\n{value}\n{mark}");
+        }
+        text
+    }
+
+    /// GitLab's `artifacts:reports:dotenv`: values of letters, digits and a
+    /// few signs, so no reason and no path.
+    pub fn dotenv(&self, shards: Option<u32>) -> String {
+        let mut text = format!("TAMIS_OUT_MODE={}\n", self.mode);
+        if let Some((selected, total)) = self.counts {
+            let _ = writeln!(text, "TAMIS_OUT_COUNT={selected}\nTAMIS_OUT_TOTAL={total}");
+        }
+        if let Some((chosen, _)) = self.seconds {
+            let _ = writeln!(text, "TAMIS_OUT_ESTIMATE={chosen:.1}");
+        }
+        if let Some(shards) = shards {
+            let _ = writeln!(text, "TAMIS_OUT_SHARDS={shards}");
+        }
+        text
+    }
+
+    /// A notice with the result, a warning for each fallback.
+    pub fn annotations(&self) -> String {
+        let mut text = annotation(Level::Notice, &self.headline());
+        for fallback in self.fallbacks.iter().take(MOST_ANNOTATIONS) {
+            text.push_str(&annotation(
+                Level::Warning,
+                &format!("running more: {fallback}"),
+            ));
+        }
+        text
+    }
+
+    fn headline(&self) -> String {
+        let what = match (self.mode, self.counts) {
+            ("none", Some((_, total))) => format!("none of {total} tests has to run"),
+            ("selected", Some((selected, total))) => {
+                format!("{selected} of {total} tests selected")
+            }
+            _ => "all tests selected".to_owned(),
+        };
+        match self.reason.is_empty() {
+            true => what,
+            false => format!("{what}: {}", self.reason),
+        }
+    }
+
+    /// What is appended to `GITHUB_STEP_SUMMARY`.
+    pub fn step_summary(&self) -> String {
+        let mut text = format!("### tamis: {}\n\n", markdown(&self.headline()));
+        if let Some((selected, total)) = self.counts.filter(|(_, total)| *total > 0) {
+            let left_out = total - selected;
+            let _ = writeln!(text, "```mermaid\npie showData");
+            let _ = writeln!(
+                text,
+                "  \"run\" : {selected}\n  \"left out\" : {left_out}\n```\n"
+            );
+        }
+        if let Some((chosen, all)) = self.seconds.filter(|(_, all)| *all > 0.0) {
+            let _ = writeln!(
+                text,
+                "About {chosen:.1} s of {all:.1} s of recorded test time: {:.0} % saved.\n",
+                100.0 * (1.0 - chosen / all)
+            );
+        }
+        if !self.causes.is_empty() {
+            let _ = writeln!(text, "| tests | run because |\n|--:|---|");
+            for (cause, count) in self.causes.iter().take(MOST_CAUSES) {
+                let _ = writeln!(text, "| {count} | {} |", markdown(cause));
+            }
+            let rest = self.causes.iter().skip(MOST_CAUSES);
+            let rest: usize = rest.map(|(_, count)| count).sum();
+            if rest > 0 {
+                let _ = writeln!(text, "| {rest} | other causes |");
+            }
+            text.push('\n');
+        }
+        if !self.fallbacks.is_empty() {
+            let _ = writeln!(text, "More tests run than could:\n");
+            for fallback in self.fallbacks.iter().take(MOST_CAUSES) {
+                let _ = writeln!(text, "- {}", markdown(fallback));
+            }
+            text.push('\n');
+        }
+        text
+    }
+}
+
+/// A line that `value` does not hold, new for every value.
+fn mark(value: &str) -> String {
+    loop {
+        let random = || std::hash::RandomState::new().build_hasher().finish();
+        let mark = format!("tamis_{:016x}{:016x}", random(), random());
+        if !value.contains(&mark) {
+            return mark;
+        }
+    }
+}
+
+/// Text of which Markdown and HTML see no sign: each is an entity, which by
+/// the rules of Markdown is never structure.
+fn markdown(text: &str) -> String {
+    let mut shown = String::new();
+    for c in escape::line(text).chars().take(LONGEST_CAUSE) {
+        match c {
+            ' ' => shown.push(c),
+            c if c.is_alphanumeric() => shown.push(c),
+            c => {
+                let _ = write!(shown, "&#{};", u32::from(c));
+            }
+        }
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// `GITHUB_OUTPUT` as the runner reads it.
+    fn read_output(text: &str) -> BTreeMap<String, String> {
+        let mut outputs = BTreeMap::new();
+        let mut lines = text.split('\n');
+        while let Some(line) = lines.next() {
+            if line.is_empty() {
+                continue;
+            }
+            let equals = line.find('=').unwrap_or(usize::MAX);
+            let heredoc = line.find("<<").unwrap_or(usize::MAX);
+            assert!(heredoc < equals, "{line}");
+            let (name, mark) = line.split_once("<<").unwrap();
+            let value: Vec<&str> = lines.by_ref().take_while(|line| *line != mark).collect();
+            outputs.insert(name.to_owned(), value.join("\n"));
+        }
+        outputs
+    }
+
+    fn hostile(text: &str) -> CiSelection {
+        CiSelection {
+            mode: "selected",
+            reason: text.to_owned(),
+            counts: Some((3, 12)),
+            seconds: Some((1.0, 4.0)),
+            matrix: Some("{\"include\":[]}".to_owned()),
+            out: Some("out".to_owned()),
+            fallbacks: vec![text.to_owned()],
+            causes: vec![(text.to_owned(), 3)],
+        }
+    }
+
+    #[test]
+    fn the_summary_reads_well() {
+        insta::assert_snapshot!(hostile("code a.py changed").step_summary(), @r#"
+        ### tamis: 3 of 12 tests selected&#58; code a&#46;py changed
+
+        ```mermaid
+        pie showData
+          "run" : 3
+          "left out" : 9
+        ```
+
+        About 1.0 s of 4.0 s of recorded test time: 75 % saved.
+
+        | tests | run because |
+        |--:|---|
+        | 3 | code a&#46;py changed |
+
+        More tests run than could:
+
+        - code a&#46;py changed
+        "#);
+    }
+
+    #[test]
+    fn what_nobody_knows_is_empty() {
+        let all = Selection::all(crate::select::Strategy::Auto, "nothing is recorded yet");
+        let outputs = read_output(&CiSelection::new(&all, &[]).github_output());
+        assert_eq!(outputs["mode"], "all");
+        assert_eq!((&*outputs["count"], &*outputs["matrix"]), ("", ""));
+        assert_eq!(outputs["reason"], "nothing is recorded yet");
+    }
+
+    #[test]
+    fn a_dotenv_report_holds_plain_values_only() {
+        let text = hostile("$(id)\nTAMIS_OUT_MODE=none").dotenv(Some(4));
+        insta::assert_snapshot!(text, @r"
+        TAMIS_OUT_MODE=selected
+        TAMIS_OUT_COUNT=3
+        TAMIS_OUT_TOTAL=12
+        TAMIS_OUT_ESTIMATE=1.0
+        TAMIS_OUT_SHARDS=4
+        ");
+    }
+
+    /// Texts of all that outputs give a meaning to.
+    fn texts() -> impl Strategy<Value = String> {
+        let parts = prop_oneof![
+            Just("\n".to_owned()),
+            Just("\r\n".to_owned()),
+            Just("::set-output name=mode::none".to_owned()),
+            Just("mode<<EOF\nnone\nEOF\n".to_owned()),
+            Just("mode=none\n".to_owned()),
+            Just("##[set-output name=mode;]none".to_owned()),
+            Just("%0A::error::".to_owned()),
+            Just("</td><script>".to_owned()),
+            Just("```\n# x".to_owned()),
+            Just("| a | b |".to_owned()),
+            Just("$(id)`id`".to_owned()),
+            Just("[a](javascript:b)".to_owned()),
+            "\\PC{0,8}",
+            ".{0,4}",
+        ];
+        prop::collection::vec(parts, 0..6).prop_map(|parts| parts.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn hostile_names_get_through_outputs_as_they_are_and_no_further(text in texts()) {
+            let selection = hostile(&text);
+            let outputs = read_output(&selection.github_output());
+            let wanted: BTreeMap<String, String> = selection
+                .outputs()
+                .into_iter()
+                .map(|(name, value)| (name.to_owned(), value))
+                .collect();
+            prop_assert_eq!(&outputs, &wanted);
+            prop_assert_eq!(&outputs["mode"], "selected");
+            prop_assert_eq!(&outputs["reason"], &escape::line(&text).into_owned());
+        }
+
+        #[test]
+        fn hostile_names_are_no_command_and_no_markup(text in texts()) {
+            let selection = hostile(&text);
+            let commands = selection.annotations();
+            prop_assert_eq!(commands.lines().count(), 2);
+            prop_assert!(commands.lines().all(|line| line.starts_with("::notice title=tamis::")
+                || line.starts_with("::warning title=tamis::")));
+            let plain = hostile("x").step_summary();
+            let summary = selection.step_summary();
+            prop_assert_eq!(summary.lines().count(), plain.lines().count());
+            for line in summary.lines().filter(|line| !line.starts_with("```")) {
+                prop_assert!(!line.contains(['<', '`', '[', '\u{202e}']), "{line}");
+            }
+        }
+    }
+}
