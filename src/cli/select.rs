@@ -15,7 +15,7 @@ use crate::config::{Config, Runner};
 use crate::error::{Error, Exit, Kind};
 use crate::history::View;
 use crate::pipeline::{Decision, Project, words};
-use crate::report::{self, CiSelection, Event, Report, SelectionJson};
+use crate::report::{CiSelection, Event, Report, SelectionJson};
 use crate::runners::pytest;
 use crate::select::{Selection, Shard};
 
@@ -316,36 +316,8 @@ impl Outlet<'_> {
         if let Some(path) = &self.request.dotenv {
             fs_err::write(path, told.dotenv(shards)).context("cannot write what --dotenv names")?;
         }
-        let Some(ci) = &self.globals.ci else {
-            return Ok(());
-        };
-        if let Some(path) = &ci.files.output {
-            append(path, &told.github_output())?;
-        }
-        if let Some(path) = &ci.files.summary {
-            // Nobody's tests depend on it.
-            if let Err(error) = append(path, &told.step_summary()) {
-                self.report.warning(error.to_string());
-            }
-        }
-        if ci.provider == Provider::GitHub && !self.report.is_json() {
-            report::workflow_commands(&told.annotations());
-        }
-        Ok(())
+        shared::tell_service(self.globals.ci.as_ref(), told, self.report)
     }
-}
-
-/// Appends to a file that the service made.
-fn append(path: &Path, text: &str) -> Result<(), Error> {
-    use std::io::Write;
-    let mut file = fs_err::OpenOptions::new()
-        .append(true)
-        .create(true)
-        .open(path)
-        .context("cannot tell the CI service")?;
-    Ok(file
-        .write_all(text.as_bytes())
-        .context("cannot tell the CI service")?)
 }
 
 #[cfg(test)]
