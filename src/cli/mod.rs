@@ -408,6 +408,8 @@ mod tests {
               --shard <M/N>         Select only this part of the tests: 2/4
               --plan <PLAN>         End with an error unless the tests are divided by this plan (of `tamis
                                     shards`)
+              --pipeline <FILE>     Write DIR/child-pipeline.yml for GitLab: jobs that extend `.tamis-shard`
+                                    of FILE
               --dotenv <FILE>       Write a dotenv report for GitLab here
               --here                The tests will run in this very environment: also look at its variables,
                                     packages and interpreter, so that nothing is left open

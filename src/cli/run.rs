@@ -9,10 +9,11 @@ use clap::Args;
 use super::shards::Division;
 use super::strategy::{EventArgs, StrategyArgs};
 use super::{Globals, shared};
+use crate::ci::CiContext;
 use crate::config::{Config, Setting, Strategy};
 use crate::error::{Error, Exit};
 use crate::pipeline::{Order, Project, Request, Workshop, decide, run_tests, words};
-use crate::report::Report;
+use crate::report::{CiSelection, Report};
 use crate::runners::pytest;
 use crate::select::{Mode, Shard};
 use crate::store::FsStore;
@@ -57,6 +58,8 @@ pub struct RunRequest {
     pub event: EventArgs,
     /// Which part runs.
     pub shard: Option<Shard>,
+    /// Whom to tell how the selection came out.
+    pub ci: Option<CiContext>,
 }
 
 impl RunArgs {
@@ -78,6 +81,7 @@ impl RunArgs {
             command,
             event: self.selecting.event(globals.ci.as_ref()),
             shard: self.shard,
+            ci: globals.ci.clone(),
         })
     }
 }
@@ -137,7 +141,13 @@ fn select_and_run(
     };
     let decision = decide(project, store, &view, &asked)?;
     shared::tell_decision(&decision, report);
-    let json = || shared::selection_json(&decision, &view);
+    let told = CiSelection::new(&decision.selection, &shared::fallbacks(&decision));
+    shared::tell_service(request.ci.as_ref(), &told, report)?;
+    let is_shallow = project.repository.is_shallow();
+    let json = || {
+        let json = shared::selection_json(&decision, &view);
+        json.with_ci(request.ci.as_ref(), Some(is_shallow))
+    };
     if request.dry_run {
         return shared::show_selection(json, &decision.selection, report);
     }

@@ -7,7 +7,7 @@ use anyhow::Context;
 use bstr::ByteSlice;
 use clap::{Args, ValueEnum};
 
-use super::shards::{self, Division};
+use super::shards::{self, Division, Template};
 use super::strategy::{EventArgs, StrategyArgs};
 use super::{Globals, shared};
 use crate::ci::Provider;
@@ -15,7 +15,7 @@ use crate::config::{Config, Runner};
 use crate::error::{Error, Exit, Kind};
 use crate::history::View;
 use crate::pipeline::{Decision, Project, words};
-use crate::report::{self, CiSelection, Event, Report, SelectionJson};
+use crate::report::{CiSelection, Event, Report, SelectionJson};
 use crate::runners::pytest;
 use crate::select::{Selection, Shard};
 
@@ -56,6 +56,9 @@ pub struct SelectArgs {
     /// End with an error unless the tests are divided by this plan (of `tamis shards`)
     #[arg(long, value_name = "PLAN", requires = "shard")]
     plan: Option<String>,
+    /// Write DIR/child-pipeline.yml for GitLab: jobs that extend `.tamis-shard` of FILE
+    #[arg(long, value_name = "FILE", requires = "shards", requires = "out")]
+    pipeline: Option<String>,
     /// Write a dotenv report for GitLab here
     #[arg(long, value_name = "FILE")]
     dotenv: Option<PathBuf>,
@@ -92,6 +95,8 @@ pub struct SelectRequest {
     /// Which part is selected.
     pub shard: Option<Shard>,
     pub plan: Option<String>,
+    /// The file that a child pipeline includes.
+    pub pipeline: Option<String>,
     /// Absolute.
     pub dotenv: Option<PathBuf>,
     /// The words of the command that will run the tests.
@@ -124,6 +129,7 @@ impl SelectArgs {
             shards: self.shards,
             shard: self.shard,
             plan: self.plan.clone(),
+            pipeline: self.pipeline.clone(),
             dotenv: self.dotenv.as_ref().map(|path| globals.folder.join(path)),
             command: (!self.command.is_empty()).then(|| words(&self.command)),
             here: self.here.then(|| globals.folder.clone()),
@@ -234,6 +240,11 @@ impl Outlet<'_> {
                     let folder = out.join(format!("shard-{index}"));
                     self.write(selection, Some(division.part(index)), prefix, &folder)?;
                 }
+                if let Some(file) = &request.pipeline {
+                    let text = division.child_pipeline(selection, &Template::of(file));
+                    fs_err::write(out.join("child-pipeline.yml"), text)
+                        .context("cannot write the child pipeline")?;
+                }
             }
             told.out = Some(self.shown(out));
         }
@@ -305,36 +316,8 @@ impl Outlet<'_> {
         if let Some(path) = &self.request.dotenv {
             fs_err::write(path, told.dotenv(shards)).context("cannot write what --dotenv names")?;
         }
-        let Some(ci) = &self.globals.ci else {
-            return Ok(());
-        };
-        if let Some(path) = &ci.files.output {
-            append(path, &told.github_output())?;
-        }
-        if let Some(path) = &ci.files.summary {
-            // Nobody's tests depend on it.
-            if let Err(error) = append(path, &told.step_summary()) {
-                self.report.warning(error.to_string());
-            }
-        }
-        if ci.provider == Provider::GitHub && !self.report.is_json() {
-            report::workflow_commands(&told.annotations());
-        }
-        Ok(())
+        shared::tell_service(self.globals.ci.as_ref(), told, self.report)
     }
-}
-
-/// Appends to a file that the service made.
-fn append(path: &Path, text: &str) -> Result<(), Error> {
-    use std::io::Write;
-    let mut file = fs_err::OpenOptions::new()
-        .append(true)
-        .create(true)
-        .open(path)
-        .context("cannot tell the CI service")?;
-    Ok(file
-        .write_all(text.as_bytes())
-        .context("cannot tell the CI service")?)
 }
 
 #[cfg(test)]
@@ -344,7 +327,8 @@ mod tests {
 
     #[test]
     fn every_option_changes_the_request() {
-        let groups: [&[&str]; 15] = [
+        let groups: [&[&str]; 16] = [
+            &["--out", "o", "--shards", "4", "--pipeline", "f"],
             &["--here", "--", "pytest"],
             &["--shards", "4"],
             &["--shard", "1/4"],

@@ -36,7 +36,7 @@ pub struct ShardsArgs {
     #[arg(long, value_enum, value_name = "SERVICE", default_value = "github")]
     format: FormatArg,
     /// For GitLab: the hidden job that each job extends
-    #[arg(long, value_name = "JOB", default_value = ".tamis-shard")]
+    #[arg(long, value_name = "JOB", default_value = SHARD_JOB)]
     extends: String,
     /// For GitLab: the file of the repository that has it
     #[arg(
@@ -55,6 +55,9 @@ pub struct ShardsArgs {
     #[arg(last = true, value_name = "CMD")]
     command: Vec<std::ffi::OsString>,
 }
+
+/// The job of GitLab's template that is one shard.
+const SHARD_JOB: &str = ".tamis-shard";
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum FormatArg {
@@ -87,6 +90,16 @@ pub struct ShardsRequest {
 pub struct Template {
     pub file: String,
     pub job: String,
+}
+
+impl Template {
+    /// The job of `file` that has the name of ours.
+    pub fn of(file: &str) -> Template {
+        Template {
+            file: file.to_owned(),
+            job: SHARD_JOB.to_owned(),
+        }
+    }
 }
 
 impl ShardsArgs {
@@ -204,7 +217,7 @@ impl Division {
 
     /// A pipeline with a job for each part; with one that does nothing where
     /// nothing has to run, for GitLab refuses an empty one.
-    fn child_pipeline(&self, selection: &Selection, template: &Template) -> String {
+    pub fn child_pipeline(&self, selection: &Selection, template: &Template) -> String {
         if selection.mode() == Mode::None {
             return "nothing to run:\n  script: [\"true\"]\n".to_owned();
         }

@@ -7,6 +7,7 @@ use anyhow::Context;
 use bstr::ByteSlice;
 
 use super::strategy::EventArgs;
+use crate::ci::{CiContext, Provider};
 use crate::config::Config;
 use crate::error::{Error, Exit};
 use crate::history::View;
@@ -15,8 +16,8 @@ use crate::pipeline::{
     self, Decision, Project, Recorded, Recording, Request, Session, Workshop, decide, record,
 };
 use crate::report::{
-    Estimate, Event, Report, RunSummary, SelectionJson, SelectionMode, SelectionSummary,
-    audit_event, ties_event,
+    self, CiSelection, Estimate, Event, Report, RunSummary, SelectionJson, SelectionMode,
+    SelectionSummary, audit_event, ties_event,
 };
 use crate::run::{Ended, Output};
 use crate::runners::pytest;
@@ -330,6 +331,47 @@ pub fn fallbacks(decision: &Decision) -> Vec<String> {
         format!("{}: {}", file.to_string_lossy(), trouble.refusal)
     });
     refused.chain(decision.notes.iter().cloned()).collect()
+}
+
+/// Tells the CI service how a selection came out, in its own files and words.
+///
+/// # Errors
+/// If the outputs cannot be written: later steps must not take older ones for
+/// these.
+pub fn tell_service(
+    ci: Option<&CiContext>,
+    told: &CiSelection,
+    report: &Report,
+) -> Result<(), Error> {
+    let Some(ci) = ci else {
+        return Ok(());
+    };
+    if let Some(path) = &ci.files.output {
+        append(path, &told.github_output())?;
+    }
+    if let Some(path) = &ci.files.summary
+        && let Err(error) = append(path, &told.step_summary())
+    {
+        // Nobody's tests depend on it.
+        report.warning(error.to_string());
+    }
+    if ci.provider == Provider::GitHub && !report.is_json() {
+        report::workflow_commands(&told.annotations());
+    }
+    Ok(())
+}
+
+/// Appends to a file that the service made.
+fn append(path: &Path, text: &str) -> Result<(), Error> {
+    use std::io::Write;
+    let mut file = fs_err::OpenOptions::new()
+        .append(true)
+        .create(true)
+        .open(path)
+        .context("cannot tell the CI service")?;
+    Ok(file
+        .write_all(text.as_bytes())
+        .context("cannot tell the CI service")?)
 }
 
 /// Where the test command may write: not where a JSON document goes.

@@ -255,6 +255,7 @@ fn header(parts: &[Matrix], newest: &Header) -> Header {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::matrix::{Fingerprint, Unit, UnitKind};
 
     #[test]
     fn the_name_of_a_run_tells_its_shard() {
@@ -267,5 +268,119 @@ mod tests {
         assert_eq!(shard_of(&name), Some(shard));
         assert_eq!(shard_of("1700000000-42"), None);
         assert_eq!(shard_of("1700000000-42-joined"), None);
+    }
+
+    /// A row: its test, the value of the one unit that it uses, whether it ran
+    /// in this shard.
+    type Spec<'a> = (&'a str, u8, bool);
+
+    fn part(index: u32, rows: &[Spec<'_>], doubt: Option<&str>) -> Matrix {
+        let of = ShardOf {
+            shard: Shard { index, of: 2 },
+            plan: "p".to_owned(),
+        };
+        let id = run_name(&format!("100-{index}"), Some(&of));
+        let own = |id: &str| Run {
+            id: id.to_owned(),
+            commit: "c".repeat(40),
+            tree: "d".repeat(40),
+            dirty: false,
+        };
+        let mut builder = MatrixBuilder::new(Header {
+            key: Key {
+                repository: String::new(),
+                suite: "pytest".to_owned(),
+                environment: "e".to_owned(),
+            },
+            commit: "c".repeat(40),
+            tree: "d".repeat(40),
+            dirty: Vec::new(),
+            created: 100,
+            tool: String::new(),
+            run: id.clone(),
+            runs: vec![own(&id), own("before")],
+            strategy: "memo".to_owned(),
+            baselines: Vec::new(),
+            command: Vec::new(),
+            tests: 0,
+            ran: 0,
+        });
+        let left = left_to_others(of.shard);
+        let collection = (COLLECTION, 0, true);
+        for (test, value, ran) in rows.iter().chain([&collection]) {
+            let unit = Unit::new(UnitKind::File, "lib.py", "");
+            let units = match *test == COLLECTION {
+                true => Vec::new(),
+                false => vec![
+                    builder
+                        .unit(unit, Fingerprint::of_value(&[*value]))
+                        .unwrap(),
+                ],
+            };
+            let group = builder.group(units);
+            let facts = RowFacts {
+                test: (*test).to_owned(),
+                outcome: Outcome::Passed,
+                duration_ms: 1,
+                position: 0,
+                incomplete: (*test == COLLECTION).then(|| doubt.unwrap_or(&left).to_owned()),
+                run: u32::from(!ran),
+                selected: *ran,
+            };
+            builder.row(facts, [group]).unwrap();
+        }
+        builder.finish()
+    }
+
+    fn doubt_of(matrix: &Matrix) -> Option<&str> {
+        matrix.row(COLLECTION).unwrap().incomplete.as_deref()
+    }
+
+    #[test]
+    fn all_parts_together_know_all_tests() {
+        let one = part(1, &[("a", 1, true), ("c", 1, false)], None);
+        let two = part(2, &[("b", 1, true), ("c", 1, true)], None);
+        for parts in [[one.clone(), two.clone()], [two, one]] {
+            let joined = join(&parts, 2).unwrap();
+            assert_eq!(doubt_of(&joined), None);
+            let tests: Vec<&str> = joined.rows.iter().map(|row| row.test.as_str()).collect();
+            assert_eq!(tests.len(), 4, "{tests:?}");
+            assert_eq!(
+                (joined.header.tests, shard_of(&joined.header.run)),
+                (3, None)
+            );
+            // The row that was made in this run, not the one taken over.
+            assert!(joined.row("c").unwrap().selected);
+        }
+    }
+
+    #[test]
+    fn without_all_parts_or_with_one_in_doubt_nobody_knows() {
+        let one = part(1, &[("a", 1, true)], None);
+        let some = join(std::slice::from_ref(&one), 2).unwrap();
+        assert_eq!(
+            doubt_of(&some),
+            Some("only 1 of 2 shards left their results")
+        );
+        let cut = part(
+            2,
+            &[("b", 1, true)],
+            Some("1 tests were to run and did not"),
+        );
+        let joined = join(&[one, cut], 2).unwrap();
+        assert_eq!(doubt_of(&joined), Some("1 tests were to run and did not"));
+        assert!(joined.row("b").is_some());
+    }
+
+    #[test]
+    fn rows_that_contradict_each_other_are_not_joined() {
+        let one = part(1, &[("a", 1, true)], None);
+        let two = part(2, &[("b", 2, true)], None);
+        let joined = join(&[one, two], 2).unwrap();
+        assert!(joined.row("a").is_some() != joined.row("b").is_some());
+        assert_eq!(
+            doubt_of(&joined),
+            Some("shards of this run saw different things")
+        );
     }
 }

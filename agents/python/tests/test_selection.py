@@ -48,6 +48,35 @@ def test_excluded_tests_are_deselected(three, workers):
         assert run.main().items[1] == ["test_it.py::test_a", "test_it.py::test_c"]
 
 
+@pytest.mark.parametrize("files", [{"test_it.py": 2}, {}])
+def test_the_shards_of_unlisted_tests_are_the_whole(three, files):
+    three.write("test_other.py", "def test_d(): pass\n")
+    seen = []
+    for index in [1, 2, 3]:
+        variables = exclude(three, ["test_it.py::test_b"])
+        with open(variables["TAMIS_EXCLUDE"]) as text:
+            content = json.load(text)
+        content["shard"] = {"index": index, "of": 3, "plan": "p", "files": files}
+        variables = {"TAMIS_EXCLUDE": three.write(".tamis/exclude.json", json.dumps(content))}
+        ran = set(three.pytest(environment=variables).outcomes())
+        if index == files.get("test_it.py"):
+            assert {"test_a", "test_c"} <= ran
+        # A file stays whole.
+        assert ("test_a" in ran) == ("test_c" in ran)
+        seen += ran
+    assert sorted(seen) == ["test_a", "test_c", "test_d"]
+
+
+@pytest.mark.parametrize("shard", [{"index": 4, "of": 3, "files": {}}, {"index": 1}, [1]])
+def test_a_shard_that_cannot_be_read_leaves_nothing_out(three, shard):
+    variables = exclude(three, ["test_it.py::test_b"])
+    with open(variables["TAMIS_EXCLUDE"]) as text:
+        content = dict(json.load(text), shard=shard)
+    variables = {"TAMIS_EXCLUDE": three.write(".tamis/exclude.json", json.dumps(content))}
+    run = three.pytest("test_it.py", environment=variables)
+    assert set(run.outcomes()) == {"test_a", "test_b", "test_c"}
+
+
 def test_nothing_left_is_a_success(three):
     everything = ["test_it.py::test_%s" % letter for letter in "abc"]
     run = three.pytest("test_it.py", environment=exclude(three, everything))
