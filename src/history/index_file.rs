@@ -130,3 +130,89 @@ fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
     let two = bytes.get(at..)?.first_chunk::<2>()?;
     Some(u16::from_be_bytes(*two))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(path: &str, flags: u16) -> Vec<u8> {
+        let mut bytes: Vec<u8> = (1..=10u32).flat_map(u32::to_be_bytes).collect();
+        bytes.extend([7; 20]);
+        bytes.extend((flags | path.len() as u16).to_be_bytes());
+        if flags & HAS_EXTENDED_FLAGS != 0 {
+            bytes.extend(0x4000u16.to_be_bytes());
+        }
+        bytes.extend(path.as_bytes());
+        bytes.resize((bytes.len() + 8) & !7, 0);
+        bytes
+    }
+
+    fn file(version: u32, entries: &[Vec<u8>], rest: &[u8]) -> Vec<u8> {
+        let count = entries.len() as u32;
+        let mut bytes = [
+            b"DIRC".as_slice(),
+            &version.to_be_bytes(),
+            &count.to_be_bytes(),
+        ]
+        .concat();
+        bytes.extend(entries.concat());
+        bytes.extend(rest);
+        bytes.extend([0; DIGEST]);
+        bytes
+    }
+
+    fn extension(name: &[u8; 4], data: &[u8]) -> Vec<u8> {
+        [name.as_slice(), &(data.len() as u32).to_be_bytes(), data].concat()
+    }
+
+    #[test]
+    fn entries_and_the_tree_are_read() {
+        let tree = extension(b"TREE", &[b"\x002 0\n".as_slice(), &[5; 20]].concat());
+        let entries = [entry("a.py", 0), entry("b/c.py", HAS_EXTENDED_FLAGS)];
+        let bytes = file(3, &entries, &tree);
+        let read = parse(&bytes).unwrap();
+        assert_eq!(read.tree, Some([5; 20]));
+        let paths: Vec<&[u8]> = read.entries.iter().map(|entry| entry.path).collect();
+        assert_eq!(paths, [b"a.py".as_slice(), b"b/c.py"]);
+        let first = &read.entries[0];
+        assert_eq!((first.ctime, first.mtime, first.ino), ((1, 2), (3, 4), 6));
+        assert_eq!(
+            (first.mode, first.uid, first.gid, first.size),
+            (7, 8, 9, 10)
+        );
+        assert_eq!((first.id, first.extended), ([7; 20], 0));
+        assert_eq!(read.entries[1].extended, 0x4000);
+    }
+
+    #[test]
+    fn a_tree_that_is_not_of_all_entries_is_not_believed() {
+        for numbers in ["-1 0\n", "1 0\n", "3 1\n", "x 0\n"] {
+            let data = [b"\0", numbers.as_bytes(), &[5; 20]].concat();
+            let bytes = file(
+                2,
+                &[entry("a", 0), entry("b", 0)],
+                &extension(b"TREE", &data),
+            );
+            assert_eq!(parse(&bytes).unwrap().tree, None, "{numbers}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_known_here_is_left_alone() {
+        let good = file(2, &[entry("a", 0)], &extension(b"REUC", b"any"));
+        assert!(parse(&good).is_some());
+        // Without its extensions it is whole, too: git renames finished files.
+        let bare = 12 + entry("a", 0).len() + DIGEST;
+        for len in (0..good.len()).filter(|len| *len != bare) {
+            assert!(parse(&good[..len]).is_none(), "{len}");
+        }
+        for bad in [
+            file(4, &[entry("a", 0)], b""),
+            file(2, &[entry("b", 0), entry("a", 0)], b""),
+            file(2, &[entry("a", 0)], &extension(b"link", &[0; 20])),
+            file(2, &[entry("a", 0)], &extension(b"sdir", b"")),
+        ] {
+            assert!(parse(&bad).is_none());
+        }
+    }
+}

@@ -148,8 +148,14 @@ impl<'m, T: Table> Shared<'m, T> {
                 baseline: baseline(),
             });
         }
-        let of_row = || row.sets.iter().map(|set| &states[*set as usize]);
-        if let Some(id) = of_row().find_map(|state| state.changed) {
+        let (mut changed, mut unknown, mut units) = (None, None, 0);
+        for state in row.sets.iter().map(|set| &states[*set as usize]) {
+            changed = changed.or(state.changed);
+            unknown = unknown.or(state.unknown);
+            // Sets of one row may overlap; for people, the sum tells enough.
+            units += state.units;
+        }
+        if let Some(id) = changed {
             let (unit, from) = matrix.unit(id);
             return Verdict::Run(Reason::Changed {
                 unit,
@@ -158,7 +164,7 @@ impl<'m, T: Table> Shared<'m, T> {
                 baseline: baseline(),
             });
         }
-        if let Some(id) = of_row().find_map(|state| state.unknown) {
+        if let Some(id) = unknown {
             return Verdict::Run(Reason::Unknown {
                 unit: matrix.unit(id).0,
                 why: differences.unknown[&id].clone(),
@@ -170,8 +176,7 @@ impl<'m, T: Table> Shared<'m, T> {
             revision: self.revision.clone(),
             ran_at: self.ran_at[row.run as usize].clone(),
             outcome: row.outcome,
-            // Sets of one row may overlap; for people, the sum tells enough.
-            units: of_row().map(|state| state.units).sum(),
+            units,
             late: self.late_units(row.sets, states),
             duration_ms: row.duration_ms,
         })

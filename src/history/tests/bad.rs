@@ -121,6 +121,16 @@ fn a_damaged_repository() {
     let tree = repo.word(&["rev-parse", "HEAD:src"]);
     let object = format!(".git/objects/{}/{}", &tree[..2], &tree[2..]);
     repo.remove(&object);
+    // The index tells what the commit holds, until a path is asked for, or
+    // something is staged.
+    let asked = || {
+        let view = repo.open().work_view()?;
+        view.entry("src/b.py".into())
+    };
+    let error = asked().err().unwrap();
+    assert_helps(&error, HistoryErrorKind::MissingObject, &tree, "git fsck");
+    repo.write("new.py", "");
+    repo.git(&["add", "new.py"]);
     let error = repo.open().work_view().err().unwrap();
     assert_helps(&error, HistoryErrorKind::MissingObject, &tree, "git fsck");
     repo.write(&object, "rubbish");

@@ -4,7 +4,7 @@ use super::*;
 use crate::matrix::samples::{any_matrix, key, small};
 use crate::matrix::{Matrix, Table, Unit, UnitId, UnitKind};
 
-const UNSORTED: &str = "it is malformed: units are not sorted";
+const UNSORTED: &str = "malformed: units are not sorted";
 
 fn encoded(matrix: &Matrix) -> Vec<u8> {
     encode(matrix).unwrap()

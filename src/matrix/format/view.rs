@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::OnceLock;
+use std::thread::ScopedJoinHandle;
 
 use bstr::{BStr, ByteSlice};
 
@@ -12,6 +13,9 @@ use super::prefix::{Digest, Prefix, Section};
 use super::wire::{Reader, Strs, Texts};
 use super::{Header, Refusal};
 use crate::matrix::{AUDITED, Fingerprint, Matrix, Outcome, SetId, Table, Unit, UnitId, UnitKind};
+
+/// From so many ids on, a thread of its own reads the sets.
+const MANY_PAIRS: u64 = 1 << 17;
 
 /// A matrix, opened for a selection.
 ///
@@ -60,13 +64,30 @@ impl MatrixView {
         let prefix = Prefix::read(&file)?;
         prefix.check_len(file.len() as u64)?;
         let units = UnitTable::read(&prefix, &file)?;
+        // The sets take as long as all others together.
+        let (sets, names, tests, rows) = std::thread::scope(|scope| {
+            let sets = || Sets::read(&prefix, &file);
+            let thread = match prefix.counts.pairs {
+                0..MANY_PAIRS => None,
+                _ => std::thread::Builder::new().spawn_scoped(scope, sets).ok(),
+            };
+            let names = Names::read(&prefix, &file, &units);
+            let tests = read_tests(&prefix, &file);
+            let rows = RowTable::read(&prefix, &file);
+            let sets = match thread.map(ScopedJoinHandle::join) {
+                Some(Ok(read)) => read,
+                Some(Err(panic)) => std::panic::resume_unwind(panic),
+                None => sets(),
+            };
+            (sets, names, tests, rows)
+        });
         Ok(MatrixView {
             paths: read_paths(&prefix, &file)?,
-            names: Names::read(&prefix, &file, &units)?,
+            names: names?,
             prints: prefix.stored_range(&file, Section::Prints)?,
-            sets: Sets::read(&prefix, &file)?,
-            tests: read_tests(&prefix, &file)?,
-            rows: RowTable::read(&prefix, &file)?,
+            sets: sets?,
+            tests: tests?,
+            rows: rows?,
             whole: OnceLock::new(),
             units,
             prefix,

@@ -3,4 +3,5 @@
 mod figures;
 mod properties;
 mod random;
+mod stored;
 mod world;
