@@ -74,7 +74,7 @@ class Testmon:
         for file in sorted(self.kept(start).glob(".testmondata*")) if start else []:
             shutil.copy2(file, self.tree)
         kept.mkdir(parents=True, exist_ok=True)
-        args = ["-p", "no:cacheprovider", "--testmon", *shlex.split(self.options.args)]
+        args = ["--testmon", *shlex.split(self.options.args)]
         out = kept / "outcomes.jsonl"
         done, seen = pytest_with_outcomes(self.options.python, args, self.tree, self.env, out, TIMEOUT)
         log = out.with_suffix(".log").read_text(errors="replace")
