@@ -336,6 +336,57 @@ fn a_skip_at_a_merge_names_the_parent() {
     });
 }
 
+/// What `record` stores of a run with emitted arguments is what ran: chains of
+/// selections can be followed through a pipeline that has a test step of its own.
+#[test]
+fn a_test_step_with_emitted_arguments_keeps_what_was_selected() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut project = Project::new(python, FILES);
+        let out = project.world().join("out").to_str().unwrap().to_owned();
+        let args = format!("@{out}/pytest.args");
+        let step = |project: &Project, ran: usize| {
+            let done = project.tamis(&["select", "--out", &out, "--strategy", "merge-history"]);
+            assert_eq!(done.code(), 0, "{}", done.stderr);
+            let python = project.python.executable();
+            let python = python.to_str().unwrap();
+            let command = [python, "-m", "pytest", "-q", &args];
+            let record = ["record", "--json", "--selection", &out, "--"];
+            let done = project.tamis(&[&record[..], &command[..]].concat());
+            let said: Value = serde_json::from_str(&done.stdout)
+                .unwrap_or_else(|e| panic!("{e}: {}\n{}", done.stdout, done.stderr));
+            let outcomes = said["outcomes"].as_object().unwrap();
+            assert_eq!(outcomes.len(), ran, "{said:#}\n{}", done.stderr);
+            let listed = project.tamis(&["store", "ls", "--json"]);
+            let listed: Value = serde_json::from_str(&listed.stdout).unwrap();
+            let head = project.git(&["rev-parse", "HEAD"]);
+            let matrices = listed["matrices"].as_array().unwrap();
+            let own = matrices
+                .iter()
+                .find(|m| m["header"]["commit"] == head.trim());
+            let header = &own.unwrap()["header"];
+            assert_eq!((&header["tests"], &header["ran"]), (&3.into(), &ran.into()));
+        };
+        step(&project, 3);
+        project.git(&["checkout", "--quiet", "-b", "side"]);
+        project.write("calc/m.py", "def m():\n    return 2\n");
+        project.commit("m");
+        step(&project, 1);
+        project.git(&["checkout", "--quiet", "main"]);
+        project.write("calc/p.py", "def p():\n    return 2\n");
+        project.commit("p");
+        step(&project, 1);
+        project.git(&["merge", "--quiet", "--no-edit", "side"]);
+        let history = ["select", "--json", "--strategy", "merge-history"];
+        let said = project.tamis(&history);
+        let selection: Value = serde_json::from_str(&said.stdout).unwrap();
+        assert_eq!(selection["used"], "merge-history", "{selection:#}");
+        // Had everything counted as selected, all three would run.
+        assert_eq!(selection["counts"]["selected"], 0, "{selection:#}");
+        // The chain goes on from here: a merge's own step stores its results.
+        step(&project, 0);
+    });
+}
+
 #[test]
 fn in_a_shallow_clone_strategies_give_way() {
     on_all_interpreters(Wanted::Newest, |python| {
