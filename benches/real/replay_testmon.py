@@ -157,8 +157,7 @@ def table(rows, strategy):
         )
         groups = ["all"]
         groups += ["all but the first"] if at else []
-        groups += ["merges"] if revision["parents"] > 1 else []
-        groups += ["others but the first"] if at and revision["parents"] < 2 else []
+        groups += ["merges but the first" if revision["parents"] > 1 else "others but the first"] if at else []
         for group in groups:
             sums.setdefault(group, Counter()).update(
                 revisions=1, tests=revision["tests"], ours=chosen["selected"], own=own,
@@ -166,7 +165,7 @@ def table(rows, strategy):
             )
             causes = sums.setdefault((group, "causes"), Counter())
             causes.update(chosen["causes"])
-    for group in ("all", "all but the first", "merges", "others but the first"):
+    for group in ("all", "all but the first", "merges but the first", "others but the first"):
         total = sums.get(group)
         if total:
             share = lambda part: f"{part:,} ({100 * part / max(total['tests'], 1):.1f} %)"

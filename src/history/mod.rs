@@ -25,6 +25,7 @@ mod scan;
 mod scratch;
 mod view;
 mod work;
+mod written_graph;
 
 #[cfg(all(test, unix))]
 mod tests;

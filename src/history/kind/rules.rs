@@ -10,6 +10,7 @@ use super::replay::Replayer;
 use super::{Head, HeadKind, Hints, References};
 use crate::history::commit_graph::CommitGraph;
 use crate::history::repository::Repository;
+use crate::history::written_graph::WrittenGraph;
 use crate::history::{CommitId, Result, Revision, TreeId};
 
 /// The longest branch that is compared commit by commit with its rebase.
@@ -22,6 +23,8 @@ pub struct Classifier {
     /// Where the graph is loaded from; commits beside it load their own.
     tip: CommitId,
     graph: OnceCell<CommitGraph>,
+    /// git's own file, with which no graph needs to be loaded.
+    written: OnceCell<Option<WrittenGraph>>,
     wants_dominator: bool,
     copies: OnceCell<Copies>,
     wants_copies: bool,
@@ -36,6 +39,7 @@ impl Classifier {
             replayer: Replayer::new(repository)?,
             tip,
             graph: OnceCell::new(),
+            written: OnceCell::new(),
             wants_dominator: true,
             copies: OnceCell::new(),
             wants_copies: true,
@@ -446,6 +450,14 @@ impl Classifier {
     }
 
     fn dominator(&self, commit: CommitId) -> Result<Option<CommitId>> {
+        let written = self
+            .written
+            .get_or_init(|| WrittenGraph::open(&self.repository));
+        if let Some(written) = written
+            && let Some(found) = written.dominator(&self.repository, commit)?
+        {
+            return Ok(found);
+        }
         if self.graph.get().is_none() {
             let graph = CommitGraph::load(&self.repository, self.tip)?;
             // Nobody else can have set it: one thread, and no way back here.
