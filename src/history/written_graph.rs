@@ -5,14 +5,18 @@
 //! between a commit and its dominator can be visited alone, without numbering
 //! the whole history first.
 
-use std::collections::{BTreeSet, BinaryHeap};
+use std::collections::BinaryHeap;
 
 use gix_commitgraph::Graph;
 use gix_hash::ObjectId;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::repository::Repository;
 use super::{CommitId, Result};
+
+/// How many commits are visited for one dominator. Where it lies farther away,
+/// numbering the whole history once is cheaper than looking each one up.
+const MOST_VISITED: usize = 5_000;
 
 /// A commit-graph file, or a chain of them.
 pub(super) struct WrittenGraph {
@@ -50,7 +54,8 @@ impl WrittenGraph {
 
     /// The immediate dominator of a commit: `imd` of [G 4.2.1]. Visits what
     /// lies between the two, and reads the commits that are newer than the
-    /// file. The outer `None`: the file is of no use; the inner: there is none.
+    /// file. The outer `None`: the file is of no use, or the dominator is far;
+    /// the inner: there is none.
     ///
     /// # Errors
     /// A commit cannot be read.
@@ -68,9 +73,9 @@ impl WrittenGraph {
             return Ok(None);
         }
         let mut waiting = BinaryHeap::new();
-        let mut seen = BTreeSet::new();
+        let mut seen = FxHashSet::default();
         let mut next = commit;
-        loop {
+        while seen.len() < MOST_VISITED {
             let parents = walk.parents(next)?;
             if parents.is_empty() {
                 return Ok(Some(None));
@@ -92,6 +97,7 @@ impl WrittenGraph {
             }
             next = newest;
         }
+        Ok(None)
     }
 }
 

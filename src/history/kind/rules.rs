@@ -450,10 +450,9 @@ impl Classifier {
     }
 
     fn dominator(&self, commit: CommitId) -> Result<Option<CommitId>> {
-        let written = self
-            .written
-            .get_or_init(|| WrittenGraph::open(&self.repository));
-        if let Some(written) = written
+        let written = || WrittenGraph::open(&self.repository);
+        let written = self.written.get_or_init(written).as_ref();
+        if let Some(written) = written.filter(|_| self.graph.get().is_none())
             && let Some(found) = written.dominator(&self.repository, commit)?
         {
             return Ok(found);
