@@ -19,6 +19,9 @@ which testmon last ran it was another. So both tools are held against the same
 runs: those in `ends.json`. Revisions without complete results are visited, so
 that the database goes on, and count for nothing.
 
+Ids that hold the path of a work tree are compared without it. tamis sees
+another id at each revision, so to it such a test is new each time.
+
 testmon selects nothing where `-m` or `-k` is in force; leave such tests out by
 `--ignore` and `--deselect` in both commands. What was done is kept in the work
 folder: a second start goes on where the first ended.
@@ -26,6 +29,7 @@ folder: a second start goes on where the first ended.
 
 import argparse
 import json
+import re
 import shlex
 import shutil
 import sys
@@ -67,7 +71,7 @@ class Testmon:
     def visit(self, commit, visited):
         kept = self.kept(commit)
         if (kept / "ran.json").exists():
-            return json.loads((kept / "ran.json").read_text())
+            return self.told(json.loads((kept / "ran.json").read_text()))
         git(self.tree, "checkout", "-q", "--force", commit)
         git(self.tree, "clean", "-qfdx")
         start = self.start_of(commit, visited)
@@ -94,7 +98,11 @@ class Testmon:
         if "deactivated" in record["head"]:
             raise Trouble(f"testmon does not select: {record['head']}")
         (kept / "ran.json").write_text(json.dumps(record))
-        return record
+        return self.told(record)
+
+    def told(self, record):
+        ran = record["ran"].items()
+        return dict(record, ran={without_place(test, re.escape(str(self.tree))): word for test, word in ran})
 
 
 def misses(complete, record, last_ran, ends):
@@ -110,7 +118,11 @@ def misses(complete, record, last_ran, ends):
 
 
 def by_test(outcomes):
-    return {test: word for word, tests in outcomes.items() for test in tests}
+    return {without_place(test): word for word, tests in outcomes.items() for test in tests}
+
+
+def without_place(test, tree=r"/[^\s\[]*/tamis-replay-\w+/tree"):
+    return re.sub(tree, "TREE", test)
 
 
 def measure(options, replay, ends):
