@@ -4,9 +4,11 @@
 
 For each git directory: the newest COUNT merges of two parents, against
 `git merge-tree --write-tree`; and the newest commits whose message claims a
-pick or a revert: where tamis calls one automatic, git's own `cherry-pick` or
-`revert`, done by merge-tree, must give the same tree. Prints one JSON object
-a repository. git adds objects: give it copies (`git clone --shared`).
+pick or a revert, or quotes a subject as reverted; and the newest COUNT commits
+of one parent, of which some may be copies of others by author and date alone.
+Where tamis calls one automatic, git's own `cherry-pick` or `revert`, done by
+merge-tree, must give the same tree; for a rebase, the pick of the old tip onto
+the new parent. Prints one JSON object a repository. git adds objects: give it copies (`git clone --shared`).
 """
 
 import json
@@ -69,26 +71,47 @@ def replayed(repo, kind, commit, onto, base):
     return {0: answer.strip(), 1: "conflict"}.get(status)
 
 
+def check(repo, commit, verdict, result):
+    """Whether git's own replay agrees with a verdict that tamis calls automatic."""
+    kind, references = verdict["kind"], verdict["references"]
+    if not verdict["auto"] or kind not in ("cherry-pick", "revert", "rebase"):
+        return
+    if kind == "rebase":
+        source = references["pre_rebase_tip"]
+        base = git(repo, "rev-parse", source + "^")[1].strip()
+    else:
+        source = references[{"cherry-pick": "picked", "revert": "reverted"}[kind]]
+        base = references[{"cherry-pick": "picked_parent", "revert": "reverted_parent"}[kind]]
+    result["auto_" + kind] += 1
+    way = "revert" if kind == "revert" else "cherry-pick"
+    tree = replayed(repo, way, source, references["parents"][0], base)
+    if tree is None:
+        result["unchecked"].append(commit)
+    elif tree != verdict["tree"]:
+        result["false_auto"].append(commit)
+
+
 def claims(tamis, repo, count, result):
     _, listing = git(
-        repo, "log", "--max-parents=1", "-n", str(count), "--format=%H",
-        "--grep=cherry picked from commit", "--grep=This reverts commit", "HEAD",
+        repo, "log", "--max-parents=1", "-n", str(count), "--format=%H", "--grep=cherry picked from commit",
+        "--grep=This reverts commit", '--grep=^Revert "', '--grep=^Reapply "', "HEAD",
     )
-    names = {"cherry-pick": "picked", "revert": "reverted"}
     for commit in listing.split():
         verdict, _ = classify(tamis, repo, commit)
-        kind = verdict["kind"]
         result["claims"] += 1
-        if not verdict["auto"] or kind not in names:
-            continue
-        references = verdict["references"]
-        source, base = references[names[kind]], references[names[kind] + "_parent"]
-        result["auto_" + kind] += 1
-        tree = replayed(repo, kind, source, references["parents"][0], base)
-        if tree is None:
-            result["unchecked"].append(commit)
-        elif tree != verdict["tree"]:
-            result["false_auto"].append(commit)
+        check(repo, commit, verdict, result)
+
+
+def others(tamis, repo, count, result):
+    _, listing = git(
+        repo, "log", "--max-parents=1", "--min-parents=1", "-n", str(count), "--format=%H", "--invert-grep",
+        "--grep=cherry picked from commit", "--grep=This reverts commit", '--grep=^Revert "', '--grep=^Reapply "', "HEAD",
+    )
+    for commit in listing.split():
+        verdict, _ = classify(tamis, repo, commit)
+        result["others"] += 1
+        result["copies"] += verdict["auto"] and verdict["kind"] in ("cherry-pick", "rebase")
+        check(repo, commit, verdict, result)
 
 
 def main():
@@ -96,10 +119,11 @@ def main():
     for repo in repos:
         result = {
             "repository": pathlib.Path(repo).name, "merges": 0, "git_auto": 0, "tamis_auto": 0,
-            "differ": [], "claims": 0, "auto_cherry-pick": 0, "auto_revert": 0, "false_auto": [], "unchecked": [],
+            "differ": [], "claims": 0, "auto_cherry-pick": 0, "auto_revert": 0, "auto_rebase": 0, "others": 0, "copies": 0, "false_auto": [], "unchecked": [],
         }
         merges(tamis, repo, int(count), result)
         claims(tamis, repo, CLAIMS, result)
+        others(tamis, repo, int(count), result)
         print(json.dumps(result), flush=True)
 
 

@@ -15,7 +15,7 @@ use crate::pipeline::{Column, Project, Replayed, Replaying, Rerun, replay};
 use crate::report::{
     ChosenJson, Event, MissJson, PUBLISHED, ReplayJson, Report, RevisionJson, share,
 };
-use crate::select::Strategy;
+use crate::select::{CauseKind, Strategy};
 
 /// How many revisions are replayed unless told otherwise.
 const LAST: usize = 20;
@@ -53,6 +53,9 @@ pub struct ReplayArgs {
     /// Show the history formulas as published too: they are unsafe
     #[arg(long)]
     published: bool,
+    /// Write how each test ended at each revision to this file, as JSON
+    #[arg(long, value_name = "FILE")]
+    outcomes: Option<PathBuf>,
     /// Write a page with plots to this file
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
@@ -68,6 +71,7 @@ pub struct ReplayRequest {
     pub span: Span,
     /// Absolute.
     pub html: Option<PathBuf>,
+    pub outcomes: Option<PathBuf>,
     pub published: bool,
     /// The test command, if it is to be run.
     pub command: Option<Vec<OsString>>,
@@ -85,10 +89,12 @@ impl ReplayArgs {
                 head: "HEAD".to_owned(),
             },
         };
+        let file = |path: &Option<PathBuf>| path.as_ref().map(|path| globals.folder.join(path));
         Ok(ReplayRequest {
             config: globals.config(&Overrides::default())?,
             span,
-            html: self.html.as_ref().map(|path| globals.folder.join(path)),
+            html: file(&self.html),
+            outcomes: file(&self.outcomes),
             published: self.published,
             command: self
                 .record
@@ -148,13 +154,22 @@ pub fn run(args: &ReplayArgs, globals: &Globals, report: &Report) -> Result<Exit
         report.data(&document.table())?;
     }
     if let Some(path) = &request.html {
-        fs_err::write(path, document.page()).map_err(anyhow::Error::from)?;
-        report.note(format!("wrote {}", path.display()));
+        write(path, document.page(), report)?;
+    }
+    if let Some(path) = &request.outcomes {
+        let text = serde_json::to_string(&outcomes(&replayed)).map_err(anyhow::Error::from)?;
+        write(path, text, report)?;
     }
     Ok(match document.misses {
         0 => Exit::DONE,
         _ => Exit::TESTS_FAILED,
     })
+}
+
+fn write(path: &Path, text: String, report: &Report) -> Result<(), Error> {
+    fs_err::write(path, text).map_err(anyhow::Error::from)?;
+    report.note(format!("wrote {}", path.display()));
+    Ok(())
 }
 
 /// Runs the tests where nothing is recorded.
@@ -268,6 +283,21 @@ fn document(strategies: &[Strategy], request: &ReplayRequest, replayed: &[Replay
     ReplayJson::new(shown.iter().map(name).collect(), revisions)
 }
 
+/// By commit, the tests that really ran there by outcome; nothing of revisions
+/// without results.
+fn outcomes(replayed: &[Replayed]) -> BTreeMap<String, BTreeMap<&'static str, Vec<&str>>> {
+    let there = replayed.iter().filter(|row| row.missing.is_none());
+    there
+        .map(|row| {
+            let mut by_outcome: BTreeMap<&'static str, Vec<&str>> = BTreeMap::new();
+            for (test, outcome) in &row.outcomes {
+                by_outcome.entry(outcome.word()).or_default().push(test);
+            }
+            (row.head.commit.to_string(), by_outcome)
+        })
+        .collect()
+}
+
 fn revision(row: &Replayed, shown: &[Column]) -> RevisionJson {
     let of_shown = row
         .columns
@@ -287,6 +317,7 @@ fn revision(row: &Replayed, shown: &[Column]) -> RevisionJson {
                 all_because: chosen.all_because.clone(),
                 selected: chosen.selected,
                 share: share(chosen.selected, row.tests),
+                causes: words(&chosen.causes),
                 seconds: chosen.seconds,
                 misses: misses.collect(),
             };
@@ -306,6 +337,11 @@ fn revision(row: &Replayed, shown: &[Column]) -> RevisionJson {
     }
 }
 
+fn words(causes: &BTreeMap<CauseKind, usize>) -> BTreeMap<&'static str, usize> {
+    let causes = causes.iter();
+    causes.map(|(kind, count)| (kind.word(), *count)).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::testing::Project;
@@ -313,8 +349,9 @@ mod tests {
 
     #[test]
     fn every_option_changes_the_request() {
-        let groups: [&[&str]; 5] = [
+        let groups: [&[&str]; 6] = [
             &["a..b"],
+            &["--outcomes", "ends.json"],
             &["--last", "3"],
             &["--published"],
             &["--html", "page.html"],

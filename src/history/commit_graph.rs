@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::dominators::{Dag, Dominators};
 use super::repository::Repository;
+use super::written_graph::WrittenGraph;
 use super::{CommitId, Result};
 
 /// The ancestors of some tips, numbered so that parents come first.
@@ -27,7 +28,8 @@ impl CommitGraph {
         CommitGraph::load_all(repository, &[tip])
     }
 
-    /// Reads the header of each ancestor of any of `tips` once.
+    /// Reads the header of each ancestor of any of `tips` once, but for those
+    /// that git's commit-graph file knows.
     ///
     /// # Errors
     /// A commit that is here cannot be read.
@@ -39,6 +41,7 @@ impl CommitGraph {
             numbers: FxHashMap::default(),
             is_cut: false,
         };
+        let written = WrittenGraph::open(repository);
         let mut stack: Vec<(CommitId, Option<Vec<CommitId>>)> =
             tips.iter().map(|tip| (*tip, None)).collect();
         while let Some((commit, parents)) = stack.pop() {
@@ -48,10 +51,16 @@ impl CommitGraph {
             match parents {
                 Some(parents) => graph.push(commit, &parents),
                 None => {
-                    let parents = repository.parents(&commit)?;
-                    graph.is_cut |= !parents.missing.is_empty();
-                    let mut here = parents.ids;
-                    here.retain(|parent| !parents.missing.contains(parent));
+                    let here = match written.as_ref().and_then(|it| it.parents(commit)) {
+                        Some(parents) => parents,
+                        None => {
+                            let mut parents = repository.parents(&commit)?;
+                            graph.is_cut |= !parents.missing.is_empty();
+                            let missing = &parents.missing;
+                            parents.ids.retain(|parent| !missing.contains(parent));
+                            parents.ids
+                        }
+                    };
                     let first = here.clone();
                     stack.push((commit, Some(here)));
                     stack.extend(first.into_iter().map(|parent| (parent, None)));

@@ -27,6 +27,7 @@ mod scratch;
 mod sweep;
 mod view;
 mod work;
+mod written_graph;
 
 #[cfg(all(test, unix))]
 mod tests;

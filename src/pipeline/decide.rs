@@ -225,7 +225,10 @@ fn classify(
 ) -> Option<Head> {
     let revision = *view.revision();
     let classified = Classifier::new(&project.repository, revision.commit).and_then(|classifier| {
-        let classifier = classifier.without_dominators();
+        let mut classifier = classifier.without_dominators();
+        if !request.strategy.asks_for_copies() {
+            classifier = classifier.without_copies();
+        }
         classifier.classify(revision, &request.hints)
     });
     match classified {

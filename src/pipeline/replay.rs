@@ -11,7 +11,9 @@ use super::project::Project;
 use super::shelf::{Selections, Shelf};
 use crate::history::{Classifier, CommitGraph, CommitId, Head, Hints};
 use crate::matrix::{Header, MatrixView, Outcome};
-use crate::select::{COLLECTION, Strategy, Thresholds};
+use crate::select::{
+    COLLECTION, CauseKind, FirstCauses, Reason, Selection, Strategy, Thresholds, Verdict,
+};
 use crate::store::{FsStore, Name};
 
 /// What is to be replayed.
@@ -35,6 +37,8 @@ pub struct Replayed {
     /// The tests that there are, and the seconds that they took.
     pub tests: usize,
     pub seconds: f64,
+    /// How each test that really ran there ended.
+    pub outcomes: BTreeMap<String, Outcome>,
     /// By column.
     pub columns: BTreeMap<Column, Chosen>,
 }
@@ -53,6 +57,9 @@ pub struct Chosen {
     /// Why everything ran, if it did.
     pub all_because: Option<String>,
     pub selected: usize,
+    /// How many of the selected tests there are of each kind of cause: each
+    /// counts once, at the first that it has.
+    pub causes: BTreeMap<CauseKind, usize>,
     pub seconds: f64,
     pub misses: Vec<Miss>,
 }
@@ -163,8 +170,14 @@ impl Replay<'_> {
             missing: self.why_missing(&commit, matrix.as_deref()),
             tests: ran.len(),
             seconds: total(ran.values()),
+            outcomes: outcomes(&ran),
             columns: BTreeMap::new(),
             head,
+        };
+        let mut counting = Counting {
+            shelf: &self.shelf,
+            known: &known,
+            first_causes: BTreeMap::new(),
         };
         for column in self.columns() {
             let selections = self.selections.entry(column).or_default().clone();
@@ -186,12 +199,14 @@ impl Replay<'_> {
                 fallbacks: selection.course.fallbacks.clone(),
                 all_because: selection.all_because.clone(),
                 selected: selection.selected().count(),
+                causes: counting.count(selection, selection.selected().map(|(test, _)| test)),
                 seconds: selection.seconds().1,
                 misses: Vec::new(),
             };
             if matrix.is_some() {
                 let run = ran.iter().filter(|(test, _)| !left_out.contains_key(*test));
                 chosen.selected = run.clone().count();
+                chosen.causes = counting.count(selection, run.clone().map(|(test, _)| *test));
                 chosen.seconds = total(run.clone().map(|(_, result)| result));
                 let selected: BTreeSet<String> = run.map(|(test, _)| (*test).to_owned()).collect();
                 for (test, evidence) in &left_out {
@@ -246,12 +261,68 @@ impl Replay<'_> {
     }
 }
 
+/// Counts the causes of selections at one view.
+struct Counting<'a> {
+    shelf: &'a Shelf<'a>,
+    known: &'a Known,
+    /// By the name of a matrix; `None` where it was not compared.
+    first_causes: BTreeMap<String, Option<(Rc<MatrixView>, FirstCauses)>>,
+}
+
+impl Counting<'_> {
+    fn count<'t>(
+        &mut self,
+        selection: &Selection,
+        tests: impl Iterator<Item = &'t str>,
+    ) -> BTreeMap<CauseKind, usize> {
+        let mut counts = BTreeMap::new();
+        for test in tests {
+            let kind = match selection.verdicts.get(test) {
+                _ if selection.all_because.is_some() => CauseKind::Everything,
+                Some(Verdict::Run(reason)) => self.kind(reason, test),
+                // Nobody knew it, so nobody left it out.
+                Some(Verdict::Skip(_)) | None => CauseKind::New,
+            };
+            *counts.entry(kind).or_default() += 1;
+        }
+        counts
+    }
+
+    fn kind(&mut self, reason: &Reason, test: &str) -> CauseKind {
+        let first_causes = match reason {
+            Reason::Changed { baseline, .. } => self.first_causes(baseline, test),
+            _ => None,
+        };
+        CauseKind::of(reason, first_causes)
+    }
+
+    fn first_causes(&mut self, matrix: &str, test: &str) -> Option<CauseKind> {
+        let (shelf, known) = (self.shelf, self.known);
+        let make = || {
+            let known = known.borrow();
+            let (name, found) = known.iter().find(|(name, _)| name.to_string() == matrix)?;
+            let matrix = shelf.load(name).ok()?;
+            let first_causes = FirstCauses::new(&*matrix, found);
+            Some((matrix, first_causes))
+        };
+        let made = self.first_causes.entry(matrix.to_owned());
+        let (matrix, first_causes) = made.or_insert_with(make).as_ref()?;
+        first_causes.of(matrix.row(matrix.row_of(test)?).sets)
+    }
+}
+
 /// What became of one test at a revision.
 struct TestResult {
     outcome: Outcome,
     seconds: f64,
     /// Whether it really ran there.
     ran: bool,
+}
+
+fn outcomes(results: &BTreeMap<&str, TestResult>) -> BTreeMap<String, Outcome> {
+    let ran = results.iter().filter(|(_, result)| result.ran);
+    ran.map(|(test, result)| ((*test).to_owned(), result.outcome))
+        .collect()
 }
 
 /// Not `sum`: that of nothing is a negative zero.

@@ -4,6 +4,7 @@
 //! whose units has the same fingerprint now [G 4.5]. Everything else runs, and
 //! the verdict says why.
 
+mod cause;
 mod choose;
 mod past;
 mod plan;
@@ -14,6 +15,7 @@ mod strategy;
 mod tests;
 mod tts;
 
+pub use cause::{CauseKind, FirstCauses};
 pub use choose::{Course, Nearest, Proof, choose};
 pub use past::{Change, Node, Past, Tip};
 pub use plan::{Fallback, Plan, Thresholds, plan};

@@ -83,6 +83,20 @@ impl Strategy {
         }
     }
 
+    /// Whether it matters that a commit was picked or rebased where neither
+    /// its message nor an event says so.
+    pub fn asks_for_copies(self) -> bool {
+        matches!(
+            self,
+            Strategy::RebaseDom
+                | Strategy::RebaseParents
+                | Strategy::RebaseHistory
+                | Strategy::CherryParent
+                | Strategy::CherryHistory
+                | Strategy::Thesis
+        )
+    }
+
     /// One line for the help.
     pub fn about(self) -> &'static str {
         match self {

@@ -69,6 +69,72 @@ fn selected(revision: &Value, strategy: &str) -> u64 {
         .unwrap()
 }
 
+fn causes(revision: &Value, strategy: &str) -> String {
+    revision["strategies"][strategy]["causes"].to_string()
+}
+
+/// A commit for each kind of cause, and one whose tests all run for several.
+#[test]
+fn causes_and_outcomes_are_told() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut project = Project::new(python, FILES);
+        let mut edit = |path: &str, text: &str| {
+            project.write(path, text);
+            project.commit(path);
+        };
+        edit("calc/q.py", "Q = 1\n\n\ndef q():\n    return Q\n");
+        edit("calc/q.py", "Q = 2\n\n\ndef q():\n    return Q\n");
+        edit("calc/p.py", "print()\n\n\ndef p():\n    return 1\n");
+        let tests = FILES.split("-- tests/test_calc.py --\n").nth(1).unwrap();
+        let tests = tests.split("-- pytest.ini --").next().unwrap();
+        let data = "\n\ndef test_data():\n    assert open('data.txt').read() == 'a'\n";
+        project.write("data.txt", "a");
+        project.write("tests/test_calc.py", &format!("{tests}{data}"));
+        project.commit("a new test");
+        project.write("data.txt", "b");
+        project.commit("which fails");
+        project.write("other.txt", "");
+        project.commit("and fails again");
+        let ends = project.world().join("ends.json");
+        let (code, json) = record(&project, &["--outcomes", ends.to_str().unwrap()]);
+        assert_eq!(code, 0, "{json:#}");
+        let revisions = json["revisions"].as_array().unwrap();
+        let of_memo: Vec<String> = revisions.iter().map(|r| causes(r, "memo")).collect();
+        assert_eq!(
+            of_memo,
+            [
+                r#"{"everything":3}"#,
+                r#"{"body":1}"#,
+                r#"{"binding":1}"#,
+                r#"{"effects":3}"#,
+                r#"{"new":1}"#,
+                r#"{"file":1}"#,
+                r#"{"failed":1}"#,
+            ]
+        );
+        let total = &json["totals"]["strategies"]["memo"]["causes"];
+        assert_eq!(total["effects"], 3);
+        let ends: Value = serde_json::from_str(&std::fs::read_to_string(ends).unwrap()).unwrap();
+        let failed = |at: usize| &ends[revisions[at]["commit"].as_str().unwrap()]["failed"];
+        assert_eq!(failed(4), &Value::Null);
+        assert_eq!(failed(5)[0], "tests/test_calc.py::test_data");
+        assert_eq!(ends.as_object().unwrap().len(), 7);
+        let table = project.tamis(&["replay"]).stdout;
+        let table = table.split_once("why memo").unwrap().1;
+        for cause in [
+            "body",
+            "binding",
+            "effects",
+            "file",
+            "failed",
+            "new",
+            "everything",
+        ] {
+            assert!(table.lines().next().unwrap().contains(cause), "{table}");
+        }
+    });
+}
+
 #[test]
 fn a_history_is_run_replayed_and_verified() {
     on_all_interpreters(Wanted::Newest, |python| {
@@ -102,6 +168,18 @@ fn a_history_is_run_replayed_and_verified() {
             assert_eq!(selected(revision, "commit"), 1);
         }
         assert_eq!(json["misses"], 0);
+        // Every selected test has a cause.
+        for revision in revisions {
+            for (strategy, chosen) in revision["strategies"].as_object().unwrap() {
+                let causes = chosen["causes"].as_object().unwrap().values();
+                let sum: u64 = causes.map(|count| count.as_u64().unwrap()).sum();
+                assert_eq!(sum, chosen["selected"], "{strategy} in {revision:#}");
+            }
+        }
+        assert_eq!(causes(&revisions[0], "memo"), r#"{"everything":3}"#);
+        assert_eq!(causes(&revisions[1], "memo"), r#"{"body":1}"#);
+        assert_eq!(causes(merge, "merge-dom"), r#"{"body":2}"#);
+        assert_eq!(causes(merge, "memo"), "{}");
         // Nothing is left to run; a page holds all that it shows.
         let log = project.root().join(".tamis/replay");
         std::fs::remove_dir_all(&log).unwrap();
@@ -255,6 +333,57 @@ fn a_skip_at_a_merge_names_the_parent() {
         let selection: Value = serde_json::from_str(&done.stdout).unwrap();
         assert_eq!(selection["used"], "commit");
         assert_eq!(selection["counts"]["selected"], 1, "{selection:#}");
+    });
+}
+
+/// What `record` stores of a run with emitted arguments is what ran: chains of
+/// selections can be followed through a pipeline that has a test step of its own.
+#[test]
+fn a_test_step_with_emitted_arguments_keeps_what_was_selected() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut project = Project::new(python, FILES);
+        let out = project.world().join("out").to_str().unwrap().to_owned();
+        let args = format!("@{out}/pytest.args");
+        let step = |project: &Project, ran: usize| {
+            let done = project.tamis(&["select", "--out", &out, "--strategy", "merge-history"]);
+            assert_eq!(done.code(), 0, "{}", done.stderr);
+            let python = project.python.executable();
+            let python = python.to_str().unwrap();
+            let command = [python, "-m", "pytest", "-q", &args];
+            let record = ["record", "--json", "--selection", &out, "--"];
+            let done = project.tamis(&[&record[..], &command[..]].concat());
+            let said: Value = serde_json::from_str(&done.stdout)
+                .unwrap_or_else(|e| panic!("{e}: {}\n{}", done.stdout, done.stderr));
+            let outcomes = said["outcomes"].as_object().unwrap();
+            assert_eq!(outcomes.len(), ran, "{said:#}\n{}", done.stderr);
+            let listed = project.tamis(&["store", "ls", "--json"]);
+            let listed: Value = serde_json::from_str(&listed.stdout).unwrap();
+            let head = project.git(&["rev-parse", "HEAD"]);
+            let matrices = listed["matrices"].as_array().unwrap();
+            let own = matrices
+                .iter()
+                .find(|m| m["header"]["commit"] == head.trim());
+            let header = &own.unwrap()["header"];
+            assert_eq!((&header["tests"], &header["ran"]), (&3.into(), &ran.into()));
+        };
+        step(&project, 3);
+        project.git(&["checkout", "--quiet", "-b", "side"]);
+        project.write("calc/m.py", "def m():\n    return 2\n");
+        project.commit("m");
+        step(&project, 1);
+        project.git(&["checkout", "--quiet", "main"]);
+        project.write("calc/p.py", "def p():\n    return 2\n");
+        project.commit("p");
+        step(&project, 1);
+        project.git(&["merge", "--quiet", "--no-edit", "side"]);
+        let history = ["select", "--json", "--strategy", "merge-history"];
+        let said = project.tamis(&history);
+        let selection: Value = serde_json::from_str(&said.stdout).unwrap();
+        assert_eq!(selection["used"], "merge-history", "{selection:#}");
+        // Had everything counted as selected, all three would run.
+        assert_eq!(selection["counts"]["selected"], 0, "{selection:#}");
+        // The chain goes on from here: a merge's own step stores its results.
+        step(&project, 0);
     });
 }
 

@@ -19,6 +19,8 @@ pub(super) struct Claims {
     pub reverted: Vec<CommitId>,
     /// The pull request that a subject ends with: `Title (#12)`.
     pub pull_request: Option<u64>,
+    /// What a subject quotes as undone: `Revert "Title"`.
+    pub undone: Option<Undone>,
     /// `Merge HEAD into BASE`, as forges write for a pull request's check.
     pub synthetic: Option<(CommitId, CommitId)>,
 }
@@ -35,10 +37,69 @@ impl Claims {
             }
         }
         let subject = message.lines().next().unwrap_or_default().trim();
+        claims.undone = Undone::parse(message);
         claims.pull_request = pull_request(subject);
         claims.synthetic = synthetic(subject);
         claims
     }
+}
+
+/// A commit that a message speaks of without its name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Undone {
+    /// Its subject, without the number of a pull request.
+    subject: Vec<u8>,
+    /// The pull request that a forge's `Reverts owner/name#12` names.
+    pull_request: Option<u64>,
+}
+
+impl Undone {
+    /// From `Revert "S"`, which undoes S, and `Reapply "S"`, which undoes
+    /// `Revert "S"`; a forge may put a number after it.
+    fn parse(message: &BStr) -> Option<Undone> {
+        let mut lines = message.lines().map(ByteSlice::trim);
+        let subject = without_number(lines.next()?);
+        let quoted = |text: &[u8], word: &[u8]| {
+            let rest = text.strip_prefix(word)?.strip_prefix(b" \"")?;
+            Some(rest.strip_suffix(b"\"")?.to_vec())
+        };
+        let reverted = quoted(subject, b"Revert");
+        let reapplied = || Some([b"Revert \"", &quoted(subject, b"Reapply")?[..], b"\""].concat());
+        let number = |line: &[u8]| {
+            let (_, number) = line.strip_prefix(b"Reverts ")?.rsplit_once_str("#")?;
+            let number = number.strip_suffix(b".").unwrap_or(number);
+            number.to_str().ok()?.parse().ok()
+        };
+        Some(Undone {
+            subject: reverted.or_else(reapplied)?,
+            pull_request: lines.find_map(number),
+        })
+    }
+
+    /// Whether a commit with this message can be the one.
+    pub fn can_mean(&self, message: &[u8]) -> bool {
+        let subject = message.lines().next().unwrap_or_default().trim();
+        let is_number = |number: u64| {
+            let merged = format!("Merge pull request #{number} ");
+            pull_request(subject) == Some(number) || subject.starts_with(merged.as_bytes())
+        };
+        subject == self.subject
+            || without_number(subject) == self.subject
+            || self.pull_request.is_some_and(is_number)
+    }
+}
+
+/// A subject without the ` (#12)` that forges add.
+fn without_number(subject: &[u8]) -> &[u8] {
+    match (pull_request(subject), subject.rsplit_once_str(" (#")) {
+        (Some(_), Some((title, _))) => title,
+        _ => subject,
+    }
+}
+
+/// The header of a raw commit, and its message.
+pub(super) fn split(raw: &[u8]) -> (&[u8], &[u8]) {
+    raw.split_once_str("\n\n").unwrap_or((raw, b""))
 }
 
 fn leading_id(text: &[u8]) -> Option<CommitId> {
@@ -109,6 +170,45 @@ mod tests {
             "",
         ] {
             assert_eq!(parse(text), Claims::default(), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_subjects_quote_is_read_as_git_and_forges_write_it() {
+        let undone = |text: &str| parse(text).undone;
+        let of = |subject: &str, pull_request| {
+            Some(Undone {
+                subject: subject.into(),
+                pull_request,
+            })
+        };
+        assert_eq!(undone("Revert \"a \"b\" c\""), of("a \"b\" c", None));
+        assert_eq!(undone("Reapply \"a\""), of("Revert \"a\"", None));
+        assert_eq!(
+            undone("Revert \"Reapply \"a\"\""),
+            of("Reapply \"a\"", None)
+        );
+        let forge = "Revert \"a\" (#7)\n\nReverts owner/name#6\n";
+        assert_eq!(undone(forge), of("a", Some(6)));
+        for text in [
+            "Revert a",
+            "Reverts \"a\"",
+            "Revert \"a\" now",
+            "revert \"a\"",
+            "",
+        ] {
+            assert_eq!(undone(text), None, "{text}");
+        }
+        let undone = undone(forge).unwrap();
+        for (message, can) in [
+            ("a", true),
+            ("a (#3)\n\ntext", true),
+            ("b (#6)", true),
+            ("Merge pull request #6 from owner/branch\n\na", true),
+            ("Merge pull request #60 from owner/branch\n\na", false),
+            ("b\n\na", false),
+        ] {
+            assert_eq!(undone.can_mean(message.as_bytes()), can, "{message}");
         }
     }
 

@@ -4,6 +4,7 @@
 //! exact replay; what messages claim decides where to look, nothing else.
 
 mod claims;
+mod kin;
 mod replay;
 mod rules;
 

@@ -4,11 +4,13 @@ use std::cell::OnceCell;
 
 use bstr::ByteSlice;
 
-use super::claims::Claims;
+use super::claims::{Claims, split};
+use super::kin::{self, Copies};
 use super::replay::Replayer;
 use super::{Head, HeadKind, Hints, References};
 use crate::history::commit_graph::CommitGraph;
 use crate::history::repository::Repository;
+use crate::history::written_graph::WrittenGraph;
 use crate::history::{CommitId, Result, Revision, TreeId};
 
 /// The longest branch that is compared commit by commit with its rebase.
@@ -21,7 +23,11 @@ pub struct Classifier {
     /// Where the graph is loaded from; commits beside it load their own.
     tip: CommitId,
     graph: OnceCell<CommitGraph>,
+    /// git's own file, with which no graph needs to be loaded.
+    written: OnceCell<Option<WrittenGraph>>,
     wants_dominator: bool,
+    copies: OnceCell<Copies>,
+    wants_copies: bool,
 }
 
 impl Classifier {
@@ -33,7 +39,10 @@ impl Classifier {
             replayer: Replayer::new(repository)?,
             tip,
             graph: OnceCell::new(),
+            written: OnceCell::new(),
             wants_dominator: true,
+            copies: OnceCell::new(),
+            wants_copies: true,
         })
     }
 
@@ -41,6 +50,13 @@ impl Classifier {
     /// must be read.
     pub fn without_dominators(mut self) -> Classifier {
         self.wants_dominator = false;
+        self
+    }
+
+    /// Does not look for picks and rebases by author and date alone, for which
+    /// branches and reflogs must be walked.
+    pub fn without_copies(mut self) -> Classifier {
+        self.wants_copies = false;
         self
     }
 
@@ -54,9 +70,6 @@ impl Classifier {
         let raw = self
             .repository
             .object(revision.commit.0, git2::ObjectType::Commit)?;
-        let message = raw
-            .split_once_str("\n\n")
-            .map_or(&b""[..], |(_, text)| text);
         let mut head = Head {
             commit: revision.commit,
             tree: revision.tree,
@@ -75,11 +88,11 @@ impl Classifier {
             );
             return Ok(head);
         }
-        let claims = Claims::parse(message.into());
+        let claims = Claims::parse(split(&raw).1.into());
         self.note_equal_tree(&mut head, hints);
         match head.references.parents[..] {
             [] => head.settle(HeadKind::Root, "the commit names no parent"),
-            [parent] => self.one_parent(&mut head, parent, &claims, hints)?,
+            [parent] => self.one_parent(&mut head, parent, (&claims, &raw), hints)?,
             _ => self.several_parents(&mut head, &claims, hints)?,
         }
         Ok(head)
@@ -154,7 +167,7 @@ impl Classifier {
         &self,
         head: &mut Head,
         parent: CommitId,
-        claims: &Claims,
+        (claims, raw): (&Claims, &[u8]),
         hints: &Hints,
     ) -> Result<()> {
         if self.by_event(head, parent, hints)? {
@@ -166,7 +179,9 @@ impl Classifier {
         }
         let is_claimed = self.reverted(head, parent, claims)
             || self.picked(head, parent, claims)
-            || self.by_pull_request(head, parent, claims, hints)?;
+            || self.by_pull_request(head, parent, claims, hints)?
+            || self.undone(head, parent, claims)?
+            || self.copied(head, parent, raw)?;
         if !is_claimed {
             head.settle(
                 HeadKind::Commit,
@@ -212,17 +227,9 @@ impl Classifier {
     /// The commit that a message says was reverted, if reverting it on the
     /// parent gives exactly this tree.
     fn reverted(&self, head: &mut Head, parent: CommitId, claims: &Claims) -> bool {
-        for &reverted in &claims.reverted {
-            let is_proven =
-                |mainline, _| self.replayer.revert(reverted, parent, mainline) == Some(head.tree);
-            let Some(base) = self.mainline(reverted, is_proven) else {
-                continue;
-            };
-            if !self.replayer.is_ancestor(reverted, parent) {
-                continue;
-            }
-            head.references.reverted = Some(reverted);
-            head.references.reverted_parent = Some(base);
+        let named = claims.reverted.iter();
+        let proven = named.copied().find(|it| self.undoes(head, parent, *it));
+        if let Some(reverted) = proven {
             head.prove(
                 HeadKind::Revert,
                 format!("reverting {reverted}, which the message names, gives this tree"),
@@ -230,6 +237,87 @@ impl Classifier {
             return true;
         }
         unproven(head, "reverted", &claims.reverted)
+    }
+
+    /// Whether reverting an ancestor on the parent gives exactly this tree.
+    fn undoes(&self, head: &mut Head, parent: CommitId, reverted: CommitId) -> bool {
+        let is_proven =
+            |mainline, _| self.replayer.revert(reverted, parent, mainline) == Some(head.tree);
+        let Some(base) = self.mainline(reverted, is_proven) else {
+            return false;
+        };
+        if !self.replayer.is_ancestor(reverted, parent) {
+            return false;
+        }
+        head.references.reverted = Some(reverted);
+        head.references.reverted_parent = Some(base);
+        true
+    }
+
+    /// A commit whose subject the message quotes as reverted or reapplied, if
+    /// reverting it gives exactly this tree.
+    fn undone(&self, head: &mut Head, parent: CommitId, claims: &Claims) -> Result<bool> {
+        let Some(undone) = &claims.undone else {
+            return Ok(false);
+        };
+        let found = kin::undone(&self.repository, parent, undone)?;
+        for reverted in &found {
+            if self.undoes(head, parent, *reverted) {
+                head.prove(
+                    HeadKind::Revert,
+                    format!("reverting {reverted}, whose subject is quoted, gives this tree"),
+                );
+                return Ok(true);
+            }
+        }
+        head.evidence.push(format!(
+            "the subject quotes what is undone; of {} commits that it can mean, none is proven \
+             by a replay",
+            found.len()
+        ));
+        Ok(false)
+    }
+
+    /// An older commit of the same author and date, if picking it gives
+    /// exactly this tree: part of a rebase if no branch has it any more and
+    /// all that was rebased with it is proven, too; else picked.
+    fn copied(&self, head: &mut Head, parent: CommitId, raw: &[u8]) -> Result<bool> {
+        if !self.wants_copies {
+            return Ok(false);
+        }
+        for copy in self.copies()?.of(raw) {
+            let Some(base) = self.only_parent(copy.commit)? else {
+                continue;
+            };
+            // With the same parent it was amended or reworded.
+            if base == parent || self.replayer.pick(copy.commit, parent, 0) != Some(head.tree) {
+                continue;
+            }
+            let rebased = match copy.is_kept {
+                true => None,
+                false => self.rebase_of(head, copy.commit)?,
+            };
+            if let Some(rebased) = rebased.filter(|rebased| rebased.is_exact) {
+                head.settle_rebase(rebased);
+                return Ok(true);
+            }
+            head.references.picked = Some(copy.commit);
+            head.references.picked_parent = Some(base);
+            let why = format!(
+                "picking {}, which has the same author and date, gives this tree",
+                copy.commit
+            );
+            head.prove(HeadKind::CherryPick, why);
+            return Ok(true);
+        }
+        Ok(false)
+    }
+
+    fn copies(&self) -> Result<&Copies> {
+        if self.copies.get().is_none() {
+            let _ = self.copies.set(Copies::load(&self.repository)?);
+        }
+        Ok(self.copies.get_or_init(Copies::default))
     }
 
     fn picked(&self, head: &mut Head, parent: CommitId, claims: &Claims) -> bool {
@@ -304,12 +392,17 @@ impl Classifier {
         Ok(true)
     }
 
-    /// Whether the commits up to `tip` were rebased to end in the head: each
-    /// has its author and date, and picking it gives the new tree.
     fn rebased(&self, head: &mut Head, tip: CommitId) -> Result<bool> {
+        let rebased = self.rebase_of(head, tip)?;
+        Ok(rebased.map(|rebased| head.settle_rebase(rebased)).is_some())
+    }
+
+    /// The rebase by which the commits up to `tip` came to end in the head, if
+    /// each has its author and date.
+    fn rebase_of(&self, head: &Head, tip: CommitId) -> Result<Option<Rebase>> {
         let bases = self.replayer.merge_bases(head.commit, &[tip])?;
         let [base] = bases[..] else {
-            return Ok(false);
+            return Ok(None);
         };
         let (mut old, mut new) = (tip, head.commit);
         let mut is_exact = true;
@@ -318,27 +411,23 @@ impl Classifier {
             let (Some(old_parent), Some(new_parent)) =
                 (self.only_parent(old)?, self.only_parent(new)?)
             else {
-                return Ok(false);
+                return Ok(None);
             };
             if count == LONGEST_REBASE || self.author(old)? != self.author(new)? {
-                return Ok(false);
+                return Ok(None);
             }
             is_exact &= self.replayer.pick(old, new_parent, 0) == self.tree(new);
             (old, new) = (old_parent, new_parent);
             count += 1;
         }
-        if count == 0 || !self.replayer.is_ancestor(base, new) {
-            return Ok(false);
-        }
-        head.references.pre_rebase_tip = Some(tip);
-        head.references.onto = Some(new);
-        head.references.merge_bases = bases;
-        let authors = format!("{count} commits up to {tip} have the authors and dates of these");
-        head.settle(HeadKind::Rebase, authors);
-        if is_exact {
-            head.prove(HeadKind::Rebase, "picking each again gives the same trees");
-        }
-        Ok(true)
+        let is_rebase = count > 0 && self.replayer.is_ancestor(base, new);
+        Ok(is_rebase.then_some(Rebase {
+            tip,
+            base,
+            onto: new,
+            count,
+            is_exact,
+        }))
     }
 
     fn only_parent(&self, commit: CommitId) -> Result<Option<CommitId>> {
@@ -361,6 +450,13 @@ impl Classifier {
     }
 
     fn dominator(&self, commit: CommitId) -> Result<Option<CommitId>> {
+        let written = || WrittenGraph::open(&self.repository);
+        let written = self.written.get_or_init(written).as_ref();
+        if let Some(written) = written.filter(|_| self.graph.get().is_none())
+            && let Some(found) = written.dominator(&self.repository, commit)?
+        {
+            return Ok(found);
+        }
         if self.graph.get().is_none() {
             let graph = CommitGraph::load(&self.repository, self.tip)?;
             // Nobody else can have set it: one thread, and no way back here.
@@ -371,6 +467,16 @@ impl Classifier {
             None => Ok(CommitGraph::load(&self.repository, commit)?.dominator(&commit)),
         }
     }
+}
+
+/// Commits that were copied one by one to end in a head.
+struct Rebase {
+    tip: CommitId,
+    base: CommitId,
+    onto: CommitId,
+    count: usize,
+    /// Whether picking each again gives the same tree.
+    is_exact: bool,
 }
 
 /// Claims that no replay proves are worth a word, and nothing else.
@@ -384,6 +490,20 @@ fn unproven(head: &mut Head, what: &str, claimed: &[CommitId]) -> bool {
 }
 
 impl Head {
+    fn settle_rebase(&mut self, rebase: Rebase) {
+        let Rebase { tip, count, .. } = rebase;
+        self.references.pre_rebase_tip = Some(tip);
+        self.references.onto = Some(rebase.onto);
+        self.references.merge_bases = vec![rebase.base];
+        self.settle(
+            HeadKind::Rebase,
+            format!("{count} commits up to {tip} have the authors and dates of these"),
+        );
+        if rebase.is_exact {
+            self.prove(HeadKind::Rebase, "picking each again gives the same trees");
+        }
+    }
+
     fn settle(&mut self, kind: HeadKind, why: impl Into<String>) {
         self.kind = kind;
         self.evidence.push(why.into());

@@ -282,6 +282,172 @@ fn submodules_merge_without_their_content() {
     is(&classify(&repo), HeadKind::Automerge, true);
 }
 
+/// Gives the current commit another message.
+fn reword(repo: &Repo, text: &str) {
+    repo.git(&["commit", "-q", "--amend", "-m", text]);
+}
+
+#[test]
+fn a_revert_is_found_by_the_subject_that_it_quotes() {
+    let repo = forked();
+    let reverted = id(&repo, "HEAD");
+    // Every commit of the fixture has the same subject.
+    edit(&repo, "src/deep/c.py", "c = 2\n");
+    edit(&repo, "a.py", "a = 2\nb = 3\n");
+    edit(&repo, "a.py", "a = 2\n");
+    repo.git(&["revert", "--no-edit", &reverted.to_string()]);
+    for text in [
+        "Revert \"a commit\"",
+        "Revert \"a commit\" (#31)\n\nReverts owner/name#30\n",
+    ] {
+        reword(&repo, text);
+        let head = classify(&repo);
+        is(&head, HeadKind::Revert, true);
+        assert_eq!(head.references.reverted, Some(reverted));
+    }
+    let undone = id(&repo, "HEAD");
+    edit(&repo, "d.py", "d = 1\n");
+    repo.git(&["revert", "--no-edit", "HEAD~1"]);
+    reword(&repo, "Reapply \"a commit\"");
+    let head = classify(&repo);
+    is(&head, HeadKind::Revert, true);
+    assert_eq!(head.references.reverted, Some(undone));
+}
+
+#[test]
+fn a_quoted_subject_is_believed_after_a_replay_alone() {
+    let repo = forked();
+    edit(&repo, "src/deep/c.py", "c = 2\n");
+    repo.git(&["revert", "--no-edit", "HEAD~1"]);
+    repo.write("d.py", "d = 1\n");
+    repo.git(&["add", "-A"]);
+    reword(&repo, "Revert \"a commit\"");
+    let head = classify(&repo);
+    is(&head, HeadKind::Commit, false);
+    assert_eq!(head.references.reverted, None);
+    let said = |part: &str| head.evidence.iter().any(|why| why.contains(part));
+    assert!(
+        said("of 3 commits that it can mean, none is proven"),
+        "{head:#?}"
+    );
+    // One that undoes what is on another branch reverts nothing.
+    repo.git(&["checkout", "-q", "side"]);
+    repo.git(&["revert", "--no-edit", "HEAD"]);
+    repo.git(&["commit", "-q", "--amend", "-m", "Revert \"another\""]);
+    let head = classify(&repo);
+    is(&head, HeadKind::Commit, false);
+}
+
+#[test]
+fn the_revert_of_a_forges_merge_is_found_by_its_number() {
+    let repo = forked();
+    let kept = id(&repo, "HEAD");
+    repo.git(&[
+        "merge",
+        "-q",
+        "-m",
+        "Merge pull request #8 from a/b\n\nTitle",
+        "side",
+    ]);
+    let merge = id(&repo, "HEAD");
+    edit(&repo, "d.py", "d = 1\n");
+    repo.git(&["revert", "--no-edit", "-m", "1", "HEAD~1"]);
+    reword(&repo, "Revert \"Title\"\n\nReverts a/b#8");
+    let head = classify(&repo);
+    is(&head, HeadKind::Revert, true);
+    assert_eq!(head.references.reverted, Some(merge));
+    assert_eq!(head.references.reverted_parent, Some(kept));
+}
+
+#[test]
+fn a_pick_is_known_by_author_and_date() {
+    let repo = forked();
+    repo.git(&["cherry-pick", "side"]);
+    let head = classify(&repo);
+    is(&head, HeadKind::CherryPick, true);
+    assert_eq!(head.references.picked, Some(id(&repo, "side")));
+    assert_eq!(head.references.picked_parent, Some(id(&repo, "side~1")));
+    // The one that was picked is no pick of its copy.
+    let side = classify_with(&repo, "side", &Hints::default());
+    is(&side, HeadKind::Commit, false);
+    // Who does not look does not find.
+    let repository = repo.open();
+    let revision = repository.head().unwrap();
+    let classifier = Classifier::new(&repository, revision.commit).unwrap();
+    let head = classifier.without_copies();
+    let head = head.classify(revision, &Hints::default()).unwrap();
+    is(&head, HeadKind::Commit, false);
+    // Another tree is no pick.
+    repo.write("src/b.py", "b = 3\n");
+    repo.git(&["commit", "-q", "-a", "--amend", "--no-edit"]);
+    is(&classify(&repo), HeadKind::Commit, false);
+}
+
+#[test]
+fn a_reworded_commit_is_no_pick() {
+    let repo = forked();
+    repo.git(&["branch", "before"]);
+    edit(&repo, "d.py", "d = 1\n");
+    repo.git(&["reset", "-q", "--hard", "before"]);
+    reword(&repo, "better words");
+    assert_eq!(id(&repo, "HEAD~1"), id(&repo, "before~1"));
+    is(&classify(&repo), HeadKind::Commit, false);
+}
+
+#[test]
+fn a_rebase_is_known_by_authors_and_dates_while_a_reflog_has_the_tip() {
+    for commits in [1, 2] {
+        let repo = forked();
+        repo.git(&["checkout", "-q", "side"]);
+        if commits == 2 {
+            edit(&repo, "src/deep/c.py", "c = 2\n");
+        }
+        let tip = id(&repo, "side");
+        repo.git(&["checkout", "-q", "main"]);
+        edit(&repo, "d.py", "d = 1\n");
+        repo.git(&["checkout", "-q", "side"]);
+        repo.git(&["rebase", "-q", "main"]);
+        let head = classify(&repo);
+        is(&head, HeadKind::Rebase, true);
+        assert_eq!(head.references.pre_rebase_tip, Some(tip));
+        assert_eq!(head.references.onto, Some(id(&repo, "main")));
+        // What a branch keeps was picked from there, as far as can be told.
+        repo.git(&["branch", "kept", &tip.to_string()]);
+        let head = classify(&repo);
+        is(&head, HeadKind::CherryPick, true);
+        assert_eq!(head.references.picked, Some(tip));
+        repo.git(&["branch", "-q", "-D", "kept"]);
+        // Another clone of the branch before the rebase still has it.
+        repo.git(&["reflog", "expire", "--expire=now", "--all"]);
+        is(&classify(&repo), HeadKind::Commit, false);
+        repo.git(&["update-ref", "refs/remotes/origin/side", &tip.to_string()]);
+        is(&classify(&repo), HeadKind::Rebase, true);
+    }
+}
+
+#[test]
+fn a_rebase_with_an_edit_on_the_way_is_no_proof() {
+    let repo = forked();
+    repo.git(&["checkout", "-q", "side"]);
+    edit(&repo, "src/deep/c.py", "c = 2\n");
+    let tip = id(&repo, "side");
+    repo.git(&["checkout", "-q", "main"]);
+    edit(&repo, "d.py", "d = 1\n");
+    repo.git(&["checkout", "-q", "side"]);
+    let edit_first = "test -e done || { touch done; echo b = 5 > src/b.py; \
+                      git commit -q -a --amend --no-edit; }";
+    repo.git(&["rebase", "-q", "--exec", edit_first, "main"]);
+    let head = classify(&repo);
+    // The last commit is the same change; the one before it is not.
+    is(&head, HeadKind::CherryPick, true);
+    assert_eq!(head.references.picked, Some(tip));
+    is(
+        &classify_with(&repo, "HEAD~1", &Hints::default()),
+        HeadKind::Commit,
+        false,
+    );
+}
+
 /// Names and bytes of the whole git directory, without time stamps.
 fn bytes(repo: &Repo) -> Vec<(std::path::PathBuf, Vec<u8>)> {
     let files = repo.git_directory().into_iter();

@@ -9,3 +9,4 @@ mod odd;
 mod random;
 mod spans;
 mod states;
+mod written;

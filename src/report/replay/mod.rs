@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::select::CauseKind;
+
 /// Raised when a key changes its meaning.
 const SCHEMA: u32 = 1;
 
@@ -52,6 +54,9 @@ pub struct ChosenJson {
     pub selected: usize,
     /// Of the tests that there are; 0 where there are none.
     pub share: f64,
+    /// How many of the selected tests each kind of cause makes run; each test
+    /// counts once.
+    pub causes: BTreeMap<&'static str, usize>,
     pub seconds: f64,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub misses: Vec<MissJson>,
@@ -78,6 +83,7 @@ pub struct TotalsJson {
 pub struct TotalJson {
     pub selected: usize,
     pub share: f64,
+    pub causes: BTreeMap<&'static str, usize>,
     pub seconds: f64,
     pub misses: usize,
 }
@@ -119,6 +125,9 @@ fn total<'r>(rows: impl Iterator<Item = &'r RevisionJson>, names: &[String]) -> 
                 total.selected += chosen.selected;
                 total.seconds += chosen.seconds;
                 total.misses += chosen.misses.len();
+                for (cause, count) in &chosen.causes {
+                    *total.causes.entry(cause).or_default() += count;
+                }
             }
         }
     }
@@ -126,6 +135,18 @@ fn total<'r>(rows: impl Iterator<Item = &'r RevisionJson>, names: &[String]) -> 
         total.share = share(total.selected, totals.tests);
     }
     totals
+}
+
+impl ReplayJson {
+    /// The strategy whose causes are shown, which is the first, and the causes
+    /// that it has anywhere.
+    fn causes(&self) -> Option<(&str, Vec<&'static str>)> {
+        let name = self.strategies.first()?;
+        let total = self.totals.strategies.get(name)?;
+        let words = CauseKind::ALL.iter().map(|kind| kind.word());
+        let occurring = words.filter(|word| total.causes.contains_key(word));
+        Some((name, occurring.collect()))
+    }
 }
 
 /// A part of a whole; 0 of nothing.
@@ -151,9 +172,19 @@ mod tests {
             all_because: None,
             selected,
             share: share(selected, tests),
+            causes: causes(selected),
             seconds: selected as f64 / 2.0,
             misses: Vec::new(),
         }
+    }
+
+    /// One body, and effects for all others.
+    fn causes(selected: usize) -> BTreeMap<&'static str, usize> {
+        let both = [
+            ("body", selected.min(1)),
+            ("effects", selected.saturating_sub(1)),
+        ];
+        both.into_iter().filter(|(_, count)| *count > 0).collect()
     }
 
     fn revision(
@@ -213,6 +244,11 @@ mod tests {
                                 100%            5.0%          20.0%
         automerges  2             20     10.0      1              4
                                 100%            5.0%          20.0%
+        why memo runs  tests  body  effects
+        aaaaaaaaaa         4     1        3
+        bbbbbbbbbb         1     1
+        all                5     2        3
+        merges             1     1
         memo: 2.5 of 15.0 seconds, 12.5 saved
         merge-history: 4.0 of 15.0 seconds, 11.0 saved
         dddddddddd has no results: the build failed
@@ -230,6 +266,10 @@ mod tests {
         assert!(page.contains("1 test was left out and ended differently"));
         // A bar for each strategy at each merge.
         assert_eq!(page.matches("of 10 tests").count(), 4);
+        // A part for each cause at each revision where it made a test run.
+        assert_eq!(page.matches("1 because of body").count(), 2);
+        assert_eq!(page.matches("3 because of effects").count(), 1);
+        assert_eq!(page.matches("<details").count(), 1);
         assert_eq!(page.matches("<svg").count(), page.matches("</svg>").count());
     }
 }

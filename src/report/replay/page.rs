@@ -6,9 +6,10 @@ use std::fmt::Write;
 use super::{ReplayJson, RevisionJson};
 
 /// Colours of lines and bars, told apart by people who do not see red or green
-/// as well (after Okabe and Ito).
-const COLOURS: [&str; 8] = [
+/// as well (after Okabe and Ito; the last ones after Tol).
+const COLOURS: [&str; 13] = [
     "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#999999",
+    "#882255", "#44aa99", "#ddcc77", "#332288", "#aa4499",
 ];
 const WIDTH: f64 = 960.0;
 const HEIGHT: f64 = 260.0;
@@ -62,6 +63,7 @@ impl ReplayJson {
             "Seconds, added up; dashed: everything",
             &self.times(&there),
         );
+        self.push_causes(&mut page, &there);
         page.push_str("<h2>Kinds over time</h2>\n");
         page.push_str(&kinds(&rows));
         page.push_str("<h2>Sums</h2>\n");
@@ -154,6 +156,72 @@ impl ReplayJson {
             plot.label(LEFT + at as f64 * step, short(row), rows.len());
         }
         plot.end()
+    }
+
+    /// A bar for each revision, piled up by cause, and the same as numbers.
+    fn push_causes(&self, page: &mut String, rows: &[&RevisionJson]) {
+        let Some((name, words)) = self.causes() else {
+            return;
+        };
+        let _ = writeln!(page, "<h2>Why {name} runs tests, by revision</h2>");
+        let chosen = |row: &RevisionJson| row.strategies.get(name).cloned().unwrap_or_default();
+        let most = rows.iter().map(|row| chosen(row).selected).max();
+        let title = format!("tests that {name} selects, by revision and cause");
+        let mut plot = Plot::new(&title, most.unwrap_or(0) as f64, "");
+        let step = plot.step(rows.len());
+        for (at, row) in rows.iter().enumerate() {
+            let causes = chosen(row).causes;
+            let left = LEFT + at as f64 * step;
+            let mut below = 0.0;
+            for (which, word) in words.iter().enumerate() {
+                let Some(count) = causes.get(word) else {
+                    continue;
+                };
+                let title = format!("{} {}: {count} because of {word}", short(row), row.kind);
+                plot.part(
+                    left,
+                    step * 0.85,
+                    below,
+                    *count as f64,
+                    colour(which),
+                    &title,
+                );
+                below += *count as f64;
+            }
+            plot.label(left, short(row), rows.len());
+        }
+        let _ = writeln!(page, "{}\n<p class=\"key\">", plot.end());
+        for (which, word) in words.iter().enumerate() {
+            let total = self.totals.strategies.get(name);
+            let total = total.and_then(|total| total.causes.get(word));
+            let _ = write!(
+                page,
+                "<span style=\"background:{}\"></span>{word} ({})",
+                colour(which),
+                total.unwrap_or(&0)
+            );
+        }
+        page.push_str("</p>\n<details><summary>As a table</summary><div class=\"wide\"><table>");
+        page.push_str("<tr><th scope=\"col\">revision</th><th scope=\"col\">selected</th>");
+        for word in &words {
+            let _ = write!(page, "<th scope=\"col\">{word}</th>");
+        }
+        page.push_str("</tr>\n");
+        for row in rows {
+            let chosen = chosen(row);
+            let _ = write!(
+                page,
+                "<tr><th scope=\"row\">{}</th><td>{}</td>",
+                short(row),
+                chosen.selected
+            );
+            for word in &words {
+                let count = chosen.causes.get(word).unwrap_or(&0);
+                let _ = write!(page, "<td>{count}</td>");
+            }
+            page.push_str("</tr>\n");
+        }
+        page.push_str("</table></div></details>\n");
     }
 
     fn sums(&self) -> String {
@@ -311,6 +379,19 @@ impl Plot {
             "<rect x=\"{left:.1}\" y=\"{:.1}\" width=\"{width:.2}\" height=\"{height:.1}\" \
              fill=\"{colour}\"><title>{}</title></rect>",
             HEIGHT - height,
+            escaped(title),
+        );
+    }
+
+    /// A part of a bar that stands on what is `below` it.
+    fn part(&mut self, left: f64, width: f64, below: f64, value: f64, colour: &str, title: &str) {
+        let (top, foot) = (self.y(below + value), self.y(below));
+        let _ = writeln!(
+            self.text,
+            "<rect x=\"{left:.1}\" y=\"{top:.1}\" width=\"{:.2}\" height=\"{:.2}\" \
+             fill=\"{colour}\"><title>{}</title></rect>",
+            width.max(1.0),
+            foot - top,
             escaped(title),
         );
     }

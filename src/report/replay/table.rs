@@ -41,7 +41,8 @@ impl ReplayJson {
                 rows.push(self.share_line(totals));
             }
         }
-        let mut text = aligned(&rows);
+        let mut text = aligned(&rows, 2);
+        self.tell_causes(&mut text);
         self.tell_savings(&mut text);
         self.tell_missing(&mut text);
         self.tell_fallbacks(&mut text);
@@ -82,6 +83,37 @@ impl ReplayJson {
         let shares = self.strategies.iter().map(|name| share(name) * 100.0);
         row.extend(shares.map(|share| format!("{share:.1}%")));
         row
+    }
+
+    /// Why the first strategy's tests run: a line for each revision at which
+    /// it selects some.
+    fn tell_causes(&self, text: &mut String) {
+        let Some((name, words)) = self.causes().filter(|(_, words)| !words.is_empty()) else {
+            return;
+        };
+        let line = |first: &str, selected: usize, causes: &BTreeMap<&'static str, usize>| {
+            let count = |word: &&'static str| causes.get(word).map(usize::to_string);
+            let counts = words.iter().map(|word| count(word).unwrap_or_default());
+            let first = [first.to_owned(), selected.to_string()];
+            first.into_iter().chain(counts).collect()
+        };
+        let heading = words.iter().map(|word| (*word).to_owned());
+        let first = [format!("why {name} runs"), "tests".to_owned()];
+        let mut rows: Vec<Vec<String>> = vec![first.into_iter().chain(heading).collect()];
+        for revision in self.revisions.iter().filter(|row| row.missing.is_none()) {
+            if let Some(chosen) = revision.strategies.get(name)
+                && chosen.selected > 0
+            {
+                let commit = revision.commit.get(..10).unwrap_or_default();
+                rows.push(line(commit, chosen.selected, &chosen.causes));
+            }
+        }
+        for (what, totals) in [("all", &self.totals), ("merges", &self.merges)] {
+            if let Some(total) = totals.strategies.get(name) {
+                rows.push(line(what, total.selected, &total.causes));
+            }
+        }
+        text.push_str(&aligned(&rows, 1));
     }
 
     fn tell_savings(&self, text: &mut String) {
@@ -163,8 +195,8 @@ fn gave_way(chosen: &ChosenJson) -> bool {
     !chosen.fallbacks.is_empty() && chosen.used != "commit"
 }
 
-/// Columns of equal width: the first two to the left, numbers to the right.
-fn aligned(rows: &[Vec<String>]) -> String {
+/// Columns of equal width: the first ones to the left, numbers to the right.
+fn aligned(rows: &[Vec<String>], to_the_left: usize) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |at: usize| {
         rows.iter()
@@ -177,9 +209,9 @@ fn aligned(rows: &[Vec<String>]) -> String {
     for row in rows {
         let cells = row.iter().zip(&widths).enumerate();
         let cells: Vec<String> = cells
-            .map(|(at, (cell, width))| match at {
-                0 | 1 => format!("{cell:<width$}"),
-                _ => format!("{cell:>width$}"),
+            .map(|(at, (cell, width))| match at < to_the_left {
+                true => format!("{cell:<width$}"),
+                false => format!("{cell:>width$}"),
             })
             .collect();
         text.push_str(cells.join("  ").trim_end());

@@ -2,7 +2,7 @@
 
 use crate::harness::*;
 
-cases!(globals, containers, at_import, lambdas);
+cases!(globals, containers, at_import, lambdas, proxies);
 
 /// Names of a module and attributes of a class that a test binds.
 fn globals() -> Case {
@@ -482,5 +482,62 @@ def test_none():
         "what filled the container",
         [replace("lib.py", "return x", "return x + 1")],
         ["test_lib.py::test_fill", "! test_lib.py::test_peek"],
+    )
+}
+
+/// A proxy that stands for nothing now: looking at it runs the program's code,
+/// which fails.
+fn proxies() -> Case {
+    Case::new(
+        r#"
+-- service.py --
+class Proxy:
+    def _value(self):
+        raise RuntimeError("outside of a request")
+
+    __class__ = property(_value)
+    __dict__ = property(_value)
+
+
+current = Proxy()
+
+
+def work():
+    return 1
+
+
+def other():
+    return 1
+-- test_service.py --
+import pytest
+import service
+
+
+@pytest.fixture(scope="session")
+def proxy():
+    return {"proxy": service.current}
+
+
+def test_with_a_proxy(proxy):
+    assert service.work() == 1
+
+
+def test_without():
+    assert service.other() == 1
+"#,
+    )
+    .edit(
+        "nothing that tests use",
+        [append("service.py", "\n\ndef unused():\n    return 1\n")],
+        [],
+    )
+    .edit(
+        "what one test runs",
+        [replace(
+            "service.py",
+            "other():\n    return 1",
+            "other():\n    return 2",
+        )],
+        ["! test_service.py::test_without"],
     )
 }

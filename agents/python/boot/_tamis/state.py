@@ -14,7 +14,7 @@ from collections import Counter, OrderedDict, defaultdict, deque
 
 from .agent import guard
 from .paths import OUTSIDE, PROJECT, SITE, HARNESS, site_entry
-from .watch import Watch
+from .watch import Watch, is_a
 
 _clock = time.perf_counter
 
@@ -95,10 +95,10 @@ class State:
     def _walk_global(self, module_name, path, name, value):
         if name[:2] == "__" and name[-2:] == "__":
             return
-        if isinstance(value, type):
+        if is_a(value, type):
             if getattr(value, "__module__", None) == module_name:
                 self._walk_class(path, name, value)
-        elif not isinstance(value, types.ModuleType):
+        elif not is_a(value, types.ModuleType):
             self._walk(value, ("name", path, name))
 
     def _walk_class(self, path, name, kind):
@@ -132,7 +132,7 @@ class State:
             # Programs may notice that an instance is kept alive.
             weak = not (
                 type(value) in _CONTAINERS
-                or isinstance(value, (type, types.ModuleType, types.CellType, bytearray))
+                or is_a(value, (type, types.ModuleType, types.CellType, bytearray))
             )
             index = self.native.watch_add(value, weak, deep)
             if index is not None:
@@ -156,24 +156,24 @@ class State:
         waiting = deque([(value, parent, 0)])
         while waiting:
             value, parent, depth = waiting.popleft()
-            if isinstance(value, _PLAIN) or depth > _DEPTH:
+            if is_a(value, _PLAIN) or depth > _DEPTH:
                 continue
             for part, holder in self._visit(value, parent, depth):
                 waiting.append((part, holder, depth + 1))
 
     def _visit(self, value, parent, depth):
         """Watch one value; what it holds, each with its holder."""
-        if isinstance(value, (staticmethod, classmethod)):
+        if is_a(value, (staticmethod, classmethod)):
             return [(value.__func__, parent)]
-        if isinstance(value, property):
+        if is_a(value, property):
             return [(part, parent) for part in (value.fget, value.fset) if part is not None]
-        if isinstance(value, types.FunctionType):
+        if is_a(value, types.FunctionType):
             return self._visit_function(value, parent, depth)
-        if isinstance(value, (types.ModuleType, type)):
+        if is_a(value, (types.ModuleType, type)):
             return ()
         if type(value) in (tuple, frozenset):
             return [(part, parent) for part in value] if len(value) <= _WIDTH else ()
-        if not isinstance(value, bytearray) and not self._is_watched(type(value)):
+        if not is_a(value, bytearray) and not self._is_watched(type(value)):
             return ()
         index = self._add(value, parent, depth)
         return () if index is None else [(part, index) for part in _held(value)]
@@ -372,22 +372,26 @@ def _nonlocal_names(file):
 
 def _held(value):
     """What a watched object holds."""
-    if isinstance(value, types.CellType):
+    if is_a(value, types.CellType):
         try:
             return [value.cell_contents]
         except ValueError:
             return []
     parts = []
-    held = getattr(value, "__dict__", None)
-    if isinstance(held, dict) and not isinstance(value, (type, types.ModuleType)):
+    try:
+        held = getattr(value, "__dict__", None)
+    except Exception:
+        # A proxy that stands for nothing now holds nothing.
+        held = None
+    if is_a(held, dict) and not is_a(value, (type, types.ModuleType)):
         parts.extend(list(held.values()))
-    if isinstance(value, dict):
+    if is_a(value, dict):
         if len(value) <= _WIDTH:
             # Marks of test functions say how tests run, not what they compute.
             for key, held in list(dict.items(value)):
                 if type(key) is not str or key != "pytestmark":
                     parts.append(held)
-    elif isinstance(value, (list, set, deque)) and len(value) <= _WIDTH:
+    elif is_a(value, (list, set, deque)) and len(value) <= _WIDTH:
         parts.extend(list(value))
     return parts
 

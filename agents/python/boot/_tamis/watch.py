@@ -17,6 +17,12 @@ identity = object.__hash__
 _PLAIN = (int, float, complex, str, bytes, bool, type(None))
 
 
+def is_a(value, kinds):
+    """`isinstance`, which asks a proxy for the class that it stands for: that
+    runs the program's code, and may fail."""
+    return issubclass(type(value), kinds)
+
+
 class Watch:
     """Shallow contents of objects, compared by identity."""
 
@@ -64,8 +70,9 @@ class Watch:
                 if state.keys is not None:
                     self._keys[index] = state.different_keys(items)
                 states[index] = _State(items, state.keys is not None)
-            except RuntimeError:
-                # Another thread is changing it at this very moment.
+            except Exception:
+                # Another thread is changing it at this very moment, or a proxy
+                # stands for nothing now.
                 pass
             changed.append(index)
         return changed
@@ -118,7 +125,7 @@ def _name(key):
 
 
 def _guard(value):
-    if isinstance(value, _PLAIN):
+    if is_a(value, _PLAIN):
         return value
     try:
         return weakref.ref(value)
@@ -128,15 +135,15 @@ def _guard(value):
 
 def _items(value):
     """`(keys, values)`: the shallow content; keys are `()` without names."""
-    if isinstance(value, dict):
+    if is_a(value, dict):
         content = value
-    elif isinstance(value, (types.ModuleType, type)):
+    elif is_a(value, (types.ModuleType, type)):
         content = value.__dict__
-    elif isinstance(value, (list, set, deque)):
+    elif is_a(value, (list, set, deque)):
         return (), list(value)
-    elif isinstance(value, bytearray):
+    elif is_a(value, bytearray):
         return (), [bytes(value)]
-    elif isinstance(value, types.CellType):
+    elif is_a(value, types.CellType):
         try:
             return (), [value.cell_contents]
         except ValueError:
@@ -156,11 +163,11 @@ def _items(value):
 
 
 def _state(value):
-    if isinstance(value, (list, set, deque, bytearray, types.CellType)):
+    if is_a(value, (list, set, deque, bytearray, types.CellType)):
         return _State(_items(value), False)
-    if isinstance(value, (dict, types.ModuleType)):
+    if is_a(value, (dict, types.ModuleType)):
         return _State(_items(value), True)
-    kind = value if isinstance(value, type) else type(value)
+    kind = value if is_a(value, type) else type(value)
     if not kind.__flags__ & 1 << 9:
         # No heap type: its state is in C.
         return None
