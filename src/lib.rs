@@ -14,4 +14,6 @@ pub mod report;
 pub mod run;
 pub mod runners;
 pub mod select;
+pub mod share;
 pub mod store;
+pub mod trust;

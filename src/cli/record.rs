@@ -110,6 +110,7 @@ fn run_and_record(
         },
     )?;
     let outcomes = shared::tell_session(&session, &decision, report);
+    shared::share(project, store, &session, report);
     if report.is_json() {
         let outcomes: BTreeMap<&String, &str> = outcomes
             .iter()

@@ -156,6 +156,7 @@ fn select_and_run(
         },
     )?;
     let outcomes = shared::tell_session(&session, &decision, report);
+    shared::share(project, store, &session, report);
     if report.is_json() {
         report.json(&json().with_outcomes(&outcomes).value()?)?;
     }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use bstr::ByteSlice;
 
+use super::exchange;
 use super::strategy::EventArgs;
 use crate::config::Config;
 use crate::error::{Error, Exit};
@@ -145,10 +146,23 @@ pub fn keep(
                 },
             )
         });
-    if let Err(error) = stored {
-        report.warning(format!(
+    match stored {
+        Ok(recorded) => {
+            if let Some(name) = &recorded.name {
+                exchange::share(project, store, name, report);
+            }
+        }
+        Err(error) => report.warning(format!(
             "the results cannot be stored for this state: {error:#}"
-        ));
+        )),
+    }
+}
+
+/// Shares what a session recorded, where that is configured.
+pub fn share(project: &Project, store: &FsStore, session: &Session, report: &Report) {
+    let recorded = session.recorded.as_ref().ok();
+    if let Some(name) = recorded.and_then(|recorded| recorded.name.as_ref()) {
+        exchange::share(project, store, name, report);
     }
 }
 
