@@ -78,14 +78,25 @@ pub type Result<T> = std::result::Result<T, RemoteError>;
 
 /// When a piece of work must be done.
 #[derive(Clone, Copy, Debug)]
-pub struct Deadline(Instant);
+pub struct Deadline {
+    until: Instant,
+    step: Duration,
+}
 
 impl Deadline {
-    /// No single step may take longer.
+    /// No single step may take longer, unless it is said otherwise.
     const STEP: Duration = Duration::from_secs(15);
 
     pub fn after(time: Duration) -> Deadline {
-        Deadline(Instant::now() + time)
+        Deadline {
+            until: Instant::now() + time,
+            step: Deadline::STEP,
+        }
+    }
+
+    /// The same with more time for a single step.
+    pub fn with_step(self, step: Duration) -> Deadline {
+        Deadline { step, ..self }
     }
 
     /// What is left for the next step.
@@ -93,10 +104,10 @@ impl Deadline {
     /// # Errors
     /// If nothing is left.
     pub fn step(&self) -> Result<Duration> {
-        let left = self.0.saturating_duration_since(Instant::now());
+        let left = self.until.saturating_duration_since(Instant::now());
         match left.is_zero() {
             true => Err(RemoteError::TooSlow),
-            false => Ok(left.min(Deadline::STEP)),
+            false => Ok(left.min(self.step)),
         }
     }
 }

@@ -27,6 +27,9 @@ const API: &str = "https://api.github.com";
 /// The file in an artifact.
 pub const PACK: &str = "tamis.pack";
 
+/// The file beside it that says how the artifact must be called.
+const NAME: &str = "artifact-name";
+
 /// One answer of the interface.
 const MAX_ANSWER: u64 = 12 << 20;
 
@@ -273,6 +276,8 @@ impl Remote for Artifacts {
     fn put(&self, pack: &Pack, _deadline: &Deadline) -> Result<()> {
         let local = |error: std::io::Error| RemoteError::NotSetUp(error.to_string());
         std::fs::create_dir_all(&self.upload).map_err(local)?;
+        // The upload step has to know under which name.
+        std::fs::write(self.upload.join(NAME), format!("{}\n", self.name)).map_err(local)?;
         let mut file = tempfile::NamedTempFile::new_in(&self.upload).map_err(local)?;
         std::io::Write::write_all(&mut file, &pack.encode()).map_err(local)?;
         let path = self.upload.join(PACK);

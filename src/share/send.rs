@@ -12,7 +12,10 @@ use crate::store::{FsStore, Name};
 use crate::trust::{SecretKey, Writer};
 
 /// All of the sending must be done by then.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(180);
+
+/// Large matrices go over slow lines.
+const STEP: Duration = Duration::from_secs(60);
 
 /// What came of sending.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,7 +74,8 @@ pub fn send(
         Ok(pack) => pack,
         Err(error) => return Sent::Failed(redact(&format!("{error:#}"))),
     };
-    match shared.remote.put(&pack, &Deadline::after(PATIENCE)) {
+    let deadline = Deadline::after(PATIENCE).with_step(STEP);
+    match shared.remote.put(&pack, &deadline) {
         Ok(()) => Sent::Stored,
         // A fork's runs have no right to write: that is as it should be.
         Err(RemoteError::Refused(_) | RemoteError::NotSetUp(_)) if shared.reader.fork => {
