@@ -70,11 +70,13 @@ pub fn fetch(config: &Config, report: &Report) -> Result<Exit, Error> {
     for words in exchange_words(&brought) {
         report.note(words);
     }
-    if brought.taken.is_empty() {
-        report.note(format!(
-            "{} has nothing new for this commit",
-            exchange.place()
-        ));
+    match (brought.asked, brought.taken.is_empty()) {
+        (false, _) => report.note("results of these very files are here: nothing to get"),
+        (true, true) => {
+            let place = exchange.place();
+            report.note(format!("{place} has nothing new for this commit"));
+        }
+        (true, false) => {}
     }
     Ok(Exit::DONE)
 }

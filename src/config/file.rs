@@ -460,7 +460,7 @@ mod tests {
           |   ^
         ");
         insta::assert_snapshot!(error("version: 1\nxyz: 1\n"), @r"
-        error: tamis.yml:2:1: unknown key `xyz`; the keys are version, suite, runner, command, python, root, store, strategy, many-new-tests, short-branches, always-run, run-all-when, lock-files, benign-state, env, keep
+        error: tamis.yml:2:1: unknown key `xyz`; the keys are version, suite, runner, command, python, root, store, shared-store, shared-label, trust, strategy, many-new-tests, short-branches, always-run, run-all-when, lock-files, benign-state, env, keep
         2 | xyz: 1
           | ^
         ");

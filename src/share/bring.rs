@@ -45,6 +45,9 @@ pub struct Brought {
     pub taken: Vec<Taken>,
     /// Why other results were not taken, each with how many.
     pub refused: BTreeMap<String, usize>,
+    /// Whether the store was asked: not if nothing in it could be better than
+    /// what is here.
+    pub asked: bool,
     /// Trouble: more tests run than had to.
     pub trouble: Option<String>,
 }
@@ -65,7 +68,10 @@ pub fn bring(
     wanted: &Wanted,
     is_ours: &dyn Fn(&Manifest) -> bool,
 ) -> Brought {
-    let mut brought = Brought::default();
+    let mut brought = Brought {
+        asked: true,
+        ..Brought::default()
+    };
     let deadline = Deadline::after(PATIENCE);
     let offers = match shared.remote.offers(wanted, &deadline) {
         Ok(offers) => offers,

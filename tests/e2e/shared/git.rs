@@ -61,7 +61,10 @@ fn a_fresh_machine_uses_what_main_recorded() {
         let before = project.git(&["for-each-ref"]);
         serves_a_fresh_machine(&mut project, |_| {});
         assert_eq!(held(&remote).len(), 2);
-        assert_eq!(project.git(&["for-each-ref"]).lines().count(), before.lines().count());
+        assert_eq!(
+            project.git(&["for-each-ref"]).lines().count(),
+            before.lines().count()
+        );
         nothing_tells_the_token(&[remote, project.root().join(".tamis")]);
     });
 }
@@ -95,6 +98,7 @@ fn over_http_with_a_password_in_the_url() {
         assert_eq!((run.code, run.outcomes.len()), (0, 2), "{}", run.stderr);
         assert!(run.told().contains("refused"), "{}", run.stderr);
         assert!(!run.stderr.contains(TOKEN), "{}", run.stderr);
+        forget(&mut project);
         let fetch = project.tamis(&["store", "fetch"]);
         assert_eq!(fetch.code(), 4, "{}", fetch.stderr);
         assert!(!fetch.stderr.contains(TOKEN), "{}", fetch.stderr);
@@ -124,7 +128,12 @@ fn a_pull_requests_results_are_its_own() {
             on_pull(&mut project, pr, from);
             forget(&mut project);
             let run = project.run();
-            assert_eq!(run.outcomes.len(), 1, "main's results count: {}", run.stderr);
+            assert_eq!(
+                run.outcomes.len(),
+                1,
+                "main's results count: {}",
+                run.stderr
+            );
             forget(&mut project);
             assert_eq!(left_out(&project).len(), 2, "its own results count");
             assert!(!project.root().join(".tamis/store").exists(), "kept apart");
@@ -152,7 +161,10 @@ fn trust_is_read_from_the_side_that_is_merged_into() {
         let mut project = project(python, "shared-store: git\n");
         let key = project.tamis(&["store", "key", "--json"]);
         let key: serde_json::Value = serde_json::from_str(&key.stdout).unwrap();
-        let (secret, public) = (key["secret"].as_str().unwrap(), key["public"].as_str().unwrap());
+        let (secret, public) = (
+            key["secret"].as_str().unwrap(),
+            key["public"].as_str().unwrap(),
+        );
         let signed = format!("version: 1\nshared-store: git\ntrust:\n  public-key: {public}\n");
         project.write("tamis.yml", &signed);
         project.commit("signed");
@@ -172,15 +184,29 @@ fn trust_is_read_from_the_side_that_is_merged_into() {
         project.git(&["update-ref", "-d", "refs/remotes/origin/main"]);
         let run = project.run();
         assert_eq!(run.code, 0);
-        assert!(run.told().contains("is not in this clone"), "{}", run.stderr);
+        assert!(
+            run.told().contains("is not in this clone"),
+            "{}",
+            run.stderr
+        );
         // Main signs: now it counts for all.
         project.git(&["reset", "--quiet", "--hard", "HEAD^"]);
-        project.git(&["fetch", "--quiet", "origin", "main:refs/remotes/origin/main"]);
+        project.git(&[
+            "fetch",
+            "--quiet",
+            "origin",
+            "main:refs/remotes/origin/main",
+        ]);
         on_main(&mut project);
         project.set_env("TAMIS_SIGNING_KEY", Some(secret));
         forget(&mut project);
         let run = project.run();
-        assert_eq!((run.outcomes.len(), run.told().as_str()), (2, ""), "{}", run.stderr);
+        assert_eq!(
+            (run.outcomes.len(), run.told().as_str()),
+            (2, ""),
+            "{}",
+            run.stderr
+        );
         project.set_env("TAMIS_SIGNING_KEY", None);
         for pr in [None, Some(5)] {
             forget(&mut project);
@@ -199,18 +225,32 @@ fn trouble_runs_more_and_fails_nothing() {
         let mut project = project(python, "shared-store: git\n");
         on_main(&mut project);
         // No remote at all; one that is not there; one that is no repository.
-        for url in [None, Some("/nowhere/remote.git"), Some("http://127.0.0.1:9/x.git")] {
+        for url in [
+            None,
+            Some("/nowhere/remote.git"),
+            Some("http://127.0.0.1:9/x.git"),
+        ] {
             if let Some(url) = url {
                 let _ = project.command("git", &["remote", "remove", "origin"], &project.root());
                 project.git(&["remote", "add", "origin", url]);
             }
             forget(&mut project);
             let run = project.run();
-            assert_eq!((run.code, run.outcomes.len()), (0, 2), "{url:?}: {}", run.stderr);
+            assert_eq!(
+                (run.code, run.outcomes.len()),
+                (0, 2),
+                "{url:?}: {}",
+                run.stderr
+            );
             let told = run.told();
             assert_eq!(told.matches("\"fallback\"").count(), 1, "{url:?}: {told}");
             let again = project.run();
-            assert_eq!(again.outcomes.len(), 0, "local results count: {}", again.stderr);
+            assert_eq!(
+                again.outcomes.len(),
+                0,
+                "local results count: {}",
+                again.stderr
+            );
         }
     });
 }
@@ -234,7 +274,10 @@ fn many_writers_lose_nothing_and_the_ref_stays_small() {
         let kept = held(&remote);
         // Three of the environment of the 64, and its own.
         assert_eq!(kept.len(), 4, "{kept:?}");
-        assert!(names[61..].iter().all(|name| kept.contains(name)), "{kept:?}");
+        assert!(
+            names[61..].iter().all(|name| kept.contains(name)),
+            "{kept:?}"
+        );
     });
 }
 

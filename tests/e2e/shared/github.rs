@@ -77,7 +77,8 @@ impl GitHub {
         });
         state["artifacts"].as_array_mut().unwrap().insert(0, row);
         state["zips"][id.to_string()] = zip.to_str().unwrap().into();
-        state["runs"][run["id"].to_string()] = run;
+        let id = run["id"].to_string();
+        state["runs"][id] = run;
         self.set(&state);
     }
 
@@ -117,10 +118,21 @@ fn a_fresh_machine_uses_what_main_recorded_with_four_requests() {
         assert_eq!(left_out(&project), ["test_b.py::test_b"]);
         let requests = github.requests();
         assert_eq!(requests.len(), 4, "{requests:?}");
-        let steps: Vec<_> = requests.iter().map(|line| line.split(' ').next().unwrap()).collect();
+        let steps: Vec<_> = requests
+            .iter()
+            .map(|line| line.split(' ').next().unwrap())
+            .collect();
         assert_eq!(steps, ["artifacts", "run", "zip", "blob"]);
-        assert!(requests[..3].iter().all(|line| line.ends_with("authorized")), "{requests:?}");
-        assert!(requests[3].ends_with("plain"), "no token for the other host: {requests:?}");
+        assert!(
+            requests[..3]
+                .iter()
+                .all(|line| line.ends_with("authorized")),
+            "{requests:?}"
+        );
+        assert!(
+            requests[3].ends_with("plain"),
+            "no token for the other host: {requests:?}"
+        );
         nothing_tells_the_token(&[project.root().join(".tamis"), github.folder.join("100.zip")]);
     });
 }
@@ -170,11 +182,19 @@ fn every_broken_answer_runs_more_and_fails_nothing() {
         github.upload(&project, run_of(&project, "push", "main", "o/r"));
         let mut modes = Vec::new();
         for step in ["artifacts", "run", "zip", "blob"] {
-            for what in ["401", "403", "404", "410", "429", "500", "loop", "null", "empty", "html"] {
+            for what in [
+                "401", "403", "404", "410", "429", "500", "loop", "null", "empty", "html",
+            ] {
                 modes.push(format!("{step}:{what}"));
             }
         }
-        let more = ["artifacts:large", "artifacts:slow", "blob:drip", "zip:file", "zip:nowhere"];
+        let more = [
+            "artifacts:large",
+            "artifacts:slow",
+            "blob:drip",
+            "zip:file",
+            "zip:nowhere",
+        ];
         modes.extend(more.map(str::to_owned));
         for mode in modes {
             github.mode(&mode);
@@ -197,7 +217,10 @@ fn every_broken_answer_runs_more_and_fails_nothing() {
         let name = rows[0]["name"].clone();
         rows.insert(0, Value::Null);
         rows.insert(0, json!({ "name": name, "id": null, "workflow_run": null }));
-        rows.insert(0, json!({ "name": name, "id": 7, "workflow_run": { "id": null } }));
+        rows.insert(
+            0,
+            json!({ "name": name, "id": 7, "workflow_run": { "id": null } }),
+        );
         let mut expired = rows[3].clone();
         expired["expired"] = true.into();
         rows.insert(0, expired);

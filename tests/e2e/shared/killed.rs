@@ -13,7 +13,17 @@ fn killed_at(project: &Project, call: usize, arguments: &[&str]) -> bool {
     let inject = format!("inject={CALLS}:signal=KILL:when={call}");
     let trace = format!("trace={CALLS}");
     let tamis = env!("CARGO_BIN_EXE_tamis");
-    let mut all = vec!["-f", "-qq", "-o", "/dev/null", "-e", &trace, "-e", &inject, tamis];
+    let mut all = vec![
+        "-f",
+        "-qq",
+        "-o",
+        "/dev/null",
+        "-e",
+        &trace,
+        "-e",
+        &inject,
+        tamis,
+    ];
     all.extend(arguments);
     let done = project.command("strace", &all, &project.root());
     done.code() != 0
@@ -24,7 +34,7 @@ fn killed_at(project: &Project, call: usize, arguments: &[&str]) -> bool {
 fn counts() -> impl Iterator<Item = usize> {
     let all = std::env::var_os("TAMIS_E2E_ALL").is_some();
     std::iter::successors(Some(1usize), move |count| {
-        Some(count + if all { 1 } else { 1 + count / 8 })
+        Some(count + if all { 1 } else { 1 + count / 4 })
     })
 }
 
@@ -37,7 +47,11 @@ fn no_file_is_refused(project: &Project, call: usize) {
 fn at_any_call_of_sending_and_fetching() {
     on_all_interpreters(Wanted::Newest, |python| {
         let mut project = project(python, "shared-store: git\n");
-        if !project.command("strace", &["-V"], &project.root()).status.success() {
+        if !project
+            .command("strace", &["-V"], &project.root())
+            .status
+            .success()
+        {
             skip("strace is not installed");
             return;
         }

@@ -106,11 +106,17 @@ fn nothing_tells_the_token(folders: &[PathBuf]) {
     let mut waiting = folders.to_vec();
     while let Some(path) = waiting.pop() {
         if path.is_dir() {
-            waiting.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+            waiting.extend(
+                fs::read_dir(&path)
+                    .unwrap()
+                    .map(|entry| entry.unwrap().path()),
+            );
             continue;
         }
         let bytes = fs::read(&path).unwrap();
-        let found = bytes.windows(TOKEN.len()).any(|text| text == TOKEN.as_bytes());
+        let found = bytes
+            .windows(TOKEN.len())
+            .any(|text| text == TOKEN.as_bytes());
         assert!(!found, "{}", path.display());
         read += 1;
     }
@@ -197,7 +203,10 @@ fn serves_a_fresh_machine(project: &mut Project, publish: impl Fn(&Project)) {
     assert!(why.stdout.contains("would be left out"), "{}", why.stdout);
     forget(project);
     let run = project.run();
-    assert_eq!(run.outcomes.keys().collect::<Vec<_>>(), ["test_a.py::test_a"]);
+    assert_eq!(
+        run.outcomes.keys().collect::<Vec<_>>(),
+        ["test_a.py::test_a"]
+    );
 }
 
 fn python_file(name: &str) -> PathBuf {

@@ -14,7 +14,13 @@ pub struct Server {
 }
 
 impl Server {
-    pub fn start(python: &Path, script: &str, before: &[&str], folder: &Path, after: &[&str]) -> Server {
+    pub fn start(
+        python: &Path,
+        script: &str,
+        before: &[&str],
+        folder: &Path,
+        after: &[&str],
+    ) -> Server {
         let port_file = folder.join(format!("{script}.port"));
         let _ = fs::remove_file(&port_file);
         let mut child = Command::new(python)
@@ -24,6 +30,7 @@ impl Server {
             .args(after)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
+            .stderr(fs::File::create(folder.join(format!("{script}.log"))).unwrap())
             .spawn()
             .unwrap();
         let started = Instant::now();
@@ -35,7 +42,8 @@ impl Server {
                 return Server { child, port };
             }
             if let Some(status) = child.try_wait().unwrap() {
-                panic!("{script} ended: {status}");
+                let log = fs::read_to_string(folder.join(format!("{script}.log")));
+                panic!("{script} ended: {status}\n{}", log.unwrap_or_default());
             }
             assert!(started.elapsed() < Duration::from_secs(120), "{script}");
             std::thread::sleep(Duration::from_millis(20));
@@ -58,7 +66,10 @@ impl Drop for Server {
 pub fn python_with_moto(python: &Path) -> Result<PathBuf, String> {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("../python");
     fs::create_dir_all(&target).map_err(|e| e.to_string())?;
-    let venv = target.canonicalize().map_err(|e| e.to_string())?.join("servers");
+    let venv = target
+        .canonicalize()
+        .map_err(|e| e.to_string())?
+        .join("servers");
     let lock = fs::File::create(target.join("servers.lock")).map_err(|e| e.to_string())?;
     lock.lock().map_err(|e| e.to_string())?;
     let wanted = python_file("requirements.txt");
@@ -70,14 +81,24 @@ pub fn python_with_moto(python: &Path) -> Result<PathBuf, String> {
     }
     let _ = fs::remove_dir_all(&venv);
     let run = |command: &mut Command| {
-        let done = command.stdin(Stdio::null()).output().map_err(|e| e.to_string())?;
+        let done = command
+            .stdin(Stdio::null())
+            .output()
+            .map_err(|e| e.to_string())?;
         match done.status.success() {
             true => Ok(()),
             false => Err(String::from_utf8_lossy(&done.stderr).into_owned()),
         }
     };
     run(Command::new(python).args(["-m", "venv"]).arg(&venv))?;
-    let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r"];
+    let install = [
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        "-r",
+    ];
     run(Command::new(&executable).args(install).arg(&wanted))?;
     fs::write(&stamp_file, stamp).map_err(|e| e.to_string())?;
     Ok(executable)
