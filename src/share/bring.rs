@@ -7,7 +7,7 @@ use super::error::{Deadline, RemoteError};
 use super::manifest::{Manifest, Pack};
 use super::{Offer, Shared, redact, tag};
 use crate::store::{FsStore, Name};
-use crate::trust::{Standing, judge};
+use crate::trust::{Policy, Signed, Standing, Writer, judge};
 
 /// All of the fetching must be done by then.
 const PATIENCE: Duration = Duration::from_secs(25);
@@ -141,14 +141,7 @@ fn take(
     if let Some(attested) = &attested
         && offer.manifest.is_none()
     {
-        // Whoever is not trusted need not be read.
-        let signed = crate::trust::Signed::Not;
-        let policy = crate::trust::Policy {
-            needs_signature: false,
-            ..shared.policy.clone()
-        };
-        judge(&policy, &shared.reader, attested, Some(attested), signed)
-            .map_err(|distrust| Why::Looked(distrust.to_string()))?;
+        may_count(shared, attested).map_err(Why::Looked)?;
     }
     let bytes = shared.remote.get(offer, deadline).map_err(Why::Store)?;
     let pack = Pack::decode(&bytes).map_err(|refusal| Why::Looked(refusal.to_string()))?;
@@ -189,12 +182,30 @@ fn is_hopeless(shared: &Shared, offer: &Offer) -> bool {
     })
 }
 
+/// Whoever cannot be trusted need not be read. Of a pull request the store knows
+/// only where its code comes from; its number stands in the file.
+fn may_count(shared: &Shared, attested: &Writer) -> Result<(), String> {
+    if attested.is_proposed() {
+        return match attested.head == shared.reader.head {
+            true => Ok(()),
+            false => Err("a pull request wrote it".to_owned()),
+        };
+    }
+    let policy = Policy {
+        needs_signature: false,
+        ..shared.policy.clone()
+    };
+    judge(&policy, &shared.reader, attested, None, Signed::Not)
+        .map(drop)
+        .map_err(|distrust| distrust.to_string())
+}
+
 const OTHER: &str = "it belongs to another repository, suite or environment";
 
 fn standing(
     shared: &Shared,
     manifest: &Manifest,
-    attested: Option<&crate::trust::Writer>,
+    attested: Option<&Writer>,
 ) -> Result<Standing, String> {
     let signed = manifest.signed(shared.public_key.as_ref());
     judge(

@@ -6,9 +6,11 @@ mod bring;
 mod error;
 mod git;
 mod github;
+mod gitlab;
 mod here;
 mod manifest;
 mod object;
+mod pointer;
 mod process;
 mod secrets;
 mod send;
@@ -103,6 +105,8 @@ pub enum Address {
     Git(String),
     /// The artifacts of a repository's workflows; `None`: the one at hand.
     Github(Option<String>),
+    /// The packages of the GitLab project whose job this is.
+    Gitlab,
     /// `s3://bucket/prefix`, `gs://…`, `az://…`.
     Object(String),
 }
@@ -124,6 +128,7 @@ impl FromStr for Address {
             ("git", Some(remote)) if !remote.is_empty() && !remote.starts_with('-') => {
                 Ok(Address::Git(remote.to_owned()))
             }
+            ("gitlab", None) => Ok(Address::Gitlab),
             ("github", None) => Ok(Address::Github(None)),
             ("github", Some(name)) if is_repository(name) => {
                 Ok(Address::Github(Some(name.to_owned())))
@@ -132,7 +137,7 @@ impl FromStr for Address {
                 Ok(Address::Object(text.trim_end_matches('/').to_owned()))
             }
             _ => Err(format!(
-                "unknown shared store `{}`, expected git, git:REMOTE, github, github:OWNER/NAME, \
+                "unknown shared store `{}`, expected git, git:REMOTE, github, github:OWNER/NAME, gitlab, \
                  s3://BUCKET/PREFIX, gs://BUCKET/PREFIX or az://CONTAINER/PREFIX",
                 redact(text)
             )),
@@ -158,6 +163,7 @@ impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Address::Git(remote) => write!(f, "git:{}", redact(remote)),
+            Address::Gitlab => f.write_str("gitlab"),
             Address::Github(None) => f.write_str("github"),
             Address::Github(Some(name)) => write!(f, "github:{name}"),
             Address::Object(url) => f.write_str(url),
@@ -202,6 +208,7 @@ pub fn open(address: &Address, site: Site, reader: &Writer) -> Result<Box<dyn Re
             let here = (!reader.repository.is_empty()).then(|| reader.repository.clone());
             Box::new(github::Artifacts::open(name.clone().or(here), site)?)
         }
+        Address::Gitlab => Box::new(gitlab::Packages::open(&site)?),
         Address::Object(url) => Box::new(object::Bucket::open(url, &site)?),
     })
 }

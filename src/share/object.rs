@@ -10,8 +10,9 @@ use tokio::runtime::Runtime;
 
 use super::error::{Deadline, RemoteError, Result};
 use super::manifest::{MAX_MANIFEST, MAX_MATRIX, Manifest, Pack};
+use super::pointer::Pointer;
 use super::web::{chain, runtime, within};
-use super::{Hint, Offer, Remote, Site, Wanted, redact, tag};
+use super::{Offer, Remote, Site, Wanted, redact};
 use crate::trust::Writer;
 
 /// So many pointers are looked at, the newest.
@@ -23,72 +24,6 @@ pub struct Bucket {
     url: String,
     /// Everything of this suite lies below.
     folder: Path,
-}
-
-/// What the name of a pointer says.
-struct Pointer {
-    created: u64,
-    commit: String,
-    tree: String,
-    matrix: String,
-    environment: String,
-    /// The pull request that it is about.
-    pr: Option<u64>,
-}
-
-impl Pointer {
-    fn of(manifest: &Manifest) -> Pointer {
-        Pointer {
-            created: manifest.created,
-            commit: manifest.commit.clone(),
-            tree: manifest.tree.clone(),
-            matrix: manifest.matrix.clone(),
-            environment: tag(&manifest.key.environment),
-            pr: manifest.writer.pr,
-        }
-    }
-
-    /// Listings are in the order of names: the newest comes first.
-    fn name(&self) -> String {
-        let age = u64::MAX - self.created;
-        let for_whom = self
-            .pr
-            .map_or_else(|| "all".to_owned(), |pr| format!("pr{pr}"));
-        [
-            &format!("{age:016x}"),
-            &self.commit,
-            &self.tree,
-            &self.matrix,
-            &self.environment,
-            &for_whom,
-        ]
-        .map(String::as_str)
-        .join("-")
-    }
-
-    fn parse(name: &str) -> Option<Pointer> {
-        let mut parts = name.split('-');
-        let age = u64::from_str_radix(parts.next()?, 16).ok()?;
-        let mut digits = || {
-            let part = parts.next()?;
-            let hex = part.bytes().all(|byte| byte.is_ascii_hexdigit());
-            (hex && part.len() >= 40).then(|| part.to_owned())
-        };
-        let (commit, tree, matrix) = (digits()?, digits()?, digits()?);
-        let environment = parts.next()?.to_owned();
-        let pr = match parts.next()? {
-            "all" => None,
-            pr => Some(pr.strip_prefix("pr")?.parse().ok()?),
-        };
-        parts.next().is_none().then_some(Pointer {
-            created: u64::MAX - age,
-            commit,
-            tree,
-            matrix,
-            environment,
-            pr,
-        })
-    }
 }
 
 impl Bucket {
@@ -163,18 +98,7 @@ impl Remote for Bucket {
                 let Some(pointer) = Pointer::parse(name) else {
                     continue;
                 };
-                offers.push(Offer {
-                    id: name.to_owned(),
-                    commit: pointer.commit,
-                    tree: Some(pointer.tree),
-                    created: pointer.created,
-                    manifest: None,
-                    environment: Some(pointer.environment),
-                    hint: Hint {
-                        pr: pointer.pr,
-                        ..Hint::default()
-                    },
-                });
+                offers.push(pointer.offer());
             }
             Ok(offers)
         };
@@ -231,29 +155,5 @@ fn trouble(error: &object_store::Error) -> RemoteError {
         | Error::NotImplemented { .. }
         | Error::UnknownConfigurationKey { .. } => RemoteError::NotSetUp(told),
         _ => RemoteError::Unreachable(told),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_of_pointers_are_read_back_and_sort_the_newest_first() {
-        let pointer = |created: u64| Pointer {
-            created,
-            commit: "a".repeat(40),
-            tree: "b".repeat(40),
-            matrix: "c".repeat(64),
-            environment: tag("here"),
-            pr: created.is_multiple_of(2).then_some(5),
-        };
-        assert!(pointer(9).name() < pointer(8).name());
-        let read = Pointer::parse(&pointer(9).name()).unwrap();
-        assert_eq!((read.created, read.pr), (9, None));
-        assert_eq!(Pointer::parse(&pointer(8).name()).unwrap().pr, Some(5));
-        for name in ["", "zz-a-b-c", "0-1-2-3", "../../etc/passwd"] {
-            assert!(Pointer::parse(name).is_none(), "{name}");
-        }
     }
 }

@@ -320,6 +320,7 @@ fn addresses_are_read_back_and_others_refused() {
         "git:https://example.org/x.git",
         "github",
         "github:o/r",
+        "gitlab",
         "s3://bucket/a/b",
         "gs://bucket",
         "az://container/x",

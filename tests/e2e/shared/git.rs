@@ -59,7 +59,7 @@ fn a_fresh_machine_uses_what_main_recorded() {
         let mut project = project(python, "shared-store: git\n");
         let remote = add_origin(&project);
         let before = project.git(&["for-each-ref"]);
-        serves_a_fresh_machine(&mut project, |_| {});
+        serves_a_fresh_machine(&mut project, on_main, |_| {});
         assert_eq!(held(&remote).len(), 2);
         assert_eq!(
             project.git(&["for-each-ref"]).lines().count(),
@@ -86,7 +86,7 @@ fn over_http_with_a_password_in_the_url() {
         let port = server.port;
         let url = format!("http://{login}@127.0.0.1:{port}/remote.git");
         project.git(&["remote", "set-url", "origin", &url]);
-        serves_a_fresh_machine(&mut project, |_| {});
+        serves_a_fresh_machine(&mut project, on_main, |_| {});
         assert_eq!(held(&remote).len(), 2);
         nothing_tells_the_token(&[remote, project.root().join(".tamis")]);
 

@@ -110,7 +110,7 @@ fn a_fresh_machine_uses_what_main_recorded_with_four_requests() {
         let github = GitHub::start(python, &mut project);
         on_main(&mut project);
         // Nothing is there yet: everything runs, and nobody is warned.
-        serves_a_fresh_machine(&mut project, |project| {
+        serves_a_fresh_machine(&mut project, on_main, |project| {
             github.upload(project, run_of(project, "push", "main", "o/r"));
         });
         github.requests();
@@ -169,6 +169,42 @@ fn who_wrote_is_what_github_says() {
         github.upload(&project, run_of(&project, "push", "main", "o/r"));
         forget(&mut project);
         assert_eq!(left_out(&project).len(), 2, "the true one counts");
+    });
+}
+
+#[test]
+fn a_pull_requests_results_are_its_own() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut project = project(python, "shared-store: github\n");
+        project.git(&["update-ref", "refs/remotes/origin/main", "HEAD"]);
+        let github = GitHub::start(python, &mut project);
+        for (pr, from) in [(5, "o/r"), (6, "evil/r")] {
+            on_pull(&mut project, pr, from);
+            forget(&mut project);
+            let run = project.run();
+            assert_eq!(
+                (run.outcomes.len(), run.told().as_str()),
+                (2, ""),
+                "{}",
+                run.stderr
+            );
+            github.upload(&project, run_of(&project, "pull_request", "topic", from));
+            forget(&mut project);
+            assert_eq!(left_out(&project).len(), 2, "its own");
+        }
+        on_pull(&mut project, 7, "o/r");
+        forget(&mut project);
+        assert_eq!(
+            left_out(&project).len(),
+            0,
+            "another one from the same branch"
+        );
+        on_pull(&mut project, 6, "other/r");
+        forget(&mut project);
+        assert_eq!(left_out(&project).len(), 0, "another repository");
+        on_main(&mut project);
+        forget(&mut project);
+        assert_eq!(left_out(&project).len(), 0, "main");
     });
 }
 

@@ -4,6 +4,7 @@
 
 mod git;
 mod github;
+mod gitlab;
 mod killed;
 mod object;
 mod server;
@@ -187,8 +188,12 @@ fn push_at_once(project: &Project, names: &[String]) {
 }
 
 /// Recorded on main, used by a machine that has nothing.
-fn serves_a_fresh_machine(project: &mut Project, publish: impl Fn(&Project)) {
-    on_main(project);
+fn serves_a_fresh_machine(
+    project: &mut Project,
+    enter: fn(&mut Project),
+    publish: impl Fn(&Project),
+) {
+    enter(project);
     let run = project.run();
     assert_eq!((run.code, run.outcomes.len()), (0, 2), "{}", run.stderr);
     assert_eq!(run.told(), "", "sharing went well");

@@ -78,7 +78,7 @@ fn a_fresh_machine_uses_what_main_recorded() {
         let Some(bucket) = Bucket::start(python, &mut project) else {
             return;
         };
-        serves_a_fresh_machine(&mut project, |_| {});
+        serves_a_fresh_machine(&mut project, on_main, |_| {});
         assert_eq!(bucket.held(&project).len(), 2);
         nothing_tells_the_token(&[project.root().join(".tamis")]);
 
