@@ -71,7 +71,7 @@ pub fn fetch(config: &Config, report: &Report) -> Result<Exit, Error> {
         report.note(words);
     }
     match (brought.asked, brought.taken.is_empty()) {
-        (false, _) => report.note("results of these very files are here: nothing to get"),
+        (false, _) => report.note("results of this commit are here: nothing to get"),
         (true, true) => {
             let place = exchange.place();
             report.note(format!("{place} has nothing new for this commit"));

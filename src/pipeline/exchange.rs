@@ -321,7 +321,12 @@ pub(super) fn consult(
                 told.0
                     .push(format!("the shared store ({place}): {trouble}"));
             }
-            told.1.extend(words(&brought));
+            // Where nothing else is known, people should hear why all runs.
+            let is_needed = brought.taken.is_empty() && store.headers().0.is_empty();
+            match is_needed {
+                true => told.0.extend(words(&brought)),
+                false => told.1.extend(words(&brought)),
+            }
         }
         Err(error) => {
             let error = share::redact(&format!("{error:#}"));
@@ -339,7 +344,11 @@ pub fn words(brought: &Brought) -> Vec<String> {
         words.push(format!("shared results of {commit} taken: {}", taken.name));
     }
     for (why, count) in &brought.refused {
-        words.push(format!("{count} shared results not used: {why}"));
+        let results = match count {
+            1 => "a shared result is".to_owned(),
+            _ => format!("{count} shared results are"),
+        };
+        words.push(format!("{results} not used: {why}"));
     }
     words
 }
