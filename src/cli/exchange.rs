@@ -54,7 +54,7 @@ fn open(config: &Config) -> Result<(Project, Exchange), Error> {
 pub fn fetch(config: &Config, report: &Report) -> Result<Exit, Error> {
     let (project, exchange) = open(config)?;
     let view = project.repository.work_view()?;
-    let brought = exchange.fetch(&project, &project.store(), &view, None, true)?;
+    let brought = exchange.fetch(&project, &project.store(), &view)?;
     if let Some(trouble) = &brought.trouble {
         return Err(Error::store(format!("{}: {trouble}", exchange.place())));
     }

@@ -2,7 +2,7 @@
 //! trusted there, and which of its results are wanted.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Result;
@@ -102,23 +102,14 @@ impl Exchange {
     ///
     /// # Errors
     /// If the history cannot be read; trouble with the store is in the answer.
-    pub fn fetch(
-        &self,
-        project: &Project,
-        store: &FsStore,
-        view: &View,
-        environment: Option<String>,
-        again: bool,
-    ) -> Result<Brought> {
-        let Some(wanted) = wanted(project, store, view, environment)? else {
-            return Ok(Brought::default());
-        };
-        let asked = project.state().join("cache").join("shared-asked");
-        let question = format!("{}\n{}\n", self.place(), wanted.commits.join("\n"));
-        let question = blake3::hash(question.as_bytes()).to_hex().to_string();
-        if !again && self.shared.reader.is_local() && was_asked(&asked, &question) {
-            return Ok(Brought::default());
-        }
+    pub fn fetch(&self, project: &Project, store: &FsStore, view: &View) -> Result<Brought> {
+        Ok(match wanted(project, store, view, None)? {
+            Some(wanted) => self.bring(project, store, &wanted),
+            None => Brought::default(),
+        })
+    }
+
+    fn bring(&self, project: &Project, store: &FsStore, wanted: &Wanted) -> Brought {
         let is_ours = |manifest: &Manifest| {
             project.owns(&manifest.key)
                 && wanted
@@ -126,12 +117,7 @@ impl Exchange {
                     .as_ref()
                     .is_none_or(|environment| manifest.key.environment == *environment)
         };
-        let brought = bring(&self.shared, store, &wanted, &is_ours);
-        if brought.trouble.is_none() {
-            // Without it the next command asks again.
-            let _ = std::fs::write(&asked, &question);
-        }
-        Ok(brought)
+        bring(&self.shared, store, wanted, &is_ours)
     }
 
     /// Shares one matrix. `asked`: by hand, not after a run.
@@ -148,13 +134,36 @@ impl Exchange {
     }
 }
 
-fn was_asked(file: &Path, question: &str) -> bool {
-    let age = std::fs::metadata(file)
-        .and_then(|meta| meta.modified())
-        .ok()
-        .and_then(|written| written.elapsed().ok());
-    age.is_some_and(|age| age < ASKED)
-        && std::fs::read_to_string(file).is_ok_and(|known| known == question)
+/// What was asked last, on a machine that is no CI.
+struct Asked {
+    file: PathBuf,
+    question: String,
+}
+
+impl Asked {
+    fn of(project: &Project, wanted: &Wanted) -> Asked {
+        let config = &project.config;
+        let settings = (&config.shared_store.value, &config.trust.value);
+        let question = format!("{settings:?}\n{}\n{wanted:?}", project.suite);
+        Asked {
+            file: project.state().join("cache").join("shared-asked"),
+            question: blake3::hash(question.as_bytes()).to_hex().to_string(),
+        }
+    }
+
+    fn is_recent(&self) -> bool {
+        let age = std::fs::metadata(&self.file)
+            .and_then(|meta| meta.modified())
+            .ok()
+            .and_then(|written| written.elapsed().ok());
+        age.is_some_and(|age| age < ASKED)
+            && std::fs::read_to_string(&self.file).is_ok_and(|known| known == self.question)
+    }
+
+    /// Without it the next command asks again.
+    fn keep(&self) {
+        let _ = std::fs::write(&self.file, &self.question);
+    }
 }
 
 /// What the results of others are wanted for; `None` if there are local ones
@@ -293,6 +302,34 @@ fn policy(trust: &Trust, reader: &Writer) -> Result<Policy> {
     })
 }
 
+/// What the shared store has for `view`, and its name; `None` if it need not be
+/// asked. Nothing is opened for it, and no interpreter started, before that.
+fn ask(
+    project: &Project,
+    store: &FsStore,
+    view: &View,
+    environment: impl FnOnce() -> Option<String>,
+) -> Result<Option<(String, Brought)>> {
+    if wanted(project, store, view, None)?.is_none() {
+        return Ok(None);
+    }
+    let Some(wanted) = wanted(project, store, view, environment())? else {
+        return Ok(None);
+    };
+    let asked = Asked::of(project, &wanted);
+    if project.reader.is_local() && asked.is_recent() {
+        return Ok(None);
+    }
+    let Some(exchange) = Exchange::open(project)? else {
+        return Ok(None);
+    };
+    let brought = exchange.bring(project, store, &wanted);
+    if brought.trouble.is_none() {
+        asked.keep();
+    }
+    Ok(Some((exchange.place(), brought)))
+}
+
 /// Looks into the shared store before a selection. Answers what people should
 /// hear, and what only the curious should.
 pub(super) fn consult(
@@ -303,17 +340,10 @@ pub(super) fn consult(
     environment: impl FnOnce() -> Option<String>,
 ) -> (Vec<String>, Vec<String>) {
     let mut told = (Vec::new(), Vec::new());
-    if strategy == Strategy::All {
+    if strategy == Strategy::All || project.config.shared_store.value.is_none() {
         return told;
     }
-    let fetched = Exchange::open(project).and_then(|exchange| {
-        let Some(exchange) = exchange else {
-            return Ok(None);
-        };
-        let place = exchange.place();
-        let brought = exchange.fetch(project, store, view, environment(), false)?;
-        Ok(Some((place, brought)))
-    });
+    let fetched = ask(project, store, view, environment);
     match fetched {
         Ok(None) => {}
         Ok(Some((place, brought))) => {
