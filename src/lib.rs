@@ -15,4 +15,6 @@ pub mod report;
 pub mod run;
 pub mod runners;
 pub mod select;
+pub mod share;
 pub mod store;
+pub mod trust;

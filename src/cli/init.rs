@@ -114,6 +114,11 @@ fn template(findings: &Findings) -> String {
          \n\
          # Where results are kept, and how many `tamis store gc` leaves.\n\
          #: store: .tamis/store\n\
+         # Where they are shared with CI and with others, and whom to trust there.\n\
+         #: shared-store: git:origin\n\
+         #: shared-label: py312\n\
+         #: trust:\n\
+         #:   refs: [main, \"release/*\"]\n\
          #: keep: 50\n\
          \n\
          # auto, memo, commit, all, or one of docs/theory.md, and for `thesis` what\n\

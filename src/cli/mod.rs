@@ -4,6 +4,7 @@
 pub mod classify;
 pub mod completions;
 pub mod doctor;
+mod exchange;
 pub mod init;
 pub mod record;
 pub mod replay;

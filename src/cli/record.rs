@@ -114,6 +114,7 @@ fn run_and_record(
     )?;
     let status = session.ended.status();
     let recorded = shared::tell_session(session, &decision, report);
+    shared::share(project, store, &recorded, report);
     if report.is_json() {
         let outcomes: BTreeMap<&String, &str> = recorded
             .outcomes

@@ -182,6 +182,7 @@ fn select_and_run(
     )?;
     let status = session.ended.status();
     let recorded = shared::tell_session(session, &decision, report);
+    shared::share(project, store, &recorded, report);
     if report.is_json() {
         let json = json().with_outcomes(&recorded.outcomes);
         report.json(&json.with_audit(&recorded.audit).value()?)?;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use bstr::ByteSlice;
 
+use super::exchange;
 use super::strategy::EventArgs;
 use crate::ci::{CiContext, Provider};
 use crate::config::Config;
@@ -174,10 +175,22 @@ pub fn keep(
                 },
             )
         });
-    if let Err(error) = stored {
-        report.warning(format!(
+    match stored {
+        Ok(recorded) => {
+            if let Some(name) = &recorded.name {
+                exchange::share(project, store, name, report);
+            }
+        }
+        Err(error) => report.warning(format!(
             "the results cannot be stored for this state: {error:#}"
-        ));
+        )),
+    }
+}
+
+/// Shares what a session recorded, where that is configured.
+pub fn share(project: &Project, store: &FsStore, recorded: &Recorded, report: &Report) {
+    if let Some(name) = &recorded.name {
+        exchange::share(project, store, name, report);
     }
 }
 

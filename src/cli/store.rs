@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-use super::Globals;
+use super::{Globals, exchange};
 use crate::config::{Config, Count, Overrides, Setting, nearest};
 use crate::error::{Error, Exit, Explain, Kind};
 use crate::history::Repository;
@@ -20,7 +20,8 @@ use crate::store::{FsStore, GcPolicy, Name, Trouble, Verdict};
 #[command(after_help = "Examples:\n  \
     tamis store ls\n  \
     tamis store show HEAD\n  \
-    tamis store gc --keep 20 --dry-run")]
+    tamis store gc --keep 20 --dry-run\n  \
+    tamis store fetch               get what a shared store has for this commit")]
 pub struct StoreArgs {
     #[command(subcommand)]
     command: StoreCommand,
@@ -34,6 +35,31 @@ enum StoreCommand {
     /// Read every stored file in full; the status is 1 if one is damaged
     Verify,
     Gc(GcArgs),
+    /// Get results from the shared store that are of use here
+    Fetch,
+    Push(PushArgs),
+    Pack(PackArgs),
+    /// Make a pair of keys for signing what is shared
+    Key,
+}
+
+/// Share one stored matrix with others
+#[derive(Args, Debug)]
+struct PushArgs {
+    /// A matrix as `ls` names it, or a revision
+    #[arg(value_name = "MATRIX", default_value = "HEAD")]
+    matrix: String,
+}
+
+/// Write one stored matrix as a file that a CI step can upload
+#[derive(Args, Debug)]
+struct PackArgs {
+    /// Where to write tamis.pack
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+    /// A matrix as `ls` names it, or a revision
+    #[arg(value_name = "MATRIX", default_value = "HEAD")]
+    matrix: String,
 }
 
 /// Show one stored matrix
@@ -84,6 +110,16 @@ pub enum StoreAction {
         max_bytes: Option<u64>,
         dry_run: bool,
     },
+    Fetch,
+    Push {
+        matrix: String,
+    },
+    Pack {
+        /// Absolute.
+        folder: PathBuf,
+        matrix: String,
+    },
+    Key,
 }
 
 impl StoreArgs {
@@ -108,6 +144,15 @@ impl StoreArgs {
                 max_bytes: args.max_bytes,
                 dry_run: args.dry_run,
             },
+            StoreCommand::Fetch => StoreAction::Fetch,
+            StoreCommand::Push(args) => StoreAction::Push {
+                matrix: args.matrix.clone(),
+            },
+            StoreCommand::Pack(args) => StoreAction::Pack {
+                folder: globals.folder.join(&args.folder),
+                matrix: args.matrix.clone(),
+            },
+            StoreCommand::Key => StoreAction::Key,
         };
         Ok(StoreRequest { config, action })
     }
@@ -157,6 +202,16 @@ pub fn run(args: &StoreArgs, globals: &Globals, report: &Report) -> Result<Exit,
             };
             collect(&store, &policy, report)
         }
+        StoreAction::Fetch => exchange::fetch(&request.config, report),
+        StoreAction::Push { matrix } => {
+            let find = |store: &FsStore| find(&request.config, store, matrix);
+            exchange::push(&request.config, find, report)
+        }
+        StoreAction::Pack { folder, matrix } => {
+            let find = |store: &FsStore| find(&request.config, store, matrix);
+            exchange::pack(&request.config, folder, find, report)
+        }
+        StoreAction::Key => exchange::key(report),
     }
 }
 
@@ -436,6 +491,12 @@ mod tests {
         };
         assert_eq!(action(&["ls"]), "List");
         assert_eq!(action(&["verify"]), "Verify");
+        assert_eq!(action(&["fetch"]), "Fetch");
+        assert_eq!(action(&["key"]), "Key");
+        assert!(action(&["push"]).contains("HEAD"));
+        assert!(action(&["push", "abcd"]).contains("abcd"));
+        let pack = action(&["pack", "out", "abcd"]);
+        assert!(pack.contains("/out") && pack.contains("abcd"), "{pack}");
         let show = action(&["show", "HEAD", "--test", "t.py::t"]);
         assert!(show.contains("HEAD") && show.contains("t.py::t"), "{show}");
         let plain = action(&["gc"]);

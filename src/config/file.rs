@@ -12,7 +12,8 @@ use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visit
 
 use super::key::{Key, nearest};
 use super::pattern::Pattern;
-use super::value::{Count, Runner, Strategy, SubFolder, Text, shown_path};
+use super::trust::{Trust, TrustVisitor};
+use super::value::{Count, Runner, Shared, Strategy, SubFolder, Text, shown_path};
 use crate::error::Error;
 
 /// The name of the file.
@@ -37,6 +38,9 @@ pub struct FileConfig {
     pub python: Option<Text>,
     pub root: Option<SubFolder>,
     pub store: Option<Text>,
+    pub shared_store: Option<Shared>,
+    pub shared_label: Option<Text>,
+    pub trust: Option<Trust>,
     pub strategy: Option<Strategy>,
     pub many_new_tests: Option<Count>,
     pub short_branches: Option<Count>,
@@ -237,6 +241,9 @@ impl<'de> Visitor<'de> for FileVisitor {
                 Key::Python => config.python = Some(map.next_value_seed(One::new())?),
                 Key::Root => config.root = Some(map.next_value_seed(One::new())?),
                 Key::Store => config.store = Some(map.next_value_seed(One::new())?),
+                Key::SharedStore => config.shared_store = Some(map.next_value_seed(One::new())?),
+                Key::SharedLabel => config.shared_label = Some(map.next_value_seed(One::new())?),
+                Key::Trust => config.trust = Some(map.next_value_seed(TrustVisitor)?),
                 Key::Strategy => config.strategy = Some(map.next_value_seed(One::new())?),
                 Key::ManyNewTests => config.many_new_tests = Some(map.next_value_seed(One::new())?),
                 Key::ShortBranches => {
@@ -288,9 +295,9 @@ impl<'de> Visitor<'de> for EnvVisitor {
 /// A key: one of the valid ones, and each at most once. The check is made
 /// here because the parser adds the key's own place to errors that it gets
 /// while it reads the key.
-struct KeySeed<'a> {
-    valid: &'a [&'static str],
-    seen: &'a mut BTreeSet<String>,
+pub(super) struct KeySeed<'a> {
+    pub(super) valid: &'a [&'static str],
+    pub(super) seen: &'a mut BTreeSet<String>,
 }
 
 impl<'de> DeserializeSeed<'de> for KeySeed<'_> {
@@ -324,10 +331,10 @@ impl Visitor<'_> for KeySeed<'_> {
 }
 
 /// A single value.
-struct One<T>(PhantomData<T>);
+pub(super) struct One<T>(PhantomData<T>);
 
 impl<T> One<T> {
-    fn new() -> One<T> {
+    pub(super) fn new() -> One<T> {
         One(PhantomData)
     }
 }
@@ -353,20 +360,20 @@ impl<T: FromStr<Err = String>> Visitor<'_> for One<T> {
 }
 
 /// A list of values.
-struct Many<T> {
+pub(super) struct Many<T> {
     may_be_empty: bool,
     item: PhantomData<T>,
 }
 
 impl<T> Many<T> {
-    fn any() -> Many<T> {
+    pub(super) fn any() -> Many<T> {
         Many {
             may_be_empty: true,
             item: PhantomData,
         }
     }
 
-    fn filled() -> Many<T> {
+    pub(super) fn filled() -> Many<T> {
         Many {
             may_be_empty: false,
             item: PhantomData,
@@ -415,6 +422,8 @@ mod tests {
         let config = parse(
             b"\xef\xbb\xbfversion: 1\nsuite: unit\nrunner: pytest\ncommand: [pytest, -q]\n\
               python: .venv/bin/python\nroot: svc\nstore: cache\nstrategy: memo\n\
+              shared-store: git:up\nshared-label: py3\n\
+              trust: {repository: o/r, refs: [main], events: [push], workflows: [ci.yml]}\n\
               always-run: ['t.py::x[1]']\nrun-all-when: [Makefile]\nlock-files: [uv.lock]\n\
               benign-state: ['a.py#_CACHE']\n\
               env:\n  ignore: [CI]\nkeep: 7\nmany-new-tests: 8\nshort-branches: 9\n",
@@ -451,7 +460,7 @@ mod tests {
           |   ^
         ");
         insta::assert_snapshot!(error("version: 1\nxyz: 1\n"), @r"
-        error: tamis.yml:2:1: unknown key `xyz`; the keys are version, suite, runner, command, python, root, store, strategy, many-new-tests, short-branches, always-run, run-all-when, lock-files, benign-state, env, keep
+        error: tamis.yml:2:1: unknown key `xyz`; the keys are version, suite, runner, command, python, root, store, shared-store, shared-label, trust, strategy, many-new-tests, short-branches, always-run, run-all-when, lock-files, benign-state, env, keep
         2 | xyz: 1
           | ^
         ");

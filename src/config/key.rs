@@ -10,6 +10,10 @@ pub enum Key {
     Python,
     Root,
     Store,
+    SharedStore,
+    SharedLabel,
+    /// Holds keys itself: [`Key::OF_TRUST`].
+    Trust,
     Strategy,
     ManyNewTests,
     ShortBranches,
@@ -23,7 +27,7 @@ pub enum Key {
 }
 
 impl Key {
-    pub const ALL: [Key; 16] = [
+    pub const ALL: [Key; 19] = [
         Key::Version,
         Key::Suite,
         Key::Runner,
@@ -31,6 +35,9 @@ impl Key {
         Key::Python,
         Key::Root,
         Key::Store,
+        Key::SharedStore,
+        Key::SharedLabel,
+        Key::Trust,
         Key::Strategy,
         Key::ManyNewTests,
         Key::ShortBranches,
@@ -45,6 +52,10 @@ impl Key {
     /// The only key inside `env`.
     pub const IGNORE: &'static str = "ignore";
 
+    /// The keys inside `trust`.
+    pub const OF_TRUST: [&'static str; 5] =
+        ["repository", "refs", "events", "workflows", "public-key"];
+
     /// The key as it is written in the file.
     pub fn word(self) -> &'static str {
         match self {
@@ -55,6 +66,9 @@ impl Key {
             Key::Python => "python",
             Key::Root => "root",
             Key::Store => "store",
+            Key::SharedStore => "shared-store",
+            Key::SharedLabel => "shared-label",
+            Key::Trust => "trust",
             Key::Strategy => "strategy",
             Key::ManyNewTests => "many-new-tests",
             Key::ShortBranches => "short-branches",
@@ -74,6 +88,8 @@ impl Key {
             Key::Suite => Some("TAMIS_SUITE"),
             Key::Python => Some("TAMIS_PYTHON"),
             Key::Store => Some("TAMIS_STORE"),
+            Key::SharedStore => Some("TAMIS_SHARED_STORE"),
+            Key::SharedLabel => Some("TAMIS_SHARED_LABEL"),
             Key::Strategy => Some("TAMIS_STRATEGY"),
             Key::ManyNewTests => Some("TAMIS_MANY_NEW_TESTS"),
             Key::ShortBranches => Some("TAMIS_SHORT_BRANCHES"),
@@ -86,6 +102,7 @@ impl Key {
             | Key::RunAllWhen
             | Key::LockFiles
             | Key::BenignState
+            | Key::Trust
             | Key::Env => None,
         }
     }
@@ -126,6 +143,9 @@ mod tests {
             }
         }
         assert!(docs.contains(&format!("`{}`", Key::IGNORE)));
+        for key in Key::OF_TRUST {
+            assert!(docs.contains(&format!("| `{key}` |")), "{key}");
+        }
     }
 
     #[test]

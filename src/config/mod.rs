@@ -8,6 +8,7 @@ pub mod file;
 pub mod find;
 mod key;
 mod pattern;
+mod trust;
 mod value;
 
 use std::collections::BTreeMap;
@@ -24,7 +25,8 @@ use file::FileConfig;
 use find::Place;
 pub use key::{Key, nearest};
 pub use pattern::Pattern;
-pub use value::{Count, Runner, Strategy, SubFolder, Text, shown_path};
+pub use trust::Trust;
+pub use value::{Count, Runner, Shared, Strategy, SubFolder, Text, shown_path};
 
 /// How many matrices `store gc` keeps unless told otherwise.
 const KEEP: u32 = 50;
@@ -32,9 +34,14 @@ const KEEP: u32 = 50;
 /// Where the store lies in a project unless told otherwise.
 const STORE: &str = ".tamis/store";
 
+/// The variable that holds the key for signing what is shared. It is a secret
+/// and so no setting: nothing shows it.
+pub const SIGNING_KEY: &str = "TAMIS_SIGNING_KEY";
+
 /// Variables that tamis and its collector agent set for each other in the
 /// processes of a run, and its developers' own. They configure nothing.
-const INTERNAL: [&str; 6] = [
+const INTERNAL: [&str; 7] = [
+    SIGNING_KEY,
     "TAMIS_TRACE_DIR",
     "TAMIS_SPAWN",
     "TAMIS_SCOPE",
@@ -122,6 +129,12 @@ pub struct Config {
     pub root: Setting<PathBuf>,
     /// The folder of the store, absolute.
     pub store: Setting<PathBuf>,
+    /// Where results are shared with other machines.
+    pub shared_store: Setting<Option<Shared>>,
+    /// What tells results apart in a shared store besides the suite.
+    pub shared_label: Setting<Option<String>>,
+    /// Whose shared results count.
+    pub trust: Setting<Trust>,
     pub strategy: Setting<Strategy>,
     /// From how many new tests on `thesis` compares with the parents.
     pub many_new_tests: Setting<u32>,
@@ -171,6 +184,9 @@ impl Config {
             let items: Vec<String> = items.iter().map(ToString::to_string).collect();
             format!("[{}]", items.join(", "))
         }
+        fn or_none(value: Option<impl fmt::Display>) -> String {
+            value.map_or_else(|| "none".to_owned(), |value| value.to_string())
+        }
         fn or_found(value: Option<String>) -> String {
             value.unwrap_or_else(|| "found by the runner".to_owned())
         }
@@ -191,6 +207,15 @@ impl Config {
                     ),
                     Key::Root => (shown_path(&self.root.value), &self.root.origin),
                     Key::Store => (shown_path(&self.store.value), &self.store.origin),
+                    Key::SharedStore => (
+                        or_none(self.shared_store.value.as_ref()),
+                        &self.shared_store.origin,
+                    ),
+                    Key::SharedLabel => (
+                        or_none(self.shared_label.value.as_ref()),
+                        &self.shared_label.origin,
+                    ),
+                    Key::Trust => (self.trust.value.to_string(), &self.trust.origin),
                     Key::Strategy => (self.strategy.value.to_string(), &self.strategy.origin),
                     Key::ManyNewTests => (
                         self.many_new_tests.value.to_string(),
@@ -279,6 +304,10 @@ fn resolve(
             let base = base(&store.origin);
             store.map(|Text(path)| base.join(path))
         },
+        shared_store: optional(pick(Key::SharedStore, None, variables, said.shared_store)?),
+        shared_label: optional(pick(Key::SharedLabel, None, variables, said.shared_label)?)
+            .map(|label| label.map(|Text(label)| label)),
+        trust: or(plain(said.trust), Trust::default),
         strategy: or(
             pick(Key::Strategy, strategy, variables, said.strategy)?,
             || Strategy::Auto,
@@ -441,6 +470,9 @@ mod tests {
         python: found by the runner (default)
         root: TOP (default)
         store: TOP/.tamis/store (default)
+        shared-store: none (default)
+        shared-label: none (default)
+        trust: the default branch (default)
         strategy: auto (default)
         many-new-tests: 10 (default)
         short-branches: 3 (default)

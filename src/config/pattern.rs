@@ -63,12 +63,22 @@ impl Pattern {
     /// Follows all positions in the pattern at once, so the time is bounded
     /// by the product of the two lengths, whatever the pattern.
     pub fn matches(&self, name: &[u8]) -> bool {
+        self.follow(name, holds_more)
+    }
+
+    /// Whether the pattern names all of `name`: a branch `main/x` is no part of
+    /// the branch `main`.
+    pub fn matches_whole(&self, name: &[u8]) -> bool {
+        self.follow(name, |_| false)
+    }
+
+    fn follow(&self, name: &[u8], may_end_before: fn(&[u8]) -> bool) -> bool {
         let end = self.parts.len();
         let mut reached = vec![false; end + 1];
         reached[0] = true;
         self.skip_stars(&mut reached);
         for (at, &byte) in name.iter().enumerate() {
-            if reached[end] && holds_more(&name[at..]) {
+            if reached[end] && may_end_before(&name[at..]) {
                 return true;
             }
             let inside_character = is_continuation(byte);
@@ -150,6 +160,15 @@ mod tests {
         for (pattern, name) in no {
             assert!(!matches(pattern, name), "{pattern} {name}");
         }
+        let whole = |pattern: &str, name: &str| {
+            let pattern: Pattern = pattern.parse().unwrap();
+            pattern.matches_whole(name.as_bytes())
+        };
+        assert!(whole("main", "main") && whole("release/*", "release/1.0"));
+        for name in ["main/x", "main[x", "main::x", "domain"] {
+            assert!(!whole("main", name), "{name}");
+        }
+        assert!(!whole("release/*", "release/1/x"));
         assert!("".parse::<Pattern>().is_err());
         assert!("/".parse::<Pattern>().is_err());
     }

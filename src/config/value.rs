@@ -7,6 +7,7 @@ use std::str::FromStr;
 use super::key::nearest;
 
 pub use crate::select::Strategy;
+pub use crate::share::Address as Shared;
 
 impl FromStr for Strategy {
     type Err = String;

@@ -10,6 +10,7 @@ use bstr::{BStr, ByteSlice};
 use super::ask::{Around, ask};
 use super::baselines::{Baseline, Place, find_baseline};
 use super::differences::differences;
+use super::exchange::consult;
 use super::ledger::Ledger;
 use super::probe::Prober;
 use super::project::Project;
@@ -95,7 +96,12 @@ pub fn decide(
     view: &View,
     request: &Request<'_>,
 ) -> Result<Decision> {
-    decide_on(project, &Shelf::of(store), view, request)
+    let environment = || environment_of(request)?.ok();
+    let (trouble, notes) = consult(project, store, view, request.strategy, environment);
+    let mut decision = decide_on(project, &Shelf::of(store), view, request)?;
+    decision.notes.splice(0..0, trouble);
+    decision.selection.course.notes.extend(notes);
+    Ok(decision)
 }
 
 /// Selects the tests that must run at `view`, by the matrices of `shelf`.

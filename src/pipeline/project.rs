@@ -9,7 +9,9 @@ use crate::config::{Config, Pattern};
 use crate::fingerprint::Cache;
 use crate::history::{Delta, Repository};
 use crate::matrix::Key;
+use crate::share::writer_here;
 use crate::store::FsStore;
+use crate::trust::Writer;
 
 /// Folder of everything that tamis keeps in a project.
 const STATE: &str = ".tamis";
@@ -26,7 +28,10 @@ pub struct Project {
     pub identity: String,
     /// Name of the suite.
     pub suite: String,
+    /// Who this process is, for what it shares.
+    pub reader: Writer,
     state: PathBuf,
+    store: PathBuf,
     cache: Option<Cache>,
 }
 
@@ -40,7 +45,10 @@ impl Project {
         let repository = Repository::discover(&dir)?;
         let state = config.place.folder.join(STATE);
         let identity = repository.identity(Some(&state.join("cache").join("identity")))?;
+        let reader = writer_here();
         Ok(Project {
+            store: store_of(&config, &reader),
+            reader,
             cache: Cache::open(&state.join("cache")).ok(),
             prefix: repository.prefix_of(&dir)?,
             suite: suite(&config),
@@ -58,7 +66,7 @@ impl Project {
     }
 
     pub fn store_dir(&self) -> &Path {
-        &self.config.store.value
+        &self.store
     }
 
     pub fn store(&self) -> FsStore {
@@ -120,6 +128,21 @@ impl Project {
     pub fn path_of(&self, file: &str) -> BString {
         join(self.prefix.as_bstr(), file)
     }
+}
+
+/// The folder of the store. What counts for one pull request alone is kept
+/// apart, so that no other run on the same machine meets it.
+fn store_of(config: &Config, reader: &Writer) -> PathBuf {
+    let store = &config.store.value;
+    if config.shared_store.value.is_none() || !reader.is_proposed() {
+        return store.clone();
+    }
+    let mut name = store.file_name().unwrap_or_default().to_owned();
+    match reader.pr {
+        Some(pr) => name.push(format!("-pr-{pr}")),
+        None => name.push("-proposed"),
+    }
+    store.with_file_name(name)
 }
 
 /// The name of the suite. Rows in which some state was taken for harmless are

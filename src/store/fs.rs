@@ -76,6 +76,20 @@ impl FsStore {
         Ok(name)
     }
 
+    /// Stores the file of a matrix that somebody else made. All of it is
+    /// checked first.
+    ///
+    /// # Errors
+    /// If it is not sound, or cannot be written.
+    pub fn take(&self, bytes: &[u8]) -> anyhow::Result<Name> {
+        let matrix = decode(bytes)?;
+        let name = Prefix::read(bytes)?.digest;
+        self.write(&name, bytes)
+            .with_context(|| format!("cannot store a matrix in {}", self.dir.display()))?;
+        self.index_new(&name, &matrix);
+        Ok(name)
+    }
+
     fn write(&self, name: &Name, bytes: &[u8]) -> anyhow::Result<()> {
         if self.access < Access::Write {
             bail!("{} is not writable", self.dir.display());

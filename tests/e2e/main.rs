@@ -18,6 +18,7 @@ mod git_states;
 mod harness;
 mod histories;
 mod replay;
+mod shared;
 mod smoke;
 mod stores;
 mod table;

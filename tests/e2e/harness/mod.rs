@@ -15,4 +15,4 @@ pub use change::{
 };
 pub use expect::{ALL, Expect, NONE, all_but, between};
 pub use project::{Finished, Outcomes, Project, Run};
-pub use python::{Python, Wanted};
+pub use python::{Python, Wanted, skip};

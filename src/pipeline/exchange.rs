@@ -1,0 +1,384 @@
+//! What a project shares with other machines: its shared store, who may be
+//! trusted there, and which of its results are wanted.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::Result;
+use bstr::{BString, ByteSlice};
+
+use super::project::Project;
+use crate::config::file::{self, FileConfig};
+use crate::config::{Origin, Pattern, SIGNING_KEY, Shared as Address, Text, Trust};
+use crate::history::{Revision, View};
+use crate::select::Strategy;
+use crate::share::{self, bring, sign_and_pack};
+use crate::share::{Brought, Manifest, Pack, Sent, Shared, Site, Wanted};
+use crate::store::{FsStore, Name};
+use crate::trust::{Policy, SecretKey, Writer};
+
+/// How far back results of others are of use.
+const MOST_ANCESTORS: usize = 2000;
+
+/// Outside CI, a shared store that had nothing for a commit is not asked again
+/// about it for so long.
+const ASKED: Duration = Duration::from_secs(600);
+
+/// What starts runs of code that is merged, unless the configuration says
+/// otherwise.
+const EVENTS: [&str; 5] = [
+    "push",
+    "schedule",
+    "workflow_dispatch",
+    "merge_group",
+    "web",
+];
+
+/// Branches that only merged code reaches, where nothing tells which one is.
+const BRANCHES: [&str; 2] = ["main", "master"];
+
+/// The shared store of a project.
+pub struct Exchange {
+    shared: Shared,
+    key: Option<SecretKey>,
+}
+
+/// What the configuration that counts says of sharing.
+struct Settings {
+    address: Option<Address>,
+    label: String,
+    trust: Trust,
+}
+
+impl Exchange {
+    /// The shared store; `None` if none is configured.
+    ///
+    /// # Errors
+    /// If this process lacks what it takes, in words for people.
+    pub fn open(project: &Project) -> Result<Option<Exchange>> {
+        if project.config.shared_store.value.is_none() {
+            return Ok(None);
+        }
+        let settings = settings(project)?;
+        let Some(address) = settings.address else {
+            return Ok(None);
+        };
+        let reader = project.reader.clone();
+        let policy = policy(&settings.trust, &reader)?;
+        let slug = share::slug(&project.suite, &settings.label);
+        let site = Site {
+            root: project.repository.root().to_owned(),
+            cache: project.state().join("cache").join("shared"),
+            upload: project.state().join("upload"),
+            slug,
+            keep: project.config.keep.value as usize,
+        };
+        let key = match std::env::var(SIGNING_KEY) {
+            Ok(text) if !text.is_empty() => Some(
+                SecretKey::parse(&text)
+                    .map_err(|error| anyhow::anyhow!("the variable {SIGNING_KEY}: {error}"))?,
+            ),
+            _ => None,
+        };
+        let remote = share::open(&address, site, &reader)
+            .map_err(|error| anyhow::anyhow!("the shared store {address}: {error}"))?;
+        Ok(Some(Exchange {
+            shared: Shared {
+                remote,
+                policy,
+                public_key: settings.trust.public_key,
+                reader,
+            },
+            key,
+        }))
+    }
+
+    pub fn place(&self) -> String {
+        self.shared.remote.place()
+    }
+
+    /// Gets what is of use at `view` into `store`.
+    ///
+    /// # Errors
+    /// If the history cannot be read; trouble with the store is in the answer.
+    pub fn fetch(&self, project: &Project, store: &FsStore, view: &View) -> Result<Brought> {
+        Ok(match wanted(project, store, view, None)? {
+            Some(wanted) => self.bring(project, store, &wanted),
+            None => Brought::default(),
+        })
+    }
+
+    fn bring(&self, project: &Project, store: &FsStore, wanted: &Wanted) -> Brought {
+        let is_ours = |manifest: &Manifest| {
+            project.owns(&manifest.key)
+                && wanted
+                    .environment
+                    .as_ref()
+                    .is_none_or(|environment| manifest.key.environment == *environment)
+        };
+        bring(&self.shared, store, wanted, &is_ours)
+    }
+
+    /// Shares one matrix. `asked`: by hand, not after a run.
+    pub fn send(&self, store: &FsStore, name: &Name, asked: bool) -> Sent {
+        share::send(&self.shared, store, name, self.key.as_ref(), asked)
+    }
+
+    /// One matrix as a file that others may upload.
+    ///
+    /// # Errors
+    /// If the store cannot give it.
+    pub fn pack(&self, store: &FsStore, name: &Name) -> Result<Pack> {
+        sign_and_pack(store, name, &self.shared.reader, self.key.as_ref())
+    }
+}
+
+/// What was asked last, on a machine that is no CI.
+struct Asked {
+    file: PathBuf,
+    question: String,
+}
+
+impl Asked {
+    fn of(project: &Project, wanted: &Wanted) -> Asked {
+        let config = &project.config;
+        let settings = (&config.shared_store.value, &config.trust.value);
+        let question = format!("{settings:?}\n{}\n{wanted:?}", project.suite);
+        Asked {
+            file: project.state().join("cache").join("shared-asked"),
+            question: blake3::hash(question.as_bytes()).to_hex().to_string(),
+        }
+    }
+
+    fn is_recent(&self) -> bool {
+        let age = std::fs::metadata(&self.file)
+            .and_then(|meta| meta.modified())
+            .ok()
+            .and_then(|written| written.elapsed().ok());
+        age.is_some_and(|age| age < ASKED)
+            && std::fs::read_to_string(&self.file).is_ok_and(|known| known == self.question)
+    }
+
+    /// Without it the next command asks again.
+    fn keep(&self) {
+        let _ = std::fs::write(&self.file, &self.question);
+    }
+}
+
+/// What the results of others are wanted for; `None` if there are local ones
+/// that none could be better than.
+fn wanted(
+    project: &Project,
+    store: &FsStore,
+    view: &View,
+    environment: Option<String>,
+) -> Result<Option<Wanted>> {
+    let (headers, _) = store.headers();
+    let usable = headers.iter().map(|(_, header)| header).filter(|header| {
+        project.owns(&header.key)
+            && environment
+                .as_ref()
+                .is_none_or(|environment| header.key.environment == *environment)
+    });
+    let tree = view.revision().tree.to_string();
+    let dirty = view.dirty()?;
+    let mut local: BTreeMap<&str, ()> = BTreeMap::new();
+    for header in usable {
+        if header.tree == tree && header.dirty == dirty {
+            return Ok(None);
+        }
+        local.insert(&header.commit, ());
+    }
+    let mut commits = Vec::new();
+    let mut nearest = None;
+    let ancestors = project.repository.ancestors(view.revision().commit);
+    for ancestor in ancestors.take(MOST_ANCESTORS) {
+        // The edge of what this clone has is the end of what is wanted.
+        let Ok(ancestor) = ancestor else { break };
+        let commit = ancestor.commit.to_string();
+        if local.contains_key(commit.as_str()) {
+            nearest = Some(commits.len());
+            break;
+        }
+        commits.push(commit);
+    }
+    if nearest == Some(0) {
+        return Ok(None);
+    }
+    Ok(Some(Wanted {
+        tree,
+        local: nearest.unwrap_or(commits.len()),
+        commits,
+        has_local: !local.is_empty(),
+        environment,
+    }))
+}
+
+/// The settings that count. A pull request may not say whom to trust, so it
+/// is asked of the side that it is to be merged into.
+fn settings(project: &Project) -> Result<Settings> {
+    let config = &project.config;
+    let mut settings = Settings {
+        address: config.shared_store.value.clone(),
+        label: config.shared_label.value.clone().unwrap_or_default(),
+        trust: config.trust.value.clone(),
+    };
+    if !project.reader.is_proposed() {
+        return Ok(settings);
+    }
+    let Some(base) = base_of(project) else {
+        anyhow::bail!(
+            "the branch that this pull request is to be merged into is not in this clone, and so \
+             not what it says of trust"
+        );
+    };
+    let view = project.repository.tree_view(&base)?;
+    let path = match &config.place.file {
+        Some(path) => project.repository.prefix_of(path)?,
+        None => BString::from(file::NAME),
+    };
+    let said = match view.read(path.as_bstr())? {
+        Some(bytes) => {
+            file::parse(&bytes, &format!("{path} of the base")).map_err(anyhow::Error::from)?
+        }
+        None => FileConfig::default(),
+    };
+    // What the workflow's own environment says is not the pull request's.
+    if !matches!(config.shared_store.origin, Origin::Variable(_)) {
+        settings.address = said.shared_store;
+    }
+    if !matches!(config.shared_label.origin, Origin::Variable(_)) {
+        let label = said.shared_label.map(|Text(label)| label);
+        settings.label = label.unwrap_or_default();
+    }
+    settings.trust = said.trust.unwrap_or_default();
+    Ok(settings)
+}
+
+/// The commit that a pull request is to be merged into.
+fn base_of(project: &Project) -> Option<Revision> {
+    let (repository, reader) = (&project.repository, &project.reader);
+    if !reader.base.is_empty() {
+        let name = format!("refs/remotes/origin/{}", reader.base);
+        if let Ok(found) = repository.resolve(&name) {
+            return Some(found);
+        }
+    }
+    // The provider merged it for this test: its first parent is the base. It
+    // must be the provider's commit, since anybody can make a merge.
+    let head = repository.head().ok()?;
+    if reader.merge.is_empty() || head.commit.to_string() != reader.merge {
+        return None;
+    }
+    let parents = repository.parents(&head.commit).ok()?;
+    let first = parents.ids.first().filter(|_| parents.ids.len() == 2)?;
+    repository.revision(*first).ok()
+}
+
+fn policy(trust: &Trust, reader: &Writer) -> Result<Policy> {
+    let named = |names: &[&str]| -> Result<Vec<Pattern>> {
+        let parsed = names.iter().map(|name| name.parse::<Pattern>());
+        parsed
+            .collect::<std::result::Result<_, _>>()
+            .map_err(anyhow::Error::msg)
+    };
+    let refs = match (&trust.refs, reader.default_branch.as_str()) {
+        (Some(refs), _) => refs.clone(),
+        (None, "") => named(&BRANCHES)?,
+        (None, branch) => named(&[branch])?,
+    };
+    let events = match &trust.events {
+        Some(events) => events.iter().map(ToString::to_string).collect(),
+        None => EVENTS.map(str::to_owned).to_vec(),
+    };
+    let repository = trust.repository.as_ref().map(ToString::to_string);
+    Ok(Policy {
+        repository: repository.unwrap_or_else(|| reader.repository.clone()),
+        refs,
+        events,
+        workflows: trust.workflows.clone().unwrap_or_default(),
+        needs_signature: trust.public_key.is_some(),
+    })
+}
+
+/// What the shared store has for `view`, and its name; `None` if it need not be
+/// asked. Nothing is opened for it, and no interpreter started, before that.
+fn ask(
+    project: &Project,
+    store: &FsStore,
+    view: &View,
+    environment: impl FnOnce() -> Option<String>,
+) -> Result<Option<(String, Brought)>> {
+    if wanted(project, store, view, None)?.is_none() {
+        return Ok(None);
+    }
+    let Some(wanted) = wanted(project, store, view, environment())? else {
+        return Ok(None);
+    };
+    let asked = Asked::of(project, &wanted);
+    if project.reader.is_local() && asked.is_recent() {
+        return Ok(None);
+    }
+    let Some(exchange) = Exchange::open(project)? else {
+        return Ok(None);
+    };
+    let brought = exchange.bring(project, store, &wanted);
+    if brought.trouble.is_none() {
+        asked.keep();
+    }
+    Ok(Some((exchange.place(), brought)))
+}
+
+/// Looks into the shared store before a selection. Answers what people should
+/// hear, and what only the curious should.
+pub(super) fn consult(
+    project: &Project,
+    store: &FsStore,
+    view: &View,
+    strategy: Strategy,
+    environment: impl FnOnce() -> Option<String>,
+) -> (Vec<String>, Vec<String>) {
+    let mut told = (Vec::new(), Vec::new());
+    if strategy == Strategy::All || project.config.shared_store.value.is_none() {
+        return told;
+    }
+    let fetched = ask(project, store, view, environment);
+    match fetched {
+        Ok(None) => {}
+        Ok(Some((place, brought))) => {
+            if let Some(trouble) = &brought.trouble {
+                told.0
+                    .push(format!("the shared store ({place}): {trouble}"));
+            }
+            // Where nothing else is known, people should hear why all runs.
+            let is_needed = brought.taken.is_empty() && store.headers().0.is_empty();
+            match is_needed {
+                true => told.0.extend(words(&brought)),
+                false => told.1.extend(words(&brought)),
+            }
+        }
+        Err(error) => {
+            let error = share::redact(&format!("{error:#}"));
+            told.0.push(format!("shared results are not used: {error}"));
+        }
+    }
+    told
+}
+
+/// What was taken, and what was not, for the curious.
+pub fn words(brought: &Brought) -> Vec<String> {
+    let mut words = Vec::new();
+    for taken in &brought.taken {
+        let commit = taken.commit.get(..10).unwrap_or(&taken.commit);
+        words.push(format!("shared results of {commit} taken: {}", taken.name));
+    }
+    for (why, count) in &brought.refused {
+        let results = match count {
+            1 => "a shared result is".to_owned(),
+            _ => format!("{count} shared results are"),
+        };
+        words.push(format!("{results} not used: {why}"));
+    }
+    words
+}

@@ -1,0 +1,262 @@
+//! From a shared store into the local one: what is near, sound and trusted.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use super::error::{Deadline, RemoteError};
+use super::manifest::{Manifest, Pack};
+use super::{Offer, Shared, redact, tag};
+use crate::store::{FsStore, Name};
+use crate::trust::{Policy, Signed, Standing, Writer, judge};
+
+/// All of the fetching must be done by then.
+const PATIENCE: Duration = Duration::from_secs(25);
+
+/// So many packs that turn out to be of no use are looked into, no more.
+const MOST_REJECTED: usize = 6;
+
+/// What would be of use.
+#[derive(Clone, Debug, Default)]
+pub struct Wanted {
+    /// The tree at hand: results of the same files are the best.
+    pub tree: String,
+    /// The commit at hand and its ancestors, the nearest first.
+    pub commits: Vec<String>,
+    /// How near the nearest local result is: an index into `commits`, which is
+    /// not worth a request. Its length if there is none.
+    pub local: usize,
+    /// Whether any local result may be of use.
+    pub has_local: bool,
+    /// The environment of the tests, if it is known.
+    pub environment: Option<String>,
+}
+
+/// A matrix that is in the local store now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Taken {
+    pub name: Name,
+    pub commit: String,
+    pub standing: Standing,
+}
+
+/// What came of a look into a shared store.
+#[derive(Clone, Debug, Default)]
+pub struct Brought {
+    pub taken: Vec<Taken>,
+    /// Why other results were not taken, each with how many.
+    pub refused: BTreeMap<String, usize>,
+    /// Whether the store was asked: not if nothing in it could be better than
+    /// what is here.
+    pub asked: bool,
+    /// Trouble: more tests run than had to.
+    pub trouble: Option<String>,
+}
+
+impl Brought {
+    fn refuse(&mut self, why: impl ToString) {
+        *self.refused.entry(redact(&why.to_string())).or_default() += 1;
+    }
+}
+
+/// Gets what is of use into `store`. `is_ours` says whether a manifest is about
+/// this repository, suite and environment.
+///
+/// Trouble is in the answer: nothing that happens here may fail a run.
+pub fn bring(
+    shared: &Shared,
+    store: &FsStore,
+    wanted: &Wanted,
+    is_ours: &dyn Fn(&Manifest) -> bool,
+) -> Brought {
+    let mut brought = Brought {
+        asked: true,
+        ..Brought::default()
+    };
+    let deadline = Deadline::after(PATIENCE);
+    let offers = match shared.remote.offers(wanted, &deadline) {
+        Ok(offers) => offers,
+        Err(error) => {
+            brought.trouble = Some(redact(&error.to_string()));
+            return brought;
+        }
+    };
+    let mut taken_of: BTreeMap<String, usize> = BTreeMap::new();
+    let mut rejected = 0;
+    for offer in rank(offers, wanted) {
+        let environment = offer.environment.clone().unwrap_or_default();
+        let enough = taken_of.get(&environment).copied().unwrap_or(0) >= shared.remote.worth();
+        if enough || rejected >= MOST_REJECTED {
+            continue;
+        }
+        match take(shared, store, &offer, is_ours, &deadline) {
+            Ok(taken) => {
+                *taken_of.entry(environment).or_default() += 1;
+                brought.taken.push(taken);
+            }
+            Err(Why::Beforehand(why)) => brought.refuse(why),
+            Err(Why::Looked(why)) => {
+                brought.refuse(why);
+                rejected += 1;
+            }
+            Err(Why::Store(error)) if error.is_about_one_entry() => {
+                brought.refuse(error);
+                rejected += 1;
+            }
+            Err(Why::Store(error)) => {
+                brought.trouble = Some(redact(&error.to_string()));
+                break;
+            }
+        }
+    }
+    brought
+}
+
+/// Why an offer was not taken.
+enum Why {
+    /// That could be told without a request.
+    Beforehand(String),
+    /// That took requests.
+    Looked(String),
+    Store(RemoteError),
+}
+
+fn take(
+    shared: &Shared,
+    store: &FsStore,
+    offer: &Offer,
+    is_ours: &dyn Fn(&Manifest) -> bool,
+    deadline: &Deadline,
+) -> Result<Taken, Why> {
+    if is_hopeless(shared, offer) {
+        return Err(Why::Beforehand("no trusted run wrote it".to_owned()));
+    }
+    if let Some(manifest) = &offer.manifest {
+        if !is_ours(manifest) {
+            return Err(Why::Beforehand(OTHER.to_owned()));
+        }
+        // The store may know more, but nothing that makes this one better.
+        standing(shared, manifest, None).map_err(Why::Beforehand)?;
+    }
+    let attested = shared.remote.attest(offer, deadline).map_err(Why::Store)?;
+    if let Some(attested) = &attested
+        && offer.manifest.is_none()
+    {
+        may_count(shared, attested).map_err(Why::Looked)?;
+    }
+    let bytes = shared.remote.get(offer, deadline).map_err(Why::Store)?;
+    let pack = Pack::decode(&bytes).map_err(|refusal| Why::Looked(refusal.to_string()))?;
+    if offer
+        .manifest
+        .as_ref()
+        .is_some_and(|told| *told != pack.manifest)
+    {
+        return Err(Why::Looked("its manifest is another one now".to_owned()));
+    }
+    if !is_ours(&pack.manifest) {
+        return Err(Why::Looked(OTHER.to_owned()));
+    }
+    let standing = standing(shared, &pack.manifest, attested.as_ref()).map_err(Why::Looked)?;
+    let name = store
+        .take(&pack.matrix)
+        .map_err(|error| Why::Store(RemoteError::NotSetUp(format!("{error:#}"))))?;
+    Ok(Taken {
+        name,
+        commit: pack.manifest.commit,
+        standing,
+    })
+}
+
+/// Whether what the store tells at once rules an offer out: no request is
+/// spent on what would be refused.
+fn is_hopeless(shared: &Shared, offer: &Offer) -> bool {
+    let (hint, reader) = (&offer.hint, &shared.reader);
+    if hint.fork && !reader.fork {
+        return true;
+    }
+    if hint.pr.is_some() && hint.pr != reader.pr {
+        return true;
+    }
+    let own = reader.head.rsplit_once(':').map(|(_, branch)| branch);
+    hint.branch.as_deref().is_some_and(|branch| {
+        Some(branch) != own && !shared.policy.trusts(&format!("refs/heads/{branch}"))
+    })
+}
+
+/// Whoever cannot be trusted need not be read. Of a pull request the store knows
+/// only where its code comes from; its number stands in the file.
+fn may_count(shared: &Shared, attested: &Writer) -> Result<(), String> {
+    if attested.is_proposed() {
+        return match attested.head == shared.reader.head {
+            true => Ok(()),
+            false => Err("a pull request wrote it".to_owned()),
+        };
+    }
+    let policy = Policy {
+        needs_signature: false,
+        ..shared.policy.clone()
+    };
+    judge(&policy, &shared.reader, attested, None, Signed::Not)
+        .map(drop)
+        .map_err(|distrust| distrust.to_string())
+}
+
+const OTHER: &str = "it belongs to another repository, suite or environment";
+
+fn standing(
+    shared: &Shared,
+    manifest: &Manifest,
+    attested: Option<&Writer>,
+) -> Result<Standing, String> {
+    let signed = manifest.signed(shared.public_key.as_ref());
+    judge(
+        &shared.policy,
+        &shared.reader,
+        &manifest.writer,
+        attested,
+        signed,
+    )
+    .map_err(|distrust| distrust.to_string())
+}
+
+/// What is worth a look, the most useful first: the same files, then the
+/// nearest ancestor; without any of these, and with nothing local either, the
+/// most recent, since a row is proof wherever it was recorded.
+fn rank(offers: Vec<Offer>, wanted: &Wanted) -> Vec<Offer> {
+    let place: BTreeMap<&str, usize> = wanted
+        .commits
+        .iter()
+        .enumerate()
+        .map(|(at, commit)| (commit.as_str(), at))
+        .collect();
+    let rank_of = |offer: &Offer| {
+        let dirty = offer
+            .manifest
+            .as_ref()
+            .is_some_and(|manifest| manifest.dirty);
+        if offer.tree.as_deref() == Some(wanted.tree.as_str()) && !dirty {
+            return Some(0);
+        }
+        let place = place.get(offer.commit.as_str())?;
+        (*place < wanted.local).then_some(place + 1)
+    };
+    let here = wanted.environment.as_deref().map(tag);
+    let elsewhere = |offer: &Offer| match (&here, &offer.environment) {
+        (Some(here), Some(there)) => here != there,
+        _ => false,
+    };
+    let mut ranked: Vec<(usize, Offer)> = Vec::new();
+    let mut rest = Vec::new();
+    for offer in offers.into_iter().filter(|offer| !elsewhere(offer)) {
+        match rank_of(&offer) {
+            Some(rank) => ranked.push((rank, offer)),
+            None => rest.push(offer),
+        }
+    }
+    // Stable: of one rank the newest stays first.
+    ranked.sort_by_key(|(rank, _)| *rank);
+    let mut ranked: Vec<Offer> = ranked.into_iter().map(|(_, offer)| offer).collect();
+    if ranked.is_empty() && !wanted.has_local {
+        ranked = rest;
+    }
+    ranked
+}

@@ -1,0 +1,593 @@
+//! A ref of a git repository as a shared store: it names a commit without
+//! parents, whose tree holds `<name>.manifest` and `<name>.tamis` files. Writing
+//! is compare-and-swap; a writer that comes second adds to what the first wrote.
+//!
+//! The git program does the work, since it knows proxies, keys and credential
+//! helpers. The user's repository is only asked for its settings: objects are
+//! kept in a repository of our own, which may be removed at any time.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use super::error::{Deadline, RemoteError, Result};
+use super::manifest::{MAX_MANIFEST, MAX_MATRIX, Manifest, Pack};
+use super::process::{self, Done};
+use super::{Hint, Offer, Remote, Site, Wanted, redact, tag};
+use crate::trust::Writer;
+
+/// All that a ref may hold: more is dropped, the oldest first.
+const MAX_REF: u64 = 256 << 20;
+
+/// How often a writer tries again after another one was faster.
+const MOST_RACES: u32 = 400;
+
+/// How often a refused push is tried again though nobody else wrote.
+const MOST_REFUSALS: u32 = 4;
+
+/// Answers to questions; longer ones are not read.
+const MAX_ANSWER: u64 = 16 << 20;
+
+/// Our own repository is thrown away when it has more.
+const MAX_CACHE: u64 = 1 << 30;
+
+/// The ref whose objects git may take for known.
+const LAST: &str = "refs/tamis/last";
+
+pub struct GitRef {
+    url: String,
+    reference: String,
+    /// The repository of our own.
+    dir: PathBuf,
+    /// Settings of the user's repository that reaching a remote depends on.
+    settings: Vec<(String, String)>,
+    site: Site,
+}
+
+/// A file of the tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Entry {
+    object: String,
+    bytes: u64,
+}
+
+/// The files of the tree, by name.
+type Entries = BTreeMap<String, Entry>;
+
+impl GitRef {
+    /// The ref of `site` at `remote`, a remote's name or a URL.
+    pub fn open(remote: &str, site: Site) -> Result<GitRef> {
+        let deadline = Deadline::after(Duration::from_secs(10));
+        let settings = settings_of(&site.root, &deadline)?;
+        let named = format!("remote.{remote}.url");
+        let url = match settings.iter().find(|(key, _)| *key == named) {
+            Some((_, url)) => url.clone(),
+            None if remote.contains(['/', ':']) => remote.to_owned(),
+            None => {
+                return Err(RemoteError::NotSetUp(format!(
+                    "there is no git remote `{}`; `git remote -v` lists those that there are",
+                    redact(remote)
+                )));
+            }
+        };
+        let id = blake3::hash(url.as_bytes()).to_hex();
+        let dir = site.cache.join(format!("git-{}", &id[..16]));
+        Ok(GitRef {
+            reference: format!("refs/tamis/{}", site.slug),
+            url,
+            dir,
+            settings,
+            site,
+        })
+    }
+
+    /// Makes our own repository, if it is not there.
+    fn prepare(&self, deadline: &Deadline) -> Result<()> {
+        if self.dir.join("HEAD").is_file() {
+            if size_of(&self.dir) <= MAX_CACHE {
+                return Ok(());
+            }
+            let _ = std::fs::remove_dir_all(&self.dir);
+        }
+        let local = |error: std::io::Error| {
+            RemoteError::NotSetUp(format!("{}: {error}", self.dir.display()))
+        };
+        std::fs::create_dir_all(&self.site.cache).map_err(local)?;
+        // Made aside, so that another process never sees a part of it.
+        let aside = tempfile::tempdir_in(&self.site.cache).map_err(local)?;
+        let made = aside.path().join("git");
+        let mut command = git();
+        command.args(["init", "--quiet", "--bare"]).arg(&made);
+        must(process::run(command, b"", MAX_ANSWER, "git", deadline)?)?;
+        match std::fs::rename(&made, &self.dir) {
+            Err(_) if self.dir.join("HEAD").is_file() => Ok(()),
+            renamed => renamed.map_err(local),
+        }
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = git();
+        command
+            .args(["-c", "gc.auto=0", "-c", "core.hooksPath=/dev/null"])
+            .args(arguments)
+            .current_dir(&self.site.root)
+            .env("GIT_DIR", &self.dir);
+        // Not as arguments: they may hold secrets, and other users see those.
+        command.env("GIT_CONFIG_COUNT", self.settings.len().to_string());
+        for (number, (key, value)) in self.settings.iter().enumerate() {
+            command.env(format!("GIT_CONFIG_KEY_{number}"), key);
+            command.env(format!("GIT_CONFIG_VALUE_{number}"), value);
+        }
+        command
+    }
+
+    fn ask(&self, arguments: &[&str], input: &[u8], deadline: &Deadline) -> Result<Vec<u8>> {
+        let command = self.command(arguments);
+        let done = process::run(command, input, MAX_ANSWER, "git's answer", deadline)?;
+        must(done)
+    }
+
+    fn ask_word(&self, arguments: &[&str], input: &[u8], deadline: &Deadline) -> Result<String> {
+        let answer = self.ask(arguments, input, deadline)?;
+        let word = String::from_utf8_lossy(&answer).trim().to_owned();
+        match is_object(&word) {
+            true => Ok(word),
+            false => Err(RemoteError::Malformed(format!(
+                "git {} answered `{word}`",
+                arguments.first().unwrap_or(&"")
+            ))),
+        }
+    }
+
+    /// The commit that the ref names there.
+    fn tip(&self, deadline: &Deadline) -> Result<Option<String>> {
+        let arguments = ["ls-remote", "--quiet", "--", &self.url, &self.reference];
+        let answer = self.ask(&arguments, b"", deadline)?;
+        let answer = String::from_utf8_lossy(&answer);
+        let line = answer.lines().find_map(|line| {
+            let (object, name) = line.split_once('\t')?;
+            (name == self.reference && is_object(object)).then(|| object.to_owned())
+        });
+        Ok(line)
+    }
+
+    /// Gets what `tip` holds, as far as it is not here.
+    fn fetch(&self, tip: &str, deadline: &Deadline) -> Result<()> {
+        if self.has(tip, deadline) {
+            return Ok(());
+        }
+        // Each process has a ref of its own; what it fetched may be newer.
+        let own = format!("refs/tamis/fetching-{}-{}", std::process::id(), unique());
+        let spec = format!("+{}:{own}", self.reference);
+        let fetched = self.ask(
+            &[
+                "fetch",
+                "--quiet",
+                "--no-tags",
+                "--no-write-fetch-head",
+                "--no-recurse-submodules",
+                "--no-auto-maintenance",
+                "--",
+                &self.url,
+                &spec,
+            ],
+            b"",
+            deadline,
+        );
+        // They only spare work: objects that a ref names are not asked for again.
+        let _ = self.ask(&["update-ref", LAST, &own], b"", deadline);
+        let _ = self.ask(&["update-ref", "-d", &own], b"", deadline);
+        fetched.map(drop)
+    }
+
+    fn has(&self, commit: &str, deadline: &Deadline) -> bool {
+        // The commit alone may be here after an interrupted fetch; git writes
+        // packs whole, so its tree is then here as well.
+        let tree = format!("{commit}^{{tree}}");
+        self.ask(&["cat-file", "-e", &tree], b"", deadline).is_ok()
+    }
+
+    fn entries(&self, commit: &str, deadline: &Deadline) -> Result<Entries> {
+        let listed = self.ask(&["ls-tree", "-z", "-l", commit], b"", deadline)?;
+        let mut entries = Entries::new();
+        for line in listed
+            .split(|byte| *byte == 0)
+            .filter(|line| !line.is_empty())
+        {
+            let line = String::from_utf8_lossy(line);
+            let Some((meta, name)) = line.split_once('\t') else {
+                continue;
+            };
+            let meta: Vec<&str> = meta.split_whitespace().collect();
+            if let [_, "blob", object, bytes] = meta[..]
+                && is_object(object)
+                && let Ok(bytes) = bytes.parse()
+            {
+                let object = object.to_owned();
+                entries.insert(name.to_owned(), Entry { object, bytes });
+            }
+        }
+        Ok(entries)
+    }
+
+    fn blob(
+        &self,
+        entry: &Entry,
+        what: &'static str,
+        limit: u64,
+        deadline: &Deadline,
+    ) -> Result<Vec<u8>> {
+        if entry.bytes > limit {
+            return Err(RemoteError::TooLarge { what, limit });
+        }
+        let command = self.command(&["cat-file", "blob", &entry.object]);
+        must(process::run(command, b"", limit, what, deadline)?)
+    }
+
+    /// All manifests that can be read, by name of their matrix.
+    fn manifests(&self, entries: &Entries, deadline: &Deadline) -> Result<Vec<(Manifest, u64)>> {
+        let wanted: Vec<(&str, &Entry, u64)> = entries
+            .iter()
+            .filter_map(|(name, entry)| {
+                let stem = name.strip_suffix(".manifest")?;
+                let matrix = entries.get(&format!("{stem}.tamis"))?;
+                (entry.bytes <= MAX_MANIFEST).then_some((stem, entry, matrix.bytes))
+            })
+            .collect();
+        let input: String = wanted
+            .iter()
+            .map(|(_, entry, _)| format!("{}\n", entry.object))
+            .collect();
+        let answer = self.ask(&["cat-file", "--batch"], input.as_bytes(), deadline)?;
+        let mut rest = &answer[..];
+        let mut manifests = Vec::new();
+        for (stem, entry, matrix_bytes) in wanted {
+            // `<object> blob <bytes>\n<content>\n`
+            let Some(end) = rest.iter().position(|byte| *byte == b'\n') else {
+                break;
+            };
+            let content = rest.get(end + 1..end + 1 + entry.bytes as usize);
+            let Some(content) = content else { break };
+            if let Ok(manifest) = Manifest::decode(content)
+                && manifest.matrix == stem
+            {
+                manifests.push((manifest, matrix_bytes));
+            }
+            rest = rest.get(end + 2 + entry.bytes as usize..).unwrap_or(&[]);
+        }
+        manifests.sort_by(|(a, _), (b, _)| (b.created, &b.matrix).cmp(&(a.created, &a.matrix)));
+        Ok(manifests)
+    }
+
+    /// One attempt to add `ours` to what is there.
+    fn try_put(&self, ours: &Entries, own: &Manifest, deadline: &Deadline) -> Result<Pushed> {
+        let old = self.tip(deadline)?;
+        let mut entries = Entries::new();
+        if let Some(old) = &old {
+            match self.fetch(old, deadline) {
+                Ok(()) if self.has(old, deadline) => {}
+                // It moved on while we looked.
+                Ok(()) => return Ok(Pushed::Overtaken),
+                Err(error) => return Err(error),
+            }
+            entries = self.entries(old, deadline)?;
+        }
+        if ours
+            .iter()
+            .all(|(name, entry)| entries.get(name) == Some(entry))
+        {
+            return Ok(Pushed::Done);
+        }
+        let mut known = self.manifests(&entries, deadline)?;
+        let bytes = ours.values().map(|entry| entry.bytes).sum();
+        known.retain(|(manifest, _)| manifest.matrix != own.matrix);
+        known.insert(0, (own.clone(), bytes));
+        entries.extend(ours.clone());
+        let kept = keep(entries, &known, self.site.keep);
+        let commit = self.commit(&kept, deadline)?;
+        self.push(&commit, old.as_deref(), deadline)
+    }
+
+    /// A commit without parents of these files.
+    fn commit(&self, entries: &Entries, deadline: &Deadline) -> Result<String> {
+        let mut listing = Vec::new();
+        for (name, entry) in entries {
+            listing.extend_from_slice(format!("100644 blob {}\t{name}\0", entry.object).as_bytes());
+        }
+        let tree = self.ask_word(&["mktree", "-z"], &listing, deadline)?;
+        let content = format!(
+            "tree {tree}\nauthor tamis <> 0 +0000\ncommitter tamis <> 0 +0000\n\nresults of tests\n"
+        );
+        let arguments = ["hash-object", "-t", "commit", "-w", "--stdin"];
+        self.ask_word(&arguments, content.as_bytes(), deadline)
+    }
+
+    fn push(&self, commit: &str, old: Option<&str>, deadline: &Deadline) -> Result<Pushed> {
+        let lease = format!(
+            "--force-with-lease={}:{}",
+            self.reference,
+            old.unwrap_or("")
+        );
+        let spec = format!("{commit}:{}", self.reference);
+        let arguments = [
+            "push",
+            "--quiet",
+            "--porcelain",
+            "--no-verify",
+            "--no-follow-tags",
+            "--recurse-submodules=no",
+            &lease,
+            "--",
+            &self.url,
+            &spec,
+        ];
+        let command = self.command(&arguments);
+        let done = process::run(command, b"", MAX_ANSWER, "git's answer", deadline)?;
+        if done.status.success() {
+            return Ok(Pushed::Done);
+        }
+        let said = String::from_utf8_lossy(&done.stdout).into_owned();
+        let Some(refused) = said.lines().find(|line| line.starts_with('!')) else {
+            return Err(trouble(&done));
+        };
+        match self.tip(deadline)? {
+            now if now.as_deref() != old => Ok(Pushed::Overtaken),
+            _ => Ok(Pushed::Refused(redact(
+                refused.trim_start_matches('!').trim(),
+            ))),
+        }
+    }
+}
+
+enum Pushed {
+    Done,
+    /// Another writer was faster.
+    Overtaken,
+    /// Nobody else wrote, and it was refused. A lock that another writer holds
+    /// for a moment looks the same.
+    Refused(String),
+}
+
+impl Remote for GitRef {
+    fn place(&self) -> String {
+        format!("{} in {}", self.reference, redact(&self.url))
+    }
+
+    fn offers(&self, _wanted: &Wanted, deadline: &Deadline) -> Result<Vec<Offer>> {
+        self.prepare(deadline)?;
+        let Some(tip) = self.tip(deadline)? else {
+            return Ok(Vec::new());
+        };
+        self.fetch(&tip, deadline)?;
+        let entries = self.entries(&tip, deadline)?;
+        let offers = self.manifests(&entries, deadline)?.into_iter();
+        let offers = offers.filter_map(|(manifest, _)| {
+            let entry = entries.get(&format!("{}.tamis", manifest.matrix))?;
+            Some(Offer {
+                id: entry.object.clone(),
+                commit: manifest.commit.clone(),
+                tree: Some(manifest.tree.clone()),
+                created: manifest.created,
+                environment: Some(tag(&manifest.key.environment)),
+                hint: Hint::default(),
+                manifest: Some(manifest),
+            })
+        });
+        Ok(offers.collect())
+    }
+
+    /// Git does not tell who wrote a ref.
+    fn attest(&self, _offer: &Offer, _deadline: &Deadline) -> Result<Option<Writer>> {
+        Ok(None)
+    }
+
+    fn get(&self, offer: &Offer, deadline: &Deadline) -> Result<Vec<u8>> {
+        let Some(manifest) = &offer.manifest else {
+            return Err(RemoteError::Absent("the manifest".to_owned()));
+        };
+        let entry = Entry {
+            object: offer.id.clone(),
+            bytes: manifest.bytes,
+        };
+        let matrix = self.blob(&entry, "a matrix", MAX_MATRIX, deadline)?;
+        let mut bytes = manifest.encode();
+        bytes.extend_from_slice(&matrix);
+        Ok(bytes)
+    }
+
+    fn put(&self, pack: &Pack, deadline: &Deadline) -> Result<()> {
+        self.prepare(deadline)?;
+        let mut ours = Entries::new();
+        let name = &pack.manifest.matrix;
+        let files = [
+            (format!("{name}.manifest"), pack.manifest.encode()),
+            (format!("{name}.tamis"), pack.matrix.clone()),
+        ];
+        for (name, content) in files {
+            let object = self.ask_word(&["hash-object", "-w", "--stdin"], &content, deadline)?;
+            let bytes = content.len() as u64;
+            ours.insert(name, Entry { object, bytes });
+        }
+        let mut refusals = 0;
+        for race in 0..MOST_RACES {
+            match self.try_put(&ours, &pack.manifest, deadline)? {
+                Pushed::Done => return Ok(()),
+                Pushed::Overtaken => refusals = 0,
+                Pushed::Refused(why) if refusals >= MOST_REFUSALS => {
+                    return Err(RemoteError::Refused(why));
+                }
+                Pushed::Refused(_) => refusals += 1,
+            }
+            std::thread::sleep(pause(race));
+        }
+        Err(RemoteError::Contended)
+    }
+
+    fn worth(&self) -> usize {
+        3
+    }
+}
+
+/// The newest matrices of each environment, and no more bytes than a ref may
+/// hold. Files that are no matrix go.
+fn keep(mut entries: Entries, known: &[(Manifest, u64)], most: usize) -> Entries {
+    let mut kept = Entries::new();
+    let mut count: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut bytes = 0;
+    for (manifest, size) in known {
+        let count = count.entry(&manifest.key.environment).or_default();
+        if *count >= most || bytes + size > MAX_REF {
+            continue;
+        }
+        for suffix in ["manifest", "tamis"] {
+            let name = format!("{}.{suffix}", manifest.matrix);
+            if let Some(entry) = entries.remove(&name) {
+                kept.insert(name, entry);
+            }
+        }
+        *count += 1;
+        bytes += size;
+    }
+    kept
+}
+
+/// Longer and longer, and never the same for two writers.
+fn pause(race: u32) -> Duration {
+    let most = 50 * u64::from(1 + race.min(20));
+    let mut bytes = [0; 8];
+    // Without chance all wait the same time, which is only slower.
+    let _ = getrandom::fill(&mut bytes);
+    Duration::from_millis(5 + u64::from_le_bytes(bytes) % most)
+}
+
+fn unique() -> String {
+    let mut bytes = [0; 8];
+    let _ = getrandom::fill(&mut bytes);
+    format!("{:016x}", u64::from_le_bytes(bytes))
+}
+
+/// Git without anything of the caller's repository, and without questions.
+fn git() -> Command {
+    let mut command = Command::new("git");
+    for variable in [
+        "GIT_DIR",
+        "GIT_WORK_TREE",
+        "GIT_INDEX_FILE",
+        "GIT_OBJECT_DIRECTORY",
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+        "GIT_COMMON_DIR",
+        "GIT_NAMESPACE",
+        "GIT_TRACE",
+        "GIT_TRACE_CURL",
+        "GIT_CURL_VERBOSE",
+    ] {
+        command.env_remove(variable);
+    }
+    command
+        .env("LC_ALL", "C")
+        .env("GIT_TERMINAL_PROMPT", "0")
+        .env("GIT_NO_REPLACE_OBJECTS", "1");
+    if std::env::var_os("GIT_SSH_COMMAND").is_none() && std::env::var_os("GIT_SSH").is_none() {
+        command.env("GIT_SSH_COMMAND", "ssh -o BatchMode=yes");
+    }
+    command
+}
+
+/// The settings of the repository at `root` on which reaching a remote
+/// depends: those that are neither the user's nor the system's, and those that
+/// were given in the environment.
+fn settings_of(root: &Path, deadline: &Deadline) -> Result<Vec<(String, String)>> {
+    let mut command = git();
+    command
+        .args(["config", "--list", "--null", "--show-scope", "--includes"])
+        .current_dir(root);
+    let answer = must(process::run(
+        command,
+        b"",
+        MAX_ANSWER,
+        "git's settings",
+        deadline,
+    )?)?;
+    let mut fields = answer.split(|byte| *byte == 0);
+    let mut settings = Vec::new();
+    while let (Some(scope), Some(setting)) = (fields.next(), fields.next()) {
+        if !matches!(scope, b"local" | b"worktree" | b"command") {
+            continue;
+        }
+        let setting = String::from_utf8_lossy(setting);
+        // A key without a value means true.
+        let (key, value) = setting.split_once('\n').unwrap_or((&setting, "true"));
+        if reaches(key) {
+            settings.push((key.to_owned(), value.to_owned()));
+        }
+    }
+    Ok(settings)
+}
+
+fn reaches(key: &str) -> bool {
+    let section = ["credential.", "http.", "url.", "ssh.", "protocol."];
+    let single = ["core.sshcommand", "core.askpass", "core.gitproxy"];
+    let of_remote =
+        key.starts_with("remote.") && (key.ends_with(".url") || key.ends_with(".proxy"));
+    section.iter().any(|section| key.starts_with(section)) || single.contains(&key) || of_remote
+}
+
+/// What git said, if it says that all went well.
+fn must(done: Done) -> Result<Vec<u8>> {
+    match done.status.success() {
+        true => Ok(done.stdout),
+        false => Err(trouble(&done)),
+    }
+}
+
+/// Git's own words, sorted: they are fixed in the locale C.
+fn trouble(done: &Done) -> RemoteError {
+    let said = redact(&done.stderr);
+    let last = said
+        .lines()
+        .find(|line| line.starts_with("fatal:") || line.starts_with("error:"))
+        .or_else(|| said.lines().last())
+        .unwrap_or("git failed without a word")
+        .to_owned();
+    let has = |words: &[&str]| words.iter().any(|word| said.contains(word));
+    if has(&["couldn't find remote ref", "not our ref"]) {
+        RemoteError::Absent(last)
+    } else if has(&[
+        "Authentication failed",
+        "Permission denied",
+        "could not read Username",
+        "could not read Password",
+        "access denied",
+        "returned error: 401",
+        "returned error: 403",
+        "insufficient permission",
+        "terminal prompts disabled",
+    ]) {
+        RemoteError::Refused(last)
+    } else if has(&["returned error: 429"]) {
+        RemoteError::Busy(last)
+    } else {
+        RemoteError::Unreachable(last)
+    }
+}
+
+fn is_object(text: &str) -> bool {
+    matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// Bytes of the files below `dir`, as far as they can be read.
+fn size_of(dir: &Path) -> u64 {
+    let mut total = 0;
+    let mut folders = vec![dir.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            match entry.metadata() {
+                Ok(meta) if meta.is_dir() => folders.push(entry.path()),
+                Ok(meta) => total += meta.len(),
+                Err(_) => {}
+            }
+        }
+    }
+    total
+}

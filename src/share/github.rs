@@ -1,0 +1,395 @@
+//! The artifacts of a repository's workflows as a shared store. GitHub itself
+//! tells which run wrote an artifact, so nobody can claim to be another.
+//!
+//! Uploading is done by GitHub's own upload action: the token for it is not
+//! given to programs. Here a pack is laid ready for it.
+//!
+//! The models are our own: every field may be missing or null.
+
+use std::path::PathBuf;
+
+use http_body_util::BodyExt;
+use octocrab::Octocrab;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use tokio::runtime::Runtime;
+
+use super::error::{Deadline, RemoteError, Result};
+use super::manifest::{MAX_MANIFEST, MAX_MATRIX, Pack};
+use super::single::only_entry;
+use super::web::{body, chain, plain_client, refusal, runtime, within};
+use super::{Hint, Offer, Remote, Site, Wanted};
+use crate::trust::Writer;
+
+/// Where GitHub's interface is, unless the environment says otherwise.
+const API: &str = "https://api.github.com";
+
+/// The file in an artifact.
+pub const PACK: &str = "tamis.pack";
+
+/// The file beside it that says how the artifact must be called.
+const NAME: &str = "artifact-name";
+
+/// One answer of the interface.
+const MAX_ANSWER: u64 = 12 << 20;
+
+/// A downloaded archive.
+const MAX_ARCHIVE: u64 = MAX_MATRIX + (1 << 20);
+
+pub struct Artifacts {
+    client: Octocrab,
+    runtime: Runtime,
+    /// `owner/name`.
+    repository: String,
+    /// The name of all artifacts of this suite.
+    name: String,
+    /// Where a pack is laid for the upload.
+    upload: PathBuf,
+}
+
+impl Artifacts {
+    /// The artifacts of `repository`, with the token of the environment.
+    pub fn open(repository: Option<String>, site: Site) -> Result<Artifacts> {
+        let Some(repository) = repository else {
+            return Err(RemoteError::NotSetUp(
+                "no GitHub repository is named; write `github:OWNER/NAME`".to_owned(),
+            ));
+        };
+        let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+        let api = variable("GITHUB_API_URL").unwrap_or_else(|| API.to_owned());
+        let token = variable("GITHUB_TOKEN").or_else(|| variable("GH_TOKEN"));
+        let runtime = runtime()?;
+        let set_up = |error: octocrab::Error| RemoteError::NotSetUp(chain(&error));
+        // The client starts a task when it is made.
+        let client = runtime.block_on(async {
+            let mut builder = Octocrab::builder()
+                .base_uri(api.trim_end_matches('/'))
+                .map_err(set_up)?;
+            if let Some(token) = token {
+                builder = builder.personal_token(token);
+            }
+            builder.build().map_err(set_up)
+        })?;
+        Ok(Artifacts {
+            client,
+            runtime,
+            repository,
+            name: format!("tamis-{}", site.slug),
+            upload: site.upload,
+        })
+    }
+
+    /// One question to the interface, and what the answer says.
+    async fn ask<T: DeserializeOwned>(&self, route: String, what: &str) -> Result<T> {
+        let answer = self.client._get(route).await;
+        let answer = answer.map_err(|error| RemoteError::Unreachable(chain(&error)))?;
+        let status = answer.status().as_u16();
+        if is_out_of_requests(status, answer.headers()) {
+            return Err(RemoteError::Busy(format!("{what}: status {status}")));
+        }
+        if status != 200 {
+            return Err(refusal(status, what));
+        }
+        let mut parts = answer.into_body();
+        let mut bytes = Vec::new();
+        while let Some(frame) = parts.frame().await {
+            let frame = frame.map_err(|error| RemoteError::Unreachable(chain(&error)))?;
+            let Ok(piece) = frame.into_data() else {
+                continue;
+            };
+            if bytes.len() as u64 + piece.len() as u64 > MAX_ANSWER {
+                return Err(RemoteError::TooLarge {
+                    what: "an answer of GitHub",
+                    limit: MAX_ANSWER,
+                });
+            }
+            bytes.extend_from_slice(&piece);
+        }
+        serde_json::from_slice(&bytes)
+            .map_err(|error| RemoteError::Malformed(format!("{what}: {error}")))
+    }
+
+    /// Where an artifact can be had for a minute.
+    async fn place_of(&self, id: &str) -> Result<reqwest::Url> {
+        let route = format!("/repos/{}/actions/artifacts/{id}/zip", self.repository);
+        let answer = self.client._get(route).await;
+        let answer = answer.map_err(|error| RemoteError::Unreachable(chain(&error)))?;
+        let status = answer.status().as_u16();
+        if is_out_of_requests(status, answer.headers()) {
+            return Err(RemoteError::Busy(format!("a download: status {status}")));
+        }
+        if !matches!(status, 301 | 302 | 303 | 307 | 308) {
+            return Err(refusal(status, "an artifact"));
+        }
+        let place = answer.headers().get("location");
+        let place = place.and_then(|place| place.to_str().ok());
+        let url = place.and_then(|place| reqwest::Url::parse(place).ok());
+        url.filter(|url| matches!(url.scheme(), "https" | "http"))
+            .ok_or_else(|| RemoteError::Malformed("a download without an address".to_owned()))
+    }
+}
+
+/// 403 means either; the headers tell.
+fn is_out_of_requests(status: u16, headers: &http::HeaderMap) -> bool {
+    let spent = headers
+        .get("x-ratelimit-remaining")
+        .is_some_and(|left| left.as_bytes() == b"0");
+    status == 429 || (status == 403 && (spent || headers.contains_key("retry-after")))
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Page {
+    artifacts: Option<Vec<Option<ArtifactRow>>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct ArtifactRow {
+    id: Option<u64>,
+    name: Option<String>,
+    size_in_bytes: Option<u64>,
+    expired: Option<bool>,
+    digest: Option<String>,
+    workflow_run: Option<RunOfArtifact>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct RunOfArtifact {
+    id: Option<u64>,
+    head_sha: Option<String>,
+    head_branch: Option<String>,
+    repository_id: Option<u64>,
+    head_repository_id: Option<u64>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct RunRow {
+    id: Option<u64>,
+    event: Option<String>,
+    path: Option<String>,
+    head_branch: Option<String>,
+    repository: Option<RepositoryRow>,
+    head_repository: Option<RepositoryRow>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct RepositoryRow {
+    full_name: Option<String>,
+}
+
+/// What identifies an artifact, in the text that an [`Offer`] carries: the
+/// artifact, its run, its digest.
+struct Id<'a> {
+    artifact: &'a str,
+    run: &'a str,
+    digest: &'a str,
+}
+
+impl<'a> Id<'a> {
+    fn of(offer: &'a Offer) -> Id<'a> {
+        let mut parts = offer.id.splitn(3, ' ');
+        let mut next = || parts.next().unwrap_or_default();
+        Id {
+            artifact: next(),
+            run: next(),
+            digest: next(),
+        }
+    }
+}
+
+impl Remote for Artifacts {
+    fn place(&self) -> String {
+        format!("artifacts `{}` of {}", self.name, self.repository)
+    }
+
+    fn offers(&self, _wanted: &Wanted, deadline: &Deadline) -> Result<Vec<Offer>> {
+        // One page: what is older than the hundredth is not worth a request.
+        let route = format!(
+            "/repos/{}/actions/artifacts?name={}&per_page=100",
+            self.repository, self.name
+        );
+        let asked = self.ask::<Page>(route, "the list of artifacts");
+        let page = within(&self.runtime, deadline, asked)?;
+        let rows = page.artifacts.unwrap_or_default().into_iter().flatten();
+        let usable = rows.filter(|row| {
+            row.name.as_deref() == Some(self.name.as_str())
+                && row.expired != Some(true)
+                && row.size_in_bytes.unwrap_or(0) <= MAX_ARCHIVE
+        });
+        let offers = usable.filter_map(|row| {
+            let run = row.workflow_run.unwrap_or_default();
+            let digest = row.digest.unwrap_or_default();
+            Some(Offer {
+                id: format!("{} {} {digest}", row.id?, run.id?),
+                commit: run.head_sha.unwrap_or_default(),
+                tree: None,
+                created: 0,
+                manifest: None,
+                environment: None,
+                hint: Hint {
+                    fork: run.repository_id != run.head_repository_id,
+                    branch: run.head_branch,
+                    pr: None,
+                },
+            })
+        });
+        Ok(offers.collect())
+    }
+
+    fn attest(&self, offer: &Offer, deadline: &Deadline) -> Result<Option<Writer>> {
+        let id = Id::of(offer);
+        let route = format!("/repos/{}/actions/runs/{}", self.repository, id.run);
+        let asked = self.ask::<RunRow>(route, "a workflow run");
+        let row = within(&self.runtime, deadline, asked)?;
+        if row.id.map(|id| id.to_string()).as_deref() != Some(id.run) {
+            return Err(RemoteError::Malformed(
+                "another run than asked for".to_owned(),
+            ));
+        }
+        Ok(Some(writer_of(row)))
+    }
+
+    fn get(&self, offer: &Offer, deadline: &Deadline) -> Result<Vec<u8>> {
+        let id = Id::of(offer);
+        let url = within(&self.runtime, deadline, self.place_of(id.artifact))?;
+        let download = async {
+            // A client that knows no token: the address is one of a store of
+            // files, and carries its own permission.
+            let answer = plain_client()?.get(url).send().await;
+            let answer =
+                answer.map_err(|error| RemoteError::Unreachable(chain(&error.without_url())))?;
+            match answer.status().as_u16() {
+                200 => body(answer, "an artifact", MAX_ARCHIVE).await,
+                status => Err(refusal(status, "the file of an artifact")),
+            }
+        };
+        let archive = within(&self.runtime, deadline, download)?;
+        check_digest(&archive, id.digest)?;
+        only_entry(&archive, PACK, MAX_MATRIX + MAX_MANIFEST + 64)
+    }
+
+    /// Lays the pack where the upload step finds it.
+    fn put(&self, pack: &Pack, _deadline: &Deadline) -> Result<()> {
+        let local = |error: std::io::Error| RemoteError::NotSetUp(error.to_string());
+        std::fs::create_dir_all(&self.upload).map_err(local)?;
+        // The upload step has to know under which name.
+        std::fs::write(self.upload.join(NAME), format!("{}\n", self.name)).map_err(local)?;
+        let mut file = tempfile::NamedTempFile::new_in(&self.upload).map_err(local)?;
+        std::io::Write::write_all(&mut file, &pack.encode()).map_err(local)?;
+        let path = self.upload.join(PACK);
+        file.persist(path).map_err(|error| local(error.error))?;
+        Ok(())
+    }
+
+    fn worth(&self) -> usize {
+        1
+    }
+}
+
+/// The facts that GitHub knows of the run. What is missing is not known, and
+/// then nothing that is claimed about it can be trusted: it gets a value that
+/// nobody can claim.
+fn writer_of(row: RunRow) -> Writer {
+    let known = |text: Option<String>| match text {
+        Some(text) if !text.is_empty() => text,
+        _ => "(not told)".to_owned(),
+    };
+    let name = |row: Option<RepositoryRow>| known(row.and_then(|row| row.full_name));
+    let (repository, from) = (name(row.repository), name(row.head_repository));
+    let branch = known(row.head_branch);
+    let event = known(row.event);
+    let mut writer = Writer {
+        provider: "github".to_owned(),
+        fork: from != repository,
+        workflow: known(row.path.map(|path| {
+            // `.github/workflows/ci.yml@refs/heads/main` for reusable ones.
+            path.split('@').next().unwrap_or_default().to_owned()
+        })),
+        run: row.id.map(|id| id.to_string()).unwrap_or_default(),
+        event,
+        repository,
+        ..Writer::default()
+    };
+    match writer.is_proposed() {
+        true => writer.head = format!("{from}:{branch}"),
+        false => writer.reference = format!("refs/heads/{branch}"),
+    }
+    writer
+}
+
+/// GitHub's digest of the archive, where it tells one.
+fn check_digest(archive: &[u8], digest: &str) -> Result<()> {
+    let Some(wanted) = digest.strip_prefix("sha256:") else {
+        // The pack in it has a digest of its own.
+        return Ok(());
+    };
+    let found = ring_sha256(archive);
+    match found == wanted.to_ascii_lowercase() {
+        true => Ok(()),
+        false => Err(RemoteError::Malformed(
+            "an artifact is not what its digest says".to_owned(),
+        )),
+    }
+}
+
+fn ring_sha256(bytes: &[u8]) -> String {
+    let digest = ring::digest::digest(&ring::digest::SHA256, bytes);
+    digest
+        .as_ref()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(json: &str) -> Writer {
+        writer_of(serde_json::from_str(json).unwrap())
+    }
+
+    #[test]
+    fn the_run_tells_who_wrote() {
+        let pushed = run(
+            r#"{"id":1,"event":"push","path":".github/workflows/ci.yml@refs/heads/main",
+                "head_branch":"main","repository":{"full_name":"o/r"},
+                "head_repository":{"full_name":"o/r"},"conclusion":null,"unknown":[1]}"#,
+        );
+        assert_eq!(pushed.reference, "refs/heads/main");
+        assert_eq!(pushed.workflow, ".github/workflows/ci.yml");
+        assert!(!pushed.is_proposed());
+        let fork = run(r#"{"id":1,"event":"pull_request","head_branch":"main",
+                "repository":{"full_name":"o/r"},"head_repository":{"full_name":"e/r"}}"#);
+        assert!(fork.fork);
+        assert_eq!(
+            (fork.head.as_str(), fork.reference.as_str()),
+            ("e/r:main", "")
+        );
+    }
+
+    #[test]
+    fn what_github_does_not_tell_is_nothing_that_can_be_claimed() {
+        for json in [
+            "{}",
+            r#"{"id":null,"event":null,"path":null,"head_branch":null,"repository":null}"#,
+            r#"{"id":1,"event":"push","repository":{"full_name":"o/r"},"head_repository":null}"#,
+        ] {
+            let told = run(json);
+            assert!(told.fork || told.repository == "(not told)", "{json}");
+            assert!(told.workflow.starts_with('('), "{json}");
+        }
+    }
+
+    #[test]
+    fn the_digest_of_the_archive_is_checked_where_there_is_one() {
+        let right = format!("sha256:{}", ring_sha256(b"zip"));
+        assert_eq!(check_digest(b"zip", &right), Ok(()));
+        assert!(check_digest(b"zap", &right).is_err());
+        assert_eq!(check_digest(b"zip", ""), Ok(()));
+    }
+}

@@ -1,0 +1,336 @@
+//! What a shared store knows of a matrix without its rows: the manifest, and
+//! the pack, which is a manifest followed by the matrix
+//! (`docs/formats/manifest.md`).
+
+use serde::{Deserialize, Serialize};
+
+use crate::matrix::format::Digest;
+use crate::matrix::{Header, Key, Refusal, decode};
+use crate::trust::{PublicKey, SecretKey, Signature, Signed, Writer};
+
+const MAGIC: [u8; 8] = *b"\x93tamip\r\n";
+
+/// The version of the format.
+///
+/// 1: the first.
+const VERSION: u32 = 1;
+
+/// Magic, version, length of the manifest, digest.
+const FIXED: usize = 48;
+const AT_DIGEST: usize = 16;
+
+/// A manifest is a few hundred bytes; the rest is room for long names.
+pub const MAX_MANIFEST: u64 = 64 << 10;
+
+/// The largest matrix that is exchanged.
+pub const MAX_MATRIX: u64 = 256 << 20;
+
+/// What stands before a signed manifest, so that a signature serves for
+/// nothing else.
+const SIGNED_AS: &[u8] = b"tamis manifest 1\n";
+
+/// One matrix, as a shared store tells of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Manifest {
+    /// The name of the matrix: the digest of its file.
+    pub matrix: String,
+    /// The length of its file.
+    pub bytes: u64,
+    pub key: Key,
+    pub commit: String,
+    pub tree: String,
+    /// Whether uncommitted changes were present.
+    pub dirty: bool,
+    /// Seconds since the epoch; the order of listings, never proof.
+    pub created: u64,
+    pub tool: String,
+    pub writer: Writer,
+    /// Over all of the above.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signature: Option<String>,
+}
+
+impl Manifest {
+    /// The manifest of a matrix whose file has this name and length.
+    pub fn of(header: &Header, name: &Digest, bytes: u64, writer: Writer) -> Manifest {
+        Manifest {
+            matrix: name.to_string(),
+            bytes,
+            key: header.key.clone(),
+            commit: header.commit.clone(),
+            tree: header.tree.clone(),
+            dirty: !header.dirty.is_empty(),
+            created: header.created,
+            tool: header.tool.clone(),
+            writer,
+            signature: None,
+        }
+    }
+
+    pub fn sign(&mut self, key: &SecretKey) {
+        self.signature = Some(key.sign(&self.signed_bytes()).to_string());
+    }
+
+    /// What its signature is worth by `key`, if one is configured.
+    pub fn signed(&self, key: Option<&PublicKey>) -> Signed {
+        let (Some(key), Some(signature)) = (key, &self.signature) else {
+            return Signed::Not;
+        };
+        match Signature::parse(signature) {
+            Ok(signature) if key.check(&self.signed_bytes(), &signature) => Signed::Right,
+            _ => Signed::Wrong,
+        }
+    }
+
+    /// The name of the matrix.
+    ///
+    /// # Errors
+    /// If it is no digest.
+    pub fn name(&self) -> Result<Digest, Refusal> {
+        Digest::from_hex(&self.matrix)
+            .ok_or_else(|| Refusal::Malformed("the manifest names no matrix".to_owned()))
+    }
+
+    fn signed_bytes(&self) -> Vec<u8> {
+        let bare = Manifest {
+            signature: None,
+            ..self.clone()
+        };
+        let mut bytes = SIGNED_AS.to_vec();
+        bytes.extend_from_slice(&bare.json());
+        bytes
+    }
+
+    /// Maps of texts and numbers always become JSON.
+    fn json(&self) -> Vec<u8> {
+        serde_json::to_vec(self).unwrap_or_default()
+    }
+
+    /// The manifest as a file of its own.
+    pub fn encode(&self) -> Vec<u8> {
+        let json = self.json();
+        let mut file = Vec::with_capacity(FIXED + json.len());
+        file.extend_from_slice(&MAGIC);
+        file.extend_from_slice(&VERSION.to_le_bytes());
+        file.extend_from_slice(&(json.len() as u32).to_le_bytes());
+        file.extend_from_slice(&digest_of(&file, &json));
+        file.extend_from_slice(&json);
+        file
+    }
+
+    /// A manifest that is all of `bytes`.
+    pub fn decode(bytes: &[u8]) -> Result<Manifest, Refusal> {
+        let (manifest, rest) = Manifest::read(bytes)?;
+        match rest.is_empty() {
+            true => Ok(manifest),
+            false => Err(Refusal::Malformed(
+                "something follows the manifest".to_owned(),
+            )),
+        }
+    }
+
+    /// The manifest at the beginning of `bytes`, and what follows it.
+    pub fn read(bytes: &[u8]) -> Result<(Manifest, &[u8]), Refusal> {
+        if !bytes.starts_with(&MAGIC[..bytes.len().min(MAGIC.len())]) {
+            return Err(Refusal::NotAMatrix);
+        }
+        let word = |at: usize| {
+            let four = bytes.get(at..at + 4).and_then(|four| four.try_into().ok());
+            four.map(u32::from_le_bytes).ok_or(Refusal::Truncated)
+        };
+        let version = word(8)?;
+        if version == 0 {
+            return Err(Refusal::Malformed("version 0".to_owned()));
+        }
+        if version > VERSION {
+            return Err(Refusal::NewerFormat(version));
+        }
+        let len = u64::from(word(12)?);
+        if len > MAX_MANIFEST {
+            return Err(Refusal::OverLimit {
+                what: "bytes of manifest",
+                value: len,
+                limit: MAX_MANIFEST,
+            });
+        }
+        let end = FIXED + len as usize;
+        let json = bytes.get(FIXED..end).ok_or(Refusal::Truncated)?;
+        if bytes[AT_DIGEST..FIXED] != digest_of(&bytes[..AT_DIGEST], json) {
+            return Err(Refusal::DigestMismatch);
+        }
+        let manifest: Manifest = serde_json::from_slice(json)
+            .map_err(|error| Refusal::Malformed(format!("the manifest: {error}")))?;
+        if manifest.bytes > MAX_MATRIX {
+            return Err(Refusal::OverLimit {
+                what: "bytes of a shared matrix",
+                value: manifest.bytes,
+                limit: MAX_MATRIX,
+            });
+        }
+        manifest.name()?;
+        Ok((manifest, &bytes[end..]))
+    }
+
+    /// Whether `matrix` is the file that this manifest speaks of, all of it
+    /// sound, and tells the same of itself.
+    pub fn check(&self, matrix: &[u8]) -> Result<(), Refusal> {
+        if (matrix.len() as u64) < self.bytes {
+            return Err(Refusal::Truncated);
+        }
+        let decoded = decode(matrix)?;
+        let name = crate::matrix::format::Prefix::read(matrix)?.digest;
+        let mut told = Manifest::of(
+            &decoded.header,
+            &name,
+            matrix.len() as u64,
+            Writer::default(),
+        );
+        told.writer = self.writer.clone();
+        told.signature = self.signature.clone();
+        if told.matrix != self.matrix {
+            return Err(Refusal::Misnamed);
+        }
+        match told == *self {
+            true => Ok(()),
+            false => Err(Refusal::Malformed(
+                "the manifest tells of another matrix".to_owned(),
+            )),
+        }
+    }
+}
+
+fn digest_of(start: &[u8], json: &[u8]) -> [u8; 32] {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(start);
+    hasher.update(json);
+    *hasher.finalize().as_bytes()
+}
+
+/// A manifest and its matrix in one file: what travels where one file is one
+/// upload.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pack {
+    pub manifest: Manifest,
+    /// The file of the matrix.
+    pub matrix: Vec<u8>,
+}
+
+impl Pack {
+    pub fn encode(&self) -> Vec<u8> {
+        let mut bytes = self.manifest.encode();
+        bytes.extend_from_slice(&self.matrix);
+        bytes
+    }
+
+    /// A pack whose every byte is checked.
+    pub fn decode(bytes: &[u8]) -> Result<Pack, Refusal> {
+        let (manifest, matrix) = Manifest::read(bytes)?;
+        manifest.check(matrix)?;
+        Ok(Pack {
+            manifest,
+            matrix: matrix.to_vec(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matrix::samples::small;
+    use crate::matrix::{encode, read_header};
+
+    pub fn pack() -> Pack {
+        let matrix = encode(&small(3, 1)).unwrap();
+        let name = crate::matrix::format::Prefix::read(&matrix).unwrap().digest;
+        let header = read_header(&matrix).unwrap();
+        let manifest = Manifest::of(&header, &name, matrix.len() as u64, Writer::local());
+        Pack { manifest, matrix }
+    }
+
+    #[test]
+    fn what_is_packed_is_unpacked() {
+        let pack = pack();
+        let bytes = pack.encode();
+        assert_eq!(Pack::decode(&bytes), Ok(pack.clone()));
+        let manifest = pack.manifest.encode();
+        assert_eq!(Manifest::decode(&manifest), Ok(pack.manifest));
+        assert!(Manifest::decode(&bytes).is_err());
+    }
+
+    #[test]
+    fn every_truncation_and_every_bit_flip_is_refused() {
+        let mut pack = pack();
+        pack.manifest.sign(&SecretKey::from_bytes([3; 32]));
+        let bytes = pack.encode();
+        for len in 0..bytes.len() {
+            assert!(Pack::decode(&bytes[..len]).is_err(), "{len} bytes");
+        }
+        for place in 0..bytes.len() {
+            for bit in 0..8 {
+                let mut damaged = bytes.clone();
+                damaged[place] ^= 1 << bit;
+                assert!(Pack::decode(&damaged).is_err(), "{place}, bit {bit}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_newer_format_is_refused_by_name() {
+        let mut bytes = pack().encode();
+        bytes[8] = 2;
+        assert_eq!(Pack::decode(&bytes), Err(Refusal::NewerFormat(2)));
+    }
+
+    #[test]
+    fn a_manifest_that_declares_much_is_refused_before_it_is_read() {
+        let mut bytes = pack().encode();
+        bytes[12..16].copy_from_slice(&u32::MAX.to_le_bytes());
+        let refused = Pack::decode(&bytes);
+        assert!(
+            matches!(refused, Err(Refusal::OverLimit { .. })),
+            "{refused:?}"
+        );
+    }
+
+    #[test]
+    fn a_manifest_must_tell_what_its_matrix_tells() {
+        let whole = pack();
+        let lies: [fn(&mut Manifest); 6] = [
+            |manifest| manifest.commit = "9".repeat(40),
+            |manifest| manifest.tree = "9".repeat(40),
+            |manifest| manifest.dirty = false,
+            |manifest| manifest.key.suite = "other".into(),
+            |manifest| manifest.created += 1,
+            |manifest| manifest.bytes -= 1,
+        ];
+        for lie in lies {
+            let mut pack = whole.clone();
+            lie(&mut pack.manifest);
+            assert!(Pack::decode(&pack.encode()).is_err());
+        }
+    }
+
+    #[test]
+    fn a_signature_covers_every_fact() {
+        let secret = SecretKey::from_bytes([7; 32]);
+        let mut manifest = pack().manifest;
+        assert_eq!(manifest.signed(Some(&secret.public())), Signed::Not);
+        manifest.sign(&secret);
+        assert_eq!(manifest.signed(Some(&secret.public())), Signed::Right);
+        assert_eq!(manifest.signed(None), Signed::Not);
+        let other = SecretKey::from_bytes([8; 32]).public();
+        assert_eq!(manifest.signed(Some(&other)), Signed::Wrong);
+        let changes: [fn(&mut Manifest); 4] = [
+            |manifest| manifest.writer.event = "push".into(),
+            |manifest| manifest.commit = "9".repeat(40),
+            |manifest| manifest.writer.pr = Some(1),
+            |manifest| manifest.signature = Some("00".repeat(64)),
+        ];
+        for change in changes {
+            let mut manifest = manifest.clone();
+            change(&mut manifest);
+            assert_eq!(manifest.signed(Some(&secret.public())), Signed::Wrong);
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! Stores that several machines share: what one recorded, others may use, if
+//! it is [trusted](crate::trust). Reading is local first; trouble with a shared
+//! store leads to running more, one warning, and never to a failed run.
+
+mod bring;
+mod error;
+mod git;
+mod github;
+mod gitlab;
+mod here;
+mod manifest;
+mod object;
+mod pointer;
+mod process;
+mod secrets;
+mod send;
+mod single;
+mod web;
+
+pub use bring::{Brought, Taken, Wanted, bring};
+pub use error::{Deadline, RemoteError, Result};
+pub use github::PACK;
+pub use here::writer_here;
+pub use manifest::{MAX_MATRIX, Manifest, Pack};
+pub use secrets::redact;
+pub use send::{Sent, send, sign_and_pack};
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use crate::trust::{Policy, PublicKey, Writer};
+
+/// A place that holds packs of many writers. Requests are few, and each has a
+/// deadline.
+pub trait Remote {
+    /// What people know it by; without secrets.
+    fn place(&self) -> String;
+
+    /// What may be of use, the newest first.
+    ///
+    /// # Errors
+    /// If the store cannot be asked.
+    fn offers(&self, wanted: &Wanted, deadline: &Deadline) -> Result<Vec<Offer>>;
+
+    /// What the store itself knows of the writer of `offer`; `None` if it keeps
+    /// no account of who writes.
+    ///
+    /// # Errors
+    /// If it keeps one and cannot be asked.
+    fn attest(&self, offer: &Offer, deadline: &Deadline) -> Result<Option<Writer>>;
+
+    /// The bytes of a pack.
+    ///
+    /// # Errors
+    /// If they cannot be had, or are more than a pack may have.
+    fn get(&self, offer: &Offer, deadline: &Deadline) -> Result<Vec<u8>>;
+
+    /// Adds a pack; what others wrote stays. Putting twice is putting once.
+    ///
+    /// # Errors
+    /// If the store does not take it.
+    fn put(&self, pack: &Pack, deadline: &Deadline) -> Result<()>;
+
+    /// How many packs of one environment are worth getting.
+    fn worth(&self) -> usize;
+}
+
+/// Something that a shared store holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Offer {
+    /// What the store calls it.
+    pub id: String,
+    /// The commit that it is about, as far as the store knows before it is
+    /// read.
+    pub commit: String,
+    pub tree: Option<String>,
+    pub created: u64,
+    /// If it can be had without its matrix.
+    pub manifest: Option<Manifest>,
+    /// The [`tag`] of its environment, if that is known.
+    pub environment: Option<String>,
+    /// Hints that spare requests; whoever lies here is found out later.
+    pub hint: Hint,
+}
+
+/// What the store tells of the writer before it is asked for more.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Hint {
+    /// The branch that the code came from.
+    pub branch: Option<String>,
+    pub fork: bool,
+    pub pr: Option<u64>,
+}
+
+/// A short name for an environment.
+pub fn tag(environment: &str) -> String {
+    blake3::hash(environment.as_bytes()).to_hex()[..8].to_owned()
+}
+
+/// Which shared store, as it is configured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Address {
+    /// A ref in a git repository: the name of a remote, or a URL.
+    Git(String),
+    /// The artifacts of a repository's workflows; `None`: the one at hand.
+    Github(Option<String>),
+    /// The packages of the GitLab project whose job this is.
+    Gitlab,
+    /// `s3://bucket/prefix`, `gs://…`, `az://…`.
+    Object(String),
+}
+
+impl FromStr for Address {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Address, String> {
+        if text.trim().is_empty() || text.chars().any(char::is_control) {
+            return Err("the value is empty or holds a control character".to_owned());
+        }
+        let (kind, rest) = match text.split_once(':') {
+            Some((kind, rest)) => (kind, Some(rest)),
+            None => (text, None),
+        };
+        match (kind, rest) {
+            ("git", None) => Ok(Address::Git("origin".to_owned())),
+            // A word that git would take for an option is no remote.
+            ("git", Some(remote)) if !remote.is_empty() && !remote.starts_with('-') => {
+                Ok(Address::Git(remote.to_owned()))
+            }
+            ("gitlab", None) => Ok(Address::Gitlab),
+            ("github", None) => Ok(Address::Github(None)),
+            ("github", Some(name)) if is_repository(name) => {
+                Ok(Address::Github(Some(name.to_owned())))
+            }
+            ("s3" | "gs" | "az", Some(rest)) if has_bucket(rest) => {
+                Ok(Address::Object(text.trim_end_matches('/').to_owned()))
+            }
+            _ => Err(format!(
+                "unknown shared store `{}`, expected git, git:REMOTE, github, github:OWNER/NAME, gitlab, \
+                 s3://BUCKET/PREFIX, gs://BUCKET/PREFIX or az://CONTAINER/PREFIX",
+                redact(text)
+            )),
+        }
+    }
+}
+
+fn is_repository(name: &str) -> bool {
+    let plain = |part: &str| {
+        let good = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+        !part.is_empty() && part.chars().all(good) && !part.chars().all(|c| c == '.')
+    };
+    name.split_once('/')
+        .is_some_and(|(owner, name)| plain(owner) && plain(name))
+}
+
+fn has_bucket(rest: &str) -> bool {
+    let bucket = rest.strip_prefix("//").map(|rest| rest.split('/').next());
+    bucket.flatten().is_some_and(|bucket| !bucket.is_empty())
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Address::Git(remote) => write!(f, "git:{}", redact(remote)),
+            Address::Gitlab => f.write_str("gitlab"),
+            Address::Github(None) => f.write_str("github"),
+            Address::Github(Some(name)) => write!(f, "github:{name}"),
+            Address::Object(url) => f.write_str(url),
+        }
+    }
+}
+
+/// A shared store as this process uses it.
+pub struct Shared {
+    pub remote: Box<dyn Remote>,
+    pub policy: Policy,
+    /// Whose signatures count, if signatures are asked for.
+    pub public_key: Option<PublicKey>,
+    /// Who this process is.
+    pub reader: Writer,
+}
+
+/// Where a shared store's client works.
+#[derive(Clone, Debug)]
+pub struct Site {
+    /// The top of the work tree.
+    pub root: PathBuf,
+    /// A folder for what may be lost.
+    pub cache: PathBuf,
+    /// A folder for packs that another program uploads.
+    pub upload: PathBuf,
+    /// What tells this project's results from others in the same store: made
+    /// of the suite and the label.
+    pub slug: String,
+    /// How many matrices a store should keep.
+    pub keep: usize,
+}
+
+/// The client of the store at `address`.
+///
+/// # Errors
+/// If this process lacks what it needs for that.
+pub fn open(address: &Address, site: Site, reader: &Writer) -> Result<Box<dyn Remote>> {
+    Ok(match address {
+        Address::Git(remote) => Box::new(git::GitRef::open(remote, site)?),
+        Address::Github(name) => {
+            let here = (!reader.repository.is_empty()).then(|| reader.repository.clone());
+            Box::new(github::Artifacts::open(name.clone().or(here), site)?)
+        }
+        Address::Gitlab => Box::new(gitlab::Packages::open(&site)?),
+        Address::Object(url) => Box::new(object::Bucket::open(url, &site)?),
+    })
+}
+
+/// A name for a suite in a shared store: letters that every store takes, and
+/// a digest that keeps different suites apart.
+pub fn slug(suite: &str, label: &str) -> String {
+    let mut plain = String::new();
+    for c in suite.chars().chain("-".chars()).chain(label.chars()) {
+        match c.is_ascii_alphanumeric() {
+            true => plain.push(c.to_ascii_lowercase()),
+            false if plain.ends_with('-') => {}
+            false => plain.push('-'),
+        }
+    }
+    let plain: String = plain.trim_matches('-').chars().take(40).collect();
+    let digest = blake3::hash(format!("{suite}\0{label}").as_bytes()).to_hex();
+    format!("{}-{}", plain.trim_end_matches('-'), &digest[..8])
+        .trim_start_matches('-')
+        .to_owned()
+}
+
+#[cfg(test)]
+mod tests;

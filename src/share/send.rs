@@ -1,0 +1,86 @@
+//! From the local store into a shared one.
+
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+
+use super::error::{Deadline, RemoteError};
+use super::manifest::{MAX_MATRIX, Manifest, Pack};
+use super::{Shared, redact};
+use crate::matrix::format::Prefix;
+use crate::store::{FsStore, Name};
+use crate::trust::{SecretKey, Writer};
+
+/// All of the sending must be done by then.
+const PATIENCE: Duration = Duration::from_secs(180);
+
+/// Large matrices go over slow lines.
+const STEP: Duration = Duration::from_secs(60);
+
+/// What came of sending.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Sent {
+    Stored,
+    /// Nobody would use it, or nobody may write: why.
+    Kept(&'static str),
+    Failed(String),
+}
+
+/// A matrix of the store as a pack, signed if there is a key and the writer
+/// runs code that is merged.
+///
+/// # Errors
+/// If the store cannot give the matrix, or it is too large to share.
+pub fn sign_and_pack(
+    store: &FsStore,
+    name: &Name,
+    writer: &Writer,
+    key: Option<&SecretKey>,
+) -> anyhow::Result<Pack> {
+    let path = store.path_of(name);
+    let matrix = fs_err::read(&path)?;
+    if matrix.len() as u64 > MAX_MATRIX {
+        bail!(
+            "{} is too large to share: more than {MAX_MATRIX} bytes",
+            path.display()
+        );
+    }
+    let prefix = Prefix::read(&matrix).with_context(|| path.display().to_string())?;
+    let mut manifest = Manifest::of(&prefix.header, name, matrix.len() as u64, writer.clone());
+    if let Some(key) = key
+        && !writer.is_proposed()
+    {
+        manifest.sign(key);
+    }
+    manifest
+        .check(&matrix)
+        .with_context(|| path.display().to_string())?;
+    Ok(Pack { manifest, matrix })
+}
+
+/// Sends one matrix. Trouble is in the answer: it must not fail a run.
+/// `asked`: somebody wants it sent, also from a machine that is no CI.
+pub fn send(
+    shared: &Shared,
+    store: &FsStore,
+    name: &Name,
+    key: Option<&SecretKey>,
+    asked: bool,
+) -> Sent {
+    if shared.reader.is_local() && !asked {
+        return Sent::Kept("only CI shares what it records; `tamis store push` does it by hand");
+    }
+    let pack = match sign_and_pack(store, name, &shared.reader, key) {
+        Ok(pack) => pack,
+        Err(error) => return Sent::Failed(redact(&format!("{error:#}"))),
+    };
+    let deadline = Deadline::after(PATIENCE).with_step(STEP);
+    match shared.remote.put(&pack, &deadline) {
+        Ok(()) => Sent::Stored,
+        // A fork's runs have no right to write: that is as it should be.
+        Err(RemoteError::Refused(_) | RemoteError::NotSetUp(_)) if shared.reader.fork => {
+            Sent::Kept("runs of forks may not write to the shared store")
+        }
+        Err(error) => Sent::Failed(redact(&error.to_string())),
+    }
+}

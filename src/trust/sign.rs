@@ -1,0 +1,145 @@
+//! Ed25519 signatures of manifests.
+
+use std::fmt;
+
+use ed25519_dalek::{Signer, SigningKey, VerifyingKey};
+
+/// What a signature came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signed {
+    /// There is none, or nobody asked.
+    Not,
+    /// It is of the configured key and of this content.
+    Right,
+    Wrong,
+}
+
+/// Why a text is no key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeyError;
+
+impl fmt::Display for KeyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("expected a key of 64 hex digits; `tamis store key` makes a pair")
+    }
+}
+
+impl std::error::Error for KeyError {}
+
+/// The key that trusted runs hold.
+pub struct SecretKey(SigningKey);
+
+/// The key that everybody knows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct PublicKey(VerifyingKey);
+
+/// 64 bytes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Signature(ed25519_dalek::Signature);
+
+impl SecretKey {
+    pub fn from_bytes(bytes: [u8; 32]) -> SecretKey {
+        SecretKey(SigningKey::from_bytes(&bytes))
+    }
+
+    /// # Errors
+    /// If it is not 64 hex digits.
+    pub fn parse(text: &str) -> Result<SecretKey, KeyError> {
+        Ok(SecretKey::from_bytes(from_hex(text.trim())?))
+    }
+
+    pub fn public(&self) -> PublicKey {
+        PublicKey(self.0.verifying_key())
+    }
+
+    pub fn sign(&self, content: &[u8]) -> Signature {
+        Signature(self.0.sign(content))
+    }
+
+    /// The key as its owner keeps it.
+    pub fn expose(&self) -> String {
+        to_hex(self.0.as_bytes())
+    }
+}
+
+impl fmt::Debug for SecretKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SecretKey(…)")
+    }
+}
+
+impl PublicKey {
+    /// # Errors
+    /// If it is not 64 hex digits that stand for a point of the curve.
+    pub fn parse(text: &str) -> Result<PublicKey, KeyError> {
+        let bytes = from_hex(text.trim())?;
+        let key = VerifyingKey::from_bytes(&bytes).map_err(|_| KeyError)?;
+        // A weak key accepts signatures that nobody made.
+        match key.is_weak() {
+            true => Err(KeyError),
+            false => Ok(PublicKey(key)),
+        }
+    }
+
+    pub fn check(&self, content: &[u8], signature: &Signature) -> bool {
+        self.0.verify_strict(content, &signature.0).is_ok()
+    }
+}
+
+impl std::str::FromStr for PublicKey {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<PublicKey, String> {
+        PublicKey::parse(text).map_err(|error| error.to_string())
+    }
+}
+
+impl fmt::Display for PublicKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&to_hex(self.0.as_bytes()))
+    }
+}
+
+impl fmt::Debug for PublicKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl Signature {
+    /// # Errors
+    /// If it is not 128 hex digits.
+    pub fn parse(text: &str) -> Result<Signature, KeyError> {
+        let bytes: [u8; 64] = from_hex(text)?;
+        Ok(Signature(ed25519_dalek::Signature::from_bytes(&bytes)))
+    }
+}
+
+impl fmt::Display for Signature {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&to_hex(&self.0.to_bytes()))
+    }
+}
+
+impl fmt::Debug for Signature {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+fn to_hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn from_hex<const N: usize>(text: &str) -> Result<[u8; N], KeyError> {
+    let text = text.as_bytes();
+    let digit = |byte: u8| (byte as char).to_digit(16).ok_or(KeyError);
+    if text.len() != 2 * N {
+        return Err(KeyError);
+    }
+    let mut bytes = [0; N];
+    for (byte, pair) in bytes.iter_mut().zip(text.chunks_exact(2)) {
+        *byte = (digit(pair[0])? << 4 | digit(pair[1])?) as u8;
+    }
+    Ok(bytes)
+}

@@ -1,0 +1,269 @@
+//! GitHub's artifacts, behind a server that follows its documentation and, when
+//! told, breaks with it.
+
+use serde_json::{Value, json};
+
+use super::server::Server;
+use super::*;
+
+struct GitHub {
+    server: Server,
+    folder: PathBuf,
+    python: PathBuf,
+}
+
+impl GitHub {
+    fn start(python: &Python, project: &mut Project) -> GitHub {
+        let folder = project.world().join("github");
+        fs::create_dir_all(&folder).unwrap();
+        let github = GitHub {
+            server: Server::start(
+                &python.executable(),
+                "github.py",
+                &[folder.to_str().unwrap()],
+                project.world(),
+                &[],
+            ),
+            folder,
+            python: python.executable(),
+        };
+        github.set(&json!({ "artifacts": [], "runs": {}, "zips": {}, "token": TOKEN }));
+        project.set_env("GITHUB_API_URL", Some(&github.server.url()));
+        github
+    }
+
+    fn get(&self) -> Value {
+        serde_json::from_slice(&fs::read(self.folder.join("state.json")).unwrap()).unwrap()
+    }
+
+    fn set(&self, state: &Value) {
+        let new = self.folder.join("state.new");
+        fs::write(&new, state.to_string()).unwrap();
+        fs::rename(new, self.folder.join("state.json")).unwrap();
+    }
+
+    fn mode(&self, mode: &str) {
+        let mut state = self.get();
+        state["mode"] = mode.into();
+        self.set(&state);
+    }
+
+    /// Does what the upload action does with the pack that a run left.
+    fn upload(&self, project: &Project, run: Value) {
+        let pack = project.root().join(".tamis/upload/tamis.pack");
+        let mut state = self.get();
+        let id = 100 + state["artifacts"].as_array().unwrap().len();
+        let zip = self.folder.join(format!("{id}.zip"));
+        let program = "import sys, zipfile, hashlib\n\
+             with zipfile.ZipFile(sys.argv[1], 'w', zipfile.ZIP_DEFLATED) as z:\n\
+             \x20   z.write(sys.argv[2], 'tamis.pack')\n\
+             print(hashlib.sha256(open(sys.argv[1], 'rb').read()).hexdigest())";
+        let made = std::process::Command::new(&self.python)
+            .args(["-c", program])
+            .args([&zip, &pack])
+            .output()
+            .unwrap();
+        assert!(made.status.success(), "{made:?}");
+        let digest = String::from_utf8(made.stdout).unwrap();
+        let name = format!("tamis-{}", tamis::share::slug("pytest", ""));
+        let same = run["repository"]["full_name"] == run["head_repository"]["full_name"];
+        let row = json!({
+            "id": id, "node_id": "x", "name": name, "size_in_bytes": 1000, "url": null,
+            "expired": false, "created_at": null, "digest": format!("sha256:{}", digest.trim()),
+            "workflow_run": {
+                "id": run["id"], "repository_id": 1, "head_repository_id": if same { 1 } else { 2 },
+                "head_branch": run["head_branch"], "head_sha": run["head_sha"],
+            },
+        });
+        state["artifacts"].as_array_mut().unwrap().insert(0, row);
+        state["zips"][id.to_string()] = zip.to_str().unwrap().into();
+        let id = run["id"].to_string();
+        state["runs"][id] = run;
+        self.set(&state);
+    }
+
+    /// The requests since the last time.
+    fn requests(&self) -> Vec<String> {
+        let log = self.folder.join("requests.log");
+        let text = fs::read_to_string(&log).unwrap_or_default();
+        let _ = fs::remove_file(log);
+        text.lines().map(str::to_owned).collect()
+    }
+}
+
+fn head(project: &Project) -> String {
+    project.git(&["rev-parse", "HEAD"]).trim().to_owned()
+}
+
+fn run_of(project: &Project, event: &str, branch: &str, from: &str) -> Value {
+    json!({
+        "id": 11, "event": event, "path": ".github/workflows/ci.yml", "head_branch": branch,
+        "head_sha": head(project), "conclusion": null,
+        "repository": { "full_name": "o/r" }, "head_repository": { "full_name": from },
+    })
+}
+
+#[test]
+fn a_fresh_machine_uses_what_main_recorded_with_four_requests() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut project = project(python, "shared-store: github\n");
+        let github = GitHub::start(python, &mut project);
+        on_main(&mut project);
+        // Nothing is there yet: everything runs, and nobody is warned.
+        serves_a_fresh_machine(&mut project, on_main, |project| {
+            github.upload(project, run_of(project, "push", "main", "o/r"));
+        });
+        github.requests();
+        forget(&mut project);
+        assert_eq!(left_out(&project), ["test_b.py::test_b"]);
+        let requests = github.requests();
+        assert_eq!(requests.len(), 4, "{requests:?}");
+        let steps: Vec<_> = requests
+            .iter()
+            .map(|line| line.split(' ').next().unwrap())
+            .collect();
+        assert_eq!(steps, ["artifacts", "run", "zip", "blob"]);
+        assert!(
+            requests[..3]
+                .iter()
+                .all(|line| line.ends_with("authorized")),
+            "{requests:?}"
+        );
+        assert!(
+            requests[3].ends_with("plain"),
+            "no token for the other host: {requests:?}"
+        );
+        nothing_tells_the_token(&[project.root().join(".tamis"), github.folder.join("100.zip")]);
+    });
+}
+
+/// The pack claims to be of main; GitHub says who wrote it.
+#[test]
+fn who_wrote_is_what_github_says() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut project = project(python, "shared-store: github\n");
+        let github = GitHub::start(python, &mut project);
+        on_main(&mut project);
+        project.run();
+        let mut null = run_of(&project, "push", "main", "o/r");
+        null["head_repository"] = Value::Null;
+        let mut workflow = run_of(&project, "push", "main", "o/r");
+        workflow["path"] = ".github/workflows/evil.yml".into();
+        for run in [
+            run_of(&project, "pull_request", "main", "o/r"),
+            run_of(&project, "push", "topic", "o/r"),
+            run_of(&project, "pull_request", "main", "evil/r"),
+            run_of(&project, "pull_request_target", "main", "o/r"),
+            null,
+            workflow,
+        ] {
+            github.upload(&project, run.clone());
+            let upload = project.root().join(".tamis/upload");
+            let kept = project.world().join("upload");
+            fs::rename(&upload, &kept).unwrap();
+            forget(&mut project);
+            assert_eq!(left_out(&project).len(), 0, "{run}");
+            fs::create_dir_all(project.root().join(".tamis")).unwrap();
+            fs::rename(&kept, &upload).unwrap();
+        }
+        github.upload(&project, run_of(&project, "push", "main", "o/r"));
+        forget(&mut project);
+        assert_eq!(left_out(&project).len(), 2, "the true one counts");
+    });
+}
+
+#[test]
+fn a_pull_requests_results_are_its_own() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut project = project(python, "shared-store: github\n");
+        project.git(&["update-ref", "refs/remotes/origin/main", "HEAD"]);
+        let github = GitHub::start(python, &mut project);
+        for (pr, from) in [(5, "o/r"), (6, "evil/r")] {
+            on_pull(&mut project, pr, from);
+            forget(&mut project);
+            let run = project.run();
+            assert_eq!(run.outcomes.len(), 2, "{}", run.stderr);
+            github.upload(&project, run_of(&project, "pull_request", "topic", from));
+            forget(&mut project);
+            assert_eq!(left_out(&project).len(), 2, "its own");
+        }
+        on_pull(&mut project, 7, "o/r");
+        forget(&mut project);
+        assert_eq!(
+            left_out(&project).len(),
+            0,
+            "another one from the same branch"
+        );
+        on_pull(&mut project, 6, "other/r");
+        forget(&mut project);
+        assert_eq!(left_out(&project).len(), 0, "another repository");
+        on_main(&mut project);
+        forget(&mut project);
+        assert_eq!(left_out(&project).len(), 0, "main");
+    });
+}
+
+#[test]
+fn every_broken_answer_runs_more_and_fails_nothing() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut project = project(python, "shared-store: github\n");
+        let github = GitHub::start(python, &mut project);
+        on_main(&mut project);
+        project.run();
+        github.upload(&project, run_of(&project, "push", "main", "o/r"));
+        let mut modes = Vec::new();
+        for step in ["artifacts", "run", "zip", "blob"] {
+            for what in [
+                "401", "403", "404", "410", "429", "500", "loop", "null", "empty", "html",
+            ] {
+                modes.push(format!("{step}:{what}"));
+            }
+        }
+        let more = [
+            "artifacts:large",
+            "artifacts:slow",
+            "blob:drip",
+            "zip:file",
+            "zip:nowhere",
+        ];
+        modes.extend(more.map(str::to_owned));
+        for mode in modes {
+            github.mode(&mode);
+            forget(&mut project);
+            let started = std::time::Instant::now();
+            let select = project.tamis(&["select", "--json"]);
+            // The reliability figure: 30 seconds, and room for a busy machine.
+            assert!(started.elapsed().as_secs() < 60, "{mode}");
+            assert_eq!(select.code(), 0, "{mode}: {}", select.stderr);
+            let json: Value = serde_json::from_str(&select.stdout).unwrap();
+            assert_eq!(json["mode"], "all", "{mode}");
+            for secret in [TOKEN, "signed-secret"] {
+                assert!(!select.stderr.contains(secret), "{mode}: {}", select.stderr);
+            }
+        }
+        // Rows that lack everything are passed over; the good one is found.
+        github.mode("");
+        let mut state = github.get();
+        let rows = state["artifacts"].as_array_mut().unwrap();
+        let name = rows[0]["name"].clone();
+        rows.insert(0, Value::Null);
+        rows.insert(0, json!({ "name": name, "id": null, "workflow_run": null }));
+        rows.insert(
+            0,
+            json!({ "name": name, "id": 7, "workflow_run": { "id": null } }),
+        );
+        let mut expired = rows[3].clone();
+        expired["expired"] = true.into();
+        rows.insert(0, expired);
+        github.set(&state);
+        forget(&mut project);
+        assert_eq!(left_out(&project).len(), 2);
+        // Another archive than GitHub's digest says.
+        let zip = github.folder.join("100.zip");
+        let mut bytes = fs::read(&zip).unwrap();
+        bytes[40] ^= 1;
+        fs::write(&zip, bytes).unwrap();
+        forget(&mut project);
+        assert_eq!(left_out(&project).len(), 0);
+    });
+}
