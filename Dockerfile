@@ -8,7 +8,7 @@ COPY action/gitconfig /etc/gitconfig
 ENV PATH=/usr/local/bin HOME=/tmp TMPDIR=/tmp
 # Where state may be written; `docker run --read-only --tmpfs /tmp` works too.
 WORKDIR /tmp
-WORKDIR /work
+WORKDIR /repo
 USER 65532:65532
 ENTRYPOINT ["/usr/local/bin/tamis"]
 CMD ["--help"]
