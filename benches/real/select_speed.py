@@ -100,22 +100,31 @@ def commit(work, tree, tag):
 
 
 def interleaved(work, tree, env, commands, rounds):
-    """Median wall seconds of each command; the first round does not count."""
+    """What each round of each command took; the first does not count."""
     times = {name: [] for name in commands}
     for number in range(-1, rounds):
         for name, argv in commands.items():
             done = must(argv, tree, env, work.logs / f"select-{name.split()[0]}.log")
             if number >= 0:
-                times[name].append(done.wall)
+                times[name].append(done)
     return times
 
 
 def print_times(times):
-    print("| command | median ms | smallest-largest |\n|---|---|---|")
-    for name, seconds in times.items():
+    print("| command | median ms | smallest-largest | CPU ms |\n|---|---|---|---|")
+    for name, runs in times.items():
+        seconds = [done.wall for done in runs]
         low, middle, high = (1000 * f(seconds) for f in (min, statistics.median, max))
-        print(f"| {name} | {middle:.0f} | {low:.0f}-{high:.0f} |")
+        cpu = 1000 * statistics.median(done.cpu for done in runs)
+        print(f"| {name} | {middle:.0f} | {low:.0f}-{high:.0f} | {cpu:.0f} |")
     print()
+
+
+def print_ratio(times, name, to, what):
+    pairs = zip(times[name], times[to])
+    ratios = [getattr(one, what) / getattr(other, what) for one, other in pairs]
+    print(f"{name} takes {statistics.median(ratios):.2f} times the {what} time of {to} "
+          f"({min(ratios):.2f}-{max(ratios):.2f})")
 
 
 def main():
@@ -157,9 +166,9 @@ def main():
     }
     times = interleaved(work, tree, env, commands, options.rounds)
     print_times(times)
-    ratios = [a / b for a, b in zip(times["tamis select"], times["git diff --raw BASE HEAD"])]
-    print(f"tamis select is {statistics.median(ratios):.2f} times git diff "
-          f"({min(ratios):.2f}-{max(ratios):.2f})")
+    for name in ("tamis select", "tamis select --head HEAD", "git status"):
+        for what in ("wall", "cpu"):
+            print_ratio(times, name, "git diff --raw BASE HEAD", what)
     return 0
 
 

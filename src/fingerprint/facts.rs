@@ -195,18 +195,30 @@ impl<'a> Facts<'a> {
     }
 
     fn analyse(&self, path: &BStr, known: &Known) -> Result<Option<Analysis>> {
-        if is_outside(path) {
-            return Ok(read_outside(path)?.map(|source| analyse_python_knowing(&source, known)));
-        }
-        let Entry::File { blob, .. } = self.view.entry(path)? else {
-            return Ok(None);
+        let outside = match is_outside(path) {
+            true => match read_outside(path)? {
+                Some(source) => Some(source),
+                None => return Ok(None),
+            },
+            false => None,
+        };
+        let blob = match &outside {
+            Some(source) => crate::history::blob_id(source),
+            None => match self.view.entry(path)? {
+                Entry::File { blob, .. } => blob,
+                Entry::Missing | Entry::Dir | Entry::Unknown => return Ok(None),
+            },
         };
         let key = cache_key(blob, known);
         if let Some(units) = self.cache.and_then(|cache| cache.get(&key)) {
             return Ok(Some(Analysis::Parsed(Box::new(units))));
         }
-        let Some(source) = self.view.read(path)? else {
-            return Ok(None);
+        let source = match outside {
+            Some(source) => source,
+            None => match self.view.read(path)? {
+                Some(source) => source,
+                None => return Ok(None),
+            },
         };
         let analysis = analyse_python_knowing(&source, known);
         if let (Some(cache), Analysis::Parsed(units)) = (self.cache, &analysis) {
