@@ -453,7 +453,8 @@ impl Classifier {
         let written = || WrittenGraph::open(&self.repository);
         let written = self.written.get_or_init(written).as_ref();
         if let Some(written) = written.filter(|_| self.graph.get().is_none())
-            && let Some(found) = written.dominator(&self.repository, commit)?
+            // What cannot be read ends the loaded graph, which says so.
+            && let Ok(Some(found)) = written.dominator(&self.repository, commit)
         {
             return Ok(found);
         }
