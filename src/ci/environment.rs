@@ -4,20 +4,9 @@ use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::Path;
 
-/// Every variable that is read, and no other: tokens are not among them.
-const READ: [&str; 46] = [
-    "GITHUB_ACTIONS",
-    "GITHUB_EVENT_NAME",
-    "GITHUB_EVENT_PATH",
-    "GITHUB_OUTPUT",
-    "GITHUB_REF",
-    "GITHUB_REF_PROTECTED",
-    "GITHUB_REPOSITORY",
-    "GITHUB_RUN_ATTEMPT",
-    "GITHUB_SHA",
-    "GITHUB_STEP_SUMMARY",
-    "GITHUB_WORKFLOW_REF",
-    "GITLAB_CI",
+/// Every variable of a service that is read, and no other: tokens are not among
+/// them.
+const READ: &[&str] = &[
     "CI_COMMIT_BEFORE_SHA",
     "CI_COMMIT_BRANCH",
     "CI_COMMIT_REF_NAME",
@@ -30,16 +19,38 @@ const READ: [&str; 46] = [
     "CI_MERGE_REQUEST_EVENT_TYPE",
     "CI_MERGE_REQUEST_IID",
     "CI_MERGE_REQUEST_PROJECT_ID",
+    "CI_MERGE_REQUEST_SOURCE_BRANCH_NAME",
     "CI_MERGE_REQUEST_SOURCE_BRANCH_SHA",
     "CI_MERGE_REQUEST_SOURCE_PROJECT_ID",
+    "CI_MERGE_REQUEST_SOURCE_PROJECT_PATH",
     "CI_MERGE_REQUEST_TARGET_BRANCH_NAME",
     "CI_MERGE_REQUEST_TARGET_BRANCH_SHA",
     "CI_NODE_INDEX",
     "CI_NODE_TOTAL",
+    "CI_PIPELINE_ID",
     "CI_PIPELINE_SOURCE",
     "CI_PROJECT_ID",
     "CI_PROJECT_PATH",
+    "GITHUB_ACTIONS",
+    "GITHUB_BASE_REF",
+    "GITHUB_EVENT_NAME",
+    "GITHUB_EVENT_PATH",
+    "GITHUB_HEAD_REF",
+    "GITHUB_OUTPUT",
+    "GITHUB_REF",
+    "GITHUB_REF_PROTECTED",
+    "GITHUB_REPOSITORY",
+    "GITHUB_RUN_ATTEMPT",
+    "GITHUB_RUN_ID",
+    "GITHUB_SHA",
+    "GITHUB_STEP_SUMMARY",
+    "GITHUB_WORKFLOW_REF",
+    "GITLAB_CI",
     "GIT_DEPTH",
+];
+
+/// Those that are tamis's own.
+pub const VARIABLES: &[&str] = &[
     "TAMIS_CI_BASE",
     "TAMIS_CI_BEFORE",
     "TAMIS_CI_DEFAULT_BRANCH",
@@ -54,8 +65,9 @@ const READ: [&str; 46] = [
     "TAMIS_CI_TRIGGER",
 ];
 
-/// Those of the list that are tamis's own.
-pub const VARIABLES: &[&str] = READ.split_at(34).1;
+fn all() -> impl Iterator<Item = &'static str> {
+    READ.iter().chain(VARIABLES).copied()
+}
 
 /// Larger payloads are not read: GitHub's own limit is 25 MB.
 const LARGEST_PAYLOAD: u64 = 32 << 20;
@@ -74,7 +86,7 @@ impl Environment {
         variables: impl IntoIterator<Item = (&'v str, &'v str)>,
         payload: Option<&[u8]>,
     ) -> Environment {
-        let is_read = |name: &&str| READ.contains(name);
+        let is_read = |name: &&str| all().any(|read| read == *name);
         Environment {
             variables: variables
                 .into_iter()
@@ -87,8 +99,8 @@ impl Environment {
 
     /// That of this process. What is not UTF-8 is as if it were not there.
     pub fn of_this_process() -> Environment {
-        let read = |name: &&str| Some(((*name).to_owned(), std::env::var(name).ok()?));
-        let variables: BTreeMap<String, String> = READ.iter().filter_map(read).collect();
+        let read = |name: &str| Some((name.to_owned(), std::env::var(name).ok()?));
+        let variables: BTreeMap<String, String> = all().filter_map(read).collect();
         let payload = variables
             .get("GITHUB_EVENT_PATH")
             .filter(|path| !path.is_empty())
@@ -98,7 +110,7 @@ impl Environment {
 
     /// The value of a variable; `None` if it is unset or empty.
     pub(super) fn text(&self, name: &str) -> Option<&str> {
-        debug_assert!(READ.contains(&name), "{name} is not in the list");
+        debug_assert!(all().any(|read| read == name), "{name} is not in the list");
         let value = self.variables.get(name)?.as_str();
         (!value.is_empty()).then_some(value)
     }

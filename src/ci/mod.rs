@@ -1,6 +1,7 @@
 //! What the CI service says of a run: which event, which commits, whose data.
 //!
-//! No other room reads variables of CI services. Variables are taken from a
+//! No other room reads variables of CI services, but for the addresses and
+//! tokens of shared stores. Variables are taken from a
 //! closed list (so no token is ever held), and payloads are parsed tolerantly:
 //! what cannot be read is a note and no hint, never fewer tests.
 
@@ -10,10 +11,12 @@ mod github;
 mod gitlab;
 #[cfg(test)]
 mod tests;
+mod writer;
 
 use std::path::PathBuf;
 
 pub use environment::{Environment, VARIABLES};
+pub use writer::writer_here;
 
 /// A service whose variables and outputs tamis knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

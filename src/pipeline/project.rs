@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use bstr::{BStr, BString, ByteSlice};
 
+use crate::ci::writer_here;
 use crate::config::{Config, Pattern};
 use crate::fingerprint::Cache;
 use crate::history::{Delta, Repository};
 use crate::matrix::Key;
-use crate::share::writer_here;
 use crate::store::FsStore;
 use crate::trust::Writer;
 

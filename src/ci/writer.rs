@@ -1,33 +1,27 @@
 //! Who this process is: the facts that a CI service puts into its environment.
 
-use std::path::Path;
-
 use serde::Deserialize;
 
+use super::Environment;
 use crate::trust::Writer;
-
-/// An event's file is not read beyond this.
-const MAX_EVENT: u64 = 16 << 20;
 
 /// The facts about this process.
 pub fn writer_here() -> Writer {
-    let variable = |name: &str| std::env::var(name).unwrap_or_default();
-    writer_of(&variable, &|path| {
-        let size = std::fs::metadata(path).ok()?.len();
-        let readable = size <= MAX_EVENT;
-        readable.then(|| std::fs::read(path).ok())?
-    })
+    writer(&Environment::of_this_process())
 }
 
-/// The facts that variables and the file of an event tell.
-fn writer_of(variable: &dyn Fn(&str) -> String, read: &dyn Fn(&Path) -> Option<Vec<u8>>) -> Writer {
-    if variable("GITHUB_ACTIONS") == "true" {
-        let event = read(Path::new(&variable("GITHUB_EVENT_PATH")));
-        let event = event.and_then(|bytes| serde_json::from_slice(&bytes).ok());
-        return github(variable, event.unwrap_or_default());
+/// The facts that variables and the payload of an event tell. What is not told
+/// counts as the worst case.
+fn writer(environment: &Environment) -> Writer {
+    if environment.text("GITHUB_ACTIONS") == Some("true") {
+        let event = match &environment.payload {
+            Some(Ok(bytes)) => serde_json::from_slice(bytes).unwrap_or_default(),
+            Some(Err(_)) | None => Event::default(),
+        };
+        return github(environment, event);
     }
-    if variable("GITLAB_CI") == "true" {
-        return gitlab(variable);
+    if environment.text("GITLAB_CI") == Some("true") {
+        return gitlab(environment);
     }
     Writer::local()
 }
@@ -62,7 +56,8 @@ struct Repository {
     default_branch: Option<String>,
 }
 
-fn github(variable: &dyn Fn(&str) -> String, event: Event) -> Writer {
+fn github(environment: &Environment, event: Event) -> Writer {
+    let variable = |name| environment.owned(name).unwrap_or_default();
     let repository = variable("GITHUB_REPOSITORY");
     let reference = variable("GITHUB_REF");
     // `owner/name/.github/workflows/ci.yml@refs/heads/main`
@@ -113,7 +108,8 @@ fn github(variable: &dyn Fn(&str) -> String, event: Event) -> Writer {
     writer
 }
 
-fn gitlab(variable: &dyn Fn(&str) -> String) -> Writer {
+fn gitlab(environment: &Environment) -> Writer {
+    let variable = |name| environment.owned(name).unwrap_or_default();
     let tag = variable("CI_COMMIT_TAG");
     let reference = match tag.is_empty() {
         true => format!("refs/heads/{}", variable("CI_COMMIT_REF_NAME")),
@@ -150,11 +146,8 @@ mod tests {
     use super::*;
 
     fn with(variables: &[(&str, &str)], event: &str) -> Writer {
-        let variable = |name: &str| {
-            let found = variables.iter().find(|(known, _)| *known == name);
-            found.map_or_else(String::new, |(_, value)| (*value).to_owned())
-        };
-        writer_of(&variable, &|_| Some(event.as_bytes().to_vec()))
+        let variables = variables.iter().copied();
+        writer(&Environment::new(variables, Some(event.as_bytes())))
     }
 
     const GITHUB: [(&str, &str); 4] = [
