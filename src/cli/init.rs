@@ -8,9 +8,9 @@ use clap::Args;
 use serde_json::json;
 
 use super::Globals;
-use crate::config::file::NAME;
 use crate::config::find;
 use crate::config::shown_path;
+use crate::config::{self, file::NAME};
 use crate::error::{Error, Exit};
 use crate::report::Report;
 
@@ -26,6 +26,9 @@ pub struct InitArgs {
     /// Replace a tamis.yml that exists
     #[arg(long)]
     force: bool,
+    /// Write nothing, and print the JSON schema of tamis.yml, for editors
+    #[arg(long, conflicts_with = "force")]
+    schema: bool,
 }
 
 /// Files that declare the versions of installed packages.
@@ -52,6 +55,10 @@ struct Findings {
 }
 
 pub fn run(args: &InitArgs, globals: &Globals, report: &Report) -> Result<Exit, Error> {
+    if args.schema {
+        report.json(&config::schema())?;
+        return Ok(Exit::DONE);
+    }
     let place = find::find_project(&globals.folder);
     let Some(top) = &place.top else {
         let message = format!("{} is not in a git repository", shown_path(&globals.folder));
@@ -281,7 +288,14 @@ mod tests {
                 ci: None,
             };
             let (report, _, err) = testing::report(Style::default());
-            run(&InitArgs { force }, &globals, &report)?;
+            run(
+                &InitArgs {
+                    force,
+                    schema: false,
+                },
+                &globals,
+                &report,
+            )?;
             Ok(err.text().replace(&shown_path(self.0.path()), "TOP"))
         }
     }

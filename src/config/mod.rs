@@ -8,6 +8,7 @@ pub mod file;
 pub mod find;
 mod key;
 mod pattern;
+mod schema;
 mod trust;
 mod value;
 
@@ -25,6 +26,7 @@ use file::FileConfig;
 use find::Place;
 pub use key::{Key, nearest};
 pub use pattern::Pattern;
+pub use schema::schema;
 pub use trust::Trust;
 pub use value::{Count, Runner, Shared, Strategy, SubFolder, Text, shown_path};
 

@@ -1,0 +1,133 @@
+//! The JSON schema of `tamis.yml`, for editors: made from the keys, and from
+//! their descriptions in `docs/configuration.md`. `docs/tamis.schema.json` is
+//! it; a test keeps the two equal.
+
+use serde_json::{Map, Value, json};
+
+use super::file::VERSION;
+use super::key::Key;
+use crate::select::Strategy;
+
+const DOCUMENTATION: &str = include_str!("../../docs/configuration.md");
+
+/// The schema (draft 7, which editors know best).
+pub fn schema() -> Value {
+    let properties = Key::ALL.map(|key| {
+        let mut shape = shape(key);
+        shape["description"] = description(key.word()).into();
+        (key.word().to_owned(), shape)
+    });
+    json!({
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "title": "tamis.yml",
+        "type": "object",
+        "required": [Key::Version.word()],
+        "additionalProperties": false,
+        "properties": Map::from_iter(properties),
+    })
+}
+
+fn shape(key: Key) -> Value {
+    match key {
+        Key::Version => json!({ "const": VERSION }),
+        Key::Suite | Key::Python | Key::Root | Key::Store | Key::SharedStore | Key::SharedLabel => {
+            text()
+        }
+        Key::Runner => json!({ "enum": ["pytest"] }),
+        Key::Command => filled(),
+        Key::Strategy => {
+            let words: Vec<&str> = ["auto"]
+                .into_iter()
+                .chain(Strategy::ALL.iter().map(|strategy| strategy.word()))
+                .collect();
+            json!({ "enum": words })
+        }
+        Key::ManyNewTests | Key::ShortBranches | Key::Keep => {
+            json!({ "type": "integer", "minimum": 1, "maximum": u32::MAX })
+        }
+        Key::AlwaysRun | Key::RunAllWhen | Key::LockFiles | Key::BenignState => list(),
+        Key::Trust => {
+            let inner = Key::OF_TRUST.map(|word| {
+                let shape = match word {
+                    "refs" | "events" | "workflows" => filled(),
+                    _ => text(),
+                };
+                (word.to_owned(), shape)
+            });
+            object(Map::from_iter(inner))
+        }
+        Key::Env => object(Map::from_iter([(Key::IGNORE.to_owned(), list())])),
+    }
+}
+
+fn text() -> Value {
+    json!({ "type": "string", "minLength": 1 })
+}
+
+fn list() -> Value {
+    json!({ "type": "array", "items": text() })
+}
+
+fn filled() -> Value {
+    json!({ "type": "array", "items": text(), "minItems": 1 })
+}
+
+fn object(properties: Map<String, Value>) -> Value {
+    json!({ "type": "object", "additionalProperties": false, "properties": properties })
+}
+
+/// The first paragraph below the key's heading, without links.
+fn description(word: &str) -> String {
+    let heading = format!("### `{word}`\n");
+    let (_, below) = DOCUMENTATION.split_once(&heading).unwrap_or_default();
+    let paragraph = below.split("\n\n").next().unwrap_or_default();
+    let mut plain = String::new();
+    let mut rest = paragraph;
+    while let Some((before, link)) = rest.split_once('[') {
+        plain.push_str(before);
+        match link.split_once("](").and_then(|(text, target)| {
+            let (_, after) = target.split_once(')')?;
+            Some((text, after))
+        }) {
+            Some((text, after)) => {
+                plain.push_str(text);
+                rest = after;
+            }
+            None => {
+                plain.push('[');
+                rest = link;
+            }
+        }
+    }
+    plain.push_str(rest);
+    plain.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `TAMIS_UPDATE_SCHEMA=1 cargo test --lib config::schema` writes the file.
+    #[test]
+    fn the_published_schema_is_this_one() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/tamis.schema.json");
+        let made = format!("{}\n", serde_json::to_string_pretty(&schema()).unwrap());
+        if std::env::var_os("TAMIS_UPDATE_SCHEMA").is_some() {
+            fs_err::write(path, &made).unwrap();
+        }
+        assert_eq!(fs_err::read_to_string(path).unwrap(), made);
+    }
+
+    #[test]
+    fn every_key_is_documented_and_its_description_is_plain() {
+        for key in Key::ALL {
+            let text = description(key.word());
+            assert!(
+                text.len() > 20 && text.ends_with(['.', ':']),
+                "{}: {text}",
+                key.word()
+            );
+            assert!(!text.contains("]("), "{text}");
+        }
+    }
+}
