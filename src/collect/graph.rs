@@ -9,6 +9,7 @@ use bstr::BString;
 use rustc_hash::FxHashMap;
 
 use super::trace::{Definition, Role, ScopeKind, Spawned, Trace, TraceError};
+use crate::matrix::Fingerprint;
 
 /// Index into [`Graph::nodes`].
 pub type NodeId = u32;
@@ -43,6 +44,8 @@ pub struct Graph {
     /// The collect node of each test file.
     pub collects: FxHashMap<BString, NodeId>,
     pub state: Vec<StateChange>,
+    /// Environment variables as the processes that ran tests were given them.
+    pub variables: FxHashMap<String, Option<Fingerprint>>,
     /// By trace (in the order given) and scope number.
     places: Vec<FxHashMap<u64, NodeId>>,
 }
@@ -84,6 +87,16 @@ impl Graph {
     }
 }
 
+fn variables(traces: &[Trace]) -> FxHashMap<String, Option<Fingerprint>> {
+    let of_tests = traces.iter().filter(|trace| trace.open.role == Role::Main);
+    let told = of_tests.flat_map(|trace| trace.definitions.values());
+    told.filter_map(|definition| match definition {
+        Definition::Env { name, fingerprint } => Some((name.clone(), *fingerprint)),
+        _ => None,
+    })
+    .collect()
+}
+
 struct Building<'a> {
     traces: &'a [Trace],
     by_name: FxHashMap<&'a str, usize>,
@@ -110,6 +123,7 @@ impl<'a> Building<'a> {
                 module_names: FxHashMap::default(),
                 collects: FxHashMap::default(),
                 state: Vec::new(),
+                variables: variables(traces),
                 places: vec![FxHashMap::default(); traces.len()],
             },
         }

@@ -60,7 +60,12 @@ impl Closing<'_> {
                 });
             }
             Definition::Dir { path } => self.placed(UnitKind::Dir, path.as_bstr())?,
-            Definition::Env { name, fingerprint } => self.late(UnitKind::Env, name, fingerprint),
+            Definition::Env { name, fingerprint } => {
+                // A process that a test started may be given another value: then
+                // the test's code has made it, from what the test was given.
+                let given = self.graph.variables.get(&name).copied();
+                self.late(UnitKind::Env, name, given.unwrap_or(fingerprint))
+            }
             Definition::Dist { name, fingerprint } => self.late(UnitKind::Dist, name, fingerprint),
             Definition::Runtime { name, fingerprint } => {
                 self.late(UnitKind::Runtime, name, fingerprint)

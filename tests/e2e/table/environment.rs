@@ -2,7 +2,7 @@
 
 use crate::harness::*;
 
-cases!(reads, at_import, everything);
+cases!(reads, at_import, everything, given_to_a_child);
 
 /// The ways to read one variable.
 fn reads() -> Case {
@@ -268,6 +268,38 @@ def test_none():
             "test_all.py::test_copy",
             "! test_all.py::test_child_shell",
         ],
+    )
+    .late()
+}
+
+/// A test gives a child a value that the test process itself does not have.
+fn given_to_a_child() -> Case {
+    Case::new(
+        r#"
+-- other.txt --
+1
+-- test_given.py --
+import os
+import subprocess
+import sys
+
+PROGRAM = "import os; print(os.environ.get('E_GIVEN'))"
+
+
+def test_given(monkeypatch):
+    monkeypatch.setenv("E_GIVEN", "7")
+    assert subprocess.check_output([sys.executable, "-c", PROGRAM]) == b"7\n"
+
+
+def test_own():
+    assert os.environ.get("E_GIVEN", "") in ("", "x")
+"#,
+    )
+    .edit("nothing that they use", [write("other.txt", "2")], NONE)
+    .edit(
+        "what the test process is given",
+        [env("E_GIVEN", "x")],
+        ["test_given.py::test_given", "test_given.py::test_own"],
     )
     .late()
 }
