@@ -58,6 +58,11 @@ pub struct SharedState {
 }
 
 impl SharedState {
+    /// The module's file.
+    pub fn path(&self) -> &str {
+        self.name.split('#').next().unwrap_or_default()
+    }
+
     /// Of an attribute of a class: its name.
     pub fn attribute(&self) -> Option<&str> {
         let (_, name) = self.name.split_once('#')?;

@@ -1,7 +1,7 @@
 //! What a project shares with other machines: its shared store, who may be
 //! trusted there, and which of its results are wanted.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -12,6 +12,7 @@ use super::project::Project;
 use crate::config::file::{self, FileConfig};
 use crate::config::{Origin, Pattern, SIGNING_KEY, Shared as Address, Text, Trust};
 use crate::history::{Revision, View};
+use crate::matrix::{Header, Key};
 use crate::select::Strategy;
 use crate::share::{self, bring, sign_and_pack};
 use crate::share::{Brought, Manifest, Pack, Sent, Shared, Site, Wanted};
@@ -103,20 +104,15 @@ impl Exchange {
     /// # Errors
     /// If the history cannot be read; trouble with the store is in the answer.
     pub fn fetch(&self, project: &Project, store: &FsStore, view: &View) -> Result<Brought> {
-        Ok(match wanted(project, store, view, None)? {
+        Ok(match wanted(project, &store.headers().0, view, None)? {
             Some(wanted) => self.bring(project, store, &wanted),
             None => Brought::default(),
         })
     }
 
     fn bring(&self, project: &Project, store: &FsStore, wanted: &Wanted) -> Brought {
-        let is_ours = |manifest: &Manifest| {
-            project.owns(&manifest.key)
-                && wanted
-                    .environment
-                    .as_ref()
-                    .is_none_or(|environment| manifest.key.environment == *environment)
-        };
+        let environment = wanted.environment.as_deref();
+        let is_ours = |manifest: &Manifest| is_ours(project, &manifest.key, environment);
         bring(&self.shared, store, wanted, &is_ours)
     }
 
@@ -166,29 +162,30 @@ impl Asked {
     }
 }
 
+/// Whether results with this key are about the project's tests, and made in that
+/// environment, if it is known.
+fn is_ours(project: &Project, key: &Key, environment: Option<&str>) -> bool {
+    project.owns(key) && environment.is_none_or(|environment| key.environment == environment)
+}
+
 /// What the results of others are wanted for; `None` if there are local ones
 /// that none could be better than.
 fn wanted(
     project: &Project,
-    store: &FsStore,
+    headers: &[(Name, Header)],
     view: &View,
     environment: Option<String>,
 ) -> Result<Option<Wanted>> {
-    let (headers, _) = store.headers();
-    let usable = headers.iter().map(|(_, header)| header).filter(|header| {
-        project.owns(&header.key)
-            && environment
-                .as_ref()
-                .is_none_or(|environment| header.key.environment == *environment)
-    });
+    let headers = headers.iter().map(|(_, header)| header);
+    let usable = headers.filter(|header| is_ours(project, &header.key, environment.as_deref()));
     let tree = view.revision().tree.to_string();
     let dirty = view.dirty()?;
-    let mut local: BTreeMap<&str, ()> = BTreeMap::new();
+    let mut local: BTreeSet<&str> = BTreeSet::new();
     for header in usable {
         if header.tree == tree && header.dirty == dirty {
             return Ok(None);
         }
-        local.insert(&header.commit, ());
+        local.insert(&header.commit);
     }
     let mut commits = Vec::new();
     let mut nearest = None;
@@ -197,7 +194,7 @@ fn wanted(
         // The edge of what this clone has is the end of what is wanted.
         let Ok(ancestor) = ancestor else { break };
         let commit = ancestor.commit.to_string();
-        if local.contains_key(commit.as_str()) {
+        if local.contains(commit.as_str()) {
             nearest = Some(commits.len());
             break;
         }
@@ -310,10 +307,11 @@ fn ask(
     view: &View,
     environment: impl FnOnce() -> Option<String>,
 ) -> Result<Option<(String, Brought)>> {
-    if wanted(project, store, view, None)?.is_none() {
+    let (headers, _) = store.headers();
+    if wanted(project, &headers, view, None)?.is_none() {
         return Ok(None);
     }
-    let Some(wanted) = wanted(project, store, view, environment())? else {
+    let Some(wanted) = wanted(project, &headers, view, environment())? else {
         return Ok(None);
     };
     let asked = Asked::of(project, &wanted);

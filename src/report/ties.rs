@@ -38,14 +38,13 @@ pub fn ties_event(state: &[SharedState], tests: usize) -> Option<Event> {
 /// Patterns that name the states, in YAML: one for an attribute that several
 /// classes have, in one file or in several.
 fn patterns(state: &[SharedState]) -> Vec<String> {
-    let path = |state: &SharedState| state.name.split('#').next().map(str::to_owned);
     let mut patterns: Vec<String> = Vec::new();
     for one in state {
         let alike: Vec<&SharedState> = state.iter().filter(|other| other.is_like(one)).collect();
-        let in_one_file = alike.iter().all(|other| path(other) == path(one));
-        let pattern = match (one.attribute(), path(one)) {
-            (Some(attribute), _) if !in_one_file => format!("**#*.{attribute}"),
-            (Some(attribute), Some(path)) if alike.len() > 1 => format!("{path}#*.{attribute}"),
+        let in_one_file = alike.iter().all(|other| other.path() == one.path());
+        let pattern = match one.attribute() {
+            Some(attribute) if !in_one_file => format!("**#*.{attribute}"),
+            Some(attribute) if alike.len() > 1 => format!("{}#*.{attribute}", one.path()),
             _ => one.name.clone(),
         };
         let pattern = format!("{pattern:?}");

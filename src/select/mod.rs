@@ -9,6 +9,8 @@ mod choose;
 mod past;
 mod plan;
 mod rule;
+#[cfg(test)]
+pub(crate) mod samples;
 mod shard;
 mod strategy;
 #[cfg(test)]

@@ -231,8 +231,8 @@ fn mean(selection: &Selection) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::matrix::Outcome;
-    use crate::select::{Evidence, Reason};
+    use crate::select::Reason;
+    use crate::select::samples::evidence;
     use proptest::prelude::*;
 
     /// Tests with their file, duration and whether they run.
@@ -242,18 +242,9 @@ mod tests {
         selection.inventory_doubt = None;
         for (at, (file, millis, runs)) in tests.iter().enumerate() {
             let test = format!("test_{file}.py::test_{at}");
-            let skip = Evidence {
-                baseline: "b".into(),
-                revision: "c".into(),
-                ran_at: "c".into(),
-                outcome: Outcome::Passed,
-                units: 1,
-                late: [].into(),
-                duration_ms: 1,
-            };
             let verdict = match runs {
                 true => Verdict::Run(Reason::New),
-                false => Verdict::Skip(skip),
+                false => Verdict::Skip(evidence()),
             };
             selection.verdicts.insert(test.clone(), verdict);
             if let Some(millis) = millis {

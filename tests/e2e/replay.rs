@@ -36,6 +36,18 @@ def test_q():
 pythonpath = .
 "#;
 
+/// The header of the matrix that is stored for the head.
+fn header_of_head(project: &Project) -> Value {
+    let listed = project.tamis(&["store", "ls", "--json"]);
+    let listed: Value = serde_json::from_str(&listed.stdout).unwrap();
+    let head = project.git(&["rev-parse", "HEAD"]);
+    let matrices = listed["matrices"].as_array().unwrap();
+    let own = matrices
+        .iter()
+        .find(|m| m["header"]["commit"] == head.trim());
+    own.unwrap()["header"].clone()
+}
+
 /// Two branches, of which each edits another function, and their merge.
 fn merged(python: &Python) -> Project {
     let mut project = Project::new(python, FILES);
@@ -313,14 +325,7 @@ fn a_skip_at_a_merge_names_the_parent() {
             (run.outcomes.len(), run.selection.mode.as_str()),
             (0, "none")
         );
-        let listed = project.tamis(&["store", "ls", "--json"]);
-        let listed: Value = serde_json::from_str(&listed.stdout).unwrap();
-        let head = project.git(&["rev-parse", "HEAD"]);
-        let matrices = listed["matrices"].as_array().unwrap();
-        let own = matrices
-            .iter()
-            .find(|m| m["header"]["commit"] == head.trim());
-        let header = &own.unwrap()["header"];
+        let header = header_of_head(&project);
         assert_eq!(header["strategy"], "merge-parents");
         assert_eq!(header["baselines"].as_array().unwrap().len(), 2);
         assert_eq!((&header["tests"], &header["ran"]), (&3.into(), &0.into()));
@@ -356,14 +361,7 @@ fn a_test_step_with_emitted_arguments_keeps_what_was_selected() {
                 .unwrap_or_else(|e| panic!("{e}: {}\n{}", done.stdout, done.stderr));
             let outcomes = said["outcomes"].as_object().unwrap();
             assert_eq!(outcomes.len(), ran, "{said:#}\n{}", done.stderr);
-            let listed = project.tamis(&["store", "ls", "--json"]);
-            let listed: Value = serde_json::from_str(&listed.stdout).unwrap();
-            let head = project.git(&["rev-parse", "HEAD"]);
-            let matrices = listed["matrices"].as_array().unwrap();
-            let own = matrices
-                .iter()
-                .find(|m| m["header"]["commit"] == head.trim());
-            let header = &own.unwrap()["header"];
+            let header = header_of_head(project);
             assert_eq!((&header["tests"], &header["ran"]), (&3.into(), &ran.into()));
         };
         step(&project, 3);

@@ -312,7 +312,7 @@ fn write(path: &Path, content: &[u8]) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::matrix::Outcome;
+    use crate::select::samples::evidence;
     use crate::select::{Reason, Strategy};
 
     fn selection(excluded: &[&str], run: &[&str]) -> Selection {
@@ -320,18 +320,9 @@ mod tests {
         selection.all_because = None;
         selection.inventory_doubt = None;
         for test in excluded {
-            let evidence = Evidence {
-                baseline: "b".into(),
-                revision: "c".into(),
-                ran_at: "c".into(),
-                outcome: Outcome::Passed,
-                units: 1,
-                late: [].into(),
-                duration_ms: 1,
-            };
             selection
                 .verdicts
-                .insert((*test).into(), Verdict::Skip(evidence));
+                .insert((*test).into(), Verdict::Skip(evidence()));
         }
         for test in run {
             selection

@@ -12,6 +12,7 @@ use proptest::prelude::{ProptestConfig, prop, prop_assert_eq, proptest};
 use proptest::strategy::Strategy as Generator;
 
 use crate::matrix::{Header, Key, Matrix, MatrixBuilder, RowFacts, Run, UnitKind, UnitRef};
+use crate::select::samples::evidence;
 use crate::select::*;
 
 const UNITS: usize = 8;
@@ -245,15 +246,7 @@ fn a_test_that_failed_last_runs_whatever_older_results_say() {
         outcome: Outcome::Failed,
         baseline: "m".into(),
     });
-    let passed = Verdict::Skip(Evidence {
-        baseline: "n".into(),
-        revision: "c".into(),
-        ran_at: "c".into(),
-        outcome: Outcome::Passed,
-        units: 1,
-        late: [].into(),
-        duration_ms: 1,
-    });
+    let passed = Verdict::Skip(evidence());
     let ask = |verdict, has_same_files| {
         let nearest = Nearest {
             verdict,

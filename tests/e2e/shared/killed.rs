@@ -41,6 +41,21 @@ fn counts() -> impl Iterator<Item = usize> {
     })
 }
 
+/// A project whose main branch has shared its results, and the remote; `None`
+/// without strace.
+fn recorded_on_main(python: &Python) -> Option<(Project, PathBuf)> {
+    let mut project = project(python, "shared-store: git\n");
+    let strace = project.command("strace", &["-V"], &project.root());
+    if !strace.status.success() {
+        skip("strace is not installed");
+        return None;
+    }
+    let remote = add_origin(&project);
+    on_main(&mut project);
+    project.run();
+    Some((project, remote))
+}
+
 fn no_file_is_refused(project: &Project, call: usize) {
     let verify = project.tamis(&["store", "verify"]);
     assert_eq!(verify.code(), 0, "call {call}: {}", verify.stdout);
@@ -49,18 +64,9 @@ fn no_file_is_refused(project: &Project, call: usize) {
 #[test]
 fn at_any_call_of_sending_and_fetching() {
     on_all_interpreters(Wanted::Newest, |python| {
-        let mut project = project(python, "shared-store: git\n");
-        if !project
-            .command("strace", &["-V"], &project.root())
-            .status
-            .success()
-        {
-            skip("strace is not installed");
+        let Some((mut project, remote)) = recorded_on_main(python) else {
             return;
-        }
-        let remote = add_origin(&project);
-        on_main(&mut project);
-        project.run();
+        };
         let first = held(&remote);
         let names = matrices(&project, 2);
         let mut kills = 0;
@@ -95,18 +101,9 @@ fn at_any_call_of_sending_and_fetching() {
 #[test]
 fn let_down_at_any_call() {
     on_all_interpreters(Wanted::Newest, |python| {
-        let mut project = project(python, "shared-store: git\n");
-        if !project
-            .command("strace", &["-V"], &project.root())
-            .status
-            .success()
-        {
-            skip("strace is not installed");
+        let Some((mut project, remote)) = recorded_on_main(python) else {
             return;
-        }
-        let remote = add_origin(&project);
-        on_main(&mut project);
-        project.run();
+        };
         let names = matrices(&project, 1);
         for what in ["error=ENOSPC", "error=EIO", "error=EACCES"] {
             let mut times = 0;
