@@ -3,15 +3,15 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::marker::PhantomData;
 use std::path::Path;
 use std::str::FromStr;
 
 use anyhow::Context;
-use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, Visitor};
 
-use super::key::{Key, nearest};
+use super::key::Key;
 use super::pattern::Pattern;
+use super::seeds::{KeySeed, Many, One};
 use super::trust::{Trust, TrustVisitor};
 use super::value::{Count, Runner, Shared, Strategy, SubFolder, Text, shown_path};
 use crate::error::Error;
@@ -289,122 +289,6 @@ impl<'de> Visitor<'de> for EnvVisitor {
             ignore = Some(map.next_value_seed(Many::any())?);
         }
         Ok(ignore)
-    }
-}
-
-/// A key: one of the valid ones, and each at most once. The check is made
-/// here because the parser adds the key's own place to errors that it gets
-/// while it reads the key.
-pub(super) struct KeySeed<'a> {
-    pub(super) valid: &'a [&'static str],
-    pub(super) seen: &'a mut BTreeSet<String>,
-}
-
-impl<'de> DeserializeSeed<'de> for KeySeed<'_> {
-    type Value = String;
-
-    fn deserialize<D: Deserializer<'de>>(self, source: D) -> Result<String, D::Error> {
-        source.deserialize_str(self)
-    }
-}
-
-impl Visitor<'_> for KeySeed<'_> {
-    type Value = String;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "one of the keys {}", self.valid.join(", "))
-    }
-
-    fn visit_str<E: de::Error>(self, word: &str) -> Result<String, E> {
-        if !self.valid.contains(&word) {
-            let advice = match nearest(word, self.valid.iter().copied()) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("the keys are {}", self.valid.join(", ")),
-            };
-            return Err(E::custom(format!("unknown key `{word}`; {advice}")));
-        }
-        if !self.seen.insert(word.to_owned()) {
-            return Err(E::custom(format!("the key `{word}` stands here twice")));
-        }
-        Ok(word.to_owned())
-    }
-}
-
-/// A single value.
-pub(super) struct One<T>(PhantomData<T>);
-
-impl<T> One<T> {
-    pub(super) fn new() -> One<T> {
-        One(PhantomData)
-    }
-}
-
-impl<'de, T: FromStr<Err = String>> DeserializeSeed<'de> for One<T> {
-    type Value = T;
-
-    fn deserialize<D: Deserializer<'de>>(self, source: D) -> Result<T, D::Error> {
-        source.deserialize_str(self)
-    }
-}
-
-impl<T: FromStr<Err = String>> Visitor<'_> for One<T> {
-    type Value = T;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("one value")
-    }
-
-    fn visit_str<E: de::Error>(self, text: &str) -> Result<T, E> {
-        text.parse().map_err(E::custom)
-    }
-}
-
-/// A list of values.
-pub(super) struct Many<T> {
-    may_be_empty: bool,
-    item: PhantomData<T>,
-}
-
-impl<T> Many<T> {
-    pub(super) fn any() -> Many<T> {
-        Many {
-            may_be_empty: true,
-            item: PhantomData,
-        }
-    }
-
-    pub(super) fn filled() -> Many<T> {
-        Many {
-            may_be_empty: false,
-            item: PhantomData,
-        }
-    }
-}
-
-impl<'de, T: FromStr<Err = String>> DeserializeSeed<'de> for Many<T> {
-    type Value = Vec<T>;
-
-    fn deserialize<D: Deserializer<'de>>(self, source: D) -> Result<Vec<T>, D::Error> {
-        source.deserialize_seq(self)
-    }
-}
-
-impl<'de, T: FromStr<Err = String>> Visitor<'de> for Many<T> {
-    type Value = Vec<T>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a list, such as [first, second]")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Vec<T>, A::Error> {
-        let mut list = Vec::new();
-        while let Some(item) = items.next_element_seed(One::new())? {
-            list.push(item);
-        }
-        if list.is_empty() && !self.may_be_empty {
-            return Err(de::Error::custom("the list is empty"));
-        }
-        Ok(list)
     }
 }
 

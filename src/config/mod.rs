@@ -9,6 +9,7 @@ pub mod find;
 mod key;
 mod pattern;
 mod schema;
+mod seeds;
 mod trust;
 mod value;
 

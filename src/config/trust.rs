@@ -5,9 +5,9 @@ use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, Visitor};
 
-use super::file::{KeySeed, Many, One};
 use super::key::Key;
 use super::pattern::Pattern;
+use super::seeds::{KeySeed, Many, One};
 use super::value::Text;
 use crate::trust::PublicKey;
 
