@@ -2,16 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::rc::Rc;
 
 use tamis::config::{Config, Overrides, Variables};
 use tamis::fingerprint::{Environment, Facts, Value};
-use tamis::history::{CommitId, Hints, View};
+use tamis::history::{Classifier, CommitGraph, CommitId, Head, Hints, Revision, View};
 use tamis::matrix::{
     GroupRef, Header, Key, Matrix, MatrixBuilder, Outcome, RowFacts, Run, Unit, UnitKind,
 };
-use tamis::pipeline::{Decision, Project, Request, decide};
+use tamis::pipeline::{Decision, Known, Project, Request, Shelf, decide, decide_on};
 use tamis::select::{COLLECTION, Strategy};
 use tamis::store::FsStore;
 
@@ -24,9 +25,27 @@ pub struct Counts {
     pub left_out: usize,
 }
 
+/// What commands of git read, beside what the test says: no time goes into
+/// what no history here depends on.
+const CONFIGURATION: &str = "\
+[user]
+\tname = Ann Author
+\temail = ann@example.org
+[core]
+\tfsync = none
+[gc]
+\tauto = 0
+[maintenance]
+\tauto = false
+";
+
 pub struct Maker {
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
     top: PathBuf,
+    seed: u64,
+    /// Every branch, and the one that is checked out.
+    branches: Vec<String>,
+    current: String,
     project: Project,
     store: FsStore,
     dice: Dice,
@@ -58,6 +77,7 @@ impl Maker {
         let folder = tempfile::tempdir().unwrap();
         let top = folder.path().canonicalize().unwrap().join("work");
         fs::create_dir_all(top.join("tests")).unwrap();
+        fs::write(top.with_file_name("configuration"), CONFIGURATION).unwrap();
         let mut dice = Dice(seed);
         for number in 0..UNITS {
             fs::write(top.join(toy::unit(number)), toy::source(&mut dice, false)).unwrap();
@@ -66,17 +86,25 @@ impl Maker {
             fs::write(top.join(toy::test(number)), toy::source(&mut dice, true)).unwrap();
         }
         fs::write(top.join(".gitignore"), ".tamis/\n").unwrap();
-        git_in(&top, 0, &["init", "-q", "-b", "main"]);
-        git_in(&top, 0, &["add", "-A"]);
-        git_in(&top, 0, &["commit", "-q", "-m", "root"]);
-        git_in(&top, 0, &["branch", "side"]);
+        for arguments in [
+            &["init", "-q", "-b", "main", "--template="][..],
+            &["add", "-A"],
+            &["commit", "-q", "-m", "root"],
+            &["branch", "side"],
+        ] {
+            let status = git(&top, 0, arguments).stdout(Stdio::null()).status();
+            assert!(status.unwrap().success(), "git {arguments:?}");
+        }
         let config = Config::load(&top, None, &Variables::new(), &Overrides::default());
         let project = Project::open(config.unwrap()).unwrap();
         let mut maker = Maker {
-            _folder: folder,
+            folder,
             store: project.store(),
             project,
             top,
+            seed,
+            branches: vec!["main".to_owned(), "side".to_owned()],
+            current: "main".to_owned(),
             has_gaps: dice.one_in(2),
             dice,
             made: 0,
@@ -99,22 +127,26 @@ impl Maker {
             .unwrap_or_else(|| panic!("git {arguments:?}"))
     }
 
-    fn id(&mut self, rev: &str) -> CommitId {
-        self.git(&["rev-parse", rev]).parse().unwrap()
+    fn id(&self, rev: &str) -> CommitId {
+        self.project.repository.resolve(rev).unwrap().commit
     }
 
-    fn branches(&mut self) -> Vec<String> {
-        let all = self.git(&["for-each-ref", "--format=%(refname:short)", "refs/heads"]);
-        all.lines().map(str::to_owned).collect()
+    /// A revision and its ancestors.
+    fn history(&self, rev: &str) -> Vec<CommitId> {
+        let ancestors = self.project.repository.ancestors(self.id(rev));
+        ancestors.map(|found| found.unwrap().commit).collect()
     }
 
     /// Checks out some branch and returns the name of another.
-    fn two_branches(&mut self) -> (String, String) {
-        let mut branches = self.branches();
+    fn two_branches(&mut self) -> String {
+        let mut branches = self.branches.clone();
         let one = branches.remove(self.dice.below(branches.len()));
         let other = branches.remove(self.dice.below(branches.len()));
-        self.git(&["checkout", "-q", &one]);
-        (one, other)
+        if one != self.current {
+            self.git(&["checkout", "-q", &one]);
+            self.current = one;
+        }
+        other
     }
 
     fn edit(&mut self) {
@@ -147,11 +179,13 @@ impl Maker {
     }
 
     fn branch(&mut self) {
-        let all = self.git(&["rev-list", "--all"]);
-        let all: Vec<&str> = all.lines().collect();
-        let from = all[self.dice.below(all.len())].to_owned();
+        let branches = self.branches.iter();
+        let all: BTreeSet<CommitId> = branches.flat_map(|name| self.history(name)).collect();
+        let at = self.dice.below(all.len());
+        let from = all.iter().nth(at).unwrap().to_string();
         let name = format!("b{}", self.made);
         self.git(&["branch", &name, &from]);
+        self.branches.push(name);
     }
 
     /// Ends a merge, pick or rebase that stopped at conflicts: each file that
@@ -168,7 +202,7 @@ impl Maker {
     }
 
     fn merge(&mut self) {
-        let (_, other) = self.two_branches();
+        let other = self.two_branches();
         let before = self.id("HEAD");
         let merged = self.try_git(&["merge", "-q", "--no-ff", "--no-edit", &other]);
         if merged.is_none() {
@@ -184,18 +218,25 @@ impl Maker {
 
     /// A commit with one parent that is, or is not, behind the current one.
     fn some_commit(&mut self, is_behind: bool, other: &str) -> Option<String> {
-        let range = match is_behind {
-            true => "HEAD".to_owned(),
-            false => format!("HEAD..{other}"),
+        let behind = self.history("HEAD");
+        let found = match is_behind {
+            true => behind,
+            false => {
+                let behind = BTreeSet::from_iter(behind);
+                let mut ahead = self.history(other);
+                ahead.retain(|commit| !behind.contains(commit));
+                ahead
+            }
         };
-        let found = self.git(&["rev-list", "--max-parents=1", "--min-parents=1", &range]);
-        let found: Vec<&str> = found.lines().collect();
+        let repository = &self.project.repository;
+        let parents = |commit: &CommitId| repository.parents(commit).unwrap().ids.len();
+        let found: Vec<CommitId> = found.into_iter().filter(|it| parents(it) == 1).collect();
         let at = (!found.is_empty()).then(|| self.dice.below(found.len()));
-        at.map(|at| found[at].to_owned())
+        at.map(|at| found[at].to_string())
     }
 
     fn pick(&mut self) {
-        let (_, other) = self.two_branches();
+        let other = self.two_branches();
         let Some(commit) = self.some_commit(false, &other) else {
             return;
         };
@@ -211,7 +252,7 @@ impl Maker {
     }
 
     fn revert(&mut self) {
-        let (_, other) = self.two_branches();
+        let other = self.two_branches();
         let Some(commit) = self.some_commit(true, &other) else {
             return;
         };
@@ -227,7 +268,7 @@ impl Maker {
     }
 
     fn rebase(&mut self) {
-        let (_, other) = self.two_branches();
+        let other = self.two_branches();
         let before = self.id("HEAD");
         let mut done = self.try_git(&["rebase", "-q", &other]).is_some();
         while !done {
@@ -243,7 +284,7 @@ impl Maker {
     }
 
     fn squash(&mut self) {
-        let (_, other) = self.two_branches();
+        let other = self.two_branches();
         let tip = self.id(&other);
         if self.try_git(&["merge", "-q", "--squash", &other]).is_none() {
             self.resolve();
@@ -259,57 +300,108 @@ impl Maker {
     /// Selects by every strategy, compares with running everything, and stores
     /// what one of them came to.
     fn check(&mut self, rev: &str, hints: Hints) {
-        let repository = &self.project.repository;
-        let revision = repository.resolve(rev).unwrap();
-        let view = repository.tree_view(&revision).unwrap();
+        let revision = self.project.repository.resolve(rev).unwrap();
+        let view = self.project.repository.tree_view(&revision).unwrap();
         let outcomes: BTreeMap<String, bool> = (0..TESTS)
             .filter_map(|number| Some((toy::test_id(number), toy::run(&view, number)?.passed)))
             .collect();
-        let mut run: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
-        let mut decisions = Vec::new();
-        for strategy in Strategy::ALL {
-            let request = Request {
-                strategy,
-                hints,
-                ..Request::default()
-            };
-            let decision = decide(&self.project, &self.store, &view, &request).unwrap();
+        let decisions = self.decisions(revision, &view, hints);
+        let mut run: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        for (strategy, decision) in &decisions {
+            let used = decision.selection.course.used.word();
             let left_out: BTreeSet<&str> = decision.selection.excluded().map(|(t, _)| t).collect();
             for test in &left_out {
-                let place = self.top.display();
-                let used = decision.selection.course.used;
-                assert_ne!(
-                    outcomes.get(*test),
-                    Some(&false),
-                    "{strategy} ({used}) misses {test} at {} in {place}",
-                    revision.commit
-                );
+                if outcomes.get(*test) == Some(&false) {
+                    let what = format!("{strategy} ({used}) misses {test}");
+                    self.fail(&what, revision);
+                }
             }
             self.counts.checks += 1;
             self.counts.left_out += left_out.len();
-            self.counts
-                .used
-                .insert(decision.selection.course.used.word());
-            let known = outcomes.keys();
-            let runs = known.filter(|test| !left_out.contains(test.as_str()));
-            run.insert(strategy.word(), runs.cloned().collect());
-            decisions.push(decision);
+            self.counts.used.insert(used);
+            let known = outcomes.keys().map(String::as_str);
+            let runs = known.filter(|test| !left_out.contains(test));
+            run.insert(strategy.word(), runs.collect());
         }
-        for (strategy, selected) in &run {
-            assert!(
-                run["memo"].is_subset(selected),
-                "memo selects more than {strategy} at {}",
-                revision.commit
-            );
+        let more = run.iter().find(|(_, tests)| !run["memo"].is_subset(tests));
+        if let Some((strategy, _)) = more {
+            self.fail(&format!("memo selects more than {strategy}"), revision);
         }
-        assert!(run["merge-parents"].is_subset(&run["merge-history"]));
+        if !run["merge-parents"].is_subset(&run["merge-history"]) {
+            self.fail("merge-parents selects more than merge-history", revision);
+        }
         let ways = ["all", "commit", "memo", "merge-parents", "thesis"];
         let way = ways[self.dice.below(ways.len())];
-        let chosen = Strategy::ALL.iter().position(|one| one.word() == way);
+        let chosen = decisions.iter().find(|(one, _)| one.word() == way);
         if !(self.has_gaps && self.dice.one_in(6)) {
-            let decision = &decisions[chosen.unwrap()];
+            let (_, decision) = chosen.unwrap();
             self.store.put(&self.recorded(&view, decision)).unwrap();
         }
+    }
+
+    /// What each strategy comes to. They share what does not depend on the
+    /// strategy, as in a replay; now and then one is asked alone, as by
+    /// `tamis select`, and must say the same.
+    fn decisions(
+        &self,
+        revision: Revision,
+        view: &View,
+        hints: Hints,
+    ) -> Vec<(Strategy, Decision)> {
+        let repository = &self.project.repository;
+        let classify = |is_alone: bool| -> Head {
+            let classifier = Classifier::new(repository, revision.commit).unwrap();
+            let classifier = match is_alone {
+                true => classifier.without_dominators().without_copies(),
+                false => classifier.without_dominators(),
+            };
+            classifier.classify(revision, &hints).unwrap()
+        };
+        let (head, with_copies) = (classify(true), classify(false));
+        let named = [hints.before, hints.pr_head].into_iter().flatten();
+        let branches = self.branches.iter().map(|name| self.id(name));
+        let tips: Vec<CommitId> = named.chain(branches).collect();
+        let graph = Rc::new(CommitGraph::load_all(repository, &tips).unwrap());
+        let shelf = Shelf::of(&self.store);
+        let known = Known::default();
+        let ask = |strategy: Strategy| {
+            let request = Request {
+                strategy,
+                hints,
+                head: Some(match strategy.asks_for_copies() {
+                    true => &with_copies,
+                    false => &head,
+                }),
+                graph: Some(graph.clone()),
+                known: Some(&known),
+                ..Request::default()
+            };
+            let decision = decide_on(&self.project, &shelf, view, &request).unwrap();
+            (strategy, decision)
+        };
+        let decisions: Vec<_> = Strategy::ALL.into_iter().map(ask).collect();
+        let mut dice = Dice(self.seed ^ (self.made << 32));
+        let (strategy, shared) = &decisions[dice.below(decisions.len())];
+        if dice.one_in(4) {
+            let request = Request {
+                strategy: *strategy,
+                hints,
+                ..Request::default()
+            };
+            let alone = decide(&self.project, &self.store, view, &request).unwrap();
+            if alone.selection.verdicts != shared.selection.verdicts {
+                self.fail(&format!("{strategy} alone selects otherwise"), revision);
+            }
+        }
+        decisions
+    }
+
+    fn fail(&self, what: &str, revision: Revision) -> ! {
+        let (seed, place) = (self.seed, self.folder.path().display());
+        panic!(
+            "{what} at {} of the history of seed {seed} in {place}",
+            revision.commit
+        );
     }
 
     /// The matrix of running what `decision` selects.
@@ -405,27 +497,18 @@ fn facts_of(test: String, passed: bool, selected: bool) -> RowFacts {
     }
 }
 
-fn git(top: &std::path::Path, clock: u64, arguments: &[&str]) -> Command {
+fn git(top: &Path, clock: u64, arguments: &[&str]) -> Command {
     let mut command = Command::new("git");
     let date = format!("{} +0000", 1_700_000_000 + clock);
     command
         .args(arguments)
         .current_dir(top)
         .env("GIT_CONFIG_NOSYSTEM", "1")
-        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_CONFIG_GLOBAL", top.with_file_name("configuration"))
+        .env("GIT_AUTHOR_DATE", &date)
+        .env("GIT_COMMITTER_DATE", &date)
         .env("GIT_EDITOR", "true")
         .stdin(Stdio::null())
         .stderr(Stdio::null());
-    for who in ["AUTHOR", "COMMITTER"] {
-        command
-            .env(format!("GIT_{who}_NAME"), "Ann Author")
-            .env(format!("GIT_{who}_EMAIL"), "ann@example.org")
-            .env(format!("GIT_{who}_DATE"), &date);
-    }
     command
-}
-
-fn git_in(top: &std::path::Path, clock: u64, arguments: &[&str]) {
-    let status = git(top, clock, arguments).stdout(Stdio::null()).status();
-    assert!(status.unwrap().success(), "git {arguments:?}");
 }
