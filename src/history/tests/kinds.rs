@@ -10,21 +10,21 @@ fn classify_with(repo: &Repo, rev: &str, hints: &Hints) -> Head {
     classifier.classify(revision, hints).unwrap()
 }
 
-fn classify(repo: &Repo) -> Head {
+pub(super) fn classify(repo: &Repo) -> Head {
     classify_with(repo, "HEAD", &Hints::default())
 }
 
-fn id(repo: &Repo, rev: &str) -> CommitId {
+pub(super) fn id(repo: &Repo, rev: &str) -> CommitId {
     repo.word(&["rev-parse", rev]).parse().unwrap()
 }
 
 #[track_caller]
-fn is(head: &Head, kind: HeadKind, auto: bool) {
+pub(super) fn is(head: &Head, kind: HeadKind, auto: bool) {
     assert_eq!((head.kind, head.auto), (kind, auto), "{head:#?}");
 }
 
 /// `write`, then a commit.
-fn edit(repo: &Repo, path: &str, text: &str) -> CommitId {
+pub(super) fn edit(repo: &Repo, path: &str, text: &str) -> CommitId {
     repo.write(path, text);
     repo.commit_all()
 }
@@ -149,22 +149,6 @@ fn a_pick_is_believed_after_its_replay_alone() {
     let head = classify(&repo);
     is(&head, HeadKind::Commit, false);
     assert_eq!(head.references.picked, None);
-}
-
-#[test]
-fn several_picks_squashed_are_no_pick() {
-    let repo = forked();
-    repo.git(&["checkout", "-q", "side"]);
-    edit(&repo, "src/deep/c.py", "c = 2\n");
-    repo.git(&["checkout", "-q", "main"]);
-    repo.git(&["cherry-pick", "-n", "side~1", "side"]);
-    let text = format!(
-        "two\n\n(cherry picked from commit {})\n(cherry picked from commit {})",
-        id(&repo, "side~1"),
-        id(&repo, "side")
-    );
-    repo.git(&["commit", "-q", "-m", &text]);
-    is(&classify(&repo), HeadKind::Commit, false);
 }
 
 #[test]
@@ -449,7 +433,7 @@ fn a_rebase_with_an_edit_on_the_way_is_no_proof() {
 }
 
 /// Names and bytes of the whole git directory, without time stamps.
-fn bytes(repo: &Repo) -> Vec<(std::path::PathBuf, Vec<u8>)> {
+pub(super) fn bytes(repo: &Repo) -> Vec<(std::path::PathBuf, Vec<u8>)> {
     let files = repo.git_directory().into_iter();
     files.map(|(path, (_, content))| (path, content)).collect()
 }

@@ -124,11 +124,11 @@ fn figure_4_3_rebase() {
 fn figure_4_4_cherry_pick() {
     let mut world = figure_4_1();
     let mut picking = tip(HeadKind::CherryPick, true, &[6]);
-    picking.picked = Some(Change {
+    picking.picked = vec![Change {
         commit: 1,
         before: 0,
         is_merge: false,
-    });
+    }];
     let head = changed(&mut world, 6, &[(M, 2)], picking);
     let of = |strategy| selected(&world, head, strategy);
     assert_eq!(of(Strategy::CherryParent), tests(&[1, 4]));

@@ -287,7 +287,7 @@ impl Maker {
             true => tip(HeadKind::Revert, true, &[onto]),
         };
         match is_revert {
-            false => made.picked = change,
+            false => made.picked.extend(change),
             true => made.reverted = change,
         }
         self.tips[branch] = self.push(state, made);
