@@ -39,25 +39,49 @@ const CONFIGURATION: &str = "\
 \tauto = false
 ";
 
-pub struct Maker {
-    folder: tempfile::TempDir,
+pub struct Maker<'s> {
+    /// Holds all that is made, the work tree first.
+    folder: &'s Path,
     top: PathBuf,
     seed: u64,
     /// Every branch, and the one that is checked out.
     branches: Vec<String>,
     current: String,
-    project: Project,
-    store: FsStore,
+    project: &'s Project,
+    store: &'s FsStore,
+    /// The same matrices as in the store.
+    shelf: Shelf<'s>,
     dice: Dice,
     has_gaps: bool,
     made: u64,
     counts: Counts,
 }
 
-impl Maker {
+impl Maker<'_> {
     pub fn one_history(seed: u64) -> Counts {
-        let mut maker = Maker::new(seed);
-        let mut steps = vec![0, 1, 1, 2, 2, 3, 3, 4, 4, 5];
+        let holder = tempfile::tempdir().unwrap();
+        let folder = holder.path().canonicalize().unwrap();
+        let mut dice = Dice(seed);
+        let top = first_revision(&folder, &mut dice);
+        let config = Config::load(&top, None, &Variables::new(), &Overrides::default());
+        let project = Project::open(config.unwrap()).unwrap();
+        let store = project.store();
+        let mut maker = Maker {
+            folder: &folder,
+            top,
+            seed,
+            branches: vec!["main".to_owned(), "side".to_owned()],
+            current: "main".to_owned(),
+            project: &project,
+            store: &store,
+            shelf: Shelf::empty(&store),
+            has_gaps: dice.one_in(2),
+            dice,
+            made: 0,
+            counts: Counts::default(),
+        };
+        maker.check("HEAD", Hints::default());
+        let mut steps = vec![0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 6];
         while !steps.is_empty() {
             maker.commit();
             let at = maker.dice.below(steps.len());
@@ -67,51 +91,11 @@ impl Maker {
                 2 => maker.pick(),
                 3 => maker.revert(),
                 4 => maker.rebase(),
-                _ => maker.squash(),
+                5 => maker.squash(),
+                _ => maker.pick_together(),
             }
         }
         maker.counts
-    }
-
-    fn new(seed: u64) -> Maker {
-        let folder = tempfile::tempdir().unwrap();
-        let top = folder.path().canonicalize().unwrap().join("work");
-        fs::create_dir_all(top.join("tests")).unwrap();
-        fs::write(top.with_file_name("configuration"), CONFIGURATION).unwrap();
-        let mut dice = Dice(seed);
-        for number in 0..UNITS {
-            fs::write(top.join(toy::unit(number)), toy::source(&mut dice, false)).unwrap();
-        }
-        for number in 0..TESTS {
-            fs::write(top.join(toy::test(number)), toy::source(&mut dice, true)).unwrap();
-        }
-        fs::write(top.join(".gitignore"), ".tamis/\n").unwrap();
-        for arguments in [
-            &["init", "-q", "-b", "main", "--template="][..],
-            &["add", "-A"],
-            &["commit", "-q", "-m", "root"],
-            &["branch", "side"],
-        ] {
-            let status = git(&top, 0, arguments).stdout(Stdio::null()).status();
-            assert!(status.unwrap().success(), "git {arguments:?}");
-        }
-        let config = Config::load(&top, None, &Variables::new(), &Overrides::default());
-        let project = Project::open(config.unwrap()).unwrap();
-        let mut maker = Maker {
-            folder,
-            store: project.store(),
-            project,
-            top,
-            seed,
-            branches: vec!["main".to_owned(), "side".to_owned()],
-            current: "main".to_owned(),
-            has_gaps: dice.one_in(2),
-            dice,
-            made: 0,
-            counts: Counts::default(),
-        };
-        maker.check("HEAD", Hints::default());
-        maker
     }
 
     /// What git prints; `None` if it fails.
@@ -149,6 +133,7 @@ impl Maker {
         other
     }
 
+    /// Edits, removes or makes a file.
     fn edit(&mut self) {
         let number = self.dice.below(UNITS + TESTS);
         let is_test = number >= UNITS;
@@ -163,6 +148,8 @@ impl Maker {
             Err(_) => {
                 fs::create_dir_all(place.parent().unwrap()).unwrap();
                 fs::write(place, toy::source(&mut self.dice, is_test)).unwrap();
+                // What git does not know yet, `commit -a` leaves out.
+                self.git(&["add", "-A"]);
             }
         }
     }
@@ -173,8 +160,7 @@ impl Maker {
         if self.dice.one_in(2) {
             self.edit();
         }
-        self.git(&["add", "-A"]);
-        self.git(&["commit", "-q", "--allow-empty", "-m", "a commit"]);
+        self.git(&["commit", "-q", "-a", "--allow-empty", "-m", "a commit"]);
         self.check("HEAD", Hints::default());
     }
 
@@ -210,8 +196,7 @@ impl Maker {
             self.git(&["commit", "-q", "--no-edit"]);
         } else if self.dice.one_in(6) && self.id("HEAD") != before {
             self.edit();
-            self.git(&["add", "-A"]);
-            self.git(&["commit", "-q", "--amend", "--no-edit"]);
+            self.git(&["commit", "-q", "-a", "--amend", "--no-edit"]);
         }
         self.check("HEAD", Hints::default());
     }
@@ -248,6 +233,25 @@ impl Maker {
                 return;
             }
         }
+        self.check("HEAD", Hints::default());
+    }
+
+    /// Picks several commits and makes one of them.
+    fn pick_together(&mut self) {
+        let other = self.two_branches();
+        let first = self.some_commit(false, &other);
+        let last = self.some_commit(false, &other);
+        let Some((first, last)) = first.zip(last).filter(|(first, last)| first != last) else {
+            return;
+        };
+        let picked = ["cherry-pick", "-n", &first, &last];
+        if self.try_git(&picked).is_none() {
+            self.git(&["reset", "-q", "--hard"]);
+            return;
+        }
+        let trailers = [first, last].map(|id| format!("(cherry picked from commit {id})"));
+        let message = format!("two picks\n\n{}", trailers.join("\n"));
+        self.git(&["commit", "-q", "--allow-empty", "-m", &message]);
         self.check("HEAD", Hints::default());
     }
 
@@ -335,7 +339,9 @@ impl Maker {
         let chosen = decisions.iter().find(|(one, _)| one.word() == way);
         if !(self.has_gaps && self.dice.one_in(6)) {
             let (_, decision) = chosen.unwrap();
-            self.store.put(&self.recorded(&view, decision)).unwrap();
+            let name = self.store.put(&self.recorded(&view, decision)).unwrap();
+            let header = self.shelf.load(&name).unwrap().header().clone();
+            self.shelf.add(name, header);
         }
     }
 
@@ -362,7 +368,6 @@ impl Maker {
         let branches = self.branches.iter().map(|name| self.id(name));
         let tips: Vec<CommitId> = named.chain(branches).collect();
         let graph = Rc::new(CommitGraph::load_all(repository, &tips).unwrap());
-        let shelf = Shelf::of(&self.store);
         let known = Known::default();
         let ask = |strategy: Strategy| {
             let request = Request {
@@ -376,19 +381,19 @@ impl Maker {
                 known: Some(&known),
                 ..Request::default()
             };
-            let decision = decide_on(&self.project, &shelf, view, &request).unwrap();
+            let decision = decide_on(self.project, &self.shelf, view, &request).unwrap();
             (strategy, decision)
         };
         let decisions: Vec<_> = Strategy::ALL.into_iter().map(ask).collect();
         let mut dice = Dice(self.seed ^ (self.made << 32));
         let (strategy, shared) = &decisions[dice.below(decisions.len())];
-        if dice.one_in(4) {
+        if dice.one_in(6) {
             let request = Request {
                 strategy: *strategy,
                 hints,
                 ..Request::default()
             };
-            let alone = decide(&self.project, &self.store, view, &request).unwrap();
+            let alone = decide(self.project, self.store, view, &request).unwrap();
             if alone.selection.verdicts != shared.selection.verdicts {
                 self.fail(&format!("{strategy} alone selects otherwise"), revision);
             }
@@ -397,7 +402,7 @@ impl Maker {
     }
 
     fn fail(&self, what: &str, revision: Revision) -> ! {
-        let (seed, place) = (self.seed, self.folder.path().display());
+        let (seed, place) = (self.seed, self.folder.display());
         panic!(
             "{what} at {} of the history of seed {seed} in {place}",
             revision.commit
@@ -479,6 +484,30 @@ impl Maker {
         }
         builder.finish()
     }
+}
+
+/// A repository with its first commit, on two branches; its work tree.
+fn first_revision(folder: &Path, dice: &mut Dice) -> PathBuf {
+    let top = folder.join("work");
+    fs::create_dir_all(top.join("tests")).unwrap();
+    fs::write(top.with_file_name("configuration"), CONFIGURATION).unwrap();
+    for number in 0..UNITS {
+        fs::write(top.join(toy::unit(number)), toy::source(dice, false)).unwrap();
+    }
+    for number in 0..TESTS {
+        fs::write(top.join(toy::test(number)), toy::source(dice, true)).unwrap();
+    }
+    fs::write(top.join(".gitignore"), ".tamis/\n").unwrap();
+    for arguments in [
+        &["init", "-q", "-b", "main", "--template="][..],
+        &["add", "-A"],
+        &["commit", "-q", "-m", "root"],
+        &["branch", "side"],
+    ] {
+        let status = git(&top, 0, arguments).stdout(Stdio::null()).status();
+        assert!(status.unwrap().success(), "git {arguments:?}");
+    }
+    top
 }
 
 fn facts_of(test: String, passed: bool, selected: bool) -> RowFacts {
