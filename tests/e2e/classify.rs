@@ -74,6 +74,55 @@ fn a_pick_that_no_message_names_counts_for_the_strategies_that_ask() {
 }
 
 #[test]
+fn an_event_is_told_by_options() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        let files = "-- a.py --\na = 1\n-- b.py --\nb = 1\n\
+                     -- test_a.py --\nimport a\ndef test_a():\n    assert a.a\n\
+                     -- test_b.py --\nimport b\ndef test_b():\n    assert b.b\n";
+        let mut project = Project::new(python, files);
+        project.git(&["checkout", "--quiet", "-b", "side"]);
+        for value in ["2", "3"] {
+            project.write("b.py", &format!("b = {value}\n"));
+            project.commit("b");
+        }
+        project.run();
+        project.git(&["checkout", "--quiet", "main"]);
+        project.write("a.py", "a = 2\n");
+        project.commit("a");
+        project.run();
+        project.git(&["merge", "--quiet", "--squash", "side"]);
+        project.git(&["commit", "--quiet", "-m", "Both"]);
+        let json = |project: &Project, arguments: &[&str]| -> serde_json::Value {
+            let done = project.tamis(arguments);
+            assert_eq!(done.code(), 0, "{}", done.stderr);
+            serde_json::from_str(&done.stdout).unwrap()
+        };
+        let side = project.git(&["rev-parse", "side"]).trim().to_owned();
+        let said = json(&project, &["classify", "--json"]);
+        assert_eq!(said["kind"], "commit");
+        let said = json(&project, &["classify", "--json", "--pr-head", "side"]);
+        assert_eq!(said["kind"], "squash");
+        assert_eq!(said["references"]["squash_tip"], side.as_str());
+        // Each side vouches for the test of its own file.
+        for (strategy, selected) in [("commit", 1), ("rebase-parents", 0), ("memo", 0)] {
+            let words = ["select", "--json", "--pr-head", "side"];
+            let said = json(&project, &[&words[..], &["--strategy", strategy]].concat());
+            assert_eq!(said["used"], strategy);
+            assert_eq!(said["counts"]["selected"], selected, "{strategy}: {said:#}");
+        }
+        let before = project.git(&["rev-parse", "HEAD"]).trim().to_owned();
+        project.write("b.py", "b = 4\n");
+        project.git(&["commit", "--quiet", "--all", "--amend", "-m", "Both"]);
+        let said = json(&project, &["classify", "--json", "--before", &before]);
+        assert_eq!(said["kind"], "amend");
+        assert_eq!(said["references"]["pre_rebase_tip"], before.as_str());
+        let done = project.tamis(&["classify", "--before", "nothing"]);
+        assert_ne!(done.code(), 0);
+        assert!(done.stderr.contains("nothing"), "{}", done.stderr);
+    });
+}
+
+#[test]
 fn several_picks_in_one_commit_are_named_and_selected_for() {
     on_all_interpreters(Wanted::Newest, |python| {
         let files = "-- a.py --\na = 1\n-- b.py --\nb = 1\n-- c.py --\nc = 1\n\

@@ -91,6 +91,9 @@ impl Classifier {
         }
         let claims = Claims::parse(split(&raw).1.into());
         self.note_equal_tree(&mut head, hints);
+        if self.replayer.is_named(head.commit, "gh-readonly-queue/") {
+            head.evidence.push("made by a merge queue".into());
+        }
         match head.references.parents[..] {
             [] => head.settle(HeadKind::Root, "the commit names no parent"),
             [parent] => self.one_parent(&mut head, parent, (&claims, &raw), hints)?,
@@ -141,9 +144,6 @@ impl Classifier {
         } else if hints.pr_head.is_some_and(|tip| parents[1..].contains(&tip)) {
             head.evidence
                 .push("a merge of the tip of the pull request".into());
-        }
-        if self.replayer.is_named(head.commit, "gh-readonly-queue/") {
-            head.evidence.push("made by a merge queue".into());
         }
         match self.replayer.merge(&parents) {
             Some(tree) if tree == head.tree => {
@@ -399,10 +399,14 @@ impl Classifier {
         let of_pull_request = hints.pr_head.or_else(fetched).filter(is_usable);
         let listed = claims.listed.first().copied().filter(is_usable);
         if let Some(tip) = of_pull_request {
-            if self.rebased(head, tip)? {
+            // Equal authors and dates alone may be chance; a replay is not.
+            let rebase = self.rebase_of(head, tip)?;
+            let is_exact = rebase.as_ref().is_some_and(|rebase| rebase.is_exact);
+            if !is_exact && self.squash_of(head, parent, tip, "the tip of the pull request")? {
                 return Ok(true);
             }
-            if self.squash_of(head, parent, tip, "the tip of the pull request")? {
+            if let Some(rebase) = rebase {
+                head.settle_rebase(rebase);
                 return Ok(true);
             }
         }

@@ -183,6 +183,31 @@ fn squashes_and_rebases_need_the_tip() {
     }
 }
 
+/// Scripts make several commits in one second: then authors and dates say
+/// nothing, and as many commits of two branches look like each other.
+#[test]
+fn a_squash_within_one_second_is_no_rebase() {
+    let repo = Repo::with_files();
+    let edit = |path: &str, text: &str| {
+        repo.write(path, text);
+        repo.git(&["commit", "-q", "-a", "-m", "in a hurry"]);
+    };
+    repo.git(&["checkout", "-q", "-b", "side"]);
+    edit("src/b.py", "b = 2\n");
+    edit("src/b.py", "b = 3\n");
+    repo.git(&["checkout", "-q", "main"]);
+    edit("a.py", "a = 2\n");
+    repo.git(&["merge", "-q", "--squash", "side"]);
+    repo.git(&["commit", "-q", "-m", "both"]);
+    let hints = Hints {
+        pr_head: Some(id(&repo, "side")),
+        ..Hints::default()
+    };
+    let head = classify_with(&repo, "HEAD", &hints);
+    is(&head, HeadKind::Squash, true);
+    assert_eq!(head.references.squash_tip, hints.pr_head);
+}
+
 #[test]
 fn the_tip_of_a_fetched_pull_request_is_found_by_its_number() {
     let repo = forked();
@@ -252,6 +277,24 @@ fn a_forges_test_merge_says_so() {
     let head = classify(&repo);
     is(&head, HeadKind::Automerge, true);
     assert!(head.evidence.iter().any(|why| why.contains("test merge")));
+}
+
+#[test]
+fn what_a_merge_queue_made_says_so() {
+    let repo = forked();
+    repo.git(&["merge", "-q", "--no-edit", "side"]);
+    edit(&repo, "d.py", "d = 1\n");
+    // A queue merges, squashes or rebases, on a branch of its own.
+    for (rev, kind) in [("HEAD", HeadKind::Commit), ("HEAD~1", HeadKind::Automerge)] {
+        let is_told = |head: &Head| head.evidence.contains(&"made by a merge queue".to_owned());
+        let before = classify_with(&repo, rev, &Hints::default());
+        assert!(!is_told(&before));
+        let queue = format!("refs/heads/gh-readonly-queue/main/pr-{}", kind.word());
+        repo.git(&["update-ref", &queue, rev]);
+        let head = classify_with(&repo, rev, &Hints::default());
+        assert!(is_told(&head), "{head:#?}");
+        assert_eq!((head.kind, &head.references), (kind, &before.references));
+    }
 }
 
 #[test]
