@@ -9,9 +9,10 @@ wanted; those that are not there are left out. Counted is the history of the
 commit that the thesis names. Columns, each as `ours (the thesis's)`:
 
 - commits, merges: all that the commit reaches; merges have several parents.
-- rebases: commits whose author and committer differ, which is how the thesis
-  approximates them (footnote 2); it does not say by which part of the field, so
-  here it is the name.
+- rebases: "commits with different author and committer field", which is how the
+  thesis approximates them (footnote 2): in the order of `git log`, those whose
+  name or e-mail differs, without those that follow one of the same two people
+  (as `uniq` would count them). It does not say so; this is what gives its numbers.
 - merges on master: share of merges among the commits by first parents.
 - automerges: share of the merges that `tamis classify` calls `automerge`;
   and by git, those of two parents for which `git merge-tree --write-tree` ends
@@ -71,6 +72,12 @@ def is_auto_by_git(clone, tree, parents):
     return status == 0 and answer.split()[:1] == [tree]
 
 
+def rebases_of(clone, commit):
+    people = lines(clone, "log", "--format=%an <%ae>%x00%cn <%ce>", commit)
+    copied = [line for line in people if len(set(line.split("\0"))) == 2]
+    return sum(1 for before, line in zip([None, *copied], copied) if line != before)
+
+
 def row(tamis, project, clones):
     place, commit, commits, merges, rebases, on_master, automerges = THESIS[project]
     source = clones / place
@@ -80,7 +87,8 @@ def row(tamis, project, clones):
     with tempfile.TemporaryDirectory() as folder:
         clone = f"{folder}/clone"
         lines(folder, "clone", "-q", "--shared", "--no-checkout", str(source), clone)
-        people = lines(clone, "log", "--format=%an%x00%cn", commit)
+        commits_here = len(lines(clone, "rev-list", commit))
+        copied = rebases_of(clone, commit)
         listing = lines(clone, "log", "--min-parents=2", "--format=%H %T %P", commit)
         by_tamis = by_git = 0
         for line in listing:
@@ -88,11 +96,10 @@ def row(tamis, project, clones):
             by_tamis += is_auto_by_tamis(tamis, clone, name)
             by_git += is_auto_by_git(clone, tree, parents)
         first = lines(clone, "rev-list", "--first-parent", "--parents", commit)
-        copied = sum(len(set(line.split("\0"))) == 2 for line in people)
     master = 100 * sum(len(line.split()) > 2 for line in first) / len(first)
     auto, auto_git = (100 * count / len(listing) for count in (by_tamis, by_git))
     return (
-        f"| {project} {commit} | {len(people):,} ({commits:,}) | {len(listing):,} ({merges:,}) "
+        f"| {project} {commit} | {commits_here:,} ({commits:,}) | {len(listing):,} ({merges:,}) "
         f"| {copied} ({rebases}) | {master:.2f} ({on_master:.2f}) "
         f"| {auto:.2f} ({automerges:.2f}) | {auto_git:.2f} | {auto - automerges:+.2f} |"
     )

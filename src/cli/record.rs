@@ -88,7 +88,7 @@ fn run_and_record(
         ..Request::default()
     };
     let decision = decide(project, store, &view, &asked)?;
-    let audited = shared::to_audit(project, store, &view, &asked)?;
+    let audited = shared::to_audit(project, store, &view, &asked, decision.head.as_ref())?;
     let exclude = request.selection.as_ref().map(|folder| folder.join(LATE));
     let exclude = exclude.filter(|path| {
         if !path.is_file() {

@@ -158,7 +158,7 @@ fn select_and_run(
         }
         return Ok(Exit::DONE);
     }
-    let audited = shared::to_audit(project, store, &view, &asked)?;
+    let audited = shared::to_audit(project, store, &view, &asked, decision.head.as_ref())?;
     let division = request
         .shard
         .map(|shard| (shard, Division::into_exactly(&decision.selection, shard.of)));

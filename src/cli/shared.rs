@@ -11,7 +11,7 @@ use super::strategy::EventArgs;
 use crate::ci::{CiContext, Provider};
 use crate::config::Config;
 use crate::error::{Error, Exit};
-use crate::history::View;
+use crate::history::{Head, View};
 use crate::matrix::Outcome;
 use crate::pipeline::{
     self, Decision, Project, Recorded, Recording, Request, Session, Workshop, decide, record,
@@ -116,7 +116,8 @@ pub fn write_exclusions(
 }
 
 /// What would have been left out of a run of everything, by the default
-/// strategy; `None` if the run's own selection tells.
+/// strategy; `None` if the run's own selection tells. `head` is how the head
+/// came to be, as far as `asked` has shown.
 ///
 /// # Errors
 /// If git cannot be read.
@@ -125,12 +126,14 @@ pub fn to_audit(
     store: &FsStore,
     view: &View,
     asked: &Request<'_>,
+    head: Option<&Head>,
 ) -> Result<Option<Decision>, Error> {
     if asked.strategy != Strategy::All {
         return Ok(None);
     }
     let asked = Request {
         strategy: Strategy::default(),
+        head,
         ..asked.clone()
     };
     Ok(Some(decide(project, store, view, &asked)?))

@@ -65,6 +65,7 @@ impl<'a> Ledger<'a> {
             references.onto,
         ];
         tips.extend(others.into_iter().flatten());
+        tips.extend(references.all_picked.iter().copied());
         let at_hand = OnceCell::new();
         if let Some(graph) = graph.filter(|graph| tips.iter().all(|tip| graph.contains(tip))) {
             let _ = at_hand.set(Some(graph));
@@ -110,7 +111,7 @@ impl<'a> Ledger<'a> {
                 kind: HeadKind::Commit,
                 auto: false,
                 parents: vec![self.node(head.commit)],
-                picked: None,
+                picked: Vec::new(),
                 reverted: None,
                 sides: None,
             };
@@ -125,6 +126,12 @@ impl<'a> Ledger<'a> {
                 is_merge: parents.ids.len() > 1,
             })
         };
+        let one = references.picked.iter().zip(&references.picked_parent);
+        let several = references.all_picked.iter();
+        let several = several.zip(&references.all_picked_parents);
+        let picked = one.chain(several);
+        let picked = picked.filter_map(|(commit, before)| change(Some(*commit), Some(*before)));
+        let picked = picked.collect();
         let sides = match head.kind {
             HeadKind::Rebase => references.pre_rebase_tip.zip(references.onto),
             HeadKind::Squash => references
@@ -136,7 +143,7 @@ impl<'a> Ledger<'a> {
             kind: head.kind,
             auto: head.auto && is_clean,
             parents: references.parents.iter().map(|p| self.node(*p)).collect(),
-            picked: change(references.picked, references.picked_parent),
+            picked,
             reverted: change(references.reverted, references.reverted_parent),
             sides: sides.map(|(from, to)| [self.node(from), self.node(to)]),
         }

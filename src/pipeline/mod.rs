@@ -21,7 +21,7 @@ mod shelf;
 pub use audit::{Audit, Missed};
 pub use baselines::{Baseline, Place};
 pub use causes::causes;
-pub use decide::{Decision, Request, decide, decide_on};
+pub use decide::{Decision, Known, Request, decide, decide_on};
 pub use exchange::{Exchange, words as exchange_words};
 pub use merge::join_shards;
 pub use probe::Prober;

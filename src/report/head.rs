@@ -14,6 +14,8 @@ pub fn named_references(references: &References) -> Vec<(&'static str, Vec<Strin
         ("imd", one(&references.imd)),
         ("picked", one(&references.picked)),
         ("picked_parent", one(&references.picked_parent)),
+        ("all_picked", many(&references.all_picked)),
+        ("all_picked_parents", many(&references.all_picked_parents)),
         ("reverted", one(&references.reverted)),
         ("reverted_parent", one(&references.reverted_parent)),
         ("squash_tip", one(&references.squash_tip)),
@@ -27,7 +29,10 @@ pub fn named_references(references: &References) -> Vec<(&'static str, Vec<Strin
 
 /// The references that apply, as JSON: lists of commits, or a commit.
 pub fn references_json(references: &References) -> Value {
-    let is_list = |name| matches!(name, "parents" | "merge_bases");
+    let is_list = |name| {
+        let lists = ["parents", "merge_bases", "all_picked", "all_picked_parents"];
+        lists.contains(&name)
+    };
     let fields: Map<String, Value> = named_references(references)
         .into_iter()
         .map(|(name, ids)| match is_list(name) {

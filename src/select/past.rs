@@ -14,8 +14,9 @@ pub struct Tip {
     pub auto: bool,
     /// pred(h).
     pub parents: Vec<Node>,
-    /// The commit that h picked, with the parent that it was compared with.
-    pub picked: Option<Change>,
+    /// The commit that h picked, with the parent that it was compared with;
+    /// several where their picks were squashed into one commit.
+    pub picked: Vec<Change>,
     /// The commit that h reverted, likewise.
     pub reverted: Option<Change>,
     /// The two revisions whose merge would give h: of a rebase, the tip

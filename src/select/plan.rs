@@ -136,7 +136,7 @@ impl<P: Past> Planner<'_, P> {
                 // What the other strategies would ask, so that they are never
                 // more precise.
                 let sides = self.tip.sides.into_iter().flatten();
-                let picked = self.tip.picked.map(|change| change.commit);
+                let picked = self.tip.picked.iter().map(|change| change.commit);
                 let reverted = self.tip.reverted.map(|change| change.before);
                 let more = sides.chain(picked).chain(reverted);
                 let more = more.filter(|node| self.past.is_recorded(*node));
@@ -177,19 +177,22 @@ impl<P: Past> Planner<'_, P> {
                 self.by_history(&sides, Strategy::RebaseParents)
             }
             Strategy::CherryParent => {
-                self.change(self.tip.picked, "cherry-pick")?;
+                self.picked()?;
                 self.by_each(&self.tip.parents)
             }
             Strategy::CherryHistory => {
-                let picked = self.change(self.tip.picked, "cherry-pick")?;
-                self.by_change(picked, false, Strategy::CherryParent)
+                let [picked] = self.picked()? else {
+                    let why = "several picks were squashed: between them nothing was selected";
+                    return Lacks::by_kind(Strategy::CherryParent, why);
+                };
+                self.by_change(*picked, false, Strategy::CherryParent)
             }
             Strategy::RevertParent => {
-                self.change(self.tip.reverted, "revert")?;
+                self.reverted()?;
                 self.by_each(&self.tip.parents)
             }
             Strategy::RevertHistory => {
-                let reverted = self.change(self.tip.reverted, "revert")?;
+                let reverted = self.reverted()?;
                 self.by_change(reverted, true, Strategy::RevertParent)
             }
         }
@@ -209,9 +212,17 @@ impl<P: Past> Planner<'_, P> {
             .map_or_else(|| Lacks::then(Strategy::Commit, why), Ok)
     }
 
-    fn change(&self, change: Option<Change>, what: &str) -> Result<Change, Lacks> {
-        let why = || format!("the head is no proven {what}");
-        change.map_or_else(|| Lacks::by_kind(Strategy::Commit, why()), Ok)
+    fn picked(&self) -> Result<&[Change], Lacks> {
+        match self.tip.picked.is_empty() {
+            true => Lacks::by_kind(Strategy::Commit, "the head is no proven cherry-pick"),
+            false => Ok(&self.tip.picked),
+        }
+    }
+
+    fn reverted(&self) -> Result<Change, Lacks> {
+        let why = "the head is no proven revert";
+        let reverted = self.tip.reverted;
+        reverted.map_or_else(|| Lacks::by_kind(Strategy::Commit, why), Ok)
     }
 
     /// tts(imd, h) (4.7), (4.12).
@@ -352,10 +363,10 @@ impl<P: Past> Planner<'_, P> {
             Strategy::RebaseParents,
             Strategy::RebaseHistory,
         ];
-        if let Some(picked) = self.tip.picked {
-            return match self.change_history(picked, false) {
-                Ok(_) => Strategy::CherryHistory,
-                Err(_) => Strategy::CherryParent,
+        if !self.tip.picked.is_empty() {
+            return match self.tip.picked[..] {
+                [picked] if self.change_history(picked, false).is_ok() => Strategy::CherryHistory,
+                _ => Strategy::CherryParent,
             };
         }
         if let Some(reverted) = self.tip.reverted {

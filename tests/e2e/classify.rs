@@ -72,3 +72,105 @@ fn a_pick_that_no_message_names_counts_for_the_strategies_that_ask() {
         }
     });
 }
+
+#[test]
+fn an_event_is_told_by_options() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        let files = "-- a.py --\na = 1\n-- b.py --\nb = 1\n\
+                     -- test_a.py --\nimport a\ndef test_a():\n    assert a.a\n\
+                     -- test_b.py --\nimport b\ndef test_b():\n    assert b.b\n";
+        let mut project = Project::new(python, files);
+        project.git(&["checkout", "--quiet", "-b", "side"]);
+        for value in ["2", "3"] {
+            project.write("b.py", &format!("b = {value}\n"));
+            project.commit("b");
+        }
+        project.run();
+        project.git(&["checkout", "--quiet", "main"]);
+        project.write("a.py", "a = 2\n");
+        project.commit("a");
+        project.run();
+        project.git(&["merge", "--quiet", "--squash", "side"]);
+        project.git(&["commit", "--quiet", "-m", "Both"]);
+        let json = |project: &Project, arguments: &[&str]| -> serde_json::Value {
+            let done = project.tamis(arguments);
+            assert_eq!(done.code(), 0, "{}", done.stderr);
+            serde_json::from_str(&done.stdout).unwrap()
+        };
+        let side = project.git(&["rev-parse", "side"]).trim().to_owned();
+        let said = json(&project, &["classify", "--json"]);
+        assert_eq!(said["kind"], "commit");
+        let said = json(&project, &["classify", "--json", "--pr-head", "side"]);
+        assert_eq!(said["kind"], "squash");
+        assert_eq!(said["references"]["squash_tip"], side.as_str());
+        // Each side vouches for the test of its own file.
+        for (strategy, selected) in [("commit", 1), ("rebase-parents", 0), ("memo", 0)] {
+            let words = ["select", "--json", "--pr-head", "side"];
+            let said = json(&project, &[&words[..], &["--strategy", strategy]].concat());
+            assert_eq!(said["used"], strategy);
+            assert_eq!(said["counts"]["selected"], selected, "{strategy}: {said:#}");
+        }
+        let before = project.git(&["rev-parse", "HEAD"]).trim().to_owned();
+        project.write("b.py", "b = 4\n");
+        project.git(&["commit", "--quiet", "--all", "--amend", "-m", "Both"]);
+        let said = json(&project, &["classify", "--json", "--before", &before]);
+        assert_eq!(said["kind"], "amend");
+        assert_eq!(said["references"]["pre_rebase_tip"], before.as_str());
+        let done = project.tamis(&["classify", "--before", "nothing"]);
+        assert_ne!(done.code(), 0);
+        assert!(done.stderr.contains("nothing"), "{}", done.stderr);
+    });
+}
+
+#[test]
+fn several_picks_in_one_commit_are_named_and_selected_for() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        let files = "-- a.py --\na = 1\n-- b.py --\nb = 1\n-- c.py --\nc = 1\n\
+                     -- test_a.py --\nimport a\ndef test_a():\n    assert a.a\n\
+                     -- test_b.py --\nimport b\ndef test_b():\n    assert b.b\n\
+                     -- test_c.py --\nimport c\ndef test_c():\n    assert c.c\n";
+        let mut project = Project::new(python, files);
+        project.git(&["checkout", "--quiet", "-b", "side"]);
+        for name in ["b", "c"] {
+            project.write(&format!("{name}.py"), &format!("{name} = 2\n"));
+            project.commit(name);
+        }
+        project.git(&["checkout", "--quiet", "-"]);
+        project.write("a.py", "a = 2\n");
+        project.commit("ours");
+        project.run();
+        let id = |project: &Project, rev| project.git(&["rev-parse", rev]).trim().to_owned();
+        let picked = [id(&project, "side~1"), id(&project, "side")];
+        project.git(&["cherry-pick", "--no-commit", &picked[0], &picked[1]]);
+        let trailers = picked
+            .iter()
+            .map(|id| format!("(cherry picked from commit {id})\n"));
+        let message = format!("both\n\n{}", trailers.collect::<String>());
+        project.git(&["commit", "--quiet", "-m", &message]);
+        let json = |project: &Project, arguments: &[&str]| -> serde_json::Value {
+            let done = project.tamis(arguments);
+            assert_eq!(done.code(), 0, "{}", done.stderr);
+            serde_json::from_str(&done.stdout).unwrap()
+        };
+        let said = json(&project, &["classify", "--json"]);
+        assert_eq!(
+            (&said["kind"], &said["auto"]),
+            (&"cherry-pick".into(), &true.into())
+        );
+        assert_eq!(said["references"]["all_picked"], serde_json::json!(picked));
+        let parents = serde_json::json!([id(&project, "side~2"), picked[0]]);
+        assert_eq!(said["references"]["all_picked_parents"], parents);
+        // Neither history form applies; the safe one does, and says why.
+        let said = json(
+            &project,
+            &["select", "--json", "--strategy", "cherry-history"],
+        );
+        assert_eq!(said["head"]["kind"], "cherry-pick");
+        assert_eq!(said["used"], "cherry-parent");
+        let why = said["fallbacks"][0].as_str().unwrap();
+        assert!(why.contains("several picks were squashed"), "{why}");
+        let selected = said["selected"].as_array().unwrap().iter();
+        let selected: Vec<_> = selected.map(|test| test["id"].clone()).collect();
+        assert_eq!(selected, ["test_b.py::test_b", "test_c.py::test_c"]);
+    });
+}

@@ -8,6 +8,7 @@ use crate::history::ids::parse_hex;
 
 const PICKED: &[u8] = b"(cherry picked from commit ";
 const REVERTED: &[u8] = b"This reverts commit ";
+const SQUASHED: &[u8] = b"Squashed commit of the following:";
 
 /// What a message claims.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -15,6 +16,11 @@ pub(super) struct Claims {
     /// The commits of `cherry picked from` trailers, the newest first: each
     /// further pick adds its trailer at the end.
     pub picked: Vec<CommitId>,
+    /// Of each run of such trailers the last, in order: where picks were
+    /// squashed, their messages follow each other.
+    pub ends_of_trailers: Vec<CommitId>,
+    /// The commits that `git merge --squash` lists, the newest first.
+    pub listed: Vec<CommitId>,
     /// The commits of `This reverts commit` lines, in order.
     pub reverted: Vec<CommitId>,
     /// The pull request that a subject ends with: `Title (#12)`.
@@ -28,10 +34,23 @@ pub(super) struct Claims {
 impl Claims {
     pub fn parse(message: &BStr) -> Claims {
         let mut claims = Claims::default();
-        for line in message.lines().map(ByteSlice::trim) {
-            if let Some(id) = line.strip_prefix(PICKED).and_then(leading_id) {
-                claims.picked.insert(0, id);
+        let mut is_list = false;
+        let mut is_after_trailer = false;
+        for line in message.lines() {
+            is_list |= line.starts_with(SQUASHED);
+            if is_list && let Some(id) = line.strip_prefix(b"commit ").and_then(leading_id) {
+                claims.listed.push(id);
             }
+            let line = line.trim();
+            let picked = line.strip_prefix(PICKED).and_then(leading_id);
+            if let Some(id) = picked {
+                claims.picked.insert(0, id);
+                if is_after_trailer {
+                    claims.ends_of_trailers.pop();
+                }
+                claims.ends_of_trailers.push(id);
+            }
+            is_after_trailer = picked.is_some();
             if let Some(id) = line.strip_prefix(REVERTED).and_then(leading_id) {
                 claims.reverted.push(id);
             }
@@ -142,6 +161,36 @@ mod tests {
             .map(|it| it.to_string())
             .collect();
         assert_eq!(ids, [id('b'), id('a')]);
+        assert_eq!(parse(&text).ends_of_trailers, [id('b').parse().unwrap()]);
+    }
+
+    #[test]
+    fn squashed_messages_tell_of_each_pick_and_lists_of_each_commit() {
+        let picked = |digit| format!("(cherry picked from commit {})", id(digit));
+        let ids = |digits: &str| -> Vec<CommitId> {
+            digits.chars().map(|it| id(it).parse().unwrap()).collect()
+        };
+        let messages = parse(&format!(
+            "One\n\n{}\n{}\n\nTwo\n\n{}\n",
+            picked('a'),
+            picked('b'),
+            picked('c')
+        ));
+        assert_eq!(messages.picked, ids("cba"));
+        assert_eq!(messages.ends_of_trailers, ids("bc"));
+        assert_eq!(messages.listed, []);
+        let list = parse(&format!(
+            "Title\n\nSquashed commit of the following:\n\ncommit {}\nAuthor: A\n\n    Two\n    \
+             {}\n\ncommit {}\nAuthor: A\n\n    commit {}\n",
+            id('1'),
+            picked('d'),
+            id('2'),
+            id('3')
+        ));
+        assert_eq!(list.listed, ids("12"));
+        assert_eq!(list.ends_of_trailers, ids("d"));
+        let no_list = format!("commit {}\n", id('1'));
+        assert_eq!(parse(&no_list), Claims::default());
     }
 
     #[test]

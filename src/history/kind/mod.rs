@@ -5,6 +5,7 @@
 
 mod claims;
 mod kin;
+mod picks;
 mod replay;
 mod rules;
 
@@ -63,6 +64,11 @@ pub struct References {
     pub imd: Option<CommitId>,
     pub picked: Option<CommitId>,
     pub picked_parent: Option<CommitId>,
+    /// In place of `picked` where several picks were squashed into one commit:
+    /// the commits in the order in which they were picked.
+    pub all_picked: Vec<CommitId>,
+    /// The parent of each of them.
+    pub all_picked_parents: Vec<CommitId>,
     pub reverted: Option<CommitId>,
     pub reverted_parent: Option<CommitId>,
     pub squash_tip: Option<CommitId>,

@@ -92,6 +92,14 @@ impl Replayer {
         self.tree_of(self.git.cherrypick_commit(&picked, &onto, mainline, None))
     }
 
+    /// The tree of picking `picked`, of which `before` is a parent, onto a tree.
+    pub fn pick_onto(&self, picked: CommitId, before: CommitId, onto: TreeId) -> Option<TreeId> {
+        let base = self.commit(before)?.tree().ok()?;
+        let ours = self.git.find_tree(oid(onto.0)).ok()?;
+        let theirs = self.commit(picked)?.tree().ok()?;
+        self.tree_of(self.git.merge_trees(&base, &ours, &theirs, None))
+    }
+
     /// The tree of reverting `reverted` on top of `onto`; `mainline` as above.
     pub fn revert(&self, reverted: CommitId, onto: CommitId, mainline: u32) -> Option<TreeId> {
         let (reverted, onto) = (self.commit(reverted)?, self.commit(onto)?);

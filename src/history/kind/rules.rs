@@ -6,6 +6,7 @@ use bstr::ByteSlice;
 
 use super::claims::{Claims, split};
 use super::kin::{self, Copies};
+use super::picks;
 use super::replay::Replayer;
 use super::{Head, HeadKind, Hints, References};
 use crate::history::commit_graph::CommitGraph;
@@ -90,6 +91,9 @@ impl Classifier {
         }
         let claims = Claims::parse(split(&raw).1.into());
         self.note_equal_tree(&mut head, hints);
+        if self.replayer.is_named(head.commit, "gh-readonly-queue/") {
+            head.evidence.push("made by a merge queue".into());
+        }
         match head.references.parents[..] {
             [] => head.settle(HeadKind::Root, "the commit names no parent"),
             [parent] => self.one_parent(&mut head, parent, (&claims, &raw), hints)?,
@@ -141,9 +145,6 @@ impl Classifier {
             head.evidence
                 .push("a merge of the tip of the pull request".into());
         }
-        if self.replayer.is_named(head.commit, "gh-readonly-queue/") {
-            head.evidence.push("made by a merge queue".into());
-        }
         match self.replayer.merge(&parents) {
             Some(tree) if tree == head.tree => {
                 head.prove(
@@ -179,7 +180,8 @@ impl Classifier {
         }
         let is_claimed = self.reverted(head, parent, claims)
             || self.picked(head, parent, claims)
-            || self.by_pull_request(head, parent, claims, hints)?
+            || self.squashed(head, parent, claims, hints)?
+            || self.picked_together(head, parent, claims)
             || self.undone(head, parent, claims)?
             || self.copied(head, parent, raw)?;
         if !is_claimed {
@@ -335,7 +337,30 @@ impl Classifier {
             );
             return true;
         }
-        unproven(head, "picked", &claims.picked)
+        false
+    }
+
+    /// Several of the commits that a message names, if picking one after the
+    /// other gives exactly this tree.
+    fn picked_together(&self, head: &mut Head, parent: CommitId, claims: &Claims) -> bool {
+        let proven = self.tree(parent).and_then(|onto| {
+            let trees = (onto, head.tree);
+            picks::together(&self.repository, &self.replayer, claims, trees)
+        });
+        let Some(picks) = proven else {
+            return unproven(head, "picked", &claims.picked);
+        };
+        head.references.all_picked = picks.iter().map(|pick| pick.commit).collect();
+        head.references.all_picked_parents = picks.iter().map(|pick| pick.before).collect();
+        let names: Vec<String> = picks.iter().map(|pick| pick.commit.to_string()).collect();
+        head.prove(
+            HeadKind::CherryPick,
+            format!(
+                "picking {}, which the message names, one after the other gives this tree",
+                names.join(", ")
+            ),
+        );
+        true
     }
 
     /// The parent of `commit` relative to which a replay is proven. It gets
@@ -357,8 +382,9 @@ impl Classifier {
             .map(|(_, base)| base)
     }
 
-    /// Squashes and rebases of a pull request whose tip is known.
-    fn by_pull_request(
+    /// Squashes and rebases of a pull request whose tip is known, and squashes
+    /// whose message lists what was squashed.
+    fn squashed(
         &self,
         head: &mut Head,
         parent: CommitId,
@@ -369,15 +395,35 @@ impl Classifier {
             let number = claims.pull_request?;
             self.replayer.reference(&format!("refs/pull/{number}/head"))
         };
-        let Some(tip) = hints.pr_head.or_else(fetched) else {
-            return Ok(false);
-        };
-        if tip == head.commit || self.tree(tip).is_none() {
-            return Ok(false);
+        let is_usable = |tip: &CommitId| *tip != head.commit && self.tree(*tip).is_some();
+        let of_pull_request = hints.pr_head.or_else(fetched).filter(is_usable);
+        let listed = claims.listed.first().copied().filter(is_usable);
+        if let Some(tip) = of_pull_request {
+            // Equal authors and dates alone may be chance; a replay is not.
+            let rebase = self.rebase_of(head, tip)?;
+            let is_exact = rebase.as_ref().is_some_and(|rebase| rebase.is_exact);
+            if !is_exact && self.squash_of(head, parent, tip, "the tip of the pull request")? {
+                return Ok(true);
+            }
+            if let Some(rebase) = rebase {
+                head.settle_rebase(rebase);
+                return Ok(true);
+            }
         }
-        if self.rebased(head, tip)? {
-            return Ok(true);
+        match listed {
+            Some(tip) => self.squash_of(head, parent, tip, "the first that the message lists"),
+            None => Ok(false),
         }
+    }
+
+    /// Whether merging `tip` into the parent gives exactly this tree.
+    fn squash_of(
+        &self,
+        head: &mut Head,
+        parent: CommitId,
+        tip: CommitId,
+        what: &str,
+    ) -> Result<bool> {
         if self.replayer.is_ancestor(tip, parent)
             || self.replayer.merge(&[parent, tip]) != Some(head.tree)
         {
@@ -385,10 +431,8 @@ impl Classifier {
         }
         head.references.squash_tip = Some(tip);
         head.references.merge_bases = self.replayer.merge_bases(parent, &[tip])?;
-        head.prove(
-            HeadKind::Squash,
-            format!("merging {tip}, the tip of the pull request, gives this tree"),
-        );
+        let why = format!("merging {tip}, {what}, gives this tree");
+        head.prove(HeadKind::Squash, why);
         Ok(true)
     }
 

@@ -10,21 +10,21 @@ fn classify_with(repo: &Repo, rev: &str, hints: &Hints) -> Head {
     classifier.classify(revision, hints).unwrap()
 }
 
-fn classify(repo: &Repo) -> Head {
+pub(super) fn classify(repo: &Repo) -> Head {
     classify_with(repo, "HEAD", &Hints::default())
 }
 
-fn id(repo: &Repo, rev: &str) -> CommitId {
+pub(super) fn id(repo: &Repo, rev: &str) -> CommitId {
     repo.word(&["rev-parse", rev]).parse().unwrap()
 }
 
 #[track_caller]
-fn is(head: &Head, kind: HeadKind, auto: bool) {
+pub(super) fn is(head: &Head, kind: HeadKind, auto: bool) {
     assert_eq!((head.kind, head.auto), (kind, auto), "{head:#?}");
 }
 
 /// `write`, then a commit.
-fn edit(repo: &Repo, path: &str, text: &str) -> CommitId {
+pub(super) fn edit(repo: &Repo, path: &str, text: &str) -> CommitId {
     repo.write(path, text);
     repo.commit_all()
 }
@@ -152,22 +152,6 @@ fn a_pick_is_believed_after_its_replay_alone() {
 }
 
 #[test]
-fn several_picks_squashed_are_no_pick() {
-    let repo = forked();
-    repo.git(&["checkout", "-q", "side"]);
-    edit(&repo, "src/deep/c.py", "c = 2\n");
-    repo.git(&["checkout", "-q", "main"]);
-    repo.git(&["cherry-pick", "-n", "side~1", "side"]);
-    let text = format!(
-        "two\n\n(cherry picked from commit {})\n(cherry picked from commit {})",
-        id(&repo, "side~1"),
-        id(&repo, "side")
-    );
-    repo.git(&["commit", "-q", "-m", &text]);
-    is(&classify(&repo), HeadKind::Commit, false);
-}
-
-#[test]
 fn squashes_and_rebases_need_the_tip() {
     let repo = forked();
     repo.git(&["checkout", "-q", "side"]);
@@ -197,6 +181,31 @@ fn squashes_and_rebases_need_the_tip() {
         assert_eq!(head.references.pre_rebase_tip, Some(tip));
         assert_eq!(head.references.onto, Some(id(&repo, "main")));
     }
+}
+
+/// Scripts make several commits in one second: then authors and dates say
+/// nothing, and as many commits of two branches look like each other.
+#[test]
+fn a_squash_within_one_second_is_no_rebase() {
+    let repo = Repo::with_files();
+    let edit = |path: &str, text: &str| {
+        repo.write(path, text);
+        repo.git(&["commit", "-q", "-a", "-m", "in a hurry"]);
+    };
+    repo.git(&["checkout", "-q", "-b", "side"]);
+    edit("src/b.py", "b = 2\n");
+    edit("src/b.py", "b = 3\n");
+    repo.git(&["checkout", "-q", "main"]);
+    edit("a.py", "a = 2\n");
+    repo.git(&["merge", "-q", "--squash", "side"]);
+    repo.git(&["commit", "-q", "-m", "both"]);
+    let hints = Hints {
+        pr_head: Some(id(&repo, "side")),
+        ..Hints::default()
+    };
+    let head = classify_with(&repo, "HEAD", &hints);
+    is(&head, HeadKind::Squash, true);
+    assert_eq!(head.references.squash_tip, hints.pr_head);
 }
 
 #[test]
@@ -268,6 +277,24 @@ fn a_forges_test_merge_says_so() {
     let head = classify(&repo);
     is(&head, HeadKind::Automerge, true);
     assert!(head.evidence.iter().any(|why| why.contains("test merge")));
+}
+
+#[test]
+fn what_a_merge_queue_made_says_so() {
+    let repo = forked();
+    repo.git(&["merge", "-q", "--no-edit", "side"]);
+    edit(&repo, "d.py", "d = 1\n");
+    // A queue merges, squashes or rebases, on a branch of its own.
+    for (rev, kind) in [("HEAD", HeadKind::Commit), ("HEAD~1", HeadKind::Automerge)] {
+        let is_told = |head: &Head| head.evidence.contains(&"made by a merge queue".to_owned());
+        let before = classify_with(&repo, rev, &Hints::default());
+        assert!(!is_told(&before));
+        let queue = format!("refs/heads/gh-readonly-queue/main/pr-{}", kind.word());
+        repo.git(&["update-ref", &queue, rev]);
+        let head = classify_with(&repo, rev, &Hints::default());
+        assert!(is_told(&head), "{head:#?}");
+        assert_eq!((head.kind, &head.references), (kind, &before.references));
+    }
 }
 
 #[test]
@@ -449,7 +476,7 @@ fn a_rebase_with_an_edit_on_the_way_is_no_proof() {
 }
 
 /// Names and bytes of the whole git directory, without time stamps.
-fn bytes(repo: &Repo) -> Vec<(std::path::PathBuf, Vec<u8>)> {
+pub(super) fn bytes(repo: &Repo) -> Vec<(std::path::PathBuf, Vec<u8>)> {
     let files = repo.git_directory().into_iter();
     files.map(|(path, (_, content))| (path, content)).collect()
 }

@@ -6,6 +6,7 @@ mod fixture;
 mod graph;
 mod kinds;
 mod odd;
+mod picks;
 mod random;
 mod spans;
 mod states;

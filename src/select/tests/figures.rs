@@ -124,17 +124,47 @@ fn figure_4_3_rebase() {
 fn figure_4_4_cherry_pick() {
     let mut world = figure_4_1();
     let mut picking = tip(HeadKind::CherryPick, true, &[6]);
-    picking.picked = Some(Change {
+    picking.picked = vec![Change {
         commit: 1,
         before: 0,
         is_merge: false,
-    });
+    }];
     let head = changed(&mut world, 6, &[(M, 2)], picking);
     let of = |strategy| selected(&world, head, strategy);
     assert_eq!(of(Strategy::CherryParent), tests(&[1, 4]));
     assert_eq!(of(Strategy::CherryHistory), tests(&[4]));
     let chosen = world.select(head, Strategy::CherryHistory, false);
     assert_eq!(chosen.sources[&0], Some(1), "t1 takes the result of n2");
+}
+
+/// Figure 4.4 with a second commit that is picked with the first: no selection
+/// is recorded of what lies between the two.
+#[test]
+fn several_picks_in_one_commit_are_compared_with_the_parent() {
+    let mut world = figure_4_1();
+    let mut picking = tip(HeadKind::CherryPick, true, &[6]);
+    let change = |commit, before| Change {
+        commit,
+        before,
+        is_merge: false,
+    };
+    picking.picked = vec![change(1, 0), change(2, 1)];
+    let head = changed(&mut world, 6, &[(M, 2)], picking);
+    for strategy in [
+        Strategy::CherryParent,
+        Strategy::CherryHistory,
+        Strategy::Thesis,
+    ] {
+        assert_eq!(selected(&world, head, strategy), tests(&[1, 4]));
+        let plan = world.select(head, strategy, false).plan;
+        assert_eq!(plan.used, Strategy::CherryParent);
+    }
+    let plan = world.select(head, Strategy::CherryHistory, false).plan;
+    assert!(plan.fallbacks[0].why.contains("several picks"), "{plan:?}");
+    // What was picked is asked by `memo` as well.
+    let memo = world.select(head, Strategy::Memo, false);
+    assert!(memo.plan.rule.nodes().contains(&1));
+    assert!(memo.selected().is_subset(&tests(&[1, 4])));
 }
 
 #[test]

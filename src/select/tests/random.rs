@@ -257,15 +257,47 @@ impl Maker {
         self.tips.push(made);
     }
 
-    /// Repeats or undoes a commit on the tip of a branch.
+    /// Repeats or undoes a commit on the tip of a branch; now and then repeats
+    /// two at once.
     fn change(&mut self, is_revert: bool) {
         let branch = self.dice.below(self.tips.len());
         let onto = self.tips[branch];
+        let ours = self.state(onto).clone();
+        let Some((mut state, change)) = self.after_change(onto, &ours, is_revert) else {
+            return;
+        };
+        let kind = match is_revert {
+            false => HeadKind::CherryPick,
+            true => HeadKind::Revert,
+        };
+        let mut made = tip(kind, true, &[onto]);
+        match is_revert {
+            false => made.picked.push(change),
+            true => made.reverted = Some(change),
+        }
+        if !is_revert
+            && self.dice.one_in(4)
+            && let Some((both, another)) = self.after_change(onto, &state, false)
+        {
+            state = both;
+            made.picked.push(another);
+        }
+        self.tips[branch] = self.push(state, made);
+    }
+
+    /// Some commit that `onto` lacks or, to revert it, has, and what `ours`
+    /// comes to after its change is made or undone.
+    fn after_change(
+        &mut self,
+        onto: Node,
+        ours: &State,
+        is_revert: bool,
+    ) -> Option<(State, Change)> {
         let commit = self.dice.below(self.world.revisions.len()) as Node;
         let parents = self.world.dag.parents(commit).to_vec();
         let is_behind = self.world.dag.is_ancestor(commit, onto);
         if parents.is_empty() || is_revert != is_behind {
-            return;
+            return None;
         }
         let before = self.dice.pick(&parents);
         let (base, theirs) = if is_revert {
@@ -273,24 +305,13 @@ impl Maker {
         } else {
             (before, commit)
         };
-        let ours = self.state(onto).clone();
-        let Some(state) = self.merged(&[base], &ours, theirs) else {
-            return;
-        };
-        let change = Some(Change {
+        let state = self.merged(&[base], ours, theirs)?;
+        let change = Change {
             commit,
             before,
             is_merge: parents.len() > 1,
-        });
-        let mut made = match is_revert {
-            false => tip(HeadKind::CherryPick, true, &[onto]),
-            true => tip(HeadKind::Revert, true, &[onto]),
         };
-        match is_revert {
-            false => made.picked = change,
-            true => made.reverted = change,
-        }
-        self.tips[branch] = self.push(state, made);
+        Some((state, change))
     }
 
     fn rebase(&mut self) {

@@ -77,7 +77,7 @@ pub fn tip(kind: HeadKind, auto: bool, parents: &[Node]) -> Tip {
         kind,
         auto,
         parents: parents.to_vec(),
-        picked: None,
+        picked: Vec::new(),
         reverted: None,
         sides: None,
     }

@@ -7,10 +7,22 @@ mod maker;
 mod toy;
 
 use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::thread;
 
 use maker::Maker;
 
 const HISTORIES: u64 = 12;
+
+/// What all histories came to so far.
+#[derive(Default)]
+struct Sum {
+    histories: u64,
+    checks: usize,
+    left_out: usize,
+    /// In how many histories each strategy was computed.
+    used: BTreeMap<&'static str, usize>,
+}
 
 #[test]
 #[expect(
@@ -20,24 +32,40 @@ const HISTORIES: u64 = 12;
 fn no_strategy_misses_a_test_in_histories_made_by_git() {
     let wanted = std::env::var("TAMIS_GIT_HISTORIES");
     let histories = wanted.map_or(HISTORIES, |text| text.parse().unwrap());
-    let first = std::env::var("TAMIS_GIT_FIRST").map_or(0, |text| text.parse().unwrap());
-    let mut used: BTreeMap<&'static str, usize> = BTreeMap::new();
-    let (mut checks, mut left_out) = (0, 0);
-    for seed in first..first + histories {
-        let counts = Maker::one_history(seed);
-        checks += counts.checks;
-        left_out += counts.left_out;
-        for word in counts.used {
-            *used.entry(word).or_default() += 1;
+    let first: u64 = std::env::var("TAMIS_GIT_FIRST").map_or(0, |text| text.parse().unwrap());
+    let seeds = Mutex::new(first..first + histories);
+    let sum = Mutex::new(Sum::default());
+    let next = || seeds.lock().unwrap().next();
+    let work = || {
+        while let Some(seed) = next() {
+            let counts = Maker::one_history(seed);
+            let mut sum = sum.lock().unwrap();
+            sum.histories += 1;
+            sum.checks += counts.checks;
+            sum.left_out += counts.left_out;
+            for word in counts.used {
+                *sum.used.entry(word).or_default() += 1;
+            }
+            if sum.histories.is_multiple_of(100) {
+                let (histories, checks) = (sum.histories, sum.checks);
+                println!("{histories} histories, {checks} selections: {:?}", sum.used);
+            }
         }
-        if (seed + 1).is_multiple_of(100) {
-            println!(
-                "{} histories, {checks} selections: {used:?}",
-                seed + 1 - first
-            );
+    };
+    thread::scope(|scope| {
+        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(work);
         }
-    }
-    println!("{histories} histories, {checks} selections, {left_out} skips: {used:?}");
+    });
+    let Sum {
+        checks,
+        left_out,
+        used,
+        ..
+    } = sum.into_inner().unwrap();
+    println!(
+        "{histories} histories from seed {first}, {checks} selections, {left_out} skips: {used:?}"
+    );
     let all = [
         "merge-dom",
         "merge-parents",
