@@ -1,6 +1,7 @@
 //! From what agents saw to rows: reads traces, joins the scopes of all
 //! processes into one graph, and closes each test over it.
 
+mod additions;
 mod cause;
 mod graph;
 mod meaning;

@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::additions;
 use crate::matrix::{Fingerprint, Outcome};
 
 /// The version that this reader understands.
@@ -278,11 +279,15 @@ fn parse(path: &Path, bytes: &[u8]) -> Result<Option<Trace>> {
 }
 
 fn read_record(trace: &mut Trace, line: &[u8]) -> Result<()> {
-    // Most lines are of this form; parsing them without a tree saves half.
     if line.starts_with(b"[\"+\"") {
-        let (_, scope, units, edges): (String, u64, Vec<u64>, Vec<u64>) =
-            serde_json::from_slice(line)?;
-        let scope = scope_mut(trace, scope);
+        let (number, units, edges) = match additions::read(line) {
+            Some(read) => read,
+            None => {
+                let (_, scope, units, edges): (String, _, _, _) = serde_json::from_slice(line)?;
+                (scope, units, edges)
+            }
+        };
+        let scope = scope_mut(trace, number);
         scope.units.extend(units);
         scope.edges.extend(edges);
         return Ok(());

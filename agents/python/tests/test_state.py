@@ -1,5 +1,6 @@
 """Changes of state that outlives a test are reported with who made them."""
 
+import functools
 import os
 
 import traces
@@ -154,6 +155,73 @@ def test_watch_does_not_keep_removed_values_alive(project):
             assert reference() is None
     """)
     project.pytest("test_it.py")
+
+
+def test_many_variables_of_enclosing_functions(project):
+    """Where there are many, those of functions that have returned are let be;
+    those of suspended ones, and what any of them holds, are not."""
+    project.write("library.py", """
+        class Maker:
+            def make(self):
+                box = []
+                def get(): return box
+                return get
+
+            def steps(self):
+                n = 0
+                def read(): return n
+                yield read
+                n = 1
+
+        GETTERS = [Maker().make() for _ in range(200)]
+        STEPS = [Maker().steps() for _ in range(3)]
+        READERS = [next(steps) for steps in STEPS]
+    """)
+    project.write("test_it.py", """
+        import library
+        def test_content(): library.GETTERS[150]().append(1)
+        def test_suspended(): next(library.STEPS[2], None)
+        def test_nothing(): pass
+    """)
+    found = changes(project.pytest("test_it.py"))
+    assert ("library.py:GETTERS", "test_it.py::test_content") in found
+    assert ("library.py:READERS", "test_it.py::test_suspended") in found
+
+
+def test_owner_of_a_variable(monkeypatch):
+    """Only a function that is found decides."""
+    monkeypatch.syspath_prepend(traces.BOOT)
+    from _tamis.owners import Owners
+
+    def owner():
+        value = 1
+        def middle():
+            def inner(): return value
+            return inner
+        return middle()
+
+    def suspended():
+        value = 1
+        yield lambda: value
+
+    class Holder:
+        make = staticmethod(owner)
+        wrapped = functools.wraps(owner)(lambda: owner())
+
+    known = {"owner": owner, "suspended": suspended, "Holder": Holder, "other": Holder}
+    def asked(function, path, name="value"):
+        found = type(function)(function.__code__, known, "f", None, function.__closure__)
+        found.__qualname__ = path
+        return Owners().may_suspend(found, name)
+
+    inner = owner()
+    for path in ("owner", "Holder.make", "Holder.wrapped"):
+        assert not asked(inner, path + ".<locals>.middle.<locals>.inner"), path
+    assert asked(next(suspended()), "suspended.<locals>.<lambda>")
+    # Another function of that name, none, or no function.
+    for path in ("suspended.<locals>.inner", "gone.<locals>.inner", "other.<locals>.inner", "f"):
+        assert asked(inner, path), path
+    assert asked(inner, "owner.<locals>.inner", "elsewhere")
 
 
 def test_variables_of_enclosing_functions(project):

@@ -40,8 +40,9 @@ def install(agent):
     expected = []
     # Name -> the fingerprint of its value at the start.
     values = {}
-    # The names that every test depends on already.
-    settled = set()
+    # The names that every test depends on already, and that of pytest's own
+    # variable, which tells which test runs.
+    settled = {"PYTEST_CURRENT_TEST"}
     environ, environb = os.environ, getattr(os, "environb", os.environ)
 
     @watcher

@@ -32,9 +32,17 @@ _SHALLOW = 0
 # The share of the elapsed time that all other checks may take.
 _BUDGET = 0.03
 
-# What a suspended function, or anybody by hand, may assign later.
-_ANY_CELL = rb"\b(yield|await|async|cell_contents)\b"
+# What anybody may assign by hand, or a suspended function later.
+_BY_HAND = rb"\bcell_contents\b"
+_SUSPENDS = rb"\b(yield|await|async)\b"
 _NONLOCAL = rb"\bnonlocal\b([\w\s,\\]*)"
+
+# Stands among names, and is none.
+_MAY_SUSPEND = b"?"
+
+# So many variables of enclosing functions are watched in a source file with
+# functions that can be suspended, before each is asked for its function.
+_UNASKED = 64
 
 # `Py_TPFLAGS_HEAPTYPE`: a class that is not part of C code.
 _HEAP_TYPE = 1 << 9
@@ -67,6 +75,8 @@ class State:
         self._objects = {}
         self._classes = {}
         self._nonlocals = {}
+        self._cells = Counter()
+        self._owners = None
 
     # -- what is watched --------------------------------------------------
 
@@ -189,23 +199,37 @@ class State:
         found = [(part, parent) for part in parts]
         for name, cell in zip(code.co_freevars, function.__closure__ or ()):
             holder = parent
-            if self._may_rebind(code.co_filename, name):
+            if self._may_rebind(function, name):
                 holder = self._add(cell, parent, depth)
             if holder is not None:
                 found.extend((part, holder) for part in _held(cell))
         return found
 
-    def _may_rebind(self, file, name):
-        """Whether some function of a source file may bind another value to
-        this name of an enclosing function."""
+    def _may_rebind(self, function, name):
+        """Whether something may bind another value to this name, which the
+        function has from an enclosing one, when that has returned."""
+        file = function.__code__.co_filename
         names = self._nonlocals.get(file)
         if names is None:
             names = self._nonlocals[file] = _nonlocal_names(file)
-        name = name.encode()
+        text = name.encode()
         # In a class, `__name` stands for `_Class__name`.
-        return b"*" in names or any(
-            name == one or (one[:2] == b"__" and name.endswith(one)) for one in names
-        )
+        if b"*" in names or any(
+            text == one or (one[:2] == b"__" and text.endswith(one)) for one in names
+        ):
+            return True
+        if _MAY_SUSPEND not in names:
+            return False
+        self._cells[file] += 1
+        return self._cells[file] <= _UNASKED or self._may_suspend(function, name)
+
+    def _may_suspend(self, function, name):
+        if self._owners is None:
+            # Loaded where it is needed: hardly any program has so many.
+            from .owners import Owners
+
+            self._owners = Owners()
+        return self._owners.may_suspend(function, name)
 
     def _is_watched(self, kind):
         return kind in _CONTAINERS or self._is_watched_class(kind)
@@ -264,7 +288,11 @@ class State:
             self._report_changes(changed, scopes)
 
     def _check_environment(self, scope):
-        before, now = self.environment, self._environment()
+        before = self.environment
+        # Between tests pytest has no variable there.
+        if before == os.environ._data:
+            return
+        now = self._environment()
         if before == now:
             return
         self.environment = now
@@ -353,7 +381,8 @@ def _held_weakly(value):
 
 
 def _nonlocal_names(file):
-    """The names in `nonlocal` statements, and perhaps more; `*` for any."""
+    """The names in `nonlocal` statements, and perhaps more; `*` for any, and
+    `_MAY_SUSPEND` if some function may be suspended."""
     try:
         with open(file, "rb") as source:
             text = source.read()
@@ -364,10 +393,13 @@ def _nonlocal_names(file):
     # Loaded where it is needed: most processes that tests start never ask.
     import re
 
-    if re.search(_ANY_CELL, text):
+    if re.search(_BY_HAND, text):
         return {b"*"}
     found = re.findall(_NONLOCAL, text) if b"nonlocal" in text else ()
-    return {name for names in found for name in re.findall(rb"\w+", names)}
+    names = {name for names in found for name in re.findall(rb"\w+", names)}
+    if re.search(_SUSPENDS, text):
+        names.add(_MAY_SUSPEND)
+    return names
 
 
 def _held(value):

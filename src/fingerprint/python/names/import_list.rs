@@ -1,7 +1,5 @@
 //! The import statements of a module.
 
-use std::collections::BTreeMap;
-
 use ruff_python_ast::visitor::{Visitor, walk_stmt};
 use ruff_python_ast::{Expr, Stmt};
 
@@ -97,14 +95,22 @@ impl Imports {
     }
 
     fn is_type_checking(&self, test: &Expr) -> bool {
-        let meanings: BTreeMap<&str, Vec<(String, Option<String>)>> =
-            self.found.iter().fold(BTreeMap::new(), |mut all, import| {
-                let meaning = (import.module.clone(), import.item.clone());
-                all.entry(&*import.bound)
-                    .or_insert_with(Vec::new)
-                    .push(meaning);
-                all
-            });
-        is_type_checking(test, |name| meanings.get(name).map(Vec::as_slice))
+        // The one name of such a test; by far the most tests are others.
+        let name = match test {
+            Expr::Name(name) if name.id == "TYPE_CHECKING" => Some(&name.id),
+            Expr::Attribute(attribute) => attribute.value.as_name_expr().map(|name| &name.id),
+            _ => None,
+        };
+        let Some(asked) = name.map(|name| name.as_str()) else {
+            return false;
+        };
+        let meanings: Vec<(String, Option<String>)> = self
+            .found
+            .iter()
+            .filter(|import| import.bound == asked)
+            .map(|import| (import.module.clone(), import.item.clone()))
+            .collect();
+        let known = (!meanings.is_empty()).then_some(&meanings[..]);
+        is_type_checking(test, |name| known.filter(|_| name == asked))
     }
 }

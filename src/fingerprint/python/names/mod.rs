@@ -21,7 +21,6 @@ pub(super) mod widely;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ruff_python_ast::visitor::Visitor;
 use ruff_python_ast::{self as ast, Expr, Stmt};
 use ruff_text_size::Ranged;
 
@@ -42,11 +41,11 @@ pub(super) fn is_standard(module: &str) -> bool {
 
 /// The names that statements can bind, those of inner scopes included.
 pub(super) fn names_stored(body: &[Stmt]) -> BTreeSet<String> {
-    let mut stores = Stores::default();
+    let mut names = BTreeSet::new();
     for statement in body {
-        stores.visit_stmt(statement);
+        names.append(&mut Stores::of(statement).names);
     }
-    stores.names
+    names
 }
 
 /// What has come together of one unit.
@@ -77,7 +76,8 @@ type Digested<'s> = Box<dyn FnMut(&Stmt, &[u8]) + 's>;
 fn split_seen(source: &Source<'_>, body: &[Stmt], known: &Known, see: &mut Digested<'_>) -> Names {
     let mut stores = Stores::default();
     let mut reaching = Reaching::of_module(body);
-    let once = bound_once(body);
+    let stored: Vec<Stores> = body.iter().map(Stores::of).collect();
+    let once = bound_once(body, &stored);
     let imported: BTreeMap<String, Import> = reaching
         .imports
         .iter()
@@ -85,7 +85,12 @@ fn split_seen(source: &Source<'_>, body: &[Stmt], known: &Known, see: &mut Diges
         .map(|import| (import.bound.clone(), import.clone()))
         .collect();
     let mut classes = BTreeMap::new();
-    let shapes = shapes(body, &known.classes, &mut stores, |scope, def| {
+    let module = Statements {
+        body,
+        stored: &stored,
+        once: &once,
+    };
+    let shapes = shapes(&module, &known.classes, &mut stores, |scope, def| {
         let needed = match once.contains(def.name.as_str()) {
             true => needed_of_bases(scope, def, &classes, &imported),
             false => None,
@@ -305,20 +310,20 @@ fn part(kind: &str, parts: Parts, bound: &BTreeSet<String>) -> Part {
     }
 }
 
-/// The names that exactly one statement of the top level can bind.
-fn bound_once(body: &[Stmt]) -> BTreeSet<String> {
+/// The names that exactly one statement of the top level can bind, which bind
+/// `stored`, and more by functions that declare names `global`.
+fn bound_once(body: &[Stmt], stored: &[Stores]) -> BTreeSet<String> {
     let mut once = BTreeSet::new();
     let mut more = BTreeSet::new();
-    for statement in body {
-        let mut stores = Stores::default();
-        stores.visit_stmt(statement);
-        stores.add_globals(statement);
-        if stores.star {
+    for (statement, stored) in body.iter().zip(stored) {
+        if stored.star {
             return BTreeSet::new();
         }
-        for name in stores.names {
+        let mut globals = Stores::default();
+        globals.add_globals(statement);
+        for name in stored.names.union(&globals.names) {
             if !once.insert(name.clone()) {
-                more.insert(name);
+                more.insert(name.clone());
             }
         }
     }
@@ -358,21 +363,30 @@ fn needed_of_bases(
     Some(needed)
 }
 
+/// The top level of a module.
+struct Statements<'b> {
+    body: &'b [Stmt],
+    /// What each statement can bind.
+    stored: &'b [Stores],
+    /// The names that exactly one of them can bind.
+    once: &'b BTreeSet<String>,
+}
+
 /// What each statement comes to. A name that an effect can bind too has no
 /// pure statement; demoting one can demote those that use it, so this is
 /// repeated until nothing changes. `see` meets each class, in order, once the
 /// names before it are known.
 fn shapes(
-    body: &[Stmt],
+    module: &Statements<'_>,
     plain: &BTreeSet<String>,
     stores: &mut Stores,
     mut see: impl FnMut(&Scope<'_>, &ast::StmtClassDef),
 ) -> Vec<Shape> {
+    let Statements { body, stored, once } = *module;
     let mut all = Stores::default();
-    for statement in body {
-        all.visit_stmt(statement);
+    for one in stored {
+        all.merge(one);
     }
-    let once = bound_once(body);
     let mut scope = Scope {
         bound: BTreeMap::new(),
         anywhere: &all.names,
@@ -423,7 +437,7 @@ fn shapes(
                     }
                 }
                 Shape::Effect => {
-                    stores.visit_stmt(statement);
+                    stores.merge(&stored[at]);
                     let kind = match statement {
                         Stmt::ClassDef(def) if once.contains(def.name.as_str()) => {
                             Some(scope.kind_of_class(def))

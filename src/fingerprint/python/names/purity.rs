@@ -592,19 +592,16 @@ pub(super) fn is_bare(def: &ast::StmtClassDef) -> bool {
 
 /// Whether the class, however, defines what happens when it is derived from.
 pub(super) fn has_subclass_hook(body: &[Stmt]) -> bool {
-    let mut stores = super::Stores::default();
-    for statement in body {
-        ast::visitor::Visitor::visit_stmt(&mut stores, statement);
-    }
-    stores.star
-        || [
-            "__init_subclass__",
-            "__mro_entries__",
-            "__class_getitem__",
-            "__class__",
-        ]
-        .iter()
-        .any(|hook| stores.names.contains(*hook))
+    const HOOKS: [&str; 4] = [
+        "__init_subclass__",
+        "__mro_entries__",
+        "__class_getitem__",
+        "__class__",
+    ];
+    body.iter().any(|statement| {
+        let stores = super::Stores::of(statement);
+        stores.star || HOOKS.iter().any(|hook| stores.names.contains(*hook))
+    })
 }
 
 pub(super) fn is_dunder(name: &str) -> bool {

@@ -19,6 +19,21 @@ pub(super) struct Stores {
 }
 
 impl Stores {
+    pub fn of(statement: &Stmt) -> Stores {
+        let mut stores = Stores::default();
+        stores.visit_stmt(statement);
+        stores
+    }
+
+    /// Adds all of `other`.
+    pub fn merge(&mut self, other: &Stores) {
+        for name in &other.names {
+            self.add(name);
+        }
+        self.deleted.extend(other.deleted.iter().cloned());
+        self.star |= other.star;
+    }
+
     /// Adds what functions in `statement` declare `global`.
     pub fn add_globals(&mut self, statement: &Stmt) {
         Globals(self).visit_stmt(statement);
