@@ -9,6 +9,7 @@ missed.
 import os
 import sys
 
+from . import programs
 from .agent import guard
 from .scopes import Scope, Token
 
@@ -157,15 +158,16 @@ class Starter:
             frame = frame.f_back
         return None
 
-    def started(self, tokens, pid, program, frame):
+    def started(self, tokens, pid, program, frame, excused=None):
         """The `p` record."""
         if tokens is None:
             return
         if isinstance(program, bytes):
             program = os.fsdecode(program)
         agent = self.agent
+        excused = excused or self.excuse(frame)
         agent.trace.write(
-            "p", agent.top.number, tokens["TAMIS_SPAWN"], pid, str(program), self.excuse(frame)
+            "p", agent.top.number, tokens["TAMIS_SPAWN"], pid, str(program), excused
         )
         agent.flush()
 
@@ -187,18 +189,21 @@ def _watch_fork_exec(starter):
     plain = _posixsubprocess.fork_exec
     prepare = guard(starter.tokens)
     note = guard(starter.started)
+    excuse = guard(programs.excuse)
     change = guard(lambda lines, tokens: _with_lines(starter, lines, tokens))
 
     def fork_exec(*arguments):
         frame = sys._getframe(1)
         tokens = prepare(frame)
         lines = arguments[5] if len(arguments) > 5 else None
+        # Before the child can close or remove what it was given.
+        excused = excuse(starter.agent, arguments) if tokens is not None else None
         changed = change(lines, tokens) if lines is not None else None
         if changed is not None:
             pid = plain(*(arguments[:5] + (changed,) + arguments[6:]))
         else:
             pid = starter.with_tokens(tokens, lambda: plain(*arguments))
-        note(tokens, pid, _first(arguments[0]), frame)
+        note(tokens, pid, _first(arguments[0]), frame, excused)
         return pid
 
     _posixsubprocess.fork_exec = fork_exec
