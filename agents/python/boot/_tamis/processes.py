@@ -197,7 +197,10 @@ def _watch_fork_exec(starter):
         tokens = prepare(frame)
         lines = arguments[5] if len(arguments) > 5 else None
         # Before the child can close or remove what it was given.
-        excused = excuse(starter.agent, arguments) if tokens is not None else None
+        excused = None
+        if tokens is not None and len(arguments) > 5:
+            argv, candidates, _, _, folder, environment = arguments[:6]
+            excused = excuse(starter.agent, argv, candidates, folder, environment)
         changed = change(lines, tokens) if lines is not None else None
         if changed is not None:
             pid = plain(*(arguments[:5] + (changed,) + arguments[6:]))
@@ -232,18 +235,28 @@ def _watch_spawn(starter):
     prepare = guard(starter.tokens)
     note = guard(starter.started)
     change = guard(starter.environment)
+    excuse = guard(
+        lambda path, argv, env: programs.excuse(
+            starter.agent,
+            argv,
+            [path],
+            None,
+            env and [os.fsencode(name) + b"=" + os.fsencode(env[name]) for name in env],
+        )
+    )
 
     def watch(plain):
         def posix_spawn(path, argv, env, **options):
             frame = sys._getframe(1)
             tokens = prepare(frame)
+            excused = excuse(path, argv, env) if tokens is not None else None
             if env is None:
                 # Allowed from Python 3.13: the C environment as it is.
                 pid = starter.with_tokens(tokens, lambda: plain(path, argv, env, **options))
             else:
                 changed = change(env, tokens)
                 pid = plain(path, argv, env if changed is None else changed, **options)
-            note(tokens, pid, path, frame)
+            note(tokens, pid, path, frame, excused)
             return pid
 
         posix_spawn.__name__ = posix_spawn.__qualname__ = plain.__name__

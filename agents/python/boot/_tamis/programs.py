@@ -22,15 +22,16 @@ _OPTIONS = {
 _HARMLESS = ("LESS", "LESSCHARSET", "LESSSECURE")
 
 
-def excuse(agent, arguments):
-    """Why the program that `fork_exec` starts with these arguments needs no
-    trace, or `None`. Files that it is told to read are noted."""
-    argv = [os.fsdecode(argument) for argument in arguments[0]]
-    program = _found(agent, [os.fsdecode(path) for path in arguments[1]])
+def excuse(agent, argv, candidates, folder, environment):
+    """Why a program needs no trace, or `None`. Files that it is told to read are
+    noted. The first of `candidates` that is there is run, in `folder` (`None`:
+    the current one), with an environment of `NAME=VALUE` lines (or `None`)."""
+    argv = [os.fsdecode(argument) for argument in argv]
+    program = _found(agent, [os.fsdecode(path) for path in candidates])
     options = _OPTIONS.get(os.path.basename(program)) if program else None
     if options is None or os.path.dirname(program) + "/" not in _FOLDERS:
         return None
-    variables = _variables(arguments[5])
+    variables = _variables(environment)
     if any(map(_leads_elsewhere, variables)):
         return None
     home = variables.get("HOME")
@@ -45,8 +46,8 @@ def excuse(agent, arguments):
     for argument in argv[1:] if options else ():
         if argument == "-" or _is_option(argument, options):
             continue
-        path = os.path.join(os.getcwd(), os.fsdecode(arguments[4] or b""), argument)
-        if argument[:1] in ("-", "+") or not os.path.isfile(path):
+        path = _in(folder, argument)
+        if path is None or argument[:1] in ("-", "+") or not os.path.isfile(path):
             return None
         files.append(path)
     if name == "less":
@@ -56,6 +57,13 @@ def excuse(agent, arguments):
     for path in files:
         agent.note_file(agent.paths.absolute(path))
     return "reads nothing but what it is given: %s" % program
+
+
+def _in(folder, path):
+    try:
+        return os.path.join(os.getcwd(), os.fsdecode(folder or b""), path)
+    except OSError:
+        return None
 
 
 def _is_option(argument, options):
