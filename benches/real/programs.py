@@ -54,7 +54,7 @@ class Program:
         init = Module(self, "__init__")
         for index in range(rng.randint(2, 5)):
             module = Module(self, "m%d" % index)
-            if rng.random() < 0.3:
+            if rng.random() < 0.5:
                 module.head.append("from __future__ import annotations")
             if rng.random() < 0.2:
                 module.head.append('"""Module %d."""' % index)
@@ -215,10 +215,11 @@ class Program:
         rng = self.rng
         consts = [n for n in module.names() if n[0] == "k"]
         parameters = rng.choice(
-            ["", "a=%d" % rng.randint(0, 9), "*, b=%s" % self.literal(), "a: int = 1, *args", "a: 'k1' = 2"]
+            ["", "a=%d" % rng.randint(0, 9), "*, b=%s" % self.literal(), "a: int = 1, *args", "a: 'k1' = 2",
+             "a: %s = 3" % self.annotation(module), "a: int = 1, *args: %s" % self.annotation(module)]
             + (["a=%s" % rng.choice(consts)] if consts else [])
         )
-        lines = ["def %s(%s)%s:" % (name, parameters, rng.choice(["", " -> int", " -> 'missing'"]))]
+        lines = ["def %s(%s)%s:" % (name, parameters, rng.choice(["", " -> int", " -> 'missing'", " -> " + self.annotation(module)]))]
         if rng.random() < 0.2:
             lines.append('    """Does %d."""' % rng.randint(0, 9))
         if rng.random() < 0.15:
@@ -229,6 +230,10 @@ class Program:
             lines = ["%s = 0" % target] + lines
             lines += ["    global %s" % target, "    %s += 1" % target]
             shown = "(%s, %s)" % (shown, target)
+        if rng.random() < 0.25:
+            lines.append(rng.choice(["    v: %s = 1", "    v: %s", "    def v(w: %s = 2): return w", "    class v:\n        w: %s = 3"]) % self.annotation(module))
+        if rng.random() < 0.12 and module.names():
+            shown = "(%s, %s)" % (shown, self.reading(rng.choice(module.names())))
         if "a" in parameters and rng.random() < 0.6:
             shown = "(a, %s)" % shown
         if "b=" in parameters:
@@ -244,6 +249,20 @@ class Program:
                 lines.insert(at, "@%s" % rng.choice(registries))
         return name, "\n".join(lines)
 
+    def annotation(self, module):
+        """One that can be evaluated wherever it stands."""
+        rng = self.rng
+        names = [n for n in module.names() if n[0] in "kfc"]
+        return rng.choice(["int", "str", "'k%d'" % rng.randint(1, 9), "typing.Optional[int]", "None", "typing.List['c%d']" % rng.randint(1, 9)]
+                          + ([repr(rng.choice(names))] if names else []))
+
+    def reading(self, name):
+        """An expression of a module that reads annotations, one way or another."""
+        return "attempt(lambda: %s)" % self.rng.choice(
+            ["sorted(%s.__annotations__.items(), key=str)", "notes(%s)", "notes_of_members(%s)", "repr(vars(%s).get('__annotations__'))",
+             "listed(%s)", "str(inspect.signature(%s))", "found(%s, '__anno' 'tations__')"]
+        ) % name
+
     def somewhere(self, module):
         others = [m for m in self.modules if m is not module and m.name != "__init__" and m.names()]
         if not others:
@@ -255,10 +274,17 @@ class Program:
         rng = self.rng
         bases = [n for n in module.names() if n[0] == "c" and n != name]
         base = rng.choice(bases) if bases and rng.random() < 0.6 else rng.choice(["", "", "", "Exception", "abc.ABC", "dict"])
-        meta = ", metaclass=Meta" if base and base in bases and rng.random() < 0.05 else ""
+        meta = ", metaclass=%s" % rng.choice(["Meta", "Noting"]) if base and base in bases and rng.random() < 0.08 else ""
+        if not base and rng.random() < 0.12:
+            base = rng.choice(["metaclass=Noting", "metaclass=Meta", "metaclass=Deaf", "Noted", "typing.Protocol"])
         lines = ["class %s%s:" % (name, "(%s%s)" % (base, meta) if base else "")]
-        decorate = ""
+        if rng.random() < 0.06:
+            lines.insert(0, rng.choice(["@noting", "@typing.runtime_checkable"]))
         form = rng.random()
+        if form < 0.05 and not base and len(lines) == 1:
+            lines = ["class %s(typing.NamedTuple):" % name]
+            lines += ["    a: %s = %d" % (self.annotation(module), rng.randint(0, 9)), "    b: %s = 2" % self.annotation(module)]
+            return name, "\n".join(lines)
         if form < 0.1 and not base:
             lines = ["class %s(enum.Enum):" % name]
             lines += ["    A = %d" % rng.randint(0, 9), "    B = %d" % rng.randint(10, 19)]
@@ -287,6 +313,8 @@ class Program:
                 lines.append("    def __eq__(self, other):\n        return %s" % rng.choice(["True", "NotImplemented"]))
             else:
                 lines.append("    y: int = %d" % rng.randint(0, 9))
+            if rng.random() < 0.3:
+                lines.append("    %s: %s" % (rng.choice("xyzw"), self.annotation(module)))
         return name, "\n".join(lines)
 
     def method(self, module):
@@ -295,9 +323,12 @@ class Program:
         parameters = rng.choice(
             ["a=%d" % rng.randint(0, 9), "a: int = %d" % rng.randint(0, 9), "*, a=%s" % self.literal(), "a=1, b: 'k1' = 2"]
             + (["a=%s" % rng.choice(consts)] if consts else [])
+            + ["a: %s = 1" % self.annotation(module), "a=1, *b: %s" % self.annotation(module)]
         )
         doc = '        """Does %d."""\n' % rng.randint(0, 9) if rng.random() < 0.4 else ""
-        return "    def %s(self, %s):\n%s        return (a, %s)" % (rng.choice("pqr"), parameters, doc, self.value(module))
+        head = "    @functools.lru_cache(maxsize=None)\n" if rng.random() < 0.05 else "    @noting\n" if rng.random() < 0.05 else ""
+        result = " -> %s" % self.annotation(module) if rng.random() < 0.3 else ""
+        return "%s    def %s(self, %s)%s:\n%s        return (a, %s)" % (head, rng.choice("pqr"), parameters, result, doc, self.value(module))
 
     def registry(self, module, name):
         return (
@@ -342,12 +373,17 @@ class Program:
         where = "%s.%s" % (module.name, name)
         kind = name[0]
         if kind == "f":
-            return rng.choice(["show(%s())", "show(%s())", "signature(%s)", "%s.__doc__", "hints(%s)", "optional_call(%s, 'cache_info')"]) % where
+            return rng.choice(["show(%s())", "show(%s())", "show(%s())", "signature(%s)", "%s.__doc__", "hints(%s)",
+                               "optional_call(%s, 'cache_info')", "str(%s.__annotations__)", "attribute(%s, '__annotations__')",
+                               "call_by(%s, '__call__')"]) % where
         if kind == "c":
             return rng.choice(
                 ["describe(%s)", "attribute(make(%s), 'x')", "optional_call(make(%s), 'p')", "optional_call(make(%s), 'q')",
                  "[c.__name__ for c in %s.__mro__]", "repr(make(%s))", "sorted(n for n in vars(%s) if n[0] != '_')",
                  "attribute(%s, 'tag')", "make(%s) == 3", "signature(%s.p)", "%s.q.__doc__", "hints(%s.p)",
+                 "str(hints_of_class(%s))", "attribute(%s, '__annotations__')", "str(vars(%s).get('__annotations__'))",
+                 "attribute(make(%s), '__annotations__')", "attempt(lambda: isinstance(3, %s))", "attribute(%s.p, 'noted')",
+                 "attempt(lambda: make(%s).p())", "optional_call(make(%s), 'r')", "listed(%s)", "bound(%s)",
                  "documents(%s)", "call_by(make(%s), 'pq'[1:])", "attempt(lambda: make(%s).p(3))"]
                 + ["reload_pickle(%s)", "subclasses(%s)"] * self.reflects
             ) % where
@@ -393,7 +429,7 @@ class Program:
                 self.add(module, at=at + 1)
 
 
-HELPERS = '''import abc, dataclasses, enum, functools, typing
+HELPERS = '''import abc, dataclasses, enum, functools, inspect, typing
 def attempt(f):
     try: return show(f())
     except Exception as error: return type(error).__name__
@@ -401,6 +437,23 @@ def optional_call(thing, name):
     f = getattr(thing, name, None)
     return show(f()) if callable(f) else show(f)
 def show(x): return type(x).__name__ if callable(x) or hasattr(x, '__dict__') else repr(x)
+def noting(thing):
+    thing.noted = show(str(thing.__annotations__))
+    return thing
+def notes(thing): return sorted(map(str, typing.get_type_hints(thing).items()))
+def notes_of_members(thing): return [str(getattr(v, "__annotations__", 0)) for n, v in sorted(vars(thing).items()) if n[0] in "pqr"]
+def listed(thing): return [str(getattr(thing, n)) for n in sorted(dir(thing)) if "annot" in n]
+def found(thing, name): return str(getattr(thing, name))
+class Deaf(type):
+    def __new__(m, n, b, s): return super().__new__(m, n, b, dict(s, meta=len(s)))
+class Noting(type):
+    def __new__(m, n, b, s):
+        notes = [str(s.get("__annotations__"))] + [str(v.__annotations__) for v in s.values() if inspect.isfunction(v)]
+        return super().__new__(m, n, b, dict(s, tag=str(notes)))
+class Noted:
+    def __init_subclass__(cls, **kw):
+        super().__init_subclass__(**kw)
+        cls.tag = str([vars(cls).get("__annotations__"), getattr(vars(cls).get("p"), "__annotations__", 0)])
 class Meta(type):
     def __new__(m, n, b, s): return super().__new__(m, n, b, dict(s, meta=1))'''
 
@@ -435,6 +488,9 @@ def optional_call(x, name):
     return show(f()) if callable(f) else show(f)
 def documents(c): return sorted((n, str(getattr(getattr(c, n), "__doc__", 0))) for n in dir(c) if n[0] != "_")
 def call_by(x, name): return show(getattr(x, name)())
+def hints_of_class(c): return sorted(map(str, typing.get_type_hints(c).items()))
+def listed(c): return [str(getattr(c, n)) for n in dir(c) if "annot" in n and n[:1] == "_"]
+def bound(c): return str(inspect.signature(c))
 def describe(c): return [c.__name__, [b.__name__ for b in c.__bases__], sorted(n for n in vars(c) if n[0] != "_")]
 def reload_pickle(c): return pickle.loads(pickle.dumps(c)) is c
 def subclasses(c): return sorted(s.__name__ for s in c.__subclasses__())
@@ -447,7 +503,7 @@ def attempt(f):
 
 TEST_IMPORT = (
     "from program_helpers import show, signature, hints, make, attribute, optional_call, "
-    "describe, reload_pickle, subclasses, get, attempt, documents, call_by"
+    "describe, reload_pickle, subclasses, get, attempt, documents, call_by, hints_of_class, listed, bound"
 )
 
 

@@ -10,6 +10,7 @@
 //! that hands out all names of a module. For the latter the module's whole
 //! skeleton is taken. `docs/precision.md` goes through it feature by feature.
 
+mod annotations;
 mod trail;
 
 use std::collections::VecDeque;
@@ -18,11 +19,12 @@ use std::rc::Rc;
 use bstr::{BStr, BString};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use self::annotations::Note;
 pub use self::trail::{By, Ran, Start, Trail};
 use super::graph::NodeId;
 use super::modules::{ModuleIndex, Modules};
 use super::units::{UnitIndex, UnitTable};
-use crate::fingerprint::{Part, Uses, name_hash, simple_name};
+use crate::fingerprint::{Part, Uses, annotated, name_hash, simple_name};
 use crate::matrix::{Unit, UnitKind};
 use crate::runners::pytest;
 
@@ -41,6 +43,10 @@ struct Reach {
     taken: Vec<ModuleIndex>,
     is_wide: bool,
     looks_up: bool,
+    /// Whether it reads annotations, of whatever it be.
+    reads: bool,
+    /// What can be read of it.
+    notes: Vec<Note>,
 }
 
 /// What nodes say of names beyond their units.
@@ -52,6 +58,8 @@ pub struct NodeNames {
     pub taken: Vec<ModuleIndex>,
     /// Whether all names of all modules may be reached.
     pub is_wide: bool,
+    /// Whether code that is not followed may read annotations.
+    pub reads: bool,
 }
 
 /// The names of one row, or of what rows share.
@@ -69,6 +77,8 @@ pub struct Closed {
     waiting_taken: FxHashSet<ModuleIndex>,
     is_wide: bool,
     looks_up: bool,
+    reads: bool,
+    notes: Vec<Note>,
 }
 
 impl Closed {
@@ -134,6 +144,9 @@ impl NameClosure {
             let names = &module.parsed().names;
             self.patches_by_itself |= names.spells(pytest::MONKEYPATCH);
             for name in names.bindings.keys() {
+                if annotated(name).is_some() {
+                    continue;
+                }
                 let next = self.numbers.len() as NameIndex;
                 let hash = name_hash(simple_name(name));
                 let number = *self.numbers.entry(hash).or_insert(next);
@@ -221,9 +234,11 @@ impl NameClosure {
             UnitKind::Binding => {
                 if let Some(part) = parsed.names.bindings.get(&unit.name) {
                     self.binding(table, module, &unit.name, part, &mut reach);
+                    self.annotations_of(table, module, Some(&unit.name), &mut reach);
                 }
             }
             UnitKind::Effects => {
+                self.annotations_of(table, module, None, &mut reach);
                 self.used(table, module, &parsed.names.effects.uses, &mut reach);
                 self.imported(table, module, &mut reach);
             }
@@ -263,6 +278,7 @@ impl NameClosure {
     fn used(&self, table: &mut UnitTable, module: ModuleIndex, uses: &Uses, reach: &mut Reach) {
         reach.is_wide |= uses.is_wide;
         reach.looks_up |= uses.looks_up;
+        reach.reads |= uses.reads;
         let asked = uses.asks.iter().filter_map(|hash| self.numbers.get(hash));
         reach.names.extend(asked);
         let of = &self.modules.all[module as usize];
@@ -375,10 +391,12 @@ impl NameClosure {
         self.used(table, module, &names.effects.uses, reach);
         self.imported(table, module, reach);
         for (name, part) in &names.bindings {
-            if !part.is_import || pytest::asks_for(name) {
+            let is_own = !part.is_import || pytest::asks_for(name);
+            if is_own && annotated(name).is_none() {
                 self.binding(table, module, name, part, reach);
             }
         }
+        self.all_annotations(table, module, reach);
     }
 
     /// A source file that is one unit: all that it spells anywhere.
@@ -437,12 +455,16 @@ impl Closing<'_> {
             };
             taken.extend(&names.taken);
             is_wide |= names.is_wide;
+            self.closed.reads |= names.reads;
             if let Some(module) = names.module
                 && !self.has_module(module)
             {
                 self.closed.modules.insert(module);
                 new.push(module);
             }
+        }
+        if std::mem::take(&mut self.closed.reads) {
+            self.read_annotations();
         }
         for module in &new {
             self.arrive(*module);
@@ -529,6 +551,7 @@ impl Closing<'_> {
             if reach.is_wide {
                 self.widen();
             }
+            self.note_annotations(&reach);
             self.look_up(&reach);
         }
     }
@@ -542,6 +565,7 @@ impl Closing<'_> {
             for module in self.all_modules() {
                 self.read_methods(module);
             }
+            self.read_members();
         }
     }
 
@@ -648,6 +672,7 @@ impl Closing<'_> {
 
     fn widen(&mut self) {
         self.closed.is_wide = true;
+        self.read_annotations();
         for module in self.all_modules() {
             self.note_taken(module);
             self.hold(module);

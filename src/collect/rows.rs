@@ -11,7 +11,7 @@ use super::graph::{DefinitionId, Graph, NodeId, SESSION};
 use super::meaning::Meaning;
 use super::modules::Module;
 use super::names::{Closed, NameClosure};
-use super::trace::{Definition, Role, Trace, TraceError};
+use super::trace::{Definition, Role, ScopeKind, Trace, TraceError};
 use super::units::{UnitIndex, UnitTable};
 use crate::config::Pattern;
 use crate::fingerprint::{Analysis, Facts, Place, split};
@@ -110,6 +110,7 @@ pub fn collect(
     closing.attach_modules()?;
     closing.attach_directories(traces)?;
     closing.attach_session(traces);
+    closing.attach_readers(traces);
     let state = closing.attach_state(benign)?;
     let collected = closing.rows(traces, project)?;
     Ok(Collected { state, ..collected })
@@ -311,6 +312,21 @@ impl<'a> Closing<'a> {
             self.seen.insert(unit.clone(), value);
             let index = self.intern(unit);
             self.node_units[SESSION as usize].push(index);
+        }
+    }
+
+    /// Installed packages that name what reads annotations may read those of
+    /// whatever they are given, and tell any test of it.
+    fn attach_readers(&mut self, traces: &[Trace]) {
+        let scopes = traces.iter().flat_map(|trace| trace.scopes.values());
+        let files: BTreeSet<&BString> = scopes
+            .filter(|scope| scope.kind == ScopeKind::Import)
+            .map(|scope| &scope.name)
+            .filter(|file| Facts::is_third_party(file.as_bstr()))
+            .collect();
+        let mut files = files.into_iter();
+        if files.any(|file| Facts::may_read_annotations(file.as_bstr())) {
+            self.names.nodes.entry(SESSION).or_default().reads = true;
         }
     }
 

@@ -14,7 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::modules::{Module, ModuleIndex};
 use super::names::{By, NameClosure, Ran, Start, Trail};
 use super::units::{UnitIndex, UnitTable};
-use crate::fingerprint::{Analysis, Import, Uses, name_hash};
+use crate::fingerprint::{Analysis, Import, Uses, annotated, name_hash};
 use crate::matrix::{Unit, UnitKind};
 
 /// How a unit came to be part of a row.
@@ -202,6 +202,7 @@ impl<'a> Ways<'a> {
             return unit.to_string();
         }
         let name = unit.is_presence_of().unwrap_or(&unit.name);
+        let name = annotated(name).unwrap_or(name);
         if unit.path == self.row.file {
             let parts = [&self.row.shown_file, &name.replace('.', "::")];
             return match name.is_empty() {

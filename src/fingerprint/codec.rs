@@ -156,7 +156,10 @@ fn put_part(out: &mut Vec<u8>, part: &Part) {
     put_uses(out, &part.uses);
     put(out, part.effects_before.into());
     out.push(
-        u8::from(part.is_import) | u8::from(part.is_plain) << 1 | u8::from(part.is_single) << 2,
+        u8::from(part.is_import)
+            | u8::from(part.is_plain) << 1
+            | u8::from(part.is_single) << 2
+            | u8::from(part.is_in_place) << 3,
     );
 }
 
@@ -171,7 +174,12 @@ fn put_uses(out: &mut Vec<u8>, uses: &Uses) {
         put(out, (*base).into());
         put_text(out, name);
     }
-    out.push(u8::from(uses.is_wide) | u8::from(uses.holds_own) << 1 | u8::from(uses.looks_up) << 2);
+    out.push(
+        u8::from(uses.is_wide)
+            | u8::from(uses.holds_own) << 1
+            | u8::from(uses.looks_up) << 2
+            | u8::from(uses.reads) << 3,
+    );
 }
 
 fn put_texts<'a, T>(out: &mut Vec<u8>, texts: T)
@@ -266,7 +274,7 @@ impl<'a> Input<'a> {
         let count = self.count()?;
         let member = |input: &mut Self| Some((input.number()?, input.text()?));
         let members = (0..count).map(|_| member(self)).collect::<Option<_>>()?;
-        let flags = self.flags(7)?;
+        let flags = self.flags(15)?;
         Some(Uses {
             asks,
             loads,
@@ -277,6 +285,7 @@ impl<'a> Input<'a> {
             holds_own: flags & 2 == 2,
             is_wide: flags & 1 == 1,
             looks_up: flags & 4 == 4,
+            reads: flags & 8 == 8,
         })
     }
 
@@ -284,7 +293,7 @@ impl<'a> Input<'a> {
         let value = Fingerprint(self.take(16)?.try_into().ok()?);
         let uses = self.uses()?;
         let effects_before = self.number()?;
-        let flags = self.flags(7)?;
+        let flags = self.flags(15)?;
         Some(Part {
             value,
             uses,
@@ -292,6 +301,7 @@ impl<'a> Input<'a> {
             is_import: flags & 1 == 1,
             is_plain: flags & 2 == 2,
             is_single: flags & 4 == 4,
+            is_in_place: flags & 8 == 8,
         })
     }
 

@@ -14,6 +14,7 @@ use rustc_hash::FxHashMap;
 
 use super::cache::Cache;
 use super::names::Known;
+use super::python::names_readers_in;
 use super::{Analysis, analyse_python_knowing};
 use crate::history::{Entry, View};
 use crate::matrix::{Fingerprint, Unit, UnitKind};
@@ -157,6 +158,21 @@ impl<'a> Facts<'a> {
     pub fn is_third_party(file: &BStr) -> bool {
         file.split_str("/")
             .any(|part| part == b"site-packages" || part == b"dist-packages")
+    }
+
+    /// Whether the code of an installed package in `file` names what reads
+    /// annotations; if it cannot be read, it may.
+    pub fn may_read_annotations(file: &BStr) -> bool {
+        // The first is for the test runner, and colours text. The second is like
+        // the standard library's: who makes it read has to name it.
+        let is_known = |part: &[u8]| matches!(part, b"pygments" | b"typing_extensions.py");
+        if file.split_str("/").any(is_known) {
+            return false;
+        }
+        match file.to_path() {
+            Ok(path) => std::fs::read(path).map_or(true, |code| names_readers_in(&code)),
+            Err(_) => true,
+        }
     }
 
     /// The analysed source at `path` (relative, or absolute outside the work

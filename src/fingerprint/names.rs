@@ -11,7 +11,13 @@ use crate::matrix::Fingerprint;
 
 /// Version of the rules by which a statement is a binding or an effect. It is
 /// part of the digests of both: rows of other rules hold no more.
-pub const NAMES_VERSION: u32 = 2;
+pub const NAMES_VERSION: u32 = 3;
+
+/// Where annotations are text that nobody evaluates, what follows the dot in the
+/// name of a binding for those of a function's arguments and result (`f.->`;
+/// alone: those of all functions in effects), and of a class's members (`C.:`).
+pub const FUNCTION_ANNOTATIONS: &str = "->";
+pub const MEMBER_ANNOTATIONS: &str = ":";
 
 /// The split of one source file's skeleton.
 #[derive(Clone, Debug, PartialEq)]
@@ -66,6 +72,8 @@ pub struct Part {
     pub is_import: bool,
     /// Whether no other statement binds the name.
     pub is_single: bool,
+    /// Whether the same effects come before each statement that binds it.
+    pub is_in_place: bool,
     /// Whether it binds nothing but a function, a class or a simple value.
     pub is_plain: bool,
 }
@@ -96,6 +104,8 @@ pub struct Uses {
     pub is_wide: bool,
     /// Whether it gets at attributes by names that nobody spelled (`vars`).
     pub looks_up: bool,
+    /// Whether it can read annotations, of whatever it be.
+    pub reads: bool,
 }
 
 impl Uses {
@@ -108,6 +118,13 @@ impl Uses {
                 .chain(&self.unbound)
                 .any(|known| known == name)
     }
+}
+
+/// What a binding's annotations are of, if it is nothing else: a function, a
+/// class, or, of effects, nothing that has a name.
+pub fn annotated(name: &str) -> Option<&str> {
+    let (of, last) = name.rsplit_once('.').unwrap_or(("", name));
+    matches!(last, FUNCTION_ANNOTATIONS | MEMBER_ANNOTATIONS).then_some(of)
 }
 
 /// The last part of a qualified name: what it is asked for by.
@@ -176,10 +193,13 @@ impl Names {
         let Some(part) = self.bindings.get(name) else {
             return self.unless_pure(name);
         };
-        let mut text = format!(
-            "{} {} {}\n",
-            part.effects_before, part.is_import, part.is_single
-        );
+        // Others can meet the name between effects alone; of an import they look
+        // up whether it is the only statement.
+        let is_one = match part.is_import {
+            true => part.is_single,
+            false => part.is_in_place,
+        };
+        let mut text = format!("{} {} {}\n", part.effects_before, part.is_import, is_one);
         if let Some(needed) = self.classes.get(name) {
             text.push_str("class\n");
             for import in needed {
@@ -189,7 +209,7 @@ impl Names {
                 ));
             }
         }
-        Fingerprint::of_digest("tamis presence 1", text.as_bytes())
+        Fingerprint::of_digest("tamis presence 2", text.as_bytes())
     }
 
     fn unless_pure(&self, name: &str) -> Fingerprint {

@@ -1,5 +1,7 @@
 //! What lets code reach names that it does not spell.
 
+use crate::fingerprint::name_hash;
+
 /// Built-in names whose use, whatever the arguments, can reach any name.
 pub(super) fn is_dynamic_name(name: &str) -> bool {
     matches!(
@@ -172,3 +174,84 @@ pub(super) fn is_benign_dunder(name: &str) -> bool {
             "__name__" | "__file__" | "__doc__" | "__version__" | "__path__" | "__package__"
         )
 }
+
+/// Names by which code gets at annotations, of whatever it be; the standard
+/// library's own readers have to be named to run. (`dir` and `help` are told
+/// from other things of these names by where they stand.)
+pub(super) fn reads_annotations(name: &str) -> bool {
+    READERS_IN_TEXT.contains(&name)
+        || matches!(
+            name,
+            "annotationlib"
+                | "signature"
+                | "Signature"
+                | "singledispatch"
+                | "singledispatchmethod"
+                | "dataclass"
+                | "make_dataclass"
+                // These list what there is.
+                | "__dir__"
+                | "getmembers"
+                | "getmembers_static"
+                | "classify_class_attrs"
+                | "render_doc"
+                | "pydoc"
+                | "DocTestFinder"
+                | "SimpleXMLRPCDispatcher"
+                | "SimpleXMLRPCServer"
+                | "CGIXMLRPCRequestHandler"
+                | "Cmd"
+        )
+}
+
+/// Whether one of them is among the sorted hashes of names that code asks for.
+pub(super) fn names_readers(asks: &[u32]) -> bool {
+    READERS_IN_TEXT
+        .iter()
+        .any(|word| asks.binary_search(&name_hash(word)).is_ok())
+}
+
+/// Whether an installed package's source or extension module names what reads
+/// annotations of things that it did not define itself.
+pub(in crate::fingerprint) fn names_readers_in(code: &[u8]) -> bool {
+    let lines = || code.split(|byte| *byte == b'\n');
+    let inspects = lines().any(|line| words(line).any(|word| word == b"inspect"));
+    lines().any(|line| {
+        let line = line.trim_ascii_start();
+        // Decorators are for its own classes.
+        let is_own = [&b"@"[..], b"from ", b"import "]
+            .iter()
+            .any(|start| line.starts_with(start));
+        words(line).any(|word| match word {
+            b"dataclass" | b"singledispatch" | b"singledispatchmethod" => !is_own,
+            b"signature"
+            | b"Signature"
+            | b"getmembers"
+            | b"getmembers_static"
+            | b"classify_class_attrs" => inspects,
+            b"make_dataclass" | b"annotationlib" => true,
+            word => std::str::from_utf8(word).is_ok_and(|word| READERS_IN_TEXT.contains(&word)),
+        })
+    })
+}
+
+fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let is_word = |byte: u8| byte == b'_' || byte.is_ascii_alphanumeric();
+    line.split(move |byte| !is_word(*byte))
+        .filter(|word| word.len() > 6)
+}
+
+/// Those among them that are looked for in strings, keywords and imports of
+/// functions, too.
+pub(super) const READERS_IN_TEXT: [&str; 10] = [
+    "__annotations__",
+    "__annotate__",
+    "__annotations_cache__",
+    "__signature__",
+    "get_type_hints",
+    "get_annotations",
+    "getfullargspec",
+    "getargspec",
+    "create_autospec",
+    "autospec",
+];

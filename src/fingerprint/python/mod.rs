@@ -20,6 +20,7 @@ mod depth;
 mod digest;
 mod dynamic;
 mod expr;
+mod idle;
 mod locate;
 mod names;
 mod source;
@@ -43,6 +44,8 @@ use crate::matrix::Fingerprint;
 /// Stack for dropping one level of a syntax tree, with room to spare.
 const STACK_PER_LEVEL: usize = 1 << 10;
 const BASE_STACK: usize = 1 << 20;
+
+pub(super) use self::dynamic::names_readers_in;
 
 /// The units of a Python file with this content.
 pub fn analyse_python(source: &[u8]) -> Analysis {
@@ -168,6 +171,7 @@ fn finish(walker: Walker, mut names: Names) -> ModuleUnits {
         if let Some(uses) = names.code.get_mut(&name) {
             uses.asks = std::mem::take(&mut unit.asks);
             sort_unique(&mut uses.asks);
+            uses.reads |= dynamic::names_readers(&uses.asks);
         }
         code_reach.insert(name.clone(), reach(&mut unit));
         code.insert(name, fingerprint("code", &unit));

@@ -10,6 +10,7 @@ use ruff_text_size::{Ranged, TextRange};
 
 use super::digest::{Sink, Tag};
 use super::dynamic::is_dynamic_import;
+use super::idle::{Annotations, Apart, is_idle};
 use super::source::Source;
 use crate::fingerprint::{Outline, Span, name_hash};
 
@@ -30,9 +31,15 @@ pub(super) struct Walker<'s> {
     pub all_dynamic: bool,
     /// Whether a string is an annotation, to be read as code.
     pub in_annotation: bool,
+    /// Which annotations go to `annotations` instead of the unit.
+    pub apart: Apart,
+    pub annotations: Annotations,
     /// Whether the function's own level has a `yield`.
     yields: bool,
     in_function: bool,
+    /// Whether a statement is one of an outermost function, not of a function
+    /// or class in it.
+    at_own_level: bool,
     classes: Vec<Class>,
 }
 
@@ -60,8 +67,11 @@ impl<'s> Walker<'s> {
             dynamic_names: Vec::new(),
             all_dynamic: false,
             in_annotation: false,
+            apart: Apart::Nothing,
+            annotations: Annotations::default(),
             yields: false,
             in_function: false,
+            at_own_level: false,
             classes: Vec::new(),
         }
     }
@@ -72,6 +82,18 @@ impl<'s> Walker<'s> {
         for statement in body {
             self.statement(statement);
         }
+    }
+
+    pub fn statements(&mut self, body: &[&Stmt]) {
+        self.sink.tag(Tag::Body);
+        self.sink.count(body.len());
+        for statement in body {
+            self.statement(statement);
+        }
+    }
+
+    pub fn is_in_function(&self) -> bool {
+        self.in_function
     }
 
     fn statement(&mut self, statement: &Stmt) {
@@ -118,7 +140,9 @@ impl<'s> Walker<'s> {
                 self.sink.tag(Tag::AnnAssign);
                 self.expr(&assign.target);
                 self.sink.flag(assign.simple);
-                self.annotation(Some(&assign.annotation));
+                // That of a variable of a function is not evaluated.
+                let is_idle = self.at_own_level && is_idle(&assign.annotation);
+                self.annotation((!is_idle).then_some(&assign.annotation));
                 self.optional(assign.value.as_deref());
             }
             Stmt::For(ast::StmtFor {
@@ -271,12 +295,15 @@ impl<'s> Walker<'s> {
         self.decorators(&def.decorator_list);
         self.name(&def.name);
         self.type_params(def.type_params.as_deref());
+        self.begin_header(&def.name);
         self.parameters(&def.parameters);
-        self.annotation(def.returns.as_deref());
+        self.header_annotation(def.returns.as_deref(), None);
 
         let outer_yields = std::mem::replace(&mut self.yields, false);
         if self.in_function {
+            let outer = std::mem::replace(&mut self.at_own_level, false);
             self.body(&def.body);
+            self.at_own_level = outer;
         } else {
             self.unit(def);
         }
@@ -294,7 +321,9 @@ impl<'s> Walker<'s> {
         let unit = self.units.remove(&name).unwrap_or_default();
         let skeleton = std::mem::replace(&mut self.sink, unit);
         self.in_function = true;
+        self.at_own_level = true;
         self.body(body);
+        self.at_own_level = false;
         self.in_function = false;
         let unit = std::mem::replace(&mut self.sink, skeleton);
         self.sink.flag(self.yields);
@@ -340,7 +369,9 @@ impl<'s> Walker<'s> {
             mangled: format!("_{}", def.name.trim_start_matches('_')),
             globals,
         });
-        self.body(&def.body);
+        let outer = std::mem::replace(&mut self.at_own_level, false);
+        self.class_body(&def.body);
+        self.at_own_level = outer;
         self.classes.pop();
     }
 
@@ -418,10 +449,10 @@ impl<'s> Walker<'s> {
 
     fn parameter(&mut self, parameter: &Parameter) {
         self.name(&parameter.name);
-        self.annotation(parameter.annotation.as_deref());
+        self.header_annotation(parameter.annotation.as_deref(), Some(parameter));
     }
 
-    fn annotation(&mut self, annotation: Option<&Expr>) {
+    pub fn annotation(&mut self, annotation: Option<&Expr>) {
         let outer = std::mem::replace(&mut self.in_annotation, true);
         self.optional(annotation);
         self.in_annotation = outer;

@@ -1,5 +1,6 @@
 //! The edit table, one file for each group of things that a test can depend on.
 
+mod annotations;
 mod caches;
 mod code;
 mod config;

@@ -2,7 +2,7 @@
 
 use crate::harness::*;
 
-cases!(scripts, untraced, processes, pools, threads);
+cases!(scripts, untraced, filters, processes, pools, threads);
 
 /// Python programs started as a subprocess.
 fn scripts() -> Case {
@@ -250,6 +250,80 @@ def test_none():
             ["! test_untraced.py::test_shell_script"],
             ["test_untraced.py::test_empty_environment", "test_untraced.py::test_isolated"],
         ),
+    )
+}
+
+/// Programs of the system that read what they are given, and nothing else.
+fn filters() -> Case {
+    Case::new(
+        r#"
+-- value.txt --
+1
+-- other.txt --
+other
+-- test_filters.py --
+import os
+import pathlib
+import subprocess
+
+HERE = pathlib.Path(__file__).parent
+
+
+def test_input():
+    assert subprocess.check_output(["cat"], input=b"1") == b"1"
+
+
+def test_file():
+    assert subprocess.check_output(["cat", "-u", "value.txt"], cwd=str(HERE)) == b"1\n"
+
+
+def test_open_file():
+    with open(str(HERE / "value.txt")) as file:
+        assert subprocess.check_output(["/bin/cat", "-"], stdin=file) == b"1\n"
+
+
+def test_missing():
+    assert subprocess.call(["cat", "missing.txt"], cwd=str(HERE), stderr=subprocess.DEVNULL) == 1
+
+
+def test_linked():
+    env = dict(PATH=os.environ["PATH"], LD_PRELOAD="")
+    assert subprocess.check_output(["cat"], input=b"1", env=env) == b"1"
+
+
+def test_shell():
+    assert subprocess.check_output("cat value.txt", shell=True, cwd=str(HERE)) == b"1\n"
+"#,
+    )
+    .edit(
+        "nothing",
+        [],
+        [
+            "test_filters.py::test_missing",
+            "test_filters.py::test_linked",
+            "test_filters.py::test_shell",
+        ],
+    )
+    .because("test_filters.py::test_missing", "incomplete")
+    .edit(
+        "what they read",
+        [write("value.txt", "2\n")],
+        [
+            "! test_filters.py::test_file",
+            "! test_filters.py::test_open_file",
+            "test_filters.py::test_missing",
+            "test_filters.py::test_linked",
+            "! test_filters.py::test_shell",
+        ],
+    )
+    .edit(
+        "another file",
+        [write("other.txt", "more\n")],
+        [
+            "test_filters.py::test_missing",
+            "test_filters.py::test_linked",
+            "test_filters.py::test_shell",
+        ],
     )
 }
 

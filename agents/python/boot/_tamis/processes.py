@@ -9,6 +9,7 @@ missed.
 import os
 import sys
 
+from . import programs
 from .agent import guard
 from .scopes import Scope, Token
 
@@ -157,15 +158,16 @@ class Starter:
             frame = frame.f_back
         return None
 
-    def started(self, tokens, pid, program, frame):
+    def started(self, tokens, pid, program, frame, excused=None):
         """The `p` record."""
         if tokens is None:
             return
         if isinstance(program, bytes):
             program = os.fsdecode(program)
         agent = self.agent
+        excused = excused or self.excuse(frame)
         agent.trace.write(
-            "p", agent.top.number, tokens["TAMIS_SPAWN"], pid, str(program), self.excuse(frame)
+            "p", agent.top.number, tokens["TAMIS_SPAWN"], pid, str(program), excused
         )
         agent.flush()
 
@@ -187,18 +189,24 @@ def _watch_fork_exec(starter):
     plain = _posixsubprocess.fork_exec
     prepare = guard(starter.tokens)
     note = guard(starter.started)
+    excuse = guard(programs.excuse)
     change = guard(lambda lines, tokens: _with_lines(starter, lines, tokens))
 
     def fork_exec(*arguments):
         frame = sys._getframe(1)
         tokens = prepare(frame)
         lines = arguments[5] if len(arguments) > 5 else None
+        # Before the child can close or remove what it was given.
+        excused = None
+        if tokens is not None and len(arguments) > 5:
+            argv, candidates, _, _, folder, environment = arguments[:6]
+            excused = excuse(starter.agent, argv, candidates, folder, environment)
         changed = change(lines, tokens) if lines is not None else None
         if changed is not None:
             pid = plain(*(arguments[:5] + (changed,) + arguments[6:]))
         else:
             pid = starter.with_tokens(tokens, lambda: plain(*arguments))
-        note(tokens, pid, _first(arguments[0]), frame)
+        note(tokens, pid, _first(arguments[0]), frame, excused)
         return pid
 
     _posixsubprocess.fork_exec = fork_exec
@@ -227,18 +235,28 @@ def _watch_spawn(starter):
     prepare = guard(starter.tokens)
     note = guard(starter.started)
     change = guard(starter.environment)
+    excuse = guard(
+        lambda path, argv, env: programs.excuse(
+            starter.agent,
+            argv,
+            [path],
+            None,
+            env and [os.fsencode(name) + b"=" + os.fsencode(env[name]) for name in env],
+        )
+    )
 
     def watch(plain):
         def posix_spawn(path, argv, env, **options):
             frame = sys._getframe(1)
             tokens = prepare(frame)
+            excused = excuse(path, argv, env) if tokens is not None else None
             if env is None:
                 # Allowed from Python 3.13: the C environment as it is.
                 pid = starter.with_tokens(tokens, lambda: plain(path, argv, env, **options))
             else:
                 changed = change(env, tokens)
                 pid = plain(path, argv, env if changed is None else changed, **options)
-            note(tokens, pid, path, frame)
+            note(tokens, pid, path, frame, excused)
             return pid
 
         posix_spawn.__name__ = posix_spawn.__qualname__ = plain.__name__

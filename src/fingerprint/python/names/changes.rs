@@ -11,6 +11,7 @@ pub(in crate::fingerprint::python) use self::effects::effects;
 use super::methods::take_apart;
 use super::{alone, walked};
 use crate::fingerprint::changes::Change;
+use crate::fingerprint::python::idle::Apart;
 use crate::fingerprint::python::source::Source;
 use crate::fingerprint::python::walk::Walker;
 
@@ -26,7 +27,7 @@ type Form = Vec<u8>;
 
 impl Parsed<'_> {
     fn statement(&self, statement: &Stmt) -> Form {
-        walked(self.source, statement).bytes
+        walked(self.source, statement, Apart::Nothing).0.bytes
     }
 
     fn exprs<'e>(&self, exprs: impl IntoIterator<Item = &'e Expr>) -> Vec<Form> {

@@ -29,10 +29,14 @@ use self::purity::{Base, Kind, Scope, Shape, bases, has_subclass_hook, is_bare};
 use self::stores::Stores;
 use self::uses::{Found, Reaching};
 use super::digest::Sink;
+use super::idle::{Annotations, Apart};
 use super::source::Source;
 use super::walk::Walker;
 use super::{fingerprint, sort_unique};
-use crate::fingerprint::names::{Import, Known, Lines, NAMES_VERSION, Names, Part, simple_name};
+use crate::fingerprint::names::{
+    FUNCTION_ANNOTATIONS, Import, Known, Lines, MEMBER_ANNOTATIONS, NAMES_VERSION, Names, Part,
+    simple_name,
+};
 
 /// Whether every supported Python has a module of this name in its library.
 pub(super) fn is_standard(module: &str) -> bool {
@@ -57,6 +61,8 @@ struct Parts {
     is_import: bool,
     /// How many statements bind it.
     times: u32,
+    /// Whether effects come between them.
+    moves: bool,
     /// Whether it may bind something else than a function, a class or a
     /// simple value.
     is_other: bool,
@@ -76,6 +82,7 @@ type Digested<'s> = Box<dyn FnMut(&Stmt, &[u8]) + 's>;
 fn split_seen(source: &Source<'_>, body: &[Stmt], known: &Known, see: &mut Digested<'_>) -> Names {
     let mut stores = Stores::default();
     let mut reaching = Reaching::of_module(body);
+    let is_lazy = body.iter().any(has_lazy_annotations);
     let stored: Vec<Stores> = body.iter().map(Stores::of).collect();
     let once = bound_once(body, &stored);
     let imported: BTreeMap<String, Import> = reaching
@@ -103,13 +110,21 @@ fn split_seen(source: &Source<'_>, body: &[Stmt], known: &Known, see: &mut Diges
     let repeated = repeated(&shapes);
     let mut asked = BTreeSet::new();
     let mut effects = Parts::default();
+    let mut annotated = Parts::default();
     let mut bindings: BTreeMap<String, Parts> = BTreeMap::new();
     let mut defined: BTreeMap<&str, usize> = BTreeMap::new();
     let mut lines = Vec::new();
     let mut methods_at = Vec::new();
     let mut before = 0u32;
     for (statement, shape) in body.iter().zip(&shapes) {
-        let found = reaching.statement(statement);
+        reaching.apart = match (is_lazy, shape) {
+            (false, _) => Apart::Nothing,
+            // No protocol, or anything else that asks for what is annotated.
+            (true, Shape::Pure(_)) => Apart::Members,
+            (true, _) => Apart::Functions,
+        };
+        let apart = reaching.apart;
+        let (found, notes) = reaching.statement(statement);
         if statement.is_class_def_stmt() {
             let loads = found.loads().filter(|name| imported.contains_key(*name));
             asked.extend(loads.map(str::to_owned));
@@ -121,7 +136,7 @@ fn split_seen(source: &Source<'_>, body: &[Stmt], known: &Known, see: &mut Diges
             Shape::Class(name) => vec![name],
             Shape::Effect => Vec::new(),
         };
-        let mut sink = walked(source, statement);
+        let (mut sink, mut annotations) = walked(source, statement, apart);
         if binds_all_names(statement) {
             // The names that it lists matter to star imports alone.
             sink.asks.clear();
@@ -138,8 +153,8 @@ fn split_seen(source: &Source<'_>, body: &[Stmt], known: &Known, see: &mut Diges
         let done = match shape {
             Shape::Class(_) => {
                 let header = header(statement);
-                effects.found.merge(reaching.statement(&header));
-                Some(walked(source, &header))
+                effects.found.merge(reaching.statement(&header).0);
+                Some(walked(source, &header, apart).0)
             }
             Shape::Import(_) => Some(Sink {
                 bytes: sink.bytes.clone(),
@@ -156,6 +171,9 @@ fn split_seen(source: &Source<'_>, body: &[Stmt], known: &Known, see: &mut Diges
         }
         if matches!(shape, Shape::Effect) {
             effects.found.merge(found);
+            annotated.sink.bytes.extend(annotations.functions.bytes);
+            annotated.sink.asks.extend(annotations.functions.asks);
+            annotated.found.merge(notes.functions);
             continue;
         }
         let used: Vec<(&str, usize)> = repeated
@@ -183,13 +201,14 @@ fn split_seen(source: &Source<'_>, body: &[Stmt], known: &Known, see: &mut Diges
             if !is_import {
                 part.sink.asks.extend(&sink.asks);
             }
+            part.moves |= part.times > 0 && part.effects_before != before;
             part.effects_before = before;
             part.is_import |= is_import;
             part.times += 1;
             part.is_other |= !is_plain;
             part.found.merge(found);
         };
-        let mut found = Some(found);
+        let mut found = Some((found, notes));
         for name in names {
             *defined.entry(name).or_default() += 1;
             if stores.names.contains(name) {
@@ -198,15 +217,37 @@ fn split_seen(source: &Source<'_>, body: &[Stmt], known: &Known, see: &mut Diges
             let Stmt::ClassDef(def) = statement else {
                 let alone = alone(source, statement, name);
                 let sink = alone.as_ref().unwrap_or(&sink);
-                bind(name, sink, found.take().unwrap_or_default());
+                let (found, notes) = found.take().unwrap_or_default();
+                bind(name, sink, found);
+                if is_lazy && statement.is_function_def_stmt() {
+                    let functions = std::mem::take(&mut annotations.functions);
+                    let name = format!("{name}.{FUNCTION_ANNOTATIONS}");
+                    bind(&name, &functions, notes.functions);
+                }
                 continue;
             };
             let (class, methods) = take_apart(def);
-            bind(name, &walked(source, &class), reaching.statement(&class));
+            let (sink, annotations) = walked(source, &class, apart);
+            let (found, notes) = reaching.statement(&class);
+            bind(name, &sink, found);
+            if is_lazy {
+                let of = |kind| format!("{name}.{kind}");
+                bind(
+                    &of(FUNCTION_ANNOTATIONS),
+                    &annotations.functions,
+                    notes.functions,
+                );
+                bind(&of(MEMBER_ANNOTATIONS), &annotations.members, notes.members);
+            }
             for method in methods {
                 let name = format!("{name}.{}", method.name);
-                let found = reaching.statement(&method.alone);
-                bind(&name, &walked(source, &method.alone), found);
+                let (sink, annotations) = walked(source, &method.alone, apart);
+                let (found, notes) = reaching.statement(&method.alone);
+                bind(&name, &sink, found);
+                if is_lazy {
+                    let name = format!("{name}.{FUNCTION_ANNOTATIONS}");
+                    bind(&name, &annotations.functions, notes.functions);
+                }
                 methods_at.push(Lines {
                     first: source.line_at(method.range.0),
                     last: source.line_at(method.range.1),
@@ -214,6 +255,9 @@ fn split_seen(source: &Source<'_>, body: &[Stmt], known: &Known, see: &mut Diges
                 });
             }
         }
+    }
+    if is_lazy {
+        bindings.insert(FUNCTION_ANNOTATIONS.to_owned(), annotated);
     }
 
     let mut effect_names = stores.names;
@@ -233,7 +277,7 @@ fn split_seen(source: &Source<'_>, body: &[Stmt], known: &Known, see: &mut Diges
     }
     let bound: BTreeSet<String> = bindings
         .keys()
-        .filter(|name| simple_name(name) == *name)
+        .filter(|name| simple_name(name) == *name && *name != FUNCTION_ANNOTATIONS)
         .chain(&effect_names)
         .cloned()
         .collect();
@@ -287,14 +331,14 @@ fn alone(source: &Source<'_>, statement: &Stmt, name: &str) -> Option<Sink> {
         }),
         _ => return None,
     };
-    Some(walked(source, &part))
+    Some(walked(source, &part, Apart::Nothing).0)
 }
 
-/// The normal form of one statement.
-fn walked(source: &Source<'_>, statement: &Stmt) -> Sink {
-    let mut walker = Walker::new(source);
+/// The normal form of one statement, and of what of it stands apart.
+fn walked(source: &Source<'_>, statement: &Stmt, apart: Apart) -> (Sink, Annotations) {
+    let mut walker = Walker::new_apart(source, apart);
     walker.body(std::slice::from_ref(statement));
-    walker.sink
+    (walker.sink, walker.annotations)
 }
 
 fn part(kind: &str, parts: Parts, bound: &BTreeSet<String>) -> Part {
@@ -306,6 +350,7 @@ fn part(kind: &str, parts: Parts, bound: &BTreeSet<String>) -> Part {
         effects_before: parts.effects_before,
         is_import: parts.is_import,
         is_single: parts.times == 1,
+        is_in_place: !parts.moves,
         is_plain: !parts.is_other,
     }
 }

@@ -101,11 +101,13 @@ impl Scope<'_> {
         if !import
             .names
             .iter()
-            .all(|alias| stdlib::has_module(&alias.name))
+            .all(|alias| stdlib::has_module(&alias.name) || &*alias.name == "builtins")
         {
             return Shape::Import(import.names.iter().map(bound).collect());
         }
         let kind = |alias: &ast::Alias| match &alias.asname {
+            // What is in it may be replaced.
+            _ if &*alias.name == "builtins" => Kind::Value,
             Some(_) => Kind::StdModule(alias.name.to_string()),
             None => Kind::StdModule(bound(alias)),
         };

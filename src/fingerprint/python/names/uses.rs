@@ -11,9 +11,11 @@ use super::stdlib::is_builtin;
 use crate::fingerprint::name_hash;
 use crate::fingerprint::names::{Import, Uses};
 use crate::fingerprint::python::dynamic::{
-    is_benign_dunder, is_wide_attribute, is_wide_import, is_wide_name, looks_up,
+    is_benign_dunder, is_wide_attribute, is_wide_import, is_wide_name, looks_up, names_readers,
+    reads_annotations,
 };
 use crate::fingerprint::python::expr::{evaluated_inside, evaluates_text};
+use crate::fingerprint::python::idle::{Apart, is_idle, only_notes};
 use crate::fingerprint::python::walk::{RED_ZONE, STACK, declared_global};
 
 /// Walks a module statement by statement; what the bodies of outermost
@@ -30,6 +32,9 @@ pub(super) struct Reaching {
     classes: Vec<Class>,
     in_unit: bool,
     in_annotation: bool,
+    /// Which annotations are kept in `notes`.
+    pub(super) apart: Apart,
+    notes: Notes,
     /// In a `__getattr__`, the name that somebody else asked for.
     pub(super) passed_on: Option<String>,
 }
@@ -45,6 +50,14 @@ pub(super) struct Found {
     pub(super) holds_own: bool,
     pub(super) is_wide: bool,
     looks_up: bool,
+    reads: bool,
+}
+
+/// What annotations that stand apart do with names.
+#[derive(Default)]
+pub(super) struct Notes {
+    pub functions: Found,
+    pub members: Found,
 }
 
 #[derive(Default)]
@@ -80,6 +93,7 @@ impl Found {
         self.holds_own |= other.holds_own;
         self.is_wide |= other.is_wide;
         self.looks_up |= other.looks_up;
+        self.reads |= other.reads;
     }
 
     /// `bound` are the names that the module binds.
@@ -89,7 +103,10 @@ impl Found {
             .into_iter()
             .partition(|name| bound.contains(name));
         let asks_for_help = others.iter().any(|name| name == "help");
+        let lists = others.iter().any(|name| matches!(&**name, "help" | "dir"));
+        let reads = self.reads || self.is_wide || lists || names_readers(&asks);
         Uses {
+            reads,
             asks,
             loads,
             unbound: others
@@ -127,10 +144,14 @@ impl Reaching {
         reaching
     }
 
-    /// What a statement of the top level reaches, function bodies left out.
-    pub fn statement(&mut self, statement: &Stmt) -> Found {
+    /// What a statement of the top level reaches, function bodies left out; and
+    /// what annotations that stand apart do.
+    pub fn statement(&mut self, statement: &Stmt) -> (Found, Notes) {
         self.visit_stmt(statement);
-        std::mem::take(&mut self.found)
+        (
+            std::mem::take(&mut self.found),
+            std::mem::take(&mut self.notes),
+        )
     }
 
     pub(super) fn load(&mut self, name: &str) {
@@ -151,6 +172,7 @@ impl Reaching {
         for (_, item) in self.aliases.get(name).into_iter().flatten() {
             if let Some(item) = item {
                 self.found.looks_up |= looks_up(item);
+                self.found.reads |= reads_annotations(item);
             }
         }
         let known = match self.scopes.last_mut() {
@@ -165,6 +187,7 @@ impl Reaching {
     /// A name that is asked for somehow.
     fn spell(&mut self, name: &str) {
         self.found.looks_up |= looks_up(name);
+        self.found.reads |= reads_annotations(name);
     }
 
     fn store(&mut self, name: &str) {
@@ -286,12 +309,35 @@ impl Reaching {
                 self.visit_expr(default);
             }
             if let Some(annotation) = parameter.annotation() {
-                self.annotation(annotation);
+                self.header_annotation(annotation);
             }
         }
         if let Some(returns) = returns {
-            self.annotation(returns);
+            self.header_annotation(returns);
         }
+    }
+
+    fn header_annotation(&mut self, annotation: &Expr) {
+        if self.apart == Apart::Nothing || self.in_unit || !is_idle(annotation) {
+            self.annotation(annotation);
+            return;
+        }
+        let kept = std::mem::take(&mut self.notes.functions);
+        self.notes.functions = self.annotation_apart(annotation, kept);
+    }
+
+    /// Whoever evaluates such an annotation looks its names up in the module.
+    fn annotation_apart(&mut self, annotation: &Expr, kept: Found) -> Found {
+        let found = std::mem::replace(&mut self.found, kept);
+        let scopes = std::mem::take(&mut self.scopes);
+        self.annotation(annotation);
+        self.scopes = scopes;
+        std::mem::replace(&mut self.found, found)
+    }
+
+    /// Whether the walk is at the own level of an outermost function.
+    fn is_at_own_level(&self) -> bool {
+        self.in_unit && self.scopes.len() == 1
     }
 
     fn annotation(&mut self, annotation: &Expr) {
@@ -482,9 +528,17 @@ impl<'a> Visitor<'a> for Reaching {
         stacker::maybe_grow(RED_ZONE, STACK, || match statement {
             Stmt::FunctionDef(def) => self.function(def),
             Stmt::ClassDef(def) => self.class(def),
+            Stmt::AnnAssign(assign)
+                if self.apart == Apart::Members && !self.in_unit && only_notes(assign) =>
+            {
+                let kept = std::mem::take(&mut self.notes.members);
+                self.notes.members = self.annotation_apart(&assign.annotation, kept);
+            }
             Stmt::AnnAssign(assign) => {
                 self.visit_expr(&assign.target);
-                self.annotation(&assign.annotation);
+                if !(self.is_at_own_level() && is_idle(&assign.annotation)) {
+                    self.annotation(&assign.annotation);
+                }
                 if let Some(value) = &assign.value {
                     self.visit_expr(value);
                 }
