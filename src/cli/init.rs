@@ -127,6 +127,8 @@ fn template(findings: &Findings) -> String {
          #: trust:\n\
          #:   refs: [main, \"release/*\"]\n\
          #: keep: 50\n\
+         # When to fetch what a shallow clone lacks: ci, always, never.\n\
+         #: deepen: ci\n\
          \n\
          # auto, memo, commit, all, or one of docs/theory.md, and for `thesis` what\n\
          # is many and what is short.\n\

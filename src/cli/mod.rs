@@ -397,6 +397,8 @@ mod tests {
                                     cherry-parent, cherry-history, revert-parent, revert-history, thesis]
               --many-new-tests <N>  For `thesis`: from how many new tests on it compares with the parents
               --short-branches <N>  For `thesis`: up to how many commits a branch counts as short
+              --deepen <WHEN>       When to fetch what a shallow or filtered clone lacks [default: the
+                                    configuration's, else ci] [possible values: ci, always, never]
               --before <REV>        Where the branch pointed before the push
               --pr-head <REV>       The tip of the pull request that was merged
               --head <REV>          Select for this revision instead of the work tree

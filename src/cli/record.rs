@@ -10,7 +10,7 @@ use serde_json::json;
 use super::{Globals, shared};
 use crate::config::{Config, Overrides, shown_path};
 use crate::error::{Error, Exit};
-use crate::pipeline::{Order, Project, Request, Workshop, decide, run_tests, words};
+use crate::pipeline::{Order, Project, Request, Workshop, decide, open_whole, run_tests, words};
 use crate::report::{AuditJson, Event, Report};
 use crate::runners::pytest::LATE;
 use crate::store::FsStore;
@@ -57,7 +57,7 @@ impl RecordArgs {
 pub fn run(args: &RecordArgs, globals: &Globals, report: &Report) -> Result<Exit, Error> {
     let request = args.resolve(globals)?;
     globals.enter_ci(report)?;
-    let project = Project::open(request.config.clone())?;
+    let project = open_whole(&request.config, globals.ci.as_ref())?;
     shared::join_shards(&project, report);
     let store = project.store();
     let workshop = Workshop::set_up(&project)?;

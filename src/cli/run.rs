@@ -12,7 +12,7 @@ use super::{Globals, shared};
 use crate::ci::CiContext;
 use crate::config::{Config, Setting, Strategy};
 use crate::error::{Error, Exit};
-use crate::pipeline::{Order, Project, Request, Workshop, decide, run_tests, words};
+use crate::pipeline::{Order, Project, Request, Workshop, decide, open_whole, run_tests, words};
 use crate::report::{CiSelection, Report};
 use crate::runners::pytest;
 use crate::select::{Mode, Shard};
@@ -89,7 +89,7 @@ impl RunArgs {
 pub fn run(args: &RunArgs, globals: &Globals, report: &Report) -> Result<Exit, Error> {
     let request = args.resolve(globals)?;
     globals.enter_ci(report)?;
-    let project = Project::open(request.config.clone())?;
+    let project = open_whole(&request.config, globals.ci.as_ref())?;
     shared::join_shards(&project, report);
     let store = project.store();
     let command = match &request.command {
@@ -197,7 +197,8 @@ mod tests {
 
     #[test]
     fn every_option_changes_the_request() {
-        let groups: [&[&str]; 9] = [
+        let groups: [&[&str]; 10] = [
+            &["--deepen", "always"],
             &["--shard", "2/4"],
             &["--strategy", "commit"],
             &["--all"],

@@ -10,11 +10,11 @@ use clap::{Args, ValueEnum};
 use super::shards::{self, Division, Template};
 use super::strategy::{EventArgs, StrategyArgs};
 use super::{Globals, shared};
-use crate::ci::Provider;
+use crate::ci::{CiContext, Provider};
 use crate::config::{Config, Runner};
 use crate::error::{Error, Exit, Kind};
 use crate::history::View;
-use crate::pipeline::{Decision, Project, words};
+use crate::pipeline::{Decision, Project, open_whole, words};
 use crate::report::{CiSelection, Event, Report, SelectionJson};
 use crate::runners::pytest;
 use crate::select::{Selection, Shard};
@@ -140,7 +140,7 @@ impl SelectArgs {
 pub fn run(args: &SelectArgs, globals: &Globals, report: &Report) -> Result<Exit, Error> {
     let request = args.resolve(globals)?;
     globals.enter_ci(report)?;
-    match decide_for(&request, report) {
+    match decide_for(&request, globals.ci.as_ref(), report) {
         Ok((project, decision, view)) => {
             shared::tell_decision(&decision, report);
             let is_shallow = project.repository.is_shallow();
@@ -185,9 +185,10 @@ pub fn run(args: &SelectArgs, globals: &Globals, report: &Report) -> Result<Exit
 
 fn decide_for(
     request: &SelectRequest,
+    ci: Option<&CiContext>,
     report: &Report,
 ) -> Result<(Project, Decision, View), Error> {
-    let project = Project::open(request.config.clone())?;
+    let project = open_whole(&request.config, ci)?;
     shared::join_shards(&project, report);
     let (decision, view) = shared::decide_at(
         &project,
@@ -327,7 +328,8 @@ mod tests {
 
     #[test]
     fn every_option_changes_the_request() {
-        let groups: [&[&str]; 16] = [
+        let groups: [&[&str]; 17] = [
+            &["--deepen", "never"],
             &["--out", "o", "--shards", "4", "--pipeline", "f"],
             &["--here", "--", "pytest"],
             &["--shards", "4"],

@@ -10,7 +10,7 @@ use super::strategy::{EventArgs, StrategyArgs};
 use super::{Globals, shared};
 use crate::config::Config;
 use crate::error::{Error, Exit};
-use crate::pipeline::{Project, words};
+use crate::pipeline::{open_whole, words};
 use crate::report::Report;
 use crate::runners::pytest;
 use crate::select::{MOST_SHARDS, Mode, Selection, Shards};
@@ -125,7 +125,7 @@ impl ShardsArgs {
 pub fn run(args: &ShardsArgs, globals: &Globals, report: &Report) -> Result<Exit, Error> {
     let request = args.resolve(globals)?;
     globals.enter_ci(report)?;
-    let project = Project::open(request.config.clone())?;
+    let project = open_whole(&request.config, globals.ci.as_ref())?;
     shared::join_shards(&project, report);
     let wanted = shared::Wanted {
         event: &request.event,
@@ -242,7 +242,8 @@ mod tests {
 
     #[test]
     fn every_option_changes_the_request() {
-        let groups: [&[&str]; 6] = [
+        let groups: [&[&str]; 7] = [
+            &["--deepen", "never"],
             &["--here", "--", "pytest"],
             &["--seconds", "9"],
             &["--format", "gitlab"],

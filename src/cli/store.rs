@@ -202,7 +202,7 @@ pub fn run(args: &StoreArgs, globals: &Globals, report: &Report) -> Result<Exit,
             };
             collect(&store, &policy, report)
         }
-        StoreAction::Fetch => exchange::fetch(&request.config, report),
+        StoreAction::Fetch => exchange::fetch(&request.config, globals.ci.as_ref(), report),
         StoreAction::Push { matrix } => {
             let find = |store: &FsStore| find(&request.config, store, matrix);
             exchange::push(&request.config, find, report)

@@ -10,7 +10,7 @@ use crate::config::{Config, nearest};
 use crate::error::{Error, Exit};
 use crate::history::View;
 use crate::matrix::Matrix;
-use crate::pipeline::{Decision, Project, causes};
+use crate::pipeline::{Decision, Project, causes, open_whole};
 use crate::report::{
     CauseJson, EvidenceJson, MOST_CAUSES, ReasonJson, Report, cause_lines, escape, parent_number,
 };
@@ -65,7 +65,7 @@ impl WhyArgs {
 
 pub fn run(args: &WhyArgs, globals: &Globals, report: &Report) -> Result<Exit, Error> {
     let request = args.resolve(globals)?;
-    let project = Project::open(request.config.clone())?;
+    let project = open_whole(&request.config, globals.ci.as_ref())?;
     let (decision, view) = shared::decide_at(
         &project,
         &shared::Wanted {

@@ -13,7 +13,7 @@ use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visit
 use super::key::{Key, nearest};
 use super::pattern::Pattern;
 use super::trust::{Trust, TrustVisitor};
-use super::value::{Count, Runner, Shared, Strategy, SubFolder, Text, shown_path};
+use super::value::{Count, Deepen, Runner, Shared, Strategy, SubFolder, Text, shown_path};
 use crate::error::Error;
 
 /// The name of the file.
@@ -41,6 +41,7 @@ pub struct FileConfig {
     pub shared_store: Option<Shared>,
     pub shared_label: Option<Text>,
     pub trust: Option<Trust>,
+    pub deepen: Option<Deepen>,
     pub strategy: Option<Strategy>,
     pub many_new_tests: Option<Count>,
     pub short_branches: Option<Count>,
@@ -244,6 +245,7 @@ impl<'de> Visitor<'de> for FileVisitor {
                 Key::SharedStore => config.shared_store = Some(map.next_value_seed(One::new())?),
                 Key::SharedLabel => config.shared_label = Some(map.next_value_seed(One::new())?),
                 Key::Trust => config.trust = Some(map.next_value_seed(TrustVisitor)?),
+                Key::Deepen => config.deepen = Some(map.next_value_seed(One::new())?),
                 Key::Strategy => config.strategy = Some(map.next_value_seed(One::new())?),
                 Key::ManyNewTests => config.many_new_tests = Some(map.next_value_seed(One::new())?),
                 Key::ShortBranches => {
@@ -460,7 +462,7 @@ mod tests {
           |   ^
         ");
         insta::assert_snapshot!(error("version: 1\nxyz: 1\n"), @r"
-        error: tamis.yml:2:1: unknown key `xyz`; the keys are version, suite, runner, command, python, root, store, shared-store, shared-label, trust, strategy, many-new-tests, short-branches, always-run, run-all-when, lock-files, benign-state, env, keep
+        error: tamis.yml:2:1: unknown key `xyz`; the keys are version, suite, runner, command, python, root, store, shared-store, shared-label, trust, deepen, strategy, many-new-tests, short-branches, always-run, run-all-when, lock-files, benign-state, env, keep
         2 | xyz: 1
           | ^
         ");

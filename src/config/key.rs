@@ -14,6 +14,7 @@ pub enum Key {
     SharedLabel,
     /// Holds keys itself: [`Key::OF_TRUST`].
     Trust,
+    Deepen,
     Strategy,
     ManyNewTests,
     ShortBranches,
@@ -27,7 +28,7 @@ pub enum Key {
 }
 
 impl Key {
-    pub const ALL: [Key; 19] = [
+    pub const ALL: [Key; 20] = [
         Key::Version,
         Key::Suite,
         Key::Runner,
@@ -38,6 +39,7 @@ impl Key {
         Key::SharedStore,
         Key::SharedLabel,
         Key::Trust,
+        Key::Deepen,
         Key::Strategy,
         Key::ManyNewTests,
         Key::ShortBranches,
@@ -69,6 +71,7 @@ impl Key {
             Key::SharedStore => "shared-store",
             Key::SharedLabel => "shared-label",
             Key::Trust => "trust",
+            Key::Deepen => "deepen",
             Key::Strategy => "strategy",
             Key::ManyNewTests => "many-new-tests",
             Key::ShortBranches => "short-branches",
@@ -90,6 +93,7 @@ impl Key {
             Key::Store => Some("TAMIS_STORE"),
             Key::SharedStore => Some("TAMIS_SHARED_STORE"),
             Key::SharedLabel => Some("TAMIS_SHARED_LABEL"),
+            Key::Deepen => Some("TAMIS_DEEPEN"),
             Key::Strategy => Some("TAMIS_STRATEGY"),
             Key::ManyNewTests => Some("TAMIS_MANY_NEW_TESTS"),
             Key::ShortBranches => Some("TAMIS_SHORT_BRANCHES"),

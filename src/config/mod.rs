@@ -28,7 +28,7 @@ pub use key::{Key, nearest};
 pub use pattern::Pattern;
 pub use schema::schema;
 pub use trust::Trust;
-pub use value::{Count, Runner, Shared, Strategy, SubFolder, Text, shown_path};
+pub use value::{Count, Deepen, Runner, Shared, Strategy, SubFolder, Text, shown_path};
 
 /// How many matrices `store gc` keeps unless told otherwise.
 const KEEP: u32 = 50;
@@ -98,6 +98,7 @@ impl<T> Setting<T> {
 /// What flags override.
 #[derive(Clone, Debug, Default)]
 pub struct Overrides {
+    pub deepen: Option<Setting<Deepen>>,
     pub strategy: Option<Setting<Strategy>>,
     pub keep: Option<Setting<Count>>,
     pub many_new_tests: Option<Setting<Count>>,
@@ -137,6 +138,8 @@ pub struct Config {
     pub shared_label: Setting<Option<String>>,
     /// Whose shared results count.
     pub trust: Setting<Trust>,
+    /// When commits and objects that the clone lacks are fetched.
+    pub deepen: Setting<Deepen>,
     pub strategy: Setting<Strategy>,
     /// From how many new tests on `thesis` compares with the parents.
     pub many_new_tests: Setting<u32>,
@@ -218,6 +221,7 @@ impl Config {
                         &self.shared_label.origin,
                     ),
                     Key::Trust => (self.trust.value.to_string(), &self.trust.origin),
+                    Key::Deepen => (self.deepen.value.to_string(), &self.deepen.origin),
                     Key::Strategy => (self.strategy.value.to_string(), &self.strategy.origin),
                     Key::ManyNewTests => (
                         self.many_new_tests.value.to_string(),
@@ -310,6 +314,15 @@ fn resolve(
         shared_label: optional(pick(Key::SharedLabel, None, variables, said.shared_label)?)
             .map(|label| label.map(|Text(label)| label)),
         trust: or(plain(said.trust), Trust::default),
+        deepen: or(
+            pick(
+                Key::Deepen,
+                overrides.deepen.clone(),
+                variables,
+                said.deepen,
+            )?,
+            || Deepen::Ci,
+        ),
         strategy: or(
             pick(Key::Strategy, strategy, variables, said.strategy)?,
             || Strategy::Auto,
@@ -475,6 +488,7 @@ mod tests {
         shared-store: none (default)
         shared-label: none (default)
         trust: the default branch (default)
+        deepen: ci (default)
         strategy: auto (default)
         many-new-tests: 10 (default)
         short-branches: 3 (default)

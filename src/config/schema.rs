@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::file::VERSION;
 use super::key::Key;
+use super::value::Deepen;
 use crate::select::Strategy;
 
 const DOCUMENTATION: &str = include_str!("../../docs/configuration.md");
@@ -35,12 +36,9 @@ fn shape(key: Key) -> Value {
         }
         Key::Runner => json!({ "enum": ["pytest"] }),
         Key::Command => filled(),
+        Key::Deepen => json!({ "enum": Deepen::ALL.map(Deepen::word) }),
         Key::Strategy => {
-            let words: Vec<&str> = ["auto"]
-                .into_iter()
-                .chain(Strategy::ALL.iter().map(|strategy| strategy.word()))
-                .collect();
-            json!({ "enum": words })
+            json!({ "enum": Strategy::ALL.map(Strategy::word) })
         }
         Key::ManyNewTests | Key::ShortBranches | Key::Keep => {
             json!({ "type": "integer", "minimum": 1, "maximum": u32::MAX })

@@ -97,10 +97,13 @@ pub fn decide(
     request: &Request<'_>,
 ) -> Result<Decision> {
     let environment = || environment_of(request)?.ok();
-    let (trouble, notes) = consult(project, store, view, request.strategy, environment);
+    let mut told = project.told.clone();
+    let consulted = consult(project, store, view, request.strategy, environment);
+    told.fallbacks.extend(consulted.fallbacks);
+    told.details.extend(consulted.details);
     let mut decision = decide_on(project, &Shelf::of(store), view, request)?;
-    decision.notes.splice(0..0, trouble);
-    decision.selection.course.notes.extend(notes);
+    decision.notes.splice(0..0, told.fallbacks);
+    decision.selection.course.notes.extend(told.details);
     Ok(decision)
 }
 
@@ -273,12 +276,13 @@ pub(super) fn delta_to(
     view: &View,
     notes: &mut Vec<String>,
 ) -> Option<Delta> {
-    let from = project.repository.resolve(&header.commit);
-    match from.and_then(|from| project.repository.delta(&from, &header.dirty, view)) {
-        Ok(delta) => Some(delta),
-        Err(_) => {
+    let repository = &project.repository;
+    let from = repository.recorded(&header.commit, &header.tree);
+    match from.and_then(|from| repository.delta(&from, &header.dirty, view).ok()) {
+        Some(delta) => Some(delta),
+        None => {
             notes.push(format!(
-                "commit {} is not in this clone: every recorded unit is compared",
+                "the files of commit {} are not in this clone: every recorded unit is compared",
                 short(&header.commit)
             ));
             None

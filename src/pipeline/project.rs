@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use bstr::{BStr, BString, ByteSlice};
 
+use super::exchange::Told;
 use crate::ci::writer_here;
 use crate::config::{Config, Pattern};
 use crate::fingerprint::Cache;
@@ -30,6 +31,8 @@ pub struct Project {
     pub suite: String,
     /// Who this process is, for what it shares.
     pub reader: Writer,
+    /// What came of completing the clone; every selection tells it.
+    pub told: Told,
     state: PathBuf,
     store: PathBuf,
     cache: Option<Cache>,
@@ -49,6 +52,7 @@ impl Project {
         Ok(Project {
             store: store_of(&config, &reader),
             reader,
+            told: Told::default(),
             cache: Cache::open(&state.join("cache")).ok(),
             prefix: repository.prefix_of(&dir)?,
             suite: suite(&config),
