@@ -5,10 +5,13 @@
 pub enum Key {
     Version,
     Suite,
+    /// Holds names, and below each of them keys: [`Key::OF_SUITE`].
+    Suites,
     Runner,
     Command,
     Python,
     Root,
+    Paths,
     Store,
     SharedStore,
     SharedLabel,
@@ -28,13 +31,15 @@ pub enum Key {
 }
 
 impl Key {
-    pub const ALL: [Key; 20] = [
+    pub const ALL: [Key; 22] = [
         Key::Version,
         Key::Suite,
+        Key::Suites,
         Key::Runner,
         Key::Command,
         Key::Python,
         Key::Root,
+        Key::Paths,
         Key::Store,
         Key::SharedStore,
         Key::SharedLabel,
@@ -51,6 +56,21 @@ impl Key {
         Key::Keep,
     ];
 
+    /// The keys inside a suite of `suites`.
+    pub const OF_SUITE: [Key; 11] = [
+        Key::Runner,
+        Key::Command,
+        Key::Python,
+        Key::Root,
+        Key::Paths,
+        Key::SharedLabel,
+        Key::AlwaysRun,
+        Key::RunAllWhen,
+        Key::LockFiles,
+        Key::BenignState,
+        Key::Env,
+    ];
+
     /// The only key inside `env`.
     pub const IGNORE: &'static str = "ignore";
 
@@ -63,10 +83,12 @@ impl Key {
         match self {
             Key::Version => "version",
             Key::Suite => "suite",
+            Key::Suites => "suites",
             Key::Runner => "runner",
             Key::Command => "command",
             Key::Python => "python",
             Key::Root => "root",
+            Key::Paths => "paths",
             Key::Store => "store",
             Key::SharedStore => "shared-store",
             Key::SharedLabel => "shared-label",
@@ -99,6 +121,8 @@ impl Key {
             Key::ShortBranches => Some("TAMIS_SHORT_BRANCHES"),
             Key::Keep => Some("TAMIS_KEEP"),
             Key::Version
+            | Key::Suites
+            | Key::Paths
             | Key::Runner
             | Key::Command
             | Key::Root

@@ -9,6 +9,7 @@ pub mod find;
 mod key;
 mod pattern;
 mod schema;
+mod suites;
 mod trust;
 mod value;
 
@@ -122,6 +123,8 @@ pub struct Config {
     pub place: Place,
     /// Name of the suite: results of different suites are never mixed.
     pub suite: Setting<String>,
+    /// Whether `suites` names it: then commands run in its folder.
+    pub is_named: bool,
     pub runner: Setting<Runner>,
     /// The test command; `None`: found by the runner.
     pub command: Setting<Option<Vec<String>>>,
@@ -130,6 +133,9 @@ pub struct Config {
     pub python: Setting<Option<PathBuf>>,
     /// The folder in which the tests run, absolute.
     pub root: Setting<PathBuf>,
+    /// Paths, from the top of the work tree, below which all tests lie; empty:
+    /// everywhere.
+    pub paths: Setting<Vec<Pattern>>,
     /// The folder of the store, absolute.
     pub store: Setting<PathBuf>,
     /// Where results are shared with other machines.
@@ -162,25 +168,43 @@ pub struct Config {
 
 impl Config {
     /// Reads the configuration for work in `start` (absolute, no `..`): from
-    /// `explicit`, or from the `tamis.yml` found by walking up.
+    /// `explicit`, or from the `tamis.yml` found by walking up. Of several
+    /// suites it is that of `suite`, or of the one that `TAMIS_SUITE` names.
     pub fn load(
         start: &Path,
         explicit: Option<&Path>,
         variables: &Variables,
         overrides: &Overrides,
+        suite: Option<&str>,
     ) -> Result<Config, Error> {
-        let mut place = find::find(start);
-        if let Some(path) = explicit {
-            let path =
-                fs_err::canonicalize(start.join(path)).context("cannot read the configuration")?;
-            place.folder = path.parent().unwrap_or(start).to_owned();
-            place.file = Some(path);
+        let (place, said) = read(start, explicit)?;
+        let (said, name) = choose(said, suite, variables)?;
+        let config = resolve(start, place, said, name.is_some(), variables, overrides)?;
+        match suite.filter(|suite| *suite != config.suite.value) {
+            // The file names no suites.
+            Some(suite) if name.is_none() => Err(Error::usage(format!(
+                "there is no suite `{suite}`; the only one is `{}`",
+                config.suite.value
+            ))
+            .with_hint("`suites` in tamis.yml names several")),
+            _ => Ok(Config {
+                suite: match name {
+                    Some(value) => Setting {
+                        value,
+                        origin: Origin::File,
+                    },
+                    None => config.suite,
+                },
+                ..config
+            }),
         }
-        let said = match &place.file {
-            Some(path) => file::read(path)?,
-            None => FileConfig::default(),
-        };
-        resolve(start, place, said, variables, overrides)
+    }
+
+    /// The names of the suites that the file has below `suites`.
+    pub fn suites(start: &Path, explicit: Option<&Path>) -> Result<Vec<String>, Error> {
+        let (_, said) = read(start, explicit)?;
+        let suites = said.suites.unwrap_or_default().into_iter();
+        Ok(suites.map(|(name, _)| name).collect())
     }
 
     /// Every setting in words: key, value, origin. For `doctor`.
@@ -199,7 +223,7 @@ impl Config {
             .into_iter()
             .filter_map(|key| {
                 let (value, origin) = match key {
-                    Key::Version => return None,
+                    Key::Version | Key::Suites => return None,
                     Key::Suite => (self.suite.value.clone(), &self.suite.origin),
                     Key::Runner => (self.runner.value.to_string(), &self.runner.origin),
                     Key::Command => (
@@ -211,6 +235,7 @@ impl Config {
                         &self.python.origin,
                     ),
                     Key::Root => (shown_path(&self.root.value), &self.root.origin),
+                    Key::Paths => (list(&self.paths.value), &self.paths.origin),
                     Key::Store => (shown_path(&self.store.value), &self.store.origin),
                     Key::SharedStore => (
                         or_none(self.shared_store.value.as_ref()),
@@ -266,15 +291,78 @@ pub fn unknown_variables(variables: &Variables) -> Vec<(String, Option<&'static 
         .collect()
 }
 
+/// Where the configuration is, and what its file says.
+fn read(start: &Path, explicit: Option<&Path>) -> Result<(Place, FileConfig), Error> {
+    let mut place = find::find(start);
+    if let Some(path) = explicit {
+        let path =
+            fs_err::canonicalize(start.join(path)).context("cannot read the configuration")?;
+        place.folder = path.parent().unwrap_or(start).to_owned();
+        place.file = Some(path);
+    }
+    let said = match &place.file {
+        Some(path) => file::read(path)?,
+        None => FileConfig::default(),
+    };
+    Ok((place, said))
+}
+
+/// What the file says of the suite that is meant, and its name if there are
+/// several.
+fn choose(
+    said: FileConfig,
+    suite: Option<&str>,
+    variables: &Variables,
+) -> Result<(FileConfig, Option<String>), Error> {
+    let Some(suites) = &said.suites else {
+        return Ok((said, None));
+    };
+    let names: Vec<String> = suites.iter().map(|(name, _)| name.clone()).collect();
+    if said.suite.is_some() {
+        return Err(Error::usage("tamis.yml has both `suite` and `suites`")
+            .with_hint("delete `suite`: each of `suites` has its own name"));
+    }
+    let variable = variables
+        .get(Key::Suite.variable().unwrap_or_default())
+        .map(|value| value.to_string_lossy().into_owned());
+    let meant = suite.map(str::to_owned).or(variable);
+    let listed = names.join(", ");
+    let name = match (meant, &names[..]) {
+        (Some(name), _) => name,
+        (None, [only]) => only.clone(),
+        (None, _) => {
+            return Err(Error::usage(format!("there are several suites: {listed}"))
+                .with_hint("say which with `--suite NAME`"));
+        }
+    };
+    match said.for_suite(&name) {
+        Some(said) => Ok((said, Some(name))),
+        None => {
+            let error = Error::usage(format!(
+                "there is no suite `{name}`; tamis.yml has {listed}"
+            ));
+            Err(match nearest(&name, names.iter().map(String::as_str)) {
+                Some(near) => error.with_hint(format!("did you mean `{near}`?")),
+                None => error,
+            })
+        }
+    }
+}
+
 fn resolve(
     start: &Path,
     place: Place,
     said: FileConfig,
+    is_named: bool,
     variables: &Variables,
     overrides: &Overrides,
 ) -> Result<Config, Error> {
     let folder = place.folder.clone();
-    let suite = pick(Key::Suite, None, variables, said.suite)?;
+    let suite = match is_named {
+        // The variable has chosen it.
+        true => None,
+        false => pick(Key::Suite, None, variables, said.suite)?,
+    };
     let root = pick(Key::Root, None, variables, said.root)?;
     let root = match root {
         Some(root) => root.map(|SubFolder(path)| folder.join(path)),
@@ -295,6 +383,8 @@ fn resolve(
     };
     Ok(Config {
         suite: suite.map(|Text(name)| name),
+        is_named,
+        paths: or(plain(said.paths), Vec::new),
         runner,
         command: optional(plain(said.command))
             .map(|words| words.map(|words| words.into_iter().map(|Text(word)| word).collect())),
@@ -465,7 +555,62 @@ mod tests {
             .map(|(name, value)| (name.to_string(), value.into()))
             .collect();
         let overrides = Overrides::default();
-        Config::load(folder.path(), None, &variables, &overrides)
+        Config::load(folder.path(), None, &variables, &overrides, None)
+    }
+
+    #[test]
+    fn of_several_suites_one_is_meant() {
+        let yaml = "version: 1\nkeep: 9\nsuites:\n  api:\n    root: svc/api\n  top: {keep: 1}\n";
+        let wrong = project(yaml);
+        assert!(message(&load(&wrong, &[]).unwrap_err()).contains("unknown key `keep`"));
+        let folder =
+            project("version: 1\nkeep: 9\nsuites:\n  api:\n    root: svc/api\n  top: {}\n");
+        assert_eq!(Config::suites(folder.path(), None).unwrap(), ["api", "top"]);
+        insta::assert_snapshot!(message(&load(&folder, &[]).unwrap_err()), @r"
+        error: there are several suites: api, top
+        hint: say which with `--suite NAME`
+        ");
+        let of = |suite: Option<&str>, variables: &[(&str, &str)]| {
+            let variables = variables
+                .iter()
+                .map(|(name, value)| (name.to_string(), value.into()))
+                .collect();
+            Config::load(
+                folder.path(),
+                None,
+                &variables,
+                &Overrides::default(),
+                suite,
+            )
+        };
+        for config in [
+            of(Some("api"), &[]).unwrap(),
+            of(None, &[("TAMIS_SUITE", "api")]).unwrap(),
+            of(Some("api"), &[("TAMIS_SUITE", "top")]).unwrap(),
+        ] {
+            assert_eq!((config.suite.value.as_str(), config.keep.value), ("api", 9));
+            assert!(config.is_named && config.root.value.ends_with("svc/api"));
+        }
+        insta::assert_snapshot!(message(&of(Some("apt"), &[]).unwrap_err()), @r"
+        error: there is no suite `apt`; tamis.yml has api, top
+        hint: did you mean `api`?
+        ");
+        let both = project("version: 1\nsuite: a\nsuites: {b: {}}\n");
+        assert!(message(&load(&both, &[]).unwrap_err()).contains("both `suite` and `suites`"));
+        // Where the file names none, there is one, and it has a name as well.
+        let single = project("");
+        let named = |suite| {
+            let overrides = Overrides::default();
+            Config::load(
+                single.path(),
+                None,
+                &Variables::new(),
+                &overrides,
+                Some(suite),
+            )
+        };
+        assert!(!named("pytest").unwrap().is_named);
+        assert!(message(&named("x").unwrap_err()).contains("there is no suite `x`"));
     }
 
     #[test]
@@ -484,6 +629,7 @@ mod tests {
         command: found by the runner (default)
         python: found by the runner (default)
         root: TOP (default)
+        paths: [] (default)
         store: TOP/.tamis/store (default)
         shared-store: none (default)
         shared-label: none (default)
@@ -506,7 +652,7 @@ mod tests {
         let folder = project("version: 1\nstrategy: commit\nkeep: 3\nstore: here\n");
         let variables: Variables = [("TAMIS_STRATEGY".to_owned(), "memo".into())].into();
         let with = |variables: &Variables, overrides| {
-            Config::load(folder.path(), None, variables, &overrides).unwrap()
+            Config::load(folder.path(), None, variables, &overrides, None).unwrap()
         };
         let from_file = with(&Variables::new(), Overrides::default());
         assert_eq!(from_file.strategy.value, Strategy::Commit);
@@ -541,7 +687,7 @@ mod tests {
         let folder = project("version: 1\npython: venv/bin/python\nlock-files: [uv.lock]\n");
         let below = folder.path().join("svc");
         let variables = [("TAMIS_STORE".to_owned(), "../cache".into())].into();
-        let config = Config::load(&below, None, &variables, &Overrides::default()).unwrap();
+        let config = Config::load(&below, None, &variables, &Overrides::default(), None).unwrap();
         assert_eq!(config.store.value, below.join("../cache"));
         let top = folder.path();
         assert_eq!(config.python.value, Some(top.join("venv/bin/python")));
@@ -566,7 +712,7 @@ mod tests {
         let load = |path: &str| {
             let below = folder.path().join("svc/api");
             let path = Some(Path::new(path));
-            Config::load(&below, path, &Variables::new(), &Overrides::default())
+            Config::load(&below, path, &Variables::new(), &Overrides::default(), None)
         };
         let config = load("../other.yml").unwrap();
         assert_eq!(config.keep.value, 4);

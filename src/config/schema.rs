@@ -30,12 +30,21 @@ pub fn schema() -> Value {
 
 fn shape(key: Key) -> Value {
     match key {
+        Key::Suites => {
+            let inner = Key::OF_SUITE.map(|key| (key.word().to_owned(), shape(key)));
+            json!({
+                "type": "object",
+                "minProperties": 1,
+                "propertyNames": { "pattern": "^[A-Za-z0-9][-_.A-Za-z0-9]{0,59}$" },
+                "additionalProperties": object(Map::from_iter(inner)),
+            })
+        }
         Key::Version => json!({ "const": VERSION }),
         Key::Suite | Key::Python | Key::Root | Key::Store | Key::SharedStore | Key::SharedLabel => {
             text()
         }
         Key::Runner => json!({ "enum": ["pytest"] }),
-        Key::Command => filled(),
+        Key::Command | Key::Paths => filled(),
         Key::Deepen => json!({ "enum": Deepen::ALL.map(Deepen::word) }),
         Key::Strategy => {
             json!({ "enum": Strategy::ALL.map(Strategy::word) })

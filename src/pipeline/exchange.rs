@@ -71,7 +71,10 @@ impl Exchange {
         let site = Site {
             root: project.repository.root().to_owned(),
             cache: project.state().join("cache").join("shared"),
-            upload: project.state().join("upload"),
+            upload: match name_among_others(project) {
+                Some(name) => project.state().join("upload").join(name),
+                None => project.state().join("upload"),
+            },
             slug,
             keep: project.config.keep.value as usize,
         };
@@ -142,6 +145,12 @@ impl Exchange {
     }
 }
 
+/// The suite's name, if it is one of several.
+fn name_among_others(project: &Project) -> Option<&str> {
+    let config = &project.config;
+    config.is_named.then_some(config.suite.value.as_str())
+}
+
 /// What was asked last, on a machine that is no CI.
 struct Asked {
     file: PathBuf,
@@ -154,7 +163,10 @@ impl Asked {
         let settings = (&config.shared_store.value, &config.trust.value);
         let question = format!("{settings:?}\n{}\n{wanted:?}", project.suite);
         Asked {
-            file: project.state().join("cache").join("shared-asked"),
+            file: project.state().join("cache").join(format!(
+                "shared-asked-{}",
+                &blake3::hash(project.suite.as_bytes()).to_hex()[..8]
+            )),
             question: blake3::hash(question.as_bytes()).to_hex().to_string(),
         }
     }
@@ -258,7 +270,11 @@ fn settings(project: &Project) -> Result<Settings> {
         settings.address = said.shared_store;
     }
     if !matches!(config.shared_label.origin, Origin::Variable(_)) {
-        let label = said.shared_label.map(|Text(label)| label);
+        let suites = said.suites.iter().flatten();
+        let own = suites.filter(|_| config.is_named);
+        let own = own.filter(|(name, _)| *name == config.suite.value);
+        let own = own.filter_map(|(_, own)| own.shared_label.clone()).next();
+        let label = own.or(said.shared_label).map(|Text(label)| label);
         settings.label = label.unwrap_or_default();
     }
     settings.trust = said.trust.unwrap_or_default();

@@ -27,7 +27,7 @@ pub use deepen::open_whole;
 pub use exchange::{Exchange, Told, words as exchange_words};
 pub use merge::join_shards;
 pub use probe::Prober;
-pub use project::Project;
+pub use project::{Project, suite_of};
 pub use record::{Recorded, Recording, record};
 pub use replay::{Chosen, Column, Miss, Replayed, Replaying, replay};
 pub use rerun::{Rerun, Rerunned};

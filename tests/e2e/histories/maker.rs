@@ -70,7 +70,7 @@ impl Maker {
         git_in(&top, 0, &["add", "-A"]);
         git_in(&top, 0, &["commit", "-q", "-m", "root"]);
         git_in(&top, 0, &["branch", "side"]);
-        let config = Config::load(&top, None, &Variables::new(), &Overrides::default());
+        let config = Config::load(&top, None, &Variables::new(), &Overrides::default(), None);
         let project = Project::open(config.unwrap()).unwrap();
         let mut maker = Maker {
             _folder: folder,
