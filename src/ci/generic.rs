@@ -16,11 +16,6 @@ pub(super) fn read(environment: &Environment, mut context: CiContext) -> CiConte
     context.trust.protected = environment.truth("TAMIS_CI_PROTECTED");
     context.trust.repository = environment.owned("TAMIS_CI_REPOSITORY");
     context.node = node(environment);
-    context.pull_request = pr_head.map(|head| PullRequest {
-        head: Some(head),
-        base: context.base.clone(),
-        ..PullRequest::default()
-    });
     if let Some(word) = environment.text("TAMIS_CI_TRIGGER") {
         match Trigger::ALL.iter().find(|trigger| trigger.word() == word) {
             Some(trigger) => context.trigger = *trigger,
@@ -28,6 +23,18 @@ pub(super) fn read(environment: &Environment, mut context: CiContext) -> CiConte
                 .notes
                 .push("TAMIS_CI_TRIGGER names no event that is known".to_owned()),
         }
+    }
+    if pr_head.is_some() || context.trigger == Trigger::PullRequest {
+        context.pull_request = Some(PullRequest {
+            head: pr_head,
+            base: context.base.clone(),
+            ..PullRequest::default()
+        });
+    }
+    if context.trust.default_branch == Some(true) {
+        let name = context.reference.as_deref();
+        let name = name.map(|name| name.strip_prefix("refs/heads/").unwrap_or(name));
+        context.trust.default_branch_name = name.map(str::to_owned);
     }
     if context.trigger == Trigger::Push {
         context.after = context.head.clone();

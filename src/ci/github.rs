@@ -10,6 +10,8 @@ use super::{CiContext, Environment, Files, PullRequest, Trigger};
 
 pub(super) fn read(environment: &Environment, mut context: CiContext) -> CiContext {
     let event = environment.text("GITHUB_EVENT_NAME").unwrap_or_default();
+    context.event = environment.owned("GITHUB_EVENT_NAME");
+    context.run = environment.owned("GITHUB_RUN_ID");
     let payload = payload(environment, &mut context);
     context.head = context.commit("GITHUB_SHA", environment.text("GITHUB_SHA"));
     context.reference = environment.owned("GITHUB_REF");
@@ -21,18 +23,34 @@ pub(super) fn read(environment: &Environment, mut context: CiContext) -> CiConte
     context.trust.repository = environment.owned("GITHUB_REPOSITORY");
     context.trust.protected = environment.truth("GITHUB_REF_PROTECTED");
     context.trust.workflow = environment.owned("GITHUB_WORKFLOW_REF");
-    context.trust.default_branch = default_branch(&context, &payload);
+    context.trust.default_branch_name =
+        text(&payload, "/repository/default_branch").map(str::to_owned);
+    context.trust.default_branch = is_default_branch(&context);
     context.trigger = trigger(event, &context, &payload);
     match context.trigger {
         Trigger::Push | Trigger::ForcePush | Trigger::Tag => push(&payload, &mut context),
         Trigger::PullRequest | Trigger::PullRequestTarget => {
-            pull_request(&payload, &mut context);
+            pull_request(environment, &payload, &mut context);
         }
         Trigger::MergeQueue => merge_group(&payload, &mut context),
         Trigger::Schedule | Trigger::Manual => context.trust.fork = Some(false),
+        // Reviews and comments, for example.
+        Trigger::Other if is_about_a_pull_request(&context, &payload) => {
+            pull_request(environment, &payload, &mut context);
+        }
         Trigger::Other => {}
     }
     context
+}
+
+fn is_about_a_pull_request(context: &CiContext, payload: &Value) -> bool {
+    number_of_ref(context).is_some() || payload["pull_request"].is_object()
+}
+
+/// `refs/pull/5/merge` is about number 5.
+fn number_of_ref(context: &CiContext) -> Option<u64> {
+    let below = context.reference.as_deref()?.strip_prefix("refs/pull/")?;
+    below.split('/').next()?.parse().ok()
 }
 
 /// The event's payload; `null` if it cannot be read.
@@ -65,8 +83,8 @@ fn trigger(event: &str, context: &CiContext, payload: &Value) -> Trigger {
     }
 }
 
-fn default_branch(context: &CiContext, payload: &Value) -> Option<bool> {
-    let name = text(payload, "/repository/default_branch")?;
+fn is_default_branch(context: &CiContext) -> Option<bool> {
+    let name = context.trust.default_branch_name.as_deref()?;
     let reference = context.reference.as_deref()?;
     Some(reference.strip_prefix("refs/heads/") == Some(name))
 }
@@ -82,28 +100,35 @@ fn push(payload: &Value, context: &mut CiContext) {
     context.base = context.before.clone();
 }
 
-fn pull_request(payload: &Value, context: &mut CiContext) {
+fn pull_request(environment: &Environment, payload: &Value, context: &mut CiContext) {
     let at = |field: &str| text(payload, &format!("/pull_request/{field}"));
     let head = context.commit("the pull request's head", at("head/sha"));
     let base = context.commit("the pull request's base", at("base/sha"));
     // A deleted fork leaves no repository: unknown.
-    let repositories = at("head/repo/full_name").zip(at("base/repo/full_name"));
-    context.trust.fork = repositories.map(|(head, base)| !head.eq_ignore_ascii_case(base));
+    let from = at("head/repo/full_name");
+    let repositories = from.zip(context.trust.repository.as_deref());
+    context.trust.fork = repositories.map(|(from, here)| !from.eq_ignore_ascii_case(here));
     context.base = base.clone();
     // The variable is the merge that was made for the test, whatever the
     // payload knew when the event was sent.
     let reference = context.reference.as_deref().unwrap_or_default();
-    if context.trigger == Trigger::PullRequest && reference.ends_with("/merge") {
+    if reference.starts_with("refs/pull/") && reference.ends_with("/merge") {
         context.merge = context.head.clone();
     }
     let number = payload
         .pointer("/pull_request/number")
         .or_else(|| payload.get("number"));
+    let or_told =
+        |field, name| at(field).map_or_else(|| environment.owned(name), |it| Some(it.to_owned()));
     context.pull_request = Some(PullRequest {
-        number: number.and_then(Value::as_u64),
+        number: number
+            .and_then(Value::as_u64)
+            .or_else(|| number_of_ref(context)),
         head,
         base,
-        base_ref: at("base/ref").map(str::to_owned),
+        base_ref: or_told("base/ref", "GITHUB_BASE_REF"),
+        from: from.map(str::to_owned),
+        branch: or_told("head/ref", "GITHUB_HEAD_REF"),
     });
 }
 

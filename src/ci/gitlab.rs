@@ -7,18 +7,24 @@ pub(super) fn read(environment: &Environment, mut context: CiContext) -> CiConte
     context.head = context.commit("CI_COMMIT_SHA", environment.text("CI_COMMIT_SHA"));
     context.reference = environment.owned("CI_COMMIT_REF_NAME");
     context.trigger = trigger(environment);
+    context.event = environment.owned("CI_PIPELINE_SOURCE");
+    context.run = environment.owned("CI_PIPELINE_ID");
     context.depth = environment.number("GIT_DEPTH").filter(|depth| *depth > 0);
     context.node = node(environment);
     context.trust.repository = environment.owned("CI_PROJECT_PATH");
     context.trust.workflow = environment.owned("CI_CONFIG_PATH");
     context.trust.protected = environment.truth("CI_COMMIT_REF_PROTECTED");
     let branch = environment.text("CI_COMMIT_BRANCH");
+    context.trust.default_branch_name = environment.owned("CI_DEFAULT_BRANCH");
     context.trust.default_branch = environment
         .text("CI_DEFAULT_BRANCH")
         .map(|default| branch == Some(default));
     match context.trigger {
-        Trigger::Push => push(environment, &mut context),
+        _ if environment.text("CI_MERGE_REQUEST_IID").is_some() => {
+            merge_request(environment, &mut context);
+        }
         Trigger::PullRequest | Trigger::MergeQueue => merge_request(environment, &mut context),
+        Trigger::Push => push(environment, &mut context),
         _ => context.trust.fork = Some(false),
     }
     context
@@ -61,10 +67,15 @@ fn merge_request(environment: &Environment, context: &mut CiContext) {
     // Only merged results and trains have the two; there the commit is a merge
     // that GitLab made for the test, else the tip of the source branch.
     let merged = source.is_some() && source != context.head;
-    let projects = environment
-        .text("CI_MERGE_REQUEST_SOURCE_PROJECT_ID")
-        .zip(environment.text("CI_MERGE_REQUEST_PROJECT_ID"));
-    context.trust.fork = projects.map(|(source, target)| source != target);
+    let differ = |one, other| {
+        let both = environment.text(one).zip(environment.text(other));
+        both.map(|(one, other)| one != other)
+    };
+    context.trust.fork = differ(
+        "CI_MERGE_REQUEST_SOURCE_PROJECT_ID",
+        "CI_MERGE_REQUEST_PROJECT_ID",
+    )
+    .or_else(|| differ("CI_MERGE_REQUEST_SOURCE_PROJECT_PATH", "CI_PROJECT_PATH"));
     context.base = target.clone().or(diff_base);
     context.merge = merged.then(|| context.head.clone()).flatten();
     let number = environment.text("CI_MERGE_REQUEST_IID");
@@ -73,6 +84,8 @@ fn merge_request(environment: &Environment, context: &mut CiContext) {
         head: source.or_else(|| context.head.clone()),
         base: target,
         base_ref: environment.owned("CI_MERGE_REQUEST_TARGET_BRANCH_NAME"),
+        from: environment.owned("CI_MERGE_REQUEST_SOURCE_PROJECT_PATH"),
+        branch: environment.owned("CI_MERGE_REQUEST_SOURCE_BRANCH_NAME"),
     });
 }
 

@@ -108,6 +108,9 @@ pub struct PullRequest {
     pub head: Option<String>,
     pub base: Option<String>,
     pub base_ref: Option<String>,
+    /// The repository and the branch that its code comes from.
+    pub from: Option<String>,
+    pub branch: Option<String>,
 }
 
 /// Whose code runs, and with whose rights: facts for whoever decides about
@@ -118,6 +121,8 @@ pub struct Trust {
     pub fork: Option<bool>,
     /// Whether the ref is the default branch.
     pub default_branch: Option<bool>,
+    /// The name of that branch.
+    pub default_branch_name: Option<String>,
     /// Whether the ref is protected.
     pub protected: Option<bool>,
     /// The repository in which the run takes place: `octo-org/sample`.
@@ -156,6 +161,10 @@ pub struct Files {
 pub struct CiContext {
     pub provider: Provider,
     pub trigger: Trigger,
+    /// The same in the service's own word: `pull_request_review`.
+    pub event: Option<String>,
+    /// The service's name of the run.
+    pub run: Option<String>,
     /// The commit that is checked out, as the service says.
     pub head: Option<String>,
     /// A commit that the head builds on, as a hint: the base of a pull
@@ -186,6 +195,8 @@ impl CiContext {
         CiContext {
             provider,
             trigger: Trigger::Other,
+            event: None,
+            run: None,
             head: None,
             base: None,
             before: None,

@@ -1,144 +1,91 @@
-//! Who this process is: the facts that a CI service puts into its environment.
+//! Who this process is, of what a CI service tells.
 
-use serde::Deserialize;
-
-use super::Environment;
+use super::{Choice, CiContext, Environment, Provider, Trigger};
 use crate::trust::Writer;
 
-/// The facts about this process.
+/// The facts about this process. `--ci` does not count here: who writes is not
+/// for the command line to say.
 pub fn writer_here() -> Writer {
     writer(&Environment::of_this_process())
 }
 
-/// The facts that variables and the payload of an event tell. What is not told
-/// counts as the worst case.
 fn writer(environment: &Environment) -> Writer {
-    if environment.text("GITHUB_ACTIONS") == Some("true") {
-        let event = match &environment.payload {
-            Some(Ok(bytes)) => serde_json::from_slice(bytes).unwrap_or_default(),
-            Some(Err(_)) | None => Event::default(),
+    let context = CiContext::from_environment(environment, Choice::Auto);
+    context.map_or_else(Writer::local, |context| context.writer())
+}
+
+impl CiContext {
+    /// Who this run is, for those who use what it shares. What is not told
+    /// counts as the worst case.
+    pub fn writer(&self) -> Writer {
+        let owned = |text: &Option<String>| text.clone().unwrap_or_default();
+        let mut writer = Writer {
+            provider: self.provider.word().to_owned(),
+            repository: owned(&self.trust.repository),
+            event: self.event_word(),
+            reference: self.full_reference(),
+            workflow: self.workflow_file(),
+            run: owned(&self.run),
+            default_branch: owned(&self.trust.default_branch_name),
+            ..Writer::default()
         };
-        return github(environment, event);
-    }
-    if environment.text("GITLAB_CI") == Some("true") {
-        return gitlab(environment);
-    }
-    Writer::local()
-}
-
-/// What is read of an event; whatever is missing or null is not known.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Event {
-    pull_request: Option<PullRequest>,
-    repository: Option<Repository>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct PullRequest {
-    number: Option<u64>,
-    head: Option<Side>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Side {
-    #[serde(rename = "ref")]
-    reference: Option<String>,
-    repo: Option<Repository>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Repository {
-    full_name: Option<String>,
-    default_branch: Option<String>,
-}
-
-fn github(environment: &Environment, event: Event) -> Writer {
-    let variable = |name| environment.owned(name).unwrap_or_default();
-    let repository = variable("GITHUB_REPOSITORY");
-    let reference = variable("GITHUB_REF");
-    // `owner/name/.github/workflows/ci.yml@refs/heads/main`
-    let workflow = variable("GITHUB_WORKFLOW_REF");
-    let workflow = workflow.split('@').next().unwrap_or_default();
-    let workflow = workflow
-        .strip_prefix(&repository)
-        .and_then(|path| path.strip_prefix('/'))
-        .unwrap_or_default();
-    let mut writer = Writer {
-        provider: "github".to_owned(),
-        event: variable("GITHUB_EVENT_NAME"),
-        workflow: workflow.to_owned(),
-        run: variable("GITHUB_RUN_ID"),
-        default_branch: event
-            .repository
-            .and_then(|repository| repository.default_branch)
-            .unwrap_or_default(),
-        repository,
-        reference,
-        ..Writer::default()
-    };
-    let number = writer
-        .reference
-        .strip_prefix("refs/pull/")
-        .and_then(|rest| rest.split('/').next()?.parse().ok());
-    let asked = event.pull_request.unwrap_or_default();
-    writer.pr = asked.number.or(number);
-    if writer.pr.is_none() {
-        return writer;
-    }
-    writer.base = variable("GITHUB_BASE_REF");
-    if writer.reference.ends_with("/merge") {
-        writer.merge = variable("GITHUB_SHA");
-    }
-    let head = asked.head.unwrap_or_default();
-    let from = head.repo.and_then(|repo| repo.full_name);
-    let branch = head
-        .reference
-        .unwrap_or_else(|| variable("GITHUB_HEAD_REF"));
-    // A fork that was deleted has no name any more.
-    writer.fork = from.as_deref() != Some(writer.repository.as_str());
-    if let Some(from) = from
-        && !branch.is_empty()
-    {
-        writer.head = format!("{from}:{branch}");
-    }
-    writer
-}
-
-fn gitlab(environment: &Environment) -> Writer {
-    let variable = |name| environment.owned(name).unwrap_or_default();
-    let tag = variable("CI_COMMIT_TAG");
-    let reference = match tag.is_empty() {
-        true => format!("refs/heads/{}", variable("CI_COMMIT_REF_NAME")),
-        false => format!("refs/tags/{tag}"),
-    };
-    let mut writer = Writer {
-        provider: "gitlab".to_owned(),
-        repository: variable("CI_PROJECT_PATH"),
-        event: variable("CI_PIPELINE_SOURCE"),
-        reference,
-        workflow: variable("CI_CONFIG_PATH"),
-        run: variable("CI_PIPELINE_ID"),
-        pr: variable("CI_MERGE_REQUEST_IID").parse().ok(),
-        default_branch: variable("CI_DEFAULT_BRANCH"),
-        ..Writer::default()
-    };
-    if writer.pr.is_some() {
-        let from = variable("CI_MERGE_REQUEST_SOURCE_PROJECT_PATH");
-        let branch = variable("CI_MERGE_REQUEST_SOURCE_BRANCH_NAME");
-        writer.base = variable("CI_MERGE_REQUEST_TARGET_BRANCH_NAME");
-        if variable("CI_MERGE_REQUEST_EVENT_TYPE") != "detached" {
-            writer.merge = variable("CI_COMMIT_SHA");
-        }
-        writer.fork = from != writer.repository;
-        if !from.is_empty() && !branch.is_empty() {
+        let Some(request) = &self.pull_request else {
+            writer.fork = self.trust.fork == Some(true);
+            return writer;
+        };
+        writer.pr = request.number;
+        writer.base = owned(&request.base_ref);
+        writer.merge = owned(&self.merge);
+        // A fork that was deleted has no name any more.
+        writer.fork = !self.trust.is_own();
+        if let (Some(from), Some(branch)) = (&request.from, &request.branch) {
             writer.head = format!("{from}:{branch}");
         }
+        writer
     }
-    writer
+
+    /// What started the run, in the service's word; where the service has none
+    /// that is known, in GitHub's.
+    fn event_word(&self) -> String {
+        if let Some(event) = &self.event {
+            return event.clone();
+        }
+        let word = match self.trigger {
+            Trigger::Push | Trigger::ForcePush | Trigger::Tag => "push",
+            Trigger::PullRequest => "pull_request",
+            Trigger::PullRequestTarget => "pull_request_target",
+            Trigger::MergeQueue => "merge_group",
+            Trigger::Schedule => "schedule",
+            Trigger::Manual => "workflow_dispatch",
+            Trigger::Other => "",
+        };
+        word.to_owned()
+    }
+
+    /// The branch or tag with all of its name.
+    fn full_reference(&self) -> String {
+        match (&self.reference, self.provider, self.trigger) {
+            (None, ..) => String::new(),
+            (Some(name), Provider::GitHub, _) => name.clone(),
+            (Some(name), ..) if name.starts_with("refs/") => name.clone(),
+            (Some(name), _, Trigger::Tag) => format!("refs/tags/{name}"),
+            (Some(name), ..) => format!("refs/heads/{name}"),
+        }
+    }
+
+    /// The file of the workflow. GitHub tells it with its repository and ref:
+    /// `owner/name/.github/workflows/ci.yml@refs/heads/main`.
+    fn workflow_file(&self) -> String {
+        let told = self.trust.workflow.as_deref().unwrap_or_default();
+        if self.provider != Provider::GitHub {
+            return told.to_owned();
+        }
+        let repository = self.trust.repository.as_deref().unwrap_or_default();
+        let file = told.split('@').next().unwrap_or_default();
+        let file = file.strip_prefix(repository);
+        let file = file.and_then(|path| path.strip_prefix('/'));
+        file.unwrap_or_default().to_owned()
+    }
 }
 
 #[cfg(test)]
@@ -233,5 +180,46 @@ mod tests {
         let writer = with(&merge, "");
         assert!(writer.fork);
         assert_eq!(writer.proposal(), Some((9, "f/r:topic")));
+    }
+
+    #[test]
+    fn any_other_service_tells_who_it_is_in_variables() {
+        let push = [
+            ("TAMIS_CI_TRIGGER", "push"),
+            ("TAMIS_CI_REPOSITORY", "o/r"),
+            ("TAMIS_CI_REF", "main"),
+            ("TAMIS_CI_DEFAULT_BRANCH", "true"),
+        ];
+        let writer = with(&push, "");
+        assert!(!writer.is_proposed() && !writer.is_local());
+        assert_eq!(
+            (writer.event.as_str(), writer.reference.as_str()),
+            ("push", "refs/heads/main")
+        );
+        assert_eq!(writer.default_branch, "main");
+        let tag = with(&[("TAMIS_CI_TRIGGER", "tag"), ("TAMIS_CI_REF", "v1")], "");
+        assert_eq!(tag.reference, "refs/tags/v1");
+        // Whatever is not said of a pull request is the worst.
+        let pull = with(&[("TAMIS_CI_TRIGGER", "pull-request")], "");
+        assert!(pull.fork && pull.is_proposed());
+        let fork = with(
+            &[("TAMIS_CI_TRIGGER", "push"), ("TAMIS_CI_FORK", "true")],
+            "",
+        );
+        assert!(fork.is_proposed());
+    }
+
+    #[test]
+    fn reviews_and_comments_are_about_their_pull_request() {
+        let review = [
+            &GITHUB[..],
+            &[
+                ("GITHUB_EVENT_NAME", "pull_request_review"),
+                ("GITHUB_REF", "refs/pull/5/merge"),
+            ],
+        ];
+        let writer = with(&review.concat(), "{}");
+        assert_eq!(writer.pr, Some(5));
+        assert!(writer.fork && writer.is_proposed());
     }
 }

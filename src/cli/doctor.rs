@@ -3,6 +3,7 @@
 mod python;
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::Args;
 use serde_json::json;
@@ -12,7 +13,9 @@ use crate::ci::CiContext;
 use crate::config::find::Place;
 use crate::config::{self, Config, Overrides, Variables, shown_path};
 use crate::error::{Error, Exit};
+use crate::pipeline::{Exchange, Project};
 use crate::report::{Check, CheckState, Report, escape};
+use crate::share::redact;
 
 /// Check the set-up and say what to fix.
 ///
@@ -23,8 +26,19 @@ use crate::report::{Check, CheckState, Report, escape};
     tamis doctor --json | jq '.checks[] | select(.state != \"ok\")'")]
 pub struct DoctorArgs {}
 
-/// The settings as key, value and origin.
-type Settings = Vec<(&'static str, String, config::Origin)>;
+/// A shared store that does not answer by then is not waited for.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A setting.
+struct Shown {
+    /// Of which of several suites.
+    suite: Option<String>,
+    key: &'static str,
+    value: String,
+    origin: config::Origin,
+}
+
+type Settings = Vec<Shown>;
 
 pub fn run(_args: &DoctorArgs, globals: &Globals, report: &Report) -> Result<Exit, Error> {
     let place = config::find::find(&globals.folder);
@@ -32,12 +46,14 @@ pub fn run(_args: &DoctorArgs, globals: &Globals, report: &Report) -> Result<Exi
     checks.extend(variables(&globals.variables));
     checks.extend(globals.ci.as_ref().map(service));
     let mut settings = Settings::new();
-    match globals.config(&Overrides::default()) {
-        Ok(config) => {
-            checks.push(configuration(&config));
-            checks.extend(python::checks(&config));
-            checks.push(store(&config.store.value));
-            settings = config.table();
+    match globals.each_suite() {
+        Ok(suites) => {
+            for globals in &suites {
+                let (found, values) = suite(globals);
+                let known = checks.clone();
+                checks.extend(found.into_iter().filter(|check| !known.contains(check)));
+                settings.extend(values);
+            }
         }
         Err(error) => checks.push(broken_configuration(&error)),
     }
@@ -50,6 +66,57 @@ pub fn run(_args: &DoctorArgs, globals: &Globals, report: &Report) -> Result<Exi
         Exit::TESTS_FAILED
     } else {
         Exit::DONE
+    })
+}
+
+/// What there is to say of one suite: checks and settings.
+fn suite(globals: &Globals) -> (Vec<Check>, Settings) {
+    let config = match globals.config(&Overrides::default()) {
+        Ok(config) => config,
+        Err(error) => return (vec![broken_configuration(&error)], Settings::new()),
+    };
+    let mut own = python::checks(&config);
+    own.extend(shared_store(&config));
+    if let Some(suite) = globals.mark() {
+        for check in &mut own {
+            check.found = format!("{suite}: {}", check.found);
+        }
+    }
+    let mut checks = vec![configuration(&config)];
+    checks.extend(own);
+    checks.push(store(&config.store.value));
+    let settings = config.table().into_iter();
+    let settings = settings.map(|(key, value, origin)| Shown {
+        suite: globals.mark(),
+        key,
+        value,
+        origin,
+    });
+    (checks, settings.collect())
+}
+
+/// Whether the shared store answers: one question, with a deadline.
+fn shared_store(config: &Config) -> Option<Check> {
+    let name = "shared store";
+    config.shared_store.value.as_ref()?;
+    let fix = "docs/store.md says what it needs; without it more tests run, no more";
+    // That there is no repository is a finding of its own.
+    let project = Project::open(config.clone()).ok()?;
+    let exchange = match Exchange::open(&project) {
+        Ok(exchange) => exchange?,
+        Err(error) => return Some(Check::warn(name, redact(&format!("{error:#}")), fix)),
+    };
+    let place = exchange.place();
+    Some(match exchange.offered(PATIENCE) {
+        Ok(offered) => {
+            let held = match offered.len() {
+                0 => "nothing of this suite yet".to_owned(),
+                1 => "1 result of this suite".to_owned(),
+                count => format!("{count} results of this suite"),
+            };
+            Check::ok(name, format!("{place} answers, and holds {held}"))
+        }
+        Err(error) => Check::warn(name, format!("{place}: {error:#}"), fix),
     })
 }
 
@@ -66,7 +133,7 @@ fn repository(folder: &Path, place: &Place) -> Vec<Check> {
     if git_folder(top).is_some_and(|git| git.join("shallow").exists()) {
         checks.push(Check::warn(
             "history",
-            "the clone is shallow: results of older commits cannot be used",
+            "the clone is shallow: results of older commits cannot be used, or are fetched first",
             "fetch the whole history: `git fetch --unshallow` (on GitHub: `fetch-depth: 0`)",
         ));
     }
@@ -187,8 +254,13 @@ fn document(checks: &[Check], settings: &Settings) -> serde_json::Value {
         .collect();
     let settings: Vec<_> = settings
         .iter()
-        .map(|(key, value, origin)| {
-            json!({"key": key, "value": value, "origin": origin.to_string()})
+        .map(|shown| {
+            let origin = shown.origin.to_string();
+            let mut setting = json!({"key": shown.key, "value": shown.value, "origin": origin});
+            if let Some(suite) = &shown.suite {
+                setting["suite"] = suite.as_str().into();
+            }
+            setting
         })
         .collect();
     json!({"schema": 1, "checks": checks, "settings": settings})
@@ -207,12 +279,18 @@ fn page(checks: &[Check], settings: &Settings) -> String {
             page.push_str(&format!("{:20}do: {}\n", "", escape::line(fix)));
         }
     }
-    if !settings.is_empty() {
-        page.push_str("\nsettings\n");
-    }
-    for (key, value, origin) in settings {
-        let value = escape::line(value);
-        page.push_str(&format!("     {key:<14} {value} ({origin})\n"));
+    let mut suite = None;
+    for (at, shown) in settings.iter().enumerate() {
+        if at == 0 || shown.suite != suite {
+            suite.clone_from(&shown.suite);
+            let of = suite.as_ref().map(|suite| format!(" of {suite}"));
+            page.push_str(&format!("\nsettings{}\n", of.unwrap_or_default()));
+        }
+        let value = escape::line(&shown.value);
+        page.push_str(&format!(
+            "     {:<14} {value} ({})\n",
+            shown.key, shown.origin
+        ));
     }
     page
 }
@@ -231,6 +309,8 @@ mod tests {
         let globals = Globals {
             folder: folder.to_owned(),
             config_file: None,
+            suite: None,
+            is_one_of_all: false,
             variables: [("TAMIS_STRATGY".to_owned(), "all".into())].into(),
             ci: None,
         };

@@ -6,9 +6,10 @@ use std::path::Path;
 use anyhow::Context;
 use serde_json::json;
 
+use crate::ci::CiContext;
 use crate::config::{Config, SIGNING_KEY, shown_path};
 use crate::error::{Error, Exit, Explain, Kind};
-use crate::pipeline::{Exchange, Project, exchange_words};
+use crate::pipeline::{Exchange, Project, exchange_words, open_whole};
 use crate::report::{Event, Report};
 use crate::share::{PACK, Sent, redact};
 use crate::store::{FsStore, Name};
@@ -39,8 +40,7 @@ fn warn(why: &str, report: &Report) {
     });
 }
 
-fn open(config: &Config) -> Result<(Project, Exchange), Error> {
-    let project = Project::open(config.clone())?;
+fn open(project: Project) -> Result<(Project, Exchange), Error> {
     let exchange = Exchange::open(&project)
         .map_err(|error| Error::store(redact(&format!("{error:#}"))))?
         .ok_or_else(|| {
@@ -51,8 +51,14 @@ fn open(config: &Config) -> Result<(Project, Exchange), Error> {
 }
 
 /// `tamis store fetch`.
-pub fn fetch(config: &Config, report: &Report) -> Result<Exit, Error> {
-    let (project, exchange) = open(config)?;
+pub fn fetch(config: &Config, ci: Option<&CiContext>, report: &Report) -> Result<Exit, Error> {
+    let (project, exchange) = open(open_whole(config, ci)?)?;
+    for reason in project.told.fallbacks.iter().cloned() {
+        report.event(Event::Fallback { reason });
+    }
+    for detail in &project.told.details {
+        report.detail(detail.clone());
+    }
     let view = project.repository.work_view()?;
     let brought = exchange.fetch(&project, &project.store(), &view)?;
     if let Some(trouble) = &brought.trouble {
@@ -87,7 +93,7 @@ pub fn push(
     find: impl FnOnce(&FsStore) -> Result<Name, Error>,
     report: &Report,
 ) -> Result<Exit, Error> {
-    let (project, exchange) = open(config)?;
+    let (project, exchange) = open(Project::open(config.clone())?)?;
     let store = project.store();
     let name = find(&store)?;
     let place = exchange.place();
@@ -106,7 +112,7 @@ pub fn pack(
     find: impl FnOnce(&FsStore) -> Result<Name, Error>,
     report: &Report,
 ) -> Result<Exit, Error> {
-    let (project, exchange) = open(config)?;
+    let (project, exchange) = open(Project::open(config.clone())?)?;
     let store = project.store();
     let name = find(&store)?;
     let pack = exchange.pack(&store, &name).kind(Kind::Store)?;

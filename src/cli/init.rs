@@ -117,7 +117,11 @@ fn template(findings: &Findings) -> String {
          \n\
          # The sub-folder in which the tests run, and a name for this set of tests.\n\
          #: root: .\n\
+         #: paths: [\"src/**\", \"tests/**\"]\n\
          #: suite: pytest\n\
+         # Or several suites, each with what is different about it.\n\
+         #: suites:\n\
+         #:   api: {{root: services/api, paths: [\"services/api/**\"]}}\n\
          \n\
          # Where results are kept, and how many `tamis store gc` leaves.\n\
          #: store: .tamis/store\n\
@@ -127,6 +131,8 @@ fn template(findings: &Findings) -> String {
          #: trust:\n\
          #:   refs: [main, \"release/*\"]\n\
          #: keep: 50\n\
+         # When to fetch what a shallow clone lacks: ci, always, never.\n\
+         #: deepen: ci\n\
          \n\
          # auto, memo, commit, all, or one of docs/theory.md, and for `thesis` what\n\
          # is many and what is short.\n\
@@ -284,6 +290,8 @@ mod tests {
             let globals = Globals {
                 folder: self.0.path().join(below),
                 config_file: None,
+                suite: None,
+                is_one_of_all: false,
                 variables: Variables::new(),
                 ci: None,
             };

@@ -104,6 +104,9 @@ struct GlobalArgs {
     /// Use this configuration file instead of the tamis.yml found by walking up
     #[arg(long, global = true, value_name = "FILE")]
     config: Option<PathBuf>,
+    /// Only this suite, where the configuration has several
+    #[arg(long, global = true, value_name = "NAME")]
+    suite: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -164,6 +167,8 @@ impl GlobalArgs {
         Ok(Globals {
             folder,
             config_file: self.config.clone(),
+            suite: self.suite.clone(),
+            is_one_of_all: false,
             variables: config::variables(),
             ci,
         })
@@ -177,6 +182,10 @@ pub struct Globals {
     pub folder: PathBuf,
     /// `--config`, relative to `folder`.
     pub config_file: Option<PathBuf>,
+    /// Which of several suites is meant.
+    pub suite: Option<String>,
+    /// Whether it is so because all suites are meant, one after the other.
+    pub is_one_of_all: bool,
     pub variables: Variables,
     /// What the CI service tells; `None` outside of CI.
     pub ci: Option<CiContext>,
@@ -203,7 +212,31 @@ impl Globals {
     /// The settings of the project, with the command's flags merged in.
     pub fn config(&self, overrides: &Overrides) -> Result<Config, Error> {
         let file = self.config_file.as_deref();
-        Config::load(&self.folder, file, &self.variables, overrides)
+        let suite = self.suite.as_deref();
+        Config::load(&self.folder, file, &self.variables, overrides, suite)
+    }
+
+    /// The suite's name, where all suites are meant: what it answers is marked
+    /// with it.
+    pub fn mark(&self) -> Option<String> {
+        self.suite.clone().filter(|_| self.is_one_of_all)
+    }
+
+    /// These for each suite that is meant: the one that was named, else all.
+    pub fn each_suite(&self) -> Result<Vec<Globals>, Error> {
+        if self.suite.is_some() || self.variables.contains_key("TAMIS_SUITE") {
+            return Ok(vec![self.clone()]);
+        }
+        let names = Config::suites(&self.folder, self.config_file.as_deref())?;
+        if names.is_empty() {
+            return Ok(vec![self.clone()]);
+        }
+        let of = |name| Globals {
+            suite: Some(name),
+            is_one_of_all: true,
+            ..self.clone()
+        };
+        Ok(names.into_iter().map(of).collect())
     }
 }
 
@@ -279,6 +312,8 @@ mod testing {
             Globals {
                 folder: self.0.path().to_owned(),
                 config_file: None,
+                suite: None,
+                is_one_of_all: false,
                 variables: Variables::new(),
                 ci: None,
             }
@@ -368,6 +403,7 @@ mod tests {
               --ci <SERVICE>   The CI service to take hints from and to write outputs for [default: auto]
                                [possible values: auto, github, gitlab, generic, none]
               --config <FILE>  Use this configuration file instead of the tamis.yml found by walking up
+              --suite <NAME>   Only this suite, where the configuration has several
 
         Examples:
           tamis run                        run what a change can affect; the first time, all
@@ -397,6 +433,8 @@ mod tests {
                                     cherry-parent, cherry-history, revert-parent, revert-history, thesis]
               --many-new-tests <N>  For `thesis`: from how many new tests on it compares with the parents
               --short-branches <N>  For `thesis`: up to how many commits a branch counts as short
+              --deepen <WHEN>       When to fetch what a shallow or filtered clone lacks [default: the
+                                    configuration's, else ci] [possible values: ci, always, never]
               --before <REV>        Where the branch pointed before the push
               --pr-head <REV>       The tip of the pull request that was merged
               --head <REV>          Select for this revision instead of the work tree
@@ -426,6 +464,7 @@ mod tests {
               --ci <SERVICE>   The CI service to take hints from and to write outputs for [default: auto]
                                [possible values: auto, github, gitlab, generic, none]
               --config <FILE>  Use this configuration file instead of the tamis.yml found by walking up
+              --suite <NAME>   Only this suite, where the configuration has several
 
         Examples:
           tamis select                                  print what would run, and why

@@ -5,15 +5,14 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::Args;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{Globals, shared};
 use crate::config::{Config, Overrides, shown_path};
 use crate::error::{Error, Exit};
-use crate::pipeline::{Order, Project, Request, Workshop, decide, run_tests, words};
+use crate::pipeline::{Order, Project, Request, Workshop, decide, open_whole, run_tests, words};
 use crate::report::{AuditJson, Event, Report};
 use crate::runners::pytest::LATE;
-use crate::store::FsStore;
 
 /// Run a test command under collection and store what its tests used.
 ///
@@ -26,8 +25,8 @@ pub struct RecordArgs {
     /// The folder that `tamis select --out` wrote, when the command runs a selection
     #[arg(long, value_name = "DIR")]
     selection: Option<PathBuf>,
-    /// The test command
-    #[arg(last = true, required = true, value_name = "CMD")]
+    /// The test command [default: the configuration's]
+    #[arg(last = true, value_name = "CMD")]
     command: Vec<OsString>,
 }
 
@@ -37,31 +36,62 @@ pub struct RecordRequest {
     pub config: Config,
     /// Absolute.
     pub selection: Option<PathBuf>,
-    /// Never empty.
+    /// What was typed; empty: what is configured or found.
     pub command: Vec<OsString>,
 }
 
 impl RecordArgs {
     fn resolve(&self, globals: &Globals) -> Result<RecordRequest, Error> {
+        let config = globals.config(&Overrides::default())?;
+        // Of one of several suites the command is known or found.
+        if self.command.is_empty() && !config.is_named && config.command.value.is_none() {
+            return Err(Error::usage("record needs the test command")
+                .with_hint("write it behind `--`: tamis record -- pytest")
+                .with_hint("or as `command` into tamis.yml"));
+        }
         Ok(RecordRequest {
-            config: globals.config(&Overrides::default())?,
-            selection: self
-                .selection
-                .as_ref()
-                .map(|path| globals.folder.join(path)),
+            config,
+            selection: self.selection.as_ref().map(|path| {
+                let path = globals.folder.join(path);
+                match globals.mark() {
+                    Some(suite) => path.join(suite),
+                    None => path,
+                }
+            }),
             command: self.command.clone(),
         })
     }
 }
 
 pub fn run(args: &RecordArgs, globals: &Globals, report: &Report) -> Result<Exit, Error> {
-    let request = args.resolve(globals)?;
     globals.enter_ci(report)?;
-    let project = Project::open(request.config.clone())?;
+    let suites = globals.each_suite()?;
+    let requests = suites.iter().map(|globals| args.resolve(globals));
+    let requests = requests.collect::<Result<Vec<_>, _>>()?;
+    let (exit, documents) = shared::for_each(&suites, report, |at, globals| {
+        let (exit, document) = record_suite(&requests[at], globals, report)?;
+        Ok((exit, document.map(|document| (globals.mark(), document))))
+    })?;
+    if report.is_json() {
+        report.json(&shared::join_documents(
+            documents.into_iter().flatten().collect(),
+        ))?;
+    }
+    Ok(exit)
+}
+
+fn record_suite(
+    request: &RecordRequest,
+    globals: &Globals,
+    report: &Report,
+) -> Result<(Exit, Option<Value>), Error> {
+    if let Some(suite) = globals.mark() {
+        report.note(format!("suite {suite}"));
+    }
+    let project = open_whole(&request.config, globals.ci.as_ref())?;
     shared::join_shards(&project, report);
-    let store = project.store();
-    let workshop = Workshop::set_up(&project)?;
-    let done = run_and_record(&request, globals, &project, &store, &workshop, report);
+    let workshop = Workshop::set_up_as(&project, &globals.mark().unwrap_or_default())?;
+    let done = run_and_record(request, globals, &project, &workshop, report);
     workshop.clean_up();
     done
 }
@@ -70,13 +100,16 @@ fn run_and_record(
     request: &RecordRequest,
     globals: &Globals,
     project: &Project,
-    store: &FsStore,
     workshop: &Workshop,
     report: &Report,
-) -> Result<Exit, Error> {
+) -> Result<(Exit, Option<Value>), Error> {
+    let store = &project.store();
+    let command = shared::command_of(&request.command, &request.config, report)?;
+    let is_typed = !request.command.is_empty();
+    let cwd = shared::folder_of_command(is_typed, &request.config, globals);
     let view = project.repository.work_view()?;
-    let words = words(&request.command);
-    let prober = workshop.prober(&request.command, &globals.folder, project);
+    let words = words(&command);
+    let prober = workshop.prober(&command, &cwd, project);
     // Which stored rows still hold here, and so can be taken over for tests
     // that the command leaves out.
     let asked = Request {
@@ -105,8 +138,8 @@ fn run_and_record(
         &view,
         &decision,
         &Order {
-            command: request.command.clone(),
-            cwd: &globals.folder,
+            command,
+            cwd: &cwd,
             exclude,
             audited: audited.as_ref(),
             output: shared::output(report),
@@ -115,19 +148,21 @@ fn run_and_record(
     let status = session.ended.status();
     let recorded = shared::tell_session(session, &decision, report);
     shared::share(project, store, &recorded, report);
+    let mut document = None;
     if report.is_json() {
         let outcomes: BTreeMap<&String, &str> = recorded
             .outcomes
             .iter()
             .map(|(test, outcome)| (test, outcome.word()))
             .collect();
-        let mut document = json!({ "schema": 1, "outcomes": outcomes });
+        let mut told = json!({ "schema": 1, "outcomes": outcomes });
         if recorded.audit.checked > 0 {
-            document["audit"] = json!(AuditJson::new(&recorded.audit));
+            told["audit"] = json!(AuditJson::new(&recorded.audit));
         }
-        report.json(&document)?;
+        document = Some(told);
     }
-    Ok(Exit(u8::try_from(status).unwrap_or(u8::MAX)))
+    let exit = Exit(u8::try_from(status).unwrap_or(u8::MAX));
+    Ok((exit, document))
 }
 
 #[cfg(test)]

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::PathBuf;
 
 use clap::Args;
+use serde_json::Value;
 
 use super::shards::Division;
 use super::strategy::{EventArgs, StrategyArgs};
@@ -12,11 +13,11 @@ use super::{Globals, shared};
 use crate::ci::CiContext;
 use crate::config::{Config, Setting, Strategy};
 use crate::error::{Error, Exit};
-use crate::pipeline::{Order, Project, Request, Workshop, decide, run_tests, words};
+use crate::pipeline::{
+    Decision, Order, Project, Request, Workshop, decide, open_whole, run_tests, words,
+};
 use crate::report::{CiSelection, Report};
-use crate::runners::pytest;
 use crate::select::{Mode, Shard};
-use crate::store::FsStore;
 
 /// Select, run what is selected, and record the results.
 ///
@@ -50,10 +51,8 @@ pub struct RunArgs {
 pub struct RunRequest {
     pub config: Config,
     pub dry_run: bool,
-    /// The words of the test command; `None`: found by the runner.
-    pub command: Option<Vec<OsString>>,
-    /// Whether the command was typed, and so means the current folder.
-    pub typed: bool,
+    /// What was typed; empty: what is configured or found.
+    pub command: Vec<OsString>,
     /// What an event tells of the head.
     pub event: EventArgs,
     /// Which part runs.
@@ -69,16 +68,10 @@ impl RunArgs {
             overrides.strategy = Some(Setting::flag(Strategy::All, "--all"));
         }
         let config = globals.config(&overrides)?;
-        let command = match (self.command.is_empty(), &config.command.value) {
-            (false, _) => Some(self.command.clone()),
-            (true, Some(words)) => Some(words.iter().map(OsString::from).collect()),
-            (true, None) => None,
-        };
         Ok(RunRequest {
             config,
             dry_run: self.dry_run,
-            typed: !self.command.is_empty(),
-            command,
+            command: self.command.clone(),
             event: self.selecting.event(globals.ci.as_ref()),
             shard: self.shard,
             ci: globals.ci.clone(),
@@ -87,117 +80,195 @@ impl RunArgs {
 }
 
 pub fn run(args: &RunArgs, globals: &Globals, report: &Report) -> Result<Exit, Error> {
-    let request = args.resolve(globals)?;
     globals.enter_ci(report)?;
-    let project = Project::open(request.config.clone())?;
+    let suites = globals.each_suite()?;
+    let requests = suites.iter().map(|globals| args.resolve(globals));
+    let requests = requests.collect::<Result<Vec<_>, _>>()?;
+    let (exit, ran) = shared::for_each(&suites, report, |at, globals| {
+        run_suite(&requests[at], globals, report)
+    })?;
+    let mut told = Vec::new();
+    let mut documents = Vec::new();
+    for ran in ran {
+        told.extend(ran.told);
+        documents.extend(ran.document.map(|document| (ran.suite, document)));
+    }
+    // Outputs of a part are worse than none, which mean all.
+    if !told.is_empty() && told.len() == suites.len() {
+        shared::tell_outputs(globals.ci.as_ref(), &CiSelection::join(told))?;
+    }
+    if report.is_json() {
+        report.json(&shared::join_documents(documents))?;
+    } else if args.dry_run {
+        let lines: String = documents
+            .iter()
+            .filter_map(|(_, lines)| lines.as_str())
+            .collect();
+        report.data(&lines)?;
+    }
+    Ok(exit)
+}
+
+/// What a suite's run leaves.
+struct Ran {
+    suite: Option<String>,
+    /// Where it is one of several.
+    told: Option<CiSelection>,
+    /// The JSON document, or the lines of a dry run.
+    document: Option<Value>,
+}
+
+fn run_suite(
+    request: &RunRequest,
+    globals: &Globals,
+    report: &Report,
+) -> Result<(Exit, Ran), Error> {
+    let project = open_whole(&request.config, globals.ci.as_ref())?;
     shared::join_shards(&project, report);
-    let store = project.store();
-    let command = match &request.command {
-        Some(command) => command.clone(),
-        None => found_command(&request, report)?,
+    let command = shared::command_of(&request.command, &request.config, report)?;
+    let is_typed = !request.command.is_empty();
+    let work = Work {
+        request,
+        project: &project,
+        suite: globals.mark(),
+        cwd: shared::folder_of_command(is_typed, &request.config, globals),
+        report,
     };
-    // A command that the user typed runs where the user is.
-    let cwd = match request.typed {
-        true => globals.folder.clone(),
-        false => project.dir.clone(),
-    };
-    let workshop = Workshop::set_up(&project)?;
-    let done = select_and_run(
-        &request, &project, &store, &workshop, &command, &cwd, report,
-    );
+    let workshop = Workshop::set_up_as(&project, &globals.mark().unwrap_or_default())?;
+    let done = work.select_and_run(&workshop, &command);
     workshop.clean_up();
     done
 }
 
-fn found_command(request: &RunRequest, report: &Report) -> Result<Vec<OsString>, Error> {
-    let config = &request.config;
-    let found = pytest::find(&config.root.value, config.python.value.as_deref())?;
-    report.detail(format!("using the pytest of {}", found.because));
-    Ok(found.command)
+/// One suite and what is to be done with it.
+struct Work<'a> {
+    request: &'a RunRequest,
+    project: &'a Project,
+    /// Its name, if it is one of several.
+    suite: Option<String>,
+    cwd: PathBuf,
+    report: &'a Report,
 }
 
-fn select_and_run(
-    request: &RunRequest,
-    project: &Project,
-    store: &FsStore,
-    workshop: &Workshop,
-    command: &[OsString],
-    cwd: &Path,
-    report: &Report,
-) -> Result<Exit, Error> {
-    let view = project.repository.work_view()?;
-    let prober = workshop.prober(command, cwd, project);
-    let words = words(command);
-    let asked = Request {
-        strategy: request.config.strategy.value,
-        baseline: None,
-        prober: prober.as_ref(),
-        command: Some(&words),
-        hints: request
-            .event
-            .resolve(&project.repository, view.revision().commit)?,
-        thresholds: shared::thresholds(&request.config),
-        ..Request::default()
-    };
-    let decision = decide(project, store, &view, &asked)?;
-    shared::tell_decision(&decision, report);
-    let told = CiSelection::new(&decision.selection, &shared::fallbacks(&decision));
-    shared::tell_service(request.ci.as_ref(), &told, report)?;
-    let is_shallow = project.repository.is_shallow();
-    let json = || {
-        let json = shared::selection_json(&decision, &view);
-        json.with_ci(request.ci.as_ref(), Some(is_shallow))
-    };
-    if request.dry_run {
-        return shared::show_selection(json, &decision.selection, report);
-    }
-    if decision.selection.mode() == Mode::None {
-        shared::keep(project, store, workshop, &view, &decision, words, report);
-        if report.is_json() {
-            report.json(&json().with_outcomes(&BTreeMap::new()).value()?)?;
+impl Work<'_> {
+    fn select_and_run(
+        &self,
+        workshop: &Workshop,
+        command: &[OsString],
+    ) -> Result<(Exit, Ran), Error> {
+        let Work {
+            request,
+            project,
+            report,
+            ..
+        } = *self;
+        let store = &project.store();
+        let view = project.repository.work_view()?;
+        let prober = workshop.prober(command, &self.cwd, project);
+        let words = words(command);
+        let asked = Request {
+            strategy: request.config.strategy.value,
+            baseline: None,
+            prober: prober.as_ref(),
+            command: Some(&words),
+            hints: request
+                .event
+                .resolve(&project.repository, view.revision().commit)?,
+            thresholds: shared::thresholds(&request.config),
+            ..Request::default()
+        };
+        let decision = decide(project, store, &view, &asked)?;
+        shared::tell_decision(&decision, self.suite.as_deref(), report);
+        let told = self.tell_service(&decision)?;
+        let ran = |told, document| Ran {
+            suite: self.suite.clone(),
+            told,
+            document,
+        };
+        let is_shallow = project.repository.is_shallow();
+        let json = || {
+            let json = shared::selection_json(&decision, &view);
+            json.with_ci(request.ci.as_ref(), Some(is_shallow))
+        };
+        if request.dry_run {
+            let document = match report.is_json() {
+                true => json().value()?,
+                false => shared::list(&decision.selection, self.suite.as_deref()).into(),
+            };
+            let document = Some(document);
+            return Ok((Exit::DONE, ran(told, document)));
         }
-        return Ok(Exit::DONE);
+        if decision.selection.mode() == Mode::None {
+            shared::keep(project, store, workshop, &view, &decision, words, report);
+            let document = report
+                .is_json()
+                .then(|| json().with_outcomes(&BTreeMap::new()).value())
+                .transpose()?;
+            return Ok((Exit::DONE, ran(told, document)));
+        }
+        let audited = shared::to_audit(project, store, &view, &asked, decision.head.as_ref())?;
+        let division = request
+            .shard
+            .map(|shard| (shard, Division::into_exactly(&decision.selection, shard.of)));
+        let part = division
+            .as_ref()
+            .map(|(shard, division)| division.part(shard.index));
+        let exclude = shared::write_exclusions(&decision.selection, part, project, workshop)?;
+        let session = run_tests(
+            project,
+            store,
+            workshop,
+            &view,
+            &decision,
+            &Order {
+                command: command.to_vec(),
+                cwd: &self.cwd,
+                exclude: Some(exclude),
+                audited: audited.as_ref(),
+                output: shared::output(report),
+            },
+        )?;
+        let status = session.ended.status();
+        let recorded = shared::tell_session(session, &decision, report);
+        shared::share(project, store, &recorded, report);
+        let document = report
+            .is_json()
+            .then(|| {
+                let json = json().with_outcomes(&recorded.outcomes);
+                json.with_audit(&recorded.audit).value()
+            })
+            .transpose()?;
+        let exit = Exit(u8::try_from(status).unwrap_or(u8::MAX));
+        Ok((exit, ran(told, document)))
     }
-    let audited = shared::to_audit(project, store, &view, &asked, decision.head.as_ref())?;
-    let division = request
-        .shard
-        .map(|shard| (shard, Division::into_exactly(&decision.selection, shard.of)));
-    let part = division
-        .as_ref()
-        .map(|(shard, division)| division.part(shard.index));
-    let exclude = shared::write_exclusions(&decision.selection, part, project, workshop)?;
-    let session = run_tests(
-        project,
-        store,
-        workshop,
-        &view,
-        &decision,
-        &Order {
-            command: command.to_vec(),
-            cwd,
-            exclude: Some(exclude),
-            audited: audited.as_ref(),
-            output: shared::output(report),
-        },
-    )?;
-    let status = session.ended.status();
-    let recorded = shared::tell_session(session, &decision, report);
-    shared::share(project, store, &recorded, report);
-    if report.is_json() {
-        let json = json().with_outcomes(&recorded.outcomes);
-        report.json(&json.with_audit(&recorded.audit).value()?)?;
+
+    /// Tells people at once. Of several suites the outputs wait for the others,
+    /// and come back.
+    fn tell_service(&self, decision: &Decision) -> Result<Option<CiSelection>, Error> {
+        let ci = self.request.ci.as_ref();
+        let mut told = CiSelection::new(&decision.selection, &shared::fallbacks(decision));
+        told.suite = self.suite.clone();
+        shared::tell_people(ci, &told, self.report);
+        match self.suite {
+            Some(_) => Ok(Some(told)),
+            None => {
+                shared::tell_outputs(ci, &told)?;
+                Ok(None)
+            }
+        }
     }
-    Ok(Exit(u8::try_from(status).unwrap_or(u8::MAX)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::testing::Project;
     use super::*;
+    use crate::config::Overrides;
 
     #[test]
     fn every_option_changes_the_request() {
-        let groups: [&[&str]; 9] = [
+        let groups: [&[&str]; 10] = [
+            &["--deepen", "always"],
             &["--shard", "2/4"],
             &["--strategy", "commit"],
             &["--all"],
@@ -214,13 +285,10 @@ mod tests {
     #[test]
     fn a_typed_command_beats_the_configured_one() {
         let project = Project::new("version: 1\ncommand: [pytest, -q]\n");
-        let command = |words: &[&str]| {
-            project.request(words, |args: &RunArgs, globals| {
-                args.resolve(globals).map(|request| request.command)
-            })
-        };
-        assert!(command(&[]).contains("-q"));
-        let typed = command(&["--", "pytest", "-x"]);
-        assert!(typed.contains("-x") && !typed.contains("-q"), "{typed}");
+        let config = project.globals().config(&Overrides::default()).unwrap();
+        let (report, ..) = crate::report::testing::report(crate::report::Style::default());
+        let command = |typed: &[OsString]| shared::command_of(typed, &config, &report).unwrap();
+        assert_eq!(command(&[]), ["pytest", "-q"]);
+        assert_eq!(command(&["pytest".into(), "-x".into()]), ["pytest", "-x"]);
     }
 }

@@ -6,15 +6,16 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use bstr::ByteSlice;
 use clap::{Args, ValueEnum};
+use serde_json::{Value, json};
 
-use super::shards::{self, Division, Template};
+use super::shards::{self, Division, Template, child_pipeline};
 use super::strategy::{EventArgs, StrategyArgs};
 use super::{Globals, shared};
-use crate::ci::Provider;
+use crate::ci::{CiContext, Provider};
 use crate::config::{Config, Runner};
 use crate::error::{Error, Exit, Kind};
 use crate::history::View;
-use crate::pipeline::{Decision, Project, words};
+use crate::pipeline::{Decision, Project, open_whole, words};
 use crate::report::{CiSelection, Event, Report, SelectionJson};
 use crate::runners::pytest;
 use crate::select::{Selection, Shard};
@@ -82,6 +83,8 @@ pub struct SelectRequest {
     pub config: Config,
     /// Absolute.
     pub out: Option<PathBuf>,
+    /// Where there are several suites the folder above it, which is theirs.
+    pub top: Option<PathBuf>,
     /// `None`: the work tree, uncommitted edits included.
     pub head: Option<String>,
     pub baseline: Option<String>,
@@ -118,9 +121,13 @@ impl SelectArgs {
         if formats.is_empty() {
             formats.push(config.runner.value);
         }
+        let top = self.out.as_ref().map(|path| globals.folder.join(path));
         Ok(SelectRequest {
-            config,
-            out: self.out.as_ref().map(|path| globals.folder.join(path)),
+            out: match config.is_named {
+                true => top.as_ref().map(|top| top.join(&config.suite.value)),
+                false => top.clone(),
+            },
+            top,
             head: self.head.clone(),
             baseline: self.baseline.clone(),
             event: self.selecting.event(globals.ci.as_ref()),
@@ -132,62 +139,130 @@ impl SelectArgs {
             pipeline: self.pipeline.clone(),
             dotenv: self.dotenv.as_ref().map(|path| globals.folder.join(path)),
             command: (!self.command.is_empty()).then(|| words(&self.command)),
-            here: self.here.then(|| globals.folder.clone()),
+            here: self
+                .here
+                .then(|| shared::folder_of_command(true, &config, globals)),
+            config,
         })
     }
 }
 
 pub fn run(args: &SelectArgs, globals: &Globals, report: &Report) -> Result<Exit, Error> {
-    let request = args.resolve(globals)?;
     globals.enter_ci(report)?;
-    match decide_for(&request, report) {
+    let suites = globals.each_suite()?;
+    let requests = suites.iter().map(|globals| args.resolve(globals));
+    let requests = requests.collect::<Result<Vec<_>, _>>()?;
+    let mut parts = Vec::new();
+    for (globals, request) in suites.iter().zip(&requests) {
+        parts.push(select_one(request, globals, report)?);
+    }
+    finish(parts, &requests, globals, report)
+}
+
+/// What became of one suite.
+struct Part {
+    suite: Option<String>,
+    told: CiSelection,
+    /// Into how many parts it is divided.
+    shards: Option<u32>,
+    /// Its jobs in a child pipeline.
+    jobs: String,
+    /// Only if it is asked for.
+    document: Option<Value>,
+    lines: String,
+}
+
+fn select_one(request: &SelectRequest, globals: &Globals, report: &Report) -> Result<Part, Error> {
+    let outlet = Outlet {
+        request,
+        globals,
+        report,
+    };
+    let ci = globals.ci.as_ref();
+    match decide_for(request, ci, report) {
         Ok((project, decision, view)) => {
-            shared::tell_decision(&decision, report);
+            shared::tell_decision(&decision, globals.mark().as_deref(), report);
             let is_shallow = project.repository.is_shallow();
             let json = || {
                 let json = shared::selection_json(&decision, &view);
-                json.with_ci(globals.ci.as_ref(), Some(is_shallow))
+                json.with_ci(ci, Some(is_shallow))
             };
             let prefix = project.prefix.to_str_lossy();
             let told = CiSelection::new(&decision.selection, &shared::fallbacks(&decision));
-            let outlet = Outlet {
-                request: &request,
-                globals,
-                report,
-            };
-            let exit = outlet.emit(&decision.selection, &prefix, json, told);
+            let part = outlet.emit(&decision.selection, &prefix, json, told);
             // The process ends here; giving back what describes every test,
             // piece by piece, would take longer than deciding about it.
             std::mem::forget(decision);
-            exit
+            part
         }
-        Err(error) if may_select_all(&request, &error) => {
+        Err(error) if may_select_all(request, &error) => {
             // The next step must not be kept from running the tests.
             let why = error.to_string();
             let selection = Selection::all(request.config.strategy.value, why.clone());
             report.event(Event::Fallback {
                 reason: why.clone(),
             });
-            let json = || {
-                SelectionJson::new(&selection, None, None, &[]).with_ci(globals.ci.as_ref(), None)
-            };
+            let json = || SelectionJson::new(&selection, None, None, &[]).with_ci(ci, None);
             let told = CiSelection::new(&selection, &[why]);
-            let outlet = Outlet {
-                request: &request,
-                globals,
-                report,
-            };
             outlet.emit(&selection, "", json, told)
         }
         Err(error) => Err(error),
     }
 }
 
+/// Tells the service and the user of all suites.
+fn finish(
+    mut parts: Vec<Part>,
+    requests: &[SelectRequest],
+    globals: &Globals,
+    report: &Report,
+) -> Result<Exit, Error> {
+    let Some(request) = requests.first() else {
+        return Ok(Exit::DONE);
+    };
+    if let (Some(file), Some(top)) = (&request.pipeline, &request.top) {
+        let jobs: String = parts.iter().map(|part| part.jobs.as_str()).collect();
+        let text = child_pipeline(&jobs, &Template::of(file));
+        fs_err::write(top.join("child-pipeline.yml"), text)
+            .context("cannot write the child pipeline")?;
+    }
+    let shards = parts.iter().map(|part| part.shards);
+    let shards = shards.reduce(|a, b| a.zip(b).map(|(a, b)| a + b)).flatten();
+    let mut told: Vec<CiSelection> = parts
+        .iter_mut()
+        .map(|part| std::mem::take(&mut part.told))
+        .collect();
+    let told = match (&parts[..], told.pop()) {
+        ([Part { suite: None, .. }], Some(only)) => only,
+        (_, last) => {
+            told.extend(last);
+            CiSelection::join(told)
+        }
+    };
+    if let Some(path) = &request.dotenv {
+        fs_err::write(path, told.dotenv(shards)).context("cannot write what --dotenv names")?;
+    }
+    shared::tell_service(globals.ci.as_ref(), &told, report)?;
+    let is_on_github = globals.ci.as_ref().map(|ci| ci.provider) == Some(Provider::GitHub);
+    if report.is_json() {
+        let documents = parts
+            .into_iter()
+            .map(|part| (part.suite, part.document.unwrap_or_default()));
+        report.json(&shared::join_documents(documents.collect()))?;
+    } else if !is_on_github {
+        // There lists are in files, where nobody takes names for commands.
+        let lines: String = parts.iter().map(|part| part.lines.as_str()).collect();
+        report.data(&lines)?;
+    }
+    Ok(Exit::DONE)
+}
+
 fn decide_for(
     request: &SelectRequest,
+    ci: Option<&CiContext>,
     report: &Report,
 ) -> Result<(Project, Decision, View), Error> {
-    let project = Project::open(request.config.clone())?;
+    let project = open_whole(&request.config, ci)?;
     shared::join_shards(&project, report);
     let (decision, view) = shared::decide_at(
         &project,
@@ -223,7 +298,7 @@ impl Outlet<'_> {
         prefix: &str,
         json: impl Fn() -> SelectionJson,
         mut told: CiSelection,
-    ) -> Result<Exit, Error> {
+    ) -> Result<Part, Error> {
         let request = self.request;
         let division = self.divide(selection)?;
         let json = || match &division {
@@ -240,27 +315,29 @@ impl Outlet<'_> {
                     let folder = out.join(format!("shard-{index}"));
                     self.write(selection, Some(division.part(index)), prefix, &folder)?;
                 }
-                if let Some(file) = &request.pipeline {
-                    let text = division.child_pipeline(selection, &Template::of(file));
-                    fs_err::write(out.join("child-pipeline.yml"), text)
-                        .context("cannot write the child pipeline")?;
-                }
             }
             told.out = Some(self.shown(out));
         }
-        told.matrix = division.as_ref().map(|division| division.matrix(selection));
-        let of = division.as_ref().map(|division| division.shards.of());
-        self.tell_service(&told, of)?;
-        let is_on_github = self.provider() == Some(Provider::GitHub);
-        match is_on_github && !self.report.is_json() {
-            // Lists are in files, where nobody takes names for commands.
-            true => Ok(Exit::DONE),
-            false => shared::show_selection(json, selection, self.report),
-        }
-    }
-
-    fn provider(&self) -> Option<Provider> {
-        self.globals.ci.as_ref().map(|ci| ci.provider)
+        let suite = self.globals.mark();
+        let config = &request.config;
+        let name = config.is_named.then_some(config.suite.value.as_str());
+        let entries = division.as_ref().map(|it| it.entries(selection, name));
+        told.matrix = entries.map(|entries| json!({ "include": entries }).to_string());
+        told.suite = suite.clone();
+        let jobs = division.as_ref().zip(request.pipeline.as_ref());
+        let jobs = jobs.map(|(it, file)| it.jobs(selection, &Template::of(file), name));
+        let is_json = self.report.is_json();
+        Ok(Part {
+            told,
+            shards: division.as_ref().map(|division| division.shards.of()),
+            jobs: jobs.unwrap_or_default(),
+            document: is_json.then(|| json().value()).transpose()?,
+            lines: match is_json {
+                true => String::new(),
+                false => shared::list(selection, suite.as_deref()),
+            },
+            suite,
+        })
     }
 
     /// How the tests are divided, if that is wanted.
@@ -311,13 +388,6 @@ impl Outlet<'_> {
         let shown = path.strip_prefix(&self.globals.folder).unwrap_or(path);
         shown.to_string_lossy().into_owned()
     }
-
-    fn tell_service(&self, told: &CiSelection, shards: Option<u32>) -> Result<(), Error> {
-        if let Some(path) = &self.request.dotenv {
-            fs_err::write(path, told.dotenv(shards)).context("cannot write what --dotenv names")?;
-        }
-        shared::tell_service(self.globals.ci.as_ref(), told, self.report)
-    }
 }
 
 #[cfg(test)]
@@ -327,7 +397,8 @@ mod tests {
 
     #[test]
     fn every_option_changes_the_request() {
-        let groups: [&[&str]; 16] = [
+        let groups: [&[&str]; 17] = [
+            &["--deepen", "never"],
             &["--out", "o", "--shards", "4", "--pipeline", "f"],
             &["--here", "--", "pytest"],
             &["--shards", "4"],

@@ -10,7 +10,7 @@ use super::strategy::{EventArgs, StrategyArgs};
 use super::{Globals, shared};
 use crate::config::Config;
 use crate::error::{Error, Exit};
-use crate::pipeline::{Project, words};
+use crate::pipeline::{open_whole, words};
 use crate::report::Report;
 use crate::runners::pytest;
 use crate::select::{MOST_SHARDS, Mode, Selection, Shards};
@@ -83,6 +83,8 @@ pub struct ShardsRequest {
     pub command: Option<Vec<String>>,
     /// The folder in which it would run, if it will run in this environment.
     pub here: Option<PathBuf>,
+    /// The suite, if it is one of several.
+    pub suite: Option<String>,
 }
 
 /// Where the jobs of a child pipeline come from.
@@ -104,8 +106,9 @@ impl Template {
 
 impl ShardsArgs {
     fn resolve(&self, globals: &Globals) -> Result<ShardsRequest, Error> {
+        let config = globals.config(&self.selecting.overrides())?;
         Ok(ShardsRequest {
-            config: globals.config(&self.selecting.overrides())?,
+            suite: config.is_named.then(|| config.suite.value.clone()),
             most: self.most,
             seconds: self.seconds,
             gitlab: match self.format {
@@ -117,15 +120,47 @@ impl ShardsArgs {
             },
             event: self.selecting.event(globals.ci.as_ref()),
             command: (!self.command.is_empty()).then(|| words(&self.command)),
-            here: self.here.then(|| globals.folder.clone()),
+            here: self
+                .here
+                .then(|| shared::folder_of_command(true, &config, globals)),
+            config,
         })
     }
 }
 
 pub fn run(args: &ShardsArgs, globals: &Globals, report: &Report) -> Result<Exit, Error> {
-    let request = args.resolve(globals)?;
     globals.enter_ci(report)?;
-    let project = Project::open(request.config.clone())?;
+    let suites = globals.each_suite()?;
+    let requests = suites.iter().map(|globals| args.resolve(globals));
+    let requests = requests.collect::<Result<Vec<_>, _>>()?;
+    let mut entries = Vec::new();
+    let mut jobs = String::new();
+    let mut documents = Vec::new();
+    for (globals, request) in suites.iter().zip(&requests) {
+        let (division, selection) = divide(request, globals, report)?;
+        let suite = request.suite.as_deref();
+        entries.extend(division.entries(&selection, suite));
+        if let Some(template) = &request.gitlab {
+            jobs.push_str(&division.jobs(&selection, template, suite));
+        }
+        documents.push((globals.mark(), division.json()));
+    }
+    let gitlab = requests.first().and_then(|request| request.gitlab.as_ref());
+    let text = match (gitlab, report.is_json()) {
+        (_, true) => format!("{:#}\n", shared::join_documents(documents)),
+        (None, false) => format!("{}\n", json!({ "include": entries })),
+        (Some(template), false) => child_pipeline(&jobs, template),
+    };
+    report.data(&text)?;
+    Ok(Exit::DONE)
+}
+
+fn divide(
+    request: &ShardsRequest,
+    globals: &Globals,
+    report: &Report,
+) -> Result<(Division, Selection), Error> {
+    let project = open_whole(&request.config, globals.ci.as_ref())?;
     shared::join_shards(&project, report);
     let wanted = shared::Wanted {
         event: &request.event,
@@ -136,16 +171,10 @@ pub fn run(args: &ShardsArgs, globals: &Globals, report: &Report) -> Result<Exit
         strict: false,
     };
     let (decision, _) = shared::decide_at(&project, &wanted)?;
-    shared::tell_decision(&decision, report);
-    let selection = &decision.selection;
-    let division = Division::worth(selection, request.most, request.seconds);
-    let text = match (&request.gitlab, report.is_json()) {
-        (_, true) => format!("{:#}\n", division.json()),
-        (None, false) => format!("{}\n", division.matrix(selection)),
-        (Some(template), false) => division.child_pipeline(selection, template),
-    };
-    report.data(&text)?;
-    Ok(Exit::DONE)
+    shared::tell_decision(&decision, globals.mark().as_deref(), report);
+    let selection = decision.selection;
+    let division = Division::worth(&selection, request.most, request.seconds);
+    Ok((division, selection))
 }
 
 /// A division of the tests.
@@ -204,34 +233,54 @@ impl Division {
         json!({"schema": 1, "of": self.shards.of(), "plan": self.plan, "parts": parts})
     }
 
-    /// For `strategy.matrix`; without an entry where nothing has to run.
-    pub fn matrix(&self, selection: &Selection) -> String {
+    /// For `strategy.matrix`: no entry where nothing has to run.
+    pub fn entries(&self, selection: &Selection, suite: Option<&str>) -> Vec<Value> {
         let of = self.shards.of();
-        let entry = |shard| json!({"shard": shard, "of": of, "plan": self.plan});
-        let shards = match selection.mode() {
+        let entry = |shard| {
+            let mut entry = json!({"shard": shard, "of": of, "plan": self.plan});
+            if let Some(suite) = suite {
+                entry["suite"] = suite.into();
+            }
+            entry
+        };
+        match selection.mode() {
             Mode::None => Vec::new(),
             Mode::All | Mode::Subset => (1..=of).map(entry).collect(),
-        };
-        json!({ "include": shards }).to_string()
+        }
     }
 
-    /// A pipeline with a job for each part; with one that does nothing where
-    /// nothing has to run, for GitLab refuses an empty one.
-    pub fn child_pipeline(&self, selection: &Selection, template: &Template) -> String {
+    /// For a child pipeline: a job for each part, none where nothing has to run.
+    pub fn jobs(&self, selection: &Selection, template: &Template, suite: Option<&str>) -> String {
         if selection.mode() == Mode::None {
-            return "nothing to run:\n  script: [\"true\"]\n".to_owned();
+            return String::new();
         }
-        let quoted = |text: &str| Value::from(text).to_string();
-        let mut text = format!("include:\n  - local: {}\n", quoted(&template.file));
-        for index in 1..=self.shards.of() {
-            text.push_str(&format!(
-                "\nshard {index}:\n  extends: {}\n  variables:\n    SHARD: \"{index}\"\n    SHARDS: \"{}\"\n",
+        let before = suite.map_or_else(String::new, |suite| format!("{suite} "));
+        let named = suite.map(|suite| format!("    TAMIS_SUITE: {}\n", quoted(suite)));
+        let named = named.unwrap_or_default();
+        let job = |index: u32| {
+            format!(
+                "\n{}:\n  extends: {}\n  variables:\n    SHARD: \"{index}\"\n    SHARDS: \"{}\"\n{named}",
+                format!("{before}shard {index}"),
                 quoted(&template.job),
                 self.shards.of()
-            ));
-        }
-        text
+            )
+        };
+        (1..=self.shards.of()).map(job).collect()
     }
+}
+
+/// A pipeline of these jobs; with one that does nothing where there are none,
+/// for GitLab refuses an empty one.
+pub fn child_pipeline(jobs: &str, template: &Template) -> String {
+    if jobs.is_empty() {
+        return "nothing to run:\n  script: [\"true\"]\n".to_owned();
+    }
+    format!("include:\n  - local: {}\n{jobs}", quoted(&template.file))
+}
+
+/// JSON is YAML.
+fn quoted(text: &str) -> String {
+    Value::from(text).to_string()
 }
 
 #[cfg(test)]
@@ -242,7 +291,8 @@ mod tests {
 
     #[test]
     fn every_option_changes_the_request() {
-        let groups: [&[&str]; 6] = [
+        let groups: [&[&str]; 7] = [
+            &["--deepen", "never"],
             &["--here", "--", "pytest"],
             &["--seconds", "9"],
             &["--format", "gitlab"],
@@ -277,16 +327,24 @@ mod tests {
         let division = Division::into_at_most(&selection, 2);
         let plan = &division.plan;
         assert_eq!(
-            division.matrix(&selection),
+            Value::from(division.entries(&selection, None)).to_string(),
             format!(
-                r#"{{"include":[{{"of":2,"plan":"{plan}","shard":1}},{{"of":2,"plan":"{plan}","shard":2}}]}}"#
+                r#"[{{"of":2,"plan":"{plan}","shard":1}},{{"of":2,"plan":"{plan}","shard":2}}]"#
             )
+        );
+        let named = division.entries(&selection, Some("api"));
+        assert_eq!(
+            (&named[1]["suite"], &named[1]["shard"]),
+            (&json!("api"), &json!(2))
         );
         let template = Template {
             file: "a\"b.yml".to_owned(),
             job: ".t".to_owned(),
         };
-        insta::assert_snapshot!(division.child_pipeline(&selection, &template), @r#"
+        let jobs = division.jobs(&selection, &template, None);
+        let api = division.jobs(&selection, &template, Some("api"));
+        assert!(api.contains("\napi shard 2:\n") && api.contains("    TAMIS_SUITE: \"api\"\n"));
+        insta::assert_snapshot!(child_pipeline(&jobs, &template), @r#"
         include:
           - local: "a\"b.yml"
 

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use bstr::ByteSlice;
+use serde_json::{Value, json};
 
-use super::exchange;
 use super::strategy::EventArgs;
+use super::{Globals, exchange};
 use crate::ci::{CiContext, Provider};
 use crate::config::Config;
 use crate::error::{Error, Exit};
@@ -26,7 +27,11 @@ use crate::select::{Mode, Reason, Selection, Strategy, Thresholds};
 use crate::store::FsStore;
 
 /// Tells people how the selection came out, and all that made it larger.
-pub fn tell_decision(decision: &Decision, report: &Report) {
+/// `suite`: of which of several suites it is.
+pub fn tell_decision(decision: &Decision, suite: Option<&str>, report: &Report) {
+    if let Some(suite) = suite {
+        report.note(format!("suite {suite}"));
+    }
     for trouble in &decision.trouble {
         report.event(Event::StoreTrouble {
             place: trouble.path.display().to_string(),
@@ -80,23 +85,93 @@ pub fn selection_json(decision: &Decision, view: &View) -> SelectionJson {
     SelectionJson::new(&decision.selection, Some(view), head, &decision.notes)
 }
 
-/// Prints a selection: JSON, or the ids of the tests that run.
-pub fn show_selection(
-    json: impl FnOnce() -> SelectionJson,
-    selection: &Selection,
-    report: &Report,
-) -> Result<Exit, Error> {
-    if report.is_json() {
-        report.json(&json().value()?)?;
-        return Ok(Exit::DONE);
-    }
+/// The ids of the tests that run, a line each; with the name of the suite before
+/// it where there are several.
+pub fn list(selection: &Selection, suite: Option<&str>) -> String {
     let mut lines = String::new();
     for (test, _) in selection.selected() {
+        if let Some(suite) = suite {
+            lines.push_str(suite);
+            lines.push('\t');
+        }
         lines.push_str(&pytest::escape(test));
         lines.push('\n');
     }
-    report.data(&lines)?;
-    Ok(Exit::DONE)
+    lines
+}
+
+/// The command to run: what was typed, else what is configured, else what is
+/// found.
+///
+/// # Errors
+/// If none is found.
+pub fn command_of(
+    typed: &[OsString],
+    config: &Config,
+    report: &Report,
+) -> Result<Vec<OsString>, Error> {
+    if !typed.is_empty() {
+        return Ok(typed.to_vec());
+    }
+    if let Some(words) = &config.command.value {
+        return Ok(words.iter().map(OsString::from).collect());
+    }
+    let found = pytest::find(&config.root.value, config.python.value.as_deref())?;
+    report.detail(format!("using the pytest of {}", found.because));
+    Ok(found.command)
+}
+
+/// Where it runs: what was typed where the user is, unless it is for one of
+/// several suites; all else in the folder of the tests.
+pub fn folder_of_command(is_typed: bool, config: &Config, globals: &Globals) -> PathBuf {
+    match is_typed && !config.is_named {
+        true => globals.folder.clone(),
+        false => config.root.value.clone(),
+    }
+}
+
+/// Does something for each suite. Where there are several, trouble with one
+/// does not keep the others from it; the status is the first that is not 0.
+///
+/// # Errors
+/// Those of `work`, where there is but one suite.
+pub fn for_each<T>(
+    suites: &[Globals],
+    report: &Report,
+    mut work: impl FnMut(usize, &Globals) -> Result<(Exit, T), Error>,
+) -> Result<(Exit, Vec<T>), Error> {
+    let mut exit = Exit::DONE;
+    let mut done = Vec::new();
+    for (at, globals) in suites.iter().enumerate() {
+        let status = match work(at, globals) {
+            Ok((status, what)) => {
+                done.push(what);
+                status
+            }
+            Err(error) if globals.is_one_of_all => {
+                let status = error.kind().exit();
+                report.event(Event::Failed(error));
+                status
+            }
+            Err(error) => return Err(error),
+        };
+        if exit == Exit::DONE {
+            exit = status;
+        }
+    }
+    Ok((exit, done))
+}
+
+/// One document for several suites: each below its name.
+pub fn join_documents(documents: Vec<(Option<String>, Value)>) -> Value {
+    let mut suites = serde_json::Map::new();
+    for (suite, document) in documents {
+        match suite {
+            None => return document,
+            Some(suite) => suites.insert(suite, document),
+        };
+    }
+    json!({ "schema": 1, "suites": suites })
 }
 
 /// Writes the file that tells the plug-in what to leave out.
@@ -359,12 +434,27 @@ pub fn tell_service(
     told: &CiSelection,
     report: &Report,
 ) -> Result<(), Error> {
-    let Some(ci) = ci else {
-        return Ok(());
-    };
-    if let Some(path) = &ci.files.output {
-        append(path, &told.github_output())?;
+    tell_outputs(ci, told)?;
+    tell_people(ci, told, report);
+    Ok(())
+}
+
+/// The outputs for later steps.
+///
+/// # Errors
+/// If they cannot be written.
+pub fn tell_outputs(ci: Option<&CiContext>, told: &CiSelection) -> Result<(), Error> {
+    match ci.and_then(|ci| ci.files.output.as_ref()) {
+        Some(path) => append(path, &told.github_output()),
+        None => Ok(()),
     }
+}
+
+/// The summary and the annotations.
+pub fn tell_people(ci: Option<&CiContext>, told: &CiSelection, report: &Report) {
+    let Some(ci) = ci else {
+        return;
+    };
     if let Some(path) = &ci.files.summary
         && let Err(error) = append(path, &told.step_summary())
     {
@@ -374,7 +464,6 @@ pub fn tell_service(
     if ci.provider == Provider::GitHub && !report.is_json() {
         report::workflow_commands(&told.annotations());
     }
-    Ok(())
 }
 
 /// Appends to a file that the service made.

@@ -6,11 +6,12 @@ use std::time::SystemTime;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-use super::{Globals, exchange};
+use super::{Globals, exchange, shared};
 use crate::config::{Config, Count, Overrides, Setting, nearest};
 use crate::error::{Error, Exit, Explain, Kind};
 use crate::history::Repository;
 use crate::matrix::{Matrix, Refusal, Row};
+use crate::pipeline::suite_of;
 use crate::report::{Event, Report, escape};
 use crate::select::COLLECTION;
 use crate::store::{FsStore, GcPolicy, Name, Trouble, Verdict};
@@ -149,7 +150,10 @@ impl StoreArgs {
                 matrix: args.matrix.clone(),
             },
             StoreCommand::Pack(args) => StoreAction::Pack {
-                folder: globals.folder.join(&args.folder),
+                folder: match globals.mark() {
+                    Some(suite) => globals.folder.join(&args.folder).join(suite),
+                    None => globals.folder.join(&args.folder),
+                },
                 matrix: args.matrix.clone(),
             },
             StoreCommand::Key => StoreAction::Key,
@@ -181,6 +185,19 @@ fn parse_size(text: &str) -> Result<u64, String> {
 }
 
 pub fn run(args: &StoreArgs, globals: &Globals, report: &Report) -> Result<Exit, Error> {
+    let suites = globals.each_suite()?;
+    let each = match args.command {
+        StoreCommand::Fetch | StoreCommand::Push(_) | StoreCommand::Pack(_) => &suites[..],
+        // What lies in the store is of all suites.
+        _ => &suites[..1],
+    };
+    let (exit, _) = shared::for_each(each, report, |_, globals| {
+        Ok((run_suite(args, globals, report)?, ()))
+    })?;
+    Ok(exit)
+}
+
+fn run_suite(args: &StoreArgs, globals: &Globals, report: &Report) -> Result<Exit, Error> {
     let request = args.resolve(globals)?;
     let store = FsStore::open(&request.config.store.value);
     match &request.action {
@@ -202,7 +219,7 @@ pub fn run(args: &StoreArgs, globals: &Globals, report: &Report) -> Result<Exit,
             };
             collect(&store, &policy, report)
         }
-        StoreAction::Fetch => exchange::fetch(&request.config, report),
+        StoreAction::Fetch => exchange::fetch(&request.config, globals.ci.as_ref(), report),
         StoreAction::Push { matrix } => {
             let find = |store: &FsStore| find(&request.config, store, matrix);
             exchange::push(&request.config, find, report)
@@ -371,6 +388,7 @@ fn find(config: &Config, store: &FsStore, wanted: &str) -> Result<Name, Error> {
     let newest = headers
         .iter()
         .filter(|(_, header)| header.commit == commit)
+        .filter(|(_, header)| !config.is_named || header.key.suite == suite_of(config))
         .max_by(|(_, a), (_, b)| (a.created, &a.run).cmp(&(b.created, &b.run)));
     match newest {
         Some((name, _)) => Ok(*name),

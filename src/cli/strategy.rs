@@ -4,7 +4,7 @@ use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use crate::ci::CiContext;
-use crate::config::{Count, Overrides, Setting, Strategy};
+use crate::config::{Count, Deepen, Overrides, Setting, Strategy};
 use crate::error::Error;
 use crate::history::{CommitId, Hints, Repository};
 
@@ -19,6 +19,9 @@ pub struct StrategyArgs {
     /// For `thesis`: up to how many commits a branch counts as short
     #[arg(long, value_name = "N")]
     short_branches: Option<Count>,
+    /// When to fetch what a shallow or filtered clone lacks [default: the configuration's, else ci]
+    #[arg(long, value_name = "WHEN", value_parser = deepen_parser())]
+    deepen: Option<Deepen>,
     #[command(flatten)]
     event: EventArgs,
 }
@@ -48,6 +51,7 @@ impl StrategyArgs {
             strategy: self
                 .strategy
                 .map(|value| Setting::flag(value, "--strategy")),
+            deepen: self.deepen.map(|value| Setting::flag(value, "--deepen")),
             many_new_tests: flag(&self.many_new_tests, "--many-new-tests"),
             short_branches: flag(&self.short_branches, "--short-branches"),
             ..Overrides::default()
@@ -114,6 +118,11 @@ impl EventArgs {
             pr_head: here(request.and_then(|request| request.head.as_ref())),
         }
     }
+}
+
+/// Reads the value of `--deepen`.
+fn deepen_parser() -> impl TypedValueParser<Value = Deepen> {
+    PossibleValuesParser::new(Deepen::ALL.map(Deepen::word)).try_map(|word| word.parse::<Deepen>())
 }
 
 /// Reads the value of `--strategy`.

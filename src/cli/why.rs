@@ -10,9 +10,10 @@ use crate::config::{Config, nearest};
 use crate::error::{Error, Exit};
 use crate::history::View;
 use crate::matrix::Matrix;
-use crate::pipeline::{Decision, Project, causes};
+use crate::pipeline::{Decision, Project, causes, open_whole};
 use crate::report::{
-    CauseJson, EvidenceJson, MOST_CAUSES, ReasonJson, Report, cause_lines, escape, parent_number,
+    CauseJson, Event, EvidenceJson, MOST_CAUSES, ReasonJson, Report, cause_lines, escape,
+    parent_number,
 };
 use crate::select::{Evidence, Reason, Verdict};
 
@@ -64,8 +65,51 @@ impl WhyArgs {
 }
 
 pub fn run(args: &WhyArgs, globals: &Globals, report: &Report) -> Result<Exit, Error> {
-    let request = args.resolve(globals)?;
-    let project = Project::open(request.config.clone())?;
+    let suites = globals.each_suite()?;
+    let mut unknown = Vec::new();
+    let mut known = Vec::new();
+    for globals in &suites {
+        let request = args.resolve(globals)?;
+        let asked = ask(&request, globals, report)?;
+        match asked
+            .decision
+            .selection
+            .verdicts
+            .contains_key(&request.test)
+        {
+            true => known.push(asked),
+            false => unknown.push(asked),
+        }
+    }
+    if let (true, Some(asked)) = (known.is_empty(), unknown.first()) {
+        return unknown_test(&args.test, &asked.decision, report);
+    }
+    let documents = known.iter().map(|asked| asked.answer(&args.test, report));
+    let documents = documents.collect::<Result<Vec<_>, _>>()?;
+    if report.is_json() {
+        report.json(&shared::join_documents(documents))?;
+        return Ok(Exit::DONE);
+    }
+    for (suite, text) in documents {
+        if let Some(suite) = suite {
+            report.data(&format!("suite {suite}: "))?;
+        }
+        report.data(text.as_str().unwrap_or_default())?;
+    }
+    Ok(Exit::DONE)
+}
+
+/// A suite that was asked about the test.
+struct Asked {
+    /// Its name, if it is one of several.
+    suite: Option<String>,
+    project: Project,
+    decision: Decision,
+    view: View,
+}
+
+fn ask(request: &WhyRequest, globals: &Globals, report: &Report) -> Result<Asked, Error> {
+    let project = open_whole(&request.config, globals.ci.as_ref())?;
     let (decision, view) = shared::decide_at(
         &project,
         &shared::Wanted {
@@ -77,21 +121,41 @@ pub fn run(args: &WhyArgs, globals: &Globals, report: &Report) -> Result<Exit, E
             strict: false,
         },
     )?;
-    let selection = &decision.selection;
-    let Some(verdict) = selection.verdicts.get(&request.test) else {
-        return unknown_test(&request.test, &decision, report);
-    };
-    let most = match report.is_json() {
-        true => usize::MAX,
-        false => MOST_CAUSES,
-    };
-    let causes = causes_of(&project, &view, &decision, &request.test, verdict, most)?;
-    if report.is_json() {
-        report.json(&verdict_json(&request.test, verdict, &causes, &decision))?;
-        return Ok(Exit::DONE);
+    for reason in project.told.fallbacks.iter().cloned() {
+        report.event(Event::Fallback { reason });
     }
-    report.data(&explain(&request.test, verdict, &causes, &decision))?;
-    Ok(Exit::DONE)
+    Ok(Asked {
+        suite: globals.mark(),
+        project,
+        decision,
+        view,
+    })
+}
+
+impl Asked {
+    /// What it says, as JSON or as text.
+    fn answer(&self, test: &str, report: &Report) -> Result<(Option<String>, Value), Error> {
+        let Some(verdict) = self.decision.selection.verdicts.get(test) else {
+            return Ok((self.suite.clone(), Value::Null));
+        };
+        let most = match report.is_json() {
+            true => usize::MAX,
+            false => MOST_CAUSES,
+        };
+        let causes = causes_of(
+            &self.project,
+            &self.view,
+            &self.decision,
+            test,
+            verdict,
+            most,
+        )?;
+        let answer = match report.is_json() {
+            true => verdict_json(test, verdict, &causes, &self.decision),
+            false => explain(test, verdict, &causes, &self.decision).into(),
+        };
+        Ok((self.suite.clone(), answer))
+    }
 }
 
 /// The units that changed, if that is why the test runs.

@@ -12,8 +12,9 @@ use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, Visitor};
 use super::key::Key;
 use super::pattern::Pattern;
 use super::seeds::{KeySeed, Many, One};
+use super::suites::{Suites, SuitesVisitor};
 use super::trust::{Trust, TrustVisitor};
-use super::value::{Count, Runner, Shared, Strategy, SubFolder, Text, shown_path};
+use super::value::{Count, Deepen, Runner, Shared, Strategy, SubFolder, Text, shown_path};
 use crate::error::Error;
 
 /// The name of the file.
@@ -33,14 +34,17 @@ const MAX_EXCERPT: usize = 120;
 pub struct FileConfig {
     pub version: Option<Version>,
     pub suite: Option<Text>,
+    pub suites: Option<Suites>,
     pub runner: Option<Runner>,
     pub command: Option<Vec<Text>>,
     pub python: Option<Text>,
     pub root: Option<SubFolder>,
+    pub paths: Option<Vec<Pattern>>,
     pub store: Option<Text>,
     pub shared_store: Option<Shared>,
     pub shared_label: Option<Text>,
     pub trust: Option<Trust>,
+    pub deepen: Option<Deepen>,
     pub strategy: Option<Strategy>,
     pub many_new_tests: Option<Count>,
     pub short_branches: Option<Count>,
@@ -230,34 +234,47 @@ impl<'de> Visitor<'de> for FileVisitor {
             valid: &Key::ALL.map(Key::word),
             seen: &mut seen,
         })? {
-            let Some(key) = Key::from_word(&word) else {
-                return Err(de::Error::custom(format!("unknown key `{word}`")));
-            };
-            match key {
-                Key::Version => config.version = Some(map.next_value_seed(One::new())?),
-                Key::Suite => config.suite = Some(map.next_value_seed(One::new())?),
-                Key::Runner => config.runner = Some(map.next_value_seed(One::new())?),
-                Key::Command => config.command = Some(map.next_value_seed(Many::filled())?),
-                Key::Python => config.python = Some(map.next_value_seed(One::new())?),
-                Key::Root => config.root = Some(map.next_value_seed(One::new())?),
-                Key::Store => config.store = Some(map.next_value_seed(One::new())?),
-                Key::SharedStore => config.shared_store = Some(map.next_value_seed(One::new())?),
-                Key::SharedLabel => config.shared_label = Some(map.next_value_seed(One::new())?),
-                Key::Trust => config.trust = Some(map.next_value_seed(TrustVisitor)?),
-                Key::Strategy => config.strategy = Some(map.next_value_seed(One::new())?),
-                Key::ManyNewTests => config.many_new_tests = Some(map.next_value_seed(One::new())?),
-                Key::ShortBranches => {
-                    config.short_branches = Some(map.next_value_seed(One::new())?)
-                }
-                Key::AlwaysRun => config.always_run = Some(map.next_value_seed(Many::any())?),
-                Key::RunAllWhen => config.run_all_when = Some(map.next_value_seed(Many::any())?),
-                Key::BenignState => config.benign_state = Some(map.next_value_seed(Many::any())?),
-                Key::LockFiles => config.lock_files = Some(map.next_value_seed(Many::any())?),
-                Key::Env => config.env_ignore = map.next_value_seed(EnvVisitor)?,
-                Key::Keep => config.keep = Some(map.next_value_seed(One::new())?),
-            }
+            config.take(&word, &mut map)?;
         }
         Ok(config)
+    }
+}
+
+impl FileConfig {
+    /// Reads the value of the key `word`.
+    pub(super) fn take<'de, A: MapAccess<'de>>(
+        &mut self,
+        word: &str,
+        map: &mut A,
+    ) -> Result<(), A::Error> {
+        let Some(key) = Key::from_word(word) else {
+            return Err(de::Error::custom(format!("unknown key `{word}`")));
+        };
+        match key {
+            Key::Version => self.version = Some(map.next_value_seed(One::new())?),
+            Key::Suite => self.suite = Some(map.next_value_seed(One::new())?),
+            Key::Suites => self.suites = Some(map.next_value_seed(SuitesVisitor)?),
+            Key::Runner => self.runner = Some(map.next_value_seed(One::new())?),
+            Key::Command => self.command = Some(map.next_value_seed(Many::filled())?),
+            Key::Python => self.python = Some(map.next_value_seed(One::new())?),
+            Key::Root => self.root = Some(map.next_value_seed(One::new())?),
+            Key::Paths => self.paths = Some(map.next_value_seed(Many::filled())?),
+            Key::Store => self.store = Some(map.next_value_seed(One::new())?),
+            Key::SharedStore => self.shared_store = Some(map.next_value_seed(One::new())?),
+            Key::SharedLabel => self.shared_label = Some(map.next_value_seed(One::new())?),
+            Key::Trust => self.trust = Some(map.next_value_seed(TrustVisitor)?),
+            Key::Deepen => self.deepen = Some(map.next_value_seed(One::new())?),
+            Key::Strategy => self.strategy = Some(map.next_value_seed(One::new())?),
+            Key::ManyNewTests => self.many_new_tests = Some(map.next_value_seed(One::new())?),
+            Key::ShortBranches => self.short_branches = Some(map.next_value_seed(One::new())?),
+            Key::AlwaysRun => self.always_run = Some(map.next_value_seed(Many::any())?),
+            Key::RunAllWhen => self.run_all_when = Some(map.next_value_seed(Many::any())?),
+            Key::BenignState => self.benign_state = Some(map.next_value_seed(Many::any())?),
+            Key::LockFiles => self.lock_files = Some(map.next_value_seed(Many::any())?),
+            Key::Env => self.env_ignore = map.next_value_seed(EnvVisitor)?,
+            Key::Keep => self.keep = Some(map.next_value_seed(One::new())?),
+        }
+        Ok(())
     }
 }
 
@@ -344,7 +361,7 @@ mod tests {
           |   ^
         ");
         insta::assert_snapshot!(error("version: 1\nxyz: 1\n"), @r"
-        error: tamis.yml:2:1: unknown key `xyz`; the keys are version, suite, runner, command, python, root, store, shared-store, shared-label, trust, strategy, many-new-tests, short-branches, always-run, run-all-when, lock-files, benign-state, env, keep
+        error: tamis.yml:2:1: unknown key `xyz`; the keys are version, suite, suites, runner, command, python, root, paths, store, shared-store, shared-label, trust, deepen, strategy, many-new-tests, short-branches, always-run, run-all-when, lock-files, benign-state, env, keep
         2 | xyz: 1
           | ^
         ");

@@ -5,15 +5,19 @@
 pub enum Key {
     Version,
     Suite,
+    /// Holds names, and below each of them keys: [`Key::OF_SUITE`].
+    Suites,
     Runner,
     Command,
     Python,
     Root,
+    Paths,
     Store,
     SharedStore,
     SharedLabel,
     /// Holds keys itself: [`Key::OF_TRUST`].
     Trust,
+    Deepen,
     Strategy,
     ManyNewTests,
     ShortBranches,
@@ -27,17 +31,20 @@ pub enum Key {
 }
 
 impl Key {
-    pub const ALL: [Key; 19] = [
+    pub const ALL: [Key; 22] = [
         Key::Version,
         Key::Suite,
+        Key::Suites,
         Key::Runner,
         Key::Command,
         Key::Python,
         Key::Root,
+        Key::Paths,
         Key::Store,
         Key::SharedStore,
         Key::SharedLabel,
         Key::Trust,
+        Key::Deepen,
         Key::Strategy,
         Key::ManyNewTests,
         Key::ShortBranches,
@@ -47,6 +54,21 @@ impl Key {
         Key::BenignState,
         Key::Env,
         Key::Keep,
+    ];
+
+    /// The keys inside a suite of `suites`.
+    pub const OF_SUITE: [Key; 11] = [
+        Key::Runner,
+        Key::Command,
+        Key::Python,
+        Key::Root,
+        Key::Paths,
+        Key::SharedLabel,
+        Key::AlwaysRun,
+        Key::RunAllWhen,
+        Key::LockFiles,
+        Key::BenignState,
+        Key::Env,
     ];
 
     /// The only key inside `env`.
@@ -61,14 +83,17 @@ impl Key {
         match self {
             Key::Version => "version",
             Key::Suite => "suite",
+            Key::Suites => "suites",
             Key::Runner => "runner",
             Key::Command => "command",
             Key::Python => "python",
             Key::Root => "root",
+            Key::Paths => "paths",
             Key::Store => "store",
             Key::SharedStore => "shared-store",
             Key::SharedLabel => "shared-label",
             Key::Trust => "trust",
+            Key::Deepen => "deepen",
             Key::Strategy => "strategy",
             Key::ManyNewTests => "many-new-tests",
             Key::ShortBranches => "short-branches",
@@ -90,11 +115,14 @@ impl Key {
             Key::Store => Some("TAMIS_STORE"),
             Key::SharedStore => Some("TAMIS_SHARED_STORE"),
             Key::SharedLabel => Some("TAMIS_SHARED_LABEL"),
+            Key::Deepen => Some("TAMIS_DEEPEN"),
             Key::Strategy => Some("TAMIS_STRATEGY"),
             Key::ManyNewTests => Some("TAMIS_MANY_NEW_TESTS"),
             Key::ShortBranches => Some("TAMIS_SHORT_BRANCHES"),
             Key::Keep => Some("TAMIS_KEEP"),
             Key::Version
+            | Key::Suites
+            | Key::Paths
             | Key::Runner
             | Key::Command
             | Key::Root

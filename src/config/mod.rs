@@ -10,6 +10,7 @@ mod key;
 mod pattern;
 mod schema;
 mod seeds;
+mod suites;
 mod trust;
 mod value;
 
@@ -29,7 +30,7 @@ pub use key::{Key, nearest};
 pub use pattern::Pattern;
 pub use schema::schema;
 pub use trust::Trust;
-pub use value::{Count, Runner, Shared, Strategy, SubFolder, Text, shown_path};
+pub use value::{Count, Deepen, Runner, Shared, Strategy, SubFolder, Text, shown_path};
 
 /// How many matrices `store gc` keeps unless told otherwise.
 const KEEP: u32 = 50;
@@ -99,6 +100,7 @@ impl<T> Setting<T> {
 /// What flags override.
 #[derive(Clone, Debug, Default)]
 pub struct Overrides {
+    pub deepen: Option<Setting<Deepen>>,
     pub strategy: Option<Setting<Strategy>>,
     pub keep: Option<Setting<Count>>,
     pub many_new_tests: Option<Setting<Count>>,
@@ -122,6 +124,8 @@ pub struct Config {
     pub place: Place,
     /// Name of the suite: results of different suites are never mixed.
     pub suite: Setting<String>,
+    /// Whether `suites` names it: then commands run in its folder.
+    pub is_named: bool,
     pub runner: Setting<Runner>,
     /// The test command; `None`: found by the runner.
     pub command: Setting<Option<Vec<String>>>,
@@ -130,6 +134,9 @@ pub struct Config {
     pub python: Setting<Option<PathBuf>>,
     /// The folder in which the tests run, absolute.
     pub root: Setting<PathBuf>,
+    /// Paths, from the top of the work tree, below which all tests lie; empty:
+    /// everywhere.
+    pub paths: Setting<Vec<Pattern>>,
     /// The folder of the store, absolute.
     pub store: Setting<PathBuf>,
     /// Where results are shared with other machines.
@@ -138,6 +145,8 @@ pub struct Config {
     pub shared_label: Setting<Option<String>>,
     /// Whose shared results count.
     pub trust: Setting<Trust>,
+    /// When commits and objects that the clone lacks are fetched.
+    pub deepen: Setting<Deepen>,
     pub strategy: Setting<Strategy>,
     /// From how many new tests on `thesis` compares with the parents.
     pub many_new_tests: Setting<u32>,
@@ -160,25 +169,43 @@ pub struct Config {
 
 impl Config {
     /// Reads the configuration for work in `start` (absolute, no `..`): from
-    /// `explicit`, or from the `tamis.yml` found by walking up.
+    /// `explicit`, or from the `tamis.yml` found by walking up. Of several
+    /// suites it is that of `suite`, or of the one that `TAMIS_SUITE` names.
     pub fn load(
         start: &Path,
         explicit: Option<&Path>,
         variables: &Variables,
         overrides: &Overrides,
+        suite: Option<&str>,
     ) -> Result<Config, Error> {
-        let mut place = find::find(start);
-        if let Some(path) = explicit {
-            let path =
-                fs_err::canonicalize(start.join(path)).context("cannot read the configuration")?;
-            place.folder = path.parent().unwrap_or(start).to_owned();
-            place.file = Some(path);
+        let (place, said) = read(start, explicit)?;
+        let (said, name) = choose(said, suite, variables)?;
+        let config = resolve(start, place, said, name.is_some(), variables, overrides)?;
+        match suite.filter(|suite| *suite != config.suite.value) {
+            // The file names no suites.
+            Some(suite) if name.is_none() => Err(Error::usage(format!(
+                "there is no suite `{suite}`; the only one is `{}`",
+                config.suite.value
+            ))
+            .with_hint("`suites` in tamis.yml names several")),
+            _ => Ok(Config {
+                suite: match name {
+                    Some(value) => Setting {
+                        value,
+                        origin: Origin::File,
+                    },
+                    None => config.suite,
+                },
+                ..config
+            }),
         }
-        let said = match &place.file {
-            Some(path) => file::read(path)?,
-            None => FileConfig::default(),
-        };
-        resolve(start, place, said, variables, overrides)
+    }
+
+    /// The names of the suites that the file has below `suites`.
+    pub fn suites(start: &Path, explicit: Option<&Path>) -> Result<Vec<String>, Error> {
+        let (_, said) = read(start, explicit)?;
+        let suites = said.suites.unwrap_or_default().into_iter();
+        Ok(suites.map(|(name, _)| name).collect())
     }
 
     /// Every setting in words: key, value, origin. For `doctor`.
@@ -197,7 +224,7 @@ impl Config {
             .into_iter()
             .filter_map(|key| {
                 let (value, origin) = match key {
-                    Key::Version => return None,
+                    Key::Version | Key::Suites => return None,
                     Key::Suite => (self.suite.value.clone(), &self.suite.origin),
                     Key::Runner => (self.runner.value.to_string(), &self.runner.origin),
                     Key::Command => (
@@ -209,6 +236,7 @@ impl Config {
                         &self.python.origin,
                     ),
                     Key::Root => (shown_path(&self.root.value), &self.root.origin),
+                    Key::Paths => (list(&self.paths.value), &self.paths.origin),
                     Key::Store => (shown_path(&self.store.value), &self.store.origin),
                     Key::SharedStore => (
                         or_none(self.shared_store.value.as_ref()),
@@ -219,6 +247,7 @@ impl Config {
                         &self.shared_label.origin,
                     ),
                     Key::Trust => (self.trust.value.to_string(), &self.trust.origin),
+                    Key::Deepen => (self.deepen.value.to_string(), &self.deepen.origin),
                     Key::Strategy => (self.strategy.value.to_string(), &self.strategy.origin),
                     Key::ManyNewTests => (
                         self.many_new_tests.value.to_string(),
@@ -263,15 +292,78 @@ pub fn unknown_variables(variables: &Variables) -> Vec<(String, Option<&'static 
         .collect()
 }
 
+/// Where the configuration is, and what its file says.
+fn read(start: &Path, explicit: Option<&Path>) -> Result<(Place, FileConfig), Error> {
+    let mut place = find::find(start);
+    if let Some(path) = explicit {
+        let path =
+            fs_err::canonicalize(start.join(path)).context("cannot read the configuration")?;
+        place.folder = path.parent().unwrap_or(start).to_owned();
+        place.file = Some(path);
+    }
+    let said = match &place.file {
+        Some(path) => file::read(path)?,
+        None => FileConfig::default(),
+    };
+    Ok((place, said))
+}
+
+/// What the file says of the suite that is meant, and its name if there are
+/// several.
+fn choose(
+    said: FileConfig,
+    suite: Option<&str>,
+    variables: &Variables,
+) -> Result<(FileConfig, Option<String>), Error> {
+    let Some(suites) = &said.suites else {
+        return Ok((said, None));
+    };
+    let names: Vec<String> = suites.iter().map(|(name, _)| name.clone()).collect();
+    if said.suite.is_some() {
+        return Err(Error::usage("tamis.yml has both `suite` and `suites`")
+            .with_hint("delete `suite`: each of `suites` has its own name"));
+    }
+    let variable = variables
+        .get(Key::Suite.variable().unwrap_or_default())
+        .map(|value| value.to_string_lossy().into_owned());
+    let meant = suite.map(str::to_owned).or(variable);
+    let listed = names.join(", ");
+    let name = match (meant, &names[..]) {
+        (Some(name), _) => name,
+        (None, [only]) => only.clone(),
+        (None, _) => {
+            return Err(Error::usage(format!("there are several suites: {listed}"))
+                .with_hint("say which with `--suite NAME`"));
+        }
+    };
+    match said.for_suite(&name) {
+        Some(said) => Ok((said, Some(name))),
+        None => {
+            let error = Error::usage(format!(
+                "there is no suite `{name}`; tamis.yml has {listed}"
+            ));
+            Err(match nearest(&name, names.iter().map(String::as_str)) {
+                Some(near) => error.with_hint(format!("did you mean `{near}`?")),
+                None => error,
+            })
+        }
+    }
+}
+
 fn resolve(
     start: &Path,
     place: Place,
     said: FileConfig,
+    is_named: bool,
     variables: &Variables,
     overrides: &Overrides,
 ) -> Result<Config, Error> {
     let folder = place.folder.clone();
-    let suite = pick(Key::Suite, None, variables, said.suite)?;
+    let suite = match is_named {
+        // The variable has chosen it.
+        true => None,
+        false => pick(Key::Suite, None, variables, said.suite)?,
+    };
     let root = pick(Key::Root, None, variables, said.root)?;
     let root = match root {
         Some(root) => root.map(|SubFolder(path)| folder.join(path)),
@@ -292,6 +384,8 @@ fn resolve(
     };
     Ok(Config {
         suite: suite.map(|Text(name)| name),
+        is_named,
+        paths: or(plain(said.paths), Vec::new),
         runner,
         command: optional(plain(said.command))
             .map(|words| words.map(|words| words.into_iter().map(|Text(word)| word).collect())),
@@ -311,6 +405,15 @@ fn resolve(
         shared_label: optional(pick(Key::SharedLabel, None, variables, said.shared_label)?)
             .map(|label| label.map(|Text(label)| label)),
         trust: or(plain(said.trust), Trust::default),
+        deepen: or(
+            pick(
+                Key::Deepen,
+                overrides.deepen.clone(),
+                variables,
+                said.deepen,
+            )?,
+            || Deepen::Ci,
+        ),
         strategy: or(
             pick(Key::Strategy, strategy, variables, said.strategy)?,
             || Strategy::Auto,
@@ -453,7 +556,62 @@ mod tests {
             .map(|(name, value)| (name.to_string(), value.into()))
             .collect();
         let overrides = Overrides::default();
-        Config::load(folder.path(), None, &variables, &overrides)
+        Config::load(folder.path(), None, &variables, &overrides, None)
+    }
+
+    #[test]
+    fn of_several_suites_one_is_meant() {
+        let yaml = "version: 1\nkeep: 9\nsuites:\n  api:\n    root: svc/api\n  top: {keep: 1}\n";
+        let wrong = project(yaml);
+        assert!(message(&load(&wrong, &[]).unwrap_err()).contains("unknown key `keep`"));
+        let folder =
+            project("version: 1\nkeep: 9\nsuites:\n  api:\n    root: svc/api\n  top: {}\n");
+        assert_eq!(Config::suites(folder.path(), None).unwrap(), ["api", "top"]);
+        insta::assert_snapshot!(message(&load(&folder, &[]).unwrap_err()), @r"
+        error: there are several suites: api, top
+        hint: say which with `--suite NAME`
+        ");
+        let of = |suite: Option<&str>, variables: &[(&str, &str)]| {
+            let variables = variables
+                .iter()
+                .map(|(name, value)| (name.to_string(), value.into()))
+                .collect();
+            Config::load(
+                folder.path(),
+                None,
+                &variables,
+                &Overrides::default(),
+                suite,
+            )
+        };
+        for config in [
+            of(Some("api"), &[]).unwrap(),
+            of(None, &[("TAMIS_SUITE", "api")]).unwrap(),
+            of(Some("api"), &[("TAMIS_SUITE", "top")]).unwrap(),
+        ] {
+            assert_eq!((config.suite.value.as_str(), config.keep.value), ("api", 9));
+            assert!(config.is_named && config.root.value.ends_with("svc/api"));
+        }
+        insta::assert_snapshot!(message(&of(Some("apt"), &[]).unwrap_err()), @r"
+        error: there is no suite `apt`; tamis.yml has api, top
+        hint: did you mean `api`?
+        ");
+        let both = project("version: 1\nsuite: a\nsuites: {b: {}}\n");
+        assert!(message(&load(&both, &[]).unwrap_err()).contains("both `suite` and `suites`"));
+        // Where the file names none, there is one, and it has a name as well.
+        let single = project("");
+        let named = |suite| {
+            let overrides = Overrides::default();
+            Config::load(
+                single.path(),
+                None,
+                &Variables::new(),
+                &overrides,
+                Some(suite),
+            )
+        };
+        assert!(!named("pytest").unwrap().is_named);
+        assert!(message(&named("x").unwrap_err()).contains("there is no suite `x`"));
     }
 
     #[test]
@@ -472,10 +630,12 @@ mod tests {
         command: found by the runner (default)
         python: found by the runner (default)
         root: TOP (default)
+        paths: [] (default)
         store: TOP/.tamis/store (default)
         shared-store: none (default)
         shared-label: none (default)
         trust: the default branch (default)
+        deepen: ci (default)
         strategy: auto (default)
         many-new-tests: 10 (default)
         short-branches: 3 (default)
@@ -493,7 +653,7 @@ mod tests {
         let folder = project("version: 1\nstrategy: commit\nkeep: 3\nstore: here\n");
         let variables: Variables = [("TAMIS_STRATEGY".to_owned(), "memo".into())].into();
         let with = |variables: &Variables, overrides| {
-            Config::load(folder.path(), None, variables, &overrides).unwrap()
+            Config::load(folder.path(), None, variables, &overrides, None).unwrap()
         };
         let from_file = with(&Variables::new(), Overrides::default());
         assert_eq!(from_file.strategy.value, Strategy::Commit);
@@ -528,7 +688,7 @@ mod tests {
         let folder = project("version: 1\npython: venv/bin/python\nlock-files: [uv.lock]\n");
         let below = folder.path().join("svc");
         let variables = [("TAMIS_STORE".to_owned(), "../cache".into())].into();
-        let config = Config::load(&below, None, &variables, &Overrides::default()).unwrap();
+        let config = Config::load(&below, None, &variables, &Overrides::default(), None).unwrap();
         assert_eq!(config.store.value, below.join("../cache"));
         let top = folder.path();
         assert_eq!(config.python.value, Some(top.join("venv/bin/python")));
@@ -553,7 +713,7 @@ mod tests {
         let load = |path: &str| {
             let below = folder.path().join("svc/api");
             let path = Some(Path::new(path));
-            Config::load(&below, path, &Variables::new(), &Overrides::default())
+            Config::load(&below, path, &Variables::new(), &Overrides::default(), None)
         };
         let config = load("../other.yml").unwrap();
         assert_eq!(config.keep.value, 4);

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::file::VERSION;
 use super::key::Key;
+use super::value::Deepen;
 use crate::select::Strategy;
 
 const DOCUMENTATION: &str = include_str!("../../docs/configuration.md");
@@ -29,18 +30,24 @@ pub fn schema() -> Value {
 
 fn shape(key: Key) -> Value {
     match key {
+        Key::Suites => {
+            let inner = Key::OF_SUITE.map(|key| (key.word().to_owned(), shape(key)));
+            json!({
+                "type": "object",
+                "minProperties": 1,
+                "propertyNames": { "pattern": "^[A-Za-z0-9][-_.A-Za-z0-9]{0,59}$" },
+                "additionalProperties": object(Map::from_iter(inner)),
+            })
+        }
         Key::Version => json!({ "const": VERSION }),
         Key::Suite | Key::Python | Key::Root | Key::Store | Key::SharedStore | Key::SharedLabel => {
             text()
         }
         Key::Runner => json!({ "enum": ["pytest"] }),
-        Key::Command => filled(),
+        Key::Command | Key::Paths => filled(),
+        Key::Deepen => json!({ "enum": Deepen::ALL.map(Deepen::word) }),
         Key::Strategy => {
-            let words: Vec<&str> = ["auto"]
-                .into_iter()
-                .chain(Strategy::ALL.iter().map(|strategy| strategy.word()))
-                .collect();
-            json!({ "enum": words })
+            json!({ "enum": Strategy::ALL.map(Strategy::word) })
         }
         Key::ManyNewTests | Key::ShortBranches | Key::Keep => {
             json!({ "type": "integer", "minimum": 1, "maximum": u32::MAX })

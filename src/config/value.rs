@@ -47,6 +47,41 @@ impl fmt::Display for Runner {
     }
 }
 
+/// When tamis fetches commits and objects that the clone lacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Deepen {
+    /// Where a CI service runs it: nobody else uses the clone.
+    Ci,
+    Always,
+    Never,
+}
+
+impl Deepen {
+    pub const ALL: [Deepen; 3] = [Deepen::Ci, Deepen::Always, Deepen::Never];
+
+    pub fn word(self) -> &'static str {
+        match self {
+            Deepen::Ci => "ci",
+            Deepen::Always => "always",
+            Deepen::Never => "never",
+        }
+    }
+}
+
+impl FromStr for Deepen {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Deepen, String> {
+        one_of("time to fetch", text, &Deepen::ALL, Deepen::word)
+    }
+}
+
+impl fmt::Display for Deepen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
 fn one_of<T: Copy>(
     what: &str,
     text: &str,

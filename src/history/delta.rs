@@ -192,7 +192,7 @@ fn same(old: Option<&TreeItem>, new: Option<&TreeItem>) -> bool {
 }
 
 /// The items of two sorted trees, joined by name.
-fn pairs<'a>(
+pub(super) fn pairs<'a>(
     from: &'a [TreeItem],
     to: &'a [TreeItem],
 ) -> impl Iterator<Item = (Option<&'a TreeItem>, Option<&'a TreeItem>)> {

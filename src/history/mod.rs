@@ -20,6 +20,7 @@ mod index;
 mod index_file;
 mod kind;
 mod log;
+mod missing;
 mod objects;
 mod repository;
 mod scan;

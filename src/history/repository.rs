@@ -190,7 +190,7 @@ impl Repository {
     }
 
     /// Whether objects may be missing because the clone was made with a filter.
-    pub(super) fn is_partial(&self) -> bool {
+    pub fn is_partial(&self) -> bool {
         let Ok(config) = self.git().config() else {
             return false;
         };

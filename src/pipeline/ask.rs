@@ -204,7 +204,7 @@ impl Questions<'_> {
         let at = decision.others.len();
         if settles_inventory(verdicts.get(COLLECTION))
             && decision.selection.inventory_doubt.is_some()
-            && unknown_paths(&matrix, delta.as_ref(), view)?.is_none()
+            && unknown_paths(project, &matrix, delta.as_ref(), view)?.is_none()
         {
             decision.selection.inventory_doubt = None;
             decision.proofs.insert(COLLECTION.to_owned(), at);

@@ -97,10 +97,13 @@ pub fn decide(
     request: &Request<'_>,
 ) -> Result<Decision> {
     let environment = || environment_of(request)?.ok();
-    let (trouble, notes) = consult(project, store, view, request.strategy, environment);
+    let mut told = project.told.clone();
+    let consulted = consult(project, store, view, request.strategy, environment);
+    told.fallbacks.extend(consulted.fallbacks);
+    told.details.extend(consulted.details);
     let mut decision = decide_on(project, &Shelf::of(store), view, request)?;
-    decision.notes.splice(0..0, trouble);
-    decision.selection.course.notes.extend(notes);
+    decision.notes.splice(0..0, told.fallbacks);
+    decision.selection.course.notes.extend(told.details);
     Ok(decision)
 }
 
@@ -178,7 +181,8 @@ pub fn decide_on(
     );
     decision.selection = traditional(request.strategy, &baseline, &found);
     if decision.selection.inventory_doubt.is_none() {
-        decision.selection.inventory_doubt = unknown_paths(&baseline.matrix, delta.as_ref(), view)?;
+        decision.selection.inventory_doubt =
+            unknown_paths(project, &baseline.matrix, delta.as_ref(), view)?;
     }
     let head = decision.head.clone();
     match head.filter(|_| request.baseline.is_none()) {
@@ -205,6 +209,7 @@ pub fn decide_on(
         None => decision.selection.course.used = Strategy::Commit,
     }
     let facts = facts_of(project, view, request, &decision.probe);
+    note_outside(project, &mut decision);
     let gone = Gone {
         project,
         facts: &facts,
@@ -273,12 +278,13 @@ pub(super) fn delta_to(
     view: &View,
     notes: &mut Vec<String>,
 ) -> Option<Delta> {
-    let from = project.repository.resolve(&header.commit);
-    match from.and_then(|from| project.repository.delta(&from, &header.dirty, view)) {
-        Ok(delta) => Some(delta),
-        Err(_) => {
+    let repository = &project.repository;
+    let from = repository.recorded(&header.commit, &header.tree);
+    match from.and_then(|from| repository.delta(&from, &header.dirty, view).ok()) {
+        Some(delta) => Some(delta),
+        None => {
             notes.push(format!(
-                "commit {} is not in this clone: every recorded unit is compared",
+                "the files of commit {} are not in this clone: every recorded unit is compared",
                 short(&header.commit)
             ));
             None
@@ -427,8 +433,10 @@ fn doubt_of(reason: &Reason) -> String {
 }
 
 /// A changed path that no recorded unit of the collection speaks of may hold
-/// tests that nobody knows: why that may be so, if it may.
+/// tests that nobody knows: why that may be so, if it may. Outside of `paths`
+/// there are none: the configuration says so.
 pub(super) fn unknown_paths(
+    project: &Project,
     matrix: &MatrixView,
     delta: Option<&Delta>,
     view: &View,
@@ -444,7 +452,11 @@ pub(super) fn unknown_paths(
         .flatten()
         .map(|id| matrix.path(*id))
         .collect();
-    for path in &delta.paths {
+    for path in delta
+        .paths
+        .iter()
+        .filter(|path| project.may_hold_tests(path))
+    {
         if !known.contains(path.as_bstr()) && view.entry(path.as_bstr())? != Entry::Missing {
             return Ok(Some(format!(
                 "{path} is new to the list of tests or may hold some"
@@ -452,6 +464,23 @@ pub(super) fn unknown_paths(
         }
     }
     Ok(None)
+}
+
+/// Tests that use what `paths` does not name run when it changes, as all do;
+/// people should know that the line is too narrow.
+fn note_outside(project: &Project, decision: &mut Decision) {
+    let outside = decision.selection.selected().find_map(|(_, reason)| {
+        let Reason::Changed { unit, .. } = reason else {
+            return None;
+        };
+        let is_path = !unit.path.is_empty() && !project.may_hold_tests(&unit.path);
+        is_path.then(|| unit.path.clone())
+    });
+    if let Some(path) = outside {
+        decision.notes.push(format!(
+            "tests use {path}, which `paths` does not name; they run where it changes"
+        ));
+    }
 }
 
 /// Tells which tests are gone.

@@ -15,7 +15,7 @@ use crate::history::{Revision, View};
 use crate::matrix::{Header, Key};
 use crate::select::Strategy;
 use crate::share::{self, bring, sign_and_pack};
-use crate::share::{Brought, Manifest, Pack, Sent, Shared, Site, Wanted};
+use crate::share::{Brought, Deadline, Manifest, Pack, Sent, Shared, Site, Wanted};
 use crate::store::{FsStore, Name};
 use crate::trust::{Policy, SecretKey, Writer};
 
@@ -71,7 +71,10 @@ impl Exchange {
         let site = Site {
             root: project.repository.root().to_owned(),
             cache: project.state().join("cache").join("shared"),
-            upload: project.state().join("upload"),
+            upload: match name_among_others(project) {
+                Some(name) => project.state().join("upload").join(name),
+                None => project.state().join("upload"),
+            },
             slug,
             keep: project.config.keep.value as usize,
         };
@@ -110,6 +113,18 @@ impl Exchange {
         })
     }
 
+    /// The commits that the store has something for, as far as it tells; one
+    /// request.
+    ///
+    /// # Errors
+    /// If the store cannot be asked.
+    pub fn offered(&self, patience: Duration) -> Result<Vec<String>> {
+        let deadline = Deadline::after(patience);
+        let offers = self.shared.remote.offers(&Wanted::default(), &deadline);
+        let offers = offers.map_err(|error| anyhow::anyhow!(share::redact(&error.to_string())))?;
+        Ok(offers.into_iter().map(|offer| offer.commit).collect())
+    }
+
     fn bring(&self, project: &Project, store: &FsStore, wanted: &Wanted) -> Brought {
         let environment = wanted.environment.as_deref();
         let is_ours = |manifest: &Manifest| is_ours(project, &manifest.key, environment);
@@ -130,6 +145,12 @@ impl Exchange {
     }
 }
 
+/// The suite's name, if it is one of several.
+fn name_among_others(project: &Project) -> Option<&str> {
+    let config = &project.config;
+    config.is_named.then_some(config.suite.value.as_str())
+}
+
 /// What was asked last, on a machine that is no CI.
 struct Asked {
     file: PathBuf,
@@ -142,7 +163,10 @@ impl Asked {
         let settings = (&config.shared_store.value, &config.trust.value);
         let question = format!("{settings:?}\n{}\n{wanted:?}", project.suite);
         Asked {
-            file: project.state().join("cache").join("shared-asked"),
+            file: project.state().join("cache").join(format!(
+                "shared-asked-{}",
+                &blake3::hash(project.suite.as_bytes()).to_hex()[..8]
+            )),
             question: blake3::hash(question.as_bytes()).to_hex().to_string(),
         }
     }
@@ -246,7 +270,11 @@ fn settings(project: &Project) -> Result<Settings> {
         settings.address = said.shared_store;
     }
     if !matches!(config.shared_label.origin, Origin::Variable(_)) {
-        let label = said.shared_label.map(|Text(label)| label);
+        let suites = said.suites.iter().flatten();
+        let own = suites.filter(|_| config.is_named);
+        let own = own.filter(|(name, _)| *name == config.suite.value);
+        let own = own.filter_map(|(_, own)| own.shared_label.clone()).next();
+        let label = own.or(said.shared_label).map(|Text(label)| label);
         settings.label = label.unwrap_or_default();
     }
     settings.trust = said.trust.unwrap_or_default();
@@ -254,7 +282,7 @@ fn settings(project: &Project) -> Result<Settings> {
 }
 
 /// The commit that a pull request is to be merged into.
-fn base_of(project: &Project) -> Option<Revision> {
+pub(super) fn base_of(project: &Project) -> Option<Revision> {
     let (repository, reader) = (&project.repository, &project.reader);
     if !reader.base.is_empty() {
         let name = format!("refs/remotes/origin/{}", reader.base);
@@ -328,16 +356,24 @@ fn ask(
     Ok(Some((exchange.place(), brought)))
 }
 
-/// Looks into the shared store before a selection. Answers what people should
-/// hear, and what only the curious should.
+/// What was found on the way to a selection.
+#[derive(Clone, Debug, Default)]
+pub struct Told {
+    /// Why more tests run than could: people should hear of it.
+    pub fallbacks: Vec<String>,
+    /// For the curious.
+    pub details: Vec<String>,
+}
+
+/// Looks into the shared store before a selection.
 pub(super) fn consult(
     project: &Project,
     store: &FsStore,
     view: &View,
     strategy: Strategy,
     environment: impl FnOnce() -> Option<String>,
-) -> (Vec<String>, Vec<String>) {
-    let mut told = (Vec::new(), Vec::new());
+) -> Told {
+    let mut told = Told::default();
     if strategy == Strategy::All || project.config.shared_store.value.is_none() {
         return told;
     }
@@ -346,19 +382,20 @@ pub(super) fn consult(
         Ok(None) => {}
         Ok(Some((place, brought))) => {
             if let Some(trouble) = &brought.trouble {
-                told.0
+                told.fallbacks
                     .push(format!("the shared store ({place}): {trouble}"));
             }
             // Where nothing else is known, people should hear why all runs.
             let is_needed = brought.taken.is_empty() && store.headers().0.is_empty();
             match is_needed {
-                true => told.0.extend(words(&brought)),
-                false => told.1.extend(words(&brought)),
+                true => told.fallbacks.extend(words(&brought)),
+                false => told.details.extend(words(&brought)),
             }
         }
         Err(error) => {
             let error = share::redact(&format!("{error:#}"));
-            told.0.push(format!("shared results are not used: {error}"));
+            told.fallbacks
+                .push(format!("shared results are not used: {error}"));
         }
     }
     told

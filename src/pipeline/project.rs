@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use bstr::{BStr, BString, ByteSlice};
 
+use super::exchange::Told;
 use crate::ci::writer_here;
 use crate::config::{Config, Pattern};
 use crate::fingerprint::Cache;
 use crate::history::{Delta, Repository};
 use crate::matrix::Key;
-use crate::store::FsStore;
+use crate::store::{FsStore, aside};
 use crate::trust::Writer;
 
 /// Folder of everything that tamis keeps in a project.
@@ -30,6 +31,8 @@ pub struct Project {
     pub suite: String,
     /// Who this process is, for what it shares.
     pub reader: Writer,
+    /// What came of completing the clone; every selection tells it.
+    pub told: Told,
     state: PathBuf,
     store: PathBuf,
     cache: Option<Cache>,
@@ -49,9 +52,10 @@ impl Project {
         Ok(Project {
             store: store_of(&config, &reader),
             reader,
+            told: Told::default(),
             cache: Cache::open(&state.join("cache")).ok(),
             prefix: repository.prefix_of(&dir)?,
-            suite: suite(&config),
+            suite: suite_of(&config),
             state,
             repository,
             config,
@@ -119,6 +123,13 @@ impl Project {
         !files.is_empty() && files.iter().all(unchanged)
     }
 
+    /// Whether a path, relative to the top of the work tree, lies where the
+    /// configuration says that tests are.
+    pub fn may_hold_tests(&self, path: &[u8]) -> bool {
+        let paths = &self.config.paths.value;
+        paths.is_empty() || paths.iter().any(|pattern| pattern.matches(path))
+    }
+
     pub fn always_run(&self) -> &[Pattern] {
         &self.config.always_run.value
     }
@@ -137,17 +148,12 @@ fn store_of(config: &Config, reader: &Writer) -> PathBuf {
     if config.shared_store.value.is_none() || !reader.is_proposed() {
         return store.clone();
     }
-    let mut name = store.file_name().unwrap_or_default().to_owned();
-    match reader.pr {
-        Some(pr) => name.push(format!("-pr-{pr}")),
-        None => name.push("-proposed"),
-    }
-    store.with_file_name(name)
+    aside(store, reader.pr)
 }
 
 /// The name of the suite. Rows in which some state was taken for harmless are
 /// no proof where it is not.
-fn suite(config: &Config) -> String {
+pub fn suite_of(config: &Config) -> String {
     let suite = &config.suite.value;
     let benign = &config.benign_state.value;
     if benign.is_empty() {

@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::hash::{BuildHasher, Hasher};
 
+use serde_json::{Value, json};
+
 use super::commands::{Level, annotation};
 use super::escape;
 use crate::select::{Mode, Selection};
@@ -22,6 +24,10 @@ const LONGEST_CAUSE: usize = 300;
 /// A selection as a CI service sees it. Texts may hold anything.
 #[derive(Clone, Debug, Default)]
 pub struct CiSelection {
+    /// The suite, where there are several.
+    pub suite: Option<String>,
+    /// The suites that this is made of, where there are several.
+    pub parts: Vec<CiSelection>,
     /// `all`, `selected` or `none`.
     pub mode: &'static str,
     pub reason: String,
@@ -52,6 +58,8 @@ impl CiSelection {
         let mut causes: Vec<(String, usize)> = causes.into_iter().collect();
         causes.sort_by(|(a_text, a), (b_text, b)| (b, a_text).cmp(&(a, b_text)));
         CiSelection {
+            suite: None,
+            parts: Vec::new(),
             mode: match selection.mode() {
                 Mode::All => "all",
                 Mode::Subset => "selected",
@@ -64,6 +72,37 @@ impl CiSelection {
             out: None,
             fallbacks: fallbacks.to_vec(),
             causes,
+        }
+    }
+
+    /// The selections of several suites as one.
+    pub fn join(parts: Vec<CiSelection>) -> CiSelection {
+        let is_every = |mode| parts.iter().all(|part| part.mode == mode);
+        let reasons = parts.iter().map(|part| {
+            let suite = part.suite.as_deref().unwrap_or_default();
+            format!("{suite}: {}", part.reason)
+        });
+        let counts = parts.iter().map(|part| part.counts);
+        let seconds = parts.iter().map(|part| part.seconds);
+        let matrices = parts.iter().map(|part| part.matrix.as_deref());
+        CiSelection {
+            mode: match (is_every("none"), is_every("all")) {
+                (true, _) => "none",
+                (false, true) => "all",
+                (false, false) => "selected",
+            },
+            reason: reasons.collect::<Vec<_>>().join("; "),
+            counts: counts
+                .reduce(|a, b| a.zip(b).map(|(a, b)| (a.0 + b.0, a.1 + b.1)))
+                .flatten(),
+            seconds: seconds
+                .reduce(|a, b| a.zip(b).map(|(a, b)| (a.0 + b.0, a.1 + b.1)))
+                .flatten(),
+            matrix: matrices
+                .collect::<Option<Vec<_>>>()
+                .map(|texts| join_matrices(&texts)),
+            parts,
+            ..CiSelection::default()
         }
     }
 
@@ -88,7 +127,32 @@ impl CiSelection {
                 self.seconds
                     .map_or_else(String::new, |(chosen, _)| format!("{chosen:.1}")),
             ),
+            ("suites", self.suites()),
         ]
+    }
+
+    /// The outputs of each suite, as JSON; empty where there is but one.
+    fn suites(&self) -> String {
+        if self.parts.is_empty() {
+            return String::new();
+        }
+        let mut suites = serde_json::Map::new();
+        for part in &self.parts {
+            let outputs = part
+                .outputs()
+                .into_iter()
+                .filter(|(name, _)| *name != "suites");
+            let outputs = outputs.map(|(name, value)| {
+                let value = match name {
+                    // A value that `matrix:` can take as it is.
+                    "matrix" => serde_json::from_str(&value).unwrap_or(Value::Null),
+                    _ => Value::from(value),
+                };
+                (name.to_owned(), value)
+            });
+            suites.insert(part.suite.clone().unwrap_or_default(), outputs.collect());
+        }
+        Value::Object(suites).to_string()
     }
 
     /// What is appended to `GITHUB_OUTPUT`: each value between two lines that
@@ -120,6 +184,9 @@ impl CiSelection {
 
     /// A notice with the result, a warning for each fallback.
     pub fn annotations(&self) -> String {
+        if !self.parts.is_empty() {
+            return self.parts.iter().map(CiSelection::annotations).collect();
+        }
         let mut text = annotation(Level::Notice, &self.headline());
         for fallback in self.fallbacks.iter().take(MOST_ANNOTATIONS) {
             text.push_str(&annotation(
@@ -138,6 +205,8 @@ impl CiSelection {
             }
             _ => "all tests selected".to_owned(),
         };
+        let suite = self.suite.as_ref().map(|suite| format!("{suite}: "));
+        let what = format!("{}{what}", suite.unwrap_or_default());
         match self.reason.is_empty() {
             true => what,
             false => format!("{what}: {}", self.reason),
@@ -146,6 +215,9 @@ impl CiSelection {
 
     /// What is appended to `GITHUB_STEP_SUMMARY`.
     pub fn step_summary(&self) -> String {
+        if !self.parts.is_empty() {
+            return self.parts.iter().map(CiSelection::step_summary).collect();
+        }
         let mut text = format!("### tamis: {}\n\n", markdown(&self.headline()));
         if let Some((selected, total)) = self.counts.filter(|(_, total)| *total > 0) {
             let left_out = total - selected;
@@ -183,6 +255,16 @@ impl CiSelection {
         }
         text
     }
+}
+
+/// The entries of several matrices in one.
+fn join_matrices(texts: &[&str]) -> String {
+    let entries = texts.iter().flat_map(|text| {
+        let matrix: Value = serde_json::from_str(text).unwrap_or_default();
+        let include = matrix["include"].as_array().cloned();
+        include.unwrap_or_default()
+    });
+    json!({ "include": entries.collect::<Vec<_>>() }).to_string()
 }
 
 /// A line that `value` does not hold, new for every value.
@@ -237,6 +319,8 @@ mod tests {
 
     fn hostile(text: &str) -> CiSelection {
         CiSelection {
+            suite: None,
+            parts: Vec::new(),
             mode: "selected",
             reason: text.to_owned(),
             counts: Some((3, 12)),
@@ -278,6 +362,41 @@ mod tests {
         assert_eq!(outputs["mode"], "all");
         assert_eq!((&*outputs["count"], &*outputs["matrix"]), ("", ""));
         assert_eq!(outputs["reason"], "nothing is recorded yet");
+    }
+
+    #[test]
+    fn several_suites_are_one_answer_and_each_its_own() {
+        let part = |suite: &str, mode, counts, shard: u32| CiSelection {
+            suite: Some(suite.to_owned()),
+            mode,
+            counts,
+            matrix: Some(match mode {
+                "none" => r#"{"include":[]}"#.to_owned(),
+                _ => format!(r#"{{"include":[{{"shard":{shard},"suite":"{suite}"}}]}}"#),
+            }),
+            ..hostile("why")
+        };
+        let join = |parts: &[CiSelection]| {
+            let joined = CiSelection::join(parts.to_vec());
+            read_output(&joined.github_output())
+        };
+        let (a, b) = (
+            part("a", "selected", Some((1, 4)), 1),
+            part("b", "none", Some((0, 5)), 1),
+        );
+        let both = join(&[a.clone(), b.clone()]);
+        assert_eq!(both["mode"], "selected");
+        assert_eq!((&*both["count"], &*both["total"]), ("1", "9"));
+        assert_eq!(both["matrix"], r#"{"include":[{"shard":1,"suite":"a"}]}"#);
+        assert_eq!(both["reason"], "a: why; b: why");
+        let suites: Value = serde_json::from_str(&both["suites"]).unwrap();
+        assert_eq!(suites["b"]["mode"], "none");
+        assert_eq!(suites["a"]["matrix"]["include"][0]["shard"], 1);
+        assert_eq!(join(&[b.clone(), b.clone()])["mode"], "none");
+        let all = part("c", "all", None, 2);
+        assert_eq!(join(&[all.clone(), all.clone()])["mode"], "all");
+        let mixed = join(&[all, b]);
+        assert_eq!((&*mixed["mode"], &*mixed["count"]), ("selected", ""));
     }
 
     #[test]

@@ -13,7 +13,8 @@ use std::time::Duration;
 
 use super::error::{Deadline, RemoteError, Result};
 use super::manifest::{MAX_MANIFEST, MAX_MATRIX, Manifest, Pack};
-use super::process::{self, Done};
+use super::process;
+use super::program::{MAX_ANSWER, git, is_object, must, trouble};
 use super::{Hint, Offer, Remote, Site, Wanted, redact, tag};
 use crate::trust::Writer;
 
@@ -25,9 +26,6 @@ const MOST_RACES: u32 = 400;
 
 /// How often a refused push is tried again though nobody else wrote.
 const MOST_REFUSALS: u32 = 4;
-
-/// Answers to questions; longer ones are not read.
-const MAX_ANSWER: u64 = 16 << 20;
 
 /// Our own repository is thrown away when it has more.
 const MAX_CACHE: u64 = 1 << 30;
@@ -467,33 +465,6 @@ fn unique() -> String {
     format!("{:016x}", u64::from_le_bytes(bytes))
 }
 
-/// Git without anything of the caller's repository, and without questions.
-fn git() -> Command {
-    let mut command = Command::new("git");
-    for variable in [
-        "GIT_DIR",
-        "GIT_WORK_TREE",
-        "GIT_INDEX_FILE",
-        "GIT_OBJECT_DIRECTORY",
-        "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-        "GIT_COMMON_DIR",
-        "GIT_NAMESPACE",
-        "GIT_TRACE",
-        "GIT_TRACE_CURL",
-        "GIT_CURL_VERBOSE",
-    ] {
-        command.env_remove(variable);
-    }
-    command
-        .env("LC_ALL", "C")
-        .env("GIT_TERMINAL_PROMPT", "0")
-        .env("GIT_NO_REPLACE_OBJECTS", "1");
-    if std::env::var_os("GIT_SSH_COMMAND").is_none() && std::env::var_os("GIT_SSH").is_none() {
-        command.env("GIT_SSH_COMMAND", "ssh -o BatchMode=yes");
-    }
-    command
-}
-
 /// The settings of the repository at `root` on which reaching a remote
 /// depends: those that are neither the user's nor the system's, and those that
 /// were given in the environment.
@@ -531,49 +502,6 @@ fn reaches(key: &str) -> bool {
     let of_remote =
         key.starts_with("remote.") && (key.ends_with(".url") || key.ends_with(".proxy"));
     section.iter().any(|section| key.starts_with(section)) || single.contains(&key) || of_remote
-}
-
-/// What git said, if it says that all went well.
-fn must(done: Done) -> Result<Vec<u8>> {
-    match done.status.success() {
-        true => Ok(done.stdout),
-        false => Err(trouble(&done)),
-    }
-}
-
-/// Git's own words, sorted: they are fixed in the locale C.
-fn trouble(done: &Done) -> RemoteError {
-    let said = redact(&done.stderr);
-    let last = said
-        .lines()
-        .find(|line| line.starts_with("fatal:") || line.starts_with("error:"))
-        .or_else(|| said.lines().last())
-        .unwrap_or("git failed without a word")
-        .to_owned();
-    let has = |words: &[&str]| words.iter().any(|word| said.contains(word));
-    if has(&["couldn't find remote ref", "not our ref"]) {
-        RemoteError::Absent(last)
-    } else if has(&[
-        "Authentication failed",
-        "Permission denied",
-        "could not read Username",
-        "could not read Password",
-        "access denied",
-        "returned error: 401",
-        "returned error: 403",
-        "insufficient permission",
-        "terminal prompts disabled",
-    ]) {
-        RemoteError::Refused(last)
-    } else if has(&["returned error: 429"]) {
-        RemoteError::Busy(last)
-    } else {
-        RemoteError::Unreachable(last)
-    }
-}
-
-fn is_object(text: &str) -> bool {
-    matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// Bytes of the files below `dir`, as far as they can be read.

@@ -9,8 +9,10 @@ mod github;
 mod gitlab;
 mod manifest;
 mod object;
+mod origin;
 mod pointer;
 mod process;
+mod program;
 mod secrets;
 mod send;
 mod single;
@@ -20,6 +22,7 @@ pub use bring::{Brought, Taken, Wanted, bring};
 pub use error::{Deadline, RemoteError, Result};
 pub use github::PACK;
 pub use manifest::{MAX_MATRIX, Manifest, Pack};
+pub use origin::{Depth, Origin};
 pub use secrets::redact;
 pub use send::{Sent, send, sign_and_pack};
 

@@ -7,6 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use anyhow::Context;
 use fs_err as fs;
 
+use super::aside::forgotten;
 use super::files::{Listing, SUFFIX, lock};
 use super::{FsStore, Name, Trouble};
 use crate::matrix::Key;
@@ -42,7 +43,8 @@ pub struct GcReport {
 }
 
 impl FsStore {
-    /// Removes what `policy` does not keep. The newest matrix of each key that
+    /// Removes what `policy` does not keep, and what pull requests left long
+    /// ago. The newest matrix of each key that
     /// can be read whole always stays, and so does every file that this
     /// version does not understand, unless the policy says otherwise.
     ///
@@ -88,6 +90,14 @@ impl FsStore {
             if age.is_some_and(|age| age > STALE) {
                 report.remove(policy, path, None)?;
             }
+        }
+        for (folder, bytes) in forgotten(self.dir(), now) {
+            if !policy.dry_run {
+                fs::remove_dir_all(&folder)
+                    .context("cannot remove what a pull request left; check its permissions")?;
+            }
+            report.removed.push(folder);
+            report.freed += bytes;
         }
         if !policy.dry_run {
             self.index_after_removal();

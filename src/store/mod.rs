@@ -3,6 +3,7 @@
 //! Trouble in a store never fails a user's tests: whatever cannot be read is
 //! named in a [`Trouble`], and leads to running more.
 
+mod aside;
 mod files;
 mod fs;
 mod gc;
@@ -11,6 +12,7 @@ mod memo;
 mod rows;
 
 pub use crate::matrix::format::Digest as Name;
+pub use aside::aside;
 pub use files::Access;
 pub use fs::{FsStore, Verdict};
 pub use gc::{GcPolicy, GcReport};

@@ -21,5 +21,6 @@ mod replay;
 mod shared;
 mod smoke;
 mod stores;
+mod suites;
 mod table;
 mod why;

@@ -63,7 +63,7 @@ impl Maker<'_> {
         let folder = holder.path().canonicalize().unwrap();
         let mut dice = Dice(seed);
         let top = first_revision(&folder, &mut dice);
-        let config = Config::load(&top, None, &Variables::new(), &Overrides::default());
+        let config = Config::load(&top, None, &Variables::new(), &Overrides::default(), None);
         let project = Project::open(config.unwrap()).unwrap();
         let store = project.store();
         let mut maker = Maker {

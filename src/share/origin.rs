@@ -1,0 +1,213 @@
+//! More of the clone at hand, from the remote that it was made from: commits
+//! that a shallow clone lacks, trees and blobs that a filtered one lacks.
+//!
+//! The git program does it, as `git fetch` in that clone would: it adds objects
+//! and moves the edge of a shallow history. Branches, tags, HEAD, FETCH_HEAD,
+//! index and work tree stay as they are.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use super::error::{Deadline, RemoteError, Result};
+use super::process;
+use super::program::{MAX_ANSWER, git, is_object, must};
+
+/// All requests must be done by then.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// One request: histories are larger than answers to questions.
+const STEP: Duration = Duration::from_secs(60);
+
+/// So many requests, no more.
+const MOST_REQUESTS: u32 = 6;
+
+/// Where the token for a request comes from, where the clone has none itself.
+const TOKEN: &str = "TAMIS_FETCH_TOKEN";
+
+/// How much deeper a shallow clone is to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Depth {
+    /// So many commits.
+    By(u32),
+    /// The whole history.
+    All,
+}
+
+/// The remote that the clone was made from.
+pub struct Origin {
+    root: PathBuf,
+    remote: String,
+    access: Option<Access>,
+    deadline: Deadline,
+    left: u32,
+}
+
+/// A service whose token is in the environment.
+struct Access {
+    /// Only addresses that begin so get the token.
+    server: String,
+    user: &'static str,
+    token: String,
+}
+
+impl Access {
+    fn of_environment() -> Option<Access> {
+        let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+        let github = || {
+            Some(Access {
+                server: variable("GITHUB_SERVER_URL")?,
+                user: "x-access-token",
+                token: variable("GITHUB_TOKEN").or_else(|| variable("GH_TOKEN"))?,
+            })
+        };
+        let gitlab = || {
+            Some(Access {
+                server: variable("CI_SERVER_URL")?,
+                user: "gitlab-ci-token",
+                token: variable("CI_JOB_TOKEN")?,
+            })
+        };
+        github().or_else(gitlab)
+    }
+}
+
+impl Origin {
+    /// The remote of the clone whose work tree is `root`: `origin`, or the only
+    /// one.
+    ///
+    /// # Errors
+    /// If there is none, or git cannot be started.
+    pub fn find(root: &Path) -> Result<Origin> {
+        let deadline = Deadline::after(PATIENCE).with_step(STEP);
+        let mut command = git();
+        command.arg("remote").current_dir(root);
+        let answer = must(process::run(
+            command,
+            b"",
+            MAX_ANSWER,
+            "git's remotes",
+            &deadline,
+        )?)?;
+        let answer = String::from_utf8_lossy(&answer).into_owned();
+        let names: Vec<&str> = answer.lines().collect();
+        let remote = match names[..] {
+            [only] => only,
+            _ if names.contains(&"origin") => "origin",
+            [] => {
+                return Err(RemoteError::NotSetUp(
+                    "the clone has no remote to fetch from".to_owned(),
+                ));
+            }
+            _ => {
+                return Err(RemoteError::NotSetUp(
+                    "the clone has several remotes, and none is called origin".to_owned(),
+                ));
+            }
+        };
+        Ok(Origin {
+            root: root.to_owned(),
+            remote: remote.to_owned(),
+            access: Access::of_environment(),
+            deadline,
+            left: MOST_REQUESTS,
+        })
+    }
+
+    /// How many requests were made.
+    pub fn requests(&self) -> u32 {
+        MOST_REQUESTS - self.left
+    }
+
+    /// Moves the edge of the history behind `commit`, which is here. A server
+    /// that gives only what has a name is asked for `reference`.
+    ///
+    /// # Errors
+    /// If the remote does not answer, refuses, or too many requests were made.
+    pub fn deepen(&mut self, commit: &str, reference: Option<&str>, depth: Depth) -> Result<()> {
+        let depth = match depth {
+            Depth::By(commits) => format!("--deepen={commits}"),
+            Depth::All => "--unshallow".to_owned(),
+        };
+        let ask = |wanted: &str| {
+            vec![
+                depth.clone(),
+                "--".to_owned(),
+                self.remote.clone(),
+                wanted.to_owned(),
+            ]
+        };
+        let (by_id, by_name) = (ask(commit), reference.map(ask));
+        match (self.fetch(&by_id, b""), by_name) {
+            (Err(RemoteError::Absent(_)), Some(by_name)) => self.fetch(&by_name, b""),
+            (fetched, _) => fetched,
+        }
+    }
+
+    /// Gets these objects, in one request: trees with all trees below them,
+    /// blobs only if they are named. For clones that were made with a filter.
+    ///
+    /// # Errors
+    /// If the remote does not answer, refuses, or too many requests were made.
+    pub fn objects(&mut self, ids: &[String]) -> Result<()> {
+        if ids.is_empty() {
+            return Ok(());
+        }
+        let mut wanted = String::new();
+        for id in ids.iter().filter(|id| is_object(id)) {
+            wanted.push_str(id);
+            wanted.push('\n');
+        }
+        let arguments = [
+            "--filter=blob:none".to_owned(),
+            "--stdin".to_owned(),
+            "--".to_owned(),
+            self.remote.clone(),
+        ];
+        self.fetch(&arguments, wanted.as_bytes())
+    }
+
+    fn fetch(&mut self, arguments: &[String], input: &[u8]) -> Result<()> {
+        self.left = self.left.checked_sub(1).ok_or_else(|| {
+            RemoteError::Busy(format!("{MOST_REQUESTS} requests were not enough"))
+        })?;
+        let mut command = git();
+        command
+            .args(["-c", "gc.auto=0", "-c", "core.hooksPath=/dev/null"])
+            .args(["-c", "fetch.writeCommitGraph=false"]);
+        if !input.is_empty() {
+            // As git itself does it: what is here says nothing of what is not.
+            command.args(["-c", "fetch.negotiationAlgorithm=noop"]);
+        }
+        command
+            .args(["fetch", "--quiet", "--no-tags", "--no-write-fetch-head"])
+            .args(["--no-prune", "--no-recurse-submodules"])
+            .args(["--no-auto-maintenance", "--refmap="])
+            .args(arguments)
+            .current_dir(&self.root);
+        if let Some(access) = &self.access {
+            lend(&mut command, access);
+        }
+        let done = process::run(command, input, MAX_ANSWER, "git's answer", &self.deadline)?;
+        must(done).map(drop)
+    }
+}
+
+/// Lets git answer the server's question for a password with the token: the
+/// token is in the environment alone, and git keeps to the address.
+fn lend(command: &mut Command, access: &Access) {
+    let known = std::env::var("GIT_CONFIG_COUNT").ok();
+    let number: u32 = known.and_then(|count| count.parse().ok()).unwrap_or(0);
+    let user = access.user;
+    let helper = format!(
+        "!f() {{ test \"$1\" = get && echo username={user} && echo \"password=${TOKEN}\"; }}; f"
+    );
+    command
+        .env("GIT_CONFIG_COUNT", (number + 1).to_string())
+        .env(
+            format!("GIT_CONFIG_KEY_{number}"),
+            format!("credential.{}.helper", access.server.trim_end_matches('/')),
+        )
+        .env(format!("GIT_CONFIG_VALUE_{number}"), helper)
+        .env(TOKEN, &access.token);
+}

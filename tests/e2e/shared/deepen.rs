@@ -1,0 +1,332 @@
+//! Clones that lack commits or objects, of a repository behind `git
+//! http-backend`: in CI what earlier results need is fetched, elsewhere nothing
+//! is; where it cannot be had, more runs, and one line says why.
+
+use super::git::add_origin;
+use super::server::Server;
+use super::*;
+
+/// A project with results of its first commit, its origin served over HTTP.
+struct World {
+    project: Project,
+    server: Server,
+}
+
+impl World {
+    /// `login`: what the server asks for, `user:password`.
+    fn new(python: &Python, yaml: &str, login: Option<&str>) -> World {
+        let mut project = project(python, yaml);
+        let remote = add_origin(&project);
+        for setting in ["uploadpack.allowFilter", "http.receivepack"] {
+            let git_dir = ["--git-dir", remote.to_str().unwrap()];
+            project.git(&[&git_dir[..], &["config", setting, "true"]].concat());
+        }
+        let folder = project.world().join("outside");
+        let login: Vec<&str> = login.into_iter().collect();
+        let server = Server::start(
+            &python.executable(),
+            "git_http.py",
+            &[folder.to_str().unwrap()],
+            project.world(),
+            &login,
+        );
+        on_main(&mut project);
+        assert_eq!(project.run().code, 0);
+        World { project, server }
+    }
+
+    /// So many commits more, the last of which edits `a.py`.
+    fn grow(&mut self, commits: u32) {
+        for number in 1..commits {
+            self.project.write("notes.txt", &format!("{number}\n"));
+            self.project.commit("notes");
+        }
+        edit_a(&mut self.project, 10);
+        self.project.commit("edit a");
+        self.project.git(&["push", "--quiet", "origin", "HEAD"]);
+    }
+
+    fn url(&self) -> String {
+        format!("{}/remote.git", self.server.url())
+    }
+
+    /// Puts a clone in the place of the project's own repository; the store of
+    /// results stays.
+    fn clone_again(&mut self, options: &[&str], url: &str) {
+        let clone = self.project.path("@outside/clone");
+        let _ = fs::remove_dir_all(&clone);
+        let to = clone.to_str().unwrap();
+        let clone_it = [&["clone", "--quiet"], options, &["--", url, to]].concat();
+        self.project.git(&clone_it);
+        self.project.delete(".git");
+        fs::rename(clone.join(".git"), self.project.path(".git")).unwrap();
+    }
+
+    fn commits(&self) -> usize {
+        let listed = self.project.git(&["rev-list", "HEAD"]);
+        listed.lines().count()
+    }
+
+    /// Whether objects are missing that a commit here names.
+    fn lacks(&self, revision: &str) -> bool {
+        let arguments = ["rev-list", "--objects", "--missing=print", "--max-count=1"];
+        let listed = self.project.git(&[&arguments[..], &[revision]].concat());
+        listed.lines().any(|line| line.starts_with('?'))
+    }
+
+    /// All that a fetch must leave as it is.
+    fn state(&self) -> (String, String, String, bool, String) {
+        let git = |arguments: &[&str]| self.project.git(arguments);
+        (
+            git(&["for-each-ref"]),
+            git(&["rev-parse", "HEAD"]),
+            git(&["ls-files", "--stage"]),
+            self.project.path(".git/FETCH_HEAD").exists(),
+            git(&["config", "--local", "--list"]),
+        )
+    }
+
+    fn on_a_laptop(&mut self) {
+        self.project.set_env("GITHUB_ACTIONS", None);
+    }
+}
+
+#[test]
+fn a_shallow_clone_is_deepened_in_ci_and_only_there() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut world = World::new(python, "", None);
+        world.grow(70);
+        world.clone_again(&["--depth=1"], &world.url());
+        assert_eq!(world.project.git(&["status", "--porcelain"]), "");
+        let before = world.state();
+        world.on_a_laptop();
+        assert_eq!(left_out(&world.project), ["test_b.py::test_b"]);
+        assert_eq!(world.commits(), 1, "nobody asked for it");
+        on_main(&mut world.project);
+        world.project.set_env("TAMIS_DEEPEN", Some("never"));
+        world.project.tamis(&["select"]);
+        assert_eq!(world.commits(), 1, "it is switched off");
+        world.project.set_env("TAMIS_DEEPEN", None);
+
+        let run = world.project.run();
+        let ran: Vec<&String> = run.outcomes.keys().collect();
+        assert_eq!(ran, ["test_a.py::test_a"]);
+        assert_eq!(run.told(), "");
+        assert_eq!(world.commits(), 72, "50 more were not enough, 500 were");
+        assert_eq!(world.state(), before);
+        assert!(!world.project.path(".git/shallow").exists());
+    });
+}
+
+#[test]
+fn no_more_is_fetched_than_helps() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut world = World::new(python, "", None);
+        world.grow(70);
+        world.project.run();
+        world.clone_again(&["--depth=1"], &world.url());
+        assert_eq!(left_out(&world.project).len(), 2);
+        assert_eq!(world.commits(), 1, "the results of these files are here");
+        forget(&mut world.project);
+        world.project.tamis(&["select"]);
+        assert_eq!(world.commits(), 1, "there are no results anywhere");
+        world.project.set_env("TAMIS_DEEPEN", Some("always"));
+        world.on_a_laptop();
+        world.project.run();
+        edit_a(&mut world.project, 11);
+        world.project.commit("edit a again");
+        world.project.tamis(&["select"]);
+        assert_eq!(world.commits(), 2, "the parent has results");
+    });
+}
+
+#[test]
+fn a_token_of_the_environment_opens_the_origin_and_nothing_else() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        let login = format!("x-access-token:{TOKEN}");
+        let mut world = World::new(python, "", Some(&login));
+        world.grow(3);
+        let with_login = world.url().replace("://", &format!("://{login}@"));
+        world.clone_again(&["--depth=1"], &with_login);
+        world
+            .project
+            .git(&["remote", "set-url", "origin", &world.url()]);
+
+        // The token is for another server.
+        world
+            .project
+            .set_env("GITHUB_SERVER_URL", Some("https://github.example"));
+        let run = world.project.tamis(&["select", "--json"]);
+        assert_eq!(run.code(), 0);
+        let told = run.stderr.matches("\"fallback\"").count();
+        for part in [
+            "more of its history cannot be fetched",
+            "refused",
+            "results of commits that it lacks are not used",
+            "fetch-depth: 0",
+        ] {
+            assert!(run.stderr.contains(part), "{part}: {}", run.stderr);
+        }
+        assert!(told >= 1 && !run.stderr.contains(TOKEN), "{}", run.stderr);
+        assert_eq!(world.commits(), 1);
+
+        let server = world.server.url();
+        world.project.set_env("GITHUB_SERVER_URL", Some(&server));
+        let run = world.project.tamis(&["select", "--json", "-v"]);
+        assert!(
+            !run.stderr.contains("cannot be fetched") && !run.stderr.contains(TOKEN),
+            "{}",
+            run.stderr
+        );
+        assert_eq!(world.commits(), 5);
+        nothing_tells_the_token(&[world.project.root()]);
+    });
+}
+
+#[test]
+fn an_origin_that_is_gone_runs_more_and_says_so_once() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut world = World::new(python, "", None);
+        world.grow(3);
+        world.clone_again(&["--depth=1"], &world.url());
+        for url in [Some("http://127.0.0.1:9/x.git"), Some("/nowhere"), None] {
+            match url {
+                Some(url) => world.project.git(&["remote", "set-url", "origin", url]),
+                None => world.project.git(&["remote", "remove", "origin"]),
+            };
+            let done = world.project.tamis(&["select"]);
+            assert_eq!(done.code(), 0, "{}", done.stderr);
+            let told = done.stderr.matches("cannot be fetched").count();
+            assert_eq!(told, 1, "{url:?}: {}", done.stderr);
+            assert!(done.stderr.contains("fetch-depth: 0"), "{}", done.stderr);
+        }
+    });
+}
+
+#[test]
+fn what_others_shared_is_reached_from_a_shallow_clone() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut world = World::new(python, "shared-store: git\n", None);
+        world.grow(60);
+        world.clone_again(&["--depth=1"], &world.url());
+        forget(&mut world.project);
+        let fetch = world.project.tamis(&["store", "fetch", "-v"]);
+        assert!(fetch.stderr.contains("taken"), "{}", fetch.stderr);
+        assert!(
+            fetch.stderr.contains("fetched 500 more commits"),
+            "{}",
+            fetch.stderr
+        );
+        world.clone_again(&["--depth=1"], &world.url());
+        forget(&mut world.project);
+        assert_eq!(left_out(&world.project), ["test_b.py::test_b"]);
+    });
+}
+
+#[test]
+fn the_side_that_a_pull_request_goes_to_is_fetched() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut world = World::new(python, "shared-store: git\n", None);
+        world
+            .project
+            .git(&["switch", "--quiet", "--create", "topic"]);
+        world.grow(2);
+        world
+            .project
+            .git(&["switch", "--quiet", "--detach", "main"]);
+        world
+            .project
+            .git(&["merge", "--quiet", "--no-ff", "-m", "for the test", "topic"]);
+        let push = ["push", "--quiet", "origin", "HEAD:refs/pull/5/merge"];
+        world.project.git(&push);
+        let merge = world.project.git(&["rev-parse", "HEAD"]);
+        // As actions/checkout does it.
+        world.clone_again(&["--no-checkout", "--depth=1"], &world.url());
+        let fetch = ["fetch", "--quiet", "--depth=1", "origin"];
+        world.project.git(
+            &[
+                &fetch[..],
+                &["+refs/pull/5/merge:refs/remotes/pull/5/merge"],
+            ]
+            .concat(),
+        );
+        world.project.git(&[
+            "checkout",
+            "--quiet",
+            "--force",
+            "--detach",
+            "refs/remotes/pull/5/merge",
+        ]);
+        world
+            .project
+            .git(&["update-ref", "-d", "refs/remotes/origin/main"]);
+        forget(&mut world.project);
+        on_pull(&mut world.project, 5, "o/r");
+        world.project.set_env("GITHUB_SHA", Some(merge.trim()));
+        let run = world.project.run();
+        let ran: Vec<&String> = run.outcomes.keys().collect();
+        assert_eq!(ran, ["test_a.py::test_a"], "{}", run.stderr);
+        assert_eq!(run.told(), "");
+    });
+}
+
+#[test]
+fn trees_and_files_that_a_filter_left_out_are_fetched_at_once() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        for (filter, revision) in [("tree:0", "HEAD~3"), ("blob:none", "HEAD~3")] {
+            let mut world = World::new(python, "run-all-when: [x]\n", None);
+            world.grow(4);
+            let option = format!("--filter={filter}");
+            world.clone_again(&[&option], &world.url());
+            let before = world.state();
+            assert!(world.lacks(revision), "{filter}");
+            world.on_a_laptop();
+            let laptop = world.project.run_with(&["--dry-run"]);
+            let is_known = laptop.selection.mode == "subset";
+            assert_eq!(is_known, filter == "blob:none", "{:?}", laptop.selection);
+            on_main(&mut world.project);
+            let select = world.project.run_with(&["--dry-run"]);
+            assert_eq!(select.selection.mode, "subset", "{filter}");
+            assert_eq!(select.told(), "", "{filter}");
+            assert_eq!(world.state(), before, "{filter}");
+        }
+    });
+}
+
+#[test]
+fn a_merge_in_a_filtered_clone_is_told_like_in_a_whole_one() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut world = World::new(python, "", None);
+        world
+            .project
+            .git(&["switch", "--quiet", "--create", "topic"]);
+        let both = "def value():\n    return 2\n\n\nX = 1\n\n\nY = 1\n";
+        world.project.write("b.py", both);
+        world.grow(2);
+        world.project.git(&["switch", "--quiet", "main"]);
+        world
+            .project
+            .write("b.py", "Z = 0\n\n\ndef value():\n    return 2\n");
+        world.project.commit("the other side");
+        world
+            .project
+            .git(&["merge", "--quiet", "--no-ff", "-m", "merge", "topic"]);
+        world.project.git(&["push", "--quiet", "origin", "main"]);
+        let whole = world.project.tamis(&["select", "--json"]);
+        let kind = |text: &str| {
+            let document: serde_json::Value = serde_json::from_str(text).unwrap();
+            document["head"]["kind"].as_str().map(str::to_owned)
+        };
+        assert_eq!(kind(&whole.stdout).as_deref(), Some("automerge"));
+        for filter in ["blob:none", "tree:0"] {
+            world.clone_again(&[&format!("--filter={filter}")], &world.url());
+            let filtered = world.project.tamis(&["select", "--json"]);
+            assert_eq!(kind(&filtered.stdout), kind(&whole.stdout), "{filter}");
+            assert!(
+                !filtered.stderr.contains("\"fallback\""),
+                "{}",
+                filtered.stderr
+            );
+        }
+    });
+}
