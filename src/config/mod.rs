@@ -11,6 +11,7 @@ mod pattern;
 mod schema;
 mod trust;
 mod value;
+mod weight;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

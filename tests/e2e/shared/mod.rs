@@ -2,6 +2,7 @@
 //! recorded on the main branch serves a machine that has nothing; what others
 //! wrote does not; trouble runs more and fails nothing.
 
+mod broken;
 mod git;
 mod github;
 mod gitlab;
