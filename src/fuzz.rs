@@ -7,6 +7,7 @@
 //! millions, with a limit on the memory of the process.
 
 use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hasher};
 use std::io::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
@@ -16,6 +17,9 @@ const FEW: u64 = 1500;
 
 /// So many inputs are kept to be damaged further.
 const MOST_KEPT: usize = 512;
+
+/// So many are told apart: messages quote what they are about.
+const MOST_ANSWERS: usize = 1 << 16;
 
 /// Numbers at the edges of their types, and those that limits are made of.
 const EDGES: [u64; 12] = [
@@ -88,7 +92,7 @@ impl Reader<'_> {
                     input.escape_ascii()
                 );
             };
-            if answers.insert(shape(&answer)) {
+            if answers.len() < MOST_ANSWERS && answers.insert(shape(&answer)) {
                 match kept.len() < MOST_KEPT {
                     true => kept.push(input.clone()),
                     false => {
@@ -116,17 +120,19 @@ impl Reader<'_> {
     }
 }
 
-/// An answer without the numbers in it, which would make every one new.
-fn shape(answer: &str) -> String {
-    let mut shape = String::new();
-    for c in answer.chars().filter(|c| c.is_ascii()).take(160) {
-        match c.is_ascii_digit() {
-            true if shape.ends_with('0') => {}
-            true => shape.push('0'),
-            false => shape.push(c),
+/// A digest of an answer without the numbers in it, which would make every one
+/// new.
+fn shape(answer: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    let mut last = '0';
+    for c in answer.chars().take(160) {
+        let c = if c.is_ascii_digit() { '0' } else { c };
+        if (c, last) != ('0', '0') {
+            hasher.write_u32(c.into());
         }
+        last = c;
     }
-    shape
+    hasher.finish()
 }
 
 /// The most memory that this process ever had, in KiB; 0 where that is not told.

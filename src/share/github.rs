@@ -12,6 +12,7 @@ use http_body_util::BodyExt;
 use octocrab::Octocrab;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use tokio::runtime::Runtime;
 
 use super::error::{Deadline, RemoteError, Result};
@@ -140,7 +141,7 @@ fn is_out_of_requests(status: u16, headers: &http::HeaderMap) -> bool {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Page {
-    artifacts: Option<Vec<Option<ArtifactRow>>>,
+    artifacts: Option<Vec<Value>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -214,7 +215,9 @@ impl Remote for Artifacts {
         );
         let asked = self.ask::<Page>(route, "the list of artifacts");
         let page = within(&self.runtime, deadline, asked)?;
-        let rows = page.artifacts.unwrap_or_default().into_iter().flatten();
+        let rows = page.artifacts.unwrap_or_default().into_iter();
+        // One that cannot be read does not hide the others.
+        let rows = rows.filter_map(|row| serde_json::from_value::<ArtifactRow>(row).ok());
         let usable = rows.filter(|row| {
             row.name.as_deref() == Some(self.name.as_str())
                 && row.expired != Some(true)

@@ -253,7 +253,11 @@ fn every_broken_answer_runs_more_and_fails_nothing() {
             0,
             json!({ "name": name, "id": 7, "workflow_run": { "id": null } }),
         );
-        let mut expired = rows[3].clone();
+        for id in [json!(-1), json!("7"), json!(1e30), json!([])] {
+            rows.insert(0, json!({ "name": name, "id": id, "size_in_bytes": -5 }));
+        }
+        rows.insert(0, json!(7));
+        let mut expired = rows.last().unwrap().clone();
         expired["expired"] = true.into();
         rows.insert(0, expired);
         github.set(&state);

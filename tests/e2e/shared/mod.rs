@@ -8,6 +8,7 @@ mod github;
 mod gitlab;
 mod killed;
 mod object;
+mod secrets;
 mod server;
 
 use std::fs;
