@@ -8,6 +8,8 @@ pub mod collect;
 pub mod config;
 pub mod error;
 pub mod fingerprint;
+#[cfg(test)]
+mod fuzz;
 pub mod history;
 pub mod matrix;
 pub mod pipeline;

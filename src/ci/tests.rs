@@ -273,3 +273,68 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn damaged_payloads_give_no_hint_that_is_no_commit() {
+    let names = [
+        "push",
+        "push-force",
+        "pull_request",
+        "pull_request-fork",
+        "merge_group",
+        "hostile",
+    ];
+    let reader = crate::fuzz::Reader {
+        name: "event payloads",
+        seeds: names
+            .iter()
+            .map(|name| fixture(&format!("github-{name}")))
+            .collect(),
+        words: &[
+            "null",
+            "{}",
+            "[]",
+            "\"head\":",
+            "\"repo\":",
+            "\"sha\":",
+            "true",
+            "1e400",
+            "\\ud83d",
+            "[[[[[",
+            "-1",
+        ],
+        mend: |_| {},
+        read: &|bytes| {
+            let mut answer = String::new();
+            for event in ["push", "pull_request", "merge_group", "schedule"] {
+                let variables = [
+                    ("GITHUB_ACTIONS", "true"),
+                    ("GITHUB_EVENT_NAME", event),
+                    ("GITHUB_REF", "refs/pull/1/merge"),
+                    ("GITHUB_REPOSITORY", "octo-org/sample"),
+                ];
+                let environment = Environment::new(variables, Some(bytes));
+                let context = CiContext::from_environment(&environment, Choice::Auto).unwrap();
+                let request = context.pull_request.clone().unwrap_or_default();
+                let ids = [
+                    context.head,
+                    context.base,
+                    context.before,
+                    context.merge,
+                    request.head,
+                ];
+                for id in ids.iter().flatten() {
+                    assert!(id.len() == 40 && id.bytes().all(|byte| byte.is_ascii_hexdigit()));
+                }
+                answer.push_str(&format!(
+                    "{} {:?} {:?};",
+                    "x".repeat(ids.iter().flatten().count()),
+                    context.trust.fork,
+                    context.notes.first()
+                ));
+            }
+            answer
+        },
+    };
+    reader.feed();
+}

@@ -519,6 +519,7 @@ fn fingerprint(value: &Value) -> Result<Option<Fingerprint>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::collect::Graph;
 
     fn parse_text(text: &str) -> Result<Option<Trace>> {
         parse(Path::new("x.trace"), text.as_bytes())
@@ -560,5 +561,53 @@ mod tests {
         assert!(parse_text(&format!("{newer}\n")).is_err());
         assert!(parse_text(&format!("{OPEN}\n[\"zz\",1]\n")).is_err());
         assert!(parse_text(&format!("{OPEN}\n[\"t\"]\n")).is_err());
+    }
+
+    /// Also what is made of a trace at once: the graph of its scopes.
+    #[test]
+    fn damaged_traces_are_read_or_refused() {
+        let text = format!(
+            "{OPEN}\n[\"s\",0,\"session\",\"\",null]\n[\"c\",1,\"/p/a.py\",3,\"f\"]\n[\"u\",2,\"exists\",{{\"hex\":\"2fff\"}},\"missing\"]\n\
+             [\"u\",3,\"env\",\"HOME\",\"{0}\"]\n[\"s\",7,\"test\",\"a.py::t\",null]\n[\"b\",7,\"a.py::t\",\"/p/a.py\"]\n\
+             [\"+\",7,[1,2],[0]]\n[\"t\",7,\"a.py::t\",\"passed\",0.25,null]\n[\"i\",7,\"killed\"]\n[\"x\",\"/p/a.py\",\"N\",7]\n\
+             [\"y\",7,0]\n[\"p\",7,\"token\",12,\"sh\",null]\n[\"items\",[\"a.py::t\"],[]]\n\
+             [\"config\",{{\"rootdir\":\"/p\",\"args\":[\"-x\"],\"plugins\":[]}}]\n[\"close\",0]\n",
+            "0a".repeat(16)
+        );
+        let child = r#"["open",{"version":1,"trace":"2-b","pid":2,"role":"child","spawn":"token","scope":["1-a",7],"cwd":"/p"}]"#;
+        let reader = crate::fuzz::Reader {
+            name: "trace",
+            seeds: vec![text.into_bytes(), format!("{child}\n").into_bytes()],
+            words: &[
+                "null",
+                "[]",
+                "{\"hex\":\"ff\"}",
+                "\n[\"+\",",
+                "\n[\"s\",",
+                "\"cache\"",
+                "\"fork_of\":\"1-a\",",
+                "-1",
+                "1e999",
+                "\"version\":1",
+                "[[[[",
+                "\\ud800",
+                "\n",
+            ],
+            mend: |_| {},
+            read: &|bytes| match parse(Path::new("x.trace"), bytes) {
+                Ok(Some(trace)) => {
+                    let parts = (
+                        trace.scopes.len(),
+                        trace.definitions.len(),
+                        trace.spawned.len(),
+                    );
+                    Graph::build(&[trace], &[]);
+                    format!("read {parts:?}")
+                }
+                Ok(None) => "nothing".to_owned(),
+                Err(error) => format!("{error:#}"),
+            },
+        };
+        reader.feed();
     }
 }

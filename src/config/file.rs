@@ -15,6 +15,7 @@ use super::seeds::{KeySeed, Many, One};
 use super::suites::{Suites, SuitesVisitor};
 use super::trust::{Trust, TrustVisitor};
 use super::value::{Count, Deepen, Runner, Shared, Strategy, SubFolder, Text, shown_path};
+use super::weight::repeats_too_much;
 use crate::error::Error;
 
 /// The name of the file.
@@ -85,6 +86,10 @@ pub fn parse(bytes: &[u8], name: &str) -> Result<FileConfig, Error> {
     let Some(document) = documents.next() else {
         return Err(empty(name));
     };
+    if repeats_too_much(text) {
+        let message = format!("the aliases in {name} repeat more than a configuration can hold");
+        return Err(Error::usage(message).with_hint("write the values out, without `&` and `*`"));
+    }
     let config: FileConfig = FileVisitor
         .deserialize(document)
         .map_err(|error| explain(&error, text, name))?;
@@ -508,7 +513,7 @@ mod tests {
             let items = format!("*{last},").repeat(8);
             text.push_str(&format!("{name}: &{name} [{items}]\n"));
         }
-        assert!(error(text).contains("unknown key `a`"));
+        assert!(error(text).contains("repeat more than"));
     }
 
     proptest::proptest! {
@@ -517,5 +522,88 @@ mod tests {
             let _ = parse(&bytes, NAME);
             let _ = parse(text.as_bytes(), NAME);
         }
+    }
+
+    /// Short files that would fill the memory.
+    #[test]
+    fn aliases_that_repeat_much_are_refused() {
+        let list = |item: &str, count: usize| vec![item; count].join(", ");
+        let long = format!(
+            "version: 1\nsuite: &a {}\nalways-run: [{}]\n",
+            "x".repeat(10_000),
+            list("*a", 5000)
+        );
+        let wide = format!(
+            "version: 1\nnew: &a [{}]\nother: [{}]\n",
+            list("1", 5000),
+            list("*a", 5000)
+        );
+        for text in [&long, &wide] {
+            let told = error(text);
+            assert!(told.contains("repeat more than"), "{told}");
+        }
+        let few = "version: 1\nalways-run: &a [Makefile, setup.py]\nrun-all-when: *a\n";
+        assert_eq!(
+            parse(few.as_bytes(), NAME)
+                .unwrap()
+                .run_all_when
+                .unwrap()
+                .len(),
+            2
+        );
+    }
+
+    #[test]
+    fn damaged_files_are_read_or_refused() {
+        let all = "version: 1\nsuite: unit\nrunner: pytest\ncommand: [pytest, -q]\npython: .venv/bin/python\n\
+            root: svc\nstore: cache\nstrategy: memo\nshared-store: git:up\nshared-label: py3\n\
+            trust:\n  repository: o/r\n  refs: [main, 'release/*']\n  events: [push]\n  workflows: [ci.yml]\n\
+            always-run: ['t.py::x[1]']\nrun-all-when: [Makefile, '**/*.c']\nlock-files: [uv.lock]\n\
+            benign-state: ['a.py#_CACHE']\nenv:\n  ignore: [CI]\nkeep: 7\nmany-new-tests: 8\nshort-branches: 9\n";
+        let reader = crate::fuzz::Reader {
+            name: "configuration",
+            seeds: vec![
+                all.into(),
+                b"\xef\xbb\xbf# x\n---\nversion: 1\n".to_vec(),
+                b"version: 2\nnew: {a: [*]}".to_vec(),
+            ],
+            words: &[
+                "\n",
+                "\n  ",
+                "- ",
+                ": ",
+                "&a ",
+                "*a",
+                "<<: ",
+                "!!str ",
+                "|\n  ",
+                ">-\n",
+                "[",
+                "{",
+                "---\n",
+                "'",
+                "\"",
+                "#",
+                "null",
+                "~",
+                "1e9",
+                "0x",
+                "\\u0000",
+                "\u{85}",
+                "\u{feff}",
+                "\t",
+                "version: ",
+                "keep: ",
+                "**/",
+                "?(",
+                "? ",
+            ],
+            mend: |_| {},
+            read: &|bytes| match parse(bytes, NAME) {
+                Ok(_) => "read".to_owned(),
+                Err(error) => message(&error),
+            },
+        };
+        reader.feed();
     }
 }

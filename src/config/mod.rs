@@ -13,6 +13,7 @@ mod seeds;
 mod suites;
 mod trust;
 mod value;
+mod weight;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

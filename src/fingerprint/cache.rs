@@ -218,4 +218,84 @@ def f(): return c.d.e + unknown
         assert_eq!(cache.get(&[3; 20]), Some(module));
         assert_eq!(cache.trim(0).unwrap().removed, 2);
     }
+
+    #[test]
+    fn damaged_entries_are_read_or_refused() {
+        let reader = crate::fuzz::Reader {
+            name: "source cache",
+            seeds: vec![encode(&units(SOURCE)), encode(&units(""))],
+            words: &["\u{1}", "\0", "name"],
+            mend: |_| {},
+            read: &|bytes| match decode(bytes) {
+                Some(_) => "read".to_owned(),
+                None => "refused".to_owned(),
+            },
+        };
+        reader.feed();
+    }
+
+    /// The sources themselves; whatever can be analysed can be kept.
+    #[test]
+    fn damaged_sources_are_analysed_or_refused() {
+        let more = "@d(lambda: 1)\nasync def f(a, /, b=1, *c, d: int = 2, **e) -> 'x':\n    global G\n    async with a as (b, *c):\n        match a:\n            case {'k': [1, *_], **r} | C(x=1):\n                yield f'{a!r:>{b}}{c = }'\n    try:\n        del x[1:2, ...]\n    except* E as e:\n        raise X from e\n    return await (y := {*a, 1j})\ntype A[T: int, *U, **V] = dict[T]\nclass C[T](B, metaclass=M):\n    __slots__ = ('a',)\n    x: int = 0x_f\nif __name__ == '__main__':\n    exec(b'\\xff')\nelse:\n    from ..a import *\nfor i in (j for j in k if j):\n    pass\n";
+        let coding = "# -*- coding: latin-1 -*-\nx = 'é'\n";
+        let reader = crate::fuzz::Reader {
+            name: "Python sources",
+            seeds: vec![SOURCE.into(), more.into(), coding.into()],
+            words: &[
+                "\n",
+                "\n    ",
+                "def ",
+                "class ",
+                "lambda ",
+                "import ",
+                "from . import ",
+                "*",
+                "**",
+                "@",
+                "(",
+                ")",
+                "[",
+                "]",
+                "{",
+                "}",
+                "\"\"\"",
+                "f'{",
+                "\\\n",
+                "if ",
+                "else:",
+                "match x:\n case ",
+                ":=",
+                "async ",
+                "await ",
+                "yield ",
+                "\u{c}",
+                "\r",
+                "\0",
+                "\\N{",
+                "\\x",
+                "# coding: utf-8",
+                "\u{feff}",
+                "é",
+                "ª",
+                "0_",
+                "9e999",
+                "type ",
+                "del ",
+                "global x",
+                "nonlocal x",
+                "~-not ",
+                "__all__ = ",
+            ],
+            mend: |_| {},
+            read: &|bytes| match analyse_python(bytes) {
+                Analysis::Parsed(units) => {
+                    assert_eq!(decode(&encode(&units)), Some(*units));
+                    "analysed".to_owned()
+                }
+                Analysis::Unparsed(reason) => reason,
+            },
+        };
+        reader.feed();
+    }
 }

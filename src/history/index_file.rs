@@ -215,4 +215,21 @@ mod tests {
             assert!(parse(&bad).is_none());
         }
     }
+
+    #[test]
+    fn damaged_files_are_read_or_left_to_git() {
+        let tree = extension(b"TREE", &[b"\x002 0\n".as_slice(), &[5; 20]].concat());
+        let entries = [entry("a.py", 0), entry("b/c.py", HAS_EXTENDED_FLAGS)];
+        let reader = crate::fuzz::Reader {
+            name: "git index",
+            seeds: vec![file(3, &entries, &tree), file(2, &[entry("a", 0)], b"")],
+            words: &["DIRC", "TREE", "REUC", "link", "\0\0\0\u{2}", "-1 0\n"],
+            mend: |_| {},
+            read: &|bytes| match parse(bytes) {
+                Some(file) => format!("read {:?}", file.tree.is_some()),
+                None => "left".to_owned(),
+            },
+        };
+        reader.feed();
+    }
 }

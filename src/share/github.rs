@@ -12,6 +12,7 @@ use http_body_util::BodyExt;
 use octocrab::Octocrab;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use tokio::runtime::Runtime;
 
 use super::error::{Deadline, RemoteError, Result};
@@ -140,7 +141,7 @@ fn is_out_of_requests(status: u16, headers: &http::HeaderMap) -> bool {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Page {
-    artifacts: Option<Vec<Option<ArtifactRow>>>,
+    artifacts: Option<Vec<Value>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -214,7 +215,9 @@ impl Remote for Artifacts {
         );
         let asked = self.ask::<Page>(route, "the list of artifacts");
         let page = within(&self.runtime, deadline, asked)?;
-        let rows = page.artifacts.unwrap_or_default().into_iter().flatten();
+        let rows = page.artifacts.unwrap_or_default().into_iter();
+        // One that cannot be read does not hide the others.
+        let rows = rows.filter_map(|row| serde_json::from_value::<ArtifactRow>(row).ok());
         let usable = rows.filter(|row| {
             row.name.as_deref() == Some(self.name.as_str())
                 && row.expired != Some(true)
@@ -306,8 +309,12 @@ fn writer_of(row: RunRow) -> Writer {
         provider: "github".to_owned(),
         fork: from != repository,
         workflow: known(row.path.map(|path| {
-            // `.github/workflows/ci.yml@refs/heads/main` for reusable ones.
-            path.split('@').next().unwrap_or_default().to_owned()
+            // `.github/workflows/ci.yml@refs/heads/main` for reusable ones; as the
+            // interface's description has it, with the repository before it.
+            let path = path.split('@').next().unwrap_or_default();
+            let own = path.strip_prefix(&repository);
+            let own = own.and_then(|path| path.strip_prefix('/'));
+            own.unwrap_or(path).to_owned()
         })),
         run: row.id.map(|id| id.to_string()).unwrap_or_default(),
         event,
@@ -363,6 +370,20 @@ mod tests {
         assert_eq!(pushed.reference, "refs/heads/main");
         assert_eq!(pushed.workflow, ".github/workflows/ci.yml");
         assert!(!pushed.is_proposed());
+        let of = |path: &str| {
+            run(&format!(
+                r#"{{"id":1,"event":"push","path":"{path}","repository":{{"full_name":"o/r"}}}}"#
+            ))
+            .workflow
+        };
+        assert_eq!(
+            of("o/r/.github/workflows/ci.yml@main"),
+            ".github/workflows/ci.yml"
+        );
+        assert_eq!(
+            of("e/r/.github/workflows/ci.yml@main"),
+            "e/r/.github/workflows/ci.yml"
+        );
         let fork = run(r#"{"id":1,"event":"pull_request","head_branch":"main",
                 "repository":{"full_name":"o/r"},"head_repository":{"full_name":"e/r"}}"#);
         assert!(fork.fork);
@@ -391,5 +412,44 @@ mod tests {
         assert_eq!(check_digest(b"zip", &right), Ok(()));
         assert!(check_digest(b"zap", &right).is_err());
         assert_eq!(check_digest(b"zip", ""), Ok(()));
+    }
+
+    #[test]
+    fn damaged_answers_are_read_or_refused() {
+        let page = r#"{"total_count":1,"artifacts":[{"id":7,"node_id":"x","name":"tamis-a","size_in_bytes":1000,
+            "url":null,"expired":false,"created_at":null,"digest":"sha256:00","workflow_run":{"id":1,
+            "repository_id":1,"head_repository_id":1,"head_branch":"main","head_sha":"00"}},null]}"#;
+        let row = r#"{"id":1,"event":"push","path":".github/workflows/ci.yml@refs/heads/main","head_branch":"main",
+            "repository":{"full_name":"o/r"},"head_repository":{"full_name":"o/r"},"conclusion":null}"#;
+        let reader = crate::fuzz::Reader {
+            name: "answers of GitHub",
+            seeds: vec![page.into(), row.into(), b"null".to_vec()],
+            words: &[
+                "null",
+                "[]",
+                "{}",
+                "\"id\":",
+                "-1",
+                "1e400",
+                "\\ud83d",
+                "pull_request",
+                "\"artifacts\":",
+                "[[[[[",
+            ],
+            mend: |_| {},
+            read: &|bytes| {
+                let page =
+                    serde_json::from_slice::<Page>(bytes).map(|page| page.artifacts.is_some());
+                match serde_json::from_slice::<RunRow>(bytes).map(writer_of) {
+                    Ok(writer) => {
+                        // Nothing that is not told can be claimed.
+                        assert!(!writer.repository.is_empty() && !writer.event.is_empty());
+                        format!("{page:?} {} {}", writer.fork, writer.is_proposed())
+                    }
+                    Err(error) => format!("{page:?} {error}"),
+                }
+            },
+        };
+        reader.feed();
     }
 }

@@ -5,6 +5,7 @@
 
 use reqwest::{Client, RequestBuilder, Url};
 use serde::Deserialize;
+use serde_json::Value;
 use tokio::runtime::Runtime;
 
 use super::error::{Deadline, RemoteError, Result};
@@ -96,13 +97,14 @@ impl Remote for Packages {
             }
         };
         let bytes = within(&self.runtime, deadline, asked)?;
-        let rows: Vec<Option<PackageRow>> = serde_json::from_slice(&bytes)
+        let rows: Vec<Value> = serde_json::from_slice(&bytes)
             .map_err(|error| RemoteError::Malformed(format!("{what}: {error}")))?;
-        // The name is searched for, so longer ones come too.
-        let ours = rows
+        // One that cannot be read does not hide the others.
+        let rows = rows
             .into_iter()
-            .flatten()
-            .filter(|row| row.name.as_deref() == Some(self.name.as_str()));
+            .filter_map(|row| serde_json::from_value::<PackageRow>(row).ok());
+        // The name is searched for, so longer ones come too.
+        let ours = rows.filter(|row| row.name.as_deref() == Some(self.name.as_str()));
         let offers = ours.filter_map(|row| Some(Pointer::parse(&row.version?)?.offer()));
         Ok(offers.collect())
     }

@@ -333,4 +333,59 @@ mod tests {
             assert_eq!(manifest.signed(Some(&secret.public())), Signed::Wrong);
         }
     }
+
+    /// Makes length and digest of the manifest fit what stands there: up to the
+    /// matrix, or up to the end.
+    fn mend(bytes: &mut Vec<u8>) {
+        if bytes.len() < FIXED {
+            return;
+        }
+        let rest = &bytes[FIXED..];
+        let len = rest.windows(6).position(|six| six == b"\x93tamis");
+        let len = len.unwrap_or(rest.len());
+        bytes[12..16].copy_from_slice(&(len as u32).to_le_bytes());
+        let digest = digest_of(&bytes[..AT_DIGEST], &bytes[FIXED..FIXED + len]);
+        bytes[AT_DIGEST..FIXED].copy_from_slice(&digest);
+    }
+
+    #[test]
+    fn damaged_packs_are_refused() {
+        let secret = SecretKey::from_bytes([3; 32]);
+        let mut signed = pack();
+        signed.manifest.sign(&secret);
+        let reader = crate::fuzz::Reader {
+            name: "pack",
+            seeds: vec![pack().encode(), signed.encode(), signed.manifest.encode()],
+            words: &[
+                "null",
+                "true",
+                "\"\"",
+                "\"signature\":\"",
+                "\"pr\":7,",
+                "\"bytes\":",
+                "1e9",
+                "{",
+                "}",
+                "\\u0000",
+            ],
+            mend,
+            read: &|bytes| {
+                if let Ok((manifest, _)) = Manifest::read(bytes) {
+                    let again = Manifest::decode(&manifest.encode());
+                    assert_eq!(again, Ok(manifest));
+                }
+                match Pack::decode(bytes) {
+                    Ok(read) => {
+                        assert_eq!(read.matrix, signed.matrix);
+                        format!(
+                            "whole, signed {:?}",
+                            read.manifest.signed(Some(&secret.public()))
+                        )
+                    }
+                    Err(refusal) => refusal.to_string(),
+                }
+            },
+        };
+        reader.feed();
+    }
 }

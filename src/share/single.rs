@@ -15,6 +15,11 @@ const CENTRAL_BYTES: usize = 46;
 const LOCAL_BYTES: usize = 30;
 const MOST_COMMENT: usize = 0xffff;
 
+/// How often a packed byte may have been smaller: a pack is packed in itself, so
+/// what shrinks more is none. Small files may shrink as they like.
+const MOST_RATIO: u64 = 64;
+const RATIO_FREE: u64 = 1 << 20;
+
 const STORED: u16 = 0;
 const DEFLATED: u16 = 8;
 const ENCRYPTED: u16 = 1;
@@ -57,9 +62,16 @@ pub fn only_entry(bytes: &[u8], name: &str, limit: u64) -> Result<Vec<u8>> {
     let method = u16_at(bytes, central + 10)?;
     let packed = u64::from(u32_at(bytes, central + 20)?);
     let size = u64::from(u32_at(bytes, central + 24)?);
-    if size > limit {
-        let what = "a file of an archive";
-        return Err(RemoteError::TooLarge { what, limit });
+    for (what, limit) in [
+        ("a file of an archive", limit),
+        (
+            "a file from its packed bytes",
+            RATIO_FREE.max(packed.saturating_mul(MOST_RATIO)),
+        ),
+    ] {
+        if size > limit {
+            return Err(RemoteError::TooLarge { what, limit });
+        }
     }
     let local = u32_at(bytes, central + 42)? as usize;
     let content = content(bytes, local, packed, central)?;

@@ -466,6 +466,21 @@ mod archives {
         }
     }
 
+    /// Of what a pack may have, but packed as no pack can be.
+    #[test]
+    fn a_bomb_below_the_limit_is_refused_before_it_is_unpacked() {
+        let zeros = vec![0; 2 << 20];
+        let refused = only_entry(
+            &zip(&[file("tamis.pack", &zeros)]),
+            "tamis.pack",
+            super::MAX_MATRIX,
+        );
+        assert!(
+            matches!(refused, Err(super::RemoteError::TooLarge { limit, .. }) if limit < 2 << 20),
+            "{refused:?}"
+        );
+    }
+
     #[test]
     fn cut_and_damaged_archives_are_refused_or_whole() {
         let content: Vec<u8> = (0..200u8).collect();
@@ -485,5 +500,32 @@ mod archives {
                 }
             }
         }
+    }
+
+    #[test]
+    fn damaged_archives_are_refused_or_whole() {
+        let content: Vec<u8> = (0..600u32).map(|n| (n * n / 7) as u8).collect();
+        let reader = crate::fuzz::Reader {
+            name: "archive",
+            seeds: vec![
+                zip(&[file("tamis.pack", &content)]),
+                zip(&[file("tamis.pack", b"")]),
+                zip(&[]),
+            ],
+            words: &[
+                "PK\u{1}\u{2}",
+                "PK\u{3}\u{4}",
+                "PK\u{5}\u{6}",
+                "PK\u{6}\u{7}",
+                "tamis.pack",
+                "\0\0",
+            ],
+            mend: |_| {},
+            read: &|bytes| match only_entry(bytes, "tamis.pack", super::MAX_MATRIX) {
+                Ok(read) => format!("{} bytes", read.len()),
+                Err(error) => error.to_string(),
+            },
+        };
+        reader.feed();
     }
 }

@@ -549,3 +549,141 @@ fn a_full_disk_is_an_error_and_harms_nothing() {
     );
     assert_eq!(snapshot(dir.path()), before);
 }
+
+/// Every truncation, every flipped bit, and every other version.
+#[test]
+fn an_index_is_whole_or_refused() {
+    use super::index::Index;
+
+    let dir = temp();
+    let store = FsStore::open(dir.path());
+    store.put(&small(2, 1)).unwrap();
+    let _ = store.memo(&key());
+    let mut bytes = std::fs::read(dir.path().join("index")).unwrap();
+    assert!(Index::decode(&bytes).is_ok());
+    for len in 0..bytes.len() {
+        assert!(Index::decode(&bytes[..len]).is_err(), "{len} bytes");
+    }
+    for bit in 0..bytes.len() * 8 {
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        assert!(Index::decode(&bytes).is_err(), "bit {bit}");
+        bytes[bit / 8] ^= 1 << (bit % 8);
+    }
+    for (version, wanted) in [
+        (0, Refusal::Malformed("there is no format 0".into())),
+        (2, Refusal::NewerFormat(2)),
+        (3, Refusal::NewerFormat(3)),
+    ] {
+        bytes[8] = version;
+        assert_eq!(Index::decode(&bytes), Err(wanted));
+    }
+}
+
+const ONE_DIR: &str = "TAMIS_TEST_PUT_ONE";
+
+/// Not a test: what the next one kills.
+#[test]
+#[ignore = "is killed on the way"]
+fn put_one() {
+    if let Some(dir) = std::env::var_os(ONE_DIR) {
+        let store = FsStore::open(dir);
+        store.put(&small(20, 2)).unwrap();
+        let few = GcPolicy {
+            keep: Some(1),
+            ..GcPolicy::default()
+        };
+        store.gc(&few, SystemTime::now()).unwrap();
+    }
+}
+
+/// Killed at each system call of a process that stores and removes, whatever the
+/// call: `TAMIS_E2E_ALL=1` takes every one, else later ones are further apart.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_kill_at_any_system_call_tears_nothing() {
+    let strace = |arguments: &[&str], dir: &Path| {
+        Command::new("strace")
+            .args(arguments)
+            .arg(std::env::current_exe().unwrap())
+            .args([
+                "--ignored",
+                "--exact",
+                "store::tests::put_one",
+                "--test-threads=1",
+            ])
+            .env(ONE_DIR, dir)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status()
+    };
+    if strace(&["-f", "-o", "/dev/null"], temp().path()).is_err() {
+        assert!(std::env::var_os("CI").is_none(), "strace is not installed");
+        return;
+    }
+    let all = std::env::var_os("TAMIS_E2E_ALL").is_some();
+    let (mut call, mut kills) = (1, 0);
+    loop {
+        let dir = temp();
+        let store = FsStore::open(dir.path());
+        let first = store.put(&small(20, 1)).unwrap();
+        let inject = format!("inject=all:signal=KILL:when={call}");
+        let status = strace(&["-f", "-qq", "-o", "/dev/null", "-e", &inject], dir.path()).unwrap();
+        let (headers, troubles) = store.headers();
+        assert_eq!(troubles, Vec::new(), "call {call}");
+        for (path, verdict) in store.verify() {
+            let whole = matches!(verdict, Verdict::Sound | Verdict::Temporary);
+            assert!(whole, "call {call}: {path:?}: {verdict:?}");
+        }
+        let names: Vec<Name> = headers.into_iter().map(|(name, _)| name).collect();
+        // The new one is there whole before the old one goes.
+        assert!(
+            names.contains(&first) || store.load(&names[0]) == Ok(small(20, 2)),
+            "call {call}"
+        );
+        let memo = store.memo(&key());
+        assert!(memo.candidates("t.py::test_001").count() > 0, "call {call}");
+        if status.success() {
+            assert_eq!(names.len(), 1);
+            break;
+        }
+        kills += 1;
+        call += if all { 1 } else { 1 + call / 6 };
+    }
+    assert!(kills > 10, "{kills}");
+}
+
+#[test]
+fn damaged_indexes_are_refused() {
+    use super::index::Index;
+
+    let dir = temp();
+    let store = FsStore::open(dir.path());
+    let seed = || std::fs::read(dir.path().join("index")).unwrap();
+    store.put(&small(3, 1)).unwrap();
+    let _ = store.memo(&key());
+    let one = seed();
+    let mut other = small(2, 3);
+    other.header.key.suite = "other".into();
+    store.put(&other).unwrap();
+    store.put(&small(5, 2)).unwrap();
+    let _ = store.memo(&key());
+    let reader = crate::fuzz::Reader {
+        name: "store index",
+        seeds: vec![one, seed()],
+        words: &["null", "\"key\":", "\"tests\":", "\"raw\":", "[", "{}"],
+        mend: |bytes| {
+            if bytes.len() < 48 {
+                return;
+            }
+            let mut hasher = blake3::Hasher::new();
+            hasher.update(&bytes[..16]).update(&bytes[48..]);
+            let digest = hasher.finalize();
+            bytes[16..48].copy_from_slice(digest.as_bytes());
+        },
+        read: &|bytes| match Index::decode(bytes) {
+            Ok(index) => format!("read {}", index.covered.len()),
+            Err(refusal) => refusal.to_string(),
+        },
+    };
+    reader.feed();
+}

@@ -296,5 +296,8 @@ fn many_writers_over_http() {
         let names = matrices(&project, 64);
         push_at_once(&project, &names);
         assert_eq!(held(&remote), names.iter().cloned().collect());
+        // 64 at once on one key: one whole value.
+        push_at_once(&project, &vec![names[0].clone(); 64]);
+        assert_eq!(held(&remote).len(), 64);
     });
 }

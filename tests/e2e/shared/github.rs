@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::server::Server;
 use super::*;
+use tamis::share::Pack;
 
 struct GitHub {
     server: Server,
@@ -252,7 +253,11 @@ fn every_broken_answer_runs_more_and_fails_nothing() {
             0,
             json!({ "name": name, "id": 7, "workflow_run": { "id": null } }),
         );
-        let mut expired = rows[3].clone();
+        for id in [json!(-1), json!("7"), json!(1e30), json!([])] {
+            rows.insert(0, json!({ "name": name, "id": id, "size_in_bytes": -5 }));
+        }
+        rows.insert(0, json!(7));
+        let mut expired = rows.last().unwrap().clone();
         expired["expired"] = true.into();
         rows.insert(0, expired);
         github.set(&state);
@@ -265,5 +270,33 @@ fn every_broken_answer_runs_more_and_fails_nothing() {
         fs::write(&zip, bytes).unwrap();
         forget(&mut project);
         assert_eq!(left_out(&project).len(), 0);
+    });
+}
+
+/// What is laid for the upload, and what 64 runs uploaded for one commit.
+#[test]
+fn many_writers_of_one_artifact_leave_a_whole_one() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut project = project(python, "shared-store: github\n");
+        let github = GitHub::start(python, &mut project);
+        on_main(&mut project);
+        let names = matrices(&project, 64);
+        push_at_once(&project, &names);
+        push_at_once(&project, &vec![names[0].clone(); 64]);
+        let upload = project.root().join(".tamis/upload");
+        let pack = Pack::decode(&fs::read(upload.join("tamis.pack")).unwrap()).unwrap();
+        assert_eq!(pack.manifest.matrix, names[0]);
+        let files = fs::read_dir(&upload).unwrap().count();
+        assert_eq!(files, 2, "the pack and its name");
+        // All runs of one commit tell the same; the newest is taken.
+        forget(&mut project);
+        project.run();
+        for _ in 0..64 {
+            github.upload(&project, run_of(&project, "push", "main", "o/r"));
+        }
+        forget(&mut project);
+        github.requests();
+        assert_eq!(left_out(&project).len(), 2);
+        assert_eq!(github.requests().len(), 4);
     });
 }

@@ -2,12 +2,14 @@
 //! recorded on the main branch serves a machine that has nothing; what others
 //! wrote does not; trouble runs more and fails nothing.
 
+mod broken;
 mod deepen;
 mod git;
 mod github;
 mod gitlab;
 mod killed;
 mod object;
+mod secrets;
 mod server;
 
 use std::fs;

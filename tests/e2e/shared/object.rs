@@ -1,68 +1,178 @@
-//! A bucket, behind moto's S3.
+//! Buckets: S3 behind moto, and, where `TAMIS_E2E_SEAWEEDFS`, `TAMIS_E2E_AZURITE`
+//! or `TAMIS_E2E_GCS` name their programs, SeaweedFS, Azurite and fake-gcs-server
+//! (`.ci/services`).
+
+use futures_util::StreamExt;
+use object_store::path::Path as Key;
+use object_store::{ObjectStore, ObjectStoreExt, parse_url_opts};
 
 use super::server::{Server, python_with_moto};
 use super::*;
 use tamis::share::{Manifest, Pack};
 
+/// A stand-in for a cloud's store of files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Service {
+    Moto,
+    Seaweedfs,
+    Azurite,
+    Gcs,
+}
+
+/// The account that Azurite has by default, which its documentation publishes.
+const AZURITE: (&str, &str) = (
+    "devstoreaccount1",
+    "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==",
+);
+
+impl Service {
+    /// Its word and the variable that names its program; none for moto, which
+    /// every run of the tests installs.
+    fn program(self) -> Option<(&'static str, &'static str)> {
+        match self {
+            Service::Moto => None,
+            Service::Seaweedfs => Some(("seaweedfs", "TAMIS_E2E_SEAWEEDFS")),
+            Service::Azurite => Some(("azurite", "TAMIS_E2E_AZURITE")),
+            Service::Gcs => Some(("gcs", "TAMIS_E2E_GCS")),
+        }
+    }
+
+    fn url(self, prefix: &str) -> String {
+        let scheme = match self {
+            Service::Moto | Service::Seaweedfs => "s3",
+            Service::Azurite => "az",
+            Service::Gcs => "gs",
+        };
+        format!("{scheme}://bucket{prefix}")
+    }
+
+    /// The variables by which a server at `url` is found.
+    fn variables(self, url: &str) -> Vec<(&'static str, String)> {
+        match self {
+            Service::Moto | Service::Seaweedfs => vec![
+                ("AWS_ENDPOINT_URL", url.to_owned()),
+                ("AWS_ALLOW_HTTP", "true".to_owned()),
+                ("AWS_REGION", "us-east-1".to_owned()),
+                ("AWS_ACCESS_KEY_ID", "key".to_owned()),
+                ("AWS_SECRET_ACCESS_KEY", TOKEN.to_owned()),
+            ],
+            Service::Azurite => vec![
+                ("AZURE_ENDPOINT", format!("{url}/{}", AZURITE.0)),
+                ("AZURE_ALLOW_HTTP", "true".to_owned()),
+                ("AZURE_STORAGE_ACCOUNT_NAME", AZURITE.0.to_owned()),
+                ("AZURE_STORAGE_ACCOUNT_KEY", AZURITE.1.to_owned()),
+            ],
+            Service::Gcs => vec![
+                (
+                    "GOOGLE_SERVICE_ACCOUNT_KEY",
+                    serde_json::json!({
+                        "gcs_base_url": url, "disable_oauth": true, "client_email": "",
+                        "private_key": "", "private_key_id": "",
+                    })
+                    .to_string(),
+                ),
+                ("GOOGLE_ALLOW_HTTP", "true".to_owned()),
+            ],
+        }
+    }
+}
+
 struct Bucket {
+    service: Service,
     server: Server,
-    python: PathBuf,
 }
 
 impl Bucket {
     /// A server with one bucket, known to the project by the usual variables;
     /// says so loudly where there can be none.
-    fn start(python: &Python, project: &mut Project) -> Option<Bucket> {
-        let python = match python_with_moto(&python.executable()) {
-            Ok(python) => python,
-            Err(why) => {
-                skip(&format!("moto cannot be installed: {why}"));
-                return None;
+    fn start(service: Service, python: &Python, project: &mut Project) -> Option<Bucket> {
+        let server = match service.program() {
+            None => match python_with_moto(&python.executable()) {
+                Ok(python) => {
+                    let server = Server::start(&python, "s3.py", &["serve"], project.world(), &[]);
+                    let make = std::process::Command::new(&python)
+                        .arg(python_file("s3.py"))
+                        .args(["make", &server.url(), "bucket"])
+                        .status();
+                    assert!(make.unwrap().success());
+                    server
+                }
+                Err(why) => {
+                    skip(&format!("moto cannot be installed: {why}"));
+                    return None;
+                }
+            },
+            Some((word, variable)) => {
+                let Some(program) = std::env::var_os(variable) else {
+                    eprintln!("SKIPPED: {service:?}, for {variable} names no program");
+                    return None;
+                };
+                let data = project.world().join("service");
+                let after = [data.to_str().unwrap(), program.to_str().unwrap()];
+                let python = python.executable();
+                Server::start(&python, "services.py", &[word], project.world(), &after)
             }
         };
-        let server = Server::start(&python, "s3.py", &["serve"], project.world(), &[]);
-        let bucket = Bucket { server, python };
-        bucket.script(&["make", &bucket.server.url(), "bucket"]);
-        let url = bucket.server.url();
-        let variables = [
-            ("AWS_ENDPOINT_URL", url.as_str()),
-            ("AWS_ALLOW_HTTP", "true"),
-            ("AWS_REGION", "us-east-1"),
-            ("AWS_ACCESS_KEY_ID", "key"),
-            ("AWS_SECRET_ACCESS_KEY", TOKEN),
-        ];
-        for (name, value) in variables {
-            project.set_env(name, Some(value));
-        }
+        let bucket = Bucket { service, server };
+        bucket.tell(project, &bucket.server.url());
         Some(bucket)
     }
 
-    fn script(&self, arguments: &[&str]) {
-        let status = std::process::Command::new(&self.python)
-            .arg(python_file("s3.py"))
-            .args(arguments)
-            .status()
+    fn tell(&self, project: &mut Project, url: &str) {
+        for (name, value) in self.service.variables(url) {
+            project.set_env(name, Some(&value));
+        }
+    }
+
+    /// All objects, by name.
+    fn objects(&self) -> Vec<(String, Vec<u8>)> {
+        // The client wants one even where nothing is encrypted.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let url = url::Url::parse(&self.service.url("")).unwrap();
+        let options = self.service.variables(&self.server.url());
+        let options = options
+            .into_iter()
+            .map(|(name, value)| (name.to_ascii_lowercase(), value));
+        let (store, _) = parse_url_opts(&url, options).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
             .unwrap();
-        assert!(status.success(), "{arguments:?}");
+        runtime.block_on(async {
+            let mut listing = store.list(None);
+            let mut names: Vec<Key> = Vec::new();
+            while let Some(meta) = listing.next().await {
+                names.push(meta.unwrap().location);
+            }
+            let mut found = Vec::new();
+            for name in names {
+                let bytes = store.get(&name).await.unwrap().bytes().await.unwrap();
+                found.push((name.to_string(), bytes.to_vec()));
+            }
+            found
+        })
     }
 
     /// The names of all matrices; every pointer must lead to a whole one.
-    fn held(&self, project: &Project) -> Vec<String> {
-        let folder = tempfile::tempdir_in(project.world()).unwrap();
-        let url = self.server.url();
-        self.script(&["dump", &url, "bucket", folder.path().to_str().unwrap()]);
-        nothing_tells_the_token(&[folder.path().to_owned()]);
+    fn held(&self) -> Vec<String> {
+        let objects = self.objects();
         let mut found = Vec::new();
-        for entry in fs::read_dir(folder.path()).unwrap() {
-            let path = entry.unwrap().path();
-            let name = path.file_name().unwrap().to_str().unwrap();
-            let Some((before, _)) = name.split_once("__pointers__") else {
+        for (name, bytes) in &objects {
+            for secret in [TOKEN, AZURITE.1] {
+                let is_there = bytes.windows(secret.len()).any(|w| w == secret.as_bytes());
+                assert!(!is_there, "{name}");
+            }
+            let Some((before, _)) = name.split_once("/pointers/") else {
                 continue;
             };
-            let mut pack = fs::read(&path).unwrap();
-            let matrix = Manifest::decode(&pack).unwrap().matrix;
-            let blob = format!("{before}__matrices__{matrix}");
-            pack.extend(fs::read(folder.path().join(blob)).unwrap());
+            let matrix = Manifest::decode(bytes).unwrap().matrix;
+            let blob = format!("{before}/matrices/{matrix}");
+            let blob = objects.iter().find(|(name, _)| *name == blob);
+            let pack = [
+                bytes.as_slice(),
+                &blob.expect("a pointer leads to a matrix").1,
+            ]
+            .concat();
             Pack::decode(&pack).unwrap();
             found.push(matrix);
         }
@@ -71,41 +181,58 @@ impl Bucket {
     }
 }
 
-#[test]
-fn a_fresh_machine_uses_what_main_recorded() {
+fn a_fresh_machine_uses_what_main_recorded(service: Service) {
     on_all_interpreters(Wanted::Newest, |python| {
-        let mut project = project(python, "shared-store: s3://bucket/some/prefix\n");
-        let Some(bucket) = Bucket::start(python, &mut project) else {
+        let url = service.url("/some/prefix");
+        let mut project = project(python, &format!("shared-store: {url}\n"));
+        let Some(bucket) = Bucket::start(service, python, &mut project) else {
             return;
         };
         serves_a_fresh_machine(&mut project, on_main, |_| {});
-        assert_eq!(bucket.held(&project).len(), 2);
+        assert_eq!(bucket.held().len(), 2);
         nothing_tells_the_token(&[project.root().join(".tamis")]);
 
-        // A store that is away, one that is not there, and one without a key.
-        for (name, value, said) in [
-            ("AWS_ENDPOINT_URL", Some("http://127.0.0.1:9"), "reached"),
-            ("TAMIS_SHARED_STORE", Some("s3://none/x"), ""),
+        // A store that is away, one that is not there, and a key that is wrong.
+        let away = service.variables("http://127.0.0.1:9");
+        let none = service.url("-none/x");
+        let none = [("TAMIS_SHARED_STORE", none)];
+        let wrong = [("AZURE_STORAGE_ACCOUNT_KEY", "bm8gc3VjaCBrZXk=".to_owned())];
+        let checks_keys = service == Service::Azurite;
+        let wrong = wrong
+            .iter()
+            .filter(|_| checks_keys)
+            .cloned()
+            .collect::<Vec<_>>();
+        for (variables, said) in [
+            (&away[..], "reached"),
+            (&none[..], ""),
+            (&wrong[..], "refused"),
         ] {
-            project.set_env(name, value);
+            if variables.is_empty() {
+                continue;
+            }
+            for (name, value) in variables {
+                project.set_env(name, Some(value));
+            }
             forget(&mut project);
             let run = project.run();
             assert_eq!((run.code, run.outcomes.len()), (0, 2), "{}", run.stderr);
             let told = run.told();
             assert_eq!(told.matches("\"fallback\"").count(), 1, "{told}");
             assert!(told.contains(said), "{told}");
-            assert!(!run.stderr.contains(TOKEN), "{}", run.stderr);
-            let url = bucket.server.url();
-            project.set_env("AWS_ENDPOINT_URL", Some(&url));
+            for secret in [TOKEN, AZURITE.1, "bm8gc3VjaCBrZXk="] {
+                assert!(!run.stderr.contains(secret), "{}", run.stderr);
+            }
+            project.set_env("TAMIS_SHARED_STORE", None);
+            bucket.tell(&mut project, &bucket.server.url());
         }
     });
 }
 
-#[test]
-fn many_writers_lose_nothing() {
+fn many_writers_lose_nothing(service: Service) {
     on_all_interpreters(Wanted::Newest, |python| {
-        let mut project = project(python, "shared-store: s3://bucket\n");
-        let Some(bucket) = Bucket::start(python, &mut project) else {
+        let mut project = project(python, &format!("shared-store: {}\n", service.url("")));
+        let Some(bucket) = Bucket::start(service, python, &mut project) else {
             return;
         };
         on_main(&mut project);
@@ -113,6 +240,46 @@ fn many_writers_lose_nothing() {
         push_at_once(&project, &names);
         push_at_once(&project, &vec![names[0].clone(); 64]);
         names.sort();
-        assert_eq!(bucket.held(&project), names);
+        assert_eq!(bucket.held(), names);
     });
+}
+
+#[test]
+fn s3_of_moto() {
+    a_fresh_machine_uses_what_main_recorded(Service::Moto);
+}
+
+#[test]
+fn s3_of_moto_many_writers() {
+    many_writers_lose_nothing(Service::Moto);
+}
+
+#[test]
+fn s3_of_seaweedfs() {
+    a_fresh_machine_uses_what_main_recorded(Service::Seaweedfs);
+}
+
+#[test]
+fn s3_of_seaweedfs_many_writers() {
+    many_writers_lose_nothing(Service::Seaweedfs);
+}
+
+#[test]
+fn azure_of_azurite() {
+    a_fresh_machine_uses_what_main_recorded(Service::Azurite);
+}
+
+#[test]
+fn azure_of_azurite_many_writers() {
+    many_writers_lose_nothing(Service::Azurite);
+}
+
+#[test]
+fn google_of_fake_gcs_server() {
+    a_fresh_machine_uses_what_main_recorded(Service::Gcs);
+}
+
+#[test]
+fn google_of_fake_gcs_server_many_writers() {
+    many_writers_lose_nothing(Service::Gcs);
 }
