@@ -8,7 +8,7 @@ use std::fmt;
 use anyhow::Result;
 
 use super::facts::{Facts, Value};
-use super::{Analysis, ModuleUnits, python};
+use super::{Analysis, ModuleUnits, annotated, python};
 use crate::matrix::{Fingerprint, Unit, UnitKind};
 
 /// One difference between what a unit was and what it is.
@@ -283,7 +283,7 @@ impl Facts<'_> {
                 python::effect_changes((&was_source.0, &was_source.1), (&is_source.0, &is_source.1))
             }
             (UnitKind::Binding, _) => bound(&unit.name, was, is, |name| {
-                python::binding_changes(&was_source.0, &is_source.0, name)
+                binding_changes(&was_source.0, &is_source.0, name)
             }),
             _ => {
                 let mut all = Vec::new();
@@ -292,9 +292,10 @@ impl Facts<'_> {
                 for name in names {
                     if was.names.binding(name) != is.names.binding(name) {
                         let changes = bound(name, was, is, |name| {
-                            python::binding_changes(&was_source.0, &is_source.0, name)
+                            binding_changes(&was_source.0, &is_source.0, name)
                         });
-                        let of = |change| Change::Of(name.clone(), Box::new(change));
+                        let name = annotated(name).unwrap_or(name);
+                        let of = |change| Change::Of(name.to_owned(), Box::new(change));
                         all.extend(changes.into_iter().map(of));
                     }
                 }
@@ -312,6 +313,34 @@ impl Facts<'_> {
         }
         Ok(found)
     }
+}
+
+/// What is different about what pure statements bind to a name, or about the
+/// annotations of that.
+fn binding_changes(was: &[u8], is: &[u8], name: &str) -> Vec<Change> {
+    let Some(of) = annotated(name) else {
+        return python::binding_changes(was, is, name);
+    };
+    let mut found = python::binding_changes(was, is, of);
+    found.retain(|change| {
+        let change = match change {
+            Change::Member(_, change) => change,
+            change => change,
+        };
+        matches!(
+            change,
+            Change::Annotation(_)
+                | Change::OwnAnnotation
+                | Change::Returns
+                | Change::MemberAdded(_)
+                | Change::MemberRemoved(_)
+                | Change::MemberChanged(_)
+        )
+    });
+    if found.is_empty() {
+        found.push(Change::OwnAnnotation);
+    }
+    found
 }
 
 /// What is different about a binding; `compare` looks at what binds it if pure

@@ -1,3 +1,5 @@
+mod annotations;
+
 use ruff_python_parser::parse_module;
 
 use super::*;
@@ -223,6 +225,41 @@ fn modules_as_values_and_their_members_are_noted() {
     assert!(held.values.contains(&name_hash("b")));
     let dict = uses("import a\ndef f(): return a.__dict__");
     assert!(dict.values.contains(&name_hash("a")));
+}
+
+#[test]
+fn a_variable_is_no_module_of_its_name() {
+    let holds = |text: &str| {
+        let found = names(&format!("import base\n{text}"));
+        found.code["f"].values.contains(&name_hash("base"))
+    };
+    for text in [
+        "def f(base): return base",
+        "def f(x):\n  for base in x: g(base)",
+        "def f(x): return [base for base in x]",
+        "def f(base):\n  def g(): return base\n  return g",
+    ] {
+        assert!(!holds(text), "{text}");
+    }
+    for text in [
+        "def f(x): return base",
+        "def f(x):\n  import base\n  return base",
+        "def f(x):\n  global base\n  base = base\n  return base",
+        "def f():\n  import base\n  def g():\n    nonlocal base\n    base = base\n    return base",
+        "def f(x):\n  class C:\n    base = base\n  return C",
+        "def f(x):\n  [base for base in x]\n  return base",
+    ] {
+        assert!(holds(text), "{text}");
+    }
+}
+
+#[test]
+fn overloads_in_one_place_do_not_show_to_importers() {
+    let one = names("import typing\ndef f(a): pass\nx()\n");
+    let more = names("import typing\n@typing.overload\ndef f(a): ...\ndef f(a): pass\nx()\n");
+    assert_eq!(one.presence("f"), more.presence("f"));
+    let apart = names("def f(a): pass\nx()\ndef f(a): pass\n");
+    assert_ne!(apart.presence("f"), names("x()\ndef f(a): pass\n").presence("f"));
 }
 
 #[test]

@@ -65,8 +65,13 @@ struct Scope {
     is_class: bool,
     is_comprehension: bool,
     stores: BTreeSet<String>,
+    /// Those that an import statement binds, or that belong to a function
+    /// around.
+    not_only_own: BTreeSet<String>,
     globals: BTreeSet<String>,
     loads: BTreeSet<String>,
+    /// What is passed on as it is.
+    values: BTreeSet<String>,
 }
 
 /// A class around what is being walked, outside functions.
@@ -205,9 +210,18 @@ impl Reaching {
     }
 
     fn leave(&mut self) {
-        let Some(scope) = self.scopes.pop() else {
+        let Some(mut scope) = self.scopes.pop() else {
             return;
         };
+        for name in std::mem::take(&mut scope.values) {
+            let is_own = !scope.is_class
+                && scope.stores.contains(&name)
+                && !scope.globals.contains(&name)
+                && !scope.not_only_own.contains(&name);
+            if !is_own {
+                self.pass_on(&name);
+            }
+        }
         for name in scope.loads {
             // In a class, a name that is not bound yet is looked up outside.
             let is_local =
@@ -245,7 +259,19 @@ impl Reaching {
     fn value(&mut self, name: &str) {
         if self.is_alias(name) {
             self.found.is_wide |= self.reaches_widely(name, None);
-            self.found.values.insert(name_hash(name));
+            self.pass_on(name);
+        }
+    }
+
+    /// The name of an import, unless a scope around binds something else to it.
+    fn pass_on(&mut self, name: &str) {
+        match self.scopes.last_mut() {
+            Some(scope) => {
+                scope.values.insert(name.to_owned());
+            }
+            None => {
+                self.found.values.insert(name_hash(name));
+            }
         }
     }
 
@@ -555,6 +581,12 @@ impl<'a> Visitor<'a> for Reaching {
                     self.visit_elif_else_clause(clause);
                 }
             }
+            Stmt::Nonlocal(nonlocal) => {
+                if let Some(scope) = self.scopes.last_mut() {
+                    let names = nonlocal.names.iter().map(|name| name.to_string());
+                    scope.not_only_own.extend(names);
+                }
+            }
             Stmt::Global(global) => {
                 if let Some(scope) = self.scopes.last_mut() {
                     scope
@@ -576,7 +608,11 @@ impl<'a> Visitor<'a> for Reaching {
 
     fn visit_alias(&mut self, alias: &'a ast::Alias) {
         let bound = alias.asname.as_ref().unwrap_or(&alias.name);
-        self.store(bound.split('.').next().unwrap_or_default());
+        let bound = bound.split('.').next().unwrap_or_default();
+        self.store(bound);
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.not_only_own.insert(bound.to_owned());
+        }
     }
 
     fn visit_except_handler(&mut self, handler: &'a ast::ExceptHandler) {
