@@ -2,6 +2,7 @@
 //! merged in, and one file for each command.
 
 pub mod classify;
+pub mod comment;
 pub mod completions;
 pub mod doctor;
 mod exchange;
@@ -61,6 +62,7 @@ enum Command {
     Record(record::RecordArgs),
     Why(why::WhyArgs),
     Classify(classify::ClassifyArgs),
+    Comment(comment::CommentArgs),
     Replay(replay::ReplayArgs),
     Store(store::StoreArgs),
     Doctor(doctor::DoctorArgs),
@@ -284,6 +286,7 @@ fn dispatch(arguments: &Arguments, ci: Option<CiContext>, report: &Report) -> Re
         Command::Record(args) => record::run(args, &globals, report),
         Command::Why(args) => why::run(args, &globals, report),
         Command::Classify(args) => classify::run(args, &globals, report),
+        Command::Comment(args) => comment::run(args, &globals, report),
         Command::Replay(args) => replay::run(args, &globals, report),
         Command::Store(args) => store::run(args, &globals, report),
         Command::Doctor(args) => doctor::run(args, &globals, report),
@@ -383,6 +386,7 @@ mod tests {
           record       Run a test command under collection and store what its tests used
           why          Explain why a test would run, or why it would be left out
           classify     Say by which git command a revision came to be
+          comment      Say on the pull request what was selected, in one comment that is kept up to date
           replay       Show what each strategy would have selected on your own history
           store        Look at, check and clean the recorded results
           doctor       Check the set-up and say what to fix

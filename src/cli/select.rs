@@ -77,6 +77,9 @@ enum FormatArg {
     Pytest,
 }
 
+/// The file of the summary, in Markdown, in the folder of `--out`.
+pub const SUMMARY: &str = "summary.md";
+
 /// What `select` is to do: flags and configuration merged.
 #[derive(Clone, Debug)]
 pub struct SelectRequest {
@@ -239,6 +242,10 @@ fn finish(
             CiSelection::join(told)
         }
     };
+    if let Some(top) = &request.top {
+        fs_err::write(top.join(SUMMARY), told.step_summary())
+            .context("cannot write the summary")?;
+    }
     if let Some(path) = &request.dotenv {
         fs_err::write(path, told.dotenv(shards)).context("cannot write what --dotenv names")?;
     }

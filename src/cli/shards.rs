@@ -259,8 +259,7 @@ impl Division {
         let named = named.unwrap_or_default();
         let job = |index: u32| {
             format!(
-                "\n{}:\n  extends: {}\n  variables:\n    SHARD: \"{index}\"\n    SHARDS: \"{}\"\n{named}",
-                format!("{before}shard {index}"),
+                "\n{before}shard {index}:\n  extends: {}\n  variables:\n    SHARD: \"{index}\"\n    SHARDS: \"{}\"\n{named}",
                 quoted(&template.job),
                 self.shards.of()
             )

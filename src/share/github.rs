@@ -8,22 +8,16 @@
 
 use std::path::PathBuf;
 
-use http_body_util::BodyExt;
-use octocrab::Octocrab;
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
-use tokio::runtime::Runtime;
 
+use super::api::{Api, is_out_of_requests};
 use super::error::{Deadline, RemoteError, Result};
 use super::manifest::{MAX_MANIFEST, MAX_MATRIX, Pack};
 use super::single::only_entry;
-use super::web::{body, chain, plain_client, refusal, runtime, within};
+use super::web::{body, chain, plain_client, refusal, within};
 use super::{Hint, Offer, Remote, Site, Wanted};
 use crate::trust::Writer;
-
-/// Where GitHub's interface is, unless the environment says otherwise.
-const API: &str = "https://api.github.com";
 
 /// The file in an artifact.
 pub const PACK: &str = "tamis.pack";
@@ -31,15 +25,11 @@ pub const PACK: &str = "tamis.pack";
 /// The file beside it that says how the artifact must be called.
 const NAME: &str = "artifact-name";
 
-/// One answer of the interface.
-const MAX_ANSWER: u64 = 12 << 20;
-
 /// A downloaded archive.
 const MAX_ARCHIVE: u64 = MAX_MATRIX + (1 << 20);
 
 pub struct Artifacts {
-    client: Octocrab,
-    runtime: Runtime,
+    api: Api,
     /// `owner/name`.
     repository: String,
     /// The name of all artifacts of this suite.
@@ -56,64 +46,18 @@ impl Artifacts {
                 "no GitHub repository is named; write `github:OWNER/NAME`".to_owned(),
             ));
         };
-        let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-        let api = variable("GITHUB_API_URL").unwrap_or_else(|| API.to_owned());
-        let token = variable("GITHUB_TOKEN").or_else(|| variable("GH_TOKEN"));
-        let runtime = runtime()?;
-        let set_up = |error: octocrab::Error| RemoteError::NotSetUp(chain(&error));
-        // The client starts a task when it is made.
-        let client = runtime.block_on(async {
-            let mut builder = Octocrab::builder()
-                .base_uri(api.trim_end_matches('/'))
-                .map_err(set_up)?;
-            if let Some(token) = token {
-                builder = builder.personal_token(token);
-            }
-            builder.build().map_err(set_up)
-        })?;
         Ok(Artifacts {
-            client,
-            runtime,
+            api: Api::of_environment()?,
             repository,
             name: format!("tamis-{}", site.slug),
             upload: site.upload,
         })
     }
 
-    /// One question to the interface, and what the answer says.
-    async fn ask<T: DeserializeOwned>(&self, route: String, what: &str) -> Result<T> {
-        let answer = self.client._get(route).await;
-        let answer = answer.map_err(|error| RemoteError::Unreachable(chain(&error)))?;
-        let status = answer.status().as_u16();
-        if is_out_of_requests(status, answer.headers()) {
-            return Err(RemoteError::Busy(format!("{what}: status {status}")));
-        }
-        if status != 200 {
-            return Err(refusal(status, what));
-        }
-        let mut parts = answer.into_body();
-        let mut bytes = Vec::new();
-        while let Some(frame) = parts.frame().await {
-            let frame = frame.map_err(|error| RemoteError::Unreachable(chain(&error)))?;
-            let Ok(piece) = frame.into_data() else {
-                continue;
-            };
-            if bytes.len() as u64 + piece.len() as u64 > MAX_ANSWER {
-                return Err(RemoteError::TooLarge {
-                    what: "an answer of GitHub",
-                    limit: MAX_ANSWER,
-                });
-            }
-            bytes.extend_from_slice(&piece);
-        }
-        serde_json::from_slice(&bytes)
-            .map_err(|error| RemoteError::Malformed(format!("{what}: {error}")))
-    }
-
     /// Where an artifact can be had for a minute.
     async fn place_of(&self, id: &str) -> Result<reqwest::Url> {
         let route = format!("/repos/{}/actions/artifacts/{id}/zip", self.repository);
-        let answer = self.client._get(route).await;
+        let answer = self.api.client._get(route).await;
         let answer = answer.map_err(|error| RemoteError::Unreachable(chain(&error)))?;
         let status = answer.status().as_u16();
         if is_out_of_requests(status, answer.headers()) {
@@ -128,14 +72,6 @@ impl Artifacts {
         url.filter(|url| matches!(url.scheme(), "https" | "http"))
             .ok_or_else(|| RemoteError::Malformed("a download without an address".to_owned()))
     }
-}
-
-/// 403 means either; the headers tell.
-fn is_out_of_requests(status: u16, headers: &http::HeaderMap) -> bool {
-    let spent = headers
-        .get("x-ratelimit-remaining")
-        .is_some_and(|left| left.as_bytes() == b"0");
-    status == 429 || (status == 403 && (spent || headers.contains_key("retry-after")))
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -213,8 +149,8 @@ impl Remote for Artifacts {
             "/repos/{}/actions/artifacts?name={}&per_page=100",
             self.repository, self.name
         );
-        let asked = self.ask::<Page>(route, "the list of artifacts");
-        let page = within(&self.runtime, deadline, asked)?;
+        let asked = self.api.ask::<Page>(route, "the list of artifacts");
+        let page = within(&self.api.runtime, deadline, asked)?;
         let rows = page.artifacts.unwrap_or_default().into_iter();
         // One that cannot be read does not hide the others.
         let rows = rows.filter_map(|row| serde_json::from_value::<ArtifactRow>(row).ok());
@@ -246,8 +182,8 @@ impl Remote for Artifacts {
     fn attest(&self, offer: &Offer, deadline: &Deadline) -> Result<Option<Writer>> {
         let id = Id::of(offer);
         let route = format!("/repos/{}/actions/runs/{}", self.repository, id.run);
-        let asked = self.ask::<RunRow>(route, "a workflow run");
-        let row = within(&self.runtime, deadline, asked)?;
+        let asked = self.api.ask::<RunRow>(route, "a workflow run");
+        let row = within(&self.api.runtime, deadline, asked)?;
         if row.id.map(|id| id.to_string()).as_deref() != Some(id.run) {
             return Err(RemoteError::Malformed(
                 "another run than asked for".to_owned(),
@@ -258,7 +194,7 @@ impl Remote for Artifacts {
 
     fn get(&self, offer: &Offer, deadline: &Deadline) -> Result<Vec<u8>> {
         let id = Id::of(offer);
-        let url = within(&self.runtime, deadline, self.place_of(id.artifact))?;
+        let url = within(&self.api.runtime, deadline, self.place_of(id.artifact))?;
         let download = async {
             // A client that knows no token: the address is one of a store of
             // files, and carries its own permission.
@@ -270,7 +206,7 @@ impl Remote for Artifacts {
                 status => Err(refusal(status, "the file of an artifact")),
             }
         };
-        let archive = within(&self.runtime, deadline, download)?;
+        let archive = within(&self.api.runtime, deadline, download)?;
         check_digest(&archive, id.digest)?;
         only_entry(&archive, PACK, MAX_MATRIX + MAX_MANIFEST + 64)
     }

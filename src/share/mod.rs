@@ -2,7 +2,9 @@
 //! it is [trusted](crate::trust). Reading is local first; trouble with a shared
 //! store leads to running more, one warning, and never to a failed run.
 
+mod api;
 mod bring;
+mod comment;
 mod error;
 mod git;
 mod github;
@@ -19,6 +21,7 @@ mod single;
 mod web;
 
 pub use bring::{Brought, Taken, Wanted, bring};
+pub use comment::{Commented, comment};
 pub use error::{Deadline, RemoteError, Result};
 pub use github::PACK;
 pub use manifest::{MAX_MATRIX, Manifest, Pack};

@@ -5,6 +5,7 @@
 //! `TAMIS_E2E_PLAIN=1` checks the table itself with plain pytest alone,
 //! `CI=true` turns a missing interpreter or package from a skip into a failure.
 
+mod action;
 mod agent;
 mod audit;
 mod bad_input;

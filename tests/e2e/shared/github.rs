@@ -28,7 +28,9 @@ impl GitHub {
             folder,
             python: python.executable(),
         };
-        github.set(&json!({ "artifacts": [], "runs": {}, "zips": {}, "token": TOKEN }));
+        github.set(
+            &json!({ "artifacts": [], "runs": {}, "zips": {}, "comments": [], "token": TOKEN }),
+        );
         project.set_env("GITHUB_API_URL", Some(&github.server.url()));
         github
     }
@@ -298,5 +300,154 @@ fn many_writers_of_one_artifact_leave_a_whole_one() {
         github.requests();
         assert_eq!(left_out(&project).len(), 2);
         assert_eq!(github.requests().len(), 4);
+    });
+}
+
+/// A selection with a hostile cause, on a pull request.
+fn select_for_a_comment(python: &Python) -> (Project, GitHub) {
+    let mut project = project(python, "");
+    let github = GitHub::start(python, &mut project);
+    project.run();
+    edit_a(&mut project, 10);
+    project.write("<!-- x -->@everyone.py", "value = 1\n");
+    on_pull(&mut project, 5, "o/r");
+    select_again(&project);
+    (project, github)
+}
+
+fn select_again(project: &Project) {
+    let done = project.tamis(&["select", "--out", ".tamis/out"]);
+    assert_eq!(done.code(), 0, "{}", done.stderr);
+}
+
+fn say(project: &Project) -> String {
+    let done = project.tamis(&["comment", ".tamis/out", "--json"]);
+    assert_eq!(done.code(), 0, "{}", done.stderr);
+    assert!(!done.stderr.contains(TOKEN), "{}", done.stderr);
+    let warnings = done.stderr.matches("\"warning\"").count();
+    let said: Value = serde_json::from_str(&done.stdout).unwrap();
+    assert_eq!(
+        warnings,
+        usize::from(said["comment"] == "failed"),
+        "{}",
+        done.stderr
+    );
+    said["comment"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn one_comment_is_kept_up_to_date() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        let (mut project, github) = select_for_a_comment(python);
+        let mark = "<!-- tamis: selection -->";
+        // Others that look like ours, one after a page of other comments.
+        let person =
+            json!({ "id": 1, "body": format!("{mark}\nnot ours"), "user": { "type": "User" } });
+        let mut rows = vec![
+            person,
+            Value::Null,
+            json!({ "id": null, "body": null, "user": null }),
+        ];
+        rows.extend(
+            (0..120).map(|id| json!({ "id": 100 + id, "body": "x", "user": { "type": "Bot" } })),
+        );
+        let mut state = github.get();
+        state["comments"] = rows.into();
+        github.set(&state);
+        assert_eq!(say(&project), "written");
+        let bodies = |wanted: &str| {
+            let comments = github.get()["comments"].as_array().unwrap().clone();
+            let texts = comments.iter().filter_map(|row| row["body"].as_str());
+            let texts = texts
+                .filter(|body| body.contains(wanted))
+                .map(str::to_owned);
+            texts.collect::<Vec<_>>()
+        };
+        let ours = bodies("tests selected");
+        assert_eq!(ours.len(), 1);
+        assert!(
+            ours[0].starts_with(mark) && ours[0].contains("1 of 2 tests selected"),
+            "{ours:?}"
+        );
+        assert_eq!(ours[0].matches("<!--").count(), 1, "{ours:?}");
+        assert!(!ours[0].contains("@everyone"), "{ours:?}");
+        assert_eq!(say(&project), "same");
+        project.write("b.py", "def value():\n    return 3\n");
+        select_again(&project);
+        github.requests();
+        assert_eq!(say(&project), "replaced");
+        assert_eq!(github.requests().len(), 3, "two pages, one change");
+        let ours = bodies("tests selected");
+        assert_eq!(ours.len(), 1);
+        assert!(
+            ours[0].contains("2 of 2 tests selected") || ours[0].contains("all tests"),
+            "{ours:?}"
+        );
+        assert_eq!(bodies("not ours").len(), 1);
+    });
+}
+
+#[test]
+fn no_comment_is_written_where_none_may_be() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        let (mut project, github) = select_for_a_comment(python);
+        for mode in [
+            "write:403",
+            "comments:404",
+            "comments:500",
+            "comments:null",
+            "comments:html",
+        ] {
+            github.mode(mode);
+            assert_eq!(say(&project), "failed", "{mode}");
+        }
+        github.mode("");
+        project.set_env("GITHUB_TOKEN", Some("wrong"));
+        assert_eq!(say(&project), "failed");
+        project.set_env("GITHUB_TOKEN", None);
+        assert_eq!(say(&project), "failed");
+        project.set_env("GITHUB_TOKEN", Some(TOKEN));
+        github.requests();
+        on_pull(&mut project, 5, "evil/r");
+        assert_eq!(say(&project), "nothing");
+        on_main(&mut project);
+        assert_eq!(say(&project), "nothing");
+        assert_eq!(github.requests(), [""; 0]);
+        assert_eq!(github.get()["comments"], json!([]));
+    });
+}
+
+#[test]
+fn doctor_says_what_the_shared_store_answers() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut project = project(python, "shared-store: github\n");
+        let github = GitHub::start(python, &mut project);
+        on_main(&mut project);
+        let found = |project: &Project| {
+            let done = project.tamis(&["doctor", "--json"]);
+            assert!(!done.stdout.contains(TOKEN));
+            let document: Value = serde_json::from_str(&done.stdout).unwrap();
+            let checks = document["checks"].as_array().unwrap().iter();
+            let mut own = checks.filter(|check| check["name"] == "shared store");
+            let check = own.next().expect("a check").clone();
+            let text = check["found"].as_str().unwrap().to_owned();
+            (check["state"].as_str().unwrap().to_owned(), text)
+        };
+        let (state, text) = found(&project);
+        assert!(
+            state == "ok" && text.ends_with("holds nothing of this suite yet"),
+            "{text}"
+        );
+        assert_eq!(github.requests().len(), 1, "one question");
+        project.run();
+        github.upload(&project, run_of(&project, "push", "main", "o/r"));
+        let (state, text) = found(&project);
+        assert!(
+            state == "ok" && text.ends_with("holds 1 result of this suite"),
+            "{text}"
+        );
+        github.mode("artifacts:403");
+        let (state, text) = found(&project);
+        assert!(state == "warn" && text.contains("refused"), "{text}");
     });
 }

@@ -1,0 +1,154 @@
+//! What the GitHub action does on a runner, as far as its scripts go: which
+//! program it installs, and that a file with another checksum is never used.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+const TOP: &str = env!("CARGO_MANIFEST_DIR");
+
+/// Stands in for the download: gives the file of the release folder.
+const CURL: &str = "#!/bin/sh\n\
+    while [ $# -gt 1 ]; do case $1 in --output) out=$2; shift;; esac; shift; done\n\
+    echo \"$1\" >>\"$RELEASE/asked\"\n\
+    cp \"$RELEASE/$(basename \"$1\")\" \"$out\"\n";
+
+/// A copy of the action, a release, and a runner.
+struct World {
+    folder: tempfile::TempDir,
+    /// The name of the release's file for this machine.
+    name: String,
+}
+
+impl World {
+    fn new() -> World {
+        let folder = tempfile::tempdir().unwrap();
+        let machine = Command::new("uname").arg("-m").output().unwrap().stdout;
+        let machine = String::from_utf8(machine).unwrap();
+        let world = World {
+            folder,
+            name: format!("tamis-9.9.9-{}-unknown-linux-gnu", machine.trim()),
+        };
+        for part in ["tamis/action", "tamis/.ci", "bin", "release", "runner"] {
+            fs::create_dir_all(world.path(part)).unwrap();
+        }
+        for script in ["action/install", "action/checksums.txt", ".ci/checksums"] {
+            let from = Path::new(TOP).join(script);
+            fs::copy(from, world.path("tamis").join(script)).unwrap();
+        }
+        world.program("bin/curl", CURL);
+        world.program(
+            &format!("release/{}", world.name),
+            "#!/bin/sh\necho tamis 9.9.9\n",
+        );
+        world
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn program(&self, name: &str, text: &str) {
+        fs::write(self.path(name), text).unwrap();
+        fs::set_permissions(self.path(name), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    fn add_checksums(&self, files: &[&str]) -> String {
+        let files = files.iter().map(|file| self.path("release").join(file));
+        let done = Command::new(self.path("tamis/.ci/checksums"))
+            .args(files)
+            .output()
+            .unwrap();
+        assert!(done.status.success(), "{done:?}");
+        fs::read_to_string(self.path("tamis/action/checksums.txt")).unwrap()
+    }
+
+    /// Runs the step; answers what it installed, if anything.
+    fn install(&self, binary: &str) -> (Output, Option<String>) {
+        let _ = fs::remove_dir_all(self.path("runner"));
+        fs::create_dir(self.path("runner")).unwrap();
+        // No cargo: what a machine has, but for it.
+        let path = format!("{}:/usr/bin:/bin", self.path("bin").display());
+        let done = Command::new("bash")
+            .arg(self.path("tamis/action/install"))
+            .env_clear()
+            .env("PATH", path)
+            .env("RELEASE", self.path("release"))
+            .env("RUNNER_TEMP", self.path("runner"))
+            .env("GITHUB_PATH", self.path("runner/path"))
+            .env("GITHUB_SERVER_URL", "https://github.example")
+            .env("TAMIS_ACTION_BINARY", binary)
+            .env("TAMIS_ACTION_VERSION", "9.9.9")
+            .env("TAMIS_ACTION_REPOSITORY", "o/tamis")
+            .env("TAMIS_ACTION_PATH", self.path("tamis"))
+            .output()
+            .unwrap();
+        let installed = fs::read_to_string(self.path("runner/tamis-bin/tamis")).ok();
+        (done, installed)
+    }
+}
+
+#[test]
+fn a_release_is_installed_if_its_checksum_is_the_known_one() {
+    let world = World::new();
+    let (done, installed) = world.install("");
+    assert!(
+        !done.status.success() && installed.is_none(),
+        "no release is known: {done:?}"
+    );
+    let list = world.add_checksums(&[&world.name]);
+    assert!(list.starts_with('#') && list.lines().count() == 2, "{list}");
+    let (done, installed) = world.install("");
+    assert!(done.status.success(), "{done:?}");
+    assert!(installed.unwrap().contains("9.9.9"));
+    let bin = fs::read_to_string(world.path("runner/path")).unwrap();
+    assert!(bin.trim().ends_with("runner/tamis-bin"), "{bin}");
+    let asked = fs::read_to_string(world.path("release/asked")).unwrap();
+    let wanted = "https://github.example/o/tamis/releases/download/v9.9.9/";
+    assert_eq!(asked.trim(), format!("{wanted}{}", world.name));
+}
+
+#[test]
+fn another_file_under_its_name_is_never_used() {
+    let world = World::new();
+    world.add_checksums(&[&world.name]);
+    world.program(&format!("release/{}", world.name), "#!/bin/sh\necho evil\n");
+    let (done, installed) = world.install("");
+    let said = String::from_utf8_lossy(&done.stdout).into_owned();
+    assert!(!done.status.success() && installed.is_none(), "{done:?}");
+    assert!(
+        said.contains("is not the file that action/checksums.txt names"),
+        "{said}"
+    );
+    assert!(!said.contains("\nevil"), "{said}");
+    fs::remove_file(world.path(&format!("release/{}", world.name))).unwrap();
+    let (done, installed) = world.install("");
+    assert!(!done.status.success() && installed.is_none(), "{done:?}");
+    // A program that is named needs no release.
+    world.program("own", "#!/bin/sh\necho own\n");
+    let (done, installed) = world.install(world.path("own").to_str().unwrap());
+    assert!(
+        done.status.success() && installed.unwrap().contains("own"),
+        "{done:?}"
+    );
+}
+
+#[test]
+fn checksums_of_other_releases_stay() {
+    let world = World::new();
+    for name in ["tamis-1.0.0-a", "tamis-1.0.0-b", "tamis-2.0.0-a"] {
+        fs::write(world.path("release").join(name), name).unwrap();
+    }
+    world.add_checksums(&["tamis-1.0.0-b", "tamis-1.0.0-a"]);
+    let list = world.add_checksums(&["tamis-2.0.0-a"]);
+    let names: Vec<&str> = list
+        .lines()
+        .filter_map(|line| line.split("  ").nth(1))
+        .collect();
+    assert_eq!(names, ["tamis-1.0.0-a", "tamis-1.0.0-b", "tamis-2.0.0-a"]);
+    fs::write(world.path("release/tamis-1.0.0-a"), "built again").unwrap();
+    let again = world.add_checksums(&["tamis-1.0.0-a"]);
+    assert_eq!(again.lines().count(), list.lines().count());
+    assert_ne!(again, list);
+}
