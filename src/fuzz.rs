@@ -46,7 +46,7 @@ pub(crate) struct Reader<'a> {
     pub words: &'a [&'a str],
     /// Makes digests and lengths fit again, so that what lies behind them is
     /// reached. Half of the inputs are mended.
-    pub mend: fn(&mut Vec<u8>),
+    pub mend: fn(&mut [u8]),
     /// Reads the bytes, checks what must hold of what was read, and says what
     /// came of it.
     pub read: &'a dyn Fn(&[u8]) -> String,

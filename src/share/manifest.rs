@@ -336,7 +336,7 @@ mod tests {
 
     /// Makes length and digest of the manifest fit what stands there: up to the
     /// matrix, or up to the end.
-    fn mend(bytes: &mut Vec<u8>) {
+    fn mend(bytes: &mut [u8]) {
         if bytes.len() < FIXED {
             return;
         }

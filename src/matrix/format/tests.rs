@@ -231,7 +231,7 @@ fn damaged_files_are_refused() {
         name: "matrix",
         seeds: vec![rich(), encoded(&small(0, 1)), encoded(&small(9, 2))],
         words: &["null", "\"tests\":", "[", "{", "\u{93}tamis"],
-        mend: |bytes| reseal(bytes),
+        mend: reseal,
         read: &answer,
     };
     reader.feed();

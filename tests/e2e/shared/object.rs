@@ -2,6 +2,8 @@
 //! or `TAMIS_E2E_GCS` name their programs, SeaweedFS, Azurite and fake-gcs-server
 //! (`.ci/services`).
 
+use std::io::Write as _;
+
 use futures_util::StreamExt;
 use object_store::path::Path as Key;
 use object_store::{ObjectStore, ObjectStoreExt, parse_url_opts};
@@ -104,7 +106,8 @@ impl Bucket {
             },
             Some((word, variable)) => {
                 let Some(program) = std::env::var_os(variable) else {
-                    eprintln!("SKIPPED: {service:?}, for {variable} names no program");
+                    let why = format!("{service:?}, for {variable} names no program");
+                    let _ = writeln!(std::io::stderr(), "SKIPPED: {why}");
                     return None;
                 };
                 let data = project.world().join("service");
