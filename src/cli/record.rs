@@ -108,6 +108,7 @@ fn run_and_record(
             command: request.command.clone(),
             cwd: &globals.folder,
             exclude,
+            surefire: None,
             audited: audited.as_ref(),
             output: shared::output(report),
         },

@@ -14,7 +14,8 @@ use crate::config::{Config, Setting, Strategy};
 use crate::error::{Error, Exit};
 use crate::pipeline::{Order, Project, Request, Workshop, decide, run_tests, words};
 use crate::report::{CiSelection, Report};
-use crate::runners::pytest;
+use crate::run::{Ended, RunPlan};
+use crate::runners::{maven, pytest};
 use crate::select::{Mode, Shard};
 use crate::store::FsStore;
 
@@ -111,9 +112,30 @@ pub fn run(args: &RunArgs, globals: &Globals, report: &Report) -> Result<Exit, E
 
 fn found_command(request: &RunRequest, report: &Report) -> Result<Vec<OsString>, Error> {
     let config = &request.config;
+    if let (None, Some(command)) = (&config.python.value, maven::find(&config.root.value)) {
+        report.detail("using Maven, because there is a pom.xml".to_owned());
+        return Ok(command);
+    }
     let found = pytest::find(&config.root.value, config.python.value.as_deref())?;
     report.detail(format!("using the pytest of {}", found.because));
     Ok(found.command)
+}
+
+/// Compiles what a Maven command will test: class files tell what changed.
+/// `None` if it is not one of Maven's; else whether that was done.
+fn build(command: &[OsString], cwd: &Path, report: &Report) -> Result<Option<bool>, Error> {
+    if !maven::is_maven(command) {
+        return Ok(None);
+    }
+    let Some(build) = maven::build_command(command) else {
+        return Ok(Some(false));
+    };
+    let plan = RunPlan::plain(build, cwd);
+    let ended = plan.execute(&shared::output(report))?;
+    if ended != Ended::Exit(0) {
+        report.warning("the project does not compile by itself: all tests run");
+    }
+    Ok(Some(ended == Ended::Exit(0)))
 }
 
 fn select_and_run(
@@ -125,8 +147,14 @@ fn select_and_run(
     cwd: &Path,
     report: &Report,
 ) -> Result<Exit, Error> {
+    let is_built = build(command, cwd, report)?;
     let view = project.repository.work_view()?;
-    let prober = workshop.prober(command, cwd, project);
+    let prober = match is_built {
+        Some(true) => Some(Workshop::jvm_prober(command)),
+        // Without a build nobody knows what classes there will be.
+        Some(false) => None,
+        None => workshop.prober(command, cwd, project),
+    };
     let words = words(command);
     let asked = Request {
         strategy: request.config.strategy.value,
@@ -166,6 +194,13 @@ fn select_and_run(
         .as_ref()
         .map(|(shard, division)| division.part(shard.index));
     let exclude = shared::write_exclusions(&decision.selection, part, project, workshop)?;
+    let surefire = match is_built {
+        Some(_) => {
+            let out = workshop.scratch.join("out");
+            maven::emit(&decision.selection, part, &project.dir, &out)?
+        }
+        None => None,
+    };
     let session = run_tests(
         project,
         store,
@@ -176,6 +211,7 @@ fn select_and_run(
             command: command.to_vec(),
             cwd,
             exclude: Some(exclude),
+            surefire,
             audited: audited.as_ref(),
             output: shared::output(report),
         },

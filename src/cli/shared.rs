@@ -171,6 +171,7 @@ pub fn keep(
                     command,
                     run: workshop.run.clone(),
                     exclusions: &pytest::Exclusions::default(),
+                    finished: true,
                     now: workshop.now,
                 },
             )
@@ -216,11 +217,11 @@ pub fn tell_session(session: Session, decision: &Decision, report: &Report) -> R
     let proven = decision.selection.mode() == Mode::None;
     if !recorded.found_tests && recorded.outcomes.is_empty() && !proven {
         report.event(Event::Warning {
-            text: "the command started no pytest that the collector could watch: \
+            text: "the command started no tests that the collector could watch: \
                    no test is recorded"
                 .to_owned(),
             hints: vec![
-                "the command must run pytest with Python 3.8 or later, not in a container or \
+                "the command must run Surefire 3 with JUnit in JVMs of its own, or pytest with Python 3.8 or later, not in a container or \
                  on another machine, and not with `python -I` or `-S`; `tamis doctor` looks into \
                  it, and TAMIS_DEBUG=1 tells why a collector did not start"
                     .to_owned(),

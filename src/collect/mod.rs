@@ -3,6 +3,7 @@
 
 mod cause;
 mod graph;
+mod jvm;
 mod meaning;
 mod modules;
 mod names;

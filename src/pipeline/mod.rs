@@ -24,7 +24,7 @@ pub use causes::causes;
 pub use decide::{Decision, Request, decide, decide_on};
 pub use exchange::{Exchange, words as exchange_words};
 pub use merge::join_shards;
-pub use probe::Prober;
+pub use probe::{Interpreter, Jvm, Prober};
 pub use project::Project;
 pub use record::{Recorded, Recording, record};
 pub use replay::{Chosen, Column, Miss, Replayed, Replaying, replay};

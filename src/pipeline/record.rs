@@ -14,6 +14,7 @@ use crate::matrix::{
     Fingerprint, GroupRef, Header, Key, Matrix, MatrixBuilder, Outcome, Row, RowFacts, Run, SetId,
     Unit, UnitKind,
 };
+use crate::runners::maven;
 use crate::runners::pytest::Exclusions;
 use crate::select::{COLLECTION, Evidence, Mode};
 use crate::store::{FsStore, Name};
@@ -56,6 +57,8 @@ pub struct Recording<'a> {
     pub run: String,
     /// What the runner was told to leave out.
     pub exclusions: &'a Exclusions,
+    /// Whether the command ended well, and so came to all its tests.
+    pub finished: bool,
     /// Seconds since the epoch.
     pub now: u64,
 }
@@ -74,13 +77,14 @@ pub fn record(project: &Project, store: &FsStore, recording: &Recording<'_>) -> 
         environment,
         project.cache(),
     );
-    let collected = collect(
+    let mut collected = collect(
         &traces,
         &errors,
         &facts,
         project.prefix.as_bstr(),
         &project.config.benign_state.value,
     )?;
+    know_classes(project, recording, &facts, &mut collected);
     let audited = recording.audited;
     let holds = |evidence: &Evidence| late_holds(evidence, audited, &collected);
     let mut recorded = Recorded {
@@ -98,6 +102,36 @@ pub fn record(project: &Project, store: &FsStore, recording: &Recording<'_>) -> 
     let matrix = Assembly::new(project, recording, &facts, &collected, &mut recorded)?.matrix()?;
     recorded.name = Some(store.put(&matrix)?);
     Ok(recorded)
+}
+
+/// Surefire does not list what it leaves out. The tests that a JVM did not come
+/// to are those that were excluded; where the command failed, there may be more.
+fn know_classes(
+    project: &Project,
+    recording: &Recording<'_>,
+    facts: &Facts<'_>,
+    collected: &mut Collected,
+) {
+    if !collected.is_jvm {
+        return;
+    }
+    let Some(items) = collected.items.as_mut().filter(|_| recording.finished) else {
+        collected.items = None;
+        return;
+    };
+    let is_there = |test: &&String| {
+        let (module, class) = maven::source_of(test);
+        let path = project.path_of(module);
+        let output = match path.is_empty() {
+            true => "target/test-classes".into(),
+            false => BString::from(format!("{path}/target/test-classes")),
+        };
+        let unit = Unit::new(UnitKind::Class, output, class);
+        facts.value(&unit) != Value::Known(Fingerprint::MISSING)
+    };
+    items.extend(recording.exclusions.tests.iter().filter(is_there).cloned());
+    items.sort();
+    items.dedup();
 }
 
 /// What makes most tests depend on all others: users can do something about it.
@@ -541,6 +575,8 @@ fn observed(
                     UnitKind::Dir | UnitKind::Exists | UnitKind::Lookup
                 ) && path.starts_with(unit.path.as_bytes()))
         });
+    let was_edited =
+        was_edited || unit.kind == UnitKind::Class && facts.is_newer(unit, collected.started);
     let doubt = was_edited.then(|| format!("{} changed while the tests ran", unit.path));
     (value, doubt)
 }

@@ -8,7 +8,7 @@
 //! that calls them. No panic crosses into the JVM: each way in catches it,
 //! and then the trace says that rows may lack units.
 
-#![allow(unsafe_op_in_unsafe_fn)]
+#![allow(unsafe_code, unsafe_op_in_unsafe_fn)]
 
 mod agent;
 mod classfile;
@@ -17,6 +17,7 @@ mod hooks;
 mod natives;
 mod plan;
 mod process;
+mod runtime;
 mod state;
 mod statics;
 mod trace;

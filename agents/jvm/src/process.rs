@@ -2,7 +2,9 @@
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+
+use crate::runtime::{home_of, runtime_in};
 
 /// Program names and arguments by which JVMs that run tests are known.
 const RUNNERS: [&str; 5] = [
@@ -33,8 +35,7 @@ pub fn command_line() -> Vec<String> {
         .collect()
 }
 
-/// The words that name the JVM of this process: its version, and all that its
-/// makers say of it.
+/// The words that name the JVM of this process.
 pub fn runtime() -> String {
     runtime_in(&home())
 }
@@ -42,27 +43,7 @@ pub fn runtime() -> String {
 /// The folder of the JDK that this process runs.
 pub fn home() -> PathBuf {
     let program = std::fs::read_link("/proc/self/exe").unwrap_or_default();
-    let home = program.parent().and_then(Path::parent);
-    // `jre/bin/java` of a JDK 8 has its `release` one higher.
-    match home {
-        Some(home) if home.ends_with("jre") => home.parent().unwrap_or(home).to_owned(),
-        Some(home) => home.to_owned(),
-        None => PathBuf::from("/"),
-    }
-}
-
-/// `java-17.0.15+6-linux-x86_64 ` and the file `release` of a JDK. tamis makes
-/// the same of the JDK that Maven will use.
-pub fn runtime_in(home: &Path) -> String {
-    let release = std::fs::read_to_string(home.join("release")).unwrap_or_default();
-    let value = |name: &str| {
-        let line = release.lines().find_map(|line| line.strip_prefix(name));
-        line.map(|line| line.trim_matches('"').to_owned())
-    };
-    let version = value("JAVA_RUNTIME_VERSION=").or_else(|| value("JAVA_VERSION="));
-    let version = version.unwrap_or_else(|| format!("at-{}", home.display()));
-    let version = version.replace(char::is_whitespace, "-");
-    format!("java-{version}-linux-{} {release}", std::env::consts::ARCH)
+    home_of(&program).to_owned()
 }
 
 /// `path` from the root on, without `.` and `..`, by its text alone.

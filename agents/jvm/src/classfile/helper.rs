@@ -50,7 +50,10 @@ pub fn helper_class() -> Vec<u8> {
         }
     };
     // public final super; no interfaces; one field, public static final
-    put(&mut out, &[0x0031, this, object, 0, 1, 0x0019, field, bytes, 0]);
+    put(
+        &mut out,
+        &[0x0031, this, object, 0, 1, 0x0019, field, bytes, 0],
+    );
     put(&mut out, &[natives.len() as u16 + 1]);
     for (name, kind) in natives {
         // public static native

@@ -58,7 +58,8 @@ impl<'a> Instructions<'a> {
         };
         Ok(match opcode {
             0xaa | 0xab => {
-                padding + usize::try_from(entries).map_err(|_| Malformed("switch of less than 0"))?
+                padding
+                    + usize::try_from(entries).map_err(|_| Malformed("switch of less than 0"))?
             }
             0x00..=0x0f | 0x1a..=0x35 | 0x3b..=0x83 | 0x85..=0x98 => 0,
             0x10 | 0x12 | 0x15..=0x19 | 0x36..=0x3a | 0xa9 | 0xbc => 1,

@@ -3,7 +3,7 @@
 //! part of tamis itself, which makes fingerprints of class files with it.
 
 // Each of the two uses another part.
-#![allow(dead_code)]
+#![allow(dead_code, unused_imports)]
 
 mod helper;
 mod instructions;
@@ -218,7 +218,9 @@ pub struct Code<'a> {
 }
 
 impl<'a> Code<'a> {
-    fn read(content: &'a [u8], pool: &Pool<'a>) -> Result<Code<'a>> {
+    /// # Errors
+    /// If the content is none of a `Code` attribute.
+    pub fn read(content: &'a [u8], pool: &Pool<'a>) -> Result<Code<'a>> {
         let mut reader = Reader::new(content);
         let (max_stack, max_locals) = (reader.u2()?, reader.u2()?);
         let len = reader.u4()? as usize;

@@ -18,7 +18,9 @@ pub struct Additions {
 
 impl Additions {
     fn push(&mut self, bytes: &[&[u8]]) -> Result<u16> {
-        let index = u16::try_from(self.next).ok().filter(|index| *index < 65_534);
+        let index = u16::try_from(self.next)
+            .ok()
+            .filter(|index| *index < 65_534);
         let index = index.ok_or(Malformed("no room in the constant pool"))?;
         self.next += 1;
         for part in bytes {
@@ -54,7 +56,10 @@ impl Additions {
 
     fn member(&mut self, tag: u8, class: &str, name: &str, kind: &str) -> Result<u16> {
         let class = self.class(class)?.to_be_bytes();
-        let (name, kind) = (self.utf8(name)?.to_be_bytes(), self.utf8(kind)?.to_be_bytes());
+        let (name, kind) = (
+            self.utf8(name)?.to_be_bytes(),
+            self.utf8(kind)?.to_be_bytes(),
+        );
         let named = self.push(&[&[12], &name, &kind])?.to_be_bytes();
         self.push(&[&[tag], &class, &named])
     }
@@ -285,7 +290,10 @@ fn types(reader: &mut Reader<'_>, out: &mut Vec<u8>, count: u16, by: u16) -> Res
         match tag {
             7 => out.extend_from_slice(&reader.u2()?.to_be_bytes()),
             8 => {
-                let at = reader.u2()?.checked_add(by).ok_or(Malformed("new too far"))?;
+                let at = reader
+                    .u2()?
+                    .checked_add(by)
+                    .ok_or(Malformed("new too far"))?;
                 out.extend_from_slice(&at.to_be_bytes());
             }
             0..=6 => {}
