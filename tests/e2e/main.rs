@@ -17,6 +17,7 @@ mod crashes;
 mod git_states;
 mod harness;
 mod histories;
+mod maven;
 mod replay;
 mod shared;
 mod smoke;

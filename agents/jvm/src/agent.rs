@@ -32,6 +32,10 @@ pub struct Agent {
     jars: Mutex<HashSet<String>>,
     /// The top of the work tree.
     root: PathBuf,
+    /// Where Surefire keeps what it tells this process.
+    surefire: Option<PathBuf>,
+    /// Whether every class gets probes, for tests of the rewriting.
+    rewrites_all: bool,
 }
 
 /// Objects of the JVM that are used again and again.
@@ -51,7 +55,9 @@ unsafe impl Sync for Java {}
 static AGENT: OnceLock<Agent> = OnceLock::new();
 
 pub fn agent() -> Option<&'static Agent> {
-    AGENT.get().filter(|agent| !agent.is_off.load(Ordering::Relaxed))
+    AGENT
+        .get()
+        .filter(|agent| !agent.is_off.load(Ordering::Relaxed))
 }
 
 /// Runs `work`; if it panics, the agent stops and says so.
@@ -68,7 +74,10 @@ impl Agent {
     /// Nothing is collected from now on, and no row counts as complete.
     pub fn fail(&self, why: &str) {
         self.is_off.store(true, Ordering::Relaxed);
-        let mut state = self.state.lock().unwrap_or_else(|broken| broken.into_inner());
+        let mut state = self
+            .state
+            .lock()
+            .unwrap_or_else(|broken| broken.into_inner());
         state.fail(why);
         // The one place where users of the JVM can see it.
         eprintln!("tamis: {why}; rows of this run are incomplete");
@@ -91,6 +100,12 @@ impl Agent {
     /// Whether `path` may be about the project, and not the JVM's own.
     pub fn is_of_project(&self, path: &str) -> bool {
         Path::new(path).starts_with(&self.root)
+    }
+
+    /// Whether `path` is how Surefire talks to this process.
+    pub fn is_of_surefire(&self, path: &str) -> bool {
+        let folder = self.surefire.as_ref();
+        folder.is_some_and(|folder| Path::new(path).starts_with(folder))
     }
 }
 
@@ -121,7 +136,8 @@ unsafe extern "system" fn Agent_OnLoad(vm: Vm, _: *const c_char, _: *const c_voi
 unsafe fn start(vm: Vm) -> Option<()> {
     let folder = PathBuf::from(std::env::var_os("TAMIS_TRACE_DIR")?);
     let command = process::command_line();
-    if !process::runs_tests(&command) {
+    let rewrites_all = std::env::var_os("TAMIS_JVM_ALL").is_some();
+    if !process::runs_tests(&command) && !rewrites_all {
         return None;
     }
     let jvmti = Jvmti::of(vm)?;
@@ -136,6 +152,8 @@ unsafe fn start(vm: Vm) -> Option<()> {
         is_off: AtomicBool::new(false),
         jars: Mutex::default(),
         root: root.into(),
+        surefire: process::surefire_folder(&command),
+        rewrites_all,
     };
     let agent = AGENT.get_or_init(|| agent);
     tell_environment(&mut lock(&agent.state), &runtime);
@@ -202,16 +220,11 @@ unsafe fn set_up(agent: &'static Agent, jni: Jni) -> Option<()> {
         string: jni.global(string),
         class: jni.global(class),
         to_string: found(jni.method(object, c"toString", c"()Ljava/lang/String;"))?,
-        code_source: found(jni.method(
-            domain,
-            c"getCodeSource",
-            c"()Ljava/security/CodeSource;",
-        ))?,
+        code_source: found(jni.method(domain, c"getCodeSource", c"()Ljava/security/CodeSource;"))?,
         location: found(jni.method(source, c"getLocation", c"()Ljava/net/URL;"))?,
     };
     agent.java.set(java).ok()?;
-    let is_enabled =
-        agent.jvmti.enable(CLASS_FILE_LOAD_HOOK) && agent.jvmti.enable(CLASS_PREPARE);
+    let is_enabled = agent.jvmti.enable(CLASS_FILE_LOAD_HOOK) && agent.jvmti.enable(CLASS_PREPARE);
     let mut early = Vec::new();
     for (name, _) in JDK {
         // Another JDK may lack one; what tells files then is another.
@@ -313,6 +326,9 @@ unsafe fn changed_class(
     domain: Object,
     bytes: &[u8],
 ) -> Option<Vec<u8>> {
+    if agent.rewrites_all && of(JDK, name).is_none() {
+        return instrumented(agent, name, Some("/"), bytes);
+    }
     if loader.is_null() {
         let hooks = of(JDK, name)?;
         let file = ClassFile::parse(bytes).ok()?;
@@ -393,4 +409,3 @@ unsafe fn origin_of(agent: &Agent, jni: Jni, domain: Object) -> Option<Origin> {
         None => Origin::Generated,
     })
 }
-

@@ -124,6 +124,50 @@ impl Jni {
         self.call(object, method)
     }
 
+    /// The class that a class extends, or null.
+    pub unsafe fn super_class(self, class: Object) -> Object {
+        type F = unsafe extern "system" fn(Table, Object) -> Object;
+        function::<F>(self.0, 10)(self.0, class)
+    }
+
+    /// Frees one local reference.
+    pub unsafe fn drop_local(self, object: Object) {
+        type F = unsafe extern "system" fn(Table, Object);
+        if !object.is_null() {
+            function::<F>(self.0, 23)(self.0, object);
+        }
+    }
+
+    pub unsafe fn object_field(self, object: Object, field: FieldId) -> Object {
+        type F = unsafe extern "system" fn(Table, Object, FieldId) -> Object;
+        function::<F>(self.0, 95)(self.0, object, field)
+    }
+
+    pub unsafe fn array_len(self, array: Object) -> i32 {
+        type F = unsafe extern "system" fn(Table, Object) -> i32;
+        function::<F>(self.0, 171)(self.0, array)
+    }
+
+    /// An element of an array of objects.
+    pub unsafe fn element(self, array: Object, at: i32) -> Object {
+        type F = unsafe extern "system" fn(Table, Object, i32) -> Object;
+        self.checked(function::<F>(self.0, 173)(self.0, array, at))
+    }
+
+    /// A digest of the `len` bytes of an array of a primitive type.
+    pub unsafe fn bytes_digest(self, array: Object, len: usize) -> u64 {
+        let mut digest = len as u64;
+        let done = self.with_bytes(array, |start| {
+            for byte in std::slice::from_raw_parts(start, len) {
+                digest = (digest ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
+            }
+        });
+        match done {
+            Some(()) => digest,
+            None => 0,
+        }
+    }
+
     pub unsafe fn static_field(self, class: Object, name: &CStr, kind: &CStr) -> FieldId {
         type F = unsafe extern "system" fn(Table, Object, *const c_char, *const c_char) -> FieldId;
         let get: F = function(self.0, 144);
@@ -137,6 +181,16 @@ impl Jni {
 
     /// The value of a static field of a primitive type, as bits.
     pub unsafe fn static_bits(self, class: Object, field: FieldId, kind: u8) -> u64 {
+        self.bits_by(146, class, field, kind)
+    }
+
+    /// The same of a field of an object.
+    pub unsafe fn bits(self, object: Object, field: FieldId, kind: u8) -> u64 {
+        self.bits_by(96, object, field, kind)
+    }
+
+    /// `first` is the function for `boolean`; those for the others follow.
+    unsafe fn bits_by(self, first: usize, of: Object, field: FieldId, kind: u8) -> u64 {
         type One = unsafe extern "system" fn(Table, Object, FieldId) -> u8;
         type Two = unsafe extern "system" fn(Table, Object, FieldId) -> u16;
         type Four = unsafe extern "system" fn(Table, Object, FieldId) -> u32;
@@ -145,17 +199,17 @@ impl Jni {
         type Double = unsafe extern "system" fn(Table, Object, FieldId) -> f64;
         let table = self.0;
         match kind {
-            b'Z' => u64::from(function::<One>(table, 146)(table, class, field)),
-            b'B' => u64::from(function::<One>(table, 147)(table, class, field)),
-            b'C' => u64::from(function::<Two>(table, 148)(table, class, field)),
-            b'S' => u64::from(function::<Two>(table, 149)(table, class, field)),
-            b'I' => u64::from(function::<Four>(table, 150)(table, class, field)),
-            b'J' => function::<Eight>(table, 151)(table, class, field),
+            b'Z' => u64::from(function::<One>(table, first)(table, of, field)),
+            b'B' => u64::from(function::<One>(table, first + 1)(table, of, field)),
+            b'C' => u64::from(function::<Two>(table, first + 2)(table, of, field)),
+            b'S' => u64::from(function::<Two>(table, first + 3)(table, of, field)),
+            b'I' => u64::from(function::<Four>(table, first + 4)(table, of, field)),
+            b'J' => function::<Eight>(table, first + 5)(table, of, field),
             b'F' => {
-                let value = function::<Float>(table, 152)(table, class, field);
+                let value = function::<Float>(table, first + 6)(table, of, field);
                 u64::from(value.to_bits())
             }
-            _ => function::<Double>(table, 153)(table, class, field).to_bits(),
+            _ => function::<Double>(table, first + 7)(table, of, field).to_bits(),
         }
     }
 
@@ -266,6 +320,40 @@ impl Jvmti {
         let signature = CStr::from_ptr(text).to_string_lossy().into_owned();
         self.free(text);
         Some(signature)
+    }
+
+    /// The fields that a class itself declares: id, first letter of the type's
+    /// descriptor, modifiers.
+    pub unsafe fn fields(self, class: Object) -> Vec<(FieldId, u8, i32)> {
+        type List = unsafe extern "system" fn(Table, Object, *mut i32, *mut *mut FieldId) -> i32;
+        type Name = unsafe extern "system" fn(
+            Table,
+            Object,
+            FieldId,
+            *mut *mut c_char,
+            *mut *mut c_char,
+            *mut *mut c_char,
+        ) -> i32;
+        type Modifiers = unsafe extern "system" fn(Table, Object, FieldId, *mut i32) -> i32;
+        let (mut count, mut start) = (0, ptr::null_mut());
+        if function::<List>(self.0, 52)(self.0, class, &mut count, &mut start) != 0 {
+            return Vec::new();
+        }
+        let mut fields = Vec::with_capacity(count as usize);
+        for field in std::slice::from_raw_parts(start, count as usize) {
+            let (mut kind, mut modifiers): (*mut c_char, i32) = (ptr::null_mut(), 0);
+            let (name, none) = (ptr::null_mut(), ptr::null_mut());
+            let named = function::<Name>(self.0, 59)(self.0, class, *field, name, &mut kind, none);
+            let told = function::<Modifiers>(self.0, 61)(self.0, class, *field, &mut modifiers);
+            if named == 0 {
+                if told == 0 {
+                    fields.push((*field, *kind as u8, modifiers));
+                }
+                self.free(kind);
+            }
+        }
+        self.free(start);
+        fields
     }
 
     /// Whether the class's static initialiser has come to its end.

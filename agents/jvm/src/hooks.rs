@@ -165,7 +165,10 @@ pub const FRAMEWORKS: &[(&str, &[Hook])] = &[
 ];
 
 /// The hooks of a class, if it has some.
-pub fn of(table: &'static [(&'static str, &'static [Hook])], class: &str) -> Option<&'static [Hook]> {
+pub fn of(
+    table: &'static [(&'static str, &'static [Hook])],
+    class: &str,
+) -> Option<&'static [Hook]> {
     let found = table.iter().find(|(name, _)| *name == class);
     found.map(|(_, hooks)| *hooks)
 }

@@ -21,3 +21,6 @@ mod runtime;
 mod state;
 mod statics;
 mod trace;
+
+#[cfg(test)]
+mod tests;

@@ -198,7 +198,7 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_read(jni: Jni, _: Object, pa
             return;
         };
         let path = process::absolute(&path);
-        if NOT_OF_PROJECT.iter().any(|one| path.starts_with(one)) {
+        if NOT_OF_PROJECT.iter().any(|one| path.starts_with(one)) || agent.is_of_surefire(&path) {
             return;
         }
         observe(agent, &path);

@@ -98,7 +98,9 @@ pub fn unprobed(file: &ClassFile<'_>, origin: Option<&str>, state: &mut State) {
     let class = Class {
         symbol: state.symbol(&text(file.name)),
         origin: origin.map(str::to_owned),
-        needs: named_classes(file).map(|name| state.symbol(&name)).collect(),
+        needs: named_classes(file)
+            .map(|name| state.symbol(&name))
+            .collect(),
         ..Class::default()
     };
     let number = state.probes();

@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::runtime::{home_of, runtime_in};
 
@@ -23,6 +23,15 @@ pub fn runs_tests(words: &[String]) -> bool {
             || (name.starts_with("surefirebooter") && name.ends_with(".jar"))
             || (name.starts_with("junit-platform-console") && name.ends_with(".jar"))
     })
+}
+
+/// The folder of the files by which Surefire talks to this process.
+pub fn surefire_folder(words: &[String]) -> Option<PathBuf> {
+    let booter = words.iter().map(Path::new).find(|word| {
+        let name = word.file_name().unwrap_or_default().to_string_lossy();
+        name.starts_with("surefirebooter")
+    });
+    booter.and_then(Path::parent).map(Path::to_owned)
 }
 
 /// The command line of this process.
@@ -166,7 +175,9 @@ mod tests {
     #[test]
     fn only_jvms_of_tests_are_watched() {
         let words = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
-        assert!(runs_tests(&words("java -jar /p/target/surefire/surefirebooter-3.jar /p")));
+        assert!(runs_tests(&words(
+            "java -jar /p/target/surefire/surefirebooter-3.jar /p"
+        )));
         assert!(!runs_tests(&words(
             "java org.codehaus.plexus.classworlds.launcher.Launcher test -Dsurefire.x=y"
         )));

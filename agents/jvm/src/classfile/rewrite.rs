@@ -128,7 +128,7 @@ fn rewrite_method(
     method: &Member<'_>,
     mut insertion: Insertion,
 ) -> Result<Vec<u8>> {
-    while insertion.prologue.len() % 4 != 0 {
+    while !insertion.prologue.len().is_multiple_of(4) {
         insertion.prologue.push(NOP);
     }
     let code = method.code(&class.pool)?.ok_or(Malformed("no code"))?;
