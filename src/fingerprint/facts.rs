@@ -306,12 +306,12 @@ impl<'a> Facts<'a> {
     /// where the project was built for this run.
     fn class(&self, unit: &Unit) -> Result<Value> {
         use std::os::unix::ffi::OsStrExt;
-        if !self.view.is_work() {
-            let why = format!("{unit} is compiled, and this commit is not built");
-            return Ok(Value::Unknown(why));
-        }
-        if matches!(self.environment, Environment::Elsewhere) {
-            return Ok(Value::Late);
+        // Nothing looks at classes once more when the tests start, so they are
+        // not late.
+        if !self.view.is_work() || matches!(self.environment, Environment::Elsewhere) {
+            return Ok(Value::Unknown(format!(
+                "{unit} is compiled, and only `tamis run` compiles before it selects"
+            )));
         }
         let root = Path::new(std::ffi::OsStr::from_bytes(&self.root));
         // Joining an absolute path leaves that.

@@ -17,6 +17,7 @@ mod replay;
 mod rerun;
 mod session;
 mod shelf;
+mod surefire;
 
 pub use audit::{Audit, Missed};
 pub use baselines::{Baseline, Place};

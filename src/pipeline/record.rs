@@ -7,6 +7,7 @@ use super::audit::{Audit, added_before, audit};
 use super::decide::{Decision, delta_to};
 use super::merge;
 use super::project::Project;
+use super::surefire;
 use crate::collect::{Collected, SharedState, collect, read_traces};
 use crate::fingerprint::{Environment, Facts, Value};
 use crate::history::{Delta, View};
@@ -14,7 +15,6 @@ use crate::matrix::{
     Fingerprint, GroupRef, Header, Key, Matrix, MatrixBuilder, Outcome, Row, RowFacts, Run, SetId,
     Unit, UnitKind,
 };
-use crate::runners::maven;
 use crate::runners::pytest::Exclusions;
 use crate::select::{COLLECTION, Evidence, Mode};
 use crate::store::{FsStore, Name};
@@ -84,7 +84,7 @@ pub fn record(project: &Project, store: &FsStore, recording: &Recording<'_>) -> 
         project.prefix.as_bstr(),
         &project.config.benign_state.value,
     )?;
-    know_classes(project, recording, &facts, &mut collected);
+    surefire::know_classes(project, recording, &facts, &mut collected);
     let audited = recording.audited;
     let holds = |evidence: &Evidence| late_holds(evidence, audited, &collected);
     let mut recorded = Recorded {
@@ -102,36 +102,6 @@ pub fn record(project: &Project, store: &FsStore, recording: &Recording<'_>) -> 
     let matrix = Assembly::new(project, recording, &facts, &collected, &mut recorded)?.matrix()?;
     recorded.name = Some(store.put(&matrix)?);
     Ok(recorded)
-}
-
-/// Surefire does not list what it leaves out. The tests that a JVM did not come
-/// to are those that were excluded; where the command failed, there may be more.
-fn know_classes(
-    project: &Project,
-    recording: &Recording<'_>,
-    facts: &Facts<'_>,
-    collected: &mut Collected,
-) {
-    if !collected.is_jvm {
-        return;
-    }
-    let Some(items) = collected.items.as_mut().filter(|_| recording.finished) else {
-        collected.items = None;
-        return;
-    };
-    let is_there = |test: &&String| {
-        let (module, class) = maven::source_of(test);
-        let path = project.path_of(module);
-        let output = match path.is_empty() {
-            true => "target/test-classes".into(),
-            false => BString::from(format!("{path}/target/test-classes")),
-        };
-        let unit = Unit::new(UnitKind::Class, output, class);
-        facts.value(&unit) != Value::Known(Fingerprint::MISSING)
-    };
-    items.extend(recording.exclusions.tests.iter().filter(is_there).cloned());
-    items.sort();
-    items.dedup();
 }
 
 /// What makes most tests depend on all others: users can do something about it.
@@ -307,6 +277,12 @@ impl<'a> Assembly<'a> {
             self.carry_row(matrix, row)?;
             return Ok(());
         }
+        if surefire::left_out_all(self.recording, self.collected)
+            && let Some(matrix) = decision.proof_of(COLLECTION)
+            && let Some(row) = matrix.row(COLLECTION)
+        {
+            return self.renew_collection_row(matrix, row);
+        }
         let incomplete = match &self.collected.items {
             Some(items) => self
                 .doubt_in(&self.collected.collection)
@@ -314,6 +290,29 @@ impl<'a> Assembly<'a> {
             None => Some("the runner did not finish collecting".to_owned()),
         };
         let group = self.group(&self.collected.collection)?;
+        let facts = RowFacts {
+            test: COLLECTION.to_owned(),
+            outcome: Outcome::Passed,
+            duration_ms: 0,
+            position: 0,
+            incomplete,
+            run: 0,
+            selected: true,
+        };
+        Ok(self.builder.row(facts, [group])?)
+    }
+
+    /// The same units as before, with the values of now.
+    fn renew_collection_row(&mut self, matrix: &Matrix, row: &Row) -> Result<()> {
+        let mut incomplete = None;
+        let mut known = Vec::new();
+        for id in row.sets.iter().flat_map(|set| &matrix.sets[*set as usize]) {
+            let unit = matrix.units[*id as usize].0.clone();
+            let (value, why) = observed(&unit, self.collected, self.facts, &self.edited);
+            incomplete = incomplete.or(why);
+            known.push(self.builder.unit(unit, value)?);
+        }
+        let group = self.builder.group(known);
         let facts = RowFacts {
             test: COLLECTION.to_owned(),
             outcome: Outcome::Passed,

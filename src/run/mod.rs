@@ -115,17 +115,19 @@ impl RunPlan {
     /// the options that can alter outcomes.
     pub fn with_jvm(mut self, agent: &Path, args: &[String]) -> RunPlan {
         let library = agent.join(agent::JVM_FILE);
+        let text = library.to_string_lossy();
         let mut option = OsString::from("-agentpath:");
         option.push(&library);
+        if text.contains(char::is_whitespace) {
+            // The JVM splits the variable at white space outside of quotes.
+            option = OsString::from(format!("\"{}\"", option.to_string_lossy()));
+        }
         let known = std::env::var_os("JAVA_TOOL_OPTIONS").filter(|known| !known.is_empty());
         if let Some(known) = known {
             option.push(" ");
             option.push(known);
         }
-        // The option is split at white space; quotes keep it whole, except for
-        // quotes themselves.
-        let text = library.to_string_lossy();
-        if library.is_file() && !text.contains(char::is_whitespace) {
+        if library.is_file() && !text.contains('"') {
             self.env.push(("JAVA_TOOL_OPTIONS".into(), option));
         }
         self.env.push(("TAMIS_ARGS".into(), args.join("\n").into()));

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::ffi::{CStr, c_char, c_void};
+use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::ptr;
@@ -80,7 +81,10 @@ impl Agent {
             .unwrap_or_else(|broken| broken.into_inner());
         state.fail(why);
         // The one place where users of the JVM can see it.
-        eprintln!("tamis: {why}; rows of this run are incomplete");
+        let _ = writeln!(
+            std::io::stderr(),
+            "tamis: {why}; rows of this run are incomplete"
+        );
     }
 
     /// Attributes what ran since the last time.

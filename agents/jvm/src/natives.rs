@@ -38,9 +38,13 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_enter(jni: Jni, _: Object, c
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_leave(jni: Jni, _: Object, class: i32) {
     guarded(|agent| {
-        let mut state = lock(&agent.state);
-        agent.drain(jni, &mut state);
-        state.left(class as u32, thread::current().id());
+        let name = {
+            let mut state = lock(&agent.state);
+            agent.drain(jni, &mut state);
+            state.left(class as u32, thread::current().id());
+            state.class_name(class as u32)
+        };
+        statics::initialised(agent, jni, &name);
     });
 }
 
@@ -78,14 +82,12 @@ unsafe fn begin_test(agent: &Agent, jni: Jni, test: &str) {
 
 /// Ends a test class after all that it did was attributed to it.
 pub unsafe fn end_test(agent: &Agent, jni: Jni, test: &str, outcome: &str) {
-    let fields: Vec<_> = {
+    let used = {
         let mut state = lock(&agent.state);
         agent.drain(jni, &mut state);
-        let sets = state.sets_of(test).into_iter();
-        sets.map(|field| (field.clone(), state.name(field.owner).to_owned()))
-            .collect()
+        state.statics_of(test)
     };
-    let changed = statics::changed(agent, jni, fields);
+    let changed = statics::changed(agent, jni, used);
     let mut state = lock(&agent.state);
     state.changed(test, &changed);
     state.end(test, outcome);

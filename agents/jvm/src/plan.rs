@@ -7,7 +7,7 @@ use crate::classfile::{
     annotation_types, has_one_return, rewrite, used_by,
 };
 use crate::hooks::{Argument, Hook};
-use crate::state::{Class, Method, State, StaticField, member_hash};
+use crate::state::{Class, Method, State, member_hash};
 
 const ALOAD: [u8; 3] = [0x2a, 0x2b, 0x2c];
 const INVOKESTATIC: u8 = 0xb8;
@@ -42,6 +42,9 @@ pub fn plan(
     let mut class = Class {
         symbol: state.symbol(&text(file.name)),
         origin: origin.map(str::to_owned),
+        // What holds generated code leads to those who generated it.
+        has_statics: origin.is_some() && file.fields.iter().any(can_change),
+        has_initialiser: file.methods.iter().any(|one| one.name == b"<clinit>"),
         ..Class::default()
     };
     for needed in needs(file, origin.is_none())? {
@@ -111,6 +114,13 @@ pub fn unprobed(file: &ClassFile<'_>, origin: Option<&str>, state: &mut State) {
     state.loaded(class, vec![method], &[number]);
 }
 
+/// Whether what a field holds can change: not a constant.
+fn can_change(field: &Member<'_>) -> bool {
+    const FINAL: u16 = 0x0010;
+    let is_value = matches!(field.descriptor, [_] | b"Ljava/lang/String;");
+    field.is_static() && !(field.access & FINAL != 0 && is_value)
+}
+
 fn needs(file: &ClassFile<'_>, is_generated: bool) -> Result<HashSet<String>, Malformed> {
     let mut needs: HashSet<String> = match is_generated {
         true => named_classes(file).collect(),
@@ -158,15 +168,6 @@ fn summary(
             && may_change(owner)
         {
             summary.mentions.push((state.symbol(owner), member));
-        }
-    }
-    if method.name != b"<clinit>" {
-        for (owner, name, kind) in uses.sets {
-            summary.sets.push(StaticField {
-                owner: state.symbol(&text(owner)),
-                name: text(name),
-                kind: text(kind),
-            });
         }
     }
     Ok(summary)

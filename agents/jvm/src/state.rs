@@ -23,6 +23,9 @@ pub struct Class {
     pub needs: Vec<Symbol>,
     /// [`member_hash`] of the methods that it has code for.
     pub declared: HashSet<u64>,
+    /// Whether it has static fields that can come to hold something else.
+    pub has_statics: bool,
+    pub has_initialiser: bool,
     /// Its unit in the trace, once it has one.
     pub unit: Option<u64>,
 }
@@ -34,15 +37,6 @@ pub struct Method {
     /// Classes; with a [`member_hash`], only where the class does not declare
     /// that method.
     pub mentions: Vec<(Symbol, Option<u64>)>,
-    pub sets: Vec<StaticField>,
-}
-
-/// A static field that a method other than a static initialiser sets.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct StaticField {
-    pub owner: Symbol,
-    pub name: String,
-    pub kind: String,
 }
 
 #[derive(Debug, Default)]
@@ -144,10 +138,6 @@ impl State {
         self.loaded.push(Vec::new());
         self.symbols.insert(name.into(), symbol);
         symbol
-    }
-
-    pub fn name(&self, symbol: Symbol) -> &str {
-        &self.names[symbol as usize]
     }
 
     pub fn probes(&self) -> u32 {
@@ -413,29 +403,38 @@ impl State {
         }
     }
 
-    /// The static fields that code which ran in this test class sets.
-    pub fn sets_of(&self, test: &str) -> Vec<StaticField> {
+    /// The classes that a test class used whose static fields can change, by
+    /// name, each with whether it has a static initialiser.
+    pub fn statics_of(&self, test: &str) -> Vec<(String, bool)> {
         let Some(test) = self.tests.iter().find(|known| known.name == test) else {
             return Vec::new();
         };
-        let scope = &self.scopes[&test.scope];
-        let sets = scope
-            .methods
-            .iter()
-            .flat_map(|method| &self.methods[*method as usize].sets);
-        let sets: BTreeSet<&StaticField> = sets.collect();
-        sets.into_iter().cloned().collect()
+        let used = self.resolve(&self.scopes[&test.scope]).into_iter();
+        let classes = used.map(|class| &self.classes[class as usize]);
+        let with_statics = classes.filter(|class| class.has_statics);
+        let named = with_statics.map(|class| {
+            let name = self.names[class.symbol as usize].to_string();
+            (name, class.has_initialiser)
+        });
+        named.collect()
     }
 
-    /// These static fields have other values than before the test class ran.
-    pub fn changed(&mut self, test: &str, fields: &[StaticField]) {
+    /// The name of a class, with slashes.
+    pub fn class_name(&self, class: ClassIndex) -> String {
+        let class = &self.classes[class as usize];
+        self.names[class.symbol as usize].to_string()
+    }
+
+    /// The static fields of these classes hold something else than before the
+    /// test class ran.
+    pub fn changed(&mut self, test: &str, classes: &[String]) {
         let Some(scope) = self.tests.iter().find(|known| known.name == test) else {
             return;
         };
         let by = scope.scope;
-        let owners: BTreeSet<Symbol> = fields.iter().map(|field| field.owner).collect();
-        for owner in owners {
-            let setter = self.setter(owner);
+        for class in classes {
+            let symbol = self.symbol(class);
+            let setter = self.setter(symbol);
             self.scope(setter).edges.insert(by);
             self.trace.add(setter, &[], &[by]);
         }

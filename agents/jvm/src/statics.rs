@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use crate::agent::{Agent, lock};
-use crate::ffi::{FieldId, Jni, Object, c};
+use crate::ffi::{FieldId, Jni, Object};
 
 /// How many objects are looked at for one class; one that leads to more always
 /// counts as changed.

@@ -17,6 +17,12 @@ fn project() -> String {
         // Built when the class is initialised, which happens once.
         main("Config", "public class Config {\n    public static final Object VALUE = Defaults.value();\n}"),
         main("Defaults", "public class Defaults {\n    static Object value() { return \"default\"; }\n}"),
+        // Filled by the first test, and not by the second.
+        main(
+            "Cache",
+            "public class Cache {\n    private static final java.util.Map<String, Thing> ALL = new java.util.HashMap<>();\n    public static Thing get(String key) { return ALL.computeIfAbsent(key, k -> Maker.make(k)); }\n}",
+        ),
+        main("Maker", "class Maker {\n    static Thing make(String name) { return new Thing(name); }\n}"),
         main("Limits", "public class Limits {\n    public static final int MOST = 7;\n}"),
         main("Plugin", "public class Plugin {\n    public String toString() { return \"plugin\"; }\n}"),
         main("Unused", "public class Unused {\n    public int x() { return 1; }\n}"),
@@ -26,6 +32,8 @@ fn project() -> String {
         test("BHolderTest", "assertTrue(Holder.get().name.length() == 4);"),
         test("AConfigTest", "assertEquals(7, Config.VALUE.toString().length());"),
         test("BConfigTest", "assertTrue(Config.VALUE.toString().length() == 7);"),
+        test("ACacheTest", "assertEquals(1, Cache.get(\"k\").name.length());"),
+        test("BCacheTest", "assertTrue(Cache.get(\"k\").name.length() == 1);"),
         test("LimitsTest", "assertTrue(Limits.MOST > 3);"),
         test("PluginTest", "assertEquals(6, Class.forName(\"demo.\" + \"Plugin\").getConstructor().newInstance().toString().length());"),
         test("DataTest", "try (java.io.InputStream in = DataTest.class.getResourceAsStream(\"/data.txt\")) { assertTrue(in.read() > 0); }"),
@@ -35,9 +43,11 @@ fn project() -> String {
     .concat()
 }
 
-const ALL: [&str; 10] = [
+const ALL: [&str; 12] = [
+    "demo.ACacheTest",
     "demo.AConfigTest",
     "demo.AHolderTest",
+    "demo.BCacheTest",
     "demo.BConfigTest",
     "demo.BHolderTest",
     "demo.CalcTest",
@@ -79,6 +89,8 @@ fn the_right_test_classes_run_after_each_edit() {
     // The factory's product is what both see.
     project.edit(&java("Factory"), "\"made\"", "\"MADE\"");
     project.run().are(&["demo.AHolderTest", "demo.BHolderTest"]);
+    project.edit(&java("Maker"), "new Thing(name)", "new Thing(\"\" + name)");
+    project.run().are(&["demo.ACacheTest", "demo.BCacheTest"]);
     project.edit(&java("Defaults"), "\"default\"", "\"DEFAULT\"");
     project.run().are(&["demo.AConfigTest", "demo.BConfigTest"]);
     // The compiler copies constants into the classes that use them.
@@ -110,6 +122,18 @@ fn the_right_test_classes_run_after_each_edit() {
     project.commit("new test");
     project.run().are(&["demo.NewTest"]);
     project.run().are(&[]);
+    // Surefire has to look, as a class of the tests is another one; then not.
+    project.write(
+        "src/test/java/demo/Helper.java",
+        "package demo;\n\nclass Helper {\n}\n",
+    );
+    project.commit("no test");
+    let looked = project.run();
+    looked.are(&[]);
+    assert!(looked.told.contains("surefire"), "{}", looked.told);
+    let quiet = project.run();
+    quiet.are(&[]);
+    assert!(!quiet.told.contains("surefire"), "{}", quiet.told);
     project.set_env("DEMO_MODE", "good");
     project.run().are(&["demo.EnvTest"]);
     project.edit("pom.xml", "<version>1</version>", "<version>2</version>");

@@ -1,6 +1,7 @@
 //! A Maven project of a test's own, in a folder with a space in its path.
 
 use std::collections::BTreeSet;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -13,7 +14,8 @@ pub fn has_maven() -> bool {
         "CI needs Maven and a JDK"
     );
     if !all {
-        eprintln!("SKIPPED: this needs Maven and a JDK, and there is none");
+        let why = "this needs Maven and a JDK, and there is none";
+        let _ = writeln!(std::io::stderr(), "SKIPPED: {why}");
     }
     all
 }
@@ -118,7 +120,7 @@ impl Maven {
         Command::new(env!("CARGO_BIN_EXE_tamis"))
             .args(arguments)
             .current_dir(self.root())
-            .env("XDG_CACHE_HOME", self.world.path().join("cache"))
+            .env("XDG_CACHE_HOME", self.world.path().join("the cache"))
             .env_remove("JAVA_TOOL_OPTIONS")
             .envs(self.env.iter().map(|(name, value)| (name, value)))
             .output()

@@ -18,11 +18,7 @@ pub enum Mention<'a> {
 pub struct Uses<'a> {
     /// Sorted.
     pub mentions: Vec<Mention<'a>>,
-    /// Static fields that it sets: class, name, descriptor.
-    pub sets: Vec<(&'a [u8], &'a [u8], &'a [u8])>,
 }
-
-const PUT_STATIC: u8 = 0xb3;
 
 /// What the code of `method` names.
 ///
@@ -40,11 +36,8 @@ pub fn used_by<'a>(class: &ClassFile<'a>, method: &Member<'a>) -> Result<Uses<'a
         };
         match instruction.opcode {
             0xb2..=0xb5 => {
-                let member = class.pool.member(index)?;
-                uses.mentions.extend(named(member.0).map(Mention::Class));
-                if instruction.opcode == PUT_STATIC {
-                    uses.sets.push(member);
-                }
+                let owner = class.pool.member(index)?.0;
+                uses.mentions.extend(named(owner).map(Mention::Class));
             }
             0xb6..=0xb8 => add_method(&class.pool, index, &mut uses)?,
             0xb9 => {
@@ -57,8 +50,6 @@ pub fn used_by<'a>(class: &ClassFile<'a>, method: &Member<'a>) -> Result<Uses<'a
     }
     uses.mentions.sort_unstable();
     uses.mentions.dedup();
-    uses.sets.sort_unstable();
-    uses.sets.dedup();
     Ok(uses)
 }
 

@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use crate::state::{Class, Method, State, StaticField, member_hash};
+use crate::state::{Class, Method, State, member_hash};
 use crate::trace::Trace;
 
 struct World {
@@ -27,7 +27,7 @@ impl World {
             origin: Some("/o".to_owned()),
             needs: needs.iter().map(|name| self.state.symbol(name)).collect(),
             declared: [member_hash(b"m", b"()V")].into(),
-            unit: None,
+            ..Class::default()
         };
         let mentions = mentions
             .iter()
@@ -36,7 +36,6 @@ impl World {
         let method = Method {
             class: self.state.next_class(),
             mentions,
-            sets: Vec::new(),
         };
         let probe = self.state.probes();
         self.state.loaded(class, vec![method], &[]);
@@ -133,12 +132,7 @@ fn what_sets_a_static_is_charged_to_later_users() {
     let holder = world.class("Holder", &[], &[]);
     world.state.begin("A", thread::current().id());
     world.state.hit(&[holder, factory]);
-    let field = StaticField {
-        owner: world.state.symbol("Holder"),
-        name: "f".to_owned(),
-        kind: "LX;".to_owned(),
-    };
-    world.state.changed("A", &[field]);
+    world.state.changed("A", &["Holder".to_owned()]);
     world.state.end("A", "passed");
     world.run("B", &[holder]);
     world.run("C", &[]);
