@@ -1,11 +1,11 @@
-//! Gathers the Python agent for `tamis` to embed: its modules
-//! (`agents/python/boot`), and its native helper (`agents/python/native`),
-//! compiled with the `rustc` that compiles tamis.
+//! Gathers the collectors for `tamis` to embed: the modules of the Python agent
+//! (`agents/python/boot`), its native helper (`agents/python/native`), and the
+//! JVM agent (`agents/jvm`), compiled with the `rustc` that compiles tamis.
 //!
-//! The helper is loaded into an interpreter that is linked to glibc, so it is a
-//! plain shared object for it whatever tamis itself is compiled for: a static
-//! musl binary embeds it too. Flags meant for the binary (`RUSTFLAGS`, such as
-//! `+crt-static`) reach only what cargo compiles, hence not the helper.
+//! The native parts are loaded into programs that are linked to glibc, so they
+//! are plain shared objects for it whatever tamis itself is compiled for: a
+//! static musl binary embeds them too. Flags meant for the binary (`RUSTFLAGS`,
+//! such as `+crt-static`) reach only what cargo compiles, hence not these.
 
 use std::env;
 use std::ffi::OsString;
@@ -13,25 +13,57 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const SOURCES: &str = "agents/python/native/src";
 const MODULES: &str = "agents/python/boot";
-const HELPER: &str = "_tamis_native.so";
+
+/// A shared object that tamis embeds.
+struct Native {
+    /// Of the crate, and of the constant.
+    name: &'static str,
+    constant: &'static str,
+    sources: &'static str,
+    /// What becomes of a panic: one that is caught needs its stack unwound.
+    panic: &'static str,
+    is: &'static str,
+}
+
+const NATIVES: [Native; 2] = [
+    Native {
+        name: "_tamis_native",
+        constant: "NATIVE",
+        sources: "agents/python/native/src",
+        panic: "abort",
+        is: "the native helper of its Python agent",
+    },
+    Native {
+        name: "tamis_jvm",
+        constant: "JVM_AGENT",
+        sources: "agents/jvm/src",
+        panic: "unwind",
+        is: "its JVM agent",
+    },
+];
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
-    println!("cargo:rerun-if-changed={SOURCES}");
     println!("cargo:rerun-if-changed={MODULES}");
+    for native in &NATIVES {
+        println!("cargo:rerun-if-changed={}", native.sources);
+    }
     let out = PathBuf::from(variable("OUT_DIR"));
     write(&out.join("agent.rs"), &list_modules());
-    let constant = match compile_helper(&out) {
-        Some(()) => format!("Some(include_bytes!(concat!(env!(\"OUT_DIR\"), \"/{HELPER}\")))"),
-        None => "None".to_owned(),
-    };
-    let text = format!(
-        "/// The shared object of the Python agent's native helper; `None` on\n\
-         /// platforms that it was not made for.\n\
-         pub const NATIVE: Option<&[u8]> = {constant};\n"
-    );
+    let mut text = String::new();
+    for native in &NATIVES {
+        let file = format!("{}.so", native.name);
+        let value = match compile(native, &out.join(&file)) {
+            Some(()) => format!("Some(include_bytes!(concat!(env!(\"OUT_DIR\"), \"/{file}\")))"),
+            None => "None".to_owned(),
+        };
+        text.push_str(&format!(
+            "/// The shared object of {}; `None` on platforms that it was not made for.\n\
+             pub const {}: Option<&[u8]> = {value};\n",
+            native.is, native.constant
+        ));
+    }
     write(&out.join("native.rs"), &text);
 }
 
@@ -68,8 +100,8 @@ fn find_modules(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// Leaves the helper in `out`; `None` where tamis goes without it.
-fn compile_helper(out: &Path) -> Option<()> {
+/// Leaves the shared object in `file`; `None` where tamis goes without it.
+fn compile(native: &Native, file: &Path) -> Option<()> {
     let arch = variable("CARGO_CFG_TARGET_ARCH").into_string().ok()?;
     let is_linux = variable("CARGO_CFG_TARGET_OS") == "linux";
     if !is_linux || !["x86_64", "aarch64"].contains(&arch.as_str()) {
@@ -78,13 +110,14 @@ fn compile_helper(out: &Path) -> Option<()> {
     let target = format!("{arch}-unknown-linux-gnu");
     let mut rustc = Command::new(variable("RUSTC"));
     rustc
-        .args(["--crate-name", "_tamis_native", "--crate-type", "cdylib"])
-        .args(["--edition", "2024"])
-        .args(["-C", "opt-level=3", "-C", "panic=abort"])
+        .args(["--crate-name", native.name, "--crate-type", "cdylib"])
+        .args(["--edition", "2024", "-C", "opt-level=3"])
+        .arg("-C")
+        .arg(format!("panic={}", native.panic))
         .args(["-C", "codegen-units=1", "-C", "strip=symbols"])
         .arg("-o")
-        .arg(out.join(HELPER))
-        .arg(Path::new(SOURCES).join("lib.rs"));
+        .arg(file)
+        .arg(Path::new(native.sources).join("lib.rs"));
     let is_host = variable("HOST") == target.as_str();
     if !is_host {
         rustc.args(["--target", &target]);
@@ -104,14 +137,11 @@ fn compile_helper(out: &Path) -> Option<()> {
         return Some(());
     }
     let messages = String::from_utf8_lossy(&output.stderr);
-    assert!(
-        !is_host,
-        "the Python agent's native helper does not compile:\n{messages}"
-    );
+    assert!(!is_host, "{} does not compile:\n{messages}", native.is);
     let reason = messages.lines().find(|line| line.starts_with("error"));
     println!(
-        "cargo:warning=tamis goes without the native helper of its Python agent, because \
-         `rustc --target {target}` failed: {}",
+        "cargo:warning=tamis goes without {}, because `rustc --target {target}` failed: {}",
+        native.is,
         reason.unwrap_or("no message")
     );
     None

@@ -141,6 +141,7 @@ fn run_and_record(
             command,
             cwd: &cwd,
             exclude,
+            surefire: None,
             audited: audited.as_ref(),
             output: shared::output(report),
         },

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::Value;
@@ -17,6 +17,8 @@ use crate::pipeline::{
     Decision, Order, Project, Request, Workshop, decide, open_whole, run_tests, words,
 };
 use crate::report::{CiSelection, Report};
+use crate::run::{Ended, RunPlan};
+use crate::runners::maven;
 use crate::select::{Mode, Shard};
 
 /// Select, run what is selected, and record the results.
@@ -140,6 +142,23 @@ fn run_suite(
     done
 }
 
+/// Compiles what a Maven command will test: class files tell what changed.
+/// `None` if it is not one of Maven's; else whether that was done.
+fn build(command: &[OsString], cwd: &Path, report: &Report) -> Result<Option<bool>, Error> {
+    if !maven::is_maven(command) {
+        return Ok(None);
+    }
+    let Some(build) = maven::build_command(command) else {
+        return Ok(Some(false));
+    };
+    let plan = RunPlan::plain(build, cwd);
+    let ended = plan.execute(&shared::output(report))?;
+    if ended != Ended::Exit(0) {
+        report.warning("the project does not compile by itself: all tests run");
+    }
+    Ok(Some(ended == Ended::Exit(0)))
+}
+
 /// One suite and what is to be done with it.
 struct Work<'a> {
     request: &'a RunRequest,
@@ -163,8 +182,14 @@ impl Work<'_> {
             ..
         } = *self;
         let store = &project.store();
+        let is_built = build(command, &self.cwd, report)?;
         let view = project.repository.work_view()?;
-        let prober = workshop.prober(command, &self.cwd, project);
+        let prober = match is_built {
+            Some(true) => Some(Workshop::jvm_prober(command)),
+            // Without a build nobody knows what classes there will be.
+            Some(false) => None,
+            None => workshop.prober(command, &self.cwd, project),
+        };
         let words = words(command);
         let asked = Request {
             strategy: request.config.strategy.value,
@@ -214,6 +239,13 @@ impl Work<'_> {
             .as_ref()
             .map(|(shard, division)| division.part(shard.index));
         let exclude = shared::write_exclusions(&decision.selection, part, project, workshop)?;
+        let surefire = match is_built {
+            Some(_) => {
+                let out = workshop.scratch.join("out");
+                maven::emit(&decision.selection, part, &project.dir, &out)?
+            }
+            None => None,
+        };
         let session = run_tests(
             project,
             store,
@@ -224,6 +256,7 @@ impl Work<'_> {
                 command: command.to_vec(),
                 cwd: &self.cwd,
                 exclude: Some(exclude),
+                surefire,
                 audited: audited.as_ref(),
                 output: shared::output(report),
             },

@@ -22,7 +22,7 @@ use crate::report::{
     SelectionSummary, audit_event, ties_event,
 };
 use crate::run::{Ended, Output};
-use crate::runners::pytest;
+use crate::runners::{maven, pytest};
 use crate::select::{Mode, Reason, Selection, Strategy, Thresholds};
 use crate::store::FsStore;
 
@@ -115,6 +115,10 @@ pub fn command_of(
     }
     if let Some(words) = &config.command.value {
         return Ok(words.iter().map(OsString::from).collect());
+    }
+    if let (None, Some(command)) = (&config.python.value, maven::find(&config.root.value)) {
+        report.detail("using Maven, because there is a pom.xml".to_owned());
+        return Ok(command);
     }
     let found = pytest::find(&config.root.value, config.python.value.as_deref())?;
     report.detail(format!("using the pytest of {}", found.because));
@@ -249,6 +253,7 @@ pub fn keep(
                     command,
                     run: workshop.run.clone(),
                     exclusions: &pytest::Exclusions::default(),
+                    finished: true,
                     now: workshop.now,
                 },
             )
@@ -294,11 +299,11 @@ pub fn tell_session(session: Session, decision: &Decision, report: &Report) -> R
     let proven = decision.selection.mode() == Mode::None;
     if !recorded.found_tests && recorded.outcomes.is_empty() && !proven {
         report.event(Event::Warning {
-            text: "the command started no pytest that the collector could watch: \
+            text: "the command started no tests that the collector could watch: \
                    no test is recorded"
                 .to_owned(),
             hints: vec![
-                "the command must run pytest with Python 3.8 or later, not in a container or \
+                "the command must run Surefire 3 with JUnit in JVMs of its own, or pytest with Python 3.8 or later, not in a container or \
                  on another machine, and not with `python -I` or `-S`; `tamis doctor` looks into \
                  it, and TAMIS_DEBUG=1 tells why a collector did not start"
                     .to_owned(),

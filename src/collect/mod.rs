@@ -4,6 +4,7 @@
 mod additions;
 mod cause;
 mod graph;
+mod jvm;
 mod meaning;
 mod modules;
 mod names;

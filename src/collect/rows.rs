@@ -45,6 +45,11 @@ pub struct Collected {
     pub executable: Option<String>,
     /// What tests changed that outlives them.
     pub state: Vec<SharedState>,
+    /// Whether tests are test classes of a JVM.
+    pub is_jvm: bool,
+    /// When the first process with tests started, in milliseconds since the
+    /// epoch; 0 if it did not say.
+    pub started: u64,
 }
 
 /// State that outlives a test.
@@ -126,6 +131,8 @@ pub(super) struct Closing<'a> {
     pub table: UnitTable,
     pub names: NameClosure,
     pub seen: BTreeMap<Unit, Fingerprint>,
+    /// Directories that test classes of JVMs were loaded from.
+    pub test_origins: BTreeSet<std::path::PathBuf>,
 }
 
 impl<'a> Closing<'a> {
@@ -138,6 +145,7 @@ impl<'a> Closing<'a> {
             table: UnitTable::default(),
             names: NameClosure::default(),
             seen: BTreeMap::new(),
+            test_origins: BTreeSet::new(),
             graph,
         };
         closing.add_modules()?;
@@ -245,7 +253,8 @@ impl<'a> Closing<'a> {
     /// and `__init__.py` in its directory and all above, configuration files.
     fn attach_directories(&mut self, traces: &[Trace]) -> Result<()> {
         let mut files: Vec<BString> = Vec::new();
-        for trace in traces.iter().filter(|trace| trace.open.role == Role::Main) {
+        let is_main = |trace: &&Trace| trace.open.role == Role::Main && !trace.open.is_jvm();
+        for trace in traces.iter().filter(is_main) {
             files.extend(trace.begins.iter().map(|begin| begin.file.clone()));
         }
         files.extend(self.graph.collects.keys().cloned());
@@ -306,6 +315,9 @@ impl<'a> Closing<'a> {
             let Some(config) = &trace.config else {
                 continue;
             };
+            if trace.open.is_jvm() {
+                self.attach_poms();
+            }
             let unit = Unit::new(UnitKind::Config, "", pytest::ARGS);
             let lines: String = config.args.iter().map(|arg| format!("{arg}\n")).collect();
             let value = Fingerprint::of_value(lines.as_bytes());
@@ -340,6 +352,9 @@ impl<'a> Closing<'a> {
                 continue;
             }
             note_process(&mut collected, trace);
+            if trace.open.is_jvm() {
+                self.note_jvm(trace, project, &mut collected);
+            }
             let prefix = self.id_prefix(trace, project);
             if let Some((kept, left_out)) = &trace.items {
                 let items = collected.items.get_or_insert_default();
@@ -387,8 +402,12 @@ impl<'a> Closing<'a> {
                     },
                 };
                 let end = ended.get(&begin.scope).map(|at| &trace.ends[*at]);
+                let test = match trace.open.is_jvm() {
+                    true => self.class_id(begin, project),
+                    false => format!("{prefix}{}", begin.test),
+                };
                 let row = CollectedRow {
-                    test: format!("{prefix}{}", begin.test),
+                    test,
                     base: base.index,
                     own: self.close(&own.order, Some(&base.closed)).units(),
                     outcome: end.map_or(Outcome::Crashed, |end| end.outcome),
@@ -408,6 +427,9 @@ impl<'a> Closing<'a> {
         let mut starts: Vec<NodeId> = self.graph.collects.values().copied().collect();
         starts.push(SESSION);
         let reached = self.reach(&starts, None);
+        if collected.is_jvm {
+            self.attach_test_outputs();
+        }
         // Which tests there are, any edit outside bodies can change.
         let whole = self.names.test_file_skeletons(&mut self.table);
         self.node_units[SESSION as usize].extend(whole);

@@ -41,6 +41,16 @@ pub struct Open {
     pub collector: String,
     #[serde(default)]
     pub argv: Vec<Value>,
+    /// When the process started, in milliseconds since the epoch; 0 if unknown.
+    #[serde(default)]
+    pub started: u64,
+}
+
+impl Open {
+    /// Whether the process is a Java virtual machine.
+    pub fn is_jvm(&self) -> bool {
+        self.collector == "jvm"
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -95,6 +105,12 @@ pub enum Definition {
     Runtime {
         name: String,
         fingerprint: Option<Fingerprint>,
+    },
+    /// A JVM class, by its name with slashes and the directory that it was
+    /// loaded from.
+    Class {
+        origin: BString,
+        name: String,
     },
 }
 
@@ -421,6 +437,10 @@ fn observation(kind: &str, path: &Value, value: &Value) -> Result<Definition> {
         "runtime" => Definition::Runtime {
             name: text(path)?,
             fingerprint: fingerprint(value)?,
+        },
+        "class" => Definition::Class {
+            origin: path_of(path)?,
+            name: text(value)?,
         },
         other => bail!("unknown kind of observation `{other}`: written by a newer agent"),
     })

@@ -45,8 +45,9 @@ pub const SIGNING_KEY: &str = "TAMIS_SIGNING_KEY";
 
 /// Variables that tamis and its collector agent set for each other in the
 /// processes of a run, and its developers' own. They configure nothing.
-const INTERNAL: [&str; 7] = [
+const INTERNAL: [&str; 8] = [
     SIGNING_KEY,
+    "TAMIS_ARGS",
     "TAMIS_TRACE_DIR",
     "TAMIS_SPAWN",
     "TAMIS_SCOPE",

@@ -281,9 +281,7 @@ impl<'a> Facts<'a> {
                 let read = |path: &BStr| self.view.read(path);
                 Ok(Value::Known(pytest::config_fingerprint(unit.path(), read)?))
             }
-            UnitKind::Class => Ok(Value::Unknown(format!(
-                "{unit} is of a kind that this tamis does not compute"
-            ))),
+            UnitKind::Class => self.class(unit),
         }
     }
 
@@ -306,6 +304,35 @@ impl<'a> Facts<'a> {
                 }
             }
         }
+    }
+
+    /// Whether a class file was written after this time, in milliseconds since
+    /// the epoch.
+    pub fn is_newer(&self, unit: &Unit, time: u64) -> bool {
+        use std::os::unix::ffi::OsStrExt;
+        use std::time::{Duration, UNIX_EPOCH};
+        let root = Path::new(std::ffi::OsStr::from_bytes(&self.root));
+        let directory = root.join(std::ffi::OsStr::from_bytes(&unit.path));
+        let file = directory.join(format!("{}.class", unit.name));
+        let written = std::fs::metadata(file).and_then(|found| found.modified());
+        written.is_ok_and(|written| written > UNIX_EPOCH + Duration::from_millis(time))
+    }
+
+    /// A class as the last build left it, which is that of this state only
+    /// where the project was built for this run.
+    fn class(&self, unit: &Unit) -> Result<Value> {
+        use std::os::unix::ffi::OsStrExt;
+        // Nothing looks at classes once more when the tests start, so they are
+        // not late.
+        if !self.view.is_work() || matches!(self.environment, Environment::Elsewhere) {
+            return Ok(Value::Unknown(format!(
+                "{unit} is compiled, and only `tamis run` compiles before it selects"
+            )));
+        }
+        let root = Path::new(std::ffi::OsStr::from_bytes(&self.root));
+        // Joining an absolute path leaves that.
+        let directory = root.join(std::ffi::OsStr::from_bytes(&unit.path));
+        super::jvm::class_in(&directory, &unit.name).map(Value::Known)
     }
 
     fn file(&self, path: &BStr) -> Result<Value> {

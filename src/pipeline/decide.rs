@@ -15,10 +15,11 @@ use super::ledger::Ledger;
 use super::probe::Prober;
 use super::project::Project;
 use super::shelf::Shelf;
+use crate::fingerprint::jvm::ALL;
 use crate::fingerprint::{Environment, Facts, Probe, Value};
 use crate::history::{Classifier, CommitGraph, CommitId, Delta, Entry, Head, Hints, View};
 use crate::matrix::{Fingerprint, Header, Matrix, MatrixView, Unit, UnitId, UnitKind};
-use crate::runners::pytest;
+use crate::runners::{maven, pytest};
 use crate::select::{
     COLLECTION, Course, Differences, Plan, Reason, Rule, Selection, Strategy, Thresholds, Verdict,
     plan, tts,
@@ -447,6 +448,11 @@ pub(super) fn unknown_paths(
         ));
     };
     let collection = matrix.row_of(COLLECTION).map(|row| matrix.units_of(row));
+    let mut compiled = collection.iter().flatten();
+    if compiled.any(|id| matrix.kind(*id) == UnitKind::Class && matrix.is_named(*id, ALL)) {
+        // All compiled tests were compared.
+        return Ok(None);
+    }
     let known: rustc_hash::FxHashSet<&BStr> = collection
         .iter()
         .flatten()
@@ -507,7 +513,32 @@ impl Gone<'_> {
         Ok(())
     }
 
+    /// Whether all classes of the test's name are known, and known to be gone.
+    fn is_class_gone(&self, test: &str) -> bool {
+        let (nearest, found) = self.nearest;
+        let (module, class) = maven::source_of(test);
+        let module = self.project.path_of(module);
+        let mut ids = nearest.units_of_kind(UnitKind::Class).filter(|id| {
+            nearest.is_named(*id, &class) && nearest.path(*id).starts_with(module.as_slice())
+        });
+        let gone = Some(Fingerprint::MISSING);
+        let is_gone = |id: UnitId| value_at_head(nearest, found, id) == gone;
+        match ids.next() {
+            Some(first) => is_gone(first) && ids.all(is_gone),
+            None => false,
+        }
+    }
+
     fn is_gone(&self, test: &str) -> Result<bool> {
+        if self
+            .nearest
+            .0
+            .units_of_kind(UnitKind::Class)
+            .next()
+            .is_some()
+        {
+            return Ok(self.is_class_gone(test));
+        }
         let (file, qualified) = pytest::source_of(test);
         let path = self.project.path_of(file);
         if self.facts.view().entry(path.as_bstr())? == Entry::Missing {

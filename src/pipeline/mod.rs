@@ -18,6 +18,7 @@ mod replay;
 mod rerun;
 mod session;
 mod shelf;
+mod surefire;
 
 pub use audit::{Audit, Missed};
 pub use baselines::{Baseline, Place};
@@ -26,7 +27,7 @@ pub use decide::{Decision, Known, Request, decide, decide_on};
 pub use deepen::open_whole;
 pub use exchange::{Exchange, Told, words as exchange_words};
 pub use merge::join_shards;
-pub use probe::Prober;
+pub use probe::{Interpreter, Jvm, Prober};
 pub use project::{Project, suite_of};
 pub use record::{Recorded, Recording, record};
 pub use replay::{Chosen, Column, Miss, Replayed, Replaying, replay};

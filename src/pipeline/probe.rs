@@ -1,4 +1,5 @@
-//! Asking an interpreter of the test environment for the value of late units.
+//! Asking the environment of the tests for the value of late units: a Python
+//! interpreter, or this process for what a JVM will be given.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -10,10 +11,77 @@ use serde_json::{Value, json};
 
 use crate::fingerprint::Probe;
 use crate::matrix::{Fingerprint, Unit, UnitKind};
+use crate::runners::pytest;
 
-/// An interpreter that can be asked.
+/// An environment that can be asked.
 #[derive(Clone, Debug)]
-pub struct Prober {
+pub enum Prober {
+    Python(Interpreter),
+    Jvm(Jvm),
+}
+
+/// The JVM that Maven will start, as far as it can be told without.
+#[derive(Clone, Debug)]
+pub struct Jvm {
+    /// The words that name the JDK; empty if none was found.
+    pub runtime: String,
+    /// The options that can alter outcomes.
+    pub args: Vec<String>,
+}
+
+impl Prober {
+    /// The values of `units`, as far as they are of the kinds `env`, `dist` and
+    /// `runtime`.
+    ///
+    /// # Errors
+    /// If the interpreter cannot be asked or its answer is not understood.
+    pub fn ask<'u>(&self, units: impl Iterator<Item = &'u Unit>) -> Result<Probe> {
+        match self {
+            Prober::Python(interpreter) => interpreter.ask(units),
+            Prober::Jvm(jvm) => Ok(jvm.ask(units)),
+        }
+    }
+
+    /// The words that name the environment: `cpython-3.11.7-linux-x86_64`.
+    ///
+    /// # Errors
+    /// If it cannot be asked.
+    pub fn environment(&self) -> Result<String> {
+        match self {
+            Prober::Python(interpreter) => interpreter.environment(),
+            Prober::Jvm(jvm) => Ok(short_name(&jvm.runtime).to_owned()),
+        }
+    }
+}
+
+impl Jvm {
+    fn ask<'u>(&self, units: impl Iterator<Item = &'u Unit>) -> Probe {
+        use std::os::unix::ffi::OsStrExt;
+        let mut probe = Probe::default();
+        for unit in units.filter(|unit| is_probed(unit)) {
+            let value = match unit.kind {
+                UnitKind::Env => std::env::var_os(&unit.name)
+                    .map(|value| Fingerprint::of_value(value.as_bytes())),
+                UnitKind::Runtime => Some(Fingerprint::of_value(self.runtime.as_bytes())),
+                _ => None,
+            };
+            probe.values.insert(
+                (unit.kind, unit.name.clone()),
+                value.unwrap_or(Fingerprint::MISSING),
+            );
+        }
+        let lines: String = self.args.iter().map(|arg| format!("{arg}\n")).collect();
+        probe.values.insert(
+            (UnitKind::Config, pytest::ARGS.to_owned()),
+            Fingerprint::of_value(lines.as_bytes()),
+        );
+        probe
+    }
+}
+
+/// A Python interpreter that can be asked.
+#[derive(Clone, Debug)]
+pub struct Interpreter {
     pub python: OsString,
     /// Where the agent is installed.
     pub agent: PathBuf,
@@ -21,13 +89,8 @@ pub struct Prober {
     pub root: PathBuf,
 }
 
-impl Prober {
-    /// The values of `units`, which are all of the kinds `env`, `dist` and
-    /// `runtime`.
-    ///
-    /// # Errors
-    /// If the interpreter cannot be asked or its answer is not understood.
-    pub fn ask<'u>(&self, units: impl Iterator<Item = &'u Unit>) -> Result<Probe> {
+impl Interpreter {
+    fn ask<'u>(&self, units: impl Iterator<Item = &'u Unit>) -> Result<Probe> {
         let wanted: BTreeSet<&Unit> = units.filter(|unit| is_probed(unit)).collect();
         let mut probe = Probe::default();
         if wanted.is_empty() {
@@ -61,11 +124,7 @@ impl Prober {
         Ok(probe)
     }
 
-    /// The words that name the environment: `cpython-3.11.7-linux-x86_64`.
-    ///
-    /// # Errors
-    /// If the interpreter cannot be asked.
-    pub fn environment(&self) -> Result<String> {
+    fn environment(&self) -> Result<String> {
         let mut file = tempfile::NamedTempFile::new()?;
         serde_json::to_writer(&mut file, &json!([]))?;
         let answer = self.run(file.path())?;

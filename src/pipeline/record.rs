@@ -7,6 +7,7 @@ use super::audit::{Audit, added_before, audit};
 use super::decide::{Decision, delta_to};
 use super::merge;
 use super::project::Project;
+use super::surefire;
 use crate::collect::{Collected, SharedState, collect, read_traces};
 use crate::fingerprint::{Environment, Facts, Value};
 use crate::history::{Delta, View};
@@ -56,6 +57,8 @@ pub struct Recording<'a> {
     pub run: String,
     /// What the runner was told to leave out.
     pub exclusions: &'a Exclusions,
+    /// Whether the command ended well, and so came to all its tests.
+    pub finished: bool,
     /// Seconds since the epoch.
     pub now: u64,
 }
@@ -74,13 +77,14 @@ pub fn record(project: &Project, store: &FsStore, recording: &Recording<'_>) -> 
         environment,
         project.cache(),
     );
-    let collected = collect(
+    let mut collected = collect(
         &traces,
         &errors,
         &facts,
         project.prefix.as_bstr(),
         &project.config.benign_state.value,
     )?;
+    surefire::know_classes(project, recording, &facts, &mut collected);
     let audited = recording.audited;
     let holds = |evidence: &Evidence| late_holds(evidence, audited, &collected);
     let mut recorded = Recorded {
@@ -273,6 +277,12 @@ impl<'a> Assembly<'a> {
             self.carry_row(matrix, row)?;
             return Ok(());
         }
+        if surefire::left_out_all(self.recording, self.collected)
+            && let Some(matrix) = decision.proof_of(COLLECTION)
+            && let Some(row) = matrix.row(COLLECTION)
+        {
+            return self.renew_collection_row(matrix, row);
+        }
         let incomplete = match &self.collected.items {
             Some(items) => self
                 .doubt_in(&self.collected.collection)
@@ -280,6 +290,29 @@ impl<'a> Assembly<'a> {
             None => Some("the runner did not finish collecting".to_owned()),
         };
         let group = self.group(&self.collected.collection)?;
+        let facts = RowFacts {
+            test: COLLECTION.to_owned(),
+            outcome: Outcome::Passed,
+            duration_ms: 0,
+            position: 0,
+            incomplete,
+            run: 0,
+            selected: true,
+        };
+        Ok(self.builder.row(facts, [group])?)
+    }
+
+    /// The same units as before, with the values of now.
+    fn renew_collection_row(&mut self, matrix: &Matrix, row: &Row) -> Result<()> {
+        let mut incomplete = None;
+        let mut known = Vec::new();
+        for id in row.sets.iter().flat_map(|set| &matrix.sets[*set as usize]) {
+            let unit = matrix.units[*id as usize].0.clone();
+            let (value, why) = observed(&unit, self.collected, self.facts, &self.edited);
+            incomplete = incomplete.or(why);
+            known.push(self.builder.unit(unit, value)?);
+        }
+        let group = self.builder.group(known);
         let facts = RowFacts {
             test: COLLECTION.to_owned(),
             outcome: Outcome::Passed,
@@ -541,6 +574,8 @@ fn observed(
                     UnitKind::Dir | UnitKind::Exists | UnitKind::Lookup
                 ) && path.starts_with(unit.path.as_bytes()))
         });
+    let was_edited =
+        was_edited || unit.kind == UnitKind::Class && facts.is_newer(unit, collected.started);
     let doubt = was_edited.then(|| format!("{} changed while the tests ran", unit.path));
     (value, doubt)
 }

@@ -8,12 +8,12 @@ use anyhow::{Context, Result};
 
 use super::decide::Decision;
 use super::merge;
-use super::probe::Prober;
+use super::probe::{Interpreter, Jvm, Prober};
 use super::project::Project;
 use super::record::{Recorded, Recording, record};
 use crate::history::View;
 use crate::run::{Ended, Output, RunPlan, install_agent_for};
-use crate::runners::pytest;
+use crate::runners::{maven, pytest};
 use crate::store::FsStore;
 
 /// What came of a run.
@@ -83,11 +83,21 @@ impl Workshop {
     /// The interpreter to ask about the environment of `command`, if the
     /// command tells which one that is.
     pub fn prober(&self, command: &[OsString], cwd: &Path, project: &Project) -> Option<Prober> {
-        Some(Prober {
+        Some(Prober::Python(Interpreter {
             python: pytest::python_of(command)?.into_os_string(),
             agent: self.agent.clone(),
             cwd: cwd.to_owned(),
             root: project.repository.root().to_owned(),
+        }))
+    }
+
+    /// What a Maven command will run its tests with. Classes then count as
+    /// they lie on disk, so the project must have been built.
+    pub fn jvm_prober(command: &[OsString]) -> Prober {
+        let home = maven::java_home();
+        Prober::Jvm(Jvm {
+            runtime: home.map_or_else(String::new, |home| maven::runtime_in(&home)),
+            args: maven::option_words(command),
         })
     }
 
@@ -107,6 +117,8 @@ pub struct Order<'a> {
     pub cwd: &'a Path,
     /// The file of tests to leave out, if not those of the decision.
     pub exclude: Option<PathBuf>,
+    /// The same for Surefire, if the command is one of Maven's.
+    pub surefire: Option<PathBuf>,
     /// What would be left out, to be compared with what happens; if not
     /// given, what the decision leaves out.
     pub audited: Option<&'a Decision>,
@@ -128,14 +140,23 @@ pub fn run_tests(
     order: &Order<'_>,
 ) -> Result<Session> {
     let traces = workshop.scratch.join("traces");
+    let is_maven = maven::is_maven(&order.command);
+    let command = match &order.surefire {
+        Some(excludes) if is_maven => maven::with_exclusions(&order.command, excludes),
+        _ => order.command.clone(),
+    };
     let plan = RunPlan::python(
-        order.command.clone(),
+        command,
         order.cwd,
         &workshop.agent,
         project.repository.root(),
         &traces,
         order.exclude.as_deref(),
     );
+    let plan = match is_maven || maven::find(order.cwd).is_some() {
+        true => plan.with_jvm(&workshop.agent, &maven::option_words(&order.command)),
+        false => plan,
+    };
     // What an unreadable file leaves out, the plug-in does not leave out either.
     let exclusions = order.exclude.as_deref().map(pytest::read_exclusions);
     let exclusions = exclusions.and_then(Result::ok).unwrap_or_default();
@@ -159,6 +180,7 @@ pub fn run_tests(
                     command: words(&order.command),
                     run: merge::run_name(&workshop.run, exclusions.shard.as_ref()),
                     exclusions: &exclusions,
+                    finished: ended == Ended::Exit(0),
                     now: workshop.now,
                 },
             )

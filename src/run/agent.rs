@@ -1,5 +1,5 @@
-//! The Python agent travels inside this binary and is put into a folder named
-//! by its digest, so that no version ever meets files of another.
+//! The agents travel inside this binary and are put into a folder named by their
+//! digest, so that no version ever meets files of another.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -8,6 +8,9 @@ use anyhow::{Context, Result};
 
 include!(concat!(env!("OUT_DIR"), "/agent.rs"));
 include!(concat!(env!("OUT_DIR"), "/native.rs"));
+
+/// The JVM agent in the agents' folder.
+pub(super) const JVM_FILE: &str = "jvm/libtamis_jvm.so";
 
 /// Tells installed agents apart: a digest of all their files.
 fn digest() -> String {
@@ -18,6 +21,7 @@ fn digest() -> String {
         hasher.update(content);
     }
     hasher.update(NATIVE.unwrap_or_default());
+    hasher.update(JVM_AGENT.unwrap_or_default());
     hasher.finalize().to_hex()[..16].to_owned()
 }
 
@@ -50,6 +54,9 @@ pub fn install_agent(folder: &Path) -> Result<PathBuf> {
     }
     if let Some(native) = NATIVE {
         write(&home.join("boot/_tamis_native.so"), native)?;
+    }
+    if let Some(native) = JVM_AGENT {
+        write(&home.join(JVM_FILE), native)?;
     }
     write(&home.join("complete"), b"")?;
     Ok(home)

@@ -101,13 +101,48 @@ impl RunPlan {
         }
     }
 
+    /// The plan to run `argv` without any agent.
+    pub fn plain(argv: Vec<OsString>, cwd: &Path) -> RunPlan {
+        RunPlan {
+            argv,
+            cwd: cwd.to_owned(),
+            env: Vec::new(),
+            traces: PathBuf::new(),
+        }
+    }
+
+    /// The same with the JVM agent too, as it suits a Maven command: `args` are
+    /// the options that can alter outcomes.
+    pub fn with_jvm(mut self, agent: &Path, args: &[String]) -> RunPlan {
+        let library = agent.join(agent::JVM_FILE);
+        let text = library.to_string_lossy();
+        let mut option = OsString::from("-agentpath:");
+        option.push(&library);
+        if text.contains(char::is_whitespace) {
+            // The JVM splits the variable at white space outside of quotes.
+            option = OsString::from(format!("\"{}\"", option.to_string_lossy()));
+        }
+        let known = std::env::var_os("JAVA_TOOL_OPTIONS").filter(|known| !known.is_empty());
+        if let Some(known) = known {
+            option.push(" ");
+            option.push(known);
+        }
+        if library.is_file() && !text.contains('"') {
+            self.env.push(("JAVA_TOOL_OPTIONS".into(), option));
+        }
+        self.env.push(("TAMIS_ARGS".into(), args.join("\n").into()));
+        self
+    }
+
     /// Runs the command and waits for its end.
     ///
     /// # Errors
     /// If it cannot be started; a command that fails is no error.
     pub fn execute(&self, output: &Output) -> Result<Ended> {
         use std::os::unix::process::ExitStatusExt;
-        fs_err::create_dir_all(&self.traces)?;
+        if !self.traces.as_os_str().is_empty() {
+            fs_err::create_dir_all(&self.traces)?;
+        }
         // The terminal interrupts the command as well; tamis waits for its end,
         // and records what it came to. A second handler cannot be needed.
         let _ = ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::SeqCst));

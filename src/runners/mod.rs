@@ -1,4 +1,5 @@
 //! Test runners: how each is found, started, told what to leave out, and what
 //! of its configuration can change an outcome.
 
+pub mod maven;
 pub mod pytest;

@@ -20,6 +20,7 @@ mod git_states;
 mod harness;
 mod histories;
 mod hostile;
+mod maven;
 mod replay;
 mod shared;
 mod smoke;

@@ -55,7 +55,8 @@ pub struct Part<'a> {
 }
 
 impl Part<'_> {
-    fn has(&self, test: &str) -> bool {
+    /// Whether `test` is in this part.
+    pub fn has(&self, test: &str) -> bool {
         self.shards.is_in(test, self.index)
     }
 }

@@ -1,0 +1,227 @@
+//! Which classes and members the code of a method names, as far as that can
+//! matter without code of theirs being entered.
+
+use super::{Attribute, ClassFile, Constant, Malformed, Member, Pool, Reader, Result};
+
+/// A class that code names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Mention<'a> {
+    /// Its fields, its class object, an interface that is called through.
+    Class(&'a [u8]),
+    /// A method, by class, name and descriptor. Where that class itself has
+    /// code for it, entering that code tells; else what it inherits counts.
+    Method(&'a [u8], &'a [u8], &'a [u8]),
+}
+
+/// What the code of one method names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Uses<'a> {
+    /// Sorted.
+    pub mentions: Vec<Mention<'a>>,
+}
+
+/// What the code of `method` names.
+///
+/// # Errors
+/// If the class file is malformed.
+pub fn used_by<'a>(class: &ClassFile<'a>, method: &Member<'a>) -> Result<Uses<'a>> {
+    let mut uses = Uses::default();
+    let Some(code) = method.code(&class.pool)? else {
+        return Ok(uses);
+    };
+    for instruction in code.instructions() {
+        let instruction = instruction?;
+        let Some(index) = instruction.constant() else {
+            continue;
+        };
+        match instruction.opcode {
+            0xb2..=0xb5 => {
+                let owner = class.pool.member(index)?.0;
+                uses.mentions.extend(named(owner).map(Mention::Class));
+            }
+            0xb6..=0xb8 => add_method(&class.pool, index, &mut uses)?,
+            0xb9 => {
+                let owner = class.pool.member(index)?.0;
+                uses.mentions.extend(named(owner).map(Mention::Class));
+            }
+            0xba | 0x12..=0x14 => add_constant(class, index, &mut uses, 0)?,
+            _ => {}
+        }
+    }
+    uses.mentions.sort_unstable();
+    uses.mentions.dedup();
+    Ok(uses)
+}
+
+fn add_method<'a>(pool: &Pool<'a>, index: u16, uses: &mut Uses<'a>) -> Result<()> {
+    let (owner, name, kind) = pool.member(index)?;
+    let owner = named(owner);
+    uses.mentions
+        .extend(owner.map(|owner| Mention::Method(owner, name, kind)));
+    Ok(())
+}
+
+/// A constant that is loaded, or an argument of what makes one.
+fn add_constant<'a>(
+    class: &ClassFile<'a>,
+    index: u16,
+    uses: &mut Uses<'a>,
+    depth: usize,
+) -> Result<()> {
+    let pool = &class.pool;
+    match pool.get(index)? {
+        Constant::Class(name) => {
+            let name = pool.utf8(name)?;
+            uses.mentions.extend(named(name).map(Mention::Class));
+        }
+        Constant::MethodHandle(1..=4, member) => {
+            let owner = pool.member(member)?.0;
+            uses.mentions.extend(named(owner).map(Mention::Class));
+        }
+        Constant::MethodHandle(9, member) => {
+            let owner = pool.member(member)?.0;
+            uses.mentions.extend(named(owner).map(Mention::Class));
+        }
+        Constant::MethodHandle(_, member) => add_method(pool, member, uses)?,
+        Constant::Dynamic(_, bootstrap, named_as) => {
+            // The interface that a lambda expression implements.
+            let (_, kind) = pool.name_and_type(named_as)?;
+            let made = kind.rsplit(|byte| *byte == b')').next().unwrap_or(kind);
+            uses.mentions.extend(named(made).map(Mention::Class));
+            if depth > 8 {
+                return Err(Malformed("constants made of constants without end"));
+            }
+            for argument in bootstrap_arguments(class, bootstrap)? {
+                add_constant(class, argument, uses, depth + 1)?;
+            }
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// The method handle of a bootstrap method, and its arguments.
+fn bootstrap_arguments(class: &ClassFile<'_>, wanted: u16) -> Result<Vec<u16>> {
+    let table = class
+        .attributes
+        .iter()
+        .find(|one| one.name == b"BootstrapMethods")
+        .ok_or(Malformed("no bootstrap methods"))?;
+    let mut reader = Reader::new(table.content);
+    for at in 0..reader.u2()? {
+        let mut all = vec![reader.u2()?];
+        for _ in 0..reader.u2()? {
+            all.push(reader.u2()?);
+        }
+        if at == wanted {
+            return Ok(all);
+        }
+    }
+    Err(Malformed("no such bootstrap method"))
+}
+
+/// The class that an internal name, an array's name or a descriptor is about.
+fn named(text: &[u8]) -> Option<&[u8]> {
+    let element = text
+        .iter()
+        .position(|byte| *byte != b'[')
+        .map(|at| &text[at..])?;
+    let is_descriptor = element.len() < text.len() || element.ends_with(b";");
+    match is_descriptor {
+        true => element.strip_prefix(b"L")?.strip_suffix(b";"),
+        // A primitive type has one letter, as a class may.
+        false => Some(element),
+    }
+}
+
+/// The types of all annotations that can be read at run time: of the class,
+/// its fields and methods.
+///
+/// # Errors
+/// If the class file is malformed.
+pub fn annotation_types<'a>(class: &ClassFile<'a>) -> Result<Vec<&'a [u8]>> {
+    let of_members = class.fields.iter().chain(&class.methods);
+    let all = class
+        .attributes
+        .iter()
+        .chain(of_members.flat_map(|member| &member.attributes));
+    let mut types = Vec::new();
+    for attribute in all {
+        read_annotations(attribute, &class.pool, &mut types)?;
+    }
+    types.sort_unstable();
+    types.dedup();
+    Ok(types)
+}
+
+fn read_annotations<'a>(
+    attribute: &Attribute<'a>,
+    pool: &Pool<'a>,
+    types: &mut Vec<&'a [u8]>,
+) -> Result<()> {
+    let mut reader = Reader::new(attribute.content);
+    match attribute.name {
+        b"RuntimeVisibleAnnotations" => annotations(&mut reader, pool, types)?,
+        b"RuntimeVisibleParameterAnnotations" => {
+            for _ in 0..reader.u1()? {
+                annotations(&mut reader, pool, types)?;
+            }
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+fn annotations<'a>(
+    reader: &mut Reader<'a>,
+    pool: &Pool<'a>,
+    types: &mut Vec<&'a [u8]>,
+) -> Result<()> {
+    for _ in 0..reader.u2()? {
+        annotation(reader, pool, types, 0)?;
+    }
+    Ok(())
+}
+
+fn annotation<'a>(
+    reader: &mut Reader<'a>,
+    pool: &Pool<'a>,
+    types: &mut Vec<&'a [u8]>,
+    depth: usize,
+) -> Result<()> {
+    types.extend(named(pool.utf8(reader.u2()?)?));
+    for _ in 0..reader.u2()? {
+        reader.u2()?;
+        element(reader, pool, types, depth)?;
+    }
+    Ok(())
+}
+
+fn element<'a>(
+    reader: &mut Reader<'a>,
+    pool: &Pool<'a>,
+    types: &mut Vec<&'a [u8]>,
+    depth: usize,
+) -> Result<()> {
+    if depth > 32 {
+        return Err(Malformed("annotations in annotations without end"));
+    }
+    match reader.u1()? {
+        b'e' => {
+            types.extend(named(pool.utf8(reader.u2()?)?));
+            reader.u2()?;
+        }
+        // `@ExtendWith(Some.class)`
+        b'c' => types.extend(named(pool.utf8(reader.u2()?)?)),
+        b'@' => annotation(reader, pool, types, depth + 1)?,
+        b'[' => {
+            for _ in 0..reader.u2()? {
+                element(reader, pool, types, depth + 1)?;
+            }
+        }
+        _ => {
+            reader.u2()?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,387 @@
+//! The functions of JNI and JVMTI that are used, by their numbers in the
+//! tables that both specifications fix.
+
+use std::ffi::{CStr, CString, c_char, c_void};
+use std::ptr;
+
+/// Any reference to a Java object.
+pub type Object = *mut c_void;
+pub type MethodId = *mut c_void;
+pub type FieldId = *mut c_void;
+pub type Vm = *mut *const *const c_void;
+
+type Table = *mut *const *const c_void;
+
+/// The function with this number.
+unsafe fn function<F: Copy>(table: Table, number: usize) -> F {
+    const { assert!(size_of::<F>() == size_of::<usize>()) };
+    std::mem::transmute_copy(&*(*table).add(number))
+}
+
+/// The JNI environment of the current thread.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub struct Jni(pub Table);
+
+impl Jni {
+    pub unsafe fn define_boot_class(self, name: &CStr, bytes: &[u8]) -> Object {
+        type F = unsafe extern "system" fn(Table, *const c_char, Object, *const i8, i32) -> Object;
+        let define: F = function(self.0, 5);
+        let (start, len) = (bytes.as_ptr().cast(), bytes.len() as i32);
+        self.checked(define(self.0, name.as_ptr(), ptr::null_mut(), start, len))
+    }
+
+    pub unsafe fn find_class(self, name: &CStr) -> Object {
+        type F = unsafe extern "system" fn(Table, *const c_char) -> Object;
+        self.checked(function::<F>(self.0, 6)(self.0, name.as_ptr()))
+    }
+
+    /// The result, or null if there was an exception, which is forgotten.
+    unsafe fn checked(self, result: Object) -> Object {
+        match self.clear_exception() {
+            true => ptr::null_mut(),
+            false => result,
+        }
+    }
+
+    /// Forgets a pending exception; whether there was one.
+    pub unsafe fn clear_exception(self) -> bool {
+        type Check = unsafe extern "system" fn(Table) -> u8;
+        type Clear = unsafe extern "system" fn(Table);
+        let is_pending = function::<Check>(self.0, 228)(self.0) != 0;
+        if is_pending {
+            function::<Clear>(self.0, 17)(self.0);
+        }
+        is_pending
+    }
+
+    pub unsafe fn is_exception_pending(self) -> bool {
+        type Check = unsafe extern "system" fn(Table) -> u8;
+        function::<Check>(self.0, 228)(self.0) != 0
+    }
+
+    /// Room for local references, which [`Jni::pop_frame`] frees.
+    pub unsafe fn push_frame(self) -> bool {
+        type F = unsafe extern "system" fn(Table, i32) -> i32;
+        let done = function::<F>(self.0, 19)(self.0, 32) == 0;
+        !self.clear_exception() && done
+    }
+
+    pub unsafe fn pop_frame(self) {
+        type F = unsafe extern "system" fn(Table, Object) -> Object;
+        function::<F>(self.0, 20)(self.0, ptr::null_mut());
+    }
+
+    pub unsafe fn global(self, object: Object) -> Object {
+        type F = unsafe extern "system" fn(Table, Object) -> Object;
+        function::<F>(self.0, 21)(self.0, object)
+    }
+
+    pub unsafe fn weak(self, object: Object) -> Object {
+        type F = unsafe extern "system" fn(Table, Object) -> Object;
+        function::<F>(self.0, 226)(self.0, object)
+    }
+
+    /// A strong reference to what a weak one means, or null.
+    pub unsafe fn local(self, object: Object) -> Object {
+        type F = unsafe extern "system" fn(Table, Object) -> Object;
+        function::<F>(self.0, 25)(self.0, object)
+    }
+
+    pub unsafe fn class_of(self, object: Object) -> Object {
+        type F = unsafe extern "system" fn(Table, Object) -> Object;
+        function::<F>(self.0, 31)(self.0, object)
+    }
+
+    pub unsafe fn is_instance(self, object: Object, class: Object) -> bool {
+        type F = unsafe extern "system" fn(Table, Object, Object) -> u8;
+        function::<F>(self.0, 32)(self.0, object, class) != 0
+    }
+
+    pub unsafe fn method(self, class: Object, name: &CStr, kind: &CStr) -> MethodId {
+        type F = unsafe extern "system" fn(Table, Object, *const c_char, *const c_char) -> MethodId;
+        let get: F = function(self.0, 33);
+        self.checked(get(self.0, class, name.as_ptr(), kind.as_ptr()))
+    }
+
+    /// Calls a method without parameters that returns an object.
+    pub unsafe fn call(self, object: Object, method: MethodId) -> Object {
+        type F = unsafe extern "system" fn(Table, Object, MethodId, *const i64) -> Object;
+        if object.is_null() || method.is_null() {
+            return ptr::null_mut();
+        }
+        let call: F = function(self.0, 36);
+        let nothing = 0;
+        self.checked(call(self.0, object, method, &nothing))
+    }
+
+    /// Calls `object.name()`, found by its class.
+    pub unsafe fn call_named(self, object: Object, name: &CStr, kind: &CStr) -> Object {
+        if object.is_null() {
+            return object;
+        }
+        let method = self.method(self.class_of(object), name, kind);
+        self.call(object, method)
+    }
+
+    /// The class that a class extends, or null.
+    pub unsafe fn super_class(self, class: Object) -> Object {
+        type F = unsafe extern "system" fn(Table, Object) -> Object;
+        function::<F>(self.0, 10)(self.0, class)
+    }
+
+    /// Frees one local reference.
+    pub unsafe fn drop_local(self, object: Object) {
+        type F = unsafe extern "system" fn(Table, Object);
+        if !object.is_null() {
+            function::<F>(self.0, 23)(self.0, object);
+        }
+    }
+
+    pub unsafe fn object_field(self, object: Object, field: FieldId) -> Object {
+        type F = unsafe extern "system" fn(Table, Object, FieldId) -> Object;
+        function::<F>(self.0, 95)(self.0, object, field)
+    }
+
+    pub unsafe fn array_len(self, array: Object) -> i32 {
+        type F = unsafe extern "system" fn(Table, Object) -> i32;
+        function::<F>(self.0, 171)(self.0, array)
+    }
+
+    /// An element of an array of objects.
+    pub unsafe fn element(self, array: Object, at: i32) -> Object {
+        type F = unsafe extern "system" fn(Table, Object, i32) -> Object;
+        self.checked(function::<F>(self.0, 173)(self.0, array, at))
+    }
+
+    /// A digest of the `len` bytes of an array of a primitive type.
+    pub unsafe fn bytes_digest(self, array: Object, len: usize) -> u64 {
+        let mut digest = len as u64;
+        let done = self.with_bytes(array, |start| {
+            for byte in std::slice::from_raw_parts(start, len) {
+                digest = (digest ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
+            }
+        });
+        match done {
+            Some(()) => digest,
+            None => 0,
+        }
+    }
+
+    pub unsafe fn static_field(self, class: Object, name: &CStr, kind: &CStr) -> FieldId {
+        type F = unsafe extern "system" fn(Table, Object, *const c_char, *const c_char) -> FieldId;
+        let get: F = function(self.0, 144);
+        self.checked(get(self.0, class, name.as_ptr(), kind.as_ptr()))
+    }
+
+    pub unsafe fn static_object(self, class: Object, field: FieldId) -> Object {
+        type F = unsafe extern "system" fn(Table, Object, FieldId) -> Object;
+        function::<F>(self.0, 145)(self.0, class, field)
+    }
+
+    /// The value of a static field of a primitive type, as bits.
+    pub unsafe fn static_bits(self, class: Object, field: FieldId, kind: u8) -> u64 {
+        self.bits_by(146, class, field, kind)
+    }
+
+    /// The same of a field of an object.
+    pub unsafe fn bits(self, object: Object, field: FieldId, kind: u8) -> u64 {
+        self.bits_by(96, object, field, kind)
+    }
+
+    /// `first` is the function for `boolean`; those for the others follow.
+    unsafe fn bits_by(self, first: usize, of: Object, field: FieldId, kind: u8) -> u64 {
+        type One = unsafe extern "system" fn(Table, Object, FieldId) -> u8;
+        type Two = unsafe extern "system" fn(Table, Object, FieldId) -> u16;
+        type Four = unsafe extern "system" fn(Table, Object, FieldId) -> u32;
+        type Eight = unsafe extern "system" fn(Table, Object, FieldId) -> u64;
+        type Float = unsafe extern "system" fn(Table, Object, FieldId) -> f32;
+        type Double = unsafe extern "system" fn(Table, Object, FieldId) -> f64;
+        let table = self.0;
+        match kind {
+            b'Z' => u64::from(function::<One>(table, first)(table, of, field)),
+            b'B' => u64::from(function::<One>(table, first + 1)(table, of, field)),
+            b'C' => u64::from(function::<Two>(table, first + 2)(table, of, field)),
+            b'S' => u64::from(function::<Two>(table, first + 3)(table, of, field)),
+            b'I' => u64::from(function::<Four>(table, first + 4)(table, of, field)),
+            b'J' => function::<Eight>(table, first + 5)(table, of, field),
+            b'F' => {
+                let value = function::<Float>(table, first + 6)(table, of, field);
+                u64::from(value.to_bits())
+            }
+            _ => function::<Double>(table, first + 7)(table, of, field).to_bits(),
+        }
+    }
+
+    /// A Java string; surrogates that stand alone are replaced.
+    pub unsafe fn text(self, string: Object) -> Option<String> {
+        type Len = unsafe extern "system" fn(Table, Object) -> i32;
+        type Region = unsafe extern "system" fn(Table, Object, i32, i32, *mut u16);
+        if string.is_null() {
+            return None;
+        }
+        let len = function::<Len>(self.0, 164)(self.0, string);
+        let mut units = vec![0u16; usize::try_from(len).ok()?];
+        function::<Region>(self.0, 220)(self.0, string, 0, len, units.as_mut_ptr());
+        match self.clear_exception() {
+            true => None,
+            false => Some(String::from_utf16_lossy(&units)),
+        }
+    }
+
+    /// The bytes of an array, in place, between two calls during which nothing
+    /// else of JNI is used; `None` if the JVM would copy them.
+    pub unsafe fn with_bytes(self, array: Object, work: impl FnOnce(*mut u8)) -> Option<()> {
+        type Get = unsafe extern "system" fn(Table, Object, *mut u8) -> *mut c_void;
+        type Release = unsafe extern "system" fn(Table, Object, *mut c_void, i32);
+        let mut is_copy = 0u8;
+        let start = function::<Get>(self.0, 222)(self.0, array, &mut is_copy);
+        if start.is_null() {
+            return None;
+        }
+        if is_copy == 0 {
+            work(start.cast());
+        }
+        function::<Release>(self.0, 223)(self.0, array, start, 0);
+        (is_copy == 0).then_some(())
+    }
+}
+
+/// The agent's JVMTI environment.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub struct Jvmti(pub Table);
+
+unsafe impl Send for Jvmti {}
+unsafe impl Sync for Jvmti {}
+
+/// Events, by number.
+pub const VM_INIT: u32 = 50;
+pub const VM_DEATH: u32 = 51;
+pub const CLASS_FILE_LOAD_HOOK: u32 = 54;
+pub const CLASS_PREPARE: u32 = 56;
+
+/// Functions for events, from [`VM_INIT`] on.
+pub type Callbacks = [*const c_void; 40];
+
+impl Jvmti {
+    pub unsafe fn of(vm: Vm) -> Option<Jvmti> {
+        type F = unsafe extern "system" fn(Vm, *mut Table, i32) -> i32;
+        let mut table: Table = ptr::null_mut();
+        let found = function::<F>(vm, 6)(vm, &mut table, 0x3001_0200);
+        (found == 0).then_some(Jvmti(table))
+    }
+
+    /// Asks for the hook of all classes, and to change those that are loaded.
+    pub unsafe fn add_capabilities(self) -> bool {
+        type F = unsafe extern "system" fn(Table, *const [u32; 4]) -> i32;
+        let mut bits = [0u32; 4];
+        for bit in [26, 37] {
+            bits[bit / 32] |= 1 << (bit % 32);
+        }
+        function::<F>(self.0, 141)(self.0, &bits) == 0
+    }
+
+    pub unsafe fn set_callbacks(self, callbacks: &Callbacks) -> bool {
+        type F = unsafe extern "system" fn(Table, *const Callbacks, i32) -> i32;
+        let set: F = function(self.0, 121);
+        set(self.0, callbacks, size_of::<Callbacks>() as i32) == 0
+    }
+
+    pub unsafe fn enable(self, event: u32) -> bool {
+        // The last parameter may be left out by C, and then is null.
+        type F = unsafe extern "C" fn(Table, i32, u32, Object) -> i32;
+        function::<F>(self.0, 1)(self.0, 1, event, ptr::null_mut()) == 0
+    }
+
+    pub unsafe fn allocate(self, bytes: &[u8]) -> *mut u8 {
+        type F = unsafe extern "system" fn(Table, i64, *mut *mut u8) -> i32;
+        let mut start = ptr::null_mut();
+        if function::<F>(self.0, 45)(self.0, bytes.len() as i64, &mut start) != 0 {
+            return ptr::null_mut();
+        }
+        ptr::copy_nonoverlapping(bytes.as_ptr(), start, bytes.len());
+        start
+    }
+
+    unsafe fn free<T>(self, start: *mut T) {
+        type F = unsafe extern "system" fn(Table, *mut u8) -> i32;
+        function::<F>(self.0, 46)(self.0, start.cast());
+    }
+
+    /// `Ljava/lang/String;`
+    pub unsafe fn signature(self, class: Object) -> Option<String> {
+        type F =
+            unsafe extern "system" fn(Table, Object, *mut *mut c_char, *mut *mut c_char) -> i32;
+        let mut text: *mut c_char = ptr::null_mut();
+        if function::<F>(self.0, 47)(self.0, class, &mut text, ptr::null_mut()) != 0 {
+            return None;
+        }
+        let signature = CStr::from_ptr(text).to_string_lossy().into_owned();
+        self.free(text);
+        Some(signature)
+    }
+
+    /// The fields that a class itself declares: id, first letter of the type's
+    /// descriptor, modifiers.
+    pub unsafe fn fields(self, class: Object) -> Vec<(FieldId, u8, i32)> {
+        type List = unsafe extern "system" fn(Table, Object, *mut i32, *mut *mut FieldId) -> i32;
+        type Name = unsafe extern "system" fn(
+            Table,
+            Object,
+            FieldId,
+            *mut *mut c_char,
+            *mut *mut c_char,
+            *mut *mut c_char,
+        ) -> i32;
+        type Modifiers = unsafe extern "system" fn(Table, Object, FieldId, *mut i32) -> i32;
+        let (mut count, mut start) = (0, ptr::null_mut());
+        if function::<List>(self.0, 52)(self.0, class, &mut count, &mut start) != 0 {
+            return Vec::new();
+        }
+        let mut fields = Vec::with_capacity(count as usize);
+        for field in std::slice::from_raw_parts(start, count as usize) {
+            let (mut kind, mut modifiers): (*mut c_char, i32) = (ptr::null_mut(), 0);
+            let (name, none) = (ptr::null_mut(), ptr::null_mut());
+            let named = function::<Name>(self.0, 59)(self.0, class, *field, name, &mut kind, none);
+            let told = function::<Modifiers>(self.0, 61)(self.0, class, *field, &mut modifiers);
+            if named == 0 {
+                if told == 0 {
+                    fields.push((*field, *kind as u8, modifiers));
+                }
+                self.free(kind);
+            }
+        }
+        self.free(start);
+        fields
+    }
+
+    /// Whether the class's static initialiser has come to its end.
+    pub unsafe fn is_initialised(self, class: Object) -> bool {
+        type F = unsafe extern "system" fn(Table, Object, *mut i32) -> i32;
+        let mut status = 0;
+        function::<F>(self.0, 48)(self.0, class, &mut status) == 0 && status & 4 != 0
+    }
+
+    pub unsafe fn identity(self, object: Object) -> u64 {
+        type F = unsafe extern "system" fn(Table, Object, *mut i32) -> i32;
+        let mut hash = 0;
+        if object.is_null() || function::<F>(self.0, 57)(self.0, object, &mut hash) != 0 {
+            return 0;
+        }
+        // Not that of null.
+        hash as u32 as u64 | 1 << 32
+    }
+
+    /// Has the classes loaded anew through the hook; whether all could be.
+    pub unsafe fn retransform(self, classes: &[Object]) -> bool {
+        type F = unsafe extern "system" fn(Table, i32, *const Object) -> i32;
+        let retransform: F = function(self.0, 151);
+        classes.is_empty() || retransform(self.0, classes.len() as i32, classes.as_ptr()) == 0
+    }
+}
+
+/// A constant for C.
+pub fn c(text: &str) -> CString {
+    CString::new(text).unwrap_or_default()
+}

@@ -1,0 +1,174 @@
+//! Methods of the JDK and of test frameworks that tell when they are called.
+
+use crate::classfile::Member;
+
+/// What a hook hands on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Argument {
+    This,
+    First,
+    Second,
+}
+
+/// All methods of one name whose parameters begin with these types.
+#[derive(Clone, Copy, Debug)]
+pub struct Hook {
+    pub method: &'static str,
+    /// How the descriptor begins.
+    pub parameters: &'static str,
+    pub arguments: &'static [Argument],
+    /// The native method that is called.
+    pub native: &'static str,
+}
+
+impl Hook {
+    pub fn is_for(&self, method: &Member<'_>) -> bool {
+        method.name == self.method.as_bytes()
+            && method.descriptor.starts_with(self.parameters.as_bytes())
+            // Before its end, a constructor has no `this` that can be handed on.
+            && !(method.name == b"<init>" && self.arguments.contains(&Argument::This))
+            && !(method.is_static() && self.arguments.contains(&Argument::This))
+    }
+}
+
+const THIS: &[Argument] = &[Argument::This];
+const FIRST: &[Argument] = &[Argument::First];
+const BOTH: &[Argument] = &[Argument::First, Argument::Second];
+
+const fn hook(
+    method: &'static str,
+    parameters: &'static str,
+    arguments: &'static [Argument],
+    native: &'static str,
+) -> Hook {
+    Hook {
+        method,
+        parameters,
+        arguments,
+        native,
+    }
+}
+
+const STRING: &str = "(Ljava/lang/String;";
+const PATH: &str = "(Ljava/nio/file/Path;";
+
+/// Classes of the JDK with what they tell: files read and looked for, files
+/// written, variables read, classes looked at, processes started.
+pub const JDK: &[(&str, &[Hook])] = &[
+    (
+        "java/io/FileInputStream",
+        &[hook("open", STRING, FIRST, "read")],
+    ),
+    (
+        "java/io/RandomAccessFile",
+        &[hook("open", STRING, FIRST, "read")],
+    ),
+    (
+        "java/io/FileOutputStream",
+        &[hook("open", STRING, FIRST, "wrote")],
+    ),
+    (
+        "java/io/File",
+        &[
+            hook("exists", "()", THIS, "read"),
+            hook("isFile", "()", THIS, "read"),
+            hook("isDirectory", "()", THIS, "read"),
+            hook("length", "()", THIS, "read"),
+            hook("lastModified", "()", THIS, "read"),
+            hook("canRead", "()", THIS, "read"),
+            hook("canExecute", "()", THIS, "read"),
+            hook("normalizedList", "()", THIS, "read"),
+            hook("list", "()", THIS, "read"),
+            hook("listFiles", "(", THIS, "read"),
+            hook("createNewFile", "()", THIS, "wrote"),
+        ],
+    ),
+    (
+        "sun/nio/fs/UnixFileSystemProvider",
+        &[
+            hook("newByteChannel", PATH, FIRST, "read"),
+            hook("newFileChannel", PATH, FIRST, "read"),
+            hook("newAsynchronousFileChannel", PATH, FIRST, "read"),
+            hook("newDirectoryStream", PATH, FIRST, "read"),
+            hook("readAttributes", PATH, FIRST, "read"),
+            hook("readAttributesIfExists", PATH, FIRST, "read"),
+            hook("checkAccess", PATH, FIRST, "read"),
+            hook("exists", PATH, FIRST, "read"),
+            hook("isRegularFile", PATH, FIRST, "read"),
+            hook("isDirectory", PATH, FIRST, "read"),
+            hook("readSymbolicLink", PATH, FIRST, "read"),
+        ],
+    ),
+    (
+        "java/lang/ProcessEnvironment$StringEnvironment",
+        &[
+            hook("get", "(Ljava/lang/Object;)", FIRST, "env"),
+            hook("containsKey", "(Ljava/lang/Object;)", FIRST, "env"),
+        ],
+    ),
+    (
+        "java/lang/Class",
+        &[
+            hook("forName", "(Ljava/lang/String;", FIRST, "used"),
+            hook("reflectionData", "()", THIS, "used"),
+            hook("annotationData", "()", THIS, "used"),
+            hook("privateGetDeclaredFields", "(Z)", THIS, "used"),
+            hook("privateGetDeclaredMethods", "(Z)", THIS, "used"),
+            hook("privateGetDeclaredConstructors", "(Z)", THIS, "used"),
+            hook("getDeclaredClasses", "()", THIS, "used"),
+            hook("getRecordComponents", "()", THIS, "used"),
+            hook("getEnumConstantsShared", "()", THIS, "used"),
+        ],
+    ),
+    (
+        "java/lang/ClassLoader",
+        &[hook("loadClass", "(Ljava/lang/String;)", FIRST, "used")],
+    ),
+    (
+        "java/io/ObjectStreamClass",
+        &[hook("lookup", "(Ljava/lang/Class;", FIRST, "used")],
+    ),
+    (
+        "java/lang/ProcessBuilder",
+        &[hook("start", "()", THIS, "spawned")],
+    ),
+];
+
+/// Where frameworks tell that tests begin and end.
+pub const FRAMEWORKS: &[(&str, &[Hook])] = &[
+    (
+        "org/junit/platform/launcher/core/ExecutionListenerAdapter",
+        &[
+            hook("executionStarted", "(L", FIRST, "started"),
+            hook("executionFinished", "(L", BOTH, "finished"),
+            hook("executionSkipped", "(L", FIRST, "skipped"),
+        ],
+    ),
+    (
+        "org/apache/maven/surefire/junit4/JUnit4Provider",
+        &[hook(
+            "executeTestSet",
+            "(Ljava/lang/Class;",
+            FIRST,
+            "testClass",
+        )],
+    ),
+    (
+        "org/junit/runner/notification/RunNotifier",
+        &[hook(
+            "fireTestFailure",
+            "(Lorg/junit/runner/notification/Failure;",
+            FIRST,
+            "failed",
+        )],
+    ),
+];
+
+/// The hooks of a class, if it has some.
+pub fn of(
+    table: &'static [(&'static str, &'static [Hook])],
+    class: &str,
+) -> Option<&'static [Hook]> {
+    let found = table.iter().find(|(name, _)| *name == class);
+    found.map(|(_, hooks)| *hooks)
+}

@@ -1,0 +1,291 @@
+//! What probes and hooks call: the native methods of the helper class.
+
+use std::cell::Cell;
+use std::thread;
+
+use crate::agent::{Agent, guarded, lock};
+use crate::ffi::{Jni, Object};
+use crate::process;
+use crate::statics;
+
+thread_local! {
+    /// Whether this thread is in here: what the agent itself calls does not count.
+    static IS_INSIDE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs `work` unless this thread is in here already, or an exception is on
+/// its way, during which nothing may be called.
+unsafe fn once(jni: Jni, work: impl FnOnce(&'static Agent)) {
+    if IS_INSIDE.replace(true) {
+        return;
+    }
+    if !jni.is_exception_pending() {
+        guarded(work);
+    }
+    IS_INSIDE.set(false);
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "system" fn Java_java_lang_TamisProbe_enter(jni: Jni, _: Object, class: i32) {
+    // Classes are initialised while others are asked for things, too.
+    guarded(|agent| {
+        let mut state = lock(&agent.state);
+        agent.drain(jni, &mut state);
+        state.entered(class as u32, thread::current().id());
+    });
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "system" fn Java_java_lang_TamisProbe_leave(jni: Jni, _: Object, class: i32) {
+    guarded(|agent| {
+        let name = {
+            let mut state = lock(&agent.state);
+            agent.drain(jni, &mut state);
+            state.left(class as u32, thread::current().id());
+            state.class_name(class as u32)
+        };
+        statics::initialised(agent, jni, &name);
+    });
+}
+
+/// The test class that a unique id of the JUnit Platform is about, and whether
+/// the id is that of the class itself:
+/// `[engine:junit-jupiter]/[class:a.B]/[method:c()]` → (`a.B`, false).
+fn test_class(id: &str) -> Option<(&str, bool)> {
+    let mut rest = id;
+    while let Some(at) = rest.find('[') {
+        let segment = &rest[at + 1..];
+        let (kind, value) = segment.split_once(':')?;
+        let end = value.find(']')?;
+        if ["class", "runner", "spec", "suite"].contains(&kind) {
+            return Some((&value[..end], end + 1 == value.len()));
+        }
+        rest = &value[end + 1..];
+    }
+    None
+}
+
+unsafe fn unique_id(agent: &Agent, jni: Jni, descriptor: Object) -> Option<String> {
+    let java = agent.java.get()?;
+    let kind = c"()Lorg/junit/platform/engine/UniqueId;";
+    let id = jni.call_named(descriptor, c"getUniqueId", kind);
+    jni.text(jni.call(id, java.to_string))
+}
+
+unsafe fn begin_test(agent: &Agent, jni: Jni, test: &str) {
+    let mut state = lock(&agent.state);
+    if !state.is_running(test) {
+        agent.drain(jni, &mut state);
+        state.begin(test, thread::current().id());
+    }
+}
+
+/// Ends a test class after all that it did was attributed to it.
+pub unsafe fn end_test(agent: &Agent, jni: Jni, test: &str, outcome: &str) {
+    let used = {
+        let mut state = lock(&agent.state);
+        agent.drain(jni, &mut state);
+        state.statics_of(test)
+    };
+    let changed = statics::changed(agent, jni, used);
+    let mut state = lock(&agent.state);
+    state.changed(test, &changed);
+    state.end(test, outcome);
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "system" fn Java_java_lang_TamisProbe_started(
+    jni: Jni,
+    _: Object,
+    descriptor: Object,
+) {
+    once(jni, |agent| {
+        let id = unique_id(agent, jni, descriptor);
+        if let Some((test, _)) = id.as_deref().and_then(test_class) {
+            begin_test(agent, jni, test);
+        }
+    });
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "system" fn Java_java_lang_TamisProbe_finished(
+    jni: Jni,
+    _: Object,
+    descriptor: Object,
+    result: Object,
+) {
+    once(jni, |agent| {
+        let Some(id) = unique_id(agent, jni, descriptor) else {
+            return agent.fail("JUnit did not say which test has ended");
+        };
+        let Some((test, is_whole)) = test_class(&id) else {
+            return;
+        };
+        let kind = c"()Lorg/junit/platform/engine/TestExecutionResult$Status;";
+        let status = jni.call_named(result, c"getStatus", kind);
+        let to_string = agent.java.get().map(|java| java.to_string);
+        let status = to_string.and_then(|to_string| jni.text(jni.call(status, to_string)));
+        let is_good = matches!(status.as_deref(), Some("SUCCESSFUL" | "ABORTED"));
+        if !is_good {
+            lock(&agent.state).has_failed(Some(test));
+        }
+        if is_whole {
+            end_test(agent, jni, test, "passed");
+        }
+    });
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "system" fn Java_java_lang_TamisProbe_skipped(
+    jni: Jni,
+    _: Object,
+    descriptor: Object,
+) {
+    once(jni, |agent| {
+        let id = unique_id(agent, jni, descriptor);
+        if let Some((test, true)) = id.as_deref().and_then(test_class) {
+            begin_test(agent, jni, test);
+            end_test(agent, jni, test, "skipped");
+        }
+    });
+}
+
+/// JUnit 4 as Surefire runs it: one class after the other.
+#[unsafe(no_mangle)]
+unsafe extern "system" fn Java_java_lang_TamisProbe_testClass(jni: Jni, _: Object, class: Object) {
+    once(jni, |agent| {
+        let Some(name) = agent.jvmti.signature(class) else {
+            return agent.fail("JUnit did not say which test begins");
+        };
+        let name = name.trim_start_matches('L').trim_end_matches(';');
+        for running in lock(&agent.state).running() {
+            end_test(agent, jni, &running, "passed");
+        }
+        begin_test(agent, jni, &name.replace('/', "."));
+    });
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "system" fn Java_java_lang_TamisProbe_failed(_: Jni, _: Object, _: Object) {
+    guarded(|agent| lock(&agent.state).has_failed(None));
+}
+
+/// The text of a string, a file or a path; the name of a class.
+unsafe fn text_of(agent: &Agent, jni: Jni, object: Object) -> Option<String> {
+    let java = agent.java.get()?;
+    if object.is_null() {
+        return None;
+    }
+    if jni.is_instance(object, java.string) {
+        return jni.text(object);
+    }
+    if jni.is_instance(object, java.class) {
+        return agent.jvmti.signature(object);
+    }
+    if !jni.push_frame() {
+        return None;
+    }
+    let text = jni.text(jni.call(object, java.to_string));
+    jni.pop_frame();
+    text
+}
+
+/// What the JVM itself reads, and what is another one every time.
+const NOT_OF_PROJECT: [&str; 4] = ["/proc/", "/sys/", "/dev/", "/etc/"];
+
+#[unsafe(no_mangle)]
+unsafe extern "system" fn Java_java_lang_TamisProbe_read(jni: Jni, _: Object, path: Object) {
+    once(jni, |agent| {
+        let Some(path) = text_of(agent, jni, path) else {
+            return;
+        };
+        let path = process::absolute(&path);
+        if NOT_OF_PROJECT.iter().any(|one| path.starts_with(one)) || agent.is_of_surefire(&path) {
+            return;
+        }
+        observe(agent, &path);
+    });
+}
+
+fn observe(agent: &Agent, path: &str) {
+    let is_of_project = agent.is_of_project(path);
+    let found = std::fs::metadata(path);
+    let mut state = lock(&agent.state);
+    let is_class = path.ends_with(".class");
+    match found {
+        Ok(found) if found.is_dir() => {
+            // A directory of classes is looked at when tests are looked for.
+            if is_of_project && state.has_tests() {
+                state.observed("dir", path, None, false);
+            }
+        }
+        // The JVM loads it; whoever runs it is told by its probes.
+        Ok(_) if is_class => state.read_class(path),
+        Ok(_) if !is_of_project && !path.ends_with(".jar") && is_of_runtime(path) => {}
+        Ok(_) => state.observed("file", path, None, path.ends_with(".jar")),
+        // What is looked for on the way of a class counts for all tests.
+        Err(_) if is_of_project => state.observed("exists", path, Some("missing"), is_class),
+        Err(_) => {}
+    }
+}
+
+/// Files of the JDK, which the `runtime` unit stands for.
+fn is_of_runtime(path: &str) -> bool {
+    std::path::Path::new(path).starts_with(process::home())
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "system" fn Java_java_lang_TamisProbe_wrote(jni: Jni, _: Object, path: Object) {
+    once(jni, |agent| {
+        if let Some(path) = text_of(agent, jni, path) {
+            lock(&agent.state).wrote(&process::absolute(&path));
+        }
+    });
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "system" fn Java_java_lang_TamisProbe_env(jni: Jni, _: Object, name: Object) {
+    once(jni, |agent| {
+        if let Some(name) = text_of(agent, jni, name) {
+            let value = process::variable(&name);
+            lock(&agent.state).observed("env", &name, value.as_deref(), false);
+        }
+    });
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "system" fn Java_java_lang_TamisProbe_used(jni: Jni, _: Object, class: Object) {
+    once(jni, |agent| {
+        if let Some(name) = text_of(agent, jni, class) {
+            let name = name.trim_start_matches('[');
+            let name = match name.strip_suffix(';') {
+                Some(name) => name.trim_start_matches('L'),
+                None => name,
+            };
+            lock(&agent.state).used(&name.replace('.', "/"));
+        }
+    });
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "system" fn Java_java_lang_TamisProbe_spawned(jni: Jni, _: Object, _: Object) {
+    once(jni, |agent| {
+        lock(&agent.state).doubt("it started a process, which is not watched");
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_name_test_classes() {
+        let class = "[engine:junit-jupiter]/[class:a.B]";
+        assert_eq!(test_class(class), Some(("a.B", true)));
+        let method = "[engine:junit-jupiter]/[class:a.B]/[method:c(int[])]";
+        assert_eq!(test_class(method), Some(("a.B", false)));
+        let nested = "[engine:junit-platform-suite]/[suite:a.S]/[engine:x]/[class:a.B]";
+        assert_eq!(test_class(nested), Some(("a.S", false)));
+        assert_eq!(test_class("[engine:junit-jupiter]"), None);
+    }
+}

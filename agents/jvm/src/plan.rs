@@ -1,0 +1,277 @@
+//! Which probes go into a class, and what they stand for.
+
+use std::collections::HashSet;
+
+use crate::classfile::{
+    Additions, ClassFile, Constant, HELPER, Insertion, Malformed, Member, Mention, PROBES,
+    annotation_types, has_one_return, rewrite, used_by,
+};
+use crate::hooks::{Argument, Hook};
+use crate::state::{Class, Method, State, member_hash};
+
+const ALOAD: [u8; 3] = [0x2a, 0x2b, 0x2c];
+const INVOKESTATIC: u8 = 0xb8;
+const LDC_W: u8 = 0x13;
+const RETURN: u8 = 0xb1;
+
+/// A class with a probe at the beginning of each method, to be registered.
+pub struct Planned {
+    pub bytes: Vec<u8>,
+    pub class: Class,
+    pub methods: Vec<Method>,
+    /// Numbers of probes that could not be put in.
+    pub missing: Vec<u32>,
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Plans the probes of a class that may change. `origin` is the directory that
+/// it was loaded from, if any.
+///
+/// # Errors
+/// If the class file is not understood, or there is no room for probes.
+pub fn plan(
+    file: &ClassFile<'_>,
+    origin: Option<&str>,
+    state: &mut State,
+) -> Result<Planned, Malformed> {
+    let first = state.probes();
+    let index = state.next_class();
+    let mut class = Class {
+        symbol: state.symbol(&text(file.name)),
+        origin: origin.map(str::to_owned),
+        // What holds generated code leads to those who generated it.
+        has_statics: origin.is_some() && file.fields.iter().any(can_change),
+        has_initialiser: file.methods.iter().any(|one| one.name == b"<clinit>"),
+        ..Class::default()
+    };
+    for needed in needs(file, origin.is_none())? {
+        class.needs.push(state.symbol(&needed));
+    }
+    let mut methods = Vec::new();
+    // By method of the file: its number among those that have code.
+    let mut numbers = Vec::with_capacity(file.methods.len());
+    for method in &file.methods {
+        let has_code = method.attributes.iter().any(|one| one.name == b"Code");
+        numbers.push(has_code.then_some(first + methods.len() as u32));
+        if has_code {
+            class
+                .declared
+                .insert(member_hash(method.name, method.descriptor));
+            methods.push(summary(file, method, index, state)?);
+        }
+    }
+    if first as usize + methods.len() > PROBES as usize {
+        return Err(Malformed("no more probes"));
+    }
+    let mut missing = Vec::new();
+    let mut field = None;
+    let bytes = rewrite(
+        file,
+        |at, method, pool| {
+            let Some(number) = numbers[at] else {
+                return Ok(None);
+            };
+            let array = match field {
+                Some(array) => array,
+                None => *field.insert(pool.field(HELPER, "a", "[B")?),
+            };
+            let mut insertion = mark(array, number, pool)?;
+            if method.name == b"<clinit>" {
+                surround(&mut insertion, file, method, index, pool)?;
+            }
+            Ok(Some(insertion))
+        },
+        |at, _| missing.extend(numbers[at]),
+    )?;
+    Ok(Planned {
+        bytes,
+        class,
+        methods,
+        missing,
+    })
+}
+
+/// All that a class which cannot be rewritten stands for, when whatever it
+/// does counts for every test.
+pub fn unprobed(file: &ClassFile<'_>, origin: Option<&str>, state: &mut State) {
+    let index = state.next_class();
+    let class = Class {
+        symbol: state.symbol(&text(file.name)),
+        origin: origin.map(str::to_owned),
+        needs: named_classes(file)
+            .map(|name| state.symbol(&name))
+            .collect(),
+        ..Class::default()
+    };
+    let number = state.probes();
+    let method = Method {
+        class: index,
+        ..Method::default()
+    };
+    state.loaded(class, vec![method], &[number]);
+}
+
+/// Whether what a field holds can change: not a constant.
+fn can_change(field: &Member<'_>) -> bool {
+    const FINAL: u16 = 0x0010;
+    let is_value = matches!(field.descriptor, [_] | b"Ljava/lang/String;");
+    field.is_static() && !(field.access & FINAL != 0 && is_value)
+}
+
+fn needs(file: &ClassFile<'_>, is_generated: bool) -> Result<HashSet<String>, Malformed> {
+    let mut needs: HashSet<String> = match is_generated {
+        true => named_classes(file).collect(),
+        false => HashSet::new(),
+    };
+    needs.extend(file.super_name.map(text));
+    needs.extend(file.interfaces.iter().map(|name| text(name)));
+    needs.extend(annotation_types(file)?.into_iter().map(text));
+    needs.retain(|name| may_change(name));
+    Ok(needs)
+}
+
+fn named_classes<'a>(file: &'a ClassFile<'_>) -> impl Iterator<Item = String> + 'a {
+    let names = file.pool.entries.iter().filter_map(|entry| match entry {
+        Constant::Class(name) => file.pool.utf8(*name).ok().map(text),
+        _ => None,
+    });
+    names.filter(|name| may_change(name))
+}
+
+/// Not those of the JDK.
+fn may_change(name: &str) -> bool {
+    !["java/", "jdk/", "sun/"]
+        .iter()
+        .any(|prefix| name.starts_with(prefix))
+}
+
+fn summary(
+    file: &ClassFile<'_>,
+    method: &Member<'_>,
+    class: u32,
+    state: &mut State,
+) -> Result<Method, Malformed> {
+    let uses = used_by(file, method)?;
+    let mut summary = Method {
+        class,
+        ..Method::default()
+    };
+    for mention in uses.mentions {
+        let (owner, member) = match mention {
+            Mention::Class(owner) => (owner, None),
+            Mention::Method(owner, name, kind) => (owner, Some(member_hash(name, kind))),
+        };
+        if let Ok(owner) = std::str::from_utf8(owner)
+            && may_change(owner)
+        {
+            summary.mentions.push((state.symbol(owner), member));
+        }
+    }
+    Ok(summary)
+}
+
+/// `TamisProbe.a[number] = 1`
+fn mark(array: u16, number: u32, pool: &mut Additions) -> Result<Insertion, Malformed> {
+    let mut prologue = vec![0xb2];
+    prologue.extend_from_slice(&array.to_be_bytes());
+    push_int(&mut prologue, number, pool)?;
+    // iconst_1; bastore
+    prologue.extend_from_slice(&[0x04, 0x54]);
+    Ok(Insertion {
+        prologue,
+        epilogue: None,
+        stack: 3,
+    })
+}
+
+fn push_int(code: &mut Vec<u8>, value: u32, pool: &mut Additions) -> Result<(), Malformed> {
+    match i16::try_from(value) {
+        Ok(value) => {
+            code.push(0x11);
+            code.extend_from_slice(&value.to_be_bytes());
+        }
+        Err(_) => {
+            code.push(LDC_W);
+            code.extend_from_slice(&pool.integer(value)?.to_be_bytes());
+        }
+    }
+    Ok(())
+}
+
+/// A static initialiser tells when it begins and when it has ended. One that
+/// does not end at its end, which no compiler of Java makes, only begins.
+fn surround(
+    insertion: &mut Insertion,
+    file: &ClassFile<'_>,
+    method: &Member<'_>,
+    class: u32,
+    pool: &mut Additions,
+) -> Result<(), Malformed> {
+    let mut call = |name: &str, code: &mut Vec<u8>| -> Result<(), Malformed> {
+        push_int(code, class, pool)?;
+        code.push(INVOKESTATIC);
+        let target = pool.method(HELPER, name, "(I)V")?;
+        code.extend_from_slice(&target.to_be_bytes());
+        Ok(())
+    };
+    // First, so that the mark belongs to what is entered.
+    let mut prologue = Vec::new();
+    call("enter", &mut prologue)?;
+    prologue.extend_from_slice(&insertion.prologue);
+    insertion.prologue = prologue;
+    let code = method.code(&file.pool)?.ok_or(Malformed("no code"))?;
+    if has_one_return(&code)? {
+        let mut epilogue = Vec::new();
+        call("leave", &mut epilogue)?;
+        epilogue.push(RETURN);
+        insertion.epilogue = Some(epilogue);
+    }
+    Ok(())
+}
+
+/// Lets methods of a class of the JDK or of a test framework tell that they
+/// are called. `None` if the class has none of them.
+///
+/// # Errors
+/// If the class file is not understood.
+pub fn hooked(file: &ClassFile<'_>, hooks: &[Hook]) -> Result<Option<Vec<u8>>, Malformed> {
+    let mut count = 0;
+    let mut missing = None;
+    let bytes = rewrite(
+        file,
+        |_, method, pool| {
+            let hook = hooks.iter().find(|hook| hook.is_for(method));
+            let Some(hook) = hook.filter(|_| method.attributes.iter().any(|a| a.name == b"Code"))
+            else {
+                return Ok(None);
+            };
+            let mut prologue = Vec::new();
+            for argument in hook.arguments {
+                let slot = match argument {
+                    Argument::This => 0,
+                    Argument::First => usize::from(!method.is_static()),
+                    Argument::Second => usize::from(!method.is_static()) + 1,
+                };
+                prologue.push(ALOAD[slot]);
+            }
+            prologue.push(INVOKESTATIC);
+            let object = "Ljava/lang/Object;".repeat(hook.arguments.len());
+            let target = pool.method(HELPER, hook.native, &format!("({object})V"))?;
+            prologue.extend_from_slice(&target.to_be_bytes());
+            count += 1;
+            Ok(Some(Insertion {
+                prologue,
+                epilogue: None,
+                stack: 2,
+            }))
+        },
+        |_, why| missing = Some(why),
+    )?;
+    match missing {
+        Some(why) => Err(why),
+        None => Ok((count > 0).then_some(bytes)),
+    }
+}

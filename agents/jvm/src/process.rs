@@ -1,0 +1,199 @@
+//! This process: what it was started as, and its paths.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use crate::runtime::{home_of, runtime_in};
+
+/// Program names and arguments by which JVMs that run tests are known.
+const RUNNERS: [&str; 5] = [
+    "org.apache.maven.surefire.booter.ForkedBooter",
+    "org.gradle.process.internal.worker.GradleWorkerMain",
+    "worker.org.gradle.process.internal.worker.GradleWorkerMain",
+    "org.junit.platform.console.ConsoleLauncher",
+    "org.junit.runner.JUnitCore",
+];
+
+/// The words of a command line that tell.
+pub fn runs_tests(words: &[String]) -> bool {
+    words.iter().any(|word| {
+        let name = word.rsplit('/').next().unwrap_or(word);
+        RUNNERS.contains(&word.as_str())
+            || (name.starts_with("surefirebooter") && name.ends_with(".jar"))
+            || (name.starts_with("junit-platform-console") && name.ends_with(".jar"))
+    })
+}
+
+/// The folder of the files by which Surefire talks to this process.
+pub fn surefire_folder(words: &[String]) -> Option<PathBuf> {
+    let booter = words.iter().map(Path::new).find(|word| {
+        let name = word.file_name().unwrap_or_default().to_string_lossy();
+        name.starts_with("surefirebooter")
+    });
+    booter.and_then(Path::parent).map(Path::to_owned)
+}
+
+/// The command line of this process.
+pub fn command_line() -> Vec<String> {
+    let bytes = std::fs::read("/proc/self/cmdline").unwrap_or_default();
+    bytes
+        .split(|byte| *byte == 0)
+        .filter(|word| !word.is_empty())
+        .map(|word| String::from_utf8_lossy(word).into_owned())
+        .collect()
+}
+
+/// The words that name the JVM of this process.
+pub fn runtime() -> String {
+    runtime_in(&home())
+}
+
+/// The folder of the JDK that this process runs.
+pub fn home() -> PathBuf {
+    let program = std::fs::read_link("/proc/self/exe").unwrap_or_default();
+    home_of(&program).to_owned()
+}
+
+/// `path` from the root on, without `.` and `..`, by its text alone.
+pub fn absolute(path: &str) -> String {
+    let mut whole = String::new();
+    if !path.starts_with('/') {
+        let here = std::env::current_dir().unwrap_or_default();
+        whole = here.to_string_lossy().into_owned();
+        whole.push('/');
+    }
+    whole.push_str(path);
+    let mut parts: Vec<&str> = Vec::new();
+    for part in whole.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop();
+            }
+            part => parts.push(part),
+        }
+    }
+    format!("/{}", parts.join("/"))
+}
+
+/// The path of a `file:` address; `None` for other addresses.
+pub fn path_of_url(url: &str) -> Option<String> {
+    let path = url.strip_prefix("file:")?;
+    let path = path.strip_prefix("//").unwrap_or(path);
+    let mut bytes = Vec::with_capacity(path.len());
+    let mut rest = path.as_bytes();
+    while let Some((first, after)) = rest.split_first() {
+        let escaped = match (first, after) {
+            (b'%', [high, low, ..]) => {
+                let digits = [*high, *low];
+                let digits = std::str::from_utf8(&digits).ok();
+                digits.and_then(|digits| u8::from_str_radix(digits, 16).ok())
+            }
+            _ => None,
+        };
+        match escaped {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = &after[2..];
+            }
+            None => {
+                bytes.push(*first);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
+/// The fingerprint of a variable's value, as `docs/formats/trace.md` has it;
+/// `None` if it is not set.
+pub fn variable(name: &str) -> Option<String> {
+    std::env::var_os(name).map(|value| fingerprint(OsStr::as_bytes(&value)))
+}
+
+/// 15 bytes of git's name for this content, and what a regular file has.
+pub fn fingerprint(content: &[u8]) -> String {
+    let mut blob = format!("blob {}\0", content.len()).into_bytes();
+    blob.extend_from_slice(content);
+    let words = sha1(&blob);
+    let hex: String = words.iter().map(|word| format!("{word:08x}")).collect();
+    format!("{}72", &hex[..30])
+}
+
+/// SHA-1 (FIPS 180-4), as git uses it.
+fn sha1(content: &[u8]) -> [u32; 5] {
+    let mut padded = content.to_owned();
+    padded.push(0x80);
+    while padded.len() % 64 != 56 {
+        padded.push(0);
+    }
+    padded.extend_from_slice(&(content.len() as u64 * 8).to_be_bytes());
+    let mut state = [
+        0x6745_2301u32,
+        0xefcd_ab89,
+        0x98ba_dcfe,
+        0x1032_5476,
+        0xc3d2_e1f0,
+    ];
+    for block in padded.chunks_exact(64) {
+        let mut words = [0u32; 80];
+        for (word, bytes) in words.iter_mut().zip(block.chunks_exact(4)) {
+            *word = u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+        }
+        for at in 16..80 {
+            let mixed = words[at - 3] ^ words[at - 8] ^ words[at - 14] ^ words[at - 16];
+            words[at] = mixed.rotate_left(1);
+        }
+        let [mut a, mut b, mut c, mut d, mut e] = state;
+        for (at, word) in words.iter().enumerate() {
+            let (f, k) = match at {
+                0..20 => ((b & c) | (!b & d), 0x5a82_7999u32),
+                20..40 => (b ^ c ^ d, 0x6ed9_eba1),
+                40..60 => ((b & c) | (b & d) | (c & d), 0x8f1b_bcdc),
+                _ => (b ^ c ^ d, 0xca62_c1d6),
+            };
+            let next = a
+                .rotate_left(5)
+                .wrapping_add(f)
+                .wrapping_add(e)
+                .wrapping_add(k)
+                .wrapping_add(*word);
+            (e, d, c, b, a) = (d, c, b.rotate_left(30), a, next);
+        }
+        for (sum, value) in state.iter_mut().zip([a, b, c, d, e]) {
+            *sum = sum.wrapping_add(value);
+        }
+    }
+    state
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_jvms_of_tests_are_watched() {
+        let words = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        assert!(runs_tests(&words(
+            "java -jar /p/target/surefire/surefirebooter-3.jar /p"
+        )));
+        assert!(!runs_tests(&words(
+            "java org.codehaus.plexus.classworlds.launcher.Launcher test -Dsurefire.x=y"
+        )));
+    }
+
+    #[test]
+    fn fingerprints_are_names_of_blobs() {
+        // git hash-object of an empty file
+        assert_eq!(fingerprint(b""), "e69de29bb2d1d6434b8b29ae775ad872");
+    }
+
+    #[test]
+    fn addresses_and_paths() {
+        let path = path_of_url("file:/a%20b/c/").unwrap();
+        assert_eq!(path, "/a b/c/");
+        assert_eq!(absolute("/a/./b/../c/"), "/a/c");
+        assert_eq!(path_of_url("jrt:/java.base"), None);
+    }
+}

@@ -1,0 +1,157 @@
+//! What is attributed to which test class.
+
+use std::thread;
+
+use crate::state::{Class, Method, State, member_hash};
+use crate::trace::Trace;
+
+struct World {
+    state: State,
+    folder: tempfile::TempDir,
+}
+
+impl World {
+    fn new() -> World {
+        let folder = tempfile::tempdir().unwrap();
+        let trace = Trace::create(&folder.path().join("x.trace")).unwrap();
+        World {
+            state: State::new(trace),
+            folder,
+        }
+    }
+
+    /// A class with one method, whose probe's number is returned.
+    fn class(&mut self, name: &str, needs: &[&str], mentions: &[(&str, Option<u64>)]) -> u32 {
+        let class = Class {
+            symbol: self.state.symbol(name),
+            origin: Some("/o".to_owned()),
+            needs: needs.iter().map(|name| self.state.symbol(name)).collect(),
+            declared: [member_hash(b"m", b"()V")].into(),
+            ..Class::default()
+        };
+        let mentions = mentions
+            .iter()
+            .map(|(name, member)| (self.state.symbol(name), *member))
+            .collect();
+        let method = Method {
+            class: self.state.next_class(),
+            mentions,
+        };
+        let probe = self.state.probes();
+        self.state.loaded(class, vec![method], &[]);
+        probe
+    }
+
+    fn run(&mut self, test: &str, probes: &[u32]) {
+        self.state.begin(test, thread::current().id());
+        self.state.hit(probes);
+        self.state.end(test, "passed");
+    }
+
+    /// Names of the classes that the closure of a test's scope has.
+    fn row(&self, test: &str) -> Vec<String> {
+        let text = std::fs::read_to_string(self.folder.path().join("x.trace")).unwrap();
+        let records: Vec<serde_json::Value> = text
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        let of = |tag: &'static str| records.iter().filter(move |record| record[0] == *tag);
+        let scope = of("b").find(|record| record[2] == *test).unwrap()[1].clone();
+        let (mut open, mut seen, mut units) = (vec![scope], vec![], vec![]);
+        while let Some(scope) = open.pop() {
+            if seen.contains(&scope) {
+                continue;
+            }
+            for add in of("+").filter(|record| record[1] == scope) {
+                units.extend(add[2].as_array().unwrap().clone());
+                open.extend(add[3].as_array().unwrap().clone());
+            }
+            seen.push(scope);
+        }
+        let named = of("u").filter(|unit| units.contains(&unit[1]));
+        let mut names: Vec<String> = named
+            .map(|unit| unit[4].as_str().unwrap().to_owned())
+            .collect();
+        names.sort();
+        names
+    }
+}
+
+#[test]
+fn a_class_brings_what_it_needs_and_what_its_methods_name() {
+    let mut world = World::new();
+    world.class("T", &[], &[]);
+    world.class("I", &[], &[]);
+    world.class("S", &["I"], &[]);
+    let own = Some(member_hash(b"m", b"()V"));
+    let inherited = Some(member_hash(b"n", b"()V"));
+    world.class("Declares", &[], &[]);
+    world.class("Inherits", &[], &[]);
+    world.class("Field", &[], &[]);
+    let probe = world.class(
+        "C",
+        &["S"],
+        &[
+            ("Declares", own),
+            ("Inherits", inherited),
+            ("Field", None),
+            ("NotLoaded", None),
+        ],
+    );
+    world.run("T", &[probe]);
+    assert_eq!(world.row("T"), ["C", "Field", "I", "Inherits", "S", "T"]);
+}
+
+#[test]
+fn static_initialisers_are_charged_to_all_who_use_the_class() {
+    let mut world = World::new();
+    let thread = thread::current().id();
+    world.class("A", &[], &[]);
+    world.class("B", &[], &[]);
+    let factory = world.class("Factory", &[], &[]);
+    let holder = world.class("Holder", &[], &[]);
+    let before = world.class("Before", &[], &[]);
+    world.state.begin("A", thread);
+    world.state.hit(&[before]);
+    world.state.entered(holder, thread);
+    world.state.hit(&[holder, factory]);
+    world.state.left(holder, thread);
+    world.state.end("A", "passed");
+    world.run("B", &[holder]);
+    assert_eq!(world.row("A"), ["A", "Before", "Factory", "Holder"]);
+    assert_eq!(world.row("B"), ["B", "Factory", "Holder"]);
+}
+
+#[test]
+fn what_sets_a_static_is_charged_to_later_users() {
+    let mut world = World::new();
+    world.class("A", &[], &[]);
+    world.class("B", &[], &[]);
+    world.class("C", &[], &[]);
+    let factory = world.class("Factory", &[], &[]);
+    let holder = world.class("Holder", &[], &[]);
+    world.state.begin("A", thread::current().id());
+    world.state.hit(&[holder, factory]);
+    world.state.changed("A", &["Holder".to_owned()]);
+    world.state.end("A", "passed");
+    world.run("B", &[holder]);
+    world.run("C", &[]);
+    assert_eq!(world.row("B"), ["A", "B", "Factory", "Holder"]);
+    assert_eq!(world.row("C"), ["C"]);
+}
+
+#[test]
+fn tests_that_run_at_once_share_what_happens() {
+    let mut world = World::new();
+    let other = thread::spawn(|| thread::current().id()).join().unwrap();
+    world.class("A", &[], &[]);
+    world.class("B", &[], &[]);
+    let used = world.class("Used", &[], &[]);
+    world.state.begin("A", thread::current().id());
+    world.state.begin("B", other);
+    world.state.hit(&[used]);
+    world.state.end("A", "passed");
+    world.state.end("B", "passed");
+    assert_eq!(world.row("A"), ["A", "Used"]);
+    assert_eq!(world.row("B"), ["B", "Used"]);
+}

@@ -1,0 +1,97 @@
+//! Every class that is at hand, rewritten and verified by a real JVM.
+//!
+//! `TAMIS_JVM_ALL=1` verifies all modules of the JDK and the jars that
+//! `TAMIS_JVM_JARS` lists, separated by colons; else a few modules.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::classfile::{ClassFile, helper_class};
+
+/// The shared object, compiled as `build.rs` does it.
+fn agent(folder: &Path) -> PathBuf {
+    let file = folder.join("libtamis_jvm.so");
+    let done = Command::new(std::env::var_os("RUSTC").unwrap_or("rustc".into()))
+        .args(["--crate-name", "tamis_jvm", "--crate-type", "cdylib"])
+        .args(["--edition", "2024", "-C", "opt-level=2", "-o"])
+        .arg(&file)
+        .arg("agents/jvm/src/lib.rs")
+        .output()
+        .unwrap();
+    assert!(
+        done.status.success(),
+        "{}",
+        String::from_utf8_lossy(&done.stderr)
+    );
+    file
+}
+
+/// What a JVM says of the classes of these modules and jars: classes that do
+/// not verify, and how many are linked.
+fn linked(folder: &Path, agent: Option<&Path>, what: &[String]) -> String {
+    let mut java = Command::new("java");
+    java.current_dir(folder).args(["-Xverify:all", "-cp", "."]);
+    if let Some(agent) = agent {
+        let mut option = std::ffi::OsString::from("-agentpath:");
+        option.push(agent);
+        java.arg(option);
+        java.env("TAMIS_TRACE_DIR", folder)
+            .env("TAMIS_JVM_ALL", "1");
+    }
+    let output = java.arg("LinkAll").args(what).output().unwrap();
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+#[test]
+fn rewritten_classes_verify_as_well_as_before() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = Path::new("agents/jvm/tests/LinkAll.java");
+    let compiled = Command::new("javac")
+        .arg("-d")
+        .arg(folder.path())
+        .arg(source)
+        .status();
+    let Ok(compiled) = compiled else {
+        assert!(std::env::var_os("CI").is_none(), "there is no javac");
+        return;
+    };
+    assert!(compiled.success());
+    let mut what: Vec<String> = vec!["java.logging".into(), "java.xml".into(), "java.sql".into()];
+    if std::env::var_os("TAMIS_JVM_ALL").is_some() {
+        let modules = Command::new("java").arg("--list-modules").output().unwrap();
+        let modules = String::from_utf8_lossy(&modules.stdout).into_owned();
+        let names = modules.lines().filter_map(|line| line.split('@').next());
+        what = names.map(str::to_owned).collect();
+        let jars = std::env::var("TAMIS_JVM_JARS").unwrap_or_default();
+        what.extend(
+            jars.split(':')
+                .filter(|jar| !jar.is_empty())
+                .map(str::to_owned),
+        );
+    }
+    let plain = linked(folder.path(), None, &what);
+    let rewritten = linked(folder.path(), Some(&agent(folder.path())), &what);
+    assert_eq!(plain, rewritten);
+    let count: u32 = plain.trim().rsplit(' ').next().unwrap().parse().unwrap();
+    assert!(count > 1000, "{count} classes are too few to tell");
+    let trace = std::fs::read_dir(folder.path()).unwrap().flatten();
+    let trace = trace.map(|entry| entry.path());
+    let mut trace = trace.filter(|path| path.extension().is_some_and(|end| end == "trace"));
+    let trace = std::fs::read_to_string(trace.next().unwrap()).unwrap();
+    assert!(trace.ends_with("[\"close\",0]\n"));
+    assert!(!trace.contains("\n[\"i\","), "the agent gave up");
+}
+
+#[test]
+fn the_helper_is_understood() {
+    let bytes = helper_class();
+    assert!(ClassFile::parse(&bytes).unwrap().fields.len() == 1);
+    for len in 0..bytes.len() {
+        assert!(ClassFile::parse(&bytes[..len]).is_err());
+    }
+}

@@ -1,0 +1,83 @@
+//! What rows of a JVM's test classes need besides what its agent saw.
+
+use bstr::{BStr, ByteSlice};
+
+use super::graph::SESSION;
+use super::rows::{Closing, Collected};
+use super::trace::{TestBegin, Trace};
+use crate::fingerprint::Place;
+use crate::fingerprint::jvm::ALL;
+use crate::matrix::{Unit, UnitKind};
+use crate::runners::maven;
+
+impl Closing<'_> {
+    /// Every test needs the files that configure the build.
+    pub(super) fn attach_poms(&mut self) {
+        for file in maven::config_files(&self.root()) {
+            let (Place::Inside(path) | Place::Outside(path)) =
+                self.facts.place(maven::bytes_of(&file).as_bstr());
+            self.attach(Unit::new(UnitKind::File, path, ""));
+        }
+    }
+
+    /// Which tests there are, the compiled tests of all modules tell.
+    pub(super) fn attach_test_outputs(&mut self) {
+        let mut outputs = maven::test_outputs(&self.root());
+        outputs.extend(self.test_origins.iter().cloned());
+        for output in outputs {
+            let (Place::Inside(path) | Place::Outside(path)) =
+                self.facts.place(maven::bytes_of(&output).as_bstr());
+            self.attach(Unit::new(UnitKind::Class, path, ALL));
+        }
+    }
+
+    fn attach(&mut self, unit: Unit) {
+        let index = self.intern(unit);
+        self.node_units[SESSION as usize].push(index);
+    }
+
+    fn root(&self) -> std::path::PathBuf {
+        use std::os::unix::ffi::OsStrExt;
+        std::ffi::OsStr::from_bytes(self.facts.root()).into()
+    }
+
+    /// Notes which tests a JVM came to.
+    pub(super) fn note_jvm(&mut self, trace: &Trace, project: &BStr, collected: &mut Collected) {
+        if !collected.is_jvm {
+            collected.is_jvm = true;
+            collected.items = Some(Vec::new());
+            collected.started = trace.open.started;
+        }
+        collected.started = collected.started.min(trace.open.started);
+        let mut began = Vec::new();
+        for begin in &trace.begins {
+            began.push(self.class_id(begin, project));
+            self.note_origin(begin);
+        }
+        match (&mut collected.items, trace.closed) {
+            (Some(items), Some(_)) => items.extend(began),
+            // It was killed, and nobody knows what else it would have run.
+            _ => collected.items = None,
+        }
+    }
+
+    /// The directory that a test class was loaded from.
+    fn note_origin(&mut self, begin: &TestBegin) {
+        let class = format!("/{}.class", begin.test.replace('.', "/"));
+        if let Some(origin) = begin.file.strip_suffix(class.as_bytes()) {
+            use std::os::unix::ffi::OsStrExt;
+            let origin = std::ffi::OsStr::from_bytes(origin);
+            self.test_origins.insert(origin.into());
+        }
+    }
+
+    pub(super) fn class_id(&self, begin: &TestBegin, project: &BStr) -> String {
+        let Some(module) = maven::module_of(begin.file.as_bstr()) else {
+            return begin.test.clone();
+        };
+        match self.facts.place(maven::bytes_of(&module).as_bstr()) {
+            Place::Inside(module) => maven::test_id(&begin.test, module.as_bstr(), project),
+            Place::Outside(module) => format!("{module}/{}", begin.test),
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Fingerprints of class files that change only with what a program can see.
+//!
+//! What a compiler adds for debuggers does not count: lines, names of local
+//! variables, source files. Nor do the order of the constant pool, and that of
+//! fields, methods, annotations and inner classes, to which the JVM gives no
+//! meaning.
+
+#[path = "../../../agents/jvm/src/classfile/mod.rs"]
+mod classfile;
+mod normal;
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+
+use crate::matrix::Fingerprint;
+
+/// The fingerprint of a class file; of one that is not understood, that of all
+/// its bytes.
+pub fn class_fingerprint(bytes: &[u8]) -> Fingerprint {
+    match normal::normal_form(bytes) {
+        Ok(form) => Fingerprint::of_digest("tamis jvm class 1", &form),
+        Err(_) => Fingerprint::of_digest("tamis jvm class 1 raw", bytes),
+    }
+}
+
+/// That of the class `name` (with slashes) beneath a directory of classes;
+/// [`Fingerprint::MISSING`] if there is none. `*` stands for all classes there.
+///
+/// # Errors
+/// If something that is there cannot be read.
+pub fn class_in(directory: &Path, name: &str) -> Result<Fingerprint> {
+    if name == ALL {
+        return all_in(directory);
+    }
+    let file = directory.join(format!("{name}.class"));
+    match std::fs::read(&file) {
+        Ok(bytes) => Ok(class_fingerprint(&bytes)),
+        Err(error) if is_absent(&error) => Ok(Fingerprint::MISSING),
+        Err(error) => Err(error).with_context(|| format!("cannot read {}", file.display())),
+    }
+}
+
+/// The name of a `class` unit for all classes of a directory.
+pub const ALL: &str = "*";
+
+fn is_absent(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind::{NotADirectory, NotFound};
+    matches!(error.kind(), NotFound | NotADirectory)
+}
+
+fn all_in(directory: &Path) -> Result<Fingerprint> {
+    let mut classes = Vec::new();
+    find_classes(directory, directory, &mut classes)?;
+    if classes.is_empty() {
+        return Ok(Fingerprint::MISSING);
+    }
+    classes.sort();
+    let mut form = Vec::new();
+    for (name, fingerprint) in classes {
+        form.extend_from_slice(name.as_bytes());
+        form.push(0);
+        form.extend_from_slice(&fingerprint.0);
+    }
+    Ok(Fingerprint::of_digest("tamis jvm classes 1", &form))
+}
+
+fn find_classes(top: &Path, dir: &Path, found: &mut Vec<(String, Fingerprint)>) -> Result<()> {
+    let entries = match std::fs::read_dir(dir) {
+        Ok(entries) => entries,
+        Err(error) if is_absent(&error) => return Ok(()),
+        Err(error) => {
+            return Err(error).with_context(|| format!("cannot list {}", dir.display()));
+        }
+    };
+    for entry in entries {
+        let path = entry?.path();
+        if path.is_dir() {
+            find_classes(top, &path, found)?;
+        } else if path.extension().is_some_and(|ending| ending == "class") {
+            let name = path.strip_prefix(top).unwrap_or(&path);
+            let name = name.to_string_lossy().into_owned();
+            found.push((name, class_fingerprint(&fs_err::read(&path)?)));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,159 @@
+//! The words of a Maven command.
+
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+
+/// Phases that run tests, or that come behind those which do.
+const PHASES: [&str; 12] = [
+    "test",
+    "prepare-package",
+    "package",
+    "pre-integration-test",
+    "integration-test",
+    "post-integration-test",
+    "verify",
+    "install",
+    "deploy",
+    "site",
+    "post-site",
+    "site-deploy",
+];
+
+/// Options whose value is the next word.
+const WITH_VALUE: [&str; 22] = [
+    "-D",
+    "--define",
+    "-P",
+    "--activate-profiles",
+    "-T",
+    "--threads",
+    "-b",
+    "--builder",
+    "-f",
+    "--file",
+    "-gs",
+    "--global-settings",
+    "-gt",
+    "--global-toolchains",
+    "-l",
+    "--log-file",
+    "-pl",
+    "--projects",
+    "-rf",
+    "--resume-from",
+    "-s",
+    "--settings",
+];
+
+/// Whether a command is one of Maven's.
+pub fn is_maven(command: &[OsString]) -> bool {
+    let program = command.first().map(Path::new);
+    let name = program.and_then(Path::file_name).unwrap_or_default();
+    ["mvn", "mvnw", "mvnd"].iter().any(|known| name == *known)
+}
+
+/// The command that compiles all that `command` would test; `None` if it
+/// compiles nothing itself.
+pub fn build_command(command: &[OsString]) -> Option<Vec<OsString>> {
+    let mut build = Vec::with_capacity(command.len() + 2);
+    let mut phases = 0;
+    let mut is_value = false;
+    for (at, word) in command.iter().enumerate() {
+        let is_phase = at > 0 && !is_value && PHASES.iter().any(|phase| word == phase);
+        is_value = at > 0 && WITH_VALUE.iter().any(|option| word == option);
+        match is_phase {
+            true => phases += 1,
+            false => build.push(word.clone()),
+        }
+    }
+    if phases == 0 {
+        return None;
+    }
+    build.push("--quiet".into());
+    build.push("test-compile".into());
+    Some(build)
+}
+
+/// Whether the command says itself which tests run.
+fn chooses_tests(command: &[OsString]) -> bool {
+    let text = |word: &OsStr| word.to_string_lossy().into_owned();
+    command.iter().map(|word| text(word)).any(|word| {
+        let definition = word.strip_prefix("-D").unwrap_or(&word);
+        let name = definition.split('=').next().unwrap_or_default();
+        let chosen = [
+            "test",
+            "it.test",
+            "surefire.excludesFile",
+            "failsafe.excludesFile",
+        ];
+        definition.contains('=') && chosen.contains(&name)
+    })
+}
+
+/// The command that leaves out the tests that `excludes` lists. One that says
+/// itself which tests run stays as it is.
+pub fn with_exclusions(command: &[OsString], excludes: &Path) -> Vec<OsString> {
+    let mut command = command.to_vec();
+    if !chooses_tests(&command) {
+        for name in ["surefire", "failsafe"] {
+            let mut option = OsString::from(format!("-D{name}.excludesFile="));
+            option.push(excludes);
+            command.push(option);
+        }
+    }
+    command
+}
+
+/// The words of a command that can change an outcome; not those that only
+/// change what is printed, or which goal comes first.
+pub fn option_words(command: &[OsString]) -> Vec<String> {
+    let silent = [
+        "-q",
+        "--quiet",
+        "-B",
+        "--batch-mode",
+        "-o",
+        "--offline",
+        "-ntp",
+    ];
+    let words = command.iter().skip(1);
+    words
+        .map(|word| word.to_string_lossy().into_owned())
+        .filter(|word| !silent.contains(&word.as_str()))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(line: &str) -> Vec<OsString> {
+        line.split(' ').map(OsString::from).collect()
+    }
+
+    #[test]
+    fn a_build_ends_before_the_tests() {
+        let build = |line: &str| build_command(&words(line));
+        let is = |line: &str| Some(words(line));
+        assert_eq!(build("mvn test"), is("mvn --quiet test-compile"));
+        assert_eq!(
+            build("./mvnw -pl test clean verify -Px"),
+            is("./mvnw -pl test clean -Px --quiet test-compile")
+        );
+        assert_eq!(build("mvn surefire:test"), None);
+    }
+
+    #[test]
+    fn a_choice_of_the_user_stays() {
+        let with = |line: &str| with_exclusions(&words(line), Path::new("/x")).len();
+        assert_eq!(with("mvn test"), 4);
+        assert_eq!(with("mvn test -Dtest=A"), 3);
+        assert_eq!(with("mvn test -D test=A"), 4);
+    }
+
+    #[test]
+    fn maven_goes_by_several_names() {
+        assert!(is_maven(&words("/usr/bin/mvn test")) && is_maven(&words("./mvnw test")));
+        assert!(!is_maven(&words("python -m pytest")) && !is_maven(&[]));
+    }
+}

@@ -1,0 +1,163 @@
+//! Maven with Surefire and Failsafe.
+//!
+//! A test is a test class, named with dots, after the module's folder if that
+//! is not the project's: `core/demo.CalcTest`. Class files tell what changed,
+//! so the project is compiled before tests are selected.
+
+mod command;
+mod emit;
+#[path = "../../../agents/jvm/src/runtime.rs"]
+mod runtime;
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
+
+use bstr::{BStr, BString, ByteSlice};
+
+pub use command::{build_command, is_maven, option_words, with_exclusions};
+pub use emit::{class_patterns, emit};
+pub use runtime::runtime_in;
+
+/// The file that makes a folder a module.
+const POM: &str = "pom.xml";
+
+/// The command that runs the tests of `project`, if that is a Maven project:
+/// its own wrapper if it has one.
+pub fn find(project: &Path) -> Option<Vec<OsString>> {
+    if !project.join(POM).is_file() {
+        return None;
+    }
+    let wrapper = project.join("mvnw");
+    let program = match wrapper.is_file() {
+        true => OsString::from("./mvnw"),
+        false => "mvn".into(),
+    };
+    Some(vec![program, "test".into()])
+}
+
+/// The folder of the JDK that Maven runs tests with, unless its project names
+/// another one.
+pub fn java_home() -> Option<PathBuf> {
+    let program = match std::env::var_os("JAVA_HOME").filter(|home| !home.is_empty()) {
+        Some(home) => Path::new(&home).join("bin/java"),
+        None => {
+            let path = std::env::var_os("PATH")?;
+            std::env::split_paths(&path)
+                .map(|folder| folder.join("java"))
+                .find(|program| program.is_file())?
+        }
+    };
+    let program = std::fs::canonicalize(program).ok()?;
+    Some(runtime::home_of(&program).to_owned())
+}
+
+/// The folder of the module that a class file belongs to: the nearest above it
+/// with a `pom.xml`.
+pub fn module_of(class_file: &BStr) -> Option<PathBuf> {
+    let path = PathBuf::from(OsString::from_vec(class_file.to_vec()));
+    let above = path.ancestors().skip(1);
+    above
+        .into_iter()
+        .find(|folder| folder.join(POM).is_file())
+        .map(Path::to_owned)
+}
+
+/// All folders beneath `top` that have a `pom.xml`, `top` included.
+pub fn modules(top: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut open = vec![top.to_owned()];
+    while let Some(folder) = open.pop() {
+        if folder.join(POM).is_file() {
+            found.push(folder.clone());
+        }
+        let entries = std::fs::read_dir(&folder).into_iter().flatten().flatten();
+        for entry in entries {
+            let name = entry.file_name();
+            let is_dir = entry.file_type().is_ok_and(|kind| kind.is_dir());
+            let is_project = !name.as_encoded_bytes().starts_with(b".")
+                && !["target", "src", "node_modules"]
+                    .iter()
+                    .any(|skip| name == *skip);
+            if is_dir && is_project {
+                open.push(entry.path());
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// The files that configure every test of the project, there or not: absolute.
+pub fn config_files(top: &Path) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> = modules(top).iter().map(|module| module.join(POM)).collect();
+    let own = ["maven.config", "jvm.config", "extensions.xml"];
+    files.extend(own.map(|name| top.join(".mvn").join(name)));
+    if let Some(home) = std::env::var_os("HOME") {
+        files.push(Path::new(&home).join(".m2/settings.xml"));
+    }
+    files
+}
+
+/// Where each module's compiled tests lie unless it says otherwise.
+pub fn test_outputs(top: &Path) -> Vec<PathBuf> {
+    let folders = modules(top).into_iter();
+    folders
+        .map(|module| module.join("target/test-classes"))
+        .collect()
+}
+
+/// The path of a test's class file and what the test is named after: for
+/// `core/demo.CalcTest`, (`core`, `demo/CalcTest`).
+pub fn source_of(test: &str) -> (&str, String) {
+    let (module, class) = test.rsplit_once('/').unwrap_or(("", test));
+    (module, class.replace('.', "/"))
+}
+
+/// The id of a test class in the module that lies at `module`, relative to the
+/// top of the work tree, for a project at `project`.
+pub fn test_id(class: &str, module: &BStr, project: &BStr) -> String {
+    let beneath = match project.is_empty() {
+        true => module,
+        false => match module.strip_prefix(project.as_bytes()) {
+            Some(rest) => rest.strip_prefix(b"/").unwrap_or(rest).as_bstr(),
+            None => return format!("/{module}/{class}"),
+        },
+    };
+    match beneath.is_empty() {
+        true => class.to_owned(),
+        false => format!("{beneath}/{class}"),
+    }
+}
+
+/// The absolute path as git's paths are: bytes.
+pub fn bytes_of(path: &Path) -> BString {
+    use std::os::unix::ffi::OsStrExt;
+    path.as_os_str().as_bytes().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tests_are_named_after_module_and_class() {
+        let id = |module: &str, project: &str| test_id("a.B", module.into(), project.into());
+        assert_eq!(id("", ""), "a.B");
+        assert_eq!(id("core", ""), "core/a.B");
+        assert_eq!(id("x/core", "x"), "core/a.B");
+        assert_eq!(source_of("core/a.B"), ("core", "a/B".to_owned()));
+        assert_eq!(source_of("a.B"), ("", "a/B".to_owned()));
+    }
+
+    #[test]
+    fn modules_are_found_but_not_in_what_was_built() {
+        let top = tempfile::tempdir().unwrap();
+        for folder in ["", "core", "target/x"] {
+            fs_err::create_dir_all(top.path().join(folder)).unwrap();
+            fs_err::write(top.path().join(folder).join(POM), "").unwrap();
+        }
+        let found = modules(top.path());
+        assert_eq!(found, [top.path().to_owned(), top.path().join("core")]);
+    }
+}

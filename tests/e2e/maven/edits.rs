@@ -1,0 +1,144 @@
+//! One project, edited step by step.
+
+use super::harness::*;
+
+fn project() -> String {
+    [
+        pom(JUPITER, "3.2.5", ""),
+        main("Calc", "public class Calc extends Base {\n    public int add(int a, int b) { return a + b; }\n}"),
+        main("Base", "public class Base {\n    public int zero() { return 0; }\n}"),
+        main("Factory", "public class Factory {\n    public static Thing make() { return new Thing(\"made\"); }\n}"),
+        main("Thing", "public class Thing {\n    public final String name;\n    public Thing(String name) { this.name = name; }\n}"),
+        // Built when it is first asked for, which only the first test does.
+        main(
+            "Holder",
+            "public class Holder {\n    private static Thing thing;\n    public static Thing get() {\n        if (thing == null) { thing = Factory.make(); }\n        return thing;\n    }\n}",
+        ),
+        // Built when the class is initialised, which happens once.
+        main("Config", "public class Config {\n    public static final Object VALUE = Defaults.value();\n}"),
+        main("Defaults", "public class Defaults {\n    static Object value() { return \"default\"; }\n}"),
+        // Filled by the first test, and not by the second.
+        main(
+            "Cache",
+            "public class Cache {\n    private static final java.util.Map<String, Thing> ALL = new java.util.HashMap<>();\n    public static Thing get(String key) { return ALL.computeIfAbsent(key, k -> Maker.make(k)); }\n}",
+        ),
+        main("Maker", "class Maker {\n    static Thing make(String name) { return new Thing(name); }\n}"),
+        main("Limits", "public class Limits {\n    public static final int MOST = 7;\n}"),
+        main("Plugin", "public class Plugin {\n    public String toString() { return \"plugin\"; }\n}"),
+        main("Unused", "public class Unused {\n    public int x() { return 1; }\n}"),
+        "-- src/test/resources/data.txt --\nsome data\n".to_owned(),
+        test("CalcTest", "assertEquals(3, new Calc().add(1, 2));"),
+        test("AHolderTest", "assertEquals(4, Holder.get().name.length());"),
+        test("BHolderTest", "assertTrue(Holder.get().name.length() == 4);"),
+        test("AConfigTest", "assertEquals(7, Config.VALUE.toString().length());"),
+        test("BConfigTest", "assertTrue(Config.VALUE.toString().length() == 7);"),
+        test("ACacheTest", "assertEquals(1, Cache.get(\"k\").name.length());"),
+        test("BCacheTest", "assertTrue(Cache.get(\"k\").name.length() == 1);"),
+        test("LimitsTest", "assertTrue(Limits.MOST > 3);"),
+        test("PluginTest", "assertEquals(6, Class.forName(\"demo.\" + \"Plugin\").getConstructor().newInstance().toString().length());"),
+        test("DataTest", "try (java.io.InputStream in = DataTest.class.getResourceAsStream(\"/data.txt\")) { assertTrue(in.read() > 0); }"),
+        test("MissingTest", "assertNull(MissingTest.class.getResource(\"/absent.txt\"));"),
+        test("EnvTest", "assertNotEquals(\"bad\", System.getenv(\"DEMO_MODE\"));"),
+    ]
+    .concat()
+}
+
+const ALL: [&str; 12] = [
+    "demo.ACacheTest",
+    "demo.AConfigTest",
+    "demo.AHolderTest",
+    "demo.BCacheTest",
+    "demo.BConfigTest",
+    "demo.BHolderTest",
+    "demo.CalcTest",
+    "demo.DataTest",
+    "demo.EnvTest",
+    "demo.LimitsTest",
+    "demo.MissingTest",
+    "demo.PluginTest",
+];
+
+#[test]
+fn the_right_test_classes_run_after_each_edit() {
+    if !has_maven() {
+        return;
+    }
+    let mut project = Maven::new(&project());
+    let java = |name: &str| format!("src/main/java/demo/{name}.java");
+    let first = project.run();
+    first.are(&ALL);
+    assert_eq!(first.code, 0, "{}", first.told);
+    assert!(!first.told.contains("incomplete"), "{}", first.told);
+    // Nothing changed; then a comment did.
+    project.run().are(&[]);
+    project.edit(
+        &java("Calc"),
+        "public class",
+        "// a comment\n\npublic class",
+    );
+    project.run().are(&[]);
+    project.edit(&java("Calc"), "a + b", "b + a");
+    project.run().are(&["demo.CalcTest"]);
+    project.edit(&java("Base"), "return 0", "return 1 - 1 + zero2()");
+    project.edit(
+        &java("Base"),
+        "public int zero()",
+        "int zero2() { return 0; }\n    public int zero()",
+    );
+    project.run().are(&["demo.CalcTest"]);
+    // The factory's product is what both see.
+    project.edit(&java("Factory"), "\"made\"", "\"MADE\"");
+    project.run().are(&["demo.AHolderTest", "demo.BHolderTest"]);
+    project.edit(&java("Maker"), "new Thing(name)", "new Thing(\"\" + name)");
+    project.run().are(&["demo.ACacheTest", "demo.BCacheTest"]);
+    project.edit(&java("Defaults"), "\"default\"", "\"DEFAULT\"");
+    project.run().are(&["demo.AConfigTest", "demo.BConfigTest"]);
+    // The compiler copies constants into the classes that use them.
+    project.edit(&java("Limits"), "= 7", "= 8");
+    project.run().are(&["demo.LimitsTest"]);
+    project.edit(&java("Plugin"), "\"plugin\"", "\"PLUGIN\"");
+    project.run().are(&["demo.PluginTest"]);
+    project.edit("src/test/resources/data.txt", "some", "other");
+    project.run().are(&["demo.DataTest"]);
+    project.edit(&java("Unused"), "return 1", "return 2");
+    project.run().are(&[]);
+    project.write("src/test/resources/absent.txt", "");
+    project.commit("there now");
+    let broken = project.run();
+    broken.are(&["demo.MissingTest"]);
+    assert_eq!(broken.code, 1, "{}", broken.told);
+    // What failed runs again.
+    project.run().are(&["demo.MissingTest"]);
+    fs_err::remove_file(project.root().join("src/test/resources/absent.txt")).unwrap();
+    fs_err::remove_file(project.root().join("target/test-classes/absent.txt")).unwrap();
+    project.commit("gone again");
+    project.run().are(&["demo.MissingTest"]);
+    // A new test, and one that went.
+    let new = test("NewTest", "assertEquals(0, new Base().zero());");
+    project.write(
+        "src/test/java/demo/NewTest.java",
+        new.split_once('\n').unwrap().1,
+    );
+    project.commit("new test");
+    project.run().are(&["demo.NewTest"]);
+    project.run().are(&[]);
+    // Surefire has to look, as a class of the tests is another one; then not.
+    project.write(
+        "src/test/java/demo/Helper.java",
+        "package demo;\n\nclass Helper {\n}\n",
+    );
+    project.commit("no test");
+    let looked = project.run();
+    looked.are(&[]);
+    assert!(looked.told.contains("surefire"), "{}", looked.told);
+    let quiet = project.run();
+    quiet.are(&[]);
+    assert!(!quiet.told.contains("surefire"), "{}", quiet.told);
+    project.set_env("DEMO_MODE", "good");
+    project.run().are(&["demo.EnvTest"]);
+    project.edit("pom.xml", "<version>1</version>", "<version>2</version>");
+    let mut all = ALL.to_vec();
+    all.push("demo.NewTest");
+    project.run().are(&all);
+    assert!(project.exists("target/surefire-reports"));
+}

@@ -1,0 +1,146 @@
+//! Other frameworks, older Surefires, and several modules.
+
+use super::harness::*;
+
+fn junit4(name: &str, statement: &str) -> String {
+    format!(
+        "-- src/test/java/demo/{name}.java --
+package demo;
+
+import static org.junit.Assert.*;
+import org.junit.Test;
+
+public class {name} {{
+    @Test
+    public void works() {{
+        {statement}
+    }}
+}}
+"
+    )
+}
+
+/// JUnit 4 with the provider of its own.
+#[test]
+fn junit_4_is_known_too() {
+    if !has_maven() {
+        return;
+    }
+    let text = [
+        pom("junit:junit:4.13.2", "3.2.5", ""),
+        main(
+            "One",
+            "public class One {\n    public int x() { return 1; }\n}",
+        ),
+        main(
+            "Two",
+            "public class Two {\n    public static int x() { return 2; }\n}",
+        ),
+        junit4("OneTest", "assertEquals(1, new One().x());"),
+        junit4("TwoTest", "assertEquals(2, Two.x());"),
+    ];
+    let project = Maven::new(&text.concat());
+    let first = project.run();
+    first.are(&["demo.OneTest", "demo.TwoTest"]);
+    assert!(!first.told.contains("incomplete"), "{}", first.told);
+    project.run().are(&[]);
+    project.edit("src/main/java/demo/Two.java", "return 2", "return 3");
+    let broken = project.run();
+    broken.are(&["demo.TwoTest"]);
+    assert_eq!(broken.code, 1);
+    project.edit("src/main/java/demo/Two.java", "return 3", "return 1 + 1");
+    let mended = project.run();
+    mended.are(&["demo.TwoTest"]);
+    assert_eq!(mended.code, 0);
+}
+
+fn in_module(module: &str, text: &str) -> String {
+    text.replace("-- pom.xml --", &format!("-- {module}/pom.xml --"))
+        .replace("-- src/", &format!("-- {module}/src/"))
+        .replace(
+            "<artifactId>demo</artifactId>",
+            &format!("<artifactId>{module}</artifactId>"),
+        )
+}
+
+#[test]
+fn modules_use_one_another() {
+    if !has_maven() {
+        return;
+    }
+    let top = "-- pom.xml --
+<project xmlns=\"http://maven.apache.org/POM/4.0.0\">
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>demo</groupId>
+  <artifactId>top</artifactId>
+  <version>1</version>
+  <packaging>pom</packaging>
+  <modules>
+    <module>core</module>
+    <module>app</module>
+  </modules>
+</project>
+";
+    let core = [
+        pom(JUPITER, "3.2.5", ""),
+        main(
+            "Core",
+            "public class Core {\n    public static int x() { return 1; }\n}",
+        ),
+        test("CoreTest", "assertEquals(1, Core.x());"),
+    ];
+    let app = [
+        pom(JUPITER, "3.2.5", "").replace(
+            "<dependencies>",
+            "<dependencies>\n    <dependency>\n      <groupId>demo</groupId>\n      <artifactId>core</artifactId>\n      <version>1</version>\n    </dependency>",
+        ),
+        "-- src/main/java/demo/app/App.java --\npackage demo.app;\n\npublic class App {\n    public static int y() { return demo.Core.x() + 1; }\n}\n".to_owned(),
+        test("AppTest", "assertEquals(2, demo.app.App.y());"),
+        test("AloneTest", "assertTrue(true);"),
+    ];
+    let text = [
+        top.to_owned(),
+        in_module("core", &core.concat()),
+        in_module("app", &app.concat()),
+    ];
+    let project = Maven::new(&text.concat());
+    project.run().are(&[
+        "app/demo.AloneTest",
+        "app/demo.AppTest",
+        "core/demo.CoreTest",
+    ]);
+    project.run().are(&[]);
+    project.edit(
+        "core/src/main/java/demo/Core.java",
+        "return 1",
+        "return 2 - 1",
+    );
+    project
+        .run()
+        .are(&["app/demo.AppTest", "core/demo.CoreTest"]);
+    project.edit("app/src/main/java/demo/app/App.java", "+ 1", "- 1 + 2");
+    project.run().are(&["app/demo.AppTest"]);
+}
+
+/// `tamis record -- mvn test` compiles and tests in one go.
+#[test]
+fn a_record_serves_the_next_run() {
+    if !has_maven() {
+        return;
+    }
+    let text = [
+        pom(JUPITER, "3.2.5", ""),
+        main(
+            "One",
+            "public class One {\n    public int x() { return 1; }\n}",
+        ),
+        test("OneTest", "assertEquals(1, new One().x());"),
+        test("OtherTest", "assertTrue(true);"),
+    ];
+    let project = Maven::new(&text.concat());
+    let recorded = project.tamis(&["record", "--", "mvn", "test"]);
+    assert!(recorded.status.success(), "{recorded:?}");
+    project.run().are(&[]);
+    project.edit("src/main/java/demo/One.java", "return 1", "return 2 - 1");
+    project.run().are(&["demo.OneTest"]);
+}

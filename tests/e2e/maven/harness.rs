@@ -1,0 +1,222 @@
+//! A Maven project of a test's own, in a folder with a space in its path.
+
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// Whether there are a JDK and Maven; CI must have them.
+pub fn has_maven() -> bool {
+    let has = |program: &str| Command::new(program).arg("-version").output().is_ok();
+    let all = has("mvn") && has("javac");
+    assert!(
+        all || std::env::var_os("CI").is_none(),
+        "CI needs Maven and a JDK"
+    );
+    if !all {
+        let why = "this needs Maven and a JDK, and there is none";
+        let _ = writeln!(std::io::stderr(), "SKIPPED: {why}");
+    }
+    all
+}
+
+pub struct Maven {
+    world: tempfile::TempDir,
+    env: Vec<(String, String)>,
+}
+
+/// What one `tamis run` came to.
+#[derive(Debug)]
+pub struct Ran {
+    pub code: i32,
+    /// The test classes that ran.
+    pub tests: BTreeSet<String>,
+    pub told: String,
+}
+
+impl Ran {
+    #[track_caller]
+    pub fn are(&self, tests: &[&str]) {
+        let wanted: BTreeSet<String> = tests.iter().map(|test| (*test).to_owned()).collect();
+        assert_eq!(self.tests, wanted, "{}", self.told);
+    }
+}
+
+impl Maven {
+    /// A committed project of these files, written as `-- path --` and content.
+    pub fn new(text: &str) -> Maven {
+        let project = Maven {
+            world: tempfile::tempdir().unwrap(),
+            env: Vec::new(),
+        };
+        fs_err::create_dir_all(project.root()).unwrap();
+        let mut path = None;
+        for line in text.lines() {
+            match line
+                .strip_prefix("-- ")
+                .and_then(|rest| rest.strip_suffix(" --"))
+            {
+                Some(new) => {
+                    path = Some(new.to_owned());
+                    project.write(new, "");
+                }
+                None => {
+                    if let Some(path) = &path {
+                        let known = project.read(path);
+                        project.write(path, &format!("{known}{line}\n"));
+                    }
+                }
+            }
+        }
+        project.write(".gitignore", "target/\n");
+        project.git(&["init", "--quiet"]);
+        project.commit("first");
+        project
+    }
+
+    pub fn root(&self) -> PathBuf {
+        self.world.path().join("a project")
+    }
+
+    pub fn set_env(&mut self, name: &str, value: &str) {
+        self.env.push((name.to_owned(), value.to_owned()));
+    }
+
+    pub fn read(&self, path: &str) -> String {
+        fs_err::read_to_string(self.root().join(path)).unwrap()
+    }
+
+    pub fn write(&self, path: &str, text: &str) {
+        let path = self.root().join(path);
+        fs_err::create_dir_all(path.parent().unwrap()).unwrap();
+        fs_err::write(path, text).unwrap();
+    }
+
+    /// Replaces what must be there, and commits.
+    pub fn edit(&self, path: &str, from: &str, to: &str) {
+        let text = self.read(path);
+        assert!(text.contains(from), "{path} has no {from:?}");
+        self.write(path, &text.replace(from, to));
+        self.commit("edit");
+    }
+
+    pub fn commit(&self, message: &str) {
+        self.git(&["add", "--all"]);
+        self.git(&["commit", "--quiet", "--allow-empty", "-m", message]);
+    }
+
+    fn git(&self, arguments: &[&str]) {
+        let identity = ["-c", "user.name=a", "-c", "user.email=a@example.org"];
+        let done = Command::new("git")
+            .args(identity)
+            .args(arguments)
+            .current_dir(self.root())
+            .output()
+            .unwrap();
+        assert!(done.status.success(), "{}", all_of(&done));
+    }
+
+    pub fn tamis(&self, arguments: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_tamis"))
+            .args(arguments)
+            .current_dir(self.root())
+            .env("XDG_CACHE_HOME", self.world.path().join("the cache"))
+            .env_remove("JAVA_TOOL_OPTIONS")
+            .envs(self.env.iter().map(|(name, value)| (name, value)))
+            .output()
+            .unwrap()
+    }
+
+    pub fn run(&self) -> Ran {
+        self.run_with(&[])
+    }
+
+    pub fn run_with(&self, arguments: &[&str]) -> Ran {
+        let all = [&["run", "--json"], arguments].concat();
+        let done = self.tamis(&all);
+        let document: serde_json::Value = serde_json::from_slice(&done.stdout)
+            .unwrap_or_else(|error| panic!("{error}\n{}", all_of(&done)));
+        let outcomes = document["outcomes"]
+            .as_object()
+            .cloned()
+            .unwrap_or_default();
+        Ran {
+            code: done.status.code().unwrap_or(-1),
+            tests: outcomes.keys().cloned().collect(),
+            told: all_of(&done),
+        }
+    }
+
+    pub fn exists(&self, path: &str) -> bool {
+        Path::new(&self.root()).join(path).exists()
+    }
+}
+
+fn all_of(output: &Output) -> String {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    format!("{}\n{}", text(&output.stdout), text(&output.stderr))
+}
+
+/// A `pom.xml` with this dependency and version of Surefire.
+pub fn pom(dependency: &str, surefire: &str, more: &str) -> String {
+    let (group, rest) = dependency.split_once(':').unwrap();
+    let (artifact, version) = rest.split_once(':').unwrap();
+    format!(
+        "-- pom.xml --
+<project xmlns=\"http://maven.apache.org/POM/4.0.0\">
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>demo</groupId>
+  <artifactId>demo</artifactId>
+  <version>1</version>
+  {more}
+  <properties>
+    <maven.compiler.source>17</maven.compiler.source>
+    <maven.compiler.target>17</maven.compiler.target>
+    <project.build.sourceEncoding>UTF-8</project.build.sourceEncoding>
+  </properties>
+  <dependencies>
+    <dependency>
+      <groupId>{group}</groupId>
+      <artifactId>{artifact}</artifactId>
+      <version>{version}</version>
+      <scope>test</scope>
+    </dependency>
+  </dependencies>
+  <build>
+    <plugins>
+      <plugin>
+        <artifactId>maven-surefire-plugin</artifactId>
+        <version>{surefire}</version>
+      </plugin>
+    </plugins>
+  </build>
+</project>
+"
+    )
+}
+
+pub const JUPITER: &str = "org.junit.jupiter:junit-jupiter:5.10.2";
+
+/// A class of the package `demo` in the main sources.
+pub fn main(name: &str, body: &str) -> String {
+    format!("-- src/main/java/demo/{name}.java --\npackage demo;\n\n{body}\n")
+}
+
+/// A test class with one test.
+pub fn test(name: &str, statements: &str) -> String {
+    format!(
+        "-- src/test/java/demo/{name}.java --
+package demo;
+
+import static org.junit.jupiter.api.Assertions.*;
+import org.junit.jupiter.api.Test;
+
+class {name} {{
+    @Test
+    void works() throws Exception {{
+        {statements}
+    }}
+}}
+"
+    )
+}

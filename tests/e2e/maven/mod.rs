@@ -1,0 +1,5 @@
+//! Maven projects: after each edit, the test classes that it can affect run.
+
+mod edits;
+mod frameworks;
+mod harness;
