@@ -234,6 +234,36 @@ def test_files_of_the_session_are_no_units(project):
     assert os.path.join(project.root, "out.txt") in [path for _, path in run.main().writes]
 
 
+def test_who_asks_for_a_path(project):
+    """What pytest asks for itself is no unit; what hooks ask is, and what a
+    function of the standard library asks for the test."""
+    project.write("conftest.py", """
+        import os, pathlib
+        def pytest_runtest_setup(item):
+            os.path.exists("asked-by-hook")
+            pathlib.Path("asked-by-hook-too").is_file()
+    """)
+    project.write("test_it.py", """
+        import os, pathlib, shutil
+        def test_direct():
+            os.stat(".")
+            assert not os.path.exists("asked-by-test")
+        def test_library():
+            assert not pathlib.Path("asked-by-test").is_file()
+            assert shutil.which("./asked-by-which") is None
+        def deep(n):
+            return os.path.lexists("asked-deeply") if n == 0 else deep(n - 1)
+        def test_deep(): assert not deep(40)
+        def test_nothing(): pass
+    """)
+    run = project.pytest("test_it.py")
+    hook = {"asked-by-hook", "asked-by-hook-too"}
+    assert run.paths("test_nothing", "exists") == hook
+    assert run.paths("test_direct", "exists") >= hook | {"asked-by-test"}
+    assert run.paths("test_library", "exists") >= hook | {"asked-by-test", "asked-by-which"}
+    assert run.paths("test_deep", "exists") == hook | {"asked-deeply"}
+
+
 def test_environment(project):
     project.write("test_it.py", """
         import os, subprocess, sys

@@ -303,9 +303,9 @@ class Probe:
         return self.__name__
 
 
-def _probe_kind(native):
+def _probe_kind(native, actors):
     """The class of probes: with the native helper, one that looks into
-    `_skipped` without running Python code."""
+    `_skipped`, and at who asks, without running Python code."""
     if native is None:
         return Probe
 
@@ -313,6 +313,7 @@ def _probe_kind(native):
         def __init__(self, *arguments):
             Probe.__init__(self, *arguments)
             self._seen = functools.partial(Probe.__call__, self)
+            self._actors = actors
 
     QuickProbe.__name__ = QuickProbe.__qualname__ = "Probe"
     return QuickProbe
@@ -385,7 +386,7 @@ def _install_probes(agent, files):
         if path is not None and path not in agent.written:
             agent.note_links(path)
 
-    kind = _probe_kind(getattr(agent.collector, "native", None))
+    kind = _probe_kind(getattr(agent.collector, "native", None), agent.paths.actors)
     for name, note in (
         ("stat", on_stat),
         ("lstat", on_stat),

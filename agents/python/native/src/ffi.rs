@@ -93,6 +93,7 @@ unsafe extern "C" {
     pub fn PyCFunction_NewEx(def: *mut FastMethodDef, this: Ref, module: Ref) -> Ref;
     pub fn PyCode_NewEmpty(file: *const c_char, name: *const c_char, line: c_int) -> Ref;
     pub fn PyDict_GetItemString(dict: Ref, key: *const c_char) -> Ref;
+    pub fn PyDict_GetItemWithError(dict: Ref, key: Ref) -> Ref;
     pub fn PyDict_New() -> Ref;
     pub fn PyDict_Next(dict: Ref, at: *mut isize, key: *mut Ref, value: *mut Ref) -> c_int;
     pub fn PyDict_SetItemString(dict: Ref, key: *const c_char, value: Ref) -> c_int;
@@ -104,6 +105,9 @@ unsafe extern "C" {
     pub fn PyErr_SetString(kind: Ref, text: *const c_char);
     pub fn PyEval_EvalCode(code: Ref, globals: Ref, locals: Ref) -> Ref;
     pub fn PyEval_GetBuiltins() -> Ref;
+    pub fn PyEval_GetFrame() -> Ref;
+    pub fn PyFrame_GetBack(frame: Ref) -> Ref;
+    pub fn PyFrame_GetCode(frame: Ref) -> Ref;
     pub fn PyImport_ImportModule(name: *const c_char) -> Ref;
     pub fn PyImport_ImportModuleLevelObject(
         name: Ref,

@@ -7,14 +7,19 @@ use std::ptr::null_mut;
 use crate::ffi::*;
 
 /// `_tamis_native.Probe`: calls `_plain` if the first argument is a text in
-/// `_skipped`, else `_seen`.
+/// `_skipped` or the test runner asks for itself, as `_actors` tells (who acts
+/// in the code of a file, by its name); else `_seen`.
 #[repr(C)]
 struct Probe {
     head: Object,
     plain: Ref,
     skipped: Ref,
     seen: Ref,
+    actors: Ref,
 }
+
+/// Callers further up are left to `_seen`.
+const MOST_FRAMES: usize = 16;
 
 #[repr(C)]
 struct Member {
@@ -57,10 +62,11 @@ const fn member(name: &'static CStr, offset: usize) -> Member {
     }
 }
 
-static MEMBERS: Global<[Member; 4]> = Global::new([
+static MEMBERS: Global<[Member; 5]> = Global::new([
     member(c"_plain", std::mem::offset_of!(Probe, plain)),
     member(c"_skipped", std::mem::offset_of!(Probe, skipped)),
     member(c"_seen", std::mem::offset_of!(Probe, seen)),
+    member(c"_actors", std::mem::offset_of!(Probe, actors)),
     Member {
         name: std::ptr::null(),
         kind: 0,
@@ -112,12 +118,66 @@ unsafe extern "C" fn call_probe(this: Ref, args: Ref, options: Ref) -> Ref {
             }
         }
     }
+    if target == probe.seen && !probe.actors.is_null() && is_for_harness(probe.actors) {
+        target = probe.plain;
+    }
     // What is called may give the probe another target.
     Py_IncRef(target);
     let result = PyObject_Call(target, args, options);
     Py_DecRef(target);
     result
 }
+
+/// Whether the test runner calls, be it through the standard library. In doubt
+/// it does not.
+unsafe fn is_for_harness(actors: Ref) -> bool {
+    let words = WORDS.get();
+    if words.harness.is_null() {
+        words.harness = PyUnicode_InternFromString(c"harness".as_ptr());
+        words.library = PyUnicode_InternFromString(c"stdlib".as_ptr());
+        words.file = PyUnicode_InternFromString(c"co_filename".as_ptr());
+    }
+    let mut frame = PyEval_GetFrame();
+    Py_IncRef(frame);
+    let mut found = null_mut();
+    for _ in 0..MOST_FRAMES {
+        if frame.is_null() {
+            break;
+        }
+        let code = PyFrame_GetCode(frame);
+        let file = PyObject_GetAttr(code, words.file);
+        Py_DecRef(code);
+        // Both words are interned where the agent spells them, too.
+        found = match file.is_null() {
+            true => null_mut(),
+            false => PyDict_GetItemWithError(actors, file),
+        };
+        Py_DecRef(file);
+        if found.is_null() || found != words.library {
+            break;
+        }
+        let back = PyFrame_GetBack(frame);
+        Py_DecRef(frame);
+        frame = back;
+    }
+    Py_DecRef(frame);
+    if !PyErr_Occurred().is_null() {
+        PyErr_Clear();
+    }
+    !found.is_null() && found == words.harness
+}
+
+struct Words {
+    harness: Ref,
+    library: Ref,
+    file: Ref,
+}
+
+static WORDS: Global<Words> = Global::new(Words {
+    harness: null_mut(),
+    library: null_mut(),
+    file: null_mut(),
+});
 
 struct Importer {
     agent: Ref,
