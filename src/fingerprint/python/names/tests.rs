@@ -259,7 +259,10 @@ fn overloads_in_one_place_do_not_show_to_importers() {
     let more = names("import typing\n@typing.overload\ndef f(a): ...\ndef f(a): pass\nx()\n");
     assert_eq!(one.presence("f"), more.presence("f"));
     let apart = names("def f(a): pass\nx()\ndef f(a): pass\n");
-    assert_ne!(apart.presence("f"), names("x()\ndef f(a): pass\n").presence("f"));
+    assert_ne!(
+        apart.presence("f"),
+        names("x()\ndef f(a): pass\n").presence("f")
+    );
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Names, bound, names, uses};
-use crate::fingerprint::python::analyse_python;
+use crate::fingerprint::python::{analyse_python, names_readers_in};
 use crate::fingerprint::{Analysis, ModuleUnits, name_hash};
 use crate::matrix::Fingerprint;
 
@@ -90,12 +90,16 @@ fn what_is_more_than_text_stays() {
     }
     // A protocol's members are told by annotations.
     let protocol = format!("{LAZY}from typing import Protocol\nclass P(Protocol):\n  x: int\n");
-    assert_eq!(differ(&protocol, &protocol.replace("x: int", "x: str")), ["P"]);
+    assert_eq!(
+        differ(&protocol, &protocol.replace("x: int", "x: str")),
+        ["P"]
+    );
 }
 
 #[test]
 fn annotations_of_a_functions_variables_do_not_count() {
-    let text = "class C:\n  def f(self):\n    x: A = 1\n    y: A\n    self.z: A = 2\n    return x\n";
+    let text =
+        "class C:\n  def f(self):\n    x: A = 1\n    y: A\n    self.z: A = 2\n    return x\n";
     let before = code(text, "C.f");
     assert_eq!(before, code(&text.replace(": A", ": B['c'] | None"), "C.f"));
     for (from, to) in [
@@ -106,8 +110,15 @@ fn annotations_of_a_functions_variables_do_not_count() {
     ] {
         assert_ne!(before, code(&text.replacen(from, to, 1), "C.f"), "{to}");
     }
-    for inner in ["def f():\n  def g():\n    x: A = 1\n", "def f():\n  class D:\n    x: A = 1\n"] {
-        assert_ne!(code(inner, "f"), code(&inner.replace("A", "B"), "f"), "{inner}");
+    for inner in [
+        "def f():\n  def g():\n    x: A = 1\n",
+        "def f():\n  class D:\n    x: A = 1\n",
+    ] {
+        assert_ne!(
+            code(inner, "f"),
+            code(&inner.replace("A", "B"), "f"),
+            "{inner}"
+        );
     }
     assert!(uses("def f():\n  x: Later = 1").unbound.is_empty());
 }
@@ -150,5 +161,24 @@ fn readers_are_known_by_name() {
         "import inspect\ndef f(x): return inspect.isclass(x)",
     ] {
         assert!(!reads(text), "{text}");
+    }
+}
+
+#[test]
+fn installed_packages_that_read_are_told_by_their_words() {
+    for code in [
+        &b"def f(x): return x.__annotations__"[..],
+        b"import inspect\ndef f(x): return inspect.signature(x)",
+        b"\0\x07get_type_hints\0",
+        b"def f(x): return dataclass(x)",
+    ] {
+        assert!(names_readers_in(code), "{}", String::from_utf8_lossy(code));
+    }
+    for code in [
+        &b"def f(x): return x.signature"[..],
+        b"from dataclasses import dataclass\n@dataclass\nclass C: pass",
+        b"annotations = []",
+    ] {
+        assert!(!names_readers_in(code), "{}", String::from_utf8_lossy(code));
     }
 }
