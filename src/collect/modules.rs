@@ -6,7 +6,7 @@ use std::rc::Rc;
 use bstr::{BStr, BString, ByteSlice};
 use rustc_hash::FxHashMap;
 
-use crate::fingerprint::{Analysis, Import, ModuleUnits, name_hash, split};
+use crate::fingerprint::{Analysis, FUNCTION_ANNOTATIONS, Import, ModuleUnits, name_hash, split};
 
 /// Index into [`Modules::all`].
 pub type ModuleIndex = u32;
@@ -29,6 +29,12 @@ impl Module {
             Analysis::Parsed(module) => module,
             Analysis::Unparsed(why) => unreachable!("only parsed modules are here: {why}"),
         }
+    }
+
+    /// Whether annotations of it are text, and so units of their own.
+    pub fn has_annotations(&self) -> bool {
+        let names = &self.parsed().names;
+        names.bindings.contains_key(FUNCTION_ANNOTATIONS)
     }
 
     /// `a/b.py` and `a/b/__init__.py` → `a/b`.

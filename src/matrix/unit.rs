@@ -30,7 +30,8 @@ pub enum UnitKind {
     /// Everything of a source file outside function bodies.
     Skeleton = 5,
     /// What one top-level name is bound to; `name` with a `?` at its end:
-    /// whether it is bound, see [`Unit::presence`].
+    /// whether it is bound, see [`Unit::presence`]; with `->` or `:`: what its
+    /// annotations are, where they are text.
     Binding = 6,
     /// The statements of a module that do more than bind a name.
     Effects = 7,

@@ -2,7 +2,12 @@
 
 use crate::harness::*;
 
-cases!(annotations_as_text, annotations_read_at_import, evaluated);
+cases!(
+    annotations_as_text,
+    annotations_read_at_import,
+    annotations_read_by_a_package,
+    evaluated
+);
 
 /// Only tests whose code reads annotations depend on them.
 fn annotations_as_text() -> Case {
@@ -243,6 +248,63 @@ def test_other():
         "of an argument",
         [replace("lib.py", "amount: int", "amount: float")],
         ["! test_lib.py::test_told", "test_lib.py::test_value"],
+    )
+}
+
+/// An installed package that reads those of what it is given, and keeps them:
+/// every test that has what they are of.
+fn annotations_read_by_a_package() -> Case {
+    Case::new(
+        r#"
+-- lib.py --
+from __future__ import annotations
+
+
+def area(width: int) -> int:
+    return width
+
+
+def other(width: int) -> int:
+    return width
+-- test_lib.py --
+import reader
+
+import lib
+
+
+def test_first():
+    assert reader.kind(lib.area) == "int"
+
+
+def test_kept():
+    assert reader.kind(lib.area) == "int"
+
+
+def test_area():
+    assert lib.area(1) == 1
+
+
+def test_other():
+    assert lib.other(1) == 1
+"#,
+    )
+    .own_venv()
+    .setup([install(
+        "reader",
+        "1.0.0",
+        &[(
+            "reader.py",
+            "KNOWN = {}\ndef kind(f):\n    if f not in KNOWN:\n        KNOWN[f] = f.__annotations__['width']\n    return KNOWN[f]\n",
+        )],
+    )])
+    .edit(
+        "of an argument",
+        [replace("lib.py", "area(width: int", "area(width: float")],
+        [
+            "! test_lib.py::test_first",
+            "! test_lib.py::test_kept",
+            "test_lib.py::test_area",
+        ],
     )
 }
 

@@ -11,6 +11,7 @@ mod lookups;
 mod marks;
 mod members;
 mod methods;
+mod notes;
 mod purity;
 mod stdlib;
 mod stores;

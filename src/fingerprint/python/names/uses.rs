@@ -7,6 +7,7 @@ use ruff_python_ast::{self as ast, Comprehension, Expr, ExprContext, Stmt};
 
 use super::import_list::{imports_of, is_type_checking};
 use super::lookups::{is_dict, passed_on};
+use super::notes::Notes;
 use super::stdlib::is_builtin;
 use crate::fingerprint::name_hash;
 use crate::fingerprint::names::{Import, Uses};
@@ -15,7 +16,7 @@ use crate::fingerprint::python::dynamic::{
     reads_annotations,
 };
 use crate::fingerprint::python::expr::{evaluated_inside, evaluates_text};
-use crate::fingerprint::python::idle::{Apart, is_idle, only_notes};
+use crate::fingerprint::python::idle::Apart;
 use crate::fingerprint::python::walk::{RED_ZONE, STACK, declared_global};
 
 /// Walks a module statement by statement; what the bodies of outermost
@@ -28,13 +29,13 @@ pub(super) struct Reaching {
     pub(super) found: Found,
     /// What each imported name may stand for: a module, and an item of it.
     aliases: BTreeMap<String, Vec<(String, Option<String>)>>,
-    scopes: Vec<Scope>,
+    pub(super) scopes: Vec<Scope>,
     classes: Vec<Class>,
-    in_unit: bool,
+    pub(super) in_unit: bool,
     in_annotation: bool,
     /// Which annotations are kept in `notes`.
     pub(super) apart: Apart,
-    notes: Notes,
+    pub(super) notes: Notes,
     /// In a `__getattr__`, the name that somebody else asked for.
     pub(super) passed_on: Option<String>,
 }
@@ -53,15 +54,8 @@ pub(super) struct Found {
     reads: bool,
 }
 
-/// What annotations that stand apart do with names.
 #[derive(Default)]
-pub(super) struct Notes {
-    pub functions: Found,
-    pub members: Found,
-}
-
-#[derive(Default)]
-struct Scope {
+pub(super) struct Scope {
     is_class: bool,
     is_comprehension: bool,
     stores: BTreeSet<String>,
@@ -343,30 +337,7 @@ impl Reaching {
         }
     }
 
-    fn header_annotation(&mut self, annotation: &Expr) {
-        if self.apart == Apart::Nothing || self.in_unit || !is_idle(annotation) {
-            self.annotation(annotation);
-            return;
-        }
-        let kept = std::mem::take(&mut self.notes.functions);
-        self.notes.functions = self.annotation_apart(annotation, kept);
-    }
-
-    /// Whoever evaluates such an annotation looks its names up in the module.
-    fn annotation_apart(&mut self, annotation: &Expr, kept: Found) -> Found {
-        let found = std::mem::replace(&mut self.found, kept);
-        let scopes = std::mem::take(&mut self.scopes);
-        self.annotation(annotation);
-        self.scopes = scopes;
-        std::mem::replace(&mut self.found, found)
-    }
-
-    /// Whether the walk is at the own level of an outermost function.
-    fn is_at_own_level(&self) -> bool {
-        self.in_unit && self.scopes.len() == 1
-    }
-
-    fn annotation(&mut self, annotation: &Expr) {
+    pub(super) fn annotation(&mut self, annotation: &Expr) {
         let outer = std::mem::replace(&mut self.in_annotation, true);
         self.visit_expr(annotation);
         self.in_annotation = outer;
@@ -554,21 +525,7 @@ impl<'a> Visitor<'a> for Reaching {
         stacker::maybe_grow(RED_ZONE, STACK, || match statement {
             Stmt::FunctionDef(def) => self.function(def),
             Stmt::ClassDef(def) => self.class(def),
-            Stmt::AnnAssign(assign)
-                if self.apart == Apart::Members && !self.in_unit && only_notes(assign) =>
-            {
-                let kept = std::mem::take(&mut self.notes.members);
-                self.notes.members = self.annotation_apart(&assign.annotation, kept);
-            }
-            Stmt::AnnAssign(assign) => {
-                self.visit_expr(&assign.target);
-                if !(self.is_at_own_level() && is_idle(&assign.annotation)) {
-                    self.annotation(&assign.annotation);
-                }
-                if let Some(value) = &assign.value {
-                    self.visit_expr(value);
-                }
-            }
+            Stmt::AnnAssign(assign) => self.annotated_assignment(assign),
             // An augmented assignment reads, too.
             Stmt::AugAssign(assign) => {
                 if let Expr::Name(name) = &*assign.target {

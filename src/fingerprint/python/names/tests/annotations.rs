@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Names, bound, names, uses};
-use crate::fingerprint::python::analyse_python;
+use crate::fingerprint::python::{analyse_python, names_readers_in};
 use crate::fingerprint::{Analysis, ModuleUnits, name_hash};
 use crate::matrix::Fingerprint;
 
@@ -161,5 +161,24 @@ fn readers_are_known_by_name() {
         "import inspect\ndef f(x): return inspect.isclass(x)",
     ] {
         assert!(!reads(text), "{text}");
+    }
+}
+
+#[test]
+fn installed_packages_that_read_are_told_by_their_words() {
+    for code in [
+        &b"def f(x): return x.__annotations__"[..],
+        b"import inspect\ndef f(x): return inspect.signature(x)",
+        b"\0\x07get_type_hints\0",
+        b"def f(x): return dataclass(x)",
+    ] {
+        assert!(names_readers_in(code), "{}", String::from_utf8_lossy(code));
+    }
+    for code in [
+        &b"def f(x): return x.signature"[..],
+        b"from dataclasses import dataclass\n@dataclass\nclass C: pass",
+        b"annotations = []",
+    ] {
+        assert!(!names_readers_in(code), "{}", String::from_utf8_lossy(code));
     }
 }
