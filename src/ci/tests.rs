@@ -324,7 +324,8 @@ fn damaged_payloads_give_no_hint_that_is_no_commit() {
                     request.head,
                 ];
                 for id in ids.iter().flatten() {
-                    assert!(id.len() == 40 && id.bytes().all(|byte| byte.is_ascii_hexdigit()));
+                    let is_name = matches!(id.len(), 40 | 64);
+                    assert!(is_name && id.bytes().all(|byte| byte.is_ascii_hexdigit()));
                 }
                 answer.push_str(&format!(
                     "{} {:?} {:?};",

@@ -1,6 +1,6 @@
-//! Buckets: S3 behind moto, and, where `TAMIS_E2E_SEAWEEDFS`, `TAMIS_E2E_AZURITE`
-//! or `TAMIS_E2E_GCS` name their programs, SeaweedFS, Azurite and fake-gcs-server
-//! (`.ci/services`).
+//! Buckets: S3 behind moto, Google Cloud Storage behind a small server of ours,
+//! and, where `TAMIS_E2E_SEAWEEDFS` and `TAMIS_E2E_AZURITE` name their programs
+//! (`.ci/services`), S3 behind SeaweedFS and Azure behind Azurite.
 
 use std::io::Write as _;
 
@@ -28,14 +28,13 @@ const AZURITE: (&str, &str) = (
 );
 
 impl Service {
-    /// Its word and the variable that names its program; none for moto, which
-    /// every run of the tests installs.
+    /// Its word and the variable that names its program; none for those that
+    /// every run of the tests has.
     fn program(self) -> Option<(&'static str, &'static str)> {
         match self {
-            Service::Moto => None,
+            Service::Moto | Service::Gcs => None,
             Service::Seaweedfs => Some(("seaweedfs", "TAMIS_E2E_SEAWEEDFS")),
             Service::Azurite => Some(("azurite", "TAMIS_E2E_AZURITE")),
-            Service::Gcs => Some(("gcs", "TAMIS_E2E_GCS")),
         }
     }
 
@@ -89,6 +88,10 @@ impl Bucket {
     /// says so loudly where there can be none.
     fn start(service: Service, python: &Python, project: &mut Project) -> Option<Bucket> {
         let server = match service.program() {
+            None if service == Service::Gcs => {
+                let python = python.executable();
+                Server::start(&python, "gcs.py", &[], project.world(), &[])
+            }
             None => match python_with_moto(&python.executable()) {
                 Ok(python) => {
                     let server = Server::start(&python, "s3.py", &["serve"], project.world(), &[]);
@@ -278,11 +281,11 @@ fn azure_of_azurite_many_writers() {
 }
 
 #[test]
-fn google_of_fake_gcs_server() {
+fn google() {
     a_fresh_machine_uses_what_main_recorded(Service::Gcs);
 }
 
 #[test]
-fn google_of_fake_gcs_server_many_writers() {
+fn google_many_writers() {
     many_writers_lose_nothing(Service::Gcs);
 }
