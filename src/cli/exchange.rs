@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use anyhow::Context;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::ci::CiContext;
 use crate::config::{Config, SIGNING_KEY, shown_path};
@@ -51,7 +51,12 @@ fn open(project: Project) -> Result<(Project, Exchange), Error> {
 }
 
 /// `tamis store fetch`.
-pub fn fetch(config: &Config, ci: Option<&CiContext>, report: &Report) -> Result<Exit, Error> {
+/// Answers the JSON document, if one is asked for.
+pub fn fetch(
+    config: &Config,
+    ci: Option<&CiContext>,
+    report: &Report,
+) -> Result<Option<Value>, Error> {
     let (project, exchange) = open(open_whole(config, ci)?)?;
     for reason in project.told.fallbacks.iter().cloned() {
         report.event(Event::Fallback { reason });
@@ -70,8 +75,8 @@ pub fn fetch(config: &Config, ci: Option<&CiContext>, report: &Report) -> Result
             .iter()
             .map(|taken| json!({ "name": taken.name.to_string(), "commit": taken.commit }))
             .collect();
-        report.json(&json!({ "schema": 1, "taken": taken, "refused": brought.refused }))?;
-        return Ok(Exit::DONE);
+        let told = json!({ "schema": 1, "taken": taken, "refused": brought.refused });
+        return Ok(Some(told));
     }
     for words in exchange_words(&brought) {
         report.note(words);
@@ -84,7 +89,7 @@ pub fn fetch(config: &Config, ci: Option<&CiContext>, report: &Report) -> Result
         }
         (true, false) => {}
     }
-    Ok(Exit::DONE)
+    Ok(None)
 }
 
 /// `tamis store push`.
