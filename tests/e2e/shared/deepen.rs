@@ -199,6 +199,8 @@ fn an_origin_that_is_gone_runs_more_and_says_so_once() {
             let told = done.stderr.matches("cannot be fetched").count();
             assert_eq!(told, 1, "{url:?}: {}", done.stderr);
             assert!(done.stderr.contains("fetch-depth: 0"), "{}", done.stderr);
+            let all = done.stderr.matches("running more").count();
+            assert_eq!(all, 1, "{url:?}: {}", done.stderr);
         }
     });
 }
