@@ -4,8 +4,9 @@
 use std::path::Path;
 
 use anyhow::Context;
-use serde_json::json;
+use serde_json::{Value, json};
 
+use super::shared;
 use crate::ci::CiContext;
 use crate::config::{Config, SIGNING_KEY, shown_path};
 use crate::error::{Error, Exit, Explain, Kind};
@@ -51,14 +52,14 @@ fn open(project: Project) -> Result<(Project, Exchange), Error> {
 }
 
 /// `tamis store fetch`.
-pub fn fetch(config: &Config, ci: Option<&CiContext>, report: &Report) -> Result<Exit, Error> {
+/// Answers the JSON document, if one is asked for.
+pub fn fetch(
+    config: &Config,
+    ci: Option<&CiContext>,
+    report: &Report,
+) -> Result<Option<Value>, Error> {
     let (project, exchange) = open(open_whole(config, ci)?)?;
-    for reason in project.told.fallbacks.iter().cloned() {
-        report.event(Event::Fallback { reason });
-    }
-    for detail in &project.told.details {
-        report.detail(detail.clone());
-    }
+    shared::tell_clone(&project, report);
     let view = project.repository.work_view()?;
     let brought = exchange.fetch(&project, &project.store(), &view)?;
     if let Some(trouble) = &brought.trouble {
@@ -70,8 +71,8 @@ pub fn fetch(config: &Config, ci: Option<&CiContext>, report: &Report) -> Result
             .iter()
             .map(|taken| json!({ "name": taken.name.to_string(), "commit": taken.commit }))
             .collect();
-        report.json(&json!({ "schema": 1, "taken": taken, "refused": brought.refused }))?;
-        return Ok(Exit::DONE);
+        let told = json!({ "schema": 1, "taken": taken, "refused": brought.refused });
+        return Ok(Some(told));
     }
     for words in exchange_words(&brought) {
         report.note(words);
@@ -84,7 +85,7 @@ pub fn fetch(config: &Config, ci: Option<&CiContext>, report: &Report) -> Result
         }
         (true, false) => {}
     }
-    Ok(Exit::DONE)
+    Ok(None)
 }
 
 /// `tamis store push`.

@@ -89,6 +89,7 @@ fn record_suite(
         report.note(format!("suite {suite}"));
     }
     let project = open_whole(&request.config, globals.ci.as_ref())?;
+    shared::tell_clone(&project, report);
     shared::join_shards(&project, report);
     let workshop = Workshop::set_up_as(&project, &globals.mark().unwrap_or_default())?;
     let done = run_and_record(request, globals, &project, &workshop, report);

@@ -50,6 +50,17 @@ pub fn tell_decision(decision: &Decision, suite: Option<&str>, report: &Report) 
     report.event(Event::Selected(summary(&decision.selection)));
 }
 
+/// Tells what came of completing the clone, where no decision is told that has
+/// it.
+pub fn tell_clone(project: &Project, report: &Report) {
+    for reason in project.told.fallbacks.iter().cloned() {
+        report.event(Event::Fallback { reason });
+    }
+    for detail in &project.told.details {
+        report.detail(detail.clone());
+    }
+}
+
 fn summary(selection: &Selection) -> SelectionSummary {
     let mode = match selection.mode() {
         Mode::All => SelectionMode::All,

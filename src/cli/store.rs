@@ -191,9 +191,25 @@ pub fn run(args: &StoreArgs, globals: &Globals, report: &Report) -> Result<Exit,
         // What lies in the store is of all suites.
         _ => &suites[..1],
     };
+    if let StoreCommand::Fetch = args.command {
+        return fetch(args, each, report);
+    }
     let (exit, _) = shared::for_each(each, report, |_, globals| {
         Ok((run_suite(args, globals, report)?, ()))
     })?;
+    Ok(exit)
+}
+
+fn fetch(args: &StoreArgs, suites: &[Globals], report: &Report) -> Result<Exit, Error> {
+    let (exit, documents) = shared::for_each(suites, report, |_, globals| {
+        let config = args.resolve(globals)?.config;
+        let document = exchange::fetch(&config, globals.ci.as_ref(), report)?;
+        Ok((Exit::DONE, document.map(|it| (globals.mark(), it))))
+    })?;
+    if report.is_json() {
+        let documents = documents.into_iter().flatten().collect();
+        report.json(&shared::join_documents(documents))?;
+    }
     Ok(exit)
 }
 
@@ -219,7 +235,7 @@ fn run_suite(args: &StoreArgs, globals: &Globals, report: &Report) -> Result<Exi
             };
             collect(&store, &policy, report)
         }
-        StoreAction::Fetch => exchange::fetch(&request.config, globals.ci.as_ref(), report),
+        StoreAction::Fetch => fetch(args, std::slice::from_ref(globals), report),
         StoreAction::Push { matrix } => {
             let find = |store: &FsStore| find(&request.config, store, matrix);
             exchange::push(&request.config, find, report)

@@ -12,8 +12,7 @@ use crate::history::View;
 use crate::matrix::Matrix;
 use crate::pipeline::{Decision, Project, causes, open_whole};
 use crate::report::{
-    CauseJson, Event, EvidenceJson, MOST_CAUSES, ReasonJson, Report, cause_lines, escape,
-    parent_number,
+    CauseJson, EvidenceJson, MOST_CAUSES, ReasonJson, Report, cause_lines, escape, parent_number,
 };
 use crate::select::{Evidence, Reason, Verdict};
 
@@ -121,9 +120,7 @@ fn ask(request: &WhyRequest, globals: &Globals, report: &Report) -> Result<Asked
             strict: false,
         },
     )?;
-    for reason in project.told.fallbacks.iter().cloned() {
-        report.event(Event::Fallback { reason });
-    }
+    shared::tell_clone(&project, report);
     Ok(Asked {
         suite: globals.mark(),
         project,

@@ -158,7 +158,8 @@ pub fn decide_on(
         decision.all(request.strategy, search.none_because);
         return Ok(decision);
     };
-    if baseline.place == Place::Elsewhere {
+    // Of what the clone lacks people have heard already.
+    if baseline.place == Place::Elsewhere && project.told.fallbacks.is_empty() {
         decision.notes.push(format!(
             "no ancestor of {} has results; comparing with those of {}",
             short(&view.revision().commit.to_string()),
@@ -283,6 +284,7 @@ pub(super) fn delta_to(
     let from = repository.recorded(&header.commit, &header.tree);
     match from.and_then(|from| repository.delta(&from, &header.dirty, view).ok()) {
         Some(delta) => Some(delta),
+        None if !project.told.fallbacks.is_empty() => None,
         None => {
             notes.push(format!(
                 "the files of commit {} are not in this clone: every recorded unit is compared",

@@ -46,7 +46,8 @@ pub fn open_whole(config: &Config, ci: Option<&CiContext>) -> Result<Project> {
         Deepen::Always => true,
         Deepen::Never => false,
     };
-    if !is_wanted || !(repository.is_shallow() || repository.is_partial()) {
+    let is_cut = repository.is_shallow() || repository.is_partial();
+    if !is_wanted || !(is_cut || config.strategy.value.asks_for_copies()) {
         return Ok(project);
     }
     let completion = Completion {
@@ -75,9 +76,15 @@ struct Completion<'a> {
 
 impl Completion<'_> {
     fn make(mut self) -> Told {
+        self.complete();
+        self.get_named();
+        self.told
+    }
+
+    fn complete(&mut self) {
         let mut results = self.local_results();
         if results.is_here {
-            return self.told;
+            return;
         }
         if self.project.repository.is_shallow()
             && let Err(why) = self.deepen(&mut results)
@@ -100,7 +107,34 @@ impl Completion<'_> {
                 );
             }
         }
-        self.told
+    }
+
+    /// The tips that the event names, for strategies that compare with them: a
+    /// push by force has left the one before on no branch. Without them such a
+    /// strategy gives way to another, and says so.
+    fn get_named(&mut self) {
+        let project = self.project;
+        if !project.config.strategy.value.asks_for_copies() || project.repository.is_shallow() {
+            return;
+        }
+        let request = self.ci.and_then(|ci| ci.pull_request.as_ref());
+        let named = [
+            self.ci.and_then(|ci| ci.before.clone()),
+            request.and_then(|request| request.head.clone()),
+        ];
+        let missing: Vec<String> = named
+            .into_iter()
+            .flatten()
+            .filter(|name| !project.repository.has_commit(name))
+            .collect();
+        if missing.is_empty() {
+            return;
+        }
+        let fetched = self.origin().and_then(|origin| origin.commits(&missing));
+        self.told.details.push(match fetched {
+            Ok(()) => format!("fetched {} for the strategy", missing.join(", ")),
+            Err(why) => format!("{} cannot be fetched: {why}", missing.join(", ")),
+        });
     }
 
     /// The commits that the local store has results for.

@@ -144,6 +144,17 @@ impl Origin {
         }
     }
 
+    /// Gets commits that no branch may have any more, with their history as far
+    /// as it is not here.
+    ///
+    /// # Errors
+    /// If the remote does not answer, refuses, or too many requests were made.
+    pub fn commits(&mut self, ids: &[String]) -> Result<()> {
+        let mut arguments = vec!["--".to_owned(), self.remote.clone()];
+        arguments.extend(ids.iter().filter(|id| is_object(id)).cloned());
+        self.fetch(&arguments, b"")
+    }
+
     /// Gets these objects, in one request: trees with all trees below them,
     /// blobs only if they are named. For clones that were made with a filter.
     ///

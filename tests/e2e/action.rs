@@ -6,6 +6,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use crate::harness::{Project, Wanted, on_all_interpreters};
+
 const TOP: &str = env!("CARGO_MANIFEST_DIR");
 
 /// Stands in for the download: gives the file of the release folder.
@@ -132,6 +134,124 @@ fn another_file_under_its_name_is_never_used() {
         done.status.success() && installed.unwrap().contains("own"),
         "{done:?}"
     );
+}
+
+/// `action/main` with the real program, as the steps of a workflow call it.
+fn step(project: &mut Project, mode: &str, inputs: &[(&str, &str)]) -> String {
+    let runner = project.path("@outside/runner");
+    fs::create_dir_all(runner.join("tamis-bin")).unwrap();
+    let program = runner.join("tamis-bin/tamis");
+    let _ = fs::remove_file(&program);
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_tamis"), &program).unwrap();
+    fs::write(runner.join("output"), "").unwrap();
+    let runner = runner.to_str().unwrap().to_owned();
+    let output = format!("{runner}/output");
+    let mut all = vec![
+        ("GITHUB_ACTIONS", "true"),
+        ("GITHUB_OUTPUT", output.as_str()),
+        ("RUNNER_TEMP", runner.as_str()),
+        ("TAMIS_ACTION_MODE", mode),
+    ];
+    let names = [
+        "COMMAND", "SHARDS", "SHARD", "SUITE", "STRATEGY", "HERE", "TOKEN", "COMMENT",
+    ];
+    let names = names.map(|name| format!("TAMIS_ACTION_{name}"));
+    for name in &names {
+        let given = inputs.iter().find(|(input, _)| name.ends_with(input));
+        let value = match (given, name.ends_with("_SHARDS") || name.ends_with("_SHARD")) {
+            (Some((_, value)), _) => value,
+            (None, true) => "1",
+            (None, false) => "",
+        };
+        all.push((name, value));
+    }
+    for (name, value) in all {
+        project.set_env(name, Some(value));
+    }
+    let main = format!("{TOP}/action/main");
+    let done = project.command("bash", &[&main], &project.root());
+    assert!(
+        done.status.success(),
+        "{mode}: {}{}",
+        done.stdout,
+        done.stderr
+    );
+    format!(
+        "{}{}{}",
+        done.stdout,
+        done.stderr,
+        fs::read_to_string(output).unwrap()
+    )
+}
+
+const SUITES: &str = "
+-- tamis.yml --
+version: 1
+suites:
+  api: {root: api, command: [python, -m, pytest]}
+  web: {root: web, command: [python, -m, pytest]}
+-- api/lib.py --
+def one():
+    return 1
+-- api/test_api.py --
+import lib
+
+def test_one():
+    assert lib.one()
+-- web/test_web.py --
+def test_one():
+    pass
+";
+
+#[test]
+fn the_steps_of_a_workflow_of_several_suites() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut project = Project::new(python, SUITES);
+        let select = step(&mut project, "select", &[]);
+        assert!(
+            select.contains(r#""suite":"api""#) && select.contains(r#""suite":"web""#),
+            "{select}"
+        );
+        for suite in ["api", "web"] {
+            let record = step(
+                &mut project,
+                "record",
+                &[("_SUITE", suite), ("_SHARD", "1")],
+            );
+            assert!(
+                record.contains("1 passed") && !record.contains("2 passed"),
+                "{record}"
+            );
+        }
+        step(&mut project, "keep", &[]);
+        project.write("api/lib.py", "def one():\n    return 2\n");
+        step(&mut project, "select", &[("SHARDS", "4")]);
+        let api = step(
+            &mut project,
+            "record",
+            &[("_SUITE", "api"), ("_SHARD", "1")],
+        );
+        assert!(api.contains("1 passed"), "{api}");
+        // The selection was lost, and with it which suites there are.
+        project.delete(".tamis/out");
+        let all = step(&mut project, "record", &[("_SHARD", "1")]);
+        assert_eq!(all.matches("1 passed").count(), 2, "{all}");
+        assert!(all.contains("every test runs"), "{all}");
+    });
+}
+
+/// GitHub evaluates every text of this file, and stops at a name that has no
+/// meaning in that place.
+#[test]
+fn descriptions_hold_no_expressions() {
+    let text = fs::read_to_string(format!("{TOP}/action.yml")).unwrap();
+    let (about, _) = text.split_once("\noutputs:").unwrap();
+    assert!(
+        about.contains("inputs:") && !about.contains("${{"),
+        "{about}"
+    );
+    let mut descriptions = text.lines().filter(|line| line.contains("description:"));
+    assert!(descriptions.all(|line| !line.contains("${{")));
 }
 
 #[test]

@@ -199,6 +199,8 @@ fn an_origin_that_is_gone_runs_more_and_says_so_once() {
             let told = done.stderr.matches("cannot be fetched").count();
             assert_eq!(told, 1, "{url:?}: {}", done.stderr);
             assert!(done.stderr.contains("fetch-depth: 0"), "{}", done.stderr);
+            let all = done.stderr.matches("running more").count();
+            assert_eq!(all, 1, "{url:?}: {}", done.stderr);
         }
     });
 }
@@ -328,5 +330,51 @@ fn a_merge_in_a_filtered_clone_is_told_like_in_a_whole_one() {
                 filtered.stderr
             );
         }
+    });
+}
+
+#[test]
+fn the_tip_before_a_push_by_force_is_fetched_for_strategies_that_ask() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut world = World::new(python, "", None);
+        world
+            .project
+            .git(&["switch", "--quiet", "--create", "topic"]);
+        world.grow(1);
+        let before = world.project.git(&["rev-parse", "HEAD"]);
+        let before = before.trim();
+        world.project.git(&["switch", "--quiet", "main"]);
+        world.project.write("notes.txt", "onto\n");
+        world.project.commit("onto");
+        world.project.git(&["push", "--quiet", "origin", "main"]);
+        world.project.git(&["rebase", "--quiet", "main", "topic"]);
+        world
+            .project
+            .git(&["push", "--quiet", "--force", "origin", "topic"]);
+        world.clone_again(&["--branch=topic"], &world.url());
+        let has = |world: &World| {
+            let done =
+                world
+                    .project
+                    .command("git", &["cat-file", "-e", before], &world.project.root());
+            done.status.success()
+        };
+        let after = world.project.git(&["rev-parse", "HEAD"]);
+        let payload = format!(
+            r#"{{"forced":true,"before":"{before}","after":"{}","repository":{{"default_branch":"main"}}}}"#,
+            after.trim()
+        );
+        in_ci(&mut world.project, "push", "refs/heads/topic", &payload);
+        let kind = |world: &World, strategy: &str| {
+            let done = world
+                .project
+                .tamis(&["select", "--json", "--strategy", strategy]);
+            let document: serde_json::Value = serde_json::from_str(&done.stdout).unwrap();
+            document["head"]["kind"].as_str().unwrap().to_owned()
+        };
+        kind(&world, "auto");
+        assert!(!has(&world), "nobody needs it");
+        assert_eq!(kind(&world, "thesis"), "rebase");
+        assert!(has(&world));
     });
 }
