@@ -97,7 +97,7 @@ impl Workshop {
         let home = maven::java_home();
         Prober::Jvm(Jvm {
             runtime: home.map_or_else(String::new, |home| maven::runtime_in(&home)),
-            args: maven::option_words(command),
+            args: maven::options(command),
         })
     }
 
@@ -154,7 +154,7 @@ pub fn run_tests(
         order.exclude.as_deref(),
     );
     let plan = match is_maven || maven::find(order.cwd).is_some() {
-        true => plan.with_jvm(&workshop.agent, &maven::option_words(&order.command)),
+        true => plan.with_jvm(&workshop.agent, &maven::options(&order.command)),
         false => plan,
     };
     // What an unreadable file leaves out, the plug-in does not leave out either.
@@ -202,6 +202,11 @@ pub fn words(command: &[OsString]) -> Vec<String> {
         .collect();
     if let Some(added) = std::env::var_os("PYTEST_ADDOPTS") {
         words.push(format!("PYTEST_ADDOPTS={}", added.to_string_lossy()));
+    }
+    if maven::is_maven(command) {
+        // With what variables add to it.
+        let options = maven::options(command).into_iter();
+        words.extend(options.filter(|word| word.contains("_OPTIONS=")));
     }
     words
 }

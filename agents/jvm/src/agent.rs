@@ -252,7 +252,8 @@ fn tell_environment(state: &mut State, runtime: &str) {
 
 unsafe extern "system" fn vm_death(_: *const c_void, jni: Jni) {
     guarded(|agent| {
-        for test in lock(&agent.state).running() {
+        let running = lock(&agent.state).running();
+        for test in running {
             crate::natives::end_test(agent, jni, &test, "passed");
         }
         let mut state = lock(&agent.state);

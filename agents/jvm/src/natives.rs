@@ -158,8 +158,10 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_testClass(jni: Jni, _: Objec
             return agent.fail("JUnit did not say which test begins");
         };
         let name = name.trim_start_matches('L').trim_end_matches(';');
-        for running in lock(&agent.state).running() {
-            end_test(agent, jni, &running, "passed");
+        // Not in the loop's head, which would keep the lock.
+        let running = lock(&agent.state).running();
+        for test in running {
+            end_test(agent, jni, &test, "passed");
         }
         begin_test(agent, jni, &name.replace('/', "."));
     });

@@ -341,6 +341,8 @@ impl State {
             self.trace.incomplete(SESSION, why);
         }
         for test in &mut self.tests {
+            // Of the scope, so that who inherits from it is in doubt as well.
+            self.trace.incomplete(test.scope, why);
             test.incomplete.get_or_insert_with(|| why.to_owned());
         }
         for at in 0..self.initialising.len() {

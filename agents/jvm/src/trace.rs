@@ -10,8 +10,9 @@ use std::path::Path;
 pub struct Trace {
     file: File,
     buffer: String,
-    /// A record could not be written.
-    pub is_broken: bool,
+    /// A record could not be written; then none is, so that no test seems to
+    /// have ended whose units are missing.
+    is_broken: bool,
 }
 
 /// A JSON string.
@@ -122,8 +123,8 @@ impl Trace {
 
     /// Writes what was recorded since the last time.
     pub fn flush(&mut self) {
-        if self.file.write_all(self.buffer.as_bytes()).is_err() {
-            self.is_broken = true;
+        if !self.is_broken {
+            self.is_broken = self.file.write_all(self.buffer.as_bytes()).is_err();
         }
         self.buffer.clear();
     }

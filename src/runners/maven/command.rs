@@ -104,9 +104,15 @@ pub fn with_exclusions(command: &[OsString], excludes: &Path) -> Vec<OsString> {
     command
 }
 
+/// Variables whose words the JVM takes as options. Collecting sets the first.
+pub const JVM_OPTIONS: [&str; 2] = ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS"];
+
 /// The words of a command that can change an outcome; not those that only
-/// change what is printed, or which goal comes first.
-pub fn option_words(command: &[OsString]) -> Vec<String> {
+/// change what is printed. Of `variables`, what the user set counts as well.
+pub fn option_words(
+    command: &[OsString],
+    variables: impl Iterator<Item = (&'static str, OsString)>,
+) -> Vec<String> {
     let silent = [
         "-q",
         "--quiet",
@@ -117,9 +123,11 @@ pub fn option_words(command: &[OsString]) -> Vec<String> {
         "-ntp",
     ];
     let words = command.iter().skip(1);
+    let words = words.map(|word| word.to_string_lossy().into_owned());
+    let variables = variables.map(|(name, value)| format!("{name}={}", value.to_string_lossy()));
     words
-        .map(|word| word.to_string_lossy().into_owned())
         .filter(|word| !silent.contains(&word.as_str()))
+        .chain(variables)
         .collect()
 }
 
@@ -149,6 +157,13 @@ mod tests {
         assert_eq!(with("mvn test"), 4);
         assert_eq!(with("mvn test -Dtest=A"), 3);
         assert_eq!(with("mvn test -D test=A"), 4);
+    }
+
+    #[test]
+    fn what_is_only_printed_is_no_option() {
+        let variables = [("JAVA_TOOL_OPTIONS", OsString::from("-Dx=y"))];
+        let options = option_words(&words("mvn -q test -Dx"), variables.into_iter());
+        assert_eq!(options, ["test", "-Dx", "JAVA_TOOL_OPTIONS=-Dx=y"]);
     }
 
     #[test]

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use bstr::{BStr, BString, ByteSlice};
 
-pub use command::{build_command, is_maven, option_words, with_exclusions};
+pub use command::{build_command, is_maven, with_exclusions};
 pub use emit::{class_patterns, emit};
 pub use runtime::runtime_in;
 
@@ -34,6 +34,14 @@ pub fn find(project: &Path) -> Option<Vec<OsString>> {
         false => "mvn".into(),
     };
     Some(vec![program, "test".into()])
+}
+
+/// The options by which the user can alter outcomes.
+pub fn options(command: &[OsString]) -> Vec<String> {
+    let set = command::JVM_OPTIONS
+        .into_iter()
+        .filter_map(|name| Some((name, std::env::var_os(name)?)));
+    command::option_words(command, set)
 }
 
 /// The folder of the JDK that Maven runs tests with, unless its project names
