@@ -78,6 +78,8 @@ impl Copies {
             if let Ok(head) = git.head().and_then(|head| head.peel_to_commit()) {
                 kept.insert(head.id());
             }
+            // To read a log that is not there, libgit2 makes an empty one.
+            names.retain(|name| git.reference_has_log(name).unwrap_or(false));
             for name in names {
                 let Ok(log) = git.reflog(&name) else {
                     continue;

@@ -475,6 +475,17 @@ fn a_rebase_with_an_edit_on_the_way_is_no_proof() {
     );
 }
 
+#[test]
+fn looking_for_copies_makes_no_reflog() {
+    let repo = forked();
+    repo.git(&["tag", "v1"]);
+    repo.git(&["update-ref", "refs/pull/1/head", "side"]);
+    repo.git(&["cherry-pick", "side"]);
+    let before = bytes(&repo);
+    is(&classify(&repo), HeadKind::CherryPick, true);
+    assert_eq!(bytes(&repo), before);
+}
+
 /// Names and bytes of the whole git directory, without time stamps.
 pub(super) fn bytes(repo: &Repo) -> Vec<(std::path::PathBuf, Vec<u8>)> {
     let files = repo.git_directory().into_iter();
