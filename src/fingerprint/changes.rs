@@ -295,7 +295,11 @@ impl Facts<'_> {
                             binding_changes(&was_source.0, &is_source.0, name)
                         });
                         let name = annotated(name).unwrap_or(name);
-                        let of = |change| Change::Of(name.to_owned(), Box::new(change));
+                        let of = |change| match name {
+                            // Of functions in effects.
+                            "" => change,
+                            name => Change::Of(name.to_owned(), Box::new(change)),
+                        };
                         all.extend(changes.into_iter().map(of));
                     }
                 }
