@@ -104,11 +104,16 @@ fn pull_request(environment: &Environment, payload: &Value, context: &mut CiCont
     let at = |field: &str| text(payload, &format!("/pull_request/{field}"));
     let head = context.commit("the pull request's head", at("head/sha"));
     let base = context.commit("the pull request's base", at("base/sha"));
-    // A deleted fork leaves no repository: unknown. A payload that names no
-    // commit is not believed about where it comes from either.
+    // A deleted fork leaves no repository: unknown.
     let from = at("head/repo/full_name");
-    let known = from.filter(|_| head.is_some());
-    let repositories = known.zip(context.trust.repository.as_deref());
+    let own = context.trust.repository.as_deref();
+    let here = match payload.pointer("/pull_request/base") {
+        // What is told of the base must be that this is it.
+        Some(_) => at("base/repo/full_name")
+            .filter(|base| own.is_none_or(|own| own.eq_ignore_ascii_case(base))),
+        None => own,
+    };
+    let repositories = from.zip(here);
     context.trust.fork = repositories.map(|(from, here)| !from.eq_ignore_ascii_case(here));
     context.base = base.clone();
     // The variable is the merge that was made for the test, whatever the

@@ -561,6 +561,7 @@ fn the_action_never_puts_values_into_scripts_and_pins_what_it_uses() {
         "exclude-path",
         "args-path",
         "estimate",
+        "suites",
     ];
     assert_eq!(outputs.len(), wanted.len());
     assert!(wanted.iter().all(|name| outputs.contains_key(*name)));
