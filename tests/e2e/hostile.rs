@@ -217,7 +217,7 @@ fn outputs(text: &str) -> Vec<(String, String)> {
     found
 }
 
-const OUTPUTS: [&str; 9] = [
+const OUTPUTS: [&str; 10] = [
     "mode",
     "count",
     "total",
@@ -227,6 +227,7 @@ const OUTPUTS: [&str; 9] = [
     "exclude-path",
     "args-path",
     "estimate",
+    "suites",
 ];
 
 #[test]

@@ -122,14 +122,14 @@ def test_script_as_a_subprocess(library):
 def test_other_programs_leave_no_trace(library):
     library.write("test_it.py", """
         import os, platform, subprocess
-        def test_true():
-            subprocess.check_call(["true"])
+        def test_call():
+            subprocess.check_call(["uname"])
         def test_system():
-            os.system("true")
+            os.system("uname")
         def test_spawn():
-            os.waitpid(os.posix_spawn("/bin/true", ["true"], {}), 0)
+            os.waitpid(os.posix_spawn("/bin/uname", ["uname"], {}), 0)
         def test_spawnv():
-            os.spawnv(os.P_WAIT, "/bin/true", ["true"])
+            os.spawnv(os.P_WAIT, "/bin/uname", ["uname"])
     """)
     run = library.pytest("test_it.py")
     starts = [start for one in run.processes.values() for start in one.starts]

@@ -257,11 +257,14 @@ def test_who_asks_for_a_path(project):
         def test_nothing(): pass
     """)
     run = project.pytest("test_it.py")
+    # Plug-ins that are installed may ask for the root.
+    root = os.path.basename(project.root)
+    asked = {test: run.paths(test, "exists") - {root} for test in ("test_nothing", "test_deep")}
     hook = {"asked-by-hook", "asked-by-hook-too"}
-    assert run.paths("test_nothing", "exists") == hook
+    assert asked["test_nothing"] == hook
     assert run.paths("test_direct", "exists") >= hook | {"asked-by-test"}
     assert run.paths("test_library", "exists") >= hook | {"asked-by-test", "asked-by-which"}
-    assert run.paths("test_deep", "exists") == hook | {"asked-deeply"}
+    assert asked["test_deep"] == hook | {"asked-deeply"}
 
 
 def test_environment(project):
