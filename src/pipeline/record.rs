@@ -290,16 +290,7 @@ impl<'a> Assembly<'a> {
             None => Some("the runner did not finish collecting".to_owned()),
         };
         let group = self.group(&self.collected.collection)?;
-        let facts = RowFacts {
-            test: COLLECTION.to_owned(),
-            outcome: Outcome::Passed,
-            duration_ms: 0,
-            position: 0,
-            incomplete,
-            run: 0,
-            selected: true,
-        };
-        Ok(self.builder.row(facts, [group])?)
+        Ok(self.builder.row(collection_facts(incomplete), [group])?)
     }
 
     /// The same units as before, with the values of now.
@@ -313,16 +304,7 @@ impl<'a> Assembly<'a> {
             known.push(self.builder.unit(unit, value)?);
         }
         let group = self.builder.group(known);
-        let facts = RowFacts {
-            test: COLLECTION.to_owned(),
-            outcome: Outcome::Passed,
-            duration_ms: 0,
-            position: 0,
-            incomplete,
-            run: 0,
-            selected: true,
-        };
-        Ok(self.builder.row(facts, [group])?)
+        Ok(self.builder.row(collection_facts(incomplete), [group])?)
     }
 
     /// Why this matrix does not know every test that there is: tests were left
@@ -463,6 +445,19 @@ impl<'a> Assembly<'a> {
     fn run(&self, run: &Run) -> u32 {
         let at = self.runs.iter().position(|known| known == run);
         at.unwrap_or_default() as u32
+    }
+}
+
+/// What is told of the row that stands for collecting.
+fn collection_facts(incomplete: Option<String>) -> RowFacts {
+    RowFacts {
+        test: COLLECTION.to_owned(),
+        outcome: Outcome::Passed,
+        duration_ms: 0,
+        position: 0,
+        incomplete,
+        run: 0,
+        selected: true,
     }
 }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::harness::{Project, Python, Wanted, on_all_interpreters};
+use crate::harness::{Project, Python, Wanted, on_all_interpreters, on_github, outputs};
 
 const TOP: &str = env!("CARGO_MANIFEST_DIR");
 
@@ -61,47 +61,17 @@ fn on_one_python(check: impl Fn(&Python)) {
     on_all_interpreters(Wanted::Newest, |python| check(python));
 }
 
-/// A project as if on GitHub: the files that the runner makes lie outside.
-fn on_github(project: &mut Project, event: &str, payload: &str) {
-    project.write("@outside/event.json", payload);
-    for name in ["output", "summary"] {
-        project.write(&format!("@outside/{name}"), "");
-    }
-    let path = |name: &str| {
-        project
-            .path(&format!("@outside/{name}"))
-            .display()
-            .to_string()
-    };
-    let head = project.git(&["rev-parse", "HEAD"]).trim().to_owned();
-    let variables = [
-        ("GITHUB_ACTIONS", "true".to_owned()),
-        ("GITHUB_EVENT_NAME", event.to_owned()),
-        ("GITHUB_EVENT_PATH", path("event.json")),
-        ("GITHUB_OUTPUT", path("output")),
-        ("GITHUB_STEP_SUMMARY", path("summary")),
-        ("GITHUB_SHA", head),
-        ("GITHUB_REF", "refs/heads/main".to_owned()),
-        ("GITHUB_TOKEN", "s3cret-token".to_owned()),
-    ];
-    for (name, value) in variables {
-        project.set_env(name, Some(&value));
-    }
+/// A run on the main branch, with a token that must never be told.
+fn on_main(project: &mut Project, event: &str, payload: &str) {
+    on_github(project, event, "refs/heads/main", payload);
+    project.set_env("GITHUB_TOKEN", Some("s3cret-token"));
 }
 
-/// The value of an output, as the runner reads the file.
+/// The value of an output.
 fn output(project: &Project, wanted: &str) -> Option<String> {
-    let text = project.read("@outside/output");
-    let mut lines = text.split('\n');
-    while let Some(line) = lines.next() {
-        if let Some((name, mark)) = line.split_once("<<") {
-            let value: Vec<&str> = lines.by_ref().take_while(|line| *line != mark).collect();
-            if name == wanted {
-                return Some(value.join("\n"));
-            }
-        }
-    }
-    None
+    let mut told = outputs(&project.read("@outside/output")).into_iter();
+    told.find(|(name, _)| name == wanted)
+        .map(|(_, value)| value)
 }
 
 #[test]
@@ -110,7 +80,7 @@ fn hostile_names_come_through_github_s_files_and_do_nothing() {
         let mut project = Project::new(python, HOSTILE);
         project.run();
         project.write("lib.py", "def one():\n    return 2\n");
-        on_github(&mut project, "push", "{}");
+        on_main(&mut project, "push", "{}");
         let done = project.tamis(&["select", "--out", ".tamis/out", "--shards", "2"]);
         assert_eq!(done.code(), 0, "{}", done.stderr);
         assert_eq!(output(&project, "mode").unwrap(), "selected");
@@ -173,7 +143,7 @@ fn hostile_names_come_through_github_s_files_and_do_nothing() {
 fn printed_names_are_no_commands_of_github_s_runner() {
     on_one_python(|python| {
         let mut project = Project::new(python, HOSTILE);
-        on_github(&mut project, "push", "{}");
+        on_main(&mut project, "push", "{}");
         project.run();
         for arguments in [
             &[
@@ -209,7 +179,7 @@ fn a_broken_payload_selects_as_without_one_and_warns() {
         project.run();
         project.write("lib_a.py", "def a():\n    return 2\n");
         let plain = project.select();
-        on_github(&mut project, "push", "{\"before\": [");
+        on_main(&mut project, "push", "{\"before\": [");
         let done = project.tamis(&["select", "--json"]);
         assert!(
             done.stderr.contains("payload cannot be read"),
@@ -236,7 +206,7 @@ fn the_rights_of_the_base_for_the_code_of_the_head_are_refused() {
         let mut project = Project::new(python, PARTS);
         let payload =
             fs::read_to_string(format!("{TOP}/fixtures/ci/github-pull_request_target.json"));
-        on_github(&mut project, "pull_request_target", &payload.unwrap());
+        on_main(&mut project, "pull_request_target", &payload.unwrap());
         for command in [
             &["select"][..],
             &["run"],
@@ -268,7 +238,7 @@ fn a_push_tells_where_the_branch_was() {
         let after = project.git(&["rev-parse", "HEAD"]).trim().to_owned();
         let payload =
             format!("{{\"before\": \"{before}\", \"after\": \"{after}\", \"forced\": false}}");
-        on_github(&mut project, "push", &payload);
+        on_main(&mut project, "push", &payload);
         let kind = |project: &Project, arguments: &[&str]| {
             let done = project.tamis(&[&["classify", "--json"], arguments].concat());
             let document: Value = serde_json::from_str(&done.stdout).unwrap();

@@ -8,25 +8,6 @@ use serde_json::Value;
 
 use crate::harness::*;
 
-const FILES: &str = r#"
--- a.py --
-def value():
-    return 1
--- b.py --
-def value():
-    return 2
--- test_a.py --
-import a
-
-def test_a():
-    assert a.value()
--- test_b.py --
-import b
-
-def test_b():
-    assert b.value()
-"#;
-
 const SHIFTS: [&str; 5] = ["+0", "+10y", "-10y", "+1d", "-1d"];
 
 /// Debian's libfaketime; says so loudly where it is missing.
@@ -60,7 +41,7 @@ fn selection(project: &Project) -> Value {
 fn a_wrong_clock_selects_the_same() {
     on_all_interpreters(Wanted::Newest, |python| {
         let Some(library) = faketime() else { return };
-        let mut project = Project::new(python, FILES);
+        let mut project = Project::new(python, TWO_MODULES);
         project.write(
             "tamis.yml",
             "version: 1\nenv:\n  ignore: ['FAKETIME*', LD_PRELOAD]\n",
@@ -112,7 +93,7 @@ fn a_wrong_clock_selects_the_same() {
 #[test]
 fn files_of_other_years_select_the_same() {
     on_all_interpreters(Wanted::Newest, |python| {
-        let mut project = Project::new(python, FILES);
+        let mut project = Project::new(python, TWO_MODULES);
         project.run();
         project.write("a.py", "def value():\n    return 10\n");
         let right = selection(&project);

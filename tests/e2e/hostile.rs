@@ -175,46 +175,10 @@ fn no_commands(text: &str) {
     }
 }
 
-fn on_github(project: &mut Project, event: &str, reference: &str, payload: &Value) {
-    project.write("@outside/event.json", &payload.to_string());
-    for name in ["output", "summary"] {
-        project.write(&format!("@outside/{name}"), "");
-    }
-    let path = |name: &str| {
-        project
-            .path(&format!("@outside/{name}"))
-            .display()
-            .to_string()
-    };
-    let head = project.git(&["rev-parse", "HEAD"]).trim().to_owned();
-    for (name, value) in [
-        ("GITHUB_ACTIONS", "true"),
-        ("GITHUB_EVENT_NAME", event),
-        ("GITHUB_EVENT_PATH", &path("event.json")),
-        ("GITHUB_OUTPUT", &path("output")),
-        ("GITHUB_STEP_SUMMARY", &path("summary")),
-        ("GITHUB_REPOSITORY", "o/r"),
-        ("GITHUB_SHA", &head),
-        ("GITHUB_REF", reference),
-    ] {
-        project.set_env(name, Some(value));
-    }
-}
-
-/// The names of the outputs, as the runner reads them, and their values.
-fn outputs(text: &str) -> Vec<(String, String)> {
-    let mut found = Vec::new();
-    let mut lines = text.split('\n');
-    while let Some(line) = lines.next() {
-        match line.split_once("<<") {
-            Some((name, mark)) => {
-                let value: Vec<&str> = lines.by_ref().take_while(|line| *line != mark).collect();
-                found.push((name.to_owned(), value.join("\n")));
-            }
-            None => assert_eq!(line, "", "a line outside of every value"),
-        }
-    }
-    found
+/// A run in the repository that the payloads are of.
+fn in_repository(project: &mut Project, event: &str, reference: &str, payload: &Value) {
+    on_github(project, event, reference, &payload.to_string());
+    project.set_env("GITHUB_REPOSITORY", Some("o/r"));
 }
 
 const OUTPUTS: [&str; 10] = [
@@ -251,7 +215,7 @@ fn names_of_tests() {
         );
         project.write("lib.py", "def one():\n    return 2\n");
         let head = serde_json::json!({"before": "$(touch pwned)", "repository": {"default_branch": "main"}});
-        on_github(&mut project, "push", "refs/heads/main", &head);
+        in_repository(&mut project, "push", "refs/heads/main", &head);
 
         let arguments = [
             "select",
@@ -405,7 +369,7 @@ def test_it():
                 0 => ("push", format!("refs/heads/{name}")),
                 _ => ("pull_request", "refs/pull/5/merge".to_owned()),
             };
-            on_github(&mut project, event, &reference, &payload);
+            in_repository(&mut project, event, &reference, &payload);
             project.set_env("GITHUB_BASE_REF", Some(base));
             project.set_env("GITHUB_HEAD_REF", Some(name));
             let done = project.tamis(&["select", "-v", "--out", ".tamis/out"]);

@@ -4,6 +4,7 @@
 mod case;
 mod change;
 mod expect;
+mod github;
 mod project;
 mod python;
 mod text;
@@ -14,5 +15,6 @@ pub use change::{
     append, delete, env, install, python, rename, replace, symlink, uninstall, unset, write,
 };
 pub use expect::{ALL, Expect, NONE, all_but, between};
-pub use project::{Finished, Outcomes, Project, Run};
+pub use github::{on_github, outputs};
+pub use project::{Finished, Outcomes, Project, Run, TWO_MODULES};
 pub use python::{Python, Wanted, skip};

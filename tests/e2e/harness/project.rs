@@ -17,6 +17,26 @@ pub type Outcomes = BTreeMap<String, String>;
 /// Longer than any case takes on a busy machine: a hang must not stop the table.
 const PATIENCE: Duration = Duration::from_secs(300);
 
+/// Two modules, and a test of each.
+pub const TWO_MODULES: &str = r#"
+-- a.py --
+def value():
+    return 1
+-- b.py --
+def value():
+    return 2
+-- test_a.py --
+import a
+
+def test_a():
+    assert a.value()
+-- test_b.py --
+import b
+
+def test_b():
+    assert b.value()
+"#;
+
 /// A temporary world: the project, what lies beside it, a home directory.
 pub struct Project {
     pub python: Python,

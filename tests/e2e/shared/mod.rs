@@ -21,31 +21,12 @@ use tamis::store::FsStore;
 
 use crate::harness::*;
 
-const FILES: &str = r#"
--- a.py --
-def value():
-    return 1
--- b.py --
-def value():
-    return 2
--- test_a.py --
-import a
-
-def test_a():
-    assert a.value()
--- test_b.py --
-import b
-
-def test_b():
-    assert b.value()
-"#;
-
 /// A token that must never be told.
 const TOKEN: &str = "ghs_do-not-tell-4711";
 
 /// A project whose `tamis.yml` names a shared store.
 fn project(python: &Python, yaml: &str) -> Project {
-    let mut project = Project::new(python, FILES);
+    let mut project = Project::new(python, TWO_MODULES);
     project.write("tamis.yml", &format!("version: 1\n{yaml}"));
     project.commit("configuration");
     project
