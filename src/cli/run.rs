@@ -142,21 +142,29 @@ fn run_suite(
     done
 }
 
-/// Compiles what a Maven command will test: class files tell what changed.
-/// `None` if it is not one of Maven's; else whether that was done.
-fn build(command: &[OsString], cwd: &Path, report: &Report) -> Result<Option<bool>, Error> {
+/// What was compiled before selecting: class files tell what changed.
+enum Build {
+    /// The command is not one of Maven's.
+    NotNeeded,
+    Done,
+    /// Without one nobody knows what classes there will be.
+    Failed,
+}
+
+/// Compiles what a Maven command will test.
+fn build(command: &[OsString], cwd: &Path, report: &Report) -> Result<Build, Error> {
     if !maven::is_maven(command) {
-        return Ok(None);
+        return Ok(Build::NotNeeded);
     }
     let Some(build) = maven::build_command(command) else {
-        return Ok(Some(false));
+        return Ok(Build::Failed);
     };
     let plan = RunPlan::plain(build, cwd);
-    let ended = plan.execute(&shared::output(report))?;
-    if ended != Ended::Exit(0) {
-        report.warning("the project does not compile by itself: all tests run");
+    if plan.execute(&shared::output(report))? == Ended::Exit(0) {
+        return Ok(Build::Done);
     }
-    Ok(Some(ended == Ended::Exit(0)))
+    report.warning("the project does not compile by itself: all tests run");
+    Ok(Build::Failed)
 }
 
 /// One suite and what is to be done with it.
@@ -182,13 +190,12 @@ impl Work<'_> {
             ..
         } = *self;
         let store = &project.store();
-        let is_built = build(command, &self.cwd, report)?;
+        let built = build(command, &self.cwd, report)?;
         let view = project.repository.work_view()?;
-        let prober = match is_built {
-            Some(true) => Some(Workshop::jvm_prober(command)),
-            // Without a build nobody knows what classes there will be.
-            Some(false) => None,
-            None => workshop.prober(command, &self.cwd, project),
+        let prober = match built {
+            Build::Done => Some(Workshop::jvm_prober(command)),
+            Build::Failed => None,
+            Build::NotNeeded => workshop.prober(command, &self.cwd, project),
         };
         let words = words(command);
         let asked = Request {
@@ -239,12 +246,12 @@ impl Work<'_> {
             .as_ref()
             .map(|(shard, division)| division.part(shard.index));
         let exclude = shared::write_exclusions(&decision.selection, part, project, workshop)?;
-        let surefire = match is_built {
-            Some(_) => {
+        let surefire = match built {
+            Build::NotNeeded => None,
+            Build::Done | Build::Failed => {
                 let out = workshop.scratch.join("out");
                 maven::emit(&decision.selection, part, &project.dir, &out)?
             }
-            None => None,
         };
         let session = run_tests(
             project,
