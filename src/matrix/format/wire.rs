@@ -53,6 +53,21 @@ pub(crate) struct Reader<'a> {
     at: usize,
 }
 
+/// Some varints of an id list, side by side.
+struct ShortGaps {
+    bytes: u32,
+    gaps: u32,
+    sum: u64,
+}
+
+/// The sum of the eight bytes of a word.
+#[inline]
+fn sum_of_bytes(word: u64) -> u64 {
+    const EVEN: u64 = 0x00ff_00ff_00ff_00ff;
+    let pairs = (word & EVEN) + (word >> 8 & EVEN);
+    pairs.wrapping_mul(0x0001_0001_0001_0001) >> 48
+}
+
 #[cold]
 fn short() -> Refusal {
     Refusal::malformed("a section ends within a value")
@@ -168,8 +183,8 @@ impl<'a> Reader<'a> {
     /// Calls `found` with the ids of a list that are among `wanted`, both
     /// ascending and below `bound`. Returns how many ids the list has.
     ///
-    /// Selection spends its time here: eight ids at a time are passed over
-    /// where each gap is one byte and none can be wanted.
+    /// Selection spends its time here: up to eight ids at a time are passed
+    /// over where none can be wanted.
     pub(crate) fn ids_among(
         &mut self,
         bound: usize,
@@ -180,24 +195,23 @@ impl<'a> Reader<'a> {
         if count > bound as u64 {
             return Err(Refusal::malformed("a set has more ids than there are"));
         }
-        let out_of_range = || Refusal::malformed("an id is out of range");
         let mut wanted = wanted.iter().map(|id| u64::from(*id)).peekable();
         let mut least = 0u64;
         let mut left = count;
         while left > 0 {
             let next = wanted.peek().copied().unwrap_or(bound as u64);
-            if left >= 8
-                && let Some(gaps) = self.eight_gaps()
-                && least + gaps + 8 <= next
+            if let Some(passed) = self.short_gaps()
+                && u64::from(passed.gaps) <= left
+                && least + passed.sum + u64::from(passed.gaps) <= next
             {
-                least += gaps + 8;
-                left -= 8;
-                self.at += 8;
+                least += passed.sum + u64::from(passed.gaps);
+                left -= u64::from(passed.gaps);
+                self.at += passed.bytes as usize;
                 continue;
             }
             let id = least + self.gap()?;
             if id >= bound as u64 {
-                return Err(out_of_range());
+                return Err(Refusal::malformed("an id is out of range"));
             }
             while wanted.next_if(|wanted| *wanted < id).is_some() {}
             if wanted.next_if_eq(&id).is_some() {
@@ -209,17 +223,31 @@ impl<'a> Reader<'a> {
         Ok(count as usize)
     }
 
-    /// The sum of the next eight varints, if each is one byte.
+    /// The varints of one and two bytes that end within the next eight bytes;
+    /// `None` if none ends there, if one is longer, or near the section's end.
     #[inline]
-    fn eight_gaps(&self) -> Option<u64> {
+    fn short_gaps(&self) -> Option<ShortGaps> {
+        const HIGH: u64 = 0x8080_8080_8080_8080;
         let eight = self.bytes.get(self.at..)?.first_chunk::<8>()?;
         let word = u64::from_le_bytes(*eight);
-        if word & 0x8080_8080_8080_8080 != 0 {
+        let unused = (!word & HIGH).leading_zeros();
+        if unused == 64 {
             return None;
         }
-        const EVEN: u64 = 0x00ff_00ff_00ff_00ff;
-        let pairs = (word & EVEN) + (word >> 8 & EVEN);
-        Some(pairs.wrapping_mul(0x0001_0001_0001_0001) >> 48)
+        let word = word & u64::MAX >> unused;
+        let goes_on = word & HIGH;
+        // All ones in each byte that is the second of its varint.
+        let second = (goes_on << 1).wrapping_mul(0xff);
+        if goes_on & second != 0 {
+            return None;
+        }
+        let bytes = (64 - unused) / 8;
+        let payload = word & !HIGH;
+        Some(ShortGaps {
+            bytes,
+            gaps: bytes - goes_on.count_ones(),
+            sum: sum_of_bytes(payload & !second) + (sum_of_bytes(payload & second) << 7),
+        })
     }
 
     /// A text that [`put_text`] wrote after one of `before` bytes: how many of
