@@ -5,7 +5,8 @@ use std::ffi::{CStr, c_int, c_void};
 
 use crate::content::{self, Inline, Reader};
 use crate::ffi::*;
-use crate::watch::{DICT_VERSION, WEAK_TARGET, on_dict_event};
+use crate::guards::WEAK_TARGET;
+use crate::watch::{DICT_VERSION, on_dict_event};
 
 type Watcher = unsafe extern "C" fn(c_int, Ref, Ref, Ref) -> c_int;
 

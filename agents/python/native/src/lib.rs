@@ -17,6 +17,7 @@ mod codes;
 mod content;
 mod eval_frame;
 mod ffi;
+mod guards;
 mod module;
 mod monitoring;
 mod standins;

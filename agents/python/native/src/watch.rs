@@ -8,20 +8,12 @@ use std::hash::{BuildHasherDefault, DefaultHasher, Hasher as _};
 use crate::abilities::{Abilities, abilities, readers_of};
 use crate::content::{self, Attributes, Comparison, FIRST_ADDRESS, Inline, Reader};
 use crate::ffi::*;
+use crate::guards::*;
 
 /// Above this many words, a part is compared by hash and without guards.
 const MOST_WORDS: usize = 2 * 65_536;
-/// First word of such a hash: no address.
-const HASHED: usize = 1;
 /// `PyDictObject.ma_version_tag`, up to 3.12: another number after each change.
 pub const DICT_VERSION: isize = 24;
-/// `PyWeakReference.wr_object`.
-pub const WEAK_TARGET: isize = 16;
-
-/// A guard that is not the address of a weak reference.
-const UNGUARDED: usize = 0;
-const STRONG: usize = 1;
-
 /// One part of a watched object; most have one.
 struct Part {
     owner: u32,
@@ -90,18 +82,6 @@ static STATE: Global<State> = Global::new(State {
     dicts: HashMap::with_hasher(BuildHasherDefault::new()),
     busy: false,
 });
-
-/// References to give back once the state is consistent: that can run code.
-#[derive(Default)]
-struct Garbage(Vec<Ref>);
-
-impl Garbage {
-    unsafe fn empty(self) {
-        for object in self.0 {
-            Py_DecRef(object);
-        }
-    }
-}
 
 /// The index of `object`, or None if it cannot be watched. A `weak` one is not
 /// kept alive if its class supports weak references; a `deep` one is looked at
@@ -414,7 +394,7 @@ impl Part {
         garbage: &mut Garbage,
     ) {
         let wants_keys = entry(self.owner).is_some_and(|entry| entry.has_keys);
-        let before = wants_keys.then(|| Snapshot::of(self));
+        let before = wants_keys.then(|| Snapshot::of(&self.words, &self.guards));
         self.rearm(at, abilities, garbage);
         if let Some(before) = before
             && let Some(entry) = entry(self.owner)
@@ -537,80 +517,6 @@ impl Part {
     }
 }
 
-/// What a dict held: keys and values in turn, and their guards.
-struct Snapshot {
-    words: Vec<usize>,
-    guards: Vec<usize>,
-    dead: Vec<usize>,
-}
-
-impl Snapshot {
-    unsafe fn of(part: &Part) -> Snapshot {
-        let pairs = part.words.iter().zip(&part.guards);
-        let dead = pairs.filter(|(word, guard)| is_dead(**word, **guard));
-        Snapshot {
-            dead: dead.map(|(word, _)| *word).collect(),
-            words: part.words.clone(),
-            guards: part.guards.clone(),
-        }
-    }
-
-    /// A Python list of the keys that `now` binds otherwise; null if some key
-    /// cannot be named. What is in `now` must be alive, and the old guards.
-    unsafe fn keys_that_differ(&self, now: &[usize]) -> Ref {
-        let is_hash = |words: &[usize]| words.first() == Some(&HASHED);
-        if is_hash(&self.words) || is_hash(now) {
-            return std::ptr::null_mut();
-        }
-        let pairs = |words: &[usize]| -> Vec<(usize, usize)> {
-            let pairs = words.chunks_exact(2);
-            pairs.map(|pair| (pair[0], pair[1])).collect()
-        };
-        let (before, now) = (pairs(&self.words), pairs(now));
-        let old: HashMap<usize, usize> = before.iter().copied().collect();
-        let new: HashMap<usize, usize> = now.iter().copied().collect();
-        let mut keys: Vec<usize> = now
-            .iter()
-            .filter(|(key, value)| {
-                old.get(key) != Some(value) || self.dead.contains(value) || self.dead.contains(key)
-            })
-            .map(|(key, _)| *key)
-            .collect();
-        for ((key, _), guards) in before.iter().zip(self.guards.chunks_exact(2)) {
-            if !new.contains_key(key) {
-                if is_dead(*key, guards[0]) {
-                    return std::ptr::null_mut();
-                }
-                keys.push(*key);
-            }
-        }
-        list_of_objects(&keys)
-    }
-}
-
-/// A Python list of living objects; null, without an exception, on failure.
-unsafe fn list_of_objects(objects: &[usize]) -> Ref {
-    for object in objects {
-        Py_IncRef(*object as Ref);
-    }
-    let list = PyList_New(0);
-    let complete = !list.is_null()
-        && objects
-            .iter()
-            .all(|object| unsafe { PyList_Append(list, *object as Ref) == 0 });
-    for object in objects {
-        Py_DecRef(*object as Ref);
-    }
-    if complete {
-        return list;
-    }
-    PyErr_Clear();
-    if !list.is_null() {
-        Py_DecRef(list);
-    }
-    std::ptr::null_mut()
-}
-
 /// Replaces `out` by the content of a part: words, or for a large one its hash
 /// and length.
 unsafe fn read_part(object: Ref, reader: &Reader, inline: Inline, out: &mut Vec<usize>) {
@@ -626,31 +532,6 @@ unsafe fn read_part(object: Ref, reader: &Reader, inline: Inline, out: &mut Vec<
         }
         *out = vec![HASHED, hasher.finish() as usize, out.len()];
     }
-}
-
-/// Takes over one reference to `object`, into a guard or the garbage.
-unsafe fn new_guard(object: Ref, abilities: Abilities, garbage: &mut Garbage) -> usize {
-    if abilities.weak && type_object::weaklistoffset((*object).kind) != 0 {
-        let weak = PyWeakref_NewRef(object, std::ptr::null_mut());
-        if !weak.is_null() {
-            garbage.0.push(object);
-            return weak as usize;
-        }
-        PyErr_Clear();
-    }
-    STRONG
-}
-
-unsafe fn drop_guard(word: usize, guard: usize, garbage: &mut Garbage) {
-    match guard {
-        UNGUARDED => {}
-        STRONG => garbage.0.push(word as Ref),
-        weak => garbage.0.push(weak as Ref),
-    }
-}
-
-unsafe fn is_dead(object: usize, guard: usize) -> bool {
-    guard > STRONG && word(guard as Ref, WEAK_TARGET) != object
 }
 
 /// A hint to the processor; any address is allowed.
