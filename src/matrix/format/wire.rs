@@ -187,11 +187,13 @@ impl<'a> Reader<'a> {
         if count > bound as u64 {
             return Err(Refusal::malformed("a set has more ids than there are"));
         }
-        let mut wanted = wanted.iter().map(|id| u64::from(*id)).peekable();
+        let bound = bound as u64;
+        // The next one wanted; at the end, `bound`, which no id reaches.
+        let mut wanted = wanted.iter().map(|id| u64::from(*id));
+        let mut next = wanted.next().unwrap_or(bound);
         let mut least = 0u64;
         let mut left = count;
         while left > 0 {
-            let next = wanted.peek().copied().unwrap_or(bound as u64);
             if let Some(passed) = self.short_gaps()
                 && passed.gaps <= left
                 && least + passed.sum + passed.gaps <= next
@@ -202,11 +204,13 @@ impl<'a> Reader<'a> {
                 continue;
             }
             let id = least + self.gap()?;
-            if id >= bound as u64 {
+            if id >= bound {
                 return Err(Refusal::malformed("an id is out of range"));
             }
-            while wanted.next_if(|wanted| *wanted < id).is_some() {}
-            if wanted.next_if_eq(&id).is_some() {
+            while next < id {
+                next = wanted.next().unwrap_or(bound);
+            }
+            if next == id {
                 found(id as u32);
             }
             least = id + 1;
