@@ -26,6 +26,7 @@ impl CiContext {
             reference: self.full_reference(),
             workflow: self.workflow_file(),
             run: owned(&self.run),
+            job: self.job_of_run(),
             default_branch: owned(&self.trust.default_branch_name),
             ..Writer::default()
         };
@@ -42,6 +43,14 @@ impl CiContext {
             writer.head = format!("{from}:{branch}");
         }
         writer
+    }
+
+    /// The name of this job among those of all runs, if it is known.
+    fn job_of_run(&self) -> String {
+        match (&self.run, &self.job) {
+            (Some(run), Some(job)) => format!("{run} {} {job}", self.attempt.unwrap_or(1)),
+            _ => String::new(),
+        }
     }
 
     /// What started the run, in the service's word; where the service has none

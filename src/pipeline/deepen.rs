@@ -7,12 +7,13 @@ use std::time::Duration;
 
 use anyhow::Result;
 
+use super::asked::Asked;
 use super::exchange::{Exchange, Told, base_of};
 use super::project::Project;
 use crate::ci::{CiContext, Provider};
 use crate::config::{Config, Deepen};
 use crate::history::{CommitId, Revision};
-use crate::share::{Depth, Origin, RemoteError, redact};
+use crate::share::{Depth, Origin, RemoteError, Wanted, redact};
 
 /// How far the edge of a shallow history is moved, request by request.
 const DEPTHS: [Depth; 4] = [Depth::By(50), Depth::By(500), Depth::By(5000), Depth::All];
@@ -160,6 +161,14 @@ impl Completion<'_> {
             return;
         }
         results.is_shared_known = true;
+        let question = Wanted {
+            tree: self.head.tree.to_string(),
+            ..Wanted::default()
+        };
+        if Asked::about(self.project, &question).answer().is_some() {
+            // What an earlier step of the job took is in the local store.
+            return;
+        }
         let offered = match Exchange::open(self.project) {
             Ok(Some(exchange)) => exchange.offered(PATIENCE),
             // The selection says so, if it asks.
