@@ -37,6 +37,9 @@ impl CiContext {
         writer.pr = request.number;
         writer.base = owned(&request.base_ref);
         writer.merge = owned(&self.merge);
+        if self.provider != Provider::Generic {
+            writer.base_tip = owned(&request.base);
+        }
         // A fork that was deleted has no name any more.
         writer.fork = !self.trust.is_own();
         if let (Some(from), Some(branch)) = (&request.from, &request.branch) {

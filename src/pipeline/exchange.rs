@@ -221,10 +221,7 @@ fn settings(project: &Project) -> Result<Settings> {
         );
     };
     let view = project.repository.tree_view(&base)?;
-    let path = match &config.place.file {
-        Some(path) => project.repository.prefix_of(path)?,
-        None => BString::from(file::NAME),
-    };
+    let path = config_path(project)?;
     let said = match view.read(path.as_bstr())? {
         Some(bytes) => {
             file::parse(&bytes, &format!("{path} of the base")).map_err(anyhow::Error::from)?
@@ -247,12 +244,28 @@ fn settings(project: &Project) -> Result<Settings> {
     Ok(settings)
 }
 
+/// Where the configuration lies in the repository.
+pub(super) fn config_path(project: &Project) -> Result<BString> {
+    Ok(match &project.config.place.file {
+        Some(path) => project.repository.prefix_of(path)?,
+        None => BString::from(file::NAME),
+    })
+}
+
 /// The commit that a pull request is to be merged into.
 pub(super) fn base_of(project: &Project) -> Option<Revision> {
     let (repository, reader) = (&project.repository, &project.reader);
     if !reader.base.is_empty() {
         let name = format!("refs/remotes/origin/{}", reader.base);
         if let Ok(found) = repository.resolve(&name) {
+            return Some(found);
+        }
+    }
+    // The provider tells its tip, or the remote was asked for it.
+    for tip in [project.base.get(), Some(&reader.base_tip)] {
+        if let Some(tip) = tip.filter(|tip| repository.has_commit(tip))
+            && let Ok(found) = repository.resolve(tip)
+        {
             return Some(found);
         }
     }

@@ -43,6 +43,9 @@ pub struct Writer {
     /// The branch that a pull request is to be merged into.
     #[serde(skip)]
     pub base: String,
+    /// The tip of that branch, if the provider tells.
+    #[serde(skip)]
+    pub base_tip: String,
     /// The commit that the provider made by merging a pull request into it.
     #[serde(skip)]
     pub merge: String,
