@@ -317,6 +317,17 @@ impl Completion<'_> {
             let told = format!("fetched {trees} trees that a filter had left out");
             self.told.details.push(told);
         }
+        // What a sparse checkout leaves out is nowhere else.
+        let nearest = self.near(results, 1).first().copied();
+        if let Some(nearest) = nearest {
+            let missing = repository.missing_own_blobs(self.head.commit, nearest, MOST_BLOBS);
+            if !missing.is_empty() {
+                let blobs = missing.len();
+                self.origin()?.objects(&missing)?;
+                let told = format!("fetched {blobs} files that are not checked out");
+                self.told.details.push(told);
+            }
+        }
         if sides.len() > 1 {
             let missing = repository.missing_blobs(self.head.commit, &sides, MOST_BLOBS);
             if !missing.is_empty() {

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use crate::harness::{Project, Wanted, on_all_interpreters};
+use crate::harness::{Project, Wanted, on_all_interpreters, on_github};
 
 const TOP: &str = env!("CARGO_MANIFEST_DIR");
 
@@ -237,6 +237,56 @@ fn the_steps_of_a_workflow_of_several_suites() {
         let all = step(&mut project, "record", &[("_SHARD", "1")]);
         assert_eq!(all.matches("1 passed").count(), 2, "{all}");
         assert!(all.contains("every test runs"), "{all}");
+    });
+}
+
+/// Each suite has an artifact of its own, and a job uploads four.
+#[test]
+fn the_results_of_several_suites_are_handed_on() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut project = Project::new(python, SUITES);
+        let yaml = project.read("tamis.yml") + "shared-store: github\n";
+        project.write("tamis.yml", &yaml);
+        project.commit("shared store");
+        let main = r#"{"repository": {"default_branch": "main"}}"#;
+        on_github(&mut project, "push", "refs/heads/main", main);
+        project.set_env("GITHUB_REPOSITORY", Some("o/r"));
+        project.set_env("GITHUB_RUN_ID", Some("11"));
+        // Nobody answers there, and nobody has to.
+        project.set_env("GITHUB_API_URL", Some("http://127.0.0.1:9"));
+        step(&mut project, "record", &[("_SHARD", "1")]);
+        let told = step(&mut project, "keep", &[]);
+        let name = |told: &str, number: u32| {
+            let begin = format!("pack-{number}=tamis-");
+            let line = told.lines().find(|line| line.starts_with(&begin));
+            line.map(|line| line[begin.len()..].to_owned())
+        };
+        assert!(name(&told, 1).unwrap().starts_with("api-"), "{told}");
+        assert!(name(&told, 2).unwrap().starts_with("web-"), "{told}");
+        assert_eq!(name(&told, 3), None);
+        let pack = |number: u32| project.path(&format!(".tamis/handed-on/{number}/tamis.pack"));
+        assert_ne!(fs::read(pack(1)).unwrap(), fs::read(pack(2)).unwrap());
+        // One of them, in a job of its own.
+        let told = step(&mut project, "keep", &[("_SUITE", "web")]);
+        assert!(name(&told, 1).unwrap().starts_with("web-"), "{told}");
+        assert_eq!(name(&told, 2), None);
+        // More than a job uploads.
+        for suite in ["more-1", "more-2", "more-3"] {
+            project.write(
+                &format!(".tamis/upload/{suite}/artifact-name"),
+                "tamis-more\n",
+            );
+            project.write(&format!(".tamis/upload/{suite}/tamis.pack"), "a pack");
+        }
+        let told = step(&mut project, "keep", &[]);
+        assert!(
+            name(&told, 4).is_some() && name(&told, 5).is_none(),
+            "{told}"
+        );
+        assert!(
+            told.contains("::warning title=tamis::the results of 1 of 5 suites"),
+            "{told}"
+        );
     });
 }
 

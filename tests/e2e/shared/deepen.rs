@@ -467,7 +467,12 @@ fn a_sparse_clone_without_blobs_selects_like_a_whole_one() {
         world.grow(2);
         let whole: Vec<String> = world.project.select().selected.into_keys().collect();
         assert_eq!(whole, ["test_a.py::test_a"]);
-        for filter in ["--filter=blob:none", "--filter=tree:0"] {
+        for (filter, deepen) in [
+            ("--filter=blob:none", "ci"),
+            ("--filter=tree:0", "ci"),
+            ("--filter=blob:none", "never"),
+        ] {
+            world.project.set_env("TAMIS_DEEPEN", Some(deepen));
             world.clone_again(&[filter, "--no-checkout"], &world.url());
             let cone = ["sparse-checkout", "set", "--cone", "nowhere"];
             world.project.git(&cone);
@@ -482,16 +487,19 @@ fn a_sparse_clone_without_blobs_selects_like_a_whole_one() {
                 "",
                 "{filter}"
             );
+            // What the whole clone read of that file was kept.
+            world.project.delete(".tamis/cache");
             let select = world.project.run_with(&["--dry-run"]);
-            eprintln!("{filter}: {:?} {}", select.selection, select.stderr);
-            assert!(
-                select.selection.selected.contains_key("test_a.py::test_a"),
-                "{filter}"
-            );
-            assert!(
-                select.selection.excluded.contains_key("test_b.py::test_b"),
-                "{filter}"
-            );
+            let ran: Vec<&String> = select.selection.selected.keys().collect();
+            assert_eq!(select.told(), "", "{filter}");
+            if deepen == "ci" {
+                assert_eq!(ran, ["test_a.py::test_a"], "{filter}");
+                continue;
+            }
+            // What cannot be read may have changed: its test runs, and says why.
+            assert_eq!(ran, ["far/test_far.py::test_far", "test_a.py::test_a"]);
+            let reason = &select.selection.selected["far/test_far.py::test_far"];
+            assert!(reason.to_string().contains("cannot be read"), "{reason}");
         }
     });
 }
