@@ -15,6 +15,7 @@ pub(super) fn read(environment: &Environment, mut context: CiContext) -> CiConte
     context.trust.default_branch = environment.truth("TAMIS_CI_DEFAULT_BRANCH");
     context.trust.protected = environment.truth("TAMIS_CI_PROTECTED");
     context.trust.repository = environment.owned("TAMIS_CI_REPOSITORY");
+    context.number = environment.number("TAMIS_CI_RUN_NUMBER");
     context.node = node(environment);
     if let Some(word) = environment.text("TAMIS_CI_TRIGGER") {
         match Trigger::ALL.iter().find(|trigger| trigger.word() == word) {

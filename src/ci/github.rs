@@ -12,6 +12,8 @@ pub(super) fn read(environment: &Environment, mut context: CiContext) -> CiConte
     let event = environment.text("GITHUB_EVENT_NAME").unwrap_or_default();
     context.event = environment.owned("GITHUB_EVENT_NAME");
     context.run = environment.owned("GITHUB_RUN_ID");
+    context.number = environment.number("GITHUB_RUN_NUMBER");
+    context.job = environment.owned("GITHUB_JOB");
     let payload = payload(environment, &mut context);
     context.head = context.commit("GITHUB_SHA", environment.text("GITHUB_SHA"));
     context.reference = environment.owned("GITHUB_REF");

@@ -9,6 +9,8 @@ pub(super) fn read(environment: &Environment, mut context: CiContext) -> CiConte
     context.trigger = trigger(environment);
     context.event = environment.owned("CI_PIPELINE_SOURCE");
     context.run = environment.owned("CI_PIPELINE_ID");
+    context.number = environment.number("CI_PIPELINE_IID");
+    context.job = environment.owned("CI_JOB_ID");
     context.depth = environment.number("GIT_DEPTH").filter(|depth| *depth > 0);
     context.node = node(environment);
     context.trust.repository = environment.owned("CI_PROJECT_PATH");

@@ -165,6 +165,10 @@ pub struct CiContext {
     pub event: Option<String>,
     /// The service's name of the run.
     pub run: Option<String>,
+    /// Which run it is, counted from 1.
+    pub number: Option<u32>,
+    /// The service's name of the job in it.
+    pub job: Option<String>,
     /// The commit that is checked out, as the service says.
     pub head: Option<String>,
     /// A commit that the head builds on, as a hint: the base of a pull
@@ -197,6 +201,8 @@ impl CiContext {
             trigger: Trigger::Other,
             event: None,
             run: None,
+            number: None,
+            job: None,
             head: None,
             base: None,
             before: None,
@@ -240,6 +246,12 @@ impl CiContext {
         }
         self.notes.push(format!("{what} is no commit id"));
         None
+    }
+
+    /// Whether this is an `every`-th run, and one on the default branch.
+    pub fn is_turn(&self, every: u32) -> bool {
+        let is_merged = self.trust.default_branch == Some(true) && self.pull_request.is_none();
+        is_merged && self.number.is_some_and(|number| number % every == 0)
     }
 
     /// Why tamis does not work in this run at all, if so.

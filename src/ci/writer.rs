@@ -26,6 +26,7 @@ impl CiContext {
             reference: self.full_reference(),
             workflow: self.workflow_file(),
             run: owned(&self.run),
+            job: self.job_of_run(),
             default_branch: owned(&self.trust.default_branch_name),
             ..Writer::default()
         };
@@ -36,12 +37,23 @@ impl CiContext {
         writer.pr = request.number;
         writer.base = owned(&request.base_ref);
         writer.merge = owned(&self.merge);
+        if self.provider != Provider::Generic {
+            writer.base_tip = owned(&request.base);
+        }
         // A fork that was deleted has no name any more.
         writer.fork = !self.trust.is_own();
         if let (Some(from), Some(branch)) = (&request.from, &request.branch) {
             writer.head = format!("{from}:{branch}");
         }
         writer
+    }
+
+    /// The name of this job among those of all runs, if it is known.
+    fn job_of_run(&self) -> String {
+        match (&self.run, &self.job) {
+            (Some(run), Some(job)) => format!("{run} {} {job}", self.attempt.unwrap_or(1)),
+            _ => String::new(),
+        }
     }
 
     /// What started the run, in the service's word; where the service has none

@@ -353,7 +353,7 @@ mod tests {
         let (_, page) = doctor(folder.path(), false);
         let lines: Vec<&str> = page
             .lines()
-            .filter(|line| line.contains("keep") || line.contains("strategy"))
+            .filter(|line| line.contains("keep ") || line.contains("strategy"))
             .collect();
         insta::assert_snapshot!(lines.join("\n"), @r"
         strategy       auto (default)

@@ -143,12 +143,17 @@ fn template(findings: &Findings) -> String {
          # Tests that always run; files whose change runs every test.\n\
          #: always-run: [\"tests/smoke/**\"]\n\
          #: run-all-when: [Dockerfile, \".github/workflows/**\"]\n\
+         # In CI, every so many runs of the default branch run everything.\n\
+         #: run-all-every: 10\n\
          \n\
          # Files that pin the versions of installed packages.\n\
          #: lock-files: [{lock_files}]\n\
          \n\
          # Caches and registries that tests leave behind without another noticing.\n\
          #: benign-state: [\"src/pkg/lexer.py#_cache\"]\n\
+         \n\
+         # Tests whose order matters: they run on one machine.\n\
+         #: keep-together: [[tests/test_setup.py, tests/test_use.py]]\n\
          \n\
          # Environment variables that may differ without a test noticing.\n\
          #: env:\n\

@@ -25,7 +25,9 @@ use anyhow::Context;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::ci::{Choice, CiContext, Environment, Provider};
-use crate::config::{self, Config, Overrides, Variables, shown_path};
+use crate::config::{
+    self, Config, Key, Origin, Overrides, Setting, Strategy, Variables, shown_path,
+};
 use crate::error::{Error, Exit, Explain};
 use crate::report::{self, Colour, Event, Report, Style};
 
@@ -215,7 +217,22 @@ impl Globals {
     pub fn config(&self, overrides: &Overrides) -> Result<Config, Error> {
         let file = self.config_file.as_deref();
         let suite = self.suite.as_deref();
-        Config::load(&self.folder, file, &self.variables, overrides, suite)
+        let config = Config::load(&self.folder, file, &self.variables, overrides, suite)?;
+        Ok(self.take_turns(config))
+    }
+
+    /// Where every so many runs of the default branch are to run everything,
+    /// and this is one of them: unless a flag names a strategy.
+    fn take_turns(&self, mut config: Config) -> Config {
+        let is_free = !matches!(config.strategy.origin, Origin::Flag(_));
+        let is_turn = |every| self.ci.as_ref().is_some_and(|ci| ci.is_turn(every));
+        if is_free && config.run_all_every.value.is_some_and(is_turn) {
+            config.strategy = Setting {
+                value: Strategy::All,
+                origin: Origin::Turn(Key::RunAllEvery.word()),
+            };
+        }
+        config
     }
 
     /// The suite's name, where all suites are meant: what it answers is marked

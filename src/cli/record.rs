@@ -119,6 +119,7 @@ fn run_and_record(
         prober: prober.as_ref(),
         command: Some(&words),
         thresholds: shared::thresholds(&request.config),
+        local_only: request.selection.is_some(),
         ..Request::default()
     };
     let decision = decide(project, store, &view, &asked)?;

@@ -209,7 +209,10 @@ impl Work<'_> {
             thresholds: shared::thresholds(&request.config),
             ..Request::default()
         };
-        let decision = decide(project, store, &view, &asked)?;
+        let mut decision = decide(project, store, &view, &asked)?;
+        if request.shard.is_some() {
+            shared::lay_out(project, &view, &mut decision, false, report)?;
+        }
         shared::tell_decision(&decision, self.suite.as_deref(), report);
         let told = self.tell_service(&decision)?;
         let ran = |told, document| Ran {

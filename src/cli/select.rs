@@ -271,7 +271,7 @@ fn decide_for(
 ) -> Result<(Project, Decision, View), Error> {
     let project = open_whole(&request.config, ci)?;
     shared::join_shards(&project, report);
-    let (decision, view) = shared::decide_at(
+    let (mut decision, view) = shared::decide_at(
         &project,
         &shared::Wanted {
             event: &request.event,
@@ -282,6 +282,10 @@ fn decide_for(
             strict: request.strict,
         },
     )?;
+    if request.shards.is_some() || request.shard.is_some() {
+        let is_once = request.shard.is_none();
+        shared::lay_out(&project, &view, &mut decision, is_once, report)?;
+    }
     Ok((project, decision, view))
 }
 

@@ -170,7 +170,8 @@ fn divide(
         here: request.here.as_deref(),
         strict: false,
     };
-    let (decision, _) = shared::decide_at(&project, &wanted)?;
+    let (mut decision, view) = shared::decide_at(&project, &wanted)?;
+    shared::lay_out(&project, &view, &mut decision, false, report)?;
     shared::tell_decision(&decision, globals.mark().as_deref(), report);
     let selection = decision.selection;
     let division = Division::worth(&selection, request.most, request.seconds);
@@ -187,7 +188,7 @@ pub struct Division {
 impl Division {
     /// No more parts than there are files to run.
     pub fn into_at_most(selection: &Selection, most: u32) -> Division {
-        let shards = Shards::divide(selection, most, |test| pytest::source_of(test).0, &[]);
+        let shards = Shards::divide(selection, most, |test| pytest::source_of(test).0);
         Division {
             plan: shards.digest(selection),
             shards,

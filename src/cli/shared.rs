@@ -421,6 +421,52 @@ pub fn decide_at(project: &Project, wanted: &Wanted<'_>) -> Result<(Decision, Vi
     Ok((decision, view))
 }
 
+/// Completes a selection that is to be divided. `is_once`: by one machine for
+/// all, so that what is stored there may count also where everything runs.
+///
+/// # Errors
+/// If git cannot be read.
+pub fn lay_out(
+    project: &Project,
+    view: &View,
+    decision: &mut Decision,
+    is_once: bool,
+    report: &Report,
+) -> Result<(), Error> {
+    let runs_all = decision.selection.course.asked == Strategy::All;
+    if runs_all && !is_once {
+        return Ok(pipeline::lay_out_by_files(project, view, decision)?);
+    }
+    let asked = Request {
+        strategy: decision.selection.course.asked,
+        thresholds: thresholds(&project.config),
+        ..Request::default()
+    };
+    let known = to_audit(
+        project,
+        &project.store(),
+        view,
+        &asked,
+        decision.head.as_ref(),
+    )?;
+    let tied = pipeline::lay_out(project, view, decision, known.as_ref())?;
+    if tied.files > 0 {
+        report.detail(format!(
+            "{} files of tests stay together, in {} groups: of each, a test uses what one of another file \
+             left behind",
+            tied.files, tied.groups
+        ));
+    }
+    if tied.everybodys > 0 {
+        report.detail(format!(
+            "most files use what {} tests leave behind: nothing is kept together because of that; \
+             `keep-together` in tamis.yml names tests whose order matters",
+            tied.everybodys
+        ));
+    }
+    Ok(())
+}
+
 /// Joins what the shards of earlier runs recorded. Where that fails, their
 /// results stay apart, and more tests may run.
 pub fn join_shards(project: &Project, report: &Report) {

@@ -11,7 +11,7 @@ use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, Visitor};
 
 use super::key::Key;
 use super::pattern::Pattern;
-use super::seeds::{KeySeed, Many, One};
+use super::seeds::{Groups, KeySeed, Many, One};
 use super::suites::{Suites, SuitesVisitor};
 use super::trust::{Trust, TrustVisitor};
 use super::value::{Count, Deepen, Runner, Shared, Strategy, SubFolder, Text, shown_path};
@@ -51,6 +51,8 @@ pub struct FileConfig {
     pub short_branches: Option<Count>,
     pub always_run: Option<Vec<Pattern>>,
     pub run_all_when: Option<Vec<Pattern>>,
+    pub run_all_every: Option<Count>,
+    pub keep_together: Option<Vec<Vec<Pattern>>>,
     pub benign_state: Option<Vec<Pattern>>,
     pub lock_files: Option<Vec<Text>>,
     pub env_ignore: Option<Vec<Text>>,
@@ -274,6 +276,8 @@ impl FileConfig {
             Key::ShortBranches => self.short_branches = Some(map.next_value_seed(One::new())?),
             Key::AlwaysRun => self.always_run = Some(map.next_value_seed(Many::any())?),
             Key::RunAllWhen => self.run_all_when = Some(map.next_value_seed(Many::any())?),
+            Key::RunAllEvery => self.run_all_every = Some(map.next_value_seed(One::new())?),
+            Key::KeepTogether => self.keep_together = Some(map.next_value_seed(Groups)?),
             Key::BenignState => self.benign_state = Some(map.next_value_seed(Many::any())?),
             Key::LockFiles => self.lock_files = Some(map.next_value_seed(Many::any())?),
             Key::Env => self.env_ignore = map.next_value_seed(EnvVisitor)?,
@@ -366,7 +370,7 @@ mod tests {
           |   ^
         ");
         insta::assert_snapshot!(error("version: 1\nxyz: 1\n"), @r"
-        error: tamis.yml:2:1: unknown key `xyz`; the keys are version, suite, suites, runner, command, python, root, paths, store, shared-store, shared-label, trust, deepen, strategy, many-new-tests, short-branches, always-run, run-all-when, lock-files, benign-state, env, keep
+        error: tamis.yml:2:1: unknown key `xyz`; the keys are version, suite, suites, runner, command, python, root, paths, store, shared-store, shared-label, trust, deepen, strategy, many-new-tests, short-branches, always-run, run-all-when, run-all-every, lock-files, benign-state, keep-together, env, keep
         2 | xyz: 1
           | ^
         ");
@@ -559,7 +563,7 @@ mod tests {
             root: svc\nstore: cache\nstrategy: memo\nshared-store: git:up\nshared-label: py3\n\
             trust:\n  repository: o/r\n  refs: [main, 'release/*']\n  events: [push]\n  workflows: [ci.yml]\n\
             always-run: ['t.py::x[1]']\nrun-all-when: [Makefile, '**/*.c']\nlock-files: [uv.lock]\n\
-            benign-state: ['a.py#_CACHE']\nenv:\n  ignore: [CI]\nkeep: 7\nmany-new-tests: 8\nshort-branches: 9\n";
+            benign-state: ['a.py#_CACHE']\nkeep-together: [db, [a.py, b.py]]\nrun-all-every: 10\nenv:\n  ignore: [CI]\nkeep: 7\nmany-new-tests: 8\nshort-branches: 9\n";
         let reader = crate::fuzz::Reader {
             name: "configuration",
             seeds: vec![

@@ -23,15 +23,17 @@ pub enum Key {
     ShortBranches,
     AlwaysRun,
     RunAllWhen,
+    RunAllEvery,
     LockFiles,
     BenignState,
+    KeepTogether,
     /// Holds one key itself: [`Key::IGNORE`].
     Env,
     Keep,
 }
 
 impl Key {
-    pub const ALL: [Key; 22] = [
+    pub const ALL: [Key; 24] = [
         Key::Version,
         Key::Suite,
         Key::Suites,
@@ -50,14 +52,16 @@ impl Key {
         Key::ShortBranches,
         Key::AlwaysRun,
         Key::RunAllWhen,
+        Key::RunAllEvery,
         Key::LockFiles,
         Key::BenignState,
+        Key::KeepTogether,
         Key::Env,
         Key::Keep,
     ];
 
     /// The keys inside a suite of `suites`.
-    pub const OF_SUITE: [Key; 11] = [
+    pub const OF_SUITE: [Key; 12] = [
         Key::Runner,
         Key::Command,
         Key::Python,
@@ -68,6 +72,7 @@ impl Key {
         Key::RunAllWhen,
         Key::LockFiles,
         Key::BenignState,
+        Key::KeepTogether,
         Key::Env,
     ];
 
@@ -99,8 +104,10 @@ impl Key {
             Key::ShortBranches => "short-branches",
             Key::AlwaysRun => "always-run",
             Key::RunAllWhen => "run-all-when",
+            Key::RunAllEvery => "run-all-every",
             Key::LockFiles => "lock-files",
             Key::BenignState => "benign-state",
+            Key::KeepTogether => "keep-together",
             Key::Env => "env",
             Key::Keep => "keep",
         }
@@ -119,6 +126,7 @@ impl Key {
             Key::Strategy => Some("TAMIS_STRATEGY"),
             Key::ManyNewTests => Some("TAMIS_MANY_NEW_TESTS"),
             Key::ShortBranches => Some("TAMIS_SHORT_BRANCHES"),
+            Key::RunAllEvery => Some("TAMIS_RUN_ALL_EVERY"),
             Key::Keep => Some("TAMIS_KEEP"),
             Key::Version
             | Key::Suites
@@ -130,6 +138,7 @@ impl Key {
             | Key::RunAllWhen
             | Key::LockFiles
             | Key::BenignState
+            | Key::KeepTogether
             | Key::Trust
             | Key::Env => None,
         }

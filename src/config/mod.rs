@@ -61,6 +61,8 @@ const INTERNAL: [&str; 8] = [
 pub enum Origin {
     Default,
     File,
+    /// The number of the CI run, which the value of this key counts.
+    Turn(&'static str),
     /// The environment variable of this name.
     Variable(&'static str),
     /// The flag of this name.
@@ -72,6 +74,7 @@ impl fmt::Display for Origin {
         match self {
             Origin::Default => f.write_str("default"),
             Origin::File => f.write_str(file::NAME),
+            Origin::Turn(key) => write!(f, "{key}"),
             Origin::Variable(name) | Origin::Flag(name) => f.write_str(name),
         }
     }
@@ -160,6 +163,10 @@ pub struct Config {
     pub run_all_when: Setting<Vec<Pattern>>,
     /// State (`path#name`) through which no test depends on another.
     pub benign_state: Setting<Vec<Pattern>>,
+    /// Every so many runs on the default branch, in CI, everything runs.
+    pub run_all_every: Setting<Option<u32>>,
+    /// Tests that no division among machines takes apart, group by group.
+    pub keep_together: Setting<Vec<Vec<Pattern>>>,
     /// Files, absolute, that declare the versions of installed packages;
     /// `None`: found by the runner.
     pub lock_files: Setting<Option<Vec<PathBuf>>>,
@@ -262,6 +269,15 @@ impl Config {
                     Key::AlwaysRun => (list(&self.always_run.value), &self.always_run.origin),
                     Key::RunAllWhen => (list(&self.run_all_when.value), &self.run_all_when.origin),
                     Key::BenignState => (list(&self.benign_state.value), &self.benign_state.origin),
+                    Key::RunAllEvery => (
+                        or_none(self.run_all_every.value),
+                        &self.run_all_every.origin,
+                    ),
+                    Key::KeepTogether => {
+                        let groups = self.keep_together.value.iter().map(|group| list(group));
+                        let shown = list(&groups.collect::<Vec<_>>());
+                        (shown, &self.keep_together.origin)
+                    }
                     Key::LockFiles => {
                         let files = self.lock_files.value.as_ref();
                         let shown = files.map(|files| {
@@ -440,7 +456,10 @@ fn resolve(
         ),
         always_run: or(plain(said.always_run), Vec::new),
         run_all_when: or(plain(said.run_all_when), Vec::new),
+        run_all_every: optional(pick(Key::RunAllEvery, None, variables, said.run_all_every)?)
+            .map(|every| every.map(|Count(runs)| runs)),
         benign_state: or(plain(said.benign_state), Vec::new),
+        keep_together: or(plain(said.keep_together), Vec::new),
         lock_files: optional(plain(said.lock_files)).map(|files| {
             files.map(|files| files.iter().map(|Text(file)| folder.join(file)).collect())
         }),
@@ -643,8 +662,10 @@ mod tests {
         short-branches: 3 (default)
         always-run: [] (default)
         run-all-when: [] (default)
+        run-all-every: none (default)
         lock-files: found by the runner (default)
         benign-state: [] (default)
+        keep-together: [] (default)
         env: ignore [] (default)
         keep: 50 (default)
         ");

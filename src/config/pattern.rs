@@ -58,6 +58,13 @@ impl fmt::Display for Pattern {
 }
 
 impl Pattern {
+    /// The pattern of the files that have the tests which this one names: what
+    /// stands before `::`.
+    pub fn of_file(&self) -> Pattern {
+        let file = self.text.split("::").next().unwrap_or_default();
+        file.parse().unwrap_or_else(|_| self.clone())
+    }
+
     /// Whether the pattern names `name` or something that holds it.
     ///
     /// Follows all positions in the pattern at once, so the time is bounded

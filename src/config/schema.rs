@@ -49,10 +49,14 @@ fn shape(key: Key) -> Value {
         Key::Strategy => {
             json!({ "enum": Strategy::ALL.map(Strategy::word) })
         }
-        Key::ManyNewTests | Key::ShortBranches | Key::Keep => {
+        Key::ManyNewTests | Key::ShortBranches | Key::RunAllEvery | Key::Keep => {
             json!({ "type": "integer", "minimum": 1, "maximum": u32::MAX })
         }
         Key::AlwaysRun | Key::RunAllWhen | Key::LockFiles | Key::BenignState => list(),
+        Key::KeepTogether => json!({
+            "type": "array",
+            "items": { "anyOf": [text(), filled()] },
+        }),
         Key::Trust => {
             let inner = Key::OF_TRUST.map(|word| {
                 let shape = match word {

@@ -9,6 +9,7 @@ use std::str::FromStr;
 use serde::de::{self, DeserializeSeed, Deserializer, SeqAccess, Visitor};
 
 use super::key::nearest;
+use super::pattern::Pattern;
 
 /// A key: one of the valid ones, and each at most once. The check is made
 /// here because the parser adds the key's own place to errors that it gets
@@ -74,6 +75,59 @@ impl<T: FromStr<Err = String>> Visitor<'_> for One<T> {
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<T, E> {
         text.parse().map_err(E::custom)
+    }
+}
+
+/// A list of groups: each a list of patterns, or a single one.
+pub(super) struct Groups;
+
+impl<'de> DeserializeSeed<'de> for Groups {
+    type Value = Vec<Vec<Pattern>>;
+
+    fn deserialize<D: Deserializer<'de>>(self, source: D) -> Result<Self::Value, D::Error> {
+        source.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Groups {
+    type Value = Vec<Vec<Pattern>>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of groups, such as [tests/db, [tests/a.py, tests/b.py]]")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
+        let mut groups = Vec::new();
+        while let Some(group) = items.next_element_seed(Group)? {
+            groups.push(group);
+        }
+        Ok(groups)
+    }
+}
+
+struct Group;
+
+impl<'de> DeserializeSeed<'de> for Group {
+    type Value = Vec<Pattern>;
+
+    fn deserialize<D: Deserializer<'de>>(self, source: D) -> Result<Self::Value, D::Error> {
+        source.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Group {
+    type Value = Vec<Pattern>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a pattern, or a list of patterns")
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Self::Value, E> {
+        text.parse().map(|pattern| vec![pattern]).map_err(E::custom)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, items: A) -> Result<Self::Value, A::Error> {
+        Many::filled().visit_seq(items)
     }
 }
 

@@ -30,6 +30,7 @@ impl FileConfig {
             run_all_when: own.run_all_when.or(self.run_all_when),
             lock_files: own.lock_files.or(self.lock_files),
             benign_state: own.benign_state.or(self.benign_state),
+            keep_together: own.keep_together.or(self.keep_together),
             env_ignore: own.env_ignore.or(self.env_ignore),
             ..self
         })
@@ -178,7 +179,7 @@ mod tests {
           |       ^
         ");
         insta::assert_snapshot!(error("\n  a: {store: x}\n"), @r"
-        error: tamis.yml:3:7: suites.a: unknown key `store`; the keys are runner, command, python, root, paths, shared-label, always-run, run-all-when, lock-files, benign-state, env
+        error: tamis.yml:3:7: suites.a: unknown key `store`; the keys are runner, command, python, root, paths, shared-label, always-run, run-all-when, lock-files, benign-state, keep-together, env
         3 |   a: {store: x}
           |       ^
         ");

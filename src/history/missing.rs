@@ -87,33 +87,57 @@ impl Repository {
         };
         for commit in commits {
             if let Ok(header) = self.commit_header(*commit) {
-                self.blobs_between(tip.tree.0, header.tree.0, &mut missing);
+                let trees = (tip.tree.0, header.tree.0);
+                self.blobs_between(trees, Sides::Both, &mut missing);
             }
         }
         let missing = missing.into_iter().take(most).collect();
         names(missing)
     }
 
-    fn blobs_between(&self, a: ObjectId, b: ObjectId, missing: &mut BTreeSet<ObjectId>) {
+    /// At most `most` blobs of `head` that another commit has not and that are
+    /// not here: of files that a sparse checkout leaves out.
+    pub fn missing_own_blobs(&self, head: CommitId, than: CommitId, most: usize) -> Vec<String> {
+        let mut missing = BTreeSet::new();
+        if let (Ok(head), Ok(than)) = (self.commit_header(head), self.commit_header(than)) {
+            self.blobs_between((head.tree.0, than.tree.0), Sides::First, &mut missing);
+        }
+        names(missing.into_iter().take(most).collect())
+    }
+
+    fn blobs_between(
+        &self,
+        (a, b): (ObjectId, ObjectId),
+        sides: Sides,
+        missing: &mut BTreeSet<ObjectId>,
+    ) {
         if a == b {
             return;
         }
         let (Ok(a), Ok(b)) = (self.tree(a), self.tree(b)) else {
             return;
         };
-        for (old, new) in pairs(&a, &b) {
-            if let (Some(old), Some(new)) = (old, new)
-                && old.mode.is_none()
-                && new.mode.is_none()
+        for (first, second) in pairs(&a, &b) {
+            if let (Some(first), Some(second)) = (first, second)
+                && first.mode.is_none()
+                && second.mode.is_none()
             {
-                self.blobs_between(old.id, new.id, missing);
+                self.blobs_between((first.id, second.id), sides, missing);
                 continue;
             }
-            let files = [old, new].into_iter().flatten();
+            let second = second.filter(|_| sides == Sides::Both);
+            let files = [first, second].into_iter().flatten();
             let blobs = files.filter(|item| item.mode.is_some_and(|mode| mode != Mode::Gitlink));
             missing.extend(blobs.map(|blob| blob.id).filter(|id| !self.has_object(*id)));
         }
     }
+}
+
+/// Whose blobs are wanted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sides {
+    First,
+    Both,
 }
 
 fn names(ids: BTreeSet<ObjectId>) -> Vec<String> {

@@ -15,14 +15,15 @@ use super::ledger::Ledger;
 use super::probe::Prober;
 use super::project::Project;
 use super::shelf::Shelf;
+use crate::config::Origin;
 use crate::fingerprint::jvm::ALL;
 use crate::fingerprint::{Environment, Facts, Probe, Value};
 use crate::history::{Classifier, CommitGraph, CommitId, Delta, Entry, Head, Hints, View};
 use crate::matrix::{Fingerprint, Header, Matrix, MatrixView, Unit, UnitId, UnitKind};
 use crate::runners::{maven, pytest};
 use crate::select::{
-    COLLECTION, Course, Differences, Plan, Reason, Rule, Selection, Strategy, Thresholds, Verdict,
-    plan, tts,
+    COLLECTION, Course, Differences, Layout, Plan, Reason, Rule, Selection, Strategy, Thresholds,
+    Verdict, plan, tts,
 };
 use crate::store::{FsStore, Name, Trouble};
 
@@ -48,6 +49,8 @@ pub struct Request<'a> {
     pub known: Option<&'a Known>,
     /// Take the history formulas as they were published, which is unsafe.
     pub published: bool,
+    /// Ask nobody: an earlier job selected, and handed on what it got.
+    pub local_only: bool,
 }
 
 /// Differences between matrices and one view, kept from question to question.
@@ -99,9 +102,11 @@ pub fn decide(
 ) -> Result<Decision> {
     let environment = || environment_of(request)?.ok();
     let mut told = project.told.clone();
-    let consulted = consult(project, store, view, request.strategy, environment);
-    told.fallbacks.extend(consulted.fallbacks);
-    told.details.extend(consulted.details);
+    if !request.local_only {
+        let consulted = consult(project, store, view, request.strategy, environment);
+        told.fallbacks.extend(consulted.fallbacks);
+        told.details.extend(consulted.details);
+    }
     let mut decision = decide_on(project, &Shelf::of(store), view, request)?;
     decision.notes.splice(0..0, told.fallbacks);
     decision.selection.course.notes.extend(told.details);
@@ -119,7 +124,7 @@ pub fn decide_on(
     request: &Request<'_>,
 ) -> Result<Decision> {
     let mut decision = Decision {
-        selection: Selection::all(request.strategy, "asked for: strategy `all`"),
+        selection: Selection::all(request.strategy, asked_for_all(project)),
         head: None,
         baseline: None,
         others: Vec::new(),
@@ -226,6 +231,14 @@ pub fn decide_on(
     }
     decision.baseline = Some(baseline);
     Ok(decision)
+}
+
+/// Who asked for everything, if somebody did.
+fn asked_for_all(project: &Project) -> String {
+    match project.config.strategy.origin {
+        Origin::Turn(key) => format!("it is the turn of a full run, by `{key}`"),
+        _ => "asked for: strategy `all`".to_owned(),
+    }
 }
 
 /// How the head came to be. Trouble is worth a note: no strategy needs to
@@ -398,6 +411,7 @@ fn traditional(strategy: Strategy, baseline: &Baseline, found: &Differences) -> 
         baselines: Vec::new(),
         revisions: BTreeMap::new(),
         durations: BTreeMap::new(),
+        layout: Layout::default(),
     };
     selection.relies_on(&name, &matrix.header().commit);
     let mut verdicts = verdicts.into_iter().enumerate().peekable();

@@ -6,13 +6,15 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use anyhow::Result;
+use bstr::ByteSlice;
 
-use super::exchange::{Exchange, Told, base_of};
+use super::asked::Asked;
+use super::exchange::{Exchange, Told, base_of, config_path};
 use super::project::Project;
 use crate::ci::{CiContext, Provider};
 use crate::config::{Config, Deepen};
-use crate::history::{CommitId, Revision};
-use crate::share::{Depth, Origin, RemoteError, redact};
+use crate::history::{CommitId, Entry, Revision};
+use crate::share::{Depth, Origin, RemoteError, Wanted, redact};
 
 /// How far the edge of a shallow history is moved, request by request.
 const DEPTHS: [Depth; 4] = [Depth::By(50), Depth::By(500), Depth::By(5000), Depth::All];
@@ -47,7 +49,8 @@ pub fn open_whole(config: &Config, ci: Option<&CiContext>) -> Result<Project> {
         Deepen::Never => false,
     };
     let is_cut = repository.is_shallow() || repository.is_partial();
-    if !is_wanted || !(is_cut || config.strategy.value.asks_for_copies()) {
+    let may_lack = is_cut || config.strategy.value.asks_for_copies() || lacks_base(&project);
+    if !is_wanted || !may_lack {
         return Ok(project);
     }
     let completion = Completion {
@@ -59,9 +62,18 @@ pub fn open_whole(config: &Config, ci: Option<&CiContext>) -> Result<Project> {
     };
     let told = completion.make();
     // What was read of the history before may be out of date.
-    let mut project = Project::open(config.clone())?;
-    project.told = told;
-    Ok(project)
+    let mut whole = Project::open(config.clone())?;
+    whole.told = told;
+    whole.base = project.base;
+    Ok(whole)
+}
+
+/// Whether the side that a pull request goes to is not here, which says whom to
+/// trust.
+fn lacks_base(project: &Project) -> bool {
+    project.config.shared_store.value.is_some()
+        && project.reader.is_proposed()
+        && base_of(project).is_none()
 }
 
 /// One attempt to get what is lacking.
@@ -76,9 +88,66 @@ struct Completion<'a> {
 
 impl Completion<'_> {
     fn make(mut self) -> Told {
+        if let Err(why) = self.get_base() {
+            let why = redact(&why.to_string());
+            let told = format!("the branch that this goes to cannot be fetched: {why}");
+            self.told.details.push(told);
+        }
         self.complete();
         self.get_named();
         self.told
+    }
+
+    /// The branch that a pull request goes to, where the clone has only the
+    /// request's own tip: its commit, and the configuration in it. Without it
+    /// nothing shared is used, and the selection says so.
+    fn get_base(&mut self) -> Result<(), RemoteError> {
+        let project = self.project;
+        let reader = &project.reader;
+        // A merge that the provider made has it for a parent.
+        if !lacks_base(project) || self.is_base_missing() {
+            return Ok(());
+        }
+        let tip = match (reader.base_tip.as_str(), reader.base.as_str()) {
+            ("", "") => return Ok(()),
+            ("", name) => self.origin()?.tip_of(name)?,
+            (tip, _) => tip.to_owned(),
+        };
+        let repository = &project.repository;
+        if !repository.has_commit(&tip) {
+            let is_shallow = repository.is_shallow();
+            self.origin()?.tip(&tip, is_shallow)?;
+            self.told
+                .details
+                .push(format!("fetched {tip}, which this goes to"));
+        }
+        if repository.is_partial() {
+            self.get_configuration(&tip)?;
+        }
+        let _ = project.base.set(tip);
+        Ok(())
+    }
+
+    /// The configuration at `tip`, which a filter leaves out.
+    fn get_configuration(&mut self, tip: &str) -> Result<(), RemoteError> {
+        let project = self.project;
+        let Ok(commit) = tip.parse::<CommitId>() else {
+            return Ok(());
+        };
+        let trees = project.repository.missing_trees(&[commit]);
+        self.origin()?.objects(&trees)?;
+        let view = project.repository.revision(commit);
+        let view = view.and_then(|revision| project.repository.tree_view(&revision));
+        let (Ok(view), Ok(path)) = (view, config_path(project)) else {
+            return Ok(());
+        };
+        if let Ok(Entry::File { blob, .. }) = view.entry(path.as_bstr())
+            && view.read(path.as_bstr()).is_err()
+        {
+            let id: String = blob.iter().map(|byte| format!("{byte:02x}")).collect();
+            self.origin()?.objects(&[id])?;
+        }
+        Ok(())
     }
 
     fn complete(&mut self) {
@@ -160,6 +229,14 @@ impl Completion<'_> {
             return;
         }
         results.is_shared_known = true;
+        let question = Wanted {
+            tree: self.head.tree.to_string(),
+            ..Wanted::default()
+        };
+        if Asked::about(self.project, &question).answer().is_some() {
+            // What an earlier step of the job took is in the local store.
+            return;
+        }
         let offered = match Exchange::open(self.project) {
             Ok(Some(exchange)) => exchange.offered(PATIENCE),
             // The selection says so, if it asks.
@@ -239,6 +316,17 @@ impl Completion<'_> {
             self.origin()?.objects(&missing)?;
             let told = format!("fetched {trees} trees that a filter had left out");
             self.told.details.push(told);
+        }
+        // What a sparse checkout leaves out is nowhere else.
+        let nearest = self.near(results, 1).first().copied();
+        if let Some(nearest) = nearest {
+            let missing = repository.missing_own_blobs(self.head.commit, nearest, MOST_BLOBS);
+            if !missing.is_empty() {
+                let blobs = missing.len();
+                self.origin()?.objects(&missing)?;
+                let told = format!("fetched {blobs} files that are not checked out");
+                self.told.details.push(told);
+            }
         }
         if sides.len() > 1 {
             let missing = repository.missing_blobs(self.head.commit, &sides, MOST_BLOBS);

@@ -2,12 +2,12 @@
 //! trusted there, and which of its results are wanted.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Result;
 use bstr::{BString, ByteSlice};
 
+use super::asked::Asked;
 use super::project::Project;
 use crate::config::file::{self, FileConfig};
 use crate::config::{Origin, Pattern, SIGNING_KEY, Shared as Address, Text, Trust};
@@ -21,10 +21,6 @@ use crate::trust::{Policy, SecretKey, Writer};
 
 /// How far back results of others are of use.
 const MOST_ANCESTORS: usize = 2000;
-
-/// Outside CI, a shared store that had nothing for a commit is not asked again
-/// about it for so long.
-const ASKED: Duration = Duration::from_secs(600);
 
 /// What starts runs of code that is merged, unless the configuration says
 /// otherwise.
@@ -108,7 +104,12 @@ impl Exchange {
     /// If the history cannot be read; trouble with the store is in the answer.
     pub fn fetch(&self, project: &Project, store: &FsStore, view: &View) -> Result<Brought> {
         Ok(match wanted(project, &store.headers().0, view, None)? {
-            Some(wanted) => self.bring(project, store, &wanted),
+            Some(wanted) => {
+                let asked = Asked::about(project, &wanted);
+                let brought = self.bring(project, store, &wanted);
+                asked.keep(&self.place(), &brought);
+                brought
+            }
             None => Brought::default(),
         })
     }
@@ -149,41 +150,6 @@ impl Exchange {
 fn name_among_others(project: &Project) -> Option<&str> {
     let config = &project.config;
     config.is_named.then_some(config.suite.value.as_str())
-}
-
-/// What was asked last, on a machine that is no CI.
-struct Asked {
-    file: PathBuf,
-    question: String,
-}
-
-impl Asked {
-    fn of(project: &Project, wanted: &Wanted) -> Asked {
-        let config = &project.config;
-        let settings = (&config.shared_store.value, &config.trust.value);
-        let question = format!("{settings:?}\n{}\n{wanted:?}", project.suite);
-        Asked {
-            file: project.state().join("cache").join(format!(
-                "shared-asked-{}",
-                &blake3::hash(project.suite.as_bytes()).to_hex()[..8]
-            )),
-            question: blake3::hash(question.as_bytes()).to_hex().to_string(),
-        }
-    }
-
-    fn is_recent(&self) -> bool {
-        let age = std::fs::metadata(&self.file)
-            .and_then(|meta| meta.modified())
-            .ok()
-            .and_then(|written| written.elapsed().ok());
-        age.is_some_and(|age| age < ASKED)
-            && std::fs::read_to_string(&self.file).is_ok_and(|known| known == self.question)
-    }
-
-    /// Without it the next command asks again.
-    fn keep(&self) {
-        let _ = std::fs::write(&self.file, &self.question);
-    }
 }
 
 /// Whether results with this key are about the project's tests, and made in that
@@ -255,10 +221,7 @@ fn settings(project: &Project) -> Result<Settings> {
         );
     };
     let view = project.repository.tree_view(&base)?;
-    let path = match &config.place.file {
-        Some(path) => project.repository.prefix_of(path)?,
-        None => BString::from(file::NAME),
-    };
+    let path = config_path(project)?;
     let said = match view.read(path.as_bstr())? {
         Some(bytes) => {
             file::parse(&bytes, &format!("{path} of the base")).map_err(anyhow::Error::from)?
@@ -281,12 +244,28 @@ fn settings(project: &Project) -> Result<Settings> {
     Ok(settings)
 }
 
+/// Where the configuration lies in the repository.
+pub(super) fn config_path(project: &Project) -> Result<BString> {
+    Ok(match &project.config.place.file {
+        Some(path) => project.repository.prefix_of(path)?,
+        None => BString::from(file::NAME),
+    })
+}
+
 /// The commit that a pull request is to be merged into.
 pub(super) fn base_of(project: &Project) -> Option<Revision> {
     let (repository, reader) = (&project.repository, &project.reader);
     if !reader.base.is_empty() {
         let name = format!("refs/remotes/origin/{}", reader.base);
         if let Ok(found) = repository.resolve(&name) {
+            return Some(found);
+        }
+    }
+    // The provider tells its tip, or the remote was asked for it.
+    for tip in [project.base.get(), Some(&reader.base_tip)] {
+        if let Some(tip) = tip.filter(|tip| repository.has_commit(tip))
+            && let Ok(found) = repository.resolve(tip)
+        {
             return Some(found);
         }
     }
@@ -342,17 +321,21 @@ fn ask(
     let Some(wanted) = wanted(project, &headers, view, environment())? else {
         return Ok(None);
     };
-    let asked = Asked::of(project, &wanted);
-    if project.reader.is_local() && asked.is_recent() {
-        return Ok(None);
+    let asked = Asked::about(project, &wanted);
+    if let Some(answer) = asked.answer() {
+        return Ok(answer.trouble.map(|trouble| {
+            let brought = Brought {
+                trouble: Some(trouble),
+                ..Brought::default()
+            };
+            (answer.place, brought)
+        }));
     }
     let Some(exchange) = Exchange::open(project)? else {
         return Ok(None);
     };
     let brought = exchange.bring(project, store, &wanted);
-    if brought.trouble.is_none() {
-        asked.keep();
-    }
+    asked.keep(&exchange.place(), &brought);
     Ok(Some((exchange.place(), brought)))
 }
 
@@ -381,12 +364,17 @@ pub(super) fn consult(
     match fetched {
         Ok(None) => {}
         Ok(Some((place, brought))) => {
-            if let Some(trouble) = &brought.trouble {
-                told.fallbacks
-                    .push(format!("the shared store ({place}): {trouble}"));
-            }
             // Where nothing else is known, people should hear why all runs.
             let is_needed = brought.taken.is_empty() && store.headers().0.is_empty();
+            if let Some(trouble) = &brought.trouble {
+                // An earlier step of the job has warned of what it asked.
+                let is_news = brought.asked || is_needed;
+                let trouble = format!("the shared store ({place}): {trouble}");
+                match is_news {
+                    true => told.fallbacks.push(trouble),
+                    false => told.details.push(trouble),
+                }
+            }
             match is_needed {
                 true => told.fallbacks.extend(words(&brought)),
                 false => told.details.extend(words(&brought)),

@@ -2,6 +2,7 @@
 //! project's state and its store to a selection, and from a run to a matrix.
 
 mod ask;
+mod asked;
 mod audit;
 mod baselines;
 mod causes;
@@ -9,6 +10,7 @@ mod decide;
 mod deepen;
 mod differences;
 mod exchange;
+mod layout;
 mod ledger;
 mod merge;
 mod probe;
@@ -26,6 +28,7 @@ pub use causes::causes;
 pub use decide::{Decision, Known, Request, decide, decide_on};
 pub use deepen::open_whole;
 pub use exchange::{Exchange, Told, words as exchange_words};
+pub use layout::{lay_out, lay_out_by_files};
 pub use merge::join_shards;
 pub use probe::{Interpreter, Jvm, Prober};
 pub use project::{Project, suite_of};

@@ -1,5 +1,6 @@
 //! The project at hand: its repository, configuration and where things lie.
 
+use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
@@ -31,6 +32,8 @@ pub struct Project {
     pub suite: String,
     /// Who this process is, for what it shares.
     pub reader: Writer,
+    /// The tip of the branch that a pull request goes to, if it had to be fetched.
+    pub base: OnceCell<String>,
     /// What came of completing the clone; every selection tells it.
     pub told: Told,
     state: PathBuf,
@@ -52,6 +55,7 @@ impl Project {
         Ok(Project {
             store: store_of(&config, &reader),
             reader,
+            base: OnceCell::new(),
             told: Told::default(),
             cache: Cache::open(&state.join("cache")).ok(),
             prefix: repository.prefix_of(&dir)?,

@@ -6,6 +6,7 @@
 
 mod cause;
 mod choose;
+mod layout;
 mod past;
 mod plan;
 mod rule;
@@ -19,6 +20,7 @@ mod tts;
 
 pub use cause::{CauseKind, FirstCauses};
 pub use choose::{Course, Nearest, Proof, choose};
+pub use layout::{Layout, Tied};
 pub use past::{Change, Node, Past, Tip};
 pub use plan::{Fallback, Plan, Thresholds, plan};
 pub use rule::{Rule, Sources};
@@ -164,6 +166,8 @@ pub struct Selection {
     /// Milliseconds that known tests took last, of those whose evidence does
     /// not say.
     pub durations: BTreeMap<String, u32>,
+    /// What matters for dividing it, if it is to be divided.
+    pub layout: Layout,
 }
 
 /// How much runs.
@@ -200,6 +204,7 @@ impl Selection {
             baselines: Vec::new(),
             revisions: BTreeMap::new(),
             durations: BTreeMap::new(),
+            layout: Layout::default(),
         }
     }
 

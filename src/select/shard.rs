@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::str::FromStr;
 
+use super::layout::Groups;
 use super::{Selection, Verdict};
 
 /// No service starts more copies of a job.
@@ -55,6 +56,13 @@ pub struct Load {
     pub millis: u64,
 }
 
+impl Load {
+    fn add(&mut self, other: Load) {
+        self.tests += other.tests;
+        self.millis += other.millis;
+    }
+}
+
 /// Which shard each known test belongs to, also those that are left out: if
 /// one of them must run after all, then in one place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,20 +79,12 @@ impl Shards {
     /// than there are groups to run, and at least one.
     ///
     /// Tests of one file stay together, for they share what is set up for the
-    /// module; `file_of` names a test's file. So do the tests of each of
-    /// `ties`: sets whose order matters.
-    pub fn divide(
-        selection: &Selection,
-        most: u32,
-        file_of: impl Fn(&str) -> &str,
-        ties: &[BTreeSet<String>],
-    ) -> Shards {
-        let groups = groups(selection, &file_of, ties);
-        let is_run = |test: &str| matches!(selection.verdicts.get(test), Some(Verdict::Run(_)));
-        let runs = |group: &[&str]| group.iter().filter(|test| is_run(test)).count();
-        let guess = mean(selection);
+    /// module; `file_of` names a test's file. So do the files that the
+    /// selection's layout ties, whether or not their tests are known.
+    pub fn divide(selection: &Selection, most: u32, file_of: impl Fn(&str) -> &str) -> Shards {
+        let groups = groups(selection, &file_of);
         let (running, resting): (Vec<_>, Vec<_>) =
-            groups.into_iter().partition(|group| runs(group) > 0);
+            groups.iter().partition(|group| group.runs.tests > 0);
         // Tests that nobody knows may be in any file: then all shards have work.
         let parts = match selection.inventory_doubt {
             Some(_) if running.is_empty() => most,
@@ -96,43 +96,28 @@ impl Shards {
             by_file: BTreeMap::new(),
             loads: Vec::new(),
         };
-        let millis = |test: &str| match selection.durations.get(test) {
-            Some(millis) => u64::from(*millis).max(1),
-            None => guess,
-        };
-        let run_only = |group: &[&str]| {
-            let running = group.iter().filter(|test| is_run(test));
-            running.map(|test| millis(test)).sum()
-        };
-        let all = |group: &[&str]| group.iter().map(|test| millis(test)).sum();
-        shards.loads = shards.assign(&running, run_only, &file_of);
-        for group in &running {
-            let shard = shards.by_test[group[0]];
-            shards.loads[shard as usize].tests += runs(group);
-        }
-        shards.assign(&resting, all, &file_of);
+        shards.loads = shards.assign(&running, |group| group.runs);
+        shards.assign(&resting, |group| group.rests);
         shards
     }
 
     /// Gives each group to the shard with the least; returns what each got.
-    fn assign<'s>(
-        &mut self,
-        groups: &[Vec<&'s str>],
-        millis: impl Fn(&[&str]) -> u64,
-        file_of: &impl Fn(&'s str) -> &'s str,
-    ) -> Vec<Load> {
+    fn assign(&mut self, groups: &[&Group<'_>], load: impl Fn(&Group<'_>) -> Load) -> Vec<Load> {
         let mut loads = vec![Load::default(); self.of as usize];
-        let mut order: Vec<(u64, &Vec<&str>)> =
-            groups.iter().map(|group| (millis(group), group)).collect();
+        let mut order: Vec<(Load, &Group<'_>)> =
+            groups.iter().map(|group| (load(group), *group)).collect();
         // Equal ones by name: the same everywhere.
-        order.sort_by_key(|(millis, group)| (Reverse(*millis), group[0]));
-        for (millis, group) in order {
+        order.sort_by_key(|(load, group)| (Reverse(load.millis), group.files[0]));
+        for (load, group) in order {
             let least = (0..loads.len()).min_by_key(|at| loads[*at].millis);
             let at = least.unwrap_or_default();
-            loads[at].millis += millis;
-            for test in group {
+            loads[at].millis += load.millis;
+            loads[at].tests += load.tests;
+            for test in &group.tests {
                 self.by_test.insert((*test).to_owned(), at as u32);
-                self.by_file.insert(file_of(test).to_owned(), at as u32);
+            }
+            for file in &group.files {
+                self.by_file.insert((*file).to_owned(), at as u32);
             }
         }
         loads
@@ -153,7 +138,7 @@ impl Shards {
         self.by_test.get(test).is_some_and(|at| at + 1 == index)
     }
 
-    /// The files of known tests, and the shard (from 1) that has them.
+    /// The files that are known, and the shard (from 1) that has them.
     pub fn files(&self) -> impl Iterator<Item = (&str, u32)> {
         self.by_file
             .iter()
@@ -171,53 +156,84 @@ impl Shards {
             hasher.update(&[0, u8::from(runs)]);
             hasher.update(&at.to_le_bytes());
         }
+        for (file, at) in &self.by_file {
+            hasher.update(file.as_bytes());
+            hasher.update(&[0]);
+            hasher.update(&at.to_le_bytes());
+        }
         hasher.finalize().to_hex()[..16].to_owned()
     }
 }
 
-/// The known tests, those together that must be: each group and the list of
-/// groups sorted.
-fn groups<'s>(
-    selection: &'s Selection,
-    file_of: &impl Fn(&str) -> &str,
-    ties: &[BTreeSet<String>],
-) -> Vec<Vec<&'s str>> {
-    let mut numbers: BTreeMap<String, usize> = BTreeMap::new();
-    let mut leader: Vec<usize> = Vec::new();
-    let mut number = |file: &str, leader: &mut Vec<usize>| {
-        *numbers.entry(file.to_owned()).or_insert_with(|| {
-            leader.push(leader.len());
-            leader.len() - 1
-        })
-    };
-    for test in selection.verdicts.keys() {
-        number(file_of(test), &mut leader);
-    }
-    for tie in ties {
-        let known = tie
-            .iter()
-            .filter(|test| selection.verdicts.contains_key(*test));
-        let tied: Vec<usize> = known
-            .map(|test| number(file_of(test), &mut leader))
-            .collect();
-        for pair in tied.windows(2) {
-            let (a, b) = (find(&leader, pair[0]), find(&leader, pair[1]));
-            leader[a.max(b)] = a.min(b);
-        }
-    }
-    let mut groups: BTreeMap<usize, Vec<&str>> = BTreeMap::new();
-    for test in selection.verdicts.keys() {
-        let file = number(file_of(test), &mut leader);
-        groups.entry(find(&leader, file)).or_default().push(test);
-    }
-    groups.into_values().collect()
+/// What runs on one machine.
+struct Group<'s> {
+    /// Sorted, never empty.
+    files: Vec<&'s str>,
+    /// Those that are known, sorted.
+    tests: Vec<&'s str>,
+    runs: Load,
+    /// What is left out: a guess, if need be.
+    rests: Load,
 }
 
-fn find(leader: &[usize], mut at: usize) -> usize {
-    while leader[at] != at {
-        at = leader[at];
+/// The files, those together that must be.
+fn groups<'s>(selection: &'s Selection, file_of: &impl Fn(&str) -> &str) -> Vec<Group<'s>> {
+    let layout = &selection.layout;
+    let mut numbers: BTreeMap<&str, usize> = BTreeMap::new();
+    // The part of the test's own text that names its file.
+    let part_of = |test: &'s str| &test[..file_of(test).len()];
+    let tests = selection.verdicts.keys().map(|test| part_of(test));
+    let tied = layout.ties.iter().flatten().map(String::as_str);
+    let known = layout.files.keys().map(String::as_str);
+    for file in tests.chain(tied).chain(known) {
+        let next = numbers.len();
+        numbers.entry(file).or_insert(next);
     }
-    at
+    let mut joined = Groups::new(numbers.len());
+    for tie in &layout.ties {
+        let tied: Vec<usize> = tie.iter().map(|file| numbers[file.as_str()]).collect();
+        for pair in tied.windows(2) {
+            joined.join(pair[0], pair[1]);
+        }
+    }
+    let mut groups: BTreeMap<usize, Group<'s>> = BTreeMap::new();
+    let is_listed: BTreeSet<&str> = selection
+        .verdicts
+        .keys()
+        .map(|test| part_of(test))
+        .collect();
+    let guess = mean(selection);
+    let everything_runs = selection.all_because.is_some();
+    for (file, number) in &numbers {
+        let group = groups.entry(joined.find(*number)).or_insert_with(|| Group {
+            files: Vec::new(),
+            tests: Vec::new(),
+            runs: Load::default(),
+            rests: Load::default(),
+        });
+        group.files.push(file);
+        if !is_listed.contains(file) {
+            let load = layout.files.get(*file).copied();
+            group.rests.millis += load.map_or(guess, |load| load.millis);
+            if let Some(load) = load.filter(|_| everything_runs) {
+                group.runs.add(load);
+            }
+        }
+    }
+    for (test, verdict) in &selection.verdicts {
+        let Some(group) = groups.get_mut(&joined.find(numbers[part_of(test)])) else {
+            continue;
+        };
+        let millis = selection.durations.get(test);
+        let millis = millis.map_or(guess, |millis| u64::from(*millis).max(1));
+        let load = Load { tests: 1, millis };
+        group.tests.push(test);
+        group.rests.add(load);
+        if matches!(verdict, Verdict::Run(_)) {
+            group.runs.add(load);
+        }
+    }
+    groups.into_values().collect()
 }
 
 /// What a test takes that nobody ran: the mean of the others.
@@ -271,9 +287,8 @@ mod tests {
 
     #[test]
     fn few_tests_make_few_shards_and_none_make_one() {
-        let of = |tests: &[(u8, Option<u32>, bool)]| {
-            Shards::divide(&selection(tests), 8, file_of, &[]).of()
-        };
+        let of =
+            |tests: &[(u8, Option<u32>, bool)]| Shards::divide(&selection(tests), 8, file_of).of();
         assert_eq!(of(&[]), 1);
         assert_eq!(of(&[(0, None, false)]), 1);
         assert_eq!(of(&[(0, None, true), (0, None, true), (1, None, true)]), 2);
@@ -282,13 +297,13 @@ mod tests {
     #[test]
     fn before_anything_is_known_all_shards_have_work() {
         let nothing = Selection::all(crate::select::Strategy::Auto, "nothing is recorded yet");
-        assert_eq!(Shards::divide(&nothing, 4, file_of, &[]).of(), 4);
+        assert_eq!(Shards::divide(&nothing, 4, file_of).of(), 4);
     }
 
     #[test]
     fn unknown_tests_count_as_the_mean() {
         let tests = [(0, Some(10), true), (1, Some(30), true), (2, None, true)];
-        let shards = Shards::divide(&selection(&tests), 1, file_of, &[]);
+        let shards = Shards::divide(&selection(&tests), 1, file_of);
         assert_eq!(
             shards.loads,
             [Load {
@@ -318,26 +333,60 @@ mod tests {
     }
 
     proptest! {
+        /// Against groups found by brute force: two files belong together if a
+        /// chain of ties leads from one to the other.
         #[test]
-        fn each_known_test_is_in_one_shard_and_files_and_ties_stay_whole(
-            tests in tests(), most in 1..12u32, tied in prop::collection::vec(0..120usize, 0..5)
+        fn each_test_is_in_one_shard_and_what_is_tied_stays_whole(
+            tests in tests(), most in 1..12u32, all in prop::bool::ANY,
+            ties in prop::collection::vec(prop::collection::btree_set(0..34u8, 0..4), 0..6),
+            known in prop::collection::btree_map(0..36u8, 1..5000u64, 0..20),
         ) {
-            let selection = selection(&tests);
-            let names: Vec<&String> = selection.verdicts.keys().collect();
-            let tie: BTreeSet<String> = tied.iter().filter_map(|at| names.get(*at)).map(|t| t.to_string()).collect();
-            let shards = Shards::divide(&selection, most, file_of, std::slice::from_ref(&tie));
-            let mut homes: BTreeMap<&str, u32> = BTreeMap::new();
-            for test in selection.verdicts.keys() {
-                let of = shards.of();
-                let home: Vec<u32> = (1..=of).filter(|index| shards.is_in(test, *index)).collect();
-                prop_assert_eq!(home.len(), 1);
-                prop_assert_eq!(*homes.entry(file_of(test)).or_insert(home[0]), home[0]);
+            let mut selection = selection(&tests);
+            let name = |file: &u8| format!("test_{file}.py");
+            selection.layout.ties = ties.iter().map(|tie| tie.iter().map(name).collect()).collect();
+            selection.layout.files = known.iter().map(|(file, millis)| {
+                (name(file), Load { tests: 1, millis: *millis })
+            }).collect();
+            if all {
+                selection.all_because = Some("asked for".into());
             }
-            let of_tie: BTreeSet<u32> = tie.iter().map(|test| homes[file_of(test)]).collect();
-            prop_assert!(of_tie.len() <= 1);
-            prop_assert!(shards.of() <= most);
+            let shards = Shards::divide(&selection, most, file_of);
+            let of = shards.of();
+            prop_assert!(of <= most);
+            let homes: BTreeMap<&str, u32> = shards.files().collect();
+            for test in selection.verdicts.keys() {
+                let home: Vec<u32> = (1..=of).filter(|index| shards.is_in(test, *index)).collect();
+                prop_assert_eq!(&home, &vec![homes[file_of(test)]]);
+            }
+            let mut files: BTreeSet<String> = tests.iter().map(|(file, ..)| name(file)).collect();
+            files.extend(selection.layout.files.keys().cloned());
+            files.extend(selection.layout.ties.iter().flatten().cloned());
+            prop_assert_eq!(files.len(), homes.len());
+            let mut together: BTreeSet<(&str, &str)> = BTreeSet::new();
+            for tie in &selection.layout.ties {
+                for a in tie {
+                    together.extend(tie.iter().map(|b| (a.as_str(), b.as_str())));
+                }
+            }
+            let tied: BTreeSet<&String> = selection.layout.ties.iter().flatten().collect();
+            for via in &tied {
+                for a in &tied {
+                    for b in &tied {
+                        let (to, from) = ((a.as_str(), via.as_str()), (via.as_str(), b.as_str()));
+                        if together.contains(&to) && together.contains(&from) {
+                            together.insert((a, b));
+                        }
+                    }
+                }
+            }
+            for (a, b) in together {
+                prop_assert_eq!(homes[a], homes[b], "{} {}", a, b);
+            }
             let running: usize = shards.loads.iter().map(|load| load.tests).sum();
-            prop_assert_eq!(running, selection.selected().count());
+            let listed: BTreeSet<&str> = selection.verdicts.keys().map(|test| file_of(test)).collect();
+            let unlisted = selection.layout.files.keys().filter(|file| !listed.contains(file.as_str()));
+            let more = if all { unlisted.count() } else { 0 };
+            prop_assert_eq!(running, selection.selected().count() + more);
         }
 
         #[test]
@@ -346,7 +395,7 @@ mod tests {
         ) {
             let tests: Vec<(u8, Option<u32>, bool)> =
                 files.iter().enumerate().map(|(at, ms)| (at as u8, Some(*ms), true)).collect();
-            let shards = Shards::divide(&selection(&tests), most, file_of, &[]);
+            let shards = Shards::divide(&selection(&tests), most, file_of);
             let longest = shards.loads.iter().map(|load| load.millis).max().unwrap_or(0);
             let best = best(&files, &mut vec![0; shards.of() as usize]);
             let of = u64::from(shards.of());
@@ -357,8 +406,8 @@ mod tests {
         #[test]
         fn the_division_does_not_depend_on_the_machine(tests in tests(), most in 1..12u32) {
             let selection = selection(&tests);
-            let one = Shards::divide(&selection, most, file_of, &[]);
-            let other = Shards::divide(&selection.clone(), most, file_of, &[]);
+            let one = Shards::divide(&selection, most, file_of);
+            let other = Shards::divide(&selection.clone(), most, file_of);
             prop_assert_eq!(one.digest(&selection), other.digest(&selection));
             prop_assert_eq!(one, other);
         }

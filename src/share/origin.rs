@@ -155,6 +155,37 @@ impl Origin {
         self.fetch(&arguments, b"")
     }
 
+    /// The commit that the branch `name` of the remote has.
+    ///
+    /// # Errors
+    /// If the remote does not answer, refuses, has no such branch, or too many
+    /// requests were made.
+    pub fn tip_of(&mut self, name: &str) -> Result<String> {
+        let reference = format!("refs/heads/{name}");
+        let arguments = ["ls-remote", "--", &self.remote, &reference].map(str::to_owned);
+        let answer = self.request(&arguments, b"")?;
+        let answer = String::from_utf8_lossy(&answer);
+        // Asked for a name, git lists all that end so.
+        let mut lines = answer.lines().filter_map(|line| line.split_once('\t'));
+        let tip = lines.find(|(id, name)| *name == reference && is_object(id));
+        tip.map(|(id, _)| id.to_owned())
+            .ok_or_else(|| RemoteError::Absent(format!("the branch {name}")))
+    }
+
+    /// Gets one commit, with its history as far as it is not here; in a shallow
+    /// clone without.
+    ///
+    /// # Errors
+    /// If the remote does not answer, refuses, or too many requests were made.
+    pub fn tip(&mut self, id: &str, is_shallow: bool) -> Result<()> {
+        let mut arguments = Vec::new();
+        if is_shallow {
+            arguments.push("--depth=1".to_owned());
+        }
+        arguments.extend(["--", &self.remote, id].map(str::to_owned));
+        self.fetch(&arguments, b"")
+    }
+
     /// Gets these objects, in one request: trees with all trees below them,
     /// blobs only if they are named. For clones that were made with a filter.
     ///
@@ -179,6 +210,22 @@ impl Origin {
     }
 
     fn fetch(&mut self, arguments: &[String], input: &[u8]) -> Result<()> {
+        let fetch = [
+            "fetch",
+            "--quiet",
+            "--no-tags",
+            "--no-write-fetch-head",
+            "--no-prune",
+            "--no-recurse-submodules",
+            "--no-auto-maintenance",
+            "--refmap=",
+        ];
+        let fetch = fetch.map(str::to_owned);
+        self.request(&[&fetch[..], arguments].concat(), input)
+            .map(drop)
+    }
+
+    fn request(&mut self, arguments: &[String], input: &[u8]) -> Result<Vec<u8>> {
         self.left = self.left.checked_sub(1).ok_or_else(|| {
             RemoteError::Busy(format!("{MOST_REQUESTS} requests were not enough"))
         })?;
@@ -190,17 +237,12 @@ impl Origin {
             // As git itself does it: what is here says nothing of what is not.
             command.args(["-c", "fetch.negotiationAlgorithm=noop"]);
         }
-        command
-            .args(["fetch", "--quiet", "--no-tags", "--no-write-fetch-head"])
-            .args(["--no-prune", "--no-recurse-submodules"])
-            .args(["--no-auto-maintenance", "--refmap="])
-            .args(arguments)
-            .current_dir(&self.root);
+        command.args(arguments).current_dir(&self.root);
         if let Some(access) = &self.access {
             lend(&mut command, access);
         }
         let done = process::run(command, input, MAX_ANSWER, "git's answer", &self.deadline)?;
-        must(done).map(drop)
+        must(done)
     }
 }
 

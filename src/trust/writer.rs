@@ -33,12 +33,19 @@ pub struct Writer {
     /// Where a pull request's code comes from: `owner/name:branch`.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub head: String,
+    /// The job of the run, and which attempt it is; empty if the provider does
+    /// not tell.
+    #[serde(skip)]
+    pub job: String,
     /// The branch that new branches are made from, if the provider tells.
     #[serde(skip)]
     pub default_branch: String,
     /// The branch that a pull request is to be merged into.
     #[serde(skip)]
     pub base: String,
+    /// The tip of that branch, if the provider tells.
+    #[serde(skip)]
+    pub base_tip: String,
     /// The commit that the provider made by merging a pull request into it.
     #[serde(skip)]
     pub merge: String,

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use crate::harness::{Project, Wanted, on_all_interpreters};
+use crate::harness::{Project, Wanted, on_all_interpreters, on_github};
 
 const TOP: &str = env!("CARGO_MANIFEST_DIR");
 
@@ -137,7 +137,7 @@ fn another_file_under_its_name_is_never_used() {
 }
 
 /// `action/main` with the real program, as the steps of a workflow call it.
-fn step(project: &mut Project, mode: &str, inputs: &[(&str, &str)]) -> String {
+pub fn step(project: &mut Project, mode: &str, inputs: &[(&str, &str)]) -> String {
     let runner = project.path("@outside/runner");
     fs::create_dir_all(runner.join("tamis-bin")).unwrap();
     let program = runner.join("tamis-bin/tamis");
@@ -240,6 +240,56 @@ fn the_steps_of_a_workflow_of_several_suites() {
     });
 }
 
+/// Each suite has an artifact of its own, and a job uploads four.
+#[test]
+fn the_results_of_several_suites_are_handed_on() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut project = Project::new(python, SUITES);
+        let yaml = project.read("tamis.yml") + "shared-store: github\n";
+        project.write("tamis.yml", &yaml);
+        project.commit("shared store");
+        let main = r#"{"repository": {"default_branch": "main"}}"#;
+        on_github(&mut project, "push", "refs/heads/main", main);
+        project.set_env("GITHUB_REPOSITORY", Some("o/r"));
+        project.set_env("GITHUB_RUN_ID", Some("11"));
+        // Nobody answers there, and nobody has to.
+        project.set_env("GITHUB_API_URL", Some("http://127.0.0.1:9"));
+        step(&mut project, "record", &[("_SHARD", "1")]);
+        let told = step(&mut project, "keep", &[]);
+        let name = |told: &str, number: u32| {
+            let begin = format!("pack-{number}=tamis-");
+            let line = told.lines().find(|line| line.starts_with(&begin));
+            line.map(|line| line[begin.len()..].to_owned())
+        };
+        assert!(name(&told, 1).unwrap().starts_with("api-"), "{told}");
+        assert!(name(&told, 2).unwrap().starts_with("web-"), "{told}");
+        assert_eq!(name(&told, 3), None);
+        let pack = |number: u32| project.path(&format!(".tamis/handed-on/{number}/tamis.pack"));
+        assert_ne!(fs::read(pack(1)).unwrap(), fs::read(pack(2)).unwrap());
+        // One of them, in a job of its own.
+        let told = step(&mut project, "keep", &[("_SUITE", "web")]);
+        assert!(name(&told, 1).unwrap().starts_with("web-"), "{told}");
+        assert_eq!(name(&told, 2), None);
+        // More than a job uploads.
+        for suite in ["more-1", "more-2", "more-3"] {
+            project.write(
+                &format!(".tamis/upload/{suite}/artifact-name"),
+                "tamis-more\n",
+            );
+            project.write(&format!(".tamis/upload/{suite}/tamis.pack"), "a pack");
+        }
+        let told = step(&mut project, "keep", &[]);
+        assert!(
+            name(&told, 4).is_some() && name(&told, 5).is_none(),
+            "{told}"
+        );
+        assert!(
+            told.contains("::warning title=tamis::the results of 1 of 5 suites"),
+            "{told}"
+        );
+    });
+}
+
 /// GitHub evaluates every text of this file, and stops at a name that has no
 /// meaning in that place.
 #[test]
@@ -271,4 +321,102 @@ fn checksums_of_other_releases_stay() {
     let again = world.add_checksums(&["tamis-1.0.0-a"]);
     assert_eq!(again.lines().count(), list.lines().count());
     assert_ne!(again, list);
+}
+
+/// The last step of a release, with git itself and a stand-in for `gh`: the tag
+/// holds an action that installs exactly the files of the release.
+#[test]
+fn a_release_is_tagged_with_its_checksums() {
+    let world = World::new();
+    fs::copy(
+        format!("{TOP}/.ci/publish"),
+        world.path("tamis/.ci/publish"),
+    )
+    .unwrap();
+    fs::create_dir(world.path("tamis/dist")).unwrap();
+    world.program(
+        "bin/gh",
+        "#!/bin/sh\nprintf '%s\\n' \"$*\" >>\"$RELEASE/gh\"\n",
+    );
+    let git = |arguments: &[&str]| {
+        let author = ["-c", "user.name=o", "-c", "user.email=o@example.com"];
+        let done = Command::new("git")
+            .args(author)
+            .args(arguments)
+            .current_dir(world.path("tamis"))
+            .output()
+            .unwrap();
+        assert!(done.status.success(), "{done:?}");
+        String::from_utf8(done.stdout).unwrap()
+    };
+    let publish = || {
+        let path = format!(
+            "{}:{}",
+            world.path("bin").display(),
+            std::env::var("PATH").unwrap()
+        );
+        Command::new(world.path("tamis/.ci/publish"))
+            .env("PATH", path)
+            .env("RELEASE", world.path("release"))
+            .env("VERSION", "9.9.9")
+            .env("GITHUB_REPOSITORY", "o/tamis")
+            .output()
+            .unwrap()
+    };
+    git(&["init", "--quiet", "--initial-branch=main"]);
+    fs::write(world.path("tamis/.gitignore"), "dist/\n").unwrap();
+    git(&["add", "--all"]);
+    git(&["commit", "--quiet", "--message", "first"]);
+    git(&[
+        "init",
+        "--quiet",
+        "--bare",
+        world.path("origin").to_str().unwrap(),
+    ]);
+    git(&[
+        "remote",
+        "add",
+        "origin",
+        world.path("origin").to_str().unwrap(),
+    ]);
+    git(&["push", "--quiet", "origin", "main"]);
+    let names =
+        ["x86_64", "aarch64"].map(|machine| format!("tamis-9.9.9-{machine}-unknown-linux-gnu"));
+    fs::write(world.path("tamis/dist").join(&names[0]), "x86").unwrap();
+    assert!(!publish().status.success(), "one of the files is missing");
+    assert!(!world.path("release/gh").exists());
+    fs::write(world.path("tamis/dist").join(&names[1]), "arm").unwrap();
+    let done = publish();
+    assert!(done.status.success(), "{done:?}");
+    let list = git(&[
+        "--git-dir",
+        world.path("origin").to_str().unwrap(),
+        "show",
+        "v9.9.9:action/checksums.txt",
+    ]);
+    for name in &names {
+        assert_eq!(list.matches(name.as_str()).count(), 1, "{list}");
+    }
+    let heads = git(&["ls-remote", "--heads", "origin"]);
+    assert_eq!(
+        heads.lines().count(),
+        1,
+        "only the tag has the commit: {heads}"
+    );
+    let first = git(&["rev-parse", "HEAD~1"]);
+    assert!(heads.starts_with(first.trim()), "{heads}");
+    let asked = fs::read_to_string(world.path("release/gh")).unwrap();
+    let create = asked
+        .lines()
+        .find(|line| line.starts_with("release create v9.9.9 --verify-tag"));
+    let create = create.unwrap_or_else(|| panic!("{asked}"));
+    assert!(
+        create.contains("dist/SHA256SUMS") && create.contains(&names[1]),
+        "{create}"
+    );
+    let sums = fs::read_to_string(world.path("tamis/dist/SHA256SUMS")).unwrap();
+    assert_eq!(sums.lines().count(), 2, "{sums}");
+    // A tag that is there is never moved.
+    let again = publish();
+    assert!(!again.status.success(), "{again:?}");
 }

@@ -256,7 +256,7 @@ fn a_push_tells_where_the_branch_was() {
 
 /// Runs each part in a clone of its own, as machines do; the stores then come
 /// together. Returns the tests that each ran.
-fn run_parts(project: &mut Project, of: usize) -> Vec<BTreeSet<String>> {
+pub fn run_parts(project: &mut Project, of: usize) -> Vec<BTreeSet<String>> {
     let parts: Vec<BTreeSet<String>> = (1..=of)
         .map(|index| {
             let store = project.path(&format!("@outside/store-{index}"));
@@ -278,6 +278,8 @@ fn run_parts(project: &mut Project, of: usize) -> Vec<BTreeSet<String>> {
             let told: Value = serde_json::from_str(&done.stdout)
                 .unwrap_or_else(|e| panic!("{e}: {}{}", done.stdout, done.stderr));
             let outcomes = told["outcomes"].as_object().unwrap();
+            let good = outcomes.values().all(|outcome| outcome == "passed");
+            assert!(good && done.code() == 0, "{outcomes:?}{}", done.stderr);
             outcomes.keys().cloned().collect()
         })
         .collect();
@@ -322,7 +324,7 @@ fn divide(project: &Project) -> usize {
     told["shards"]["of"].as_u64().unwrap() as usize
 }
 
-fn whole(parts: &[BTreeSet<String>]) -> BTreeSet<String> {
+pub fn whole(parts: &[BTreeSet<String>]) -> BTreeSet<String> {
     let whole: BTreeSet<String> = parts.iter().flatten().cloned().collect();
     let ran: usize = parts.iter().map(BTreeSet::len).sum();
     assert_eq!(ran, whole.len(), "a test ran twice: {parts:?}");

@@ -22,6 +22,7 @@ mod histories;
 mod hostile;
 mod maven;
 mod replay;
+mod shards;
 mod shared;
 mod smoke;
 mod stores;

@@ -364,7 +364,7 @@ mod tests {
                 evidence.late = late.clone().into();
             }
         }
-        let shards = Shards::divide(&selection, 2, |test| super::super::source_of(test).0, &[]);
+        let shards = Shards::divide(&selection, 2, |test| super::super::source_of(test).0);
         for index in [1, 2] {
             let plan = "p";
             let part = Part {

@@ -378,3 +378,128 @@ fn the_tip_before_a_push_by_force_is_fetched_for_strategies_that_ask() {
         assert!(has(&world));
     });
 }
+
+/// As a checkout of a pull request's own tip leaves it: nothing is known of the
+/// branch that it goes to, but for its name or its tip.
+#[test]
+fn the_side_that_a_pull_request_goes_to_is_asked_for_where_its_tip_is_checked_out() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut world = World::new(python, "shared-store: git\n", None);
+        let git = |world: &World, arguments: &[&str]| world.project.git(arguments);
+        git(&world, &["switch", "--quiet", "--create", "topic"]);
+        world.grow(2);
+        git(&world, &["switch", "--quiet", "main"]);
+        world.project.write("notes.txt", "main went on\n");
+        world.project.commit("main");
+        git(&world, &["push", "--quiet", "origin", "main"]);
+        let tip = git(&world, &["rev-parse", "main"]);
+        git(&world, &["switch", "--quiet", "topic"]);
+        let payload = format!(
+            r#"{{"pull_request": {{"number": 5, "head": {{"ref": "topic", "repo": {{"full_name": "o/r"}}}},
+                "base": {{"ref": "main", "sha": "{}", "repo": {{"full_name": "o/r"}}}}}},
+                "repository": {{"default_branch": "main"}}}}"#,
+            tip.trim()
+        );
+        for options in [
+            &["--depth=1"][..],
+            &[],
+            &["--filter=blob:none"],
+            &["--filter=tree:0"],
+            &["--filter=blob:none", "--depth=1"],
+        ] {
+            for knows_tip in [true, false] {
+                let branch = [&["--single-branch", "--branch=topic"], options].concat();
+                world.clone_again(&branch, &world.url());
+                forget(&mut world.project);
+                on_pull(&mut world.project, 5, "o/r");
+                if knows_tip {
+                    in_ci(
+                        &mut world.project,
+                        "pull_request",
+                        "refs/pull/5/merge",
+                        &payload,
+                    );
+                }
+                let select = world.project.run_with(&["--dry-run"]);
+                let ran: Vec<&String> = select.selection.selected.keys().collect();
+                assert_eq!(
+                    ran,
+                    ["test_a.py::test_a"],
+                    "{options:?} {knows_tip}: {}",
+                    select.stderr
+                );
+                assert_eq!(select.told(), "", "{options:?} {knows_tip}");
+            }
+        }
+        // A branch that is gone: everything runs, and one line says why.
+        world.clone_again(&["--single-branch", "--branch=topic"], &world.url());
+        forget(&mut world.project);
+        on_pull(&mut world.project, 5, "o/r");
+        world.project.set_env("GITHUB_BASE_REF", Some("gone"));
+        let select = world.project.run_with(&["--dry-run"]);
+        assert_eq!(select.selection.mode, "all");
+        assert!(
+            select.stderr.contains("is not in this clone"),
+            "{}",
+            select.stderr
+        );
+    });
+}
+
+/// A clone that has neither the files outside its cone nor their content.
+#[test]
+fn a_sparse_clone_without_blobs_selects_like_a_whole_one() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut world = World::new(python, "", None);
+        world
+            .project
+            .write("far/helper.py", "def far():\n    return 1\n");
+        let test = "import helper\n\n\ndef test_far():\n    assert helper.far()\n";
+        world.project.write("far/test_far.py", test);
+        world.project.write("away/data.txt", "1\n");
+        world.project.commit("far");
+        assert_eq!(world.project.run().code, 0);
+        // A comment more: only whoever can read the file knows that.
+        world
+            .project
+            .write("far/helper.py", "def far():\n    return 1  # so\n");
+        world.project.write("away/data.txt", "2\n");
+        world.grow(2);
+        let whole: Vec<String> = world.project.select().selected.into_keys().collect();
+        assert_eq!(whole, ["test_a.py::test_a"]);
+        for (filter, deepen) in [
+            ("--filter=blob:none", "ci"),
+            ("--filter=tree:0", "ci"),
+            ("--filter=blob:none", "never"),
+        ] {
+            world.project.set_env("TAMIS_DEEPEN", Some(deepen));
+            world.clone_again(&[filter, "--no-checkout"], &world.url());
+            let cone = ["sparse-checkout", "set", "--cone", "nowhere"];
+            world.project.git(&cone);
+            world
+                .project
+                .git(&["checkout", "--quiet", "--force", "main"]);
+            for folder in ["far", "away"] {
+                let _ = fs::remove_dir_all(world.project.path(folder));
+            }
+            assert_eq!(
+                world.project.git(&["status", "--porcelain"]),
+                "",
+                "{filter}"
+            );
+            // What the whole clone read of that file was kept.
+            world.project.delete(".tamis/cache");
+            let select = world.project.run_with(&["--dry-run"]);
+            let ran: Vec<&String> = select.selection.selected.keys().collect();
+            assert_eq!(select.told(), "", "{filter}");
+            if deepen == "ci" {
+                assert_eq!(ran, ["test_a.py::test_a"], "{filter}");
+                continue;
+            }
+            // What cannot be read may have changed: its test runs, and says why.
+            assert_eq!(ran, ["far/test_far.py::test_far", "test_a.py::test_a"]);
+            let reason = &select.selection.selected["far/test_far.py::test_far"];
+            assert!(reason.to_string().contains("cannot be read"), "{reason}");
+        }
+    });
+}

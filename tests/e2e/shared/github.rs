@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::server::Server;
 use super::*;
+use crate::action::step;
 use tamis::share::Pack;
 
 struct GitHub {
@@ -449,5 +450,68 @@ fn doctor_says_what_the_shared_store_answers() {
         github.mode("artifacts:403");
         let (state, text) = found(&project);
         assert!(state == "warn" && text.contains("refused"), "{text}");
+    });
+}
+
+/// The steps of the action, job by job: the first that needs results asks for
+/// them with the token; all others have none, ask nobody, and warn of nothing.
+#[test]
+fn a_job_asks_once_and_no_step_warns() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut project = project(python, "shared-store: github\n");
+        let github = GitHub::start(python, &mut project);
+        on_main(&mut project);
+        project.run();
+        github.upload(&project, run_of(&project, "push", "main", "o/r"));
+        edit_a(&mut project, 2);
+        project.commit("edit");
+        let command = ("COMMAND", "python -m pytest");
+        let job = |project: &mut Project, name: &str| {
+            // Only the input `token` has it.
+            project.set_env("GITHUB_TOKEN", None);
+            project.set_env("GITHUB_JOB", Some(name));
+            github.requests();
+        };
+        let quiet = |told: &str| {
+            let warned = ["warning:", "::warning", "401"];
+            assert!(!warned.iter().any(|word| told.contains(word)), "{told}");
+        };
+        forget(&mut project);
+        job(&mut project, "select");
+        let token = ("TOKEN", TOKEN);
+        let told = step(&mut project, "select", &[command, ("HERE", "true"), token]);
+        quiet(&told);
+        assert!(told.contains("mode") && told.contains("selected"), "{told}");
+        assert_eq!(github.requests().len(), 4);
+        // Another step of this job, without the token.
+        quiet(&step(&mut project, "select", &[command, ("HERE", "true")]));
+        assert_eq!(github.requests(), Vec::<String>::new());
+        job(&mut project, "tests");
+        let told = step(&mut project, "record", &[command]);
+        quiet(&told);
+        assert!(told.contains("1 passed"), "{told}");
+        job(&mut project, "keep");
+        let told = step(&mut project, "keep", &[]);
+        quiet(&told);
+        assert!(told.contains("pack-1=tamis-pytest-"), "{told}");
+        assert!(project.path(".tamis/handed-on/1/tamis.pack").is_file());
+        assert_eq!(github.requests(), Vec::<String>::new());
+        // All in one job.
+        forget(&mut project);
+        job(&mut project, "all");
+        let told = step(&mut project, "run", &[command, token]);
+        quiet(&told);
+        assert!(
+            told.contains("1 passed") && told.contains("pack-1="),
+            "{told}"
+        );
+        assert_eq!(github.requests().len(), 4);
+        // A service that does not answer is asked once, and told of.
+        forget(&mut project);
+        job(&mut project, "broken");
+        github.mode("artifacts:500");
+        let told = step(&mut project, "run", &[command, token]);
+        assert!(told.contains("2 passed") && told.contains("500"), "{told}");
+        assert_eq!(github.requests().len(), 1);
     });
 }
