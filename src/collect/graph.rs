@@ -236,8 +236,8 @@ impl<'a> Building<'a> {
 
     /// Scopes are numbered in the order in which they begin.
     fn time(&mut self) {
-        let mut of_tests = (self.traces.iter().enumerate())
-            .filter(|(_, trace)| trace.open.role == Role::Main);
+        let mut of_tests =
+            (self.traces.iter().enumerate()).filter(|(_, trace)| trace.open.role == Role::Main);
         let (Some((at, trace)), None) = (of_tests.next(), of_tests.next()) else {
             return;
         };
