@@ -16,6 +16,7 @@ import argparse
 import json
 import pathlib
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -257,10 +258,12 @@ class Program:
                           + ([repr(rng.choice(names))] if names else []))
 
     def reading(self, name):
-        """An expression of a module that reads annotations, one way or another."""
+        """An expression of a module that reads annotations or docstrings, one way or another."""
         return "attempt(lambda: %s)" % self.rng.choice(
             ["sorted(%s.__annotations__.items(), key=str)", "notes(%s)", "notes_of_members(%s)", "repr(vars(%s).get('__annotations__'))",
-             "listed(%s)", "str(inspect.signature(%s))", "found(%s, '__anno' 'tations__')"]
+             "listed(%s)", "str(inspect.signature(%s))", "found(%s, '__anno' 'tations__')",
+             "%s.__doc__", "inspect.getdoc(%s)", "docs(%s)", "texts(%s)", "found(%s, '__d' 'oc__')",
+             "list(inspect.signature(%s).parameters.keys())", "%s.__code__.co_consts[:1]"]
         ) % name
 
     def somewhere(self, module):
@@ -276,10 +279,10 @@ class Program:
         base = rng.choice(bases) if bases and rng.random() < 0.6 else rng.choice(["", "", "", "Exception", "abc.ABC", "dict"])
         meta = ", metaclass=%s" % rng.choice(["Meta", "Noting"]) if base and base in bases and rng.random() < 0.08 else ""
         if not base and rng.random() < 0.12:
-            base = rng.choice(["metaclass=Noting", "metaclass=Meta", "metaclass=Deaf", "Noted", "typing.Protocol"])
+            base = rng.choice(["metaclass=Noting", "metaclass=Meta", "metaclass=Deaf", "metaclass=Telling", "Noted", "Told", "typing.Protocol"])
         lines = ["class %s%s:" % (name, "(%s%s)" % (base, meta) if base else "")]
         if rng.random() < 0.06:
-            lines.insert(0, rng.choice(["@noting", "@typing.runtime_checkable"]))
+            lines.insert(0, rng.choice(["@noting", "@telling", "@typing.runtime_checkable"]))
         form = rng.random()
         if form < 0.05 and not base and len(lines) == 1:
             lines = ["class %s(typing.NamedTuple):" % name]
@@ -293,9 +296,13 @@ class Program:
             lines.insert(0, "@dataclasses.dataclass")
             lines += ["    a: int = %d" % rng.randint(0, 9)]
             return name, "\n".join(lines)
+        if rng.random() < 0.35:
+            lines.append('    """Class %d."""' % rng.randint(0, 9))
         for _ in range(rng.randint(1, 3)):
             what = rng.random()
-            if what < 0.25:
+            if what < 0.03:
+                lines.append("    %s" % rng.choice(["z = __doc__", "def r(self, a=__doc__): return a"]))
+            elif what < 0.25:
                 lines.append("    %s = %s" % (rng.choice("xyz"), self.literal()))
             elif what < 0.5:
                 lines.append(self.method(module))
@@ -326,7 +333,7 @@ class Program:
             + ["a: %s = 1" % self.annotation(module), "a=1, *b: %s" % self.annotation(module)]
         )
         doc = '        """Does %d."""\n' % rng.randint(0, 9) if rng.random() < 0.4 else ""
-        head = "    @functools.lru_cache(maxsize=None)\n" if rng.random() < 0.05 else "    @noting\n" if rng.random() < 0.05 else ""
+        head = "    @functools.lru_cache(maxsize=None)\n" if rng.random() < 0.05 else "    @noting\n" if rng.random() < 0.05 else "    @telling\n" if rng.random() < 0.05 else ""
         result = " -> %s" % self.annotation(module) if rng.random() < 0.3 else ""
         return "%s    def %s(self, %s)%s:\n%s        return (a, %s)" % (head, rng.choice("pqr"), parameters, result, doc, self.value(module))
 
@@ -375,7 +382,7 @@ class Program:
         if kind == "f":
             return rng.choice(["show(%s())", "show(%s())", "show(%s())", "signature(%s)", "%s.__doc__", "hints(%s)",
                                "optional_call(%s, 'cache_info')", "str(%s.__annotations__)", "attribute(%s, '__annotations__')",
-                               "call_by(%s, '__call__')"]) % where
+                               "call_by(%s, '__call__')", "document(%s)", "parameters(%s)"]) % where
         if kind == "c":
             return rng.choice(
                 ["describe(%s)", "attribute(make(%s), 'x')", "optional_call(make(%s), 'p')", "optional_call(make(%s), 'q')",
@@ -384,7 +391,7 @@ class Program:
                  "str(hints_of_class(%s))", "attribute(%s, '__annotations__')", "str(vars(%s).get('__annotations__'))",
                  "attribute(make(%s), '__annotations__')", "attempt(lambda: isinstance(3, %s))", "attribute(%s.p, 'noted')",
                  "attempt(lambda: make(%s).p())", "optional_call(make(%s), 'r')", "listed(%s)", "bound(%s)",
-                 "documents(%s)", "call_by(make(%s), 'pq'[1:])", "attempt(lambda: make(%s).p(3))"]
+                 "documents(%s)", "%s.__doc__", "document(%s)", "texts(%s)", "document(make(%s))", "call_by(make(%s), 'pq'[1:])", "attempt(lambda: make(%s).p(3))"]
                 + ["reload_pickle(%s)", "subclasses(%s)"] * self.reflects
             ) % where
         if kind == "d":
@@ -410,7 +417,9 @@ class Program:
             what = rng.random()
             if block == self.helpers:
                 what = 0.9
-            if what < 0.5 and name and not block.startswith(("from", "try")):
+            if '"""' in block and rng.random() < 0.4:
+                module.blocks[at] = (name, re.sub(r'"""(Does|Class) .', r'"""\1 %d' % rng.randint(0, 9), block))
+            elif what < 0.5 and name and not block.startswith(("from", "try")):
                 module.blocks[at] = self.block(module, name)
             elif what < 0.6:
                 del module.blocks[at]
@@ -444,6 +453,19 @@ def notes(thing): return sorted(map(str, typing.get_type_hints(thing).items()))
 def notes_of_members(thing): return [str(getattr(v, "__annotations__", 0)) for n, v in sorted(vars(thing).items()) if n[0] in "pqr"]
 def listed(thing): return [str(getattr(thing, n)) for n in sorted(dir(thing)) if "annot" in n]
 def found(thing, name): return str(getattr(thing, name))
+def telling(thing):
+    thing.noted = show(str(thing.__doc__))
+    return thing
+def docs(thing): return [str(getattr(v, "__doc__", 0)) for n, v in sorted(vars(thing).items()) if n[0] in "pqr"]
+def texts(thing): return sorted(v for v in vars(thing).values() if isinstance(v, str))
+class Telling(type):
+    def __new__(m, n, b, s):
+        found = [str(s.get("__doc__"))] + [str(v.__doc__) for v in s.values() if inspect.isfunction(v)]
+        return super().__new__(m, n, b, dict(s, tag=str(found)))
+class Told:
+    def __init_subclass__(cls, **kw):
+        super().__init_subclass__(**kw)
+        cls.tag = str([v for v in vars(cls).values() if isinstance(v, str)])
 class Deaf(type):
     def __new__(m, n, b, s): return super().__new__(m, n, b, dict(s, meta=len(s)))
 class Noting(type):
@@ -487,6 +509,9 @@ def optional_call(x, name):
     f = getattr(x, name, None)
     return show(f()) if callable(f) else show(f)
 def documents(c): return sorted((n, str(getattr(getattr(c, n), "__doc__", 0))) for n in dir(c) if n[0] != "_")
+def document(x): return inspect.getdoc(x)
+def parameters(x): return list(inspect.signature(x).parameters.keys())
+def texts(c): return sorted(v for v in vars(c).values() if isinstance(v, str))
 def call_by(x, name): return show(getattr(x, name)())
 def hints_of_class(c): return sorted(map(str, typing.get_type_hints(c).items()))
 def listed(c): return [str(getattr(c, n)) for n in dir(c) if "annot" in n and n[:1] == "_"]
@@ -503,7 +528,7 @@ def attempt(f):
 
 TEST_IMPORT = (
     "from program_helpers import show, signature, hints, make, attribute, optional_call, "
-    "describe, reload_pickle, subclasses, get, attempt, documents, call_by, hints_of_class, listed, bound"
+    "describe, reload_pickle, subclasses, get, attempt, documents, call_by, hints_of_class, listed, bound, document, texts, parameters"
 )
 
 

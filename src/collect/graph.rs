@@ -32,6 +32,13 @@ pub struct StateChange {
     pub by: NodeId,
 }
 
+/// When a node's scopes began: the first, and the last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    pub first: u64,
+    pub last: u64,
+}
+
 /// All scopes of a run.
 #[derive(Debug)]
 pub struct Graph {
@@ -44,6 +51,10 @@ pub struct Graph {
     /// The collect node of each test file.
     pub collects: FxHashMap<BString, NodeId>,
     pub state: Vec<StateChange>,
+    /// If one Python process ran all tests: when a test or an import of a module
+    /// began, in the order of the scopes of that process. These end before
+    /// another test begins.
+    pub times: FxHashMap<NodeId, Span>,
     /// Environment variables as the processes that ran tests were given them.
     pub variables: FxHashMap<String, Option<Fingerprint>>,
     /// By trace (in the order given) and scope number.
@@ -78,6 +89,7 @@ impl Graph {
         for error in errors {
             building.mark(SESSION, &format!("unreadable trace: {}", error.why));
         }
+        building.time();
         building.graph
     }
 
@@ -123,6 +135,7 @@ impl<'a> Building<'a> {
                 module_names: FxHashMap::default(),
                 collects: FxHashMap::default(),
                 state: Vec::new(),
+                times: FxHashMap::default(),
                 variables: variables(traces),
                 places: vec![FxHashMap::default(); traces.len()],
             },
@@ -218,6 +231,32 @@ impl<'a> Building<'a> {
                 (Some(fixture), Some(by)) => self.edge(fixture, by),
                 _ => self.mark(SESSION, "a fixture was changed by an unknown scope"),
             }
+        }
+    }
+
+    /// Scopes are numbered in the order in which they begin.
+    fn time(&mut self) {
+        let mut of_tests =
+            (self.traces.iter().enumerate()).filter(|(_, trace)| trace.open.role == Role::Main);
+        let (Some((at, trace)), None) = (of_tests.next(), of_tests.next()) else {
+            return;
+        };
+        if trace.open.is_jvm() {
+            return;
+        }
+        for (number, scope) in &trace.scopes {
+            if !scope.defined || !matches!(scope.kind, ScopeKind::Test | ScopeKind::Import) {
+                continue;
+            }
+            let Some(node) = self.graph.places[at].get(number).copied() else {
+                continue;
+            };
+            let span = self.graph.times.entry(node).or_insert(Span {
+                first: *number,
+                last: *number,
+            });
+            span.first = span.first.min(*number);
+            span.last = span.last.max(*number);
         }
     }
 

@@ -43,8 +43,9 @@ struct Reach {
     taken: Vec<ModuleIndex>,
     is_wide: bool,
     looks_up: bool,
-    /// Whether it reads annotations, of whatever it be.
+    /// Whether it reads annotations, or docstrings, of whatever it be.
     reads: bool,
+    reads_docs: bool,
     /// What can be read of it.
     notes: Vec<Note>,
 }
@@ -58,8 +59,9 @@ pub struct NodeNames {
     pub taken: Vec<ModuleIndex>,
     /// Whether all names of all modules may be reached.
     pub is_wide: bool,
-    /// Whether code that is not followed may read annotations.
+    /// Whether code that is not followed may read annotations, or docstrings.
     pub reads: bool,
+    pub reads_docs: bool,
 }
 
 /// The names of one row, or of what rows share.
@@ -78,6 +80,7 @@ pub struct Closed {
     is_wide: bool,
     looks_up: bool,
     reads: bool,
+    reads_docs: bool,
     notes: Vec<Note>,
 }
 
@@ -279,6 +282,7 @@ impl NameClosure {
         reach.is_wide |= uses.is_wide;
         reach.looks_up |= uses.looks_up;
         reach.reads |= uses.reads;
+        reach.reads_docs |= uses.reads_docs;
         let asked = uses.asks.iter().filter_map(|hash| self.numbers.get(hash));
         reach.names.extend(asked);
         let of = &self.modules.all[module as usize];
@@ -456,6 +460,7 @@ impl Closing<'_> {
             taken.extend(&names.taken);
             is_wide |= names.is_wide;
             self.closed.reads |= names.reads;
+            self.closed.reads_docs |= names.reads_docs;
             if let Some(module) = names.module
                 && !self.has_module(module)
             {
@@ -465,6 +470,9 @@ impl Closing<'_> {
         }
         if std::mem::take(&mut self.closed.reads) {
             self.read_annotations();
+        }
+        if std::mem::take(&mut self.closed.reads_docs) {
+            self.read_docstrings();
         }
         for module in &new {
             self.arrive(*module);
@@ -673,6 +681,7 @@ impl Closing<'_> {
     fn widen(&mut self) {
         self.closed.is_wide = true;
         self.read_annotations();
+        self.read_docstrings();
         for module in self.all_modules() {
             self.note_taken(module);
             self.hold(module);

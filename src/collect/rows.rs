@@ -14,7 +14,7 @@ use super::names::{Closed, NameClosure};
 use super::trace::{Definition, Role, ScopeKind, Trace, TraceError};
 use super::units::{UnitIndex, UnitTable};
 use crate::config::Pattern;
-use crate::fingerprint::{Analysis, Facts, Place, split};
+use crate::fingerprint::{Analysis, Facts, Place, Reads, split};
 use crate::matrix::{Fingerprint, Outcome, Unit, UnitKind};
 use crate::runners::pytest;
 
@@ -327,12 +327,13 @@ impl<'a> Closing<'a> {
         }
     }
 
-    /// Installed packages that name what reads annotations may read those of
-    /// whatever they are given, and tell any test of it.
+    /// Installed packages that name what reads annotations, or docstrings, may
+    /// read those of whatever they are given, and tell any test of it.
     fn attach_readers(&mut self, traces: &[Trace]) {
-        if !self.names.modules.all.iter().any(Module::has_annotations) {
+        if self.names.modules.all.is_empty() {
             return;
         }
+        let has_annotations = self.names.modules.all.iter().any(Module::has_annotations);
         let scopes = traces.iter().flat_map(|trace| trace.scopes.values());
         let files: BTreeSet<&BString> = scopes
             .filter(|scope| scope.kind == ScopeKind::Import)
@@ -342,10 +343,18 @@ impl<'a> Closing<'a> {
         // Machine code is long; mostly a source says it.
         let (sources, others): (Vec<_>, Vec<_>) =
             files.into_iter().partition(|file| file.ends_with(b".py"));
-        let mut files = sources.into_iter().chain(others);
-        if files.any(|file| Facts::may_read_annotations(file.as_bstr())) {
-            self.names.nodes.entry(SESSION).or_default().reads = true;
+        let mut found = Reads::default();
+        for file in sources.into_iter().chain(others) {
+            if found.docstrings && (found.annotations || !has_annotations) {
+                break;
+            }
+            let reads = Facts::may_read(file.as_bstr());
+            found.annotations |= reads.annotations && has_annotations;
+            found.docstrings |= reads.docstrings;
         }
+        let names = self.names.nodes.entry(SESSION).or_default();
+        names.reads |= found.annotations;
+        names.reads_docs |= found.docstrings;
     }
 
     fn rows(mut self, traces: &[Trace], project: &BStr) -> Result<Collected> {

@@ -13,9 +13,16 @@ use crate::config::Pattern;
 use crate::fingerprint::{Analysis, Place, simple_name};
 use crate::matrix::UnitKind;
 
+/// A change of some state, and all changes before it.
+struct Changes {
+    /// When who changed it began; `None` if that is not known.
+    since: Option<u64>,
+    node: NodeId,
+}
+
 impl Closing<'_> {
     /// State that outlives a test: whoever runs code that names a global, or
-    /// may reach it without naming it, needs what those did that changed it.
+    /// may reach it without naming it, needs what those did that changed it before.
     /// What `benign` names (`path#name`) is left out.
     pub fn attach_state(&mut self, benign: &[Pattern]) -> Result<Vec<SharedState>> {
         let mut changes = std::mem::take(&mut self.graph.state);
@@ -37,18 +44,21 @@ impl Closing<'_> {
             if is_derived(&name) || benign.iter().any(is_benign) {
                 continue;
             }
-            let node = self.fresh();
-            let mut readers = 0;
+            let known = self.edges.len();
             let count = changers.len();
-            self.edges[node as usize] = changers;
+            let changes = self.changes_in_order(changers);
+            let mut readers = 0;
             let naming = match variable(&name) {
                 Some(variable) => self.units_reading(variable),
                 None => self.units_naming(&ran, file.as_bstr(), &name)?,
             };
             // Only who has the module can reach what it holds.
             let module = self.graph.imports.get(&file).copied();
-            for at in 0..node as usize {
+            for at in 0..known {
                 if self.node_units[at].iter().any(|unit| naming.contains(unit)) {
+                    let Some(node) = self.changes_before(at as NodeId, &changes) else {
+                        continue;
+                    };
                     readers += 1;
                     match module {
                         None => self.edges[at].push(node),
@@ -68,6 +78,41 @@ impl Closing<'_> {
             });
         }
         Ok(shared)
+    }
+
+    /// A node for each changer of some state, the first to change it first: it
+    /// leads to that change and to those before. Who has no known time may have
+    /// changed it at any time, and so comes first.
+    fn changes_in_order(&mut self, changers: Vec<NodeId>) -> Vec<Changes> {
+        let time = |by: &NodeId| self.graph.times.get(by).map(|span| span.first);
+        let (timed, always): (Vec<NodeId>, Vec<NodeId>) =
+            changers.into_iter().partition(|by| time(by).is_some());
+        let mut timed: Vec<(Option<u64>, NodeId)> =
+            timed.into_iter().map(|by| (time(&by), by)).collect();
+        timed.sort_unstable();
+        let mut all = Vec::new();
+        if !always.is_empty() {
+            let node = self.fresh();
+            self.edges[node as usize] = always;
+            all.push(Changes { since: None, node });
+        }
+        for (since, by) in timed {
+            let node = self.fresh();
+            let before = all.last().map(|earlier: &Changes| earlier.node);
+            self.edges[node as usize].extend(before.into_iter().chain([by]));
+            all.push(Changes { since, node });
+        }
+        all
+    }
+
+    /// The changes that `reader` can have met: those of who began before it; all
+    /// if it is not known when it read.
+    fn changes_before(&self, reader: NodeId, changes: &[Changes]) -> Option<NodeId> {
+        let met = match self.graph.times.get(&reader) {
+            None => changes.len(),
+            Some(span) => changes.partition_point(|one| one.since.is_none_or(|at| at < span.last)),
+        };
+        Some(changes[..met].last()?.node)
     }
 
     /// The reads of an environment variable, alone or with all others.

@@ -8,7 +8,7 @@ use std::fmt;
 use anyhow::Result;
 
 use super::facts::{Facts, Value};
-use super::{Analysis, ModuleUnits, annotated, python};
+use super::{Analysis, ModuleUnits, annotated, is_docstring, python};
 use crate::matrix::{Fingerprint, Unit, UnitKind};
 
 /// One difference between what a unit was and what it is.
@@ -320,12 +320,15 @@ impl Facts<'_> {
 }
 
 /// What is different about what pure statements bind to a name, or about the
-/// annotations of that.
+/// annotations or the docstring of that.
 fn binding_changes(was: &[u8], is: &[u8], name: &str) -> Vec<Change> {
     let Some(of) = annotated(name) else {
         return python::binding_changes(was, is, name);
     };
     let mut found = python::binding_changes(was, is, of);
+    if is_docstring(name) {
+        return vec![Change::Docstring];
+    }
     found.retain(|change| {
         let change = match change {
             Change::Member(_, change) => change,

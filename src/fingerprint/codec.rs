@@ -178,7 +178,8 @@ fn put_uses(out: &mut Vec<u8>, uses: &Uses) {
         u8::from(uses.is_wide)
             | u8::from(uses.holds_own) << 1
             | u8::from(uses.looks_up) << 2
-            | u8::from(uses.reads) << 3,
+            | u8::from(uses.reads) << 3
+            | u8::from(uses.reads_docs) << 4,
     );
 }
 
@@ -274,7 +275,7 @@ impl<'a> Input<'a> {
         let count = self.count()?;
         let member = |input: &mut Self| Some((input.number()?, input.text()?));
         let members = (0..count).map(|_| member(self)).collect::<Option<_>>()?;
-        let flags = self.flags(15)?;
+        let flags = self.flags(31)?;
         Some(Uses {
             asks,
             loads,
@@ -286,6 +287,7 @@ impl<'a> Input<'a> {
             is_wide: flags & 1 == 1,
             looks_up: flags & 4 == 4,
             reads: flags & 8 == 8,
+            reads_docs: flags & 16 == 16,
         })
     }
 

@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 
 use super::cache::Cache;
 use super::names::Known;
-use super::python::names_readers_in;
+use super::python::{names_docstrings_in, names_readers_in};
 use super::{Analysis, analyse_python_knowing};
 use crate::history::{Entry, View};
 use crate::matrix::{Fingerprint, Unit, UnitKind};
@@ -48,6 +48,13 @@ pub enum Environment {
     Elsewhere,
     /// They run on this machine, in the environment that was probed.
     Here(Probe),
+}
+
+/// What code may read of whatever it is given.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reads {
+    pub annotations: bool,
+    pub docstrings: bool,
 }
 
 /// The value of units at one [`View`].
@@ -161,17 +168,21 @@ impl<'a> Facts<'a> {
     }
 
     /// Whether the code of an installed package in `file` names what reads
-    /// annotations; if it cannot be read, it may.
-    pub fn may_read_annotations(file: &BStr) -> bool {
+    /// annotations, or docstrings; if it cannot be read, it may.
+    pub fn may_read(file: &BStr) -> Reads {
         // The first is for the test runner, and colours text. The second is like
         // the standard library's: who makes it read has to name it.
         let is_known = |part: &[u8]| matches!(part, b"pygments" | b"typing_extensions.py");
         if file.split_str("/").any(is_known) {
-            return false;
+            return Reads::default();
         }
-        match file.to_path() {
-            Ok(path) => std::fs::read(path).map_or(true, |code| names_readers_in(&code)),
-            Err(_) => true,
+        let code = file
+            .to_path()
+            .ok()
+            .and_then(|path| std::fs::read(path).ok());
+        Reads {
+            annotations: code.as_deref().is_none_or(names_readers_in),
+            docstrings: code.as_deref().is_none_or(names_docstrings_in),
         }
     }
 

@@ -19,10 +19,10 @@ use std::collections::BTreeMap;
 
 pub use cache::Cache;
 pub use changes::Change;
-pub use facts::{DIR, Environment, FILE, Facts, Place, Probe, UNTRACKED, Value, split};
+pub use facts::{DIR, Environment, FILE, Facts, Place, Probe, Reads, UNTRACKED, Value, split};
 pub use names::{
-    FUNCTION_ANNOTATIONS, Import, Known, MEMBER_ANNOTATIONS, NAMES_VERSION, Names, Part, PartAt,
-    Uses, annotated, simple_name,
+    CLASS_DOCSTRING, FUNCTION_ANNOTATIONS, FUNCTION_DOCSTRING, Import, Known, MEMBER_ANNOTATIONS,
+    NAMES_VERSION, Names, Part, PartAt, Uses, annotated, is_docstring, simple_name,
 };
 pub use python::{analyse_python, analyse_python_knowing};
 

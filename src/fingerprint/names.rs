@@ -11,13 +11,18 @@ use crate::matrix::Fingerprint;
 
 /// Version of the rules by which a statement is a binding or an effect. It is
 /// part of the digests of both: rows of other rules hold no more.
-pub const NAMES_VERSION: u32 = 3;
+pub const NAMES_VERSION: u32 = 4;
 
 /// Where annotations are text that nobody evaluates, what follows the dot in the
 /// name of a binding for those of a function's arguments and result (`f.->`;
 /// alone: those of all functions in effects), and of a class's members (`C.:`).
 pub const FUNCTION_ANNOTATIONS: &str = "->";
 pub const MEMBER_ANNOTATIONS: &str = ":";
+
+/// The same for docstrings: of a function or method (`f.''`; alone: of all
+/// functions in effects), and of a class with what of its methods is not apart.
+pub const FUNCTION_DOCSTRING: &str = "''";
+pub const CLASS_DOCSTRING: &str = "\"\"";
 
 /// The split of one source file's skeleton.
 #[derive(Clone, Debug, PartialEq)]
@@ -106,6 +111,8 @@ pub struct Uses {
     pub looks_up: bool,
     /// Whether it can read annotations, of whatever it be.
     pub reads: bool,
+    /// The same for docstrings.
+    pub reads_docs: bool,
 }
 
 impl Uses {
@@ -120,11 +127,17 @@ impl Uses {
     }
 }
 
-/// What a binding's annotations are of, if it is nothing else: a function, a
-/// class, or, of effects, nothing that has a name.
+/// What a binding's annotations or docstring are of, if it is nothing else: a
+/// function, a class, or, of effects, nothing that has a name.
 pub fn annotated(name: &str) -> Option<&str> {
     let (of, last) = name.rsplit_once('.').unwrap_or(("", name));
-    matches!(last, FUNCTION_ANNOTATIONS | MEMBER_ANNOTATIONS).then_some(of)
+    let is_apart = matches!(last, FUNCTION_ANNOTATIONS | MEMBER_ANNOTATIONS);
+    (is_apart || is_docstring(name)).then_some(of)
+}
+
+/// Whether a binding is a docstring and nothing else.
+pub fn is_docstring(name: &str) -> bool {
+    matches!(simple_name(name), FUNCTION_DOCSTRING | CLASS_DOCSTRING)
 }
 
 /// The last part of a qualified name: what it is asked for by.

@@ -1,19 +1,30 @@
-//! Annotations that are text: part of a row if some code of it reads
-//! annotations, and has what they are of.
+//! Annotations that are text, and docstrings: part of a row if some code of it
+//! reads such, and has what they are of.
 
 use super::{Closing, NameClosure, Reach};
 use crate::collect::modules::ModuleIndex;
 use crate::collect::units::{UnitIndex, UnitTable};
-use crate::fingerprint::{FUNCTION_ANNOTATIONS, MEMBER_ANNOTATIONS, annotated};
+use crate::fingerprint::{
+    CLASS_DOCSTRING, FUNCTION_ANNOTATIONS, FUNCTION_DOCSTRING, MEMBER_ANNOTATIONS, annotated,
+    is_docstring,
+};
 use crate::matrix::{Unit, UnitKind};
 
-/// The annotations of something that a row has.
+/// The annotations, or the docstring, of something that a row has.
 #[derive(Clone, Copy, Debug)]
 pub struct Note {
     unit: UnitIndex,
-    /// Of members: whoever looks up names that nobody spelled reads them, too.
-    of_members: bool,
+    is_docstring: bool,
+    /// Of a class: whoever looks up names that nobody spelled reads it, too.
+    of_class: bool,
 }
+
+const KINDS: [&str; 4] = [
+    FUNCTION_ANNOTATIONS,
+    MEMBER_ANNOTATIONS,
+    FUNCTION_DOCSTRING,
+    CLASS_DOCSTRING,
+];
 
 impl NameClosure {
     /// Those of what the binding `name` binds; of effects without a name.
@@ -29,7 +40,7 @@ impl NameClosure {
             return;
         }
         let bindings = &of.parsed().names.bindings;
-        for kind in [FUNCTION_ANNOTATIONS, MEMBER_ANNOTATIONS] {
+        for kind in KINDS {
             let name = match name {
                 Some(name) => format!("{name}.{kind}"),
                 None => kind.to_owned(),
@@ -38,7 +49,8 @@ impl NameClosure {
                 let unit = Unit::new(UnitKind::Binding, of.path.clone(), name);
                 reach.notes.push(Note {
                     unit: table.intern(unit),
-                    of_members: kind == MEMBER_ANNOTATIONS,
+                    is_docstring: is_docstring(kind),
+                    of_class: matches!(kind, MEMBER_ANNOTATIONS | CLASS_DOCSTRING),
                 });
             }
         }
@@ -68,6 +80,10 @@ impl Closing<'_> {
         self.closed.reads || self.in_base(|base| base.reads)
     }
 
+    fn is_reading_docs(&self) -> bool {
+        self.closed.reads_docs || self.in_base(|base| base.reads_docs)
+    }
+
     fn is_looking_up(&self) -> bool {
         self.closed.looks_up || self.in_base(|base| base.looks_up)
     }
@@ -75,15 +91,23 @@ impl Closing<'_> {
     /// Keeps what could be read of the units that were reached, and reads it if
     /// something does.
     pub(super) fn note_annotations(&mut self, reach: &Reach) {
-        let (all, members) = (self.is_reading(), self.is_looking_up());
+        let (annotations, docstrings) = (self.is_reading(), self.is_reading_docs());
+        let classes = self.is_looking_up();
         for note in &reach.notes {
             self.closed.notes.push(*note);
-            if all || (members && note.of_members) {
+            let is_read = match note.is_docstring {
+                true => docstrings,
+                false => annotations,
+            };
+            if is_read || (classes && note.of_class) {
                 self.add(note.unit);
             }
         }
         if reach.reads {
             self.read_annotations();
+        }
+        if reach.reads_docs {
+            self.read_docstrings();
         }
     }
 
@@ -91,13 +115,21 @@ impl Closing<'_> {
     pub(super) fn read_annotations(&mut self) {
         if !self.is_reading() {
             self.closed.reads = true;
-            self.add_notes(|_| true);
+            self.add_notes(|note| !note.is_docstring);
+        }
+    }
+
+    /// Something reads docstrings.
+    pub(super) fn read_docstrings(&mut self) {
+        if !self.is_reading_docs() {
+            self.closed.reads_docs = true;
+            self.add_notes(|note| note.is_docstring);
         }
     }
 
     /// Something looks up names that nobody spelled, for the first time.
     pub(super) fn read_members(&mut self) {
-        self.add_notes(|note| note.of_members);
+        self.add_notes(|note| note.of_class);
     }
 
     fn add_notes(&mut self, is_read: impl Fn(&Note) -> bool) {

@@ -111,6 +111,8 @@ pub(super) struct Sink {
     /// Hashes of the identifiers that are looked up as variables.
     pub loads: Vec<u32>,
     pub dynamic: bool,
+    /// Whether it asks `inspect` for what tells only of what it is given.
+    pub inspects: bool,
 }
 
 impl Sink {

@@ -57,9 +57,10 @@ pub(super) fn is_dynamic_import(module: &str, item: Option<&str>) -> bool {
     match root {
         // Reads files beside a package; the names in it are out of its reach.
         "importlib" => !(rest.starts_with("resources") || item == Some("resources")),
-        "inspect" | "pickle" | "_pickle" | "cPickle" | "marshal" | "shelve" | "copyreg"
-        | "dill" | "cloudpickle" | "joblib" | "jsonpickle" | "gc" | "ctypes" | "builtins"
-        | "runpy" | "pkgutil" | "imp" | "code" | "codeop" | "zipimport" | "pydoc" => true,
+        "inspect" => !item.is_some_and(only_looks_at),
+        "pickle" | "_pickle" | "cPickle" | "marshal" | "shelve" | "copyreg" | "dill"
+        | "cloudpickle" | "joblib" | "jsonpickle" | "gc" | "ctypes" | "builtins" | "runpy"
+        | "pkgutil" | "imp" | "code" | "codeop" | "zipimport" | "pydoc" => true,
         "sys" => matches!(
             item,
             Some("modules" | "_getframe" | "_current_frames" | "*")
@@ -67,6 +68,31 @@ pub(super) fn is_dynamic_import(module: &str, item: Option<&str>) -> bool {
         "operator" => matches!(item, Some("attrgetter" | "methodcaller")),
         _ => false,
     }
+}
+
+/// What of `inspect` tells of the kind or the bases of what it is given, and
+/// finds nothing by name.
+pub(super) fn only_looks_at(item: &str) -> bool {
+    matches!(
+        item,
+        "isabstract"
+            | "isasyncgen"
+            | "isasyncgenfunction"
+            | "isawaitable"
+            | "isbuiltin"
+            | "isclass"
+            | "iscode"
+            | "iscoroutine"
+            | "iscoroutinefunction"
+            | "isfunction"
+            | "isgenerator"
+            | "isgeneratorfunction"
+            | "ismethod"
+            | "ismodule"
+            | "isroutine"
+            | "getmro"
+            | "cleandoc"
+    )
 }
 
 /// Built-in names through which code can reach any name of any module. (Those
@@ -204,11 +230,58 @@ pub(super) fn reads_annotations(name: &str) -> bool {
         )
 }
 
-/// Whether one of them is among the sorted hashes of names that code asks for.
-pub(super) fn names_readers(asks: &[u32]) -> bool {
-    READERS_IN_TEXT
-        .iter()
-        .any(|word| asks.binary_search(&name_hash(word)).is_ok())
+/// Names by which code gets at docstrings, of whatever it be; constants of code
+/// objects have them, too.
+pub(super) fn reads_docstrings(name: &str) -> bool {
+    DOCSTRINGS_IN_TEXT.contains(&name)
+        || matches!(
+            name,
+            "getdoc"
+                | "shortDescription"
+                | "marshal"
+                | "dis"
+                // These list what there is.
+                | "__dir__"
+                | "getmembers"
+                | "getmembers_static"
+                | "classify_class_attrs"
+                | "render_doc"
+                | "pydoc"
+                | "DocTestFinder"
+                | "SimpleXMLRPCDispatcher"
+                | "SimpleXMLRPCServer"
+                | "CGIXMLRPCRequestHandler"
+                | "DocXMLRPCServer"
+                | "Cmd"
+        )
+}
+
+/// Whether one of the words is among the sorted hashes of names that code asks
+/// for.
+pub(super) fn names_any(words: &[&str], asks: &[u32]) -> bool {
+    let mut words = words.iter();
+    words.any(|word| asks.binary_search(&name_hash(word)).is_ok())
+}
+
+/// Whether an installed package's source or extension module names what reads
+/// docstrings, or constants of code.
+pub(in crate::fingerprint) fn names_docstrings_in(code: &[u8]) -> bool {
+    let lines = || code.split(|byte| *byte == b'\n');
+    let inspects = lines().any(|line| words(line).any(|word| word == b"inspect"));
+    let imports = |line: &[u8]| {
+        [&b"import "[..], b"from "]
+            .iter()
+            .any(|start| line.trim_ascii_start().starts_with(start))
+    };
+    let marshals = |line| imports(line) && words(line).any(|word| word == b"marshal");
+    lines().any(marshals)
+        || lines().flat_map(words).any(|word| match word {
+            b"getdoc" | b"getmembers" | b"getmembers_static" | b"classify_class_attrs" => inspects,
+            b"co_consts" | b"render_doc" | b"shortDescription" => true,
+            // Of these mostly something else is asked.
+            b"__code__" => false,
+            word => std::str::from_utf8(word).is_ok_and(|word| DOCSTRINGS_IN_TEXT.contains(&word)),
+        })
 }
 
 /// Whether an installed package's source or extension module names what reads
@@ -238,7 +311,7 @@ pub(in crate::fingerprint) fn names_readers_in(code: &[u8]) -> bool {
 fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     let is_word = |byte: u8| byte == b'_' || byte.is_ascii_alphanumeric();
     line.split(move |byte| !is_word(*byte))
-        .filter(|word| word.len() > 6)
+        .filter(|word| word.len() > 5)
 }
 
 /// Those among them that are looked for in strings, keywords and imports of
@@ -254,4 +327,13 @@ pub(super) const READERS_IN_TEXT: [&str; 10] = [
     "getargspec",
     "create_autospec",
     "autospec",
+];
+
+/// The same for docstrings.
+pub(super) const DOCSTRINGS_IN_TEXT: [&str; 5] = [
+    "__doc__",
+    "_testMethodDoc",
+    "__code__",
+    "co_consts",
+    "WRAPPER_ASSIGNMENTS",
 ];

@@ -7,7 +7,7 @@ use ruff_python_ast::{
 };
 
 use super::digest::{Tag, Text};
-use super::dynamic::{is_dynamic_attribute, is_dynamic_name, takes_name};
+use super::dynamic::{is_dynamic_attribute, is_dynamic_name, only_looks_at, takes_name};
 use super::walk::{Walker, operator};
 
 /// Longer string literals are not searched for names.
@@ -163,7 +163,15 @@ impl Walker<'_> {
             Expr::EllipsisLiteral(_) => self.sink.tag(Tag::Ellipsis),
             Expr::Attribute(ast::ExprAttribute { value, attr, .. }) => {
                 self.sink.tag(Tag::Attribute);
-                self.expr(value);
+                match &**value {
+                    Expr::Name(base) if base.id == "inspect" && only_looks_at(attr) => {
+                        self.sink.tag(Tag::Name);
+                        self.sink.text(&base.id);
+                        self.mention(&base.id);
+                        self.sink.inspects = true;
+                    }
+                    value => self.expr(value),
+                }
                 self.name(attr);
                 self.ask(attr);
                 // `sys.modules`, whatever `sys` is called here.

@@ -1,32 +1,48 @@
-//! Annotations that nobody evaluates.
+//! Annotations that nobody evaluates, and docstrings that nobody reads.
 //!
 //! In a function's own body no annotation of a variable is ever evaluated or
 //! kept. With `from __future__ import annotations`, those of arguments, results
 //! and members of classes become text that only shows to who asks for
-//! `__annotations__`.
+//! `__annotations__`; docstrings show to who asks for `__doc__`.
 
+use ruff_python_ast::visitor::{Visitor, walk_expr, walk_stmt};
 use ruff_python_ast::{self as ast, Expr, Operator, Parameter, Stmt, UnaryOp};
 
 use super::digest::Sink;
-use super::walk::{RED_ZONE, STACK, Walker};
+use super::walk::{RED_ZONE, STACK, Walker, split_docstring};
 
-/// What of a statement is digested apart.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
-pub(super) enum Apart {
-    /// Nothing: annotations are evaluated.
+/// Of what something is digested apart.
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Debug)]
+pub(super) enum Level {
+    /// Of nothing: annotations are evaluated.
     #[default]
     Nothing,
-    /// The annotations of functions.
+    /// Of functions.
     Functions,
-    /// Those of members, too: the class statement asks for none of them.
+    /// Of a class, too: the class statement asks for none of it.
     Members,
 }
 
-/// The annotations that were digested apart.
+/// What of a statement is digested apart.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub(super) struct Apart {
+    pub annotations: Level,
+    pub docstrings: Level,
+}
+
+impl Apart {
+    pub const NOTHING: Apart = Apart {
+        annotations: Level::Nothing,
+        docstrings: Level::Nothing,
+    };
+}
+
+/// The annotations and docstrings that were digested apart.
 #[derive(Default)]
 pub(super) struct Annotations {
     pub functions: Sink,
     pub members: Sink,
+    pub docstrings: Sink,
 }
 
 /// Whether the compiler makes nothing of an annotation but its text: it is of
@@ -75,9 +91,42 @@ impl<'s> Walker<'s> {
 
     /// Begins with the annotations of a function.
     pub(super) fn begin_header(&mut self, name: &str) {
-        if self.is_apart(Apart::Functions) {
+        if self.is_apart(Level::Functions) {
             self.annotations.functions.text(name);
         }
+    }
+
+    /// What of the docstring of a function or class stays in the unit.
+    pub(super) fn docstring<'e>(
+        &mut self,
+        name: &str,
+        docstring: Option<&'e Expr>,
+        least: Level,
+    ) -> Option<&'e Expr> {
+        if self.apart.docstrings < least || self.is_in_function() {
+            return docstring;
+        }
+        let (apart, kept) = match docstring {
+            Some(expr) if !self.is_plain_text(expr) => (None, docstring),
+            _ => (docstring, None),
+        };
+        let sink = std::mem::take(&mut self.annotations.docstrings);
+        let rest = std::mem::replace(&mut self.sink, sink);
+        self.sink.text(name);
+        self.optional(apart);
+        self.annotations.docstrings = std::mem::replace(&mut self.sink, rest);
+        kept
+    }
+
+    /// Whether the compiler has nothing to warn of in a text: an escape, say.
+    fn is_plain_text(&self, expr: &Expr) -> bool {
+        let Expr::StringLiteral(text) = expr else {
+            return false;
+        };
+        text.value.iter().all(|part| {
+            let written = &self.source.text[std::ops::Range::<usize>::from(part.range)];
+            part.flags.prefix().is_raw() || !written.contains('\\')
+        })
     }
 
     /// The annotation of an argument or, without `parameter`, of the result.
@@ -87,7 +136,7 @@ impl<'s> Walker<'s> {
         parameter: Option<&Parameter>,
     ) {
         match annotation {
-            Some(expr) if self.is_apart(Apart::Functions) && is_idle(expr) => {
+            Some(expr) if self.is_apart(Level::Functions) && is_idle(expr) => {
                 let name = parameter.map_or("", |parameter| &*parameter.name);
                 let apart = std::mem::take(&mut self.annotations.functions);
                 self.annotations.functions = self.annotate(apart, name, expr);
@@ -98,8 +147,13 @@ impl<'s> Walker<'s> {
     }
 
     /// The body of a class.
-    pub(super) fn class_body(&mut self, body: &[Stmt]) {
-        if !self.is_apart(Apart::Members) {
+    pub(super) fn class_body(&mut self, name: &str, body: &[Stmt]) {
+        let (docstring, rest) = split_docstring(body);
+        let body = match self.docstring(name, docstring, Level::Members) {
+            None => rest,
+            Some(_) => body,
+        };
+        if !self.is_apart(Level::Members) {
             self.body(body);
             return;
         }
@@ -123,12 +177,25 @@ impl<'s> Walker<'s> {
         std::mem::replace(&mut self.sink, rest)
     }
 
-    fn is_apart(&self, least: Apart) -> bool {
-        let is_asked = match least {
-            Apart::Nothing => true,
-            Apart::Functions => self.apart != Apart::Nothing,
-            Apart::Members => self.apart == Apart::Members,
-        };
-        is_asked && !self.is_in_function()
+    fn is_apart(&self, least: Level) -> bool {
+        self.apart.annotations >= least && !self.is_in_function()
     }
+}
+
+/// Whether the name by which statements of a class find its docstring occurs.
+pub(super) fn says_doc(body: &[Stmt]) -> bool {
+    struct Looking(bool);
+    impl<'a> Visitor<'a> for Looking {
+        fn visit_stmt(&mut self, statement: &'a Stmt) {
+            stacker::maybe_grow(RED_ZONE, STACK, || walk_stmt(self, statement));
+        }
+
+        fn visit_expr(&mut self, expr: &'a Expr) {
+            self.0 |= matches!(expr, Expr::Name(name) if name.id == "__doc__");
+            stacker::maybe_grow(RED_ZONE, STACK, || walk_expr(self, expr));
+        }
+    }
+    let mut looking = Looking(false);
+    looking.visit_body(body);
+    looking.0
 }

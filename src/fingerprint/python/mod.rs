@@ -45,7 +45,7 @@ use crate::matrix::Fingerprint;
 const STACK_PER_LEVEL: usize = 1 << 10;
 const BASE_STACK: usize = 1 << 20;
 
-pub(super) use self::dynamic::names_readers_in;
+pub(super) use self::dynamic::{names_docstrings_in, names_readers_in};
 
 /// The units of a Python file with this content.
 pub fn analyse_python(source: &[u8]) -> Analysis {
@@ -151,11 +151,13 @@ fn finish(walker: Walker, mut names: Names) -> ModuleUnits {
     let mut dynamic_names = walker.dynamic_names;
     sort_unique(&mut dynamic_names);
     let all_dynamic = walker.all_dynamic;
+    let hides_inspect = walker.hides_inspect;
     let reach = |sink: &mut Sink| {
         let mut mentions = std::mem::take(&mut sink.mentions);
         sort_unique(&mut mentions);
         let dynamic = sink.dynamic
             || all_dynamic
+            || (sink.inspects && hides_inspect)
             || sink
                 .loads
                 .iter()
@@ -171,7 +173,8 @@ fn finish(walker: Walker, mut names: Names) -> ModuleUnits {
         if let Some(uses) = names.code.get_mut(&name) {
             uses.asks = std::mem::take(&mut unit.asks);
             sort_unique(&mut uses.asks);
-            uses.reads |= dynamic::names_readers(&uses.asks);
+            uses.reads |= dynamic::names_any(&dynamic::READERS_IN_TEXT, &uses.asks);
+            uses.reads_docs |= dynamic::names_any(&dynamic::DOCSTRINGS_IN_TEXT, &uses.asks);
         }
         code_reach.insert(name.clone(), reach(&mut unit));
         code.insert(name, fingerprint("code", &unit));

@@ -10,7 +10,7 @@ use ruff_text_size::{Ranged, TextRange};
 
 use super::digest::{Sink, Tag};
 use super::dynamic::is_dynamic_import;
-use super::idle::{Annotations, Apart, is_idle};
+use super::idle::{Annotations, Apart, Level, is_idle};
 use super::source::Source;
 use crate::fingerprint::{Outline, Span, name_hash};
 
@@ -29,9 +29,11 @@ pub(super) struct Walker<'s> {
     pub dynamic_names: Vec<u32>,
     /// A star import of a dynamic module: any name may be dynamic.
     pub all_dynamic: bool,
+    /// Whether an import calls something else `inspect`.
+    pub hides_inspect: bool,
     /// Whether a string is an annotation, to be read as code.
     pub in_annotation: bool,
-    /// Which annotations go to `annotations` instead of the unit.
+    /// Which annotations and docstrings go to `annotations` instead of the unit.
     pub apart: Apart,
     pub annotations: Annotations,
     /// Whether the function's own level has a `yield`.
@@ -66,8 +68,9 @@ impl<'s> Walker<'s> {
             },
             dynamic_names: Vec::new(),
             all_dynamic: false,
+            hides_inspect: false,
             in_annotation: false,
-            apart: Apart::Nothing,
+            apart: Apart::NOTHING,
             annotations: Annotations::default(),
             yields: false,
             in_function: false,
@@ -315,6 +318,7 @@ impl<'s> Walker<'s> {
     fn unit(&mut self, def: &ast::StmtFunctionDef) {
         let (docstring, body) = split_docstring(&def.body);
         self.sink.tag(Tag::Unit);
+        let docstring = self.docstring(&def.name, docstring, Level::Functions);
         self.optional(docstring);
 
         let name = self.qualified(&def.name);
@@ -370,7 +374,7 @@ impl<'s> Walker<'s> {
             globals,
         });
         let outer = std::mem::replace(&mut self.at_own_level, false);
-        self.class_body(&def.body);
+        self.class_body(&def.name, &def.body);
         self.at_own_level = outer;
         self.classes.pop();
     }
@@ -472,6 +476,8 @@ impl<'s> Walker<'s> {
             };
             let star = item == Some("*");
             self.sink.dynamic |= star;
+            let bound = alias.asname.as_ref().unwrap_or(&alias.name);
+            self.hides_inspect |= bound == "inspect" && (module, item) != ("inspect", None);
             if is_dynamic_import(module, item) {
                 self.all_dynamic |= star;
                 let bound = alias.asname.as_ref().unwrap_or(&alias.name);
@@ -570,7 +576,7 @@ fn first_start(decorators: &[Decorator], range: TextRange) -> ruff_text_size::Te
 }
 
 /// The docstring, if there is one, and the statements after it.
-fn split_docstring(body: &[Stmt]) -> (Option<&Expr>, &[Stmt]) {
+pub(super) fn split_docstring(body: &[Stmt]) -> (Option<&Expr>, &[Stmt]) {
     match body {
         [Stmt::Expr(ast::StmtExpr { value, .. }), rest @ ..] if value.is_string_literal_expr() => {
             (Some(value), rest)

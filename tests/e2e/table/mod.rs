@@ -5,6 +5,7 @@ mod caches;
 mod code;
 mod config;
 mod data_files;
+mod docstrings;
 mod dynamic;
 mod environment;
 mod features;

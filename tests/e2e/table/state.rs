@@ -180,6 +180,11 @@ def unrelated():
 import registry
 
 
+def test_before():
+    # Whatever others add, it was not there yet.
+    assert registry.LOG == [] and registry.HANDLERS == {}
+
+
 def test_register():
     registry.register("a")
 

@@ -27,7 +27,7 @@ type Form = Vec<u8>;
 
 impl Parsed<'_> {
     fn statement(&self, statement: &Stmt) -> Form {
-        walked(self.source, statement, Apart::Nothing).0.bytes
+        walked(self.source, statement, Apart::NOTHING).0.bytes
     }
 
     fn exprs<'e>(&self, exprs: impl IntoIterator<Item = &'e Expr>) -> Vec<Form> {

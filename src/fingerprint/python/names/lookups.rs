@@ -82,6 +82,25 @@ impl Reaching {
         }
     }
 
+    /// `dir(self)` in a method: the names in it are those of a class.
+    pub(super) fn lists_holder(&self, call: &ast::ExprCall) -> bool {
+        let is_dir = matches!(&*call.func, Expr::Name(name) if name.id == "dir");
+        let is_holder = match &call.arguments.args[..] {
+            [Expr::Name(only)] => self.holder.as_deref() == Some(only.id.as_str()),
+            _ => false,
+        };
+        is_dir && is_holder && call.arguments.keywords.is_empty()
+    }
+
+    /// Of a signature nothing but the names of the parameters: they are part of
+    /// what is called, and no annotation.
+    pub(super) fn names_of_parameters(&mut self, signature: &ast::ExprCall) {
+        let reads = self.found.reads;
+        self.visit_expr(&signature.func);
+        self.found.reads = reads;
+        self.visit_arguments(&signature.arguments);
+    }
+
     /// Whether a call that looks up a name spells it: `getattr(x, "name")`, or
     /// passes on what somebody else has spelled.
     pub(super) fn is_spelled(&self, call: &ast::ExprCall) -> bool {
@@ -115,6 +134,27 @@ impl Reaching {
     }
 }
 
+/// The call of `signature` in `inspect.signature(x).parameters.keys()`.
+pub(super) fn names_of_parameters(call: &ast::ExprCall) -> Option<&ast::ExprCall> {
+    let Expr::Attribute(keys) = &*call.func else {
+        return None;
+    };
+    let Expr::Attribute(parameters) = &*keys.value else {
+        return None;
+    };
+    let Expr::Call(signature) = &*parameters.value else {
+        return None;
+    };
+    let is_signature = match &*signature.func {
+        Expr::Name(name) => name.id == "signature",
+        Expr::Attribute(name) => &*name.attr == "signature" && name.value.is_name_expr(),
+        _ => false,
+    };
+    let has_one = signature.arguments.args.len() == 1 && signature.arguments.keywords.is_empty();
+    (is_signature && has_one && &*keys.attr == "keys" && &*parameters.attr == "parameters")
+        .then_some(signature)
+}
+
 /// `x.__dict__`, of something with a name.
 pub(super) fn is_dict(expr: &Expr) -> bool {
     match expr {
@@ -132,6 +172,18 @@ pub(super) fn passed_on(def: &ast::StmtFunctionDef) -> Option<String> {
         return None;
     };
     let name = name.parameter.name.as_str();
+    (def.name.as_str() == "__getattr__" && stays(name, def)).then(|| name.to_owned())
+}
+
+/// In a method what it is called on, if it stays that. By these names it is an
+/// instance or a class.
+pub(super) fn holder(def: &ast::StmtFunctionDef) -> Option<String> {
+    let name = def.parameters.args.first()?.parameter.name.as_str();
+    (matches!(name, "self" | "cls") && stays(name, def)).then(|| name.to_owned())
+}
+
+/// Whether an argument is all that its name stands for in a function.
+fn stays(name: &str, def: &ast::StmtFunctionDef) -> bool {
     let mut stores = Stores::default();
     for statement in &def.body {
         stores.visit_stmt(statement);
@@ -139,8 +191,7 @@ pub(super) fn passed_on(def: &ast::StmtFunctionDef) -> Option<String> {
     // Inner functions could have an argument of that name.
     let mut inner = Functions::default();
     inner.visit_body(&def.body);
-    let may_differ = stores.star || stores.names.contains(name) || inner.are_there;
-    (def.name.as_str() == "__getattr__" && !may_differ).then(|| name.to_owned())
+    !stores.star && !stores.names.contains(name) && !inner.are_there
 }
 
 /// Whether there are functions in a function.

@@ -30,13 +30,13 @@ use self::purity::{Base, Kind, Scope, Shape, bases, has_subclass_hook, is_bare};
 use self::stores::Stores;
 use self::uses::{Found, Reaching};
 use super::digest::Sink;
-use super::idle::{Annotations, Apart};
+use super::idle::{Annotations, Apart, Level, says_doc};
 use super::source::Source;
 use super::walk::Walker;
 use super::{fingerprint, sort_unique};
 use crate::fingerprint::names::{
-    FUNCTION_ANNOTATIONS, Import, Known, Lines, MEMBER_ANNOTATIONS, NAMES_VERSION, Names, Part,
-    simple_name,
+    CLASS_DOCSTRING, FUNCTION_ANNOTATIONS, FUNCTION_DOCSTRING, Import, Known, Lines,
+    MEMBER_ANNOTATIONS, NAMES_VERSION, Names, Part, annotated, simple_name,
 };
 
 /// Whether every supported Python has a module of this name in its library.
@@ -67,6 +67,13 @@ struct Parts {
     /// Whether it may bind something else than a function, a class or a
     /// simple value.
     is_other: bool,
+}
+
+impl Parts {
+    fn add(&mut self, sink: &Sink) {
+        self.sink.bytes.extend(&sink.bytes);
+        self.sink.asks.extend(&sink.asks);
+    }
 }
 
 /// The bindings and effects of a module's statements, with what other sources
@@ -111,18 +118,28 @@ fn split_seen(source: &Source<'_>, body: &[Stmt], known: &Known, see: &mut Diges
     let repeated = repeated(&shapes);
     let mut asked = BTreeSet::new();
     let mut effects = Parts::default();
-    let mut annotated = Parts::default();
+    let mut notes_of_effects = Parts::default();
+    let mut docs_of_effects = Parts::default();
     let mut bindings: BTreeMap<String, Parts> = BTreeMap::new();
     let mut defined: BTreeMap<&str, usize> = BTreeMap::new();
     let mut lines = Vec::new();
     let mut methods_at = Vec::new();
     let mut before = 0u32;
     for (statement, shape) in body.iter().zip(&shapes) {
-        reaching.apart = match (is_lazy, shape) {
-            (false, _) => Apart::Nothing,
+        let level = match shape {
             // No protocol, or anything else that asks for what is annotated.
-            (true, Shape::Pure(_)) => Apart::Members,
-            (true, _) => Apart::Functions,
+            Shape::Pure(_) => Level::Members,
+            _ => Level::Functions,
+        };
+        reaching.apart = Apart {
+            annotations: match is_lazy {
+                true => level,
+                false => Level::Nothing,
+            },
+            docstrings: match statement {
+                Stmt::ClassDef(def) if says_doc(&def.body) => Level::Functions,
+                _ => level,
+            },
         };
         let apart = reaching.apart;
         let (found, notes) = reaching.statement(statement);
@@ -172,9 +189,9 @@ fn split_seen(source: &Source<'_>, body: &[Stmt], known: &Known, see: &mut Diges
         }
         if matches!(shape, Shape::Effect) {
             effects.found.merge(found);
-            annotated.sink.bytes.extend(annotations.functions.bytes);
-            annotated.sink.asks.extend(annotations.functions.asks);
-            annotated.found.merge(notes.functions);
+            notes_of_effects.add(&annotations.functions);
+            notes_of_effects.found.merge(notes.functions);
+            docs_of_effects.add(&annotations.docstrings);
             continue;
         }
         let used: Vec<(&str, usize)> = repeated
@@ -225,14 +242,24 @@ fn split_seen(source: &Source<'_>, body: &[Stmt], known: &Known, see: &mut Diges
                     let name = format!("{name}.{FUNCTION_ANNOTATIONS}");
                     bind(&name, &functions, notes.functions);
                 }
+                if statement.is_function_def_stmt() {
+                    let docstrings = std::mem::take(&mut annotations.docstrings);
+                    let name = format!("{name}.{FUNCTION_DOCSTRING}");
+                    bind(&name, &docstrings, Found::default());
+                }
                 continue;
             };
             let (class, methods) = take_apart(def);
             let (sink, annotations) = walked(source, &class, apart);
             let (found, notes) = reaching.statement(&class);
             bind(name, &sink, found);
+            let of = |kind| format!("{name}.{kind}");
+            bind(
+                &of(CLASS_DOCSTRING),
+                &annotations.docstrings,
+                Found::default(),
+            );
             if is_lazy {
-                let of = |kind| format!("{name}.{kind}");
                 bind(
                     &of(FUNCTION_ANNOTATIONS),
                     &annotations.functions,
@@ -245,6 +272,8 @@ fn split_seen(source: &Source<'_>, body: &[Stmt], known: &Known, see: &mut Diges
                 let (sink, annotations) = walked(source, &method.alone, apart);
                 let (found, notes) = reaching.statement(&method.alone);
                 bind(&name, &sink, found);
+                let docstring = format!("{name}.{FUNCTION_DOCSTRING}");
+                bind(&docstring, &annotations.docstrings, Found::default());
                 if is_lazy {
                     let name = format!("{name}.{FUNCTION_ANNOTATIONS}");
                     bind(&name, &annotations.functions, notes.functions);
@@ -258,8 +287,9 @@ fn split_seen(source: &Source<'_>, body: &[Stmt], known: &Known, see: &mut Diges
         }
     }
     if is_lazy {
-        bindings.insert(FUNCTION_ANNOTATIONS.to_owned(), annotated);
+        bindings.insert(FUNCTION_ANNOTATIONS.to_owned(), notes_of_effects);
     }
+    bindings.insert(FUNCTION_DOCSTRING.to_owned(), docs_of_effects);
 
     let mut effect_names = stores.names;
     if stores.star {
@@ -278,7 +308,7 @@ fn split_seen(source: &Source<'_>, body: &[Stmt], known: &Known, see: &mut Diges
     }
     let bound: BTreeSet<String> = bindings
         .keys()
-        .filter(|name| simple_name(name) == *name && *name != FUNCTION_ANNOTATIONS)
+        .filter(|name| simple_name(name) == *name && annotated(name).is_none())
         .chain(&effect_names)
         .cloned()
         .collect();
@@ -332,7 +362,7 @@ fn alone(source: &Source<'_>, statement: &Stmt, name: &str) -> Option<Sink> {
         }),
         _ => return None,
     };
-    Some(walked(source, &part, Apart::Nothing).0)
+    Some(walked(source, &part, Apart::NOTHING).0)
 }
 
 /// The normal form of one statement, and of what of it stands apart.

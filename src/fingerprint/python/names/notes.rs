@@ -4,7 +4,7 @@ use ruff_python_ast::visitor::Visitor;
 use ruff_python_ast::{self as ast, Expr};
 
 use super::uses::{Found, Reaching};
-use crate::fingerprint::python::idle::{Apart, is_idle, only_notes};
+use crate::fingerprint::python::idle::{Level, is_idle, only_notes};
 
 /// Those of functions, and those of members.
 #[derive(Default)]
@@ -15,7 +15,7 @@ pub(super) struct Notes {
 
 impl Reaching {
     pub(super) fn header_annotation(&mut self, annotation: &Expr) {
-        if self.apart == Apart::Nothing || self.in_unit || !is_idle(annotation) {
+        if self.apart.annotations == Level::Nothing || self.in_unit || !is_idle(annotation) {
             self.annotation(annotation);
             return;
         }
@@ -38,7 +38,7 @@ impl Reaching {
     }
 
     pub(super) fn annotated_assignment(&mut self, assign: &ast::StmtAnnAssign) {
-        if self.apart == Apart::Members && !self.in_unit && only_notes(assign) {
+        if self.apart.annotations == Level::Members && !self.in_unit && only_notes(assign) {
             let kept = std::mem::take(&mut self.notes.members);
             self.notes.members = self.annotation_apart(&assign.annotation, kept);
             return;

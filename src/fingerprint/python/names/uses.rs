@@ -6,14 +6,14 @@ use ruff_python_ast::visitor::{Visitor, walk_except_handler, walk_expr, walk_pat
 use ruff_python_ast::{self as ast, Comprehension, Expr, ExprContext, Stmt};
 
 use super::import_list::{imports_of, is_type_checking};
-use super::lookups::{is_dict, passed_on};
+use super::lookups::{holder, is_dict, names_of_parameters, passed_on};
 use super::notes::Notes;
 use super::stdlib::is_builtin;
 use crate::fingerprint::name_hash;
 use crate::fingerprint::names::{Import, Uses};
 use crate::fingerprint::python::dynamic::{
-    is_benign_dunder, is_wide_attribute, is_wide_import, is_wide_name, looks_up, names_readers,
-    reads_annotations,
+    DOCSTRINGS_IN_TEXT, READERS_IN_TEXT, is_benign_dunder, is_wide_attribute, is_wide_import,
+    is_wide_name, looks_up, names_any, reads_annotations, reads_docstrings,
 };
 use crate::fingerprint::python::expr::{evaluated_inside, evaluates_text};
 use crate::fingerprint::python::idle::Apart;
@@ -38,6 +38,8 @@ pub(super) struct Reaching {
     pub(super) notes: Notes,
     /// In a `__getattr__`, the name that somebody else asked for.
     pub(super) passed_on: Option<String>,
+    /// In a method what it is called on, if it stays that: no function.
+    pub(super) holder: Option<String>,
 }
 
 /// What one piece of code does with names, before it is known which of them
@@ -51,7 +53,10 @@ pub(super) struct Found {
     pub(super) holds_own: bool,
     pub(super) is_wide: bool,
     looks_up: bool,
-    reads: bool,
+    pub(super) reads: bool,
+    /// Whether it lists the attributes of what may be a function.
+    pub(super) lists: bool,
+    reads_docs: bool,
 }
 
 #[derive(Default)]
@@ -92,7 +97,9 @@ impl Found {
         self.holds_own |= other.holds_own;
         self.is_wide |= other.is_wide;
         self.looks_up |= other.looks_up;
+        self.lists |= other.lists;
         self.reads |= other.reads;
+        self.reads_docs |= other.reads_docs;
     }
 
     /// `bound` are the names that the module binds.
@@ -102,10 +109,13 @@ impl Found {
             .into_iter()
             .partition(|name| bound.contains(name));
         let asks_for_help = others.iter().any(|name| name == "help");
-        let lists = others.iter().any(|name| matches!(&**name, "help" | "dir"));
-        let reads = self.reads || self.is_wide || lists || names_readers(&asks);
+        let lists = asks_for_help || (self.lists && others.iter().any(|name| name == "dir"));
+        let all = self.is_wide || lists;
+        let reads = self.reads || all || names_any(&READERS_IN_TEXT, &asks);
+        let reads_docs = self.reads_docs || all || names_any(&DOCSTRINGS_IN_TEXT, &asks);
         Uses {
             reads,
+            reads_docs,
             asks,
             loads,
             unbound: others
@@ -165,6 +175,7 @@ impl Reaching {
     }
 
     fn load_as_it_is(&mut self, name: &str) {
+        self.found.lists |= name == "dir";
         self.found.is_wide |= is_wide_name(name);
         self.found.holds_own |= name == "globals";
         self.spell(name);
@@ -172,6 +183,7 @@ impl Reaching {
             if let Some(item) = item {
                 self.found.looks_up |= looks_up(item);
                 self.found.reads |= reads_annotations(item);
+                self.found.reads_docs |= reads_docstrings(item);
             }
         }
         let known = match self.scopes.last_mut() {
@@ -187,6 +199,7 @@ impl Reaching {
     fn spell(&mut self, name: &str) {
         self.found.looks_up |= looks_up(name);
         self.found.reads |= reads_annotations(name);
+        self.found.reads_docs |= reads_docstrings(name);
     }
 
     fn store(&mut self, name: &str) {
@@ -367,8 +380,13 @@ impl Reaching {
         let scopes = std::mem::take(&mut self.scopes);
         self.in_unit = true;
         self.passed_on = passed_on(def);
+        self.holder = match self.classes.is_empty() {
+            true => None,
+            false => holder(def),
+        };
         self.body(def);
         self.passed_on = None;
+        self.holder = None;
         self.in_unit = false;
         self.scopes = scopes;
         let unit = std::mem::replace(&mut self.found, outer);
@@ -486,7 +504,15 @@ impl Reaching {
                 let outer = self.in_annotation;
                 self.in_annotation |= evaluates_text(call);
                 let looked_up = self.found.looks_up;
-                self.visit_expr(&call.func);
+                match names_of_parameters(call) {
+                    Some(signature) => self.names_of_parameters(signature),
+                    None if self.lists_holder(call) => {
+                        let lists = self.found.lists;
+                        self.load("dir");
+                        self.found.lists = lists;
+                    }
+                    None => self.visit_expr(&call.func),
+                }
                 if self.is_spelled(call) {
                     self.found.looks_up = looked_up;
                 }

@@ -73,6 +73,8 @@ fn code_that_computes_names_is_dynamic() {
         "from importlib import import_module as i; i(y)",
         "__import__(y)",
         "import inspect; inspect.stack()",
+        "import inspect; inspect.signature(x)",
+        "inspect = y; import importlib as inspect; inspect.isclass(y)",
         "import pickle; pickle.loads(y)",
         "lambda: eval(y)",
         "x.__dict__.setattr('a', 1)",
@@ -104,6 +106,11 @@ fn code_that_spells_its_names_is_not() {
         ("import importlib.resources as r", "r.files(y)"),
         ("", "self.modules"),
         ("import pickle", "return y"),
+        (
+            "import inspect",
+            "return inspect.isclass(x), inspect.getmro(x)",
+        ),
+        ("from inspect import isfunction as i", "return i(x)"),
     ] {
         assert!(!is_dynamic(top, body), "{top}; {body}");
     }

@@ -18,7 +18,7 @@ fn values(names: &Names) -> BTreeMap<&str, Fingerprint> {
 }
 
 /// The names of bindings whose values differ; `effects` among them.
-fn differ(was: &str, is: &str) -> Vec<String> {
+pub(super) fn differ(was: &str, is: &str) -> Vec<String> {
     let (was, is) = (names(was), names(is));
     let (old, new) = (values(&was), values(&is));
     let all: BTreeSet<&str> = old.keys().chain(new.keys()).copied().collect();
@@ -28,7 +28,7 @@ fn differ(was: &str, is: &str) -> Vec<String> {
         .collect()
 }
 
-fn analysed(text: &str) -> Box<ModuleUnits> {
+pub(super) fn analysed(text: &str) -> Box<ModuleUnits> {
     match analyse_python(text.as_bytes()) {
         Analysis::Parsed(module) => module,
         Analysis::Unparsed(why) => panic!("{why}"),
