@@ -422,8 +422,10 @@ fn an_unsound_matrix_is_not_encoded() {
 fn only_what_needs_it_is_written_in_a_newer_format() {
     let mut matrix = small(3, 1);
     assert_eq!(encoded(&matrix)[8..12], [1, 0, 0, 0]);
-    let unit = Unit::new(UnitKind::Member, "target/classes", "A#f()V");
-    matrix.units.push((unit, Fingerprint::MISSING));
+    let unit = crate::matrix::Unit::new(UnitKind::Member, "target/classes", "A#f()V");
+    matrix
+        .units
+        .push((unit, crate::matrix::Fingerprint::MISSING));
     let bytes = encoded(&matrix);
     assert_eq!(bytes[8..12], [2, 0, 0, 0]);
     assert_eq!(decode(&bytes), Ok(matrix));
