@@ -66,10 +66,10 @@ impl Closing<'_> {
                 let given = self.graph.variables.get(&name).copied();
                 self.late(UnitKind::Env, name, given.unwrap_or(fingerprint))
             }
-            Definition::Class { origin, name } => {
+            Definition::Compiled { kind, origin, name } => {
                 let (Place::Inside(path) | Place::Outside(path)) =
                     self.facts.place(origin.as_bstr());
-                Unit::new(UnitKind::Class, path, name)
+                Unit::new(kind, path, name)
             }
             Definition::Dist { name, fingerprint } => self.late(UnitKind::Dist, name, fingerprint),
             Definition::Runtime { name, fingerprint } => {

@@ -3,6 +3,7 @@
 
 mod additions;
 mod cause;
+mod classes;
 mod graph;
 mod jvm;
 mod meaning;

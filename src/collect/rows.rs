@@ -7,6 +7,7 @@ use anyhow::Result;
 use bstr::{BStr, BString, ByteSlice};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::classes::ClassFiles;
 use super::graph::{DefinitionId, Graph, NodeId, SESSION};
 use super::meaning::Meaning;
 use super::modules::Module;
@@ -362,6 +363,7 @@ impl<'a> Closing<'a> {
         let mut bases: FxHashMap<BString, Rc<Base>> = FxHashMap::default();
         let mut rows: BTreeMap<String, CollectedRow> = BTreeMap::new();
         let mut position = 0;
+        let mut classes = ClassFiles::of_run(self.facts, traces, &mut self.table)?;
         for (at, trace) in traces.iter().enumerate() {
             if trace.open.role != Role::Main {
                 continue;
@@ -421,10 +423,16 @@ impl<'a> Closing<'a> {
                     true => self.class_id(begin, project),
                     false => format!("{prefix}{}", begin.test),
                 };
+                let mut units = self.close(&own.order, Some(&base.closed)).units();
+                if trace.open.is_jvm() {
+                    units.extend(base.closed.units());
+                    units = classes.close(&mut self.table, &units);
+                    units.retain(|unit| !base.closed.has(*unit));
+                }
                 let row = CollectedRow {
                     test,
                     base: base.index,
-                    own: self.close(&own.order, Some(&base.closed)).units(),
+                    own: units,
                     outcome: end.map_or(Outcome::Crashed, |end| end.outcome),
                     duration_ms: end.map_or(0, |end| (end.seconds * 1000.0).round() as u32),
                     position,

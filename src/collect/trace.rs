@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::additions;
-use crate::matrix::{Fingerprint, Outcome};
+use crate::matrix::{Fingerprint, Outcome, UnitKind};
 
 /// The version that this reader understands.
 pub const TRACE_VERSION: u64 = 1;
@@ -106,9 +106,10 @@ pub enum Definition {
         name: String,
         fingerprint: Option<Fingerprint>,
     },
-    /// A JVM class, by its name with slashes and the directory that it was
-    /// loaded from.
-    Class {
+    /// A JVM class (its name with slashes), its shape, or one of its methods
+    /// (after a `#`), and the directory that it was loaded from.
+    Compiled {
+        kind: UnitKind,
         origin: BString,
         name: String,
     },
@@ -206,6 +207,9 @@ pub struct Trace {
     pub spawned: Vec<Spawned>,
     pub items: Option<(Vec<String>, Vec<String>)>,
     pub config: Option<RunnerConfig>,
+    /// By class that is not the project's, with slashes: the methods that one
+    /// which extends or implements it can override (JVM only).
+    pub overridable: FxHashMap<String, Vec<String>>,
     /// The exit status, if the process came to an orderly end.
     pub closed: Option<i64>,
 }
@@ -284,6 +288,7 @@ fn parse(path: &Path, bytes: &[u8]) -> Result<Option<Trace>> {
         spawned: Vec::new(),
         items: None,
         config: None,
+        overridable: FxHashMap::default(),
         closed: None,
     };
     for (at, line) in lines {
@@ -367,6 +372,11 @@ fn read_record(trace: &mut Trace, line: &[u8]) -> Result<()> {
             excuse: optional_text(record.get(5))?,
         }),
         "items" => trace.items = Some((texts(field(1)?)?, texts(field(2)?)?)),
+        "o" => {
+            trace
+                .overridable
+                .insert(text(field(1)?)?, texts(field(2)?)?);
+        }
         "config" => trace.config = Some(runner_config(field(1)?)?),
         "close" => trace.closed = Some(field(1)?.as_i64().unwrap_or(-1)),
         other => bail!("unknown record `{other}`: written by a newer agent"),
@@ -438,7 +448,12 @@ fn observation(kind: &str, path: &Value, value: &Value) -> Result<Definition> {
             name: text(path)?,
             fingerprint: fingerprint(value)?,
         },
-        "class" => Definition::Class {
+        "class" | "shape" | "method" => Definition::Compiled {
+            kind: match kind {
+                "class" => UnitKind::Class,
+                "shape" => UnitKind::Shape,
+                _ => UnitKind::Method,
+            },
             origin: path_of(path)?,
             name: text(value)?,
         },

@@ -13,6 +13,7 @@ use bstr::{BStr, BString, ByteSlice};
 use rustc_hash::FxHashMap;
 
 use super::cache::Cache;
+use super::jvm::ClassAt;
 use super::names::Known;
 use super::python::{names_docstrings_in, names_readers_in};
 use super::{Analysis, analyse_python_knowing};
@@ -68,6 +69,8 @@ pub struct Facts<'a> {
     /// The same, each file by itself.
     pub(super) alone: RefCell<FxHashMap<BString, Option<Rc<Analysis>>>>,
     listings: RefCell<FxHashMap<BString, Option<Names>>>,
+    /// By directory and name.
+    classes: RefCell<FxHashMap<(BString, String), ClassAt>>,
     real_dirs: RefCell<FxHashMap<BString, Place>>,
 }
 
@@ -98,6 +101,7 @@ impl<'a> Facts<'a> {
             modules: RefCell::default(),
             alone: RefCell::default(),
             listings: RefCell::default(),
+            classes: RefCell::default(),
             real_dirs: RefCell::default(),
         }
     }
@@ -292,7 +296,9 @@ impl<'a> Facts<'a> {
                 let read = |path: &BStr| self.view.read(path);
                 Ok(Value::Known(pytest::config_fingerprint(unit.path(), read)?))
             }
-            UnitKind::Class => self.class(unit),
+            UnitKind::Class | UnitKind::Method | UnitKind::Shape | UnitKind::Member => {
+                self.compiled(unit)
+            }
         }
     }
 
@@ -317,22 +323,26 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// Whether a class file was written after this time, in milliseconds since
-    /// the epoch.
+    /// Whether the class file of `unit` was written after this time, in
+    /// milliseconds since the epoch.
     pub fn is_newer(&self, unit: &Unit, time: u64) -> bool {
-        use std::os::unix::ffi::OsStrExt;
         use std::time::{Duration, UNIX_EPOCH};
-        let root = Path::new(std::ffi::OsStr::from_bytes(&self.root));
-        let directory = root.join(std::ffi::OsStr::from_bytes(&unit.path));
-        let file = directory.join(format!("{}.class", unit.name));
+        let (class, _) = unit.in_class();
+        let file = self.directory(unit.path()).join(format!("{class}.class"));
         let written = std::fs::metadata(file).and_then(|found| found.modified());
         written.is_ok_and(|written| written > UNIX_EPOCH + Duration::from_millis(time))
     }
 
-    /// A class as the last build left it, which is that of this state only
-    /// where the project was built for this run.
-    fn class(&self, unit: &Unit) -> Result<Value> {
+    fn directory(&self, path: &BStr) -> std::path::PathBuf {
         use std::os::unix::ffi::OsStrExt;
+        let root = Path::new(std::ffi::OsStr::from_bytes(&self.root));
+        // Joining an absolute path leaves that.
+        root.join(std::ffi::OsStr::from_bytes(path))
+    }
+
+    /// A class, or a part of it, as the last build left it, which is that of
+    /// this state only where the project was built for this run.
+    fn compiled(&self, unit: &Unit) -> Result<Value> {
         // Nothing looks at classes once more when the tests start, so they are
         // not late.
         if !self.view.is_work() || matches!(self.environment, Environment::Elsewhere) {
@@ -340,10 +350,22 @@ impl<'a> Facts<'a> {
                 "{unit} is compiled, and only `tamis run` compiles before it selects"
             )));
         }
-        let root = Path::new(std::ffi::OsStr::from_bytes(&self.root));
-        // Joining an absolute path leaves that.
-        let directory = root.join(std::ffi::OsStr::from_bytes(&unit.path));
-        super::jvm::class_in(&directory, &unit.name).map(Value::Known)
+        let (class, _) = unit.in_class();
+        Ok(Value::Known(match unit.kind {
+            UnitKind::Class => super::jvm::class_in(&self.directory(unit.path()), class)?,
+            _ => self.class_at(unit.path(), class)?.value(unit),
+        }))
+    }
+
+    /// The class file of a class as it lies in a directory now.
+    pub fn class_at(&self, directory: &BStr, class: &str) -> Result<ClassAt> {
+        let key = (BString::from(directory), class.to_owned());
+        if let Some(known) = self.classes.borrow().get(&key) {
+            return Ok(known.clone());
+        }
+        let found = ClassAt::read(&self.directory(directory), class)?;
+        self.classes.borrow_mut().insert(key, found.clone());
+        Ok(found)
     }
 
     fn file(&self, path: &BStr) -> Result<Value> {

@@ -46,11 +46,21 @@ pub enum UnitKind {
     /// The runner's own configuration: the part of file `path` that the
     /// runner `name` reads, or its command-line options where `path` is empty.
     Config = 12,
+    /// What one method of a class file does, with its access flags; `path` is the
+    /// class's origin, `name` the class, `#`, the method's name and descriptor.
+    Method = 13,
+    /// What a class file says of its class besides members: what it extends and
+    /// implements, its flags. Origin and class, as for [`UnitKind::Class`].
+    Shape = 14,
+    /// What looking for a member of a class finds there: `demo/A#f(I)V`,
+    /// `demo/A#x:I`; `demo/A~…`: which methods of supertypes that are not the
+    /// project's it overrides; `demo/A>demo/A$B`: whether that is of its nest.
+    Member = 15,
 }
 
 impl UnitKind {
     /// Every kind, in the order of the wire format.
-    pub const ALL: [UnitKind; 13] = [
+    pub const ALL: [UnitKind; 16] = [
         UnitKind::File,
         UnitKind::Exists,
         UnitKind::Lookup,
@@ -64,6 +74,9 @@ impl UnitKind {
         UnitKind::Runtime,
         UnitKind::Env,
         UnitKind::Config,
+        UnitKind::Method,
+        UnitKind::Shape,
+        UnitKind::Member,
     ];
 
     /// The kind with this number in the wire format.
@@ -87,7 +100,18 @@ impl UnitKind {
             UnitKind::Runtime => "runtime",
             UnitKind::Env => "env",
             UnitKind::Config => "config",
+            UnitKind::Method => "method",
+            UnitKind::Shape => "shape",
+            UnitKind::Member => "member",
         }
+    }
+
+    /// Whether it is about a class file, or a part of one.
+    pub fn is_compiled(self) -> bool {
+        matches!(
+            self,
+            UnitKind::Class | UnitKind::Method | UnitKind::Shape | UnitKind::Member
+        )
     }
 }
 
@@ -146,6 +170,16 @@ impl Unit {
     pub fn path(&self) -> &BStr {
         self.path.as_bstr()
     }
+
+    /// Of a unit that is about a class file: the class, with slashes, and what
+    /// follows its name.
+    pub fn in_class(&self) -> (&str, &str) {
+        let end = match self.kind {
+            UnitKind::Method | UnitKind::Member => self.name.find(['#', '~', '>']),
+            _ => None,
+        };
+        self.name.split_at(end.unwrap_or(self.name.len()))
+    }
 }
 
 impl fmt::Display for Unit {
@@ -161,7 +195,17 @@ impl fmt::Display for Unit {
         ) {
             (true, _) => Ok(()),
             (false, true) => write!(f, " {}", self.name),
-            (false, false) => write!(f, "#{}", self.name),
+            (false, false) => match (self.kind, self.in_class()) {
+                (UnitKind::Method | UnitKind::Member, (class, more)) => {
+                    // What a class could override is long.
+                    let more = match more.strip_prefix('~') {
+                        Some(_) => "~",
+                        None => more,
+                    };
+                    write!(f, "#{class}{}", more.replace('#', "."))
+                }
+                _ => write!(f, "#{}", self.name),
+            },
         }
     }
 }

@@ -102,7 +102,7 @@ impl<'a> Touched<'a> {
         let (path, at) = (matrix.path(id), matrix.path_index(id));
         let is_missing = || matrix.fingerprint(id) == Fingerprint::MISSING;
         match kind {
-            UnitKind::Dist | UnitKind::Runtime | UnitKind::Env | UnitKind::Class => true,
+            UnitKind::Dist | UnitKind::Runtime | UnitKind::Env => true,
             UnitKind::Config if path.is_empty() => true,
             _ if path.starts_with(b"/") => true,
             UnitKind::File | UnitKind::Exists | UnitKind::Dir if matrix.is_named(id, UNTRACKED) => {
@@ -122,6 +122,7 @@ impl<'a> Touched<'a> {
                 pytest::config_files(path).any(|file| self.delta.touches(file.as_bstr()))
             }
             UnitKind::Exists | UnitKind::Dir => self.names[at],
+            UnitKind::Class | UnitKind::Method | UnitKind::Shape | UnitKind::Member => true,
             UnitKind::Lookup => {
                 let (dir, stem) = split(path);
                 // A lookup beneath what was replaced has a touched path.
@@ -197,7 +198,8 @@ mod tests {
                 });
                 let wanted = match unit.kind {
                     _ if unit.is_outside() || unit.name == UNTRACKED => continue,
-                    UnitKind::Dist | UnitKind::Runtime | UnitKind::Env | UnitKind::Class => true,
+                    UnitKind::Dist | UnitKind::Runtime | UnitKind::Env => true,
+                    kind if kind.is_compiled() => true,
                     UnitKind::Config => continue,
                     UnitKind::Exists | UnitKind::Dir => delta.touches(path) || is_above,
                     UnitKind::Lookup => {

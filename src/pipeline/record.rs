@@ -570,7 +570,7 @@ fn observed(
                 ) && path.starts_with(unit.path.as_bytes()))
         });
     let was_edited =
-        was_edited || unit.kind == UnitKind::Class && facts.is_newer(unit, collected.started);
+        was_edited || unit.kind.is_compiled() && facts.is_newer(unit, collected.started);
     let doubt = was_edited.then(|| format!("{} changed while the tests ran", unit.path));
     (value, doubt)
 }

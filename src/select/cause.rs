@@ -74,10 +74,10 @@ impl CauseKind {
     /// That of a changed unit.
     pub fn of_unit(kind: UnitKind) -> CauseKind {
         match kind {
-            UnitKind::Code => CauseKind::Body,
-            UnitKind::Binding => CauseKind::Binding,
+            UnitKind::Code | UnitKind::Method => CauseKind::Body,
+            UnitKind::Binding | UnitKind::Member => CauseKind::Binding,
             UnitKind::Effects => CauseKind::Effects,
-            UnitKind::Skeleton => CauseKind::Skeleton,
+            UnitKind::Skeleton | UnitKind::Shape => CauseKind::Skeleton,
             UnitKind::File
             | UnitKind::Exists
             | UnitKind::Lookup

@@ -21,6 +21,7 @@ mod harness;
 mod histories;
 mod hostile;
 mod maven;
+mod parts;
 mod replay;
 mod shards;
 mod shared;

@@ -1,6 +1,6 @@
 //! The way in from the JVM: its start, its end, and every class that it loads.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::ffi::{CStr, c_char, c_void};
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -31,6 +31,8 @@ pub struct Agent {
     /// Whether something went wrong, so that nothing is changed any more.
     is_off: AtomicBool,
     jars: Mutex<HashSet<String>>,
+    /// Classes of which it was told what can be overridden.
+    told: Mutex<HashSet<String>>,
     /// The top of the work tree.
     root: PathBuf,
     /// Where Surefire keeps what it tells this process.
@@ -155,6 +157,7 @@ unsafe fn start(vm: Vm) -> Option<()> {
         java: OnceLock::new(),
         is_off: AtomicBool::new(false),
         jars: Mutex::default(),
+        told: Mutex::default(),
         root: root.into(),
         surefire: process::surefire_folder(&command),
         rewrites_all,
@@ -280,8 +283,49 @@ unsafe extern "system" fn class_prepare(
         let name = signature.trim_start_matches('L').trim_end_matches(';');
         if !name.starts_with("java/") && lock(&agent.state).is_loaded(name) {
             lock(&agent.statics).prepared(name, jni.weak(class));
+            tell_overridable(agent, jni, class, name);
         }
     });
+}
+
+/// Tells which methods a class of the project can override of those that it
+/// extends and implements, as far as these are not the project's.
+unsafe fn tell_overridable(agent: &Agent, jni: Jni, class: Object, name: &str) {
+    if !lock(&agent.state).is_from_directory(name) || !jni.push_frame() {
+        return;
+    }
+    for above in agent.jvmti.supers(jni, class) {
+        let Some(signature) = agent.jvmti.signature(above) else {
+            continue;
+        };
+        let name = signature.trim_start_matches('L').trim_end_matches(';');
+        let is_known = name == "java/lang/Object"
+            || lock(&agent.state).is_from_directory(name)
+            || !lock(&agent.told).insert(name.to_owned());
+        if is_known {
+            continue;
+        }
+        // Without the list, any method counts as overriding one.
+        if let Some(methods) = overridable(agent, jni, above) {
+            lock(&agent.state).overridable(name, &methods);
+        }
+    }
+    jni.pop_frame();
+}
+
+/// Name and descriptor of each method of a class, and of those above it, that
+/// can be overridden.
+unsafe fn overridable(agent: &Agent, jni: Jni, class: Object) -> Option<Vec<String>> {
+    let mut methods = BTreeSet::new();
+    let (mut open, mut seen) = (vec![class], HashSet::new());
+    while let Some(class) = open.pop() {
+        let signature = agent.jvmti.signature(class)?;
+        if signature != "Ljava/lang/Object;" && seen.insert(signature) {
+            methods.extend(agent.jvmti.virtual_methods(class)?);
+            open.extend(agent.jvmti.supers(jni, class));
+        }
+    }
+    Some(methods.into_iter().collect())
 }
 
 #[allow(clippy::too_many_arguments)]
@@ -375,6 +419,7 @@ fn instrumented(agent: &Agent, name: &str, origin: Option<&str>, bytes: &[u8]) -
         let class = Class {
             symbol: state.symbol(name),
             origin: origin.map(str::to_owned),
+            is_whole: true,
             ..Class::default()
         };
         state.loaded_unread(class);

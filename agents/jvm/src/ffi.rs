@@ -356,6 +356,65 @@ impl Jvmti {
         fields
     }
 
+    /// The classes that a class directly extends and implements, as local
+    /// references.
+    pub unsafe fn supers(self, jni: Jni, class: Object) -> Vec<Object> {
+        type F = unsafe extern "system" fn(Table, Object, *mut i32, *mut *mut Object) -> i32;
+        let mut supers = Vec::new();
+        let above = jni.super_class(class);
+        if !above.is_null() {
+            supers.push(above);
+        }
+        let (mut count, mut start) = (0, ptr::null_mut());
+        if function::<F>(self.0, 53)(self.0, class, &mut count, &mut start) == 0 {
+            supers.extend(std::slice::from_raw_parts(start, count as usize));
+            self.free(start);
+        }
+        supers
+    }
+
+    /// Name and descriptor of each method that a class itself declares and that
+    /// can be overridden; `None` if the JVM does not tell.
+    pub unsafe fn virtual_methods(self, class: Object) -> Option<Vec<String>> {
+        type List = unsafe extern "system" fn(Table, Object, *mut i32, *mut *mut MethodId) -> i32;
+        type Name = unsafe extern "system" fn(
+            Table,
+            MethodId,
+            *mut *mut c_char,
+            *mut *mut c_char,
+            *mut *mut c_char,
+        ) -> i32;
+        type Modifiers = unsafe extern "system" fn(Table, MethodId, *mut i32) -> i32;
+        /// Private, static, final.
+        const FIXED: i32 = 0x1a;
+        let (mut count, mut start) = (0, ptr::null_mut());
+        if function::<List>(self.0, 51)(self.0, class, &mut count, &mut start) != 0 {
+            return None;
+        }
+        let mut methods = Vec::with_capacity(count as usize);
+        let mut is_told = true;
+        for method in std::slice::from_raw_parts(start, count as usize) {
+            let (mut name, mut kind): (*mut c_char, *mut c_char) =
+                (ptr::null_mut(), ptr::null_mut());
+            let (mut modifiers, none) = (0, ptr::null_mut());
+            let named = function::<Name>(self.0, 63)(self.0, *method, &mut name, &mut kind, none);
+            let told = function::<Modifiers>(self.0, 65)(self.0, *method, &mut modifiers);
+            is_told &= named == 0 && told == 0;
+            if named != 0 {
+                continue;
+            }
+            let text = |start: *mut c_char| CStr::from_ptr(start).to_string_lossy().into_owned();
+            let whole = text(name) + &text(kind);
+            if modifiers & FIXED == 0 && !whole.starts_with('<') {
+                methods.push(whole);
+            }
+            self.free(name);
+            self.free(kind);
+        }
+        self.free(start);
+        is_told.then_some(methods)
+    }
+
     /// Whether the class's static initialiser has come to its end.
     pub unsafe fn is_initialised(self, class: Object) -> bool {
         type F = unsafe extern "system" fn(Table, Object, *mut i32) -> i32;

@@ -109,7 +109,7 @@ pub const JDK: &[(&str, &[Hook])] = &[
     (
         "java/lang/Class",
         &[
-            hook("forName", "(Ljava/lang/String;", FIRST, "used"),
+            hook("forName", "(Ljava/lang/String;", FIRST, "named"),
             hook("reflectionData", "()", THIS, "used"),
             hook("annotationData", "()", THIS, "used"),
             hook("privateGetDeclaredFields", "(Z)", THIS, "used"),
@@ -117,12 +117,30 @@ pub const JDK: &[(&str, &[Hook])] = &[
             hook("privateGetDeclaredConstructors", "(Z)", THIS, "used"),
             hook("getDeclaredClasses", "()", THIS, "used"),
             hook("getRecordComponents", "()", THIS, "used"),
+            hook("getNestHost", "()", THIS, "used"),
+            hook("getNestMembers", "()", THIS, "used"),
+            hook("isNestmateOf", "(", THIS, "used"),
             hook("getEnumConstantsShared", "()", THIS, "used"),
         ],
     ),
     (
         "java/lang/ClassLoader",
-        &[hook("loadClass", "(Ljava/lang/String;)", FIRST, "used")],
+        &[hook("loadClass", "(Ljava/lang/String;)", FIRST, "named")],
+    ),
+    (
+        "java/lang/invoke/MethodHandles$Lookup",
+        &[
+            hook("findVirtual", "(Ljava/lang/Class;", FIRST, "used"),
+            hook("findStatic", "(Ljava/lang/Class;", FIRST, "used"),
+            hook("findSpecial", "(Ljava/lang/Class;", FIRST, "used"),
+            hook("findConstructor", "(Ljava/lang/Class;", FIRST, "used"),
+            hook("findGetter", "(Ljava/lang/Class;", FIRST, "used"),
+            hook("findSetter", "(Ljava/lang/Class;", FIRST, "used"),
+            hook("findVarHandle", "(Ljava/lang/Class;", FIRST, "used"),
+            hook("findStaticGetter", "(Ljava/lang/Class;", FIRST, "used"),
+            hook("findStaticSetter", "(Ljava/lang/Class;", FIRST, "used"),
+            hook("findStaticVarHandle", "(Ljava/lang/Class;", FIRST, "used"),
+        ],
     ),
     (
         "java/io/ObjectStreamClass",

@@ -255,8 +255,19 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_env(jni: Jni, _: Object, nam
     });
 }
 
+/// A class was got at by its name.
+#[unsafe(no_mangle)]
+unsafe extern "system" fn Java_java_lang_TamisProbe_named(jni: Jni, _: Object, class: Object) {
+    used(jni, class, false);
+}
+
+/// The members or annotations of a class were looked at.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_used(jni: Jni, _: Object, class: Object) {
+    used(jni, class, true);
+}
+
+unsafe fn used(jni: Jni, class: Object, is_looked_at: bool) {
     once(jni, |agent| {
         if let Some(name) = text_of(agent, jni, class) {
             let name = name.trim_start_matches('[');
@@ -264,7 +275,7 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_used(jni: Jni, _: Object, cl
                 Some(name) => name.trim_start_matches('L'),
                 None => name,
             };
-            lock(&agent.state).used(&name.replace('.', "/"));
+            lock(&agent.state).used(&name.replace('.', "/"), is_looked_at);
         }
     });
 }

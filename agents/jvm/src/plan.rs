@@ -47,8 +47,18 @@ pub fn plan(
         has_initialiser: file.methods.iter().any(|one| one.name == b"<clinit>"),
         ..Class::default()
     };
-    for needed in needs(file, origin.is_none())? {
+    class.is_whole = origin.is_none();
+    for needed in supers(file) {
         class.needs.push(state.symbol(&needed));
+    }
+    let annotations = annotation_types(file)?.into_iter().map(text);
+    let whole_needs: HashSet<String> = match origin {
+        Some(_) => annotations.filter(|name| may_change(name)).collect(),
+        // Whoever generated it may have looked at anything for it.
+        None => named_classes(file).collect(),
+    };
+    for needed in whole_needs {
+        class.whole_needs.push(state.symbol(&needed));
     }
     let mut methods = Vec::new();
     // By method of the file: its number among those that have code.
@@ -101,9 +111,10 @@ pub fn unprobed(file: &ClassFile<'_>, origin: Option<&str>, state: &mut State) {
     let class = Class {
         symbol: state.symbol(&text(file.name)),
         origin: origin.map(str::to_owned),
-        needs: named_classes(file)
+        whole_needs: named_classes(file)
             .map(|name| state.symbol(&name))
             .collect(),
+        is_whole: true,
         ..Class::default()
     };
     let number = state.probes();
@@ -121,16 +132,10 @@ fn can_change(field: &Member<'_>) -> bool {
     field.is_static() && !(field.access & FINAL != 0 && is_value)
 }
 
-fn needs(file: &ClassFile<'_>, is_generated: bool) -> Result<HashSet<String>, Malformed> {
-    let mut needs: HashSet<String> = match is_generated {
-        true => named_classes(file).collect(),
-        false => HashSet::new(),
-    };
-    needs.extend(file.super_name.map(text));
-    needs.extend(file.interfaces.iter().map(|name| text(name)));
-    needs.extend(annotation_types(file)?.into_iter().map(text));
-    needs.retain(|name| may_change(name));
-    Ok(needs)
+fn supers(file: &ClassFile<'_>) -> impl Iterator<Item = String> {
+    let all = file.super_name.iter().chain(&file.interfaces);
+    let names: HashSet<String> = all.map(|name| text(name)).collect();
+    names.into_iter().filter(|name| may_change(name))
 }
 
 fn named_classes<'a>(file: &'a ClassFile<'_>) -> impl Iterator<Item = String> + 'a {
@@ -157,6 +162,7 @@ fn summary(
     let uses = used_by(file, method)?;
     let mut summary = Method {
         class,
+        name: (text(method.name) + &text(method.descriptor)).into(),
         ..Method::default()
     };
     for mention in uses.mentions {

@@ -1,7 +1,7 @@
 //! What ran while which test class did. No JVM in here: events in, records of
 //! the trace out.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::thread::ThreadId;
 use std::time::Instant;
 
@@ -18,16 +18,21 @@ pub struct Class {
     pub symbol: Symbol,
     /// The directory that it was loaded from; `None` for generated ones.
     pub origin: Option<String>,
-    /// Classes that it cannot be used without: what it extends, implements,
-    /// is annotated with; for a generated one, all that it names.
+    /// Classes that it cannot be used without: what it extends and implements.
     pub needs: Vec<Symbol>,
+    /// Those that count whole where it does: what it is annotated with; of one
+    /// whose methods are not told apart, all that it names.
+    pub whole_needs: Vec<Symbol>,
+    /// Whether it always counts whole: nobody tells which of its methods ran.
+    pub is_whole: bool,
     /// [`member_hash`] of the methods that it has code for.
     pub declared: HashSet<u64>,
     /// Whether it has static fields that can come to hold something else.
     pub has_statics: bool,
     pub has_initialiser: bool,
-    /// Its unit in the trace, once it has one.
-    pub unit: Option<u64>,
+    /// Its units in the trace, once it has them: of the whole class, and of its
+    /// shape.
+    pub units: [Option<u64>; 2],
 }
 
 /// What the code of a probed method names.
@@ -37,6 +42,10 @@ pub struct Method {
     /// Classes; with a [`member_hash`], only where the class does not declare
     /// that method.
     pub mentions: Vec<(Symbol, Option<u64>)>,
+    /// Name and descriptor.
+    pub name: Box<str>,
+    /// Its unit in the trace, once it has one.
+    pub unit: Option<u64>,
 }
 
 #[derive(Debug, Default)]
@@ -45,6 +54,8 @@ struct Scope {
     methods: HashSet<u32>,
     /// Classes that were used otherwise.
     classes: HashSet<ClassIndex>,
+    /// Those whose members or annotations were looked at.
+    looked_at: HashSet<ClassIndex>,
     observed: BTreeSet<u64>,
     /// What the trace has of it.
     written: HashSet<u64>,
@@ -269,15 +280,27 @@ impl State {
         }
     }
 
-    /// A class was used by other means than by running its code.
-    pub fn used(&mut self, name: &str) {
-        // While tests are looked for, all test classes are looked at.
-        let Some(symbol) = self.symbols.get(name).filter(|_| !self.tests.is_empty()) else {
+    /// A class was used by other means than by running its code: named, or
+    /// `is_looked_at`: asked for its members or annotations.
+    pub fn used(&mut self, name: &str, is_looked_at: bool) {
+        let Some(symbol) = self.symbols.get(name) else {
             return;
         };
         let classes = self.loaded[*symbol as usize].clone();
+        if self.tests.is_empty() {
+            // While tests are looked for, all test classes are looked at; that
+            // makes no test use them. What was seen may be kept.
+            for class in classes.into_iter().filter(|_| is_looked_at) {
+                self.class_unit(class, true);
+            }
+            return;
+        }
         for scope in self.open() {
-            self.scope(scope).classes.extend(&classes);
+            let scope = self.scope(scope);
+            scope.classes.extend(&classes);
+            if is_looked_at {
+                scope.looked_at.extend(&classes);
+            }
         }
     }
 
@@ -385,6 +408,7 @@ impl State {
             .is_none()
             .then(|| "where its class came from is not known".to_owned());
         self.scope(scope).classes.extend(&classes);
+        self.scope(scope).looked_at.extend(&classes);
         self.trace.scope(scope, "test", test, None);
         let file = format!("{}/{slashes}.class", origin.unwrap_or_default());
         self.trace.begin(scope, test, &file);
@@ -411,7 +435,7 @@ impl State {
         let Some(test) = self.tests.iter().find(|known| known.name == test) else {
             return Vec::new();
         };
-        let used = self.resolve(&self.scopes[&test.scope]).into_iter();
+        let used = self.resolve(&self.scopes[&test.scope]).into_keys();
         let classes = used.map(|class| &self.classes[class as usize]);
         let with_statics = classes.filter(|class| class.has_statics);
         let named = with_statics.map(|class| {
@@ -425,6 +449,21 @@ impl State {
     pub fn class_name(&self, class: ClassIndex) -> String {
         let class = &self.classes[class as usize];
         self.names[class.symbol as usize].to_string()
+    }
+
+    /// Whether a class of this name was loaded from a directory.
+    pub fn is_from_directory(&self, name: &str) -> bool {
+        let symbol = self.symbols.get(name);
+        let mut classes = symbol
+            .into_iter()
+            .flat_map(|one| &self.loaded[*one as usize]);
+        classes.any(|class| self.classes[*class as usize].origin.is_some())
+    }
+
+    /// The methods that whoever extends or implements this class, which is not
+    /// of the project, can override.
+    pub fn overridable(&mut self, class: &str, methods: &[String]) {
+        self.trace.overridable(class, methods);
     }
 
     /// The static fields of these classes hold something else than before the
@@ -481,11 +520,15 @@ impl State {
             let used = self.resolve(&self.scopes[&number]);
             let mut edges: BTreeSet<u64> = BTreeSet::new();
             let mut units: BTreeSet<u64> = self.scopes[&number].observed.clone();
-            for class in used {
+            for (class, is_whole) in used {
                 let symbol = self.classes[class as usize].symbol;
                 edges.extend(self.initialisers.get(&symbol));
                 edges.extend(self.setters.get(&symbol));
-                units.extend(self.class_unit(class));
+                units.extend(self.class_unit(class, is_whole));
+            }
+            let methods: Vec<u32> = self.scopes[&number].methods.iter().copied().collect();
+            for method in methods {
+                units.extend(self.method_unit(method));
             }
             edges.remove(&number);
             let scope = self.scope(number);
@@ -499,40 +542,69 @@ impl State {
         self.trace.flush();
     }
 
-    fn class_unit(&mut self, class: ClassIndex) -> Option<u64> {
-        if let Some(unit) = self.classes[class as usize].unit {
+    fn class_unit(&mut self, class: ClassIndex, is_whole: bool) -> Option<u64> {
+        let known = &self.classes[class as usize];
+        if let Some(unit) = known.units[usize::from(is_whole)] {
             return Some(unit);
         }
-        let class_ = &self.classes[class as usize];
-        let origin = class_.origin.clone()?;
-        let name = self.names[class_.symbol as usize].clone();
-        let unit = self.unit("class", &origin, Some(&name));
-        self.classes[class as usize].unit = Some(unit);
+        let origin = known.origin.clone()?;
+        let name = self.names[known.symbol as usize].clone();
+        let kind = if is_whole { "class" } else { "shape" };
+        let unit = self.unit(kind, &origin, Some(&name));
+        self.classes[class as usize].units[usize::from(is_whole)] = Some(unit);
         Some(unit)
     }
 
-    /// All classes that a scope's probes stand for.
-    fn resolve(&self, scope: &Scope) -> BTreeSet<ClassIndex> {
-        let mut used = BTreeSet::new();
-        let mut open: Vec<ClassIndex> = scope.classes.iter().copied().collect();
+    fn method_unit(&mut self, method: u32) -> Option<u64> {
+        let known = &self.methods[method as usize];
+        if known.unit.is_some() {
+            return known.unit;
+        }
+        let class = &self.classes[known.class as usize];
+        if class.is_whole {
+            return None;
+        }
+        let origin = class.origin.clone()?;
+        let name = format!("{}#{}", self.names[class.symbol as usize], known.name);
+        let unit = self.unit("method", &origin, Some(&name));
+        self.methods[method as usize].unit = Some(unit);
+        Some(unit)
+    }
+
+    /// All classes that a scope's probes stand for, each with whether it counts
+    /// whole.
+    fn resolve(&self, scope: &Scope) -> BTreeMap<ClassIndex, bool> {
+        let mut used: BTreeMap<ClassIndex, bool> = BTreeMap::new();
+        let is_looked_at = |class: &ClassIndex| scope.looked_at.contains(class);
+        let classes = scope.classes.iter();
+        let mut open: Vec<(ClassIndex, bool)> =
+            classes.map(|class| (*class, is_looked_at(class))).collect();
         let mut named: HashSet<(Symbol, Option<u64>)> = HashSet::new();
         for method in &scope.methods {
             let method = &self.methods[*method as usize];
-            open.push(method.class);
+            open.push((method.class, false));
             named.extend(&method.mentions);
         }
         for (symbol, member) in named {
             let classes = self.loaded[symbol as usize].iter().copied();
-            open.extend(classes.filter(|class| match member {
+            let classes = classes.filter(|class| match member {
                 Some(hash) => !self.classes[*class as usize].declared.contains(&hash),
                 None => true,
-            }));
+            });
+            open.extend(classes.map(|class| (class, false)));
         }
-        while let Some(class) = open.pop() {
-            if used.insert(class) {
-                for symbol in &self.classes[class as usize].needs {
-                    open.extend(&self.loaded[*symbol as usize]);
-                }
+        while let Some((index, is_whole)) = open.pop() {
+            let class = &self.classes[index as usize];
+            let is_whole = is_whole || class.is_whole;
+            if used.get(&index).is_some_and(|known| *known || !is_whole) {
+                continue;
+            }
+            used.insert(index, is_whole);
+            let above = class.needs.iter().map(|symbol| (symbol, false));
+            let more = class.whole_needs.iter().map(|symbol| (symbol, true));
+            for (symbol, is_whole) in above.chain(more.filter(|_| is_whole)) {
+                let classes = self.loaded[*symbol as usize].iter();
+                open.extend(classes.map(|class| (*class, is_whole)));
             }
         }
         used

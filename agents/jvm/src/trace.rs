@@ -85,6 +85,12 @@ impl Trace {
         ));
     }
 
+    pub fn overridable(&mut self, class: &str, methods: &[String]) {
+        let methods: Vec<String> = methods.iter().map(|one| quoted(one)).collect();
+        let list = methods.join(",");
+        self.record(&format!("\"o\",{},[{list}]", quoted(class)));
+    }
+
     pub fn scope(&mut self, scope: u64, kind: &str, name: &str, extra: Option<&str>) {
         self.record(&format!(
             "\"s\",{scope},{},{},{}",

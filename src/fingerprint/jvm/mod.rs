@@ -7,13 +7,58 @@
 
 #[path = "../../../agents/jvm/src/classfile/mod.rs"]
 mod classfile;
+mod members;
 mod normal;
 
 use std::path::Path;
+use std::rc::Rc;
 
 use anyhow::{Context, Result};
 
-use crate::matrix::Fingerprint;
+pub use members::{ANY, ClassUnits, MethodUnit, Reference};
+
+use crate::matrix::{Fingerprint, Unit, UnitKind};
+
+/// A class file, in parts if it is understood.
+#[derive(Clone, Debug)]
+pub enum ClassAt {
+    Missing,
+    /// That of all its bytes stands for each part.
+    Unread(Fingerprint),
+    Read(Rc<ClassUnits>),
+}
+
+impl ClassAt {
+    /// # Errors
+    /// If the file is there and cannot be read.
+    pub fn read(directory: &Path, name: &str) -> Result<ClassAt> {
+        let file = directory.join(format!("{name}.class"));
+        Ok(match std::fs::read(&file) {
+            Ok(bytes) => match ClassUnits::read(&bytes) {
+                Ok(units) => ClassAt::Read(Rc::new(units)),
+                Err(_) => ClassAt::Unread(class_fingerprint(&bytes)),
+            },
+            Err(error) if is_absent(&error) => ClassAt::Missing,
+            Err(error) => {
+                return Err(error).with_context(|| format!("cannot read {}", file.display()));
+            }
+        })
+    }
+
+    /// What a part of it is worth: a unit of kind `method`, `shape` or `member`.
+    pub fn value(&self, unit: &Unit) -> Fingerprint {
+        let (_, rest) = unit.in_class();
+        match self {
+            ClassAt::Missing => Fingerprint::MISSING,
+            ClassAt::Unread(whole) => *whole,
+            ClassAt::Read(units) => match unit.kind {
+                UnitKind::Method => units.code(rest.trim_start_matches('#')),
+                UnitKind::Member => units.member(rest),
+                _ => units.shape,
+            },
+        }
+    }
+}
 
 /// The fingerprint of a class file; of one that is not understood, that of all
 /// its bytes.

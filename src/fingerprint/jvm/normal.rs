@@ -1,10 +1,12 @@
 //! A class file in a form that is the same for all that mean the same.
 
+use std::cell::RefCell;
+
 use super::classfile::{
     Attribute, ClassFile, Code, Constant, Malformed, Member, Pool, Reader, attributes,
 };
 
-type Result<T> = std::result::Result<T, Malformed>;
+pub(super) type Result<T> = std::result::Result<T, Malformed>;
 
 /// Attributes that nothing reads at run time, or that follow from others.
 const WITHOUT_MEANING: [&[u8]; 7] = [
@@ -42,20 +44,20 @@ pub fn normal_form(bytes: &[u8]) -> Result<Vec<u8>> {
 
 /// Bytes in which the parts cannot run into one another.
 #[derive(Default)]
-struct Form(Vec<u8>);
+pub(super) struct Form(pub Vec<u8>);
 
 impl Form {
-    fn text(&mut self, text: &[u8]) {
+    pub fn text(&mut self, text: &[u8]) {
         self.0.extend_from_slice(&(text.len() as u32).to_be_bytes());
         self.0.extend_from_slice(text);
     }
 
-    fn number(&mut self, number: u16) {
+    pub fn number(&mut self, number: u16) {
         self.0.extend_from_slice(&number.to_be_bytes());
     }
 
     /// Parts whose order has no meaning.
-    fn sorted(&mut self, mut parts: Vec<Vec<u8>>) {
+    pub fn sorted(&mut self, mut parts: Vec<Vec<u8>>) {
         parts.sort();
         self.listed(parts);
     }
@@ -69,14 +71,18 @@ impl Form {
     }
 }
 
-struct Class<'a> {
+pub(super) struct Class<'a> {
+    file: &'a ClassFile<'a>,
     pool: &'a Pool<'a>,
     /// Handle and arguments of each bootstrap method.
     bootstraps: Vec<Vec<u16>>,
+    /// Where the code of one method is asked for: the methods that are written
+    /// out in place of their name, the innermost last.
+    inlined: Option<RefCell<Vec<usize>>>,
 }
 
 impl<'a> Class<'a> {
-    fn new(file: &'a ClassFile<'a>) -> Result<Class<'a>> {
+    pub fn new(file: &'a ClassFile<'a>) -> Result<Class<'a>> {
         let mut bootstraps = Vec::new();
         let mut known = file.attributes.iter();
         if let Some(table) = known.find(|one| one.name == b"BootstrapMethods") {
@@ -90,9 +96,71 @@ impl<'a> Class<'a> {
             }
         }
         Ok(Class {
+            file,
             pool: &file.pool,
             bootstraps,
+            inlined: None,
         })
+    }
+
+    /// The form of what one method does. The bodies of lambda expressions are
+    /// written out where they are made, as their names count all others of the
+    /// class.
+    pub fn method(&mut self, method: &Member<'a>) -> Result<Vec<u8>> {
+        self.inlined = Some(RefCell::default());
+        let mut form = Form::default();
+        form.number(method.access);
+        if let Some(code) = method.code(self.pool)? {
+            self.code(&code, &mut form)?;
+        }
+        self.inlined = None;
+        Ok(form.0)
+    }
+
+    /// Handle and arguments of each bootstrap method.
+    pub fn bootstraps(&self) -> &[Vec<u16>] {
+        &self.bootstraps
+    }
+
+    /// The method that the compiler made of a lambda expression, if this is a
+    /// handle to one.
+    pub fn lambda(&self, handle: u16) -> Result<Option<usize>> {
+        const PRIVATE_SYNTHETIC: u16 = 0x1002;
+        let Constant::MethodHandle(5..=7 | 9, member) = self.pool.get(handle)? else {
+            return Ok(None);
+        };
+        let (class, name, kind) = self.pool.member(member)?;
+        let is_it = |one: &Member<'_>| {
+            one.access & PRIVATE_SYNTHETIC == PRIVATE_SYNTHETIC
+                && (one.name, one.descriptor) == (name, kind)
+        };
+        match class == self.file.name {
+            true => Ok(self.file.methods.iter().position(is_it)),
+            false => Ok(None),
+        }
+    }
+
+    /// Writes out the method that a handle names, if it is a lambda
+    /// expression's; whether it is.
+    fn inline(&self, handle: u16, form: &mut Form) -> Result<bool> {
+        let Some(inlined) = &self.inlined else {
+            return Ok(false);
+        };
+        let Some(at) = self.lambda(handle)? else {
+            return Ok(false);
+        };
+        if inlined.borrow().contains(&at) || inlined.borrow().len() > 16 {
+            return Ok(false);
+        }
+        let method = &self.file.methods[at];
+        inlined.borrow_mut().push(at);
+        form.number(method.access);
+        form.text(method.descriptor);
+        if let Some(code) = method.code(self.pool)? {
+            self.code(&code, form)?;
+        }
+        inlined.borrow_mut().pop();
+        Ok(true)
     }
 
     fn members(&self, members: &[Member<'a>]) -> Result<Vec<Vec<u8>>> {
@@ -120,7 +188,7 @@ impl<'a> Class<'a> {
         meaningful.map(form).collect()
     }
 
-    fn attribute(&self, attribute: &Attribute<'a>, form: &mut Form) -> Result<()> {
+    pub fn attribute(&self, attribute: &Attribute<'a>, form: &mut Form) -> Result<()> {
         let mut reader = Reader::new(attribute.content);
         match attribute.name {
             b"Code" => {
@@ -273,7 +341,9 @@ impl<'a> Class<'a> {
             }
             Constant::MethodHandle(kind, member) => {
                 put(15, &[kind]);
-                self.constant(member, form, depth + 1)?;
+                if !self.inline(index, form)? {
+                    self.constant(member, form, depth + 1)?;
+                }
             }
             Constant::Dynamic(tag, bootstrap, named) => {
                 put(tag, b"");

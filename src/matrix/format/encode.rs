@@ -5,6 +5,7 @@ use rustc_hash::FxHashMap;
 
 use super::prefix::{Counts, SECTIONS, Section, assemble};
 use super::wire::{put_ids, put_text, put_varint, zigzag};
+use super::{KINDS_OF_1, VERSION};
 use crate::matrix::{Matrix, SetId, UnitKind};
 
 /// zstd's own default: four times faster than level 9 for 3 % more bytes.
@@ -41,8 +42,17 @@ pub fn encode(matrix: &Matrix) -> anyhow::Result<Vec<u8>> {
             false => (raw, len),
         };
     }
-    assemble(&matrix.header, counts, sections)
+    assemble(format_of(matrix), &matrix.header, counts, sections)
         .context("the matrix cannot be stored; every test will run next time")
+}
+
+/// The oldest format that can hold a matrix.
+fn format_of(matrix: &Matrix) -> u32 {
+    let mut kinds = matrix.units.iter().map(|(unit, _)| unit.kind as usize);
+    match kinds.all(|kind| kind < KINDS_OF_1) {
+        true => 1,
+        false => VERSION,
+    }
 }
 
 /// The table of distinct paths; for each kind how many units it has; and for
@@ -66,8 +76,12 @@ fn paths_and_units(matrix: &Matrix, counts: &mut Counts) -> (Vec<u8>, Vec<u8>) {
     counts.units = matrix.units.len() as u64;
 
     let mut units = Vec::new();
-    put_varint(&mut units, UnitKind::ALL.len() as u64);
-    for kind in UnitKind::ALL {
+    let kinds = match format_of(matrix) {
+        1 => &UnitKind::ALL[..KINDS_OF_1],
+        _ => UnitKind::ALL.as_slice(),
+    };
+    put_varint(&mut units, kinds.len() as u64);
+    for kind in kinds.iter().copied() {
         let count = matrix
             .units
             .iter()

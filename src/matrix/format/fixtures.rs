@@ -65,7 +65,8 @@ fn rich() -> Matrix {
     header.baselines = vec!["ab".repeat(32)];
     (header.tests, header.ran) = (10, 4);
     let mut units: Vec<(Unit, Fingerprint)> = Vec::new();
-    for (number, kind) in UnitKind::ALL.into_iter().enumerate() {
+    let kinds = UnitKind::ALL.into_iter().take(super::KINDS_OF_1);
+    for (number, kind) in kinds.enumerate() {
         let print = Fingerprint([number as u8; 16]);
         let path: &[u8] = if number < 9 {
             b"src/caf\xe9/\xff.py"

@@ -18,10 +18,15 @@ pub use view::{MatrixView, ViewRow};
 
 use super::{Header, Key};
 
-/// The format that this version writes, and the newest that it reads.
+/// The newest format that this version reads. It writes the oldest that has the
+/// kinds of units which a matrix needs.
 ///
-/// 1: the first.
-pub const VERSION: u32 = 1;
+/// - 1: the first.
+/// - 2: units of parts of class files.
+pub const VERSION: u32 = 2;
+
+/// How many kinds of units format 1 has.
+const KINDS_OF_1: usize = 13;
 
 /// How every stored matrix begins. The first byte is no text and the last two
 /// reveal a transfer that rewrites line ends.

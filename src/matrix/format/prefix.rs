@@ -227,7 +227,7 @@ impl Prefix {
             return Err(Refusal::Truncated);
         }
         match u32_at(bytes, AT_VERSION) {
-            VERSION => {}
+            1..=VERSION => {}
             0 => return Err(Refusal::malformed("there is no format 0")),
             newer => return Err(Refusal::NewerFormat(newer)),
         }
@@ -351,6 +351,7 @@ fn check_sections(sections: &[Entry; SECTIONS]) -> Result<(), Refusal> {
 /// The whole file from its parts. Refuses what [`Prefix::read`] would refuse,
 /// so that nothing is written which cannot be read.
 pub(super) fn assemble(
+    format: u32,
     header: &Header,
     counts: Counts,
     sections: [(Vec<u8>, u64); SECTIONS],
@@ -367,7 +368,7 @@ pub(super) fn assemble(
                 .sum::<usize>(),
     );
     file.extend_from_slice(&MAGIC);
-    file.extend_from_slice(&VERSION.to_le_bytes());
+    file.extend_from_slice(&format.to_le_bytes());
     file.extend_from_slice(&(json.len() as u32).to_le_bytes());
     file.extend_from_slice(&[0; 32]);
     for count in counts.to_array() {

@@ -316,8 +316,8 @@ fn refusals_have_their_own_names() {
     );
     assert_eq!(decode(b""), Err(Refusal::Truncated));
     assert_eq!(
-        decode(&with(8, &[2, 0, 0, 0])),
-        Err(Refusal::NewerFormat(2))
+        decode(&with(8, &[3, 0, 0, 0])),
+        Err(Refusal::NewerFormat(3))
     );
     assert_eq!(
         decode(&with(good.len() - 1, &[good[good.len() - 1] ^ 1])),
@@ -416,4 +416,17 @@ fn an_unsound_matrix_is_not_encoded() {
         assert!(encode(case).is_err(), "case {number}");
     }
     assert_eq!(sound.check(), Ok(()));
+}
+
+#[test]
+fn only_what_needs_it_is_written_in_a_newer_format() {
+    let mut matrix = small(3, 1);
+    assert_eq!(encoded(&matrix)[8..12], [1, 0, 0, 0]);
+    let unit = crate::matrix::Unit::new(UnitKind::Member, "target/classes", "A#f()V");
+    matrix
+        .units
+        .push((unit, crate::matrix::Fingerprint::MISSING));
+    let bytes = encoded(&matrix);
+    assert_eq!(bytes[8..12], [2, 0, 0, 0]);
+    assert_eq!(decode(&bytes), Ok(matrix));
 }

@@ -27,7 +27,7 @@ fn project() -> String {
         main("Plugin", "public class Plugin {\n    public String toString() { return \"plugin\"; }\n}"),
         main("Unused", "public class Unused {\n    public int x() { return 1; }\n}"),
         "-- src/test/resources/data.txt --\nsome data\n".to_owned(),
-        test("CalcTest", "assertEquals(3, new Calc().add(1, 2));"),
+        test("CalcTest", "assertEquals(3, new Calc().add(1, 2) + new Calc().zero());"),
         test("AHolderTest", "assertEquals(4, Holder.get().name.length());"),
         test("BHolderTest", "assertTrue(Holder.get().name.length() == 4);"),
         test("AConfigTest", "assertEquals(7, Config.VALUE.toString().length());"),

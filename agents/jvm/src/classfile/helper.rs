@@ -8,7 +8,7 @@ pub const HELPER: &str = "java/lang/TamisProbe";
 pub const PROBES: u32 = 1 << 22;
 
 /// Its native methods, all static and without a result.
-const NATIVES: [(&str, &str); 12] = [
+const NATIVES: [(&str, &str); 13] = [
     ("enter", "(I)V"),
     ("leave", "(I)V"),
     ("started", "(Ljava/lang/Object;)V"),
@@ -19,6 +19,7 @@ const NATIVES: [(&str, &str); 12] = [
     ("read", "(Ljava/lang/Object;)V"),
     ("wrote", "(Ljava/lang/Object;)V"),
     ("env", "(Ljava/lang/Object;)V"),
+    ("named", "(Ljava/lang/Object;)V"),
     ("used", "(Ljava/lang/Object;)V"),
     ("spawned", "(Ljava/lang/Object;)V"),
 ];
