@@ -2,4 +2,4 @@
 
 mod edits;
 mod frameworks;
-mod harness;
+pub mod harness;
