@@ -43,6 +43,7 @@ pub struct RecordRequest {
 impl RecordArgs {
     fn resolve(&self, globals: &Globals) -> Result<RecordRequest, Error> {
         let config = globals.config(&Overrides::default())?;
+        let config = config.for_command(&self.command);
         // Of one of several suites the command is known or found.
         if self.command.is_empty() && !config.is_named && config.command.value.is_none() {
             return Err(Error::usage("record needs the test command")
@@ -143,7 +144,7 @@ fn run_and_record(
             command,
             cwd: &cwd,
             exclude,
-            surefire: None,
+            left_out: None,
             audited: audited.as_ref(),
             output: shared::output(report),
         },

@@ -18,7 +18,7 @@ use crate::pipeline::{
 };
 use crate::report::{CiSelection, Report};
 use crate::run::{Ended, RunPlan};
-use crate::runners::maven;
+use crate::runners::jvm::Tool;
 use crate::select::{Mode, Shard};
 
 /// Select, run what is selected, and record the results.
@@ -69,7 +69,7 @@ impl RunArgs {
         if self.all {
             overrides.strategy = Some(Setting::flag(Strategy::All, "--all"));
         }
-        let config = globals.config(&overrides)?;
+        let config = globals.config(&overrides)?.for_command(&self.command);
         Ok(RunRequest {
             config,
             dry_run: self.dry_run,
@@ -144,19 +144,20 @@ fn run_suite(
 
 /// What was compiled before selecting: class files tell what changed.
 enum Build {
-    /// The command is not one of Maven's.
+    /// The command is not one of Maven's or Gradle's.
     NotNeeded,
     Done,
     /// Without one nobody knows what classes there will be.
     Failed,
 }
 
-/// Compiles what a Maven command will test.
+/// Compiles what a command of Maven or Gradle will test.
 fn build(command: &[OsString], cwd: &Path, report: &Report) -> Result<Build, Error> {
-    if !maven::is_maven(command) {
+    let Some(tool) = Tool::of(command) else {
         return Ok(Build::NotNeeded);
-    }
-    let Some(build) = maven::build_command(command) else {
+    };
+    let Some(build) = tool.build_command(command) else {
+        report.detail("nobody knows how to compile for this command alone".to_owned());
         return Ok(Build::Failed);
     };
     let plan = RunPlan::plain(build, cwd);
@@ -249,13 +250,11 @@ impl Work<'_> {
             .as_ref()
             .map(|(shard, division)| division.part(shard.index));
         let exclude = shared::write_exclusions(&decision.selection, part, project, workshop)?;
-        let surefire = match built {
-            Build::NotNeeded => None,
-            Build::Done | Build::Failed => {
-                let out = workshop.scratch.join("out");
-                maven::emit(&decision.selection, part, &project.dir, &out)?
-            }
-        };
+        let out = workshop.scratch.join("out");
+        let left_out = Tool::of(command)
+            .map(|tool| tool.emit(&decision.selection, part, &project.dir, &out))
+            .transpose()?
+            .flatten();
         let session = run_tests(
             project,
             store,
@@ -266,7 +265,7 @@ impl Work<'_> {
                 command: command.to_vec(),
                 cwd: &self.cwd,
                 exclude: Some(exclude),
-                surefire,
+                left_out,
                 audited: audited.as_ref(),
                 output: shared::output(report),
             },

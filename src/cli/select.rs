@@ -114,6 +114,7 @@ pub struct SelectRequest {
 impl SelectArgs {
     fn resolve(&self, globals: &Globals) -> Result<SelectRequest, Error> {
         let config = globals.config(&self.selecting.overrides())?;
+        let config = config.for_command(&self.command);
         let mut formats: Vec<Runner> = self
             .format
             .iter()
@@ -386,7 +387,9 @@ impl Outlet<'_> {
     ) -> Result<(), Error> {
         for runner in &self.request.formats {
             match runner {
-                Runner::Pytest => {
+                // Tests of a JVM are left out by `run`, which compiles before:
+                // there is nothing here that these would be told.
+                Runner::Pytest | Runner::Maven | Runner::Gradle => {
                     pytest::emit(selection, part, prefix, out)?;
                 }
             }

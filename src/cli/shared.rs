@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::strategy::EventArgs;
 use super::{Globals, exchange};
 use crate::ci::{CiContext, Provider};
-use crate::config::Config;
+use crate::config::{Config, Origin, Runner, found_runner, shown_path};
 use crate::error::{Error, Exit};
 use crate::history::{Head, View};
 use crate::matrix::Outcome;
@@ -22,7 +22,7 @@ use crate::report::{
     SelectionSummary, audit_event, ties_event,
 };
 use crate::run::{Ended, Output};
-use crate::runners::{maven, pytest};
+use crate::runners::{gradle, maven, pytest};
 use crate::select::{Mode, Reason, Selection, Strategy, Thresholds};
 use crate::store::FsStore;
 
@@ -127,9 +127,31 @@ pub fn command_of(
     if let Some(words) = &config.command.value {
         return Ok(words.iter().map(OsString::from).collect());
     }
-    if let (None, Some(command)) = (&config.python.value, maven::find(&config.root.value)) {
-        report.detail("using Maven, because there is a pom.xml".to_owned());
-        return Ok(command);
+    let runner = config.runner.value;
+    let found = found_runner(&config.root.value);
+    match found.other {
+        Some(other) if config.runner.origin == Origin::Default && found.runner == runner => {
+            report.note(format!(
+                "using {runner}, though {other} seems to have tests here as well: \
+                 `runner: {other}` in tamis.yml chooses that, `suites` runs both"
+            ));
+        }
+        _ => report.detail(format!("using {runner} ({})", config.runner.origin)),
+    }
+    let root = &config.root.value;
+    let command = match runner {
+        Runner::Maven => maven::find(root),
+        Runner::Gradle => gradle::find(root),
+        Runner::Pytest => None,
+    };
+    match (command, runner) {
+        (Some(command), _) => return Ok(command),
+        (None, Runner::Pytest) => {}
+        (None, runner) => {
+            let message = format!("{} has no build of {runner}", shown_path(root));
+            return Err(Error::usage(message)
+                .with_hint("correct `runner` or `root` in tamis.yml, or give a `command`"));
+        }
     }
     let found = pytest::find(&config.root.value, config.python.value.as_deref())?;
     report.detail(format!("using the pytest of {}", found.because));

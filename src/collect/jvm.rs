@@ -8,21 +8,25 @@ use super::trace::{TestBegin, Trace};
 use crate::fingerprint::Place;
 use crate::fingerprint::jvm::ALL;
 use crate::matrix::{Unit, UnitKind};
-use crate::runners::maven;
+use crate::runners::{gradle, jvm, maven};
 
 impl Closing<'_> {
     /// Every test needs the files that configure the build.
     pub(super) fn attach_poms(&mut self) {
-        for file in maven::config_files(&self.root()) {
+        let root = self.root();
+        let files = jvm::config_files(&root).into_iter();
+        let folders = gradle::config_folders(&root).into_iter();
+        let files = files.map(|file| (UnitKind::File, file));
+        for (kind, file) in files.chain(folders.map(|folder| (UnitKind::Dir, folder))) {
             let (Place::Inside(path) | Place::Outside(path)) =
                 self.facts.place(maven::bytes_of(&file).as_bstr());
-            self.attach(Unit::new(UnitKind::File, path, ""));
+            self.attach(Unit::new(kind, path, ""));
         }
     }
 
     /// Which tests there are, the compiled tests of all modules tell.
     pub(super) fn attach_test_outputs(&mut self) {
-        let mut outputs = maven::test_outputs(&self.root());
+        let mut outputs = jvm::test_outputs(&self.root());
         outputs.extend(self.test_origins.iter().cloned());
         for output in outputs {
             let (Place::Inside(path) | Place::Outside(path)) =
@@ -72,7 +76,7 @@ impl Closing<'_> {
     }
 
     pub(super) fn class_id(&self, begin: &TestBegin, project: &BStr) -> String {
-        let Some(module) = maven::module_of(begin.file.as_bstr()) else {
+        let Some(module) = jvm::module_of(begin.file.as_bstr()) else {
             return begin.test.clone();
         };
         match self.facts.place(maven::bytes_of(&module).as_bstr()) {

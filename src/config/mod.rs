@@ -8,6 +8,7 @@ pub mod file;
 pub mod find;
 mod key;
 mod pattern;
+mod runner;
 mod schema;
 mod seeds;
 mod suites;
@@ -29,6 +30,8 @@ use file::FileConfig;
 use find::Place;
 pub use key::{Key, nearest};
 pub use pattern::Pattern;
+pub use runner::found_runner;
+use runner::runner_of;
 pub use schema::schema;
 pub use trust::Trust;
 pub use value::{Count, Deepen, Runner, Shared, Strategy, SubFolder, Text, shown_path};
@@ -210,6 +213,21 @@ impl Config {
         }
     }
 
+    /// The same for a command that was typed, whose runner may be another one.
+    /// Results of different runners are of different suites.
+    pub fn for_command(mut self, typed: &[OsString]) -> Config {
+        let typed = typed.first().and_then(runner_of);
+        let Some(runner) = typed.filter(|_| self.runner.origin == Origin::Default) else {
+            return self;
+        };
+        if self.suite.origin == Origin::Default {
+            let place = self.suite.value.strip_prefix(self.runner.value.word());
+            self.suite.value = format!("{runner}{}", place.unwrap_or_default());
+        }
+        self.runner.value = runner;
+        self
+    }
+
     /// The names of the suites that the file has below `suites`.
     pub fn suites(start: &Path, explicit: Option<&Path>) -> Result<Vec<String>, Error> {
         let (_, said) = read(start, explicit)?;
@@ -388,7 +406,17 @@ fn resolve(
         None => or(None, || folder.clone()),
     };
     require_folder(&root)?;
-    let runner = or(plain(said.runner), || Runner::Pytest);
+    let runner = or(plain(said.runner), || match (&said.command, &said.python) {
+        // A program of another name says nothing.
+        (Some(words), _) => {
+            let program = words.first().map(|Text(word)| word.into());
+            let known = program.as_ref().and_then(runner_of);
+            known.unwrap_or_else(|| found_runner(&root.value).runner)
+        }
+        (None, Some(_)) => Runner::Pytest,
+        (None, None) if variables.contains_key("TAMIS_PYTHON") => Runner::Pytest,
+        (None, None) => found_runner(&root.value).runner,
+    });
     let suite = or(suite, || {
         Text(suite_name(runner.value, &root.value, &place))
     });

@@ -21,14 +21,18 @@ impl FromStr for Strategy {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Runner {
     Pytest,
+    Maven,
+    Gradle,
 }
 
 impl Runner {
-    pub const ALL: [Runner; 1] = [Runner::Pytest];
+    pub const ALL: [Runner; 3] = [Runner::Pytest, Runner::Maven, Runner::Gradle];
 
     pub fn word(self) -> &'static str {
         match self {
             Runner::Pytest => "pytest",
+            Runner::Maven => "maven",
+            Runner::Gradle => "gradle",
         }
     }
 }
@@ -198,7 +202,7 @@ mod tests {
         );
         insta::assert_snapshot!(
             "nose".parse::<Runner>().unwrap_err(),
-            @"unknown runner `nose`, expected pytest"
+            @"unknown runner `nose`, expected pytest, maven, gradle"
         );
     }
 

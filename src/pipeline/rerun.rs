@@ -209,7 +209,7 @@ impl Place {
                 command: rerun.command.clone(),
                 cwd: &self.dir,
                 exclude: None,
-                surefire: None,
+                left_out: None,
                 audited: None,
                 output: Output::File(log.clone()),
             },

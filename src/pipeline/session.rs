@@ -12,8 +12,8 @@ use super::probe::{Interpreter, Jvm, Prober};
 use super::project::Project;
 use super::record::{Recorded, Recording, record};
 use crate::history::View;
-use crate::run::{Ended, Output, RunPlan, install_agent_for};
-use crate::runners::{maven, pytest};
+use crate::run::{Ended, Output, RunPlan, install_agent_for, jvm_library};
+use crate::runners::{gradle, jvm, maven, pytest};
 use crate::store::FsStore;
 
 /// What came of a run.
@@ -91,13 +91,13 @@ impl Workshop {
         }))
     }
 
-    /// What a Maven command will run its tests with. Classes then count as
+    /// What a command of Maven or Gradle will run its tests with. Classes then count as
     /// they lie on disk, so the project must have been built.
     pub fn jvm_prober(command: &[OsString]) -> Prober {
         let home = maven::java_home();
         Prober::Jvm(Jvm {
             runtime: home.map_or_else(String::new, |home| maven::runtime_in(&home)),
-            args: maven::options(command),
+            args: jvm::Tool::of(command).map_or_else(Vec::new, |tool| tool.options(command)),
         })
     }
 
@@ -117,8 +117,8 @@ pub struct Order<'a> {
     pub cwd: &'a Path,
     /// The file of tests to leave out, if not those of the decision.
     pub exclude: Option<PathBuf>,
-    /// The same for Surefire, if the command is one of Maven's.
-    pub surefire: Option<PathBuf>,
+    /// The same for the build tool, if the command is one of Maven's or Gradle's.
+    pub left_out: Option<PathBuf>,
     /// What would be left out, to be compared with what happens; if not
     /// given, what the decision leaves out.
     pub audited: Option<&'a Decision>,
@@ -140,21 +140,40 @@ pub fn run_tests(
     order: &Order<'_>,
 ) -> Result<Session> {
     let traces = workshop.scratch.join("traces");
-    let is_maven = maven::is_maven(&order.command);
-    let command = match &order.surefire {
-        Some(excludes) if is_maven => maven::with_exclusions(&order.command, excludes),
+    let tool = jvm::Tool::of(&order.command);
+    let args = match tool {
+        Some(tool) => tool.options(&order.command),
+        None => maven::options(&order.command),
+    };
+    let root = project.repository.root();
+    let command = match (tool, &order.left_out) {
+        (Some(jvm::Tool::Maven), Some(excludes)) => {
+            maven::with_exclusions(&order.command, excludes)
+        }
+        (Some(jvm::Tool::Gradle), excludes) => {
+            let script = gradle::Script {
+                project: &project.dir,
+                run: &workshop.run,
+                agent: &jvm_library(&workshop.agent),
+                excludes: excludes.as_deref(),
+                variables: &jvm::variables(&traces, root, &args),
+            };
+            let script = gradle::write_script(&script, &workshop.scratch.join("out"))?;
+            gradle::with_script(&order.command, &script)
+        }
         _ => order.command.clone(),
     };
     let plan = RunPlan::python(
         command,
         order.cwd,
         &workshop.agent,
-        project.repository.root(),
+        root,
         &traces,
         order.exclude.as_deref(),
     );
-    let plan = match is_maven || maven::find(order.cwd).is_some() {
-        true => plan.with_jvm(&workshop.agent, &maven::options(&order.command)),
+    let is_gradle = tool == Some(jvm::Tool::Gradle);
+    let plan = match !is_gradle && (tool.is_some() || maven::find(order.cwd).is_some()) {
+        true => plan.with_jvm(&workshop.agent, &args),
         false => plan,
     };
     // What an unreadable file leaves out, the plug-in does not leave out either.
@@ -203,9 +222,9 @@ pub fn words(command: &[OsString]) -> Vec<String> {
     if let Some(added) = std::env::var_os("PYTEST_ADDOPTS") {
         words.push(format!("PYTEST_ADDOPTS={}", added.to_string_lossy()));
     }
-    if maven::is_maven(command) {
+    if let Some(tool) = jvm::Tool::of(command) {
         // With what variables add to it.
-        let options = maven::options(command).into_iter();
+        let options = tool.options(command).into_iter();
         words.extend(options.filter(|word| word.contains("_OPTIONS=")));
     }
     words

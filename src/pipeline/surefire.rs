@@ -1,17 +1,17 @@
-//! Which tests there are where Surefire ran them, which does not tell.
+//! Which tests there are where Surefire or Gradle ran them, which do not tell.
 
 use std::ffi::OsString;
 
-use bstr::BString;
+use bstr::ByteSlice;
 
 use super::project::Project;
 use super::record::Recording;
 use crate::collect::Collected;
-use crate::fingerprint::{Facts, Value};
+use crate::fingerprint::{Facts, Place, Value};
 use crate::matrix::{Fingerprint, Unit, UnitKind};
-use crate::runners::maven;
+use crate::runners::{jvm, maven};
 
-/// Surefire does not list what it leaves out. The tests that a JVM did not come
+/// Neither lists what it leaves out. The tests that a JVM did not come
 /// to are those that were excluded; where the command failed, there may be more.
 pub(super) fn know_classes(
     project: &Project,
@@ -28,20 +28,21 @@ pub(super) fn know_classes(
     };
     let is_there = |test: &&String| {
         let (module, class) = maven::source_of(test);
-        let path = project.path_of(module);
-        let output = match path.is_empty() {
-            true => "target/test-classes".into(),
-            false => BString::from(format!("{path}/target/test-classes")),
-        };
-        let unit = Unit::new(UnitKind::Class, output, class);
-        facts.value(&unit) != Value::Known(Fingerprint::MISSING)
+        jvm::outputs_of(&project.dir.join(module))
+            .iter()
+            .any(|output| {
+                let (Place::Inside(path) | Place::Outside(path)) =
+                    facts.place(maven::bytes_of(output).as_bstr());
+                let unit = Unit::new(UnitKind::Class, path, class.clone());
+                facts.value(&unit) != Value::Known(Fingerprint::MISSING)
+            })
     };
     items.extend(recording.exclusions.tests.iter().filter(is_there).cloned());
     items.sort();
     items.dedup();
 }
 
-/// Whether Maven came to its end and had no test to run but those that it was
+/// Whether the build tool came to its end and had no test to run but those that it was
 /// told to leave out. Then it starts no JVM that could tell.
 pub(super) fn left_out_all(recording: &Recording<'_>, collected: &Collected) -> bool {
     let command = recording.command.iter().map(OsString::from);
@@ -49,5 +50,5 @@ pub(super) fn left_out_all(recording: &Recording<'_>, collected: &Collected) -> 
         && collected.bases.is_empty()
         && !recording.exclusions.tests.is_empty()
         && recording.exclusions.shard.is_none()
-        && maven::is_maven(&command.collect::<Vec<_>>())
+        && jvm::Tool::of(&command.collect::<Vec<_>>()).is_some()
 }

@@ -9,8 +9,12 @@ use anyhow::{Context, Result};
 include!(concat!(env!("OUT_DIR"), "/agent.rs"));
 include!(concat!(env!("OUT_DIR"), "/native.rs"));
 
-/// The JVM agent in the agents' folder.
-pub(super) const JVM_FILE: &str = "jvm/libtamis_jvm.so";
+const JVM_FILE: &str = "jvm/libtamis_jvm.so";
+
+/// The JVM's agent in the folder where [`install_agent`] put all of them.
+pub fn jvm_library(agent: &Path) -> PathBuf {
+    agent.join(JVM_FILE)
+}
 
 /// Tells installed agents apart: a digest of all their files.
 fn digest() -> String {

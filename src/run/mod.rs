@@ -2,7 +2,7 @@
 
 mod agent;
 
-pub use agent::{install_agent, install_agent_for};
+pub use agent::{install_agent, install_agent_for, jvm_library};
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -114,7 +114,7 @@ impl RunPlan {
     /// The same with the JVM agent too, as it suits a Maven command: `args` are
     /// the options that can alter outcomes.
     pub fn with_jvm(mut self, agent: &Path, args: &[String]) -> RunPlan {
-        let library = agent.join(agent::JVM_FILE);
+        let library = jvm_library(agent);
         let text = library.to_string_lossy();
         let mut option = OsString::from("-agentpath:");
         option.push(&library);

@@ -17,6 +17,7 @@ mod classify;
 mod clock;
 mod crashes;
 mod git_states;
+mod gradle;
 mod harness;
 mod histories;
 mod hostile;

@@ -243,11 +243,11 @@ unsafe fn set_up(agent: &'static Agent, jni: Jni) -> Option<()> {
     is_enabled.then_some(())
 }
 
-/// The variables that Maven reads, and the JVM itself, count for every test.
+/// The variables that Maven and Gradle read, and the JVM itself, count for every test.
 fn tell_environment(state: &mut State, runtime: &str) {
     let fingerprint = process::fingerprint(runtime.as_bytes());
     state.observed("runtime", "java", Some(&fingerprint), true);
-    for name in ["JAVA_OPTS", "MAVEN_ARGS", "MAVEN_OPTS"] {
+    for name in ["GRADLE_OPTS", "JAVA_OPTS", "MAVEN_ARGS", "MAVEN_OPTS"] {
         state.observed("env", name, process::variable(name).as_deref(), true);
     }
     state.flush();

@@ -171,6 +171,20 @@ pub const FRAMEWORKS: &[(&str, &[Hook])] = &[
             "testClass",
         )],
     ),
+    // Gradle's JUnit 4, as it was called up to 4 and is called from 5 on: it names
+    // the next class before that is loaded, and then asks JUnit for it.
+    (
+        "org/gradle/api/internal/tasks/testing/junit/JUnitTestClassExecuter",
+        &[hook("execute", STRING, FIRST, "testName")],
+    ),
+    (
+        "org/gradle/api/internal/tasks/testing/junit/JUnitTestClassExecutor",
+        &[hook("execute", STRING, FIRST, "testName")],
+    ),
+    (
+        "org/junit/runner/Request",
+        &[hook("aClass", "(Ljava/lang/Class;", FIRST, "testRequest")],
+    ),
     (
         "org/junit/runner/notification/RunNotifier",
         &[hook(

@@ -11,6 +11,8 @@ use crate::statics;
 thread_local! {
     /// Whether this thread is in here: what the agent itself calls does not count.
     static IS_INSIDE: Cell<bool> = const { Cell::new(false) };
+    /// The test class that this thread's build tool has named.
+    static NEXT: Cell<Option<String>> = const { Cell::new(None) };
 }
 
 /// Runs `work` unless this thread is in here already, or an exception is on
@@ -158,12 +160,44 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_testClass(jni: Jni, _: Objec
             return agent.fail("JUnit did not say which test begins");
         };
         let name = name.trim_start_matches('L').trim_end_matches(';');
-        // Not in the loop's head, which would keep the lock.
-        let running = lock(&agent.state).running();
-        for test in running {
-            end_test(agent, jni, &test, "passed");
-        }
+        end_running(agent, jni);
         begin_test(agent, jni, &name.replace('/', "."));
+    });
+}
+
+unsafe fn end_running(agent: &Agent, jni: Jni) {
+    // Not in the loop's head, which would keep the lock.
+    let running = lock(&agent.state).running();
+    for test in running {
+        end_test(agent, jni, &test, "passed");
+    }
+}
+
+/// JUnit 4 as Gradle runs it: the name of the next class, which is not loaded.
+#[unsafe(no_mangle)]
+unsafe extern "system" fn Java_java_lang_TamisProbe_testName(jni: Jni, _: Object, name: Object) {
+    once(jni, |agent| {
+        end_running(agent, jni);
+        NEXT.set(jni.text(name));
+    });
+}
+
+/// JUnit 4 is asked to run a class: the one that Gradle named, or one that a
+/// test has JUnit run, which is part of that test.
+#[unsafe(no_mangle)]
+unsafe extern "system" fn Java_java_lang_TamisProbe_testRequest(
+    jni: Jni,
+    _: Object,
+    class: Object,
+) {
+    once(jni, |agent| {
+        let Some(name) = NEXT.take() else {
+            return;
+        };
+        let signature = agent.jvmti.signature(class).unwrap_or_default();
+        if signature == format!("L{};", name.replace('.', "/")) {
+            begin_test(agent, jni, &name);
+        }
     });
 }
 

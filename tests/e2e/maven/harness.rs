@@ -68,7 +68,7 @@ impl Maven {
                 }
             }
         }
-        project.write(".gitignore", "target/\n");
+        project.write(".gitignore", "target/\nbuild/\n.gradle/\n");
         project.git(&["init", "--quiet"]);
         project.commit("first");
         project

@@ -3,4 +3,4 @@
 mod edits;
 mod ekstazi;
 mod frameworks;
-mod harness;
+pub mod harness;

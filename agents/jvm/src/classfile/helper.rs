@@ -8,13 +8,15 @@ pub const HELPER: &str = "java/lang/TamisProbe";
 pub const PROBES: u32 = 1 << 22;
 
 /// Its native methods, all static and without a result.
-const NATIVES: [(&str, &str); 13] = [
+const NATIVES: [(&str, &str); 15] = [
     ("enter", "(I)V"),
     ("leave", "(I)V"),
     ("started", "(Ljava/lang/Object;)V"),
     ("finished", "(Ljava/lang/Object;Ljava/lang/Object;)V"),
     ("skipped", "(Ljava/lang/Object;)V"),
     ("testClass", "(Ljava/lang/Object;)V"),
+    ("testName", "(Ljava/lang/Object;)V"),
+    ("testRequest", "(Ljava/lang/Object;)V"),
     ("failed", "(Ljava/lang/Object;)V"),
     ("read", "(Ljava/lang/Object;)V"),
     ("wrote", "(Ljava/lang/Object;)V"),

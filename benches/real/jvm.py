@@ -1,0 +1,247 @@
+#!/usr/bin/env python3
+"""tamis, Ekstazi and STARTS on the same revisions of one Maven project, against
+running everything.
+
+    python3 benches/real/jvm.py run --clone DIR --until REV --count 20 --name codec \\
+        --mvn=-Drat.skip
+    python3 benches/real/jvm.py table --name codec
+
+`--clone` is a git clone of a project with JUnit 4 tests (Ekstazi knows no JUnit
+5) that compiles on the JDK at hand. Each tool works in a clone of its own,
+without `target/` before each measurement, and keeps its own data from revision
+to revision; the first revision is where each records everything, and is not
+counted. A line of JSON a revision and tool goes into WORK/NAME.jsonl; what is
+there already is not measured again.
+
+*missed*: a test (class and method) that the tool did not run, and that ended,
+when everything ran, otherwise than when the tool last ran it.
+*A+E+C*: one command that selects, runs and records. *A+E* (`--ae`): selecting
+alone, then a plain run that leaves the same classes out. Seconds are CPU
+seconds, user and system, of all processes; walls are stored as well.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+from running import find_tamis, run
+
+EKSTAZI = "org.ekstazi:ekstazi-maven-plugin:5.3.0"
+STARTS = "edu.illinois:starts-maven-plugin:1.4"
+TOOLS = ["all", "tamis", "ekstazi", "starts"]
+STATE = [".tamis", ".ekstazi", ".starts"]
+
+
+def git(folder, *words):
+    done = subprocess.run(["git", *words], cwd=folder, check=True, capture_output=True, text=True)
+    return done.stdout.strip()
+
+
+class Measured:
+    """One project's clones and its results so far."""
+
+    def __init__(self, options):
+        self.options = options
+        self.work = options.work.resolve()
+        self.file = self.work / f"{options.name}.jsonl"
+        lines = self.file.read_text().splitlines() if self.file.exists() else []
+        self.rows = [json.loads(line) for line in lines]
+
+    def row(self, revision, tool):
+        for row in self.rows:
+            if (row["revision"], row["tool"]) == (revision, tool):
+                return row
+        return None
+
+    def add(self, row):
+        self.rows.append(row)
+        with open(self.file, "a") as file:
+            file.write(json.dumps(row, sort_keys=True) + "\n")
+
+    def clone(self, tool):
+        folder = self.work / f"{self.options.name}-{tool}"
+        if not folder.exists():
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            git(self.work, "clone", "--quiet", str(self.options.clone.resolve()), str(folder))
+            exclude = folder / ".git/info/exclude"
+            exclude.write_text("".join(f"{name}/\n" for name in [*STATE, "target"]))
+        return folder
+
+    def revisions(self):
+        """Oldest first; those that change main or test sources."""
+        count = str(self.options.count + 1)
+        found = git(self.options.clone, "log", "--first-parent", "--no-merges", "--format=%H",
+                    "-n", count, self.options.until, "--", *self.options.sources)
+        return found.split()[::-1]
+
+
+def environment(tool):
+    env = {key: value for key, value in os.environ.items() if key != "JAVA_TOOL_OPTIONS"}
+    if tool in ("ekstazi", "starts"):
+        # They load their agents into Maven's own JVM.
+        env["JAVA_TOOL_OPTIONS"] = "-Djdk.attach.allowAttachSelf=true"
+    return env
+
+
+def outcomes(folder):
+    """What Surefire's reports say: {class: {method: outcome}}."""
+    found = {}
+    for report in folder.glob("**/target/surefire-reports/TEST-*.xml"):
+        suite = report.name[len("TEST-"):-len(".xml")]
+        # A class without a method that ran is one that ran.
+        methods = found.setdefault(suite, {})
+        for case in ET.parse(report).getroot().iter("testcase"):
+            words = [child.tag for child in case if child.tag in ("failure", "error", "skipped")]
+            word = "failed" if set(words) & {"failure", "error"} else (words or ["passed"])[0]
+            # Cases of one name are told apart no further.
+            known = methods.get(case.get("name"), "passed")
+            methods[case.get("name")] = max(known, word, key=["passed", "skipped", "failed"].index)
+    # A class that ran nothing is what Ekstazi leaves of one that it skips.
+    return {suite: methods for suite, methods in found.items() if methods}
+
+
+def clear(folder):
+    for target in folder.glob("**/target"):
+        shutil.rmtree(target, ignore_errors=True)
+
+
+def measured(argv, folder, tool, log):
+    done = run(argv, folder, environment(tool), log)
+    return {"status": done.status, "wall": round(done.wall, 2), "cpu": round(done.cpu, 2)}
+
+
+def command(tool, options):
+    mvn = ["mvn", "-B", "-Dmaven.test.failure.ignore=true", *options.mvn]
+    return {
+        "all": [*mvn, "test"],
+        "tamis": [options.tamis, "run", "--", *mvn, "test"],
+        # As tamis does by default: what failed last runs again.
+        "ekstazi": [*mvn, f"{EKSTAZI}:ekstazi", "-Dekstazi.forcefailing=true"],
+        "starts": [*mvn, f"{STARTS}:starts"],
+    }[tool]
+
+
+def apart(measure, tool, folder, everything, log):
+    """Selecting alone, then a plain run without what is left out."""
+    options = measure.options
+    mvn = ["mvn", "-B", "-Dmaven.test.failure.ignore=true", *options.mvn]
+    clear(folder)
+    if tool == "tamis":
+        first = measured([options.tamis, "run", "--dry-run", "--", *mvn, "test"], folder, tool, log)
+        runs = set(log.read_text(errors="replace").splitlines())
+        left_out = set(everything) - {line.rsplit("/", 1)[-1] for line in runs}
+    else:
+        argv = [*mvn, "test-compile", f"{EKSTAZI}:predict", "-Dekstazi.forcefailing=true"]
+        first = measured(argv, folder, tool, log)
+        lines = log.read_text(errors="replace").splitlines()
+        mark = "NonAffected:: "
+        left_out = {line.split(mark, 1)[1].strip() for line in lines if mark in line}
+        left_out = {name.removesuffix(".java").replace("/", ".") for name in left_out}
+    if set(everything) <= left_out:
+        return first
+    excludes = log.with_suffix(".excludes")
+    patterns = [name.replace(".", "/") + ".java\n" for name in sorted(left_out)]
+    excludes.write_text("".join([*patterns, "**/*$*\n"]))
+    second = measured([*mvn, "test", f"-Dsurefire.excludesFile={excludes}"], folder, "all", log)
+    return {"status": second["status"], "wall": first["wall"] + second["wall"],
+            "cpu": first["cpu"] + second["cpu"]}
+
+
+def measure_all(options):
+    measure = Measured(options)
+    logs = measure.work / f"{options.name}-logs"
+    for at, revision in enumerate(measure.revisions()):
+        for tool in options.tools:
+            if measure.row(revision, tool):
+                continue
+            folder = measure.clone(tool)
+            git(folder, "checkout", "--quiet", "--force", revision)
+            log = logs / f"{revision[:10]}-{tool}.log"
+            row = {"revision": revision, "tool": tool, "at": at}
+            base = measure.row(revision, "all")
+            if options.ae and tool in ("tamis", "ekstazi") and at:
+                row["ae"] = apart(measure, tool, folder, base["outcomes"], log.with_suffix(".ae"))
+            clear(folder)
+            row.update(measured(command(tool, options), folder, tool, log))
+            row["outcomes"] = outcomes(folder)
+            measure.add(row)
+            methods = sum(map(len, row["outcomes"].values()))
+            print(f"{at:2} {revision[:10]} {tool:8} classes {len(row['outcomes']):4} "
+                  f"tests {methods:5} cpu {row['cpu']:7.1f} status {row['status']}", flush=True)
+
+
+def flat(row):
+    return {(suite, name): outcome for suite, methods in row["outcomes"].items()
+            for name, outcome in methods.items()}
+
+
+def missed(everything, own):
+    """Per revision after the first: tests whose outcome the tool has not seen."""
+    last, found = {}, []
+    for all_row, row in zip(everything, own):
+        last.update(flat(row))
+        truth = flat(all_row)
+        found.append(sorted(test for test, outcome in truth.items() if last.get(test) != outcome))
+        last = {test: outcome for test, outcome in last.items() if test in truth}
+    return found[1:]
+
+
+def table(options):
+    measure = Measured(options)
+    of = {tool: sorted((row for row in measure.rows if row["tool"] == tool),
+                       key=lambda row: row["at"]) for tool in options.tools}
+    count = min(len(rows) for rows in of.values())
+    everything = of["all"][:count]
+    classes = sum(len(row["outcomes"]) for row in everything[1:])
+    tests = sum(len(flat(row)) for row in everything[1:])
+    cpu = sum(row["cpu"] for row in everything[1:])
+    print(f"{count - 1} revisions; all: {classes / (count - 1):.0f} classes, "
+          f"{tests / (count - 1):.0f} tests, {cpu / (count - 1):.1f} s CPU each")
+    print("| tool | classes | tests | missed | A+E+C | median | A+E |")
+    print("|---|---|---|---|---|---|---|")
+    for tool in options.tools[1:]:
+        rows = of[tool][:count]
+        misses = missed(everything, rows)
+        ran = sum(len(row["outcomes"]) for row in rows[1:])
+        ran_tests = sum(len(flat(row)) for row in rows[1:])
+        pairs = list(zip(rows[1:], everything[1:]))
+        ratios = [row["cpu"] / whole["cpu"] for row, whole in pairs]
+        apart_cpu = [row["ae"]["cpu"] / whole["cpu"] for row, whole in pairs if "ae" in row]
+        ae = f"{statistics.mean(apart_cpu):.0%}" if apart_cpu else "-"
+        print(f"| {tool} | {ran / classes:.1%} | {ran_tests / tests:.1%} | "
+              f"{sum(map(len, misses))} | {statistics.mean(ratios):.0%} | "
+              f"{statistics.median(ratios):.0%} | {ae} |")
+        for row, tests_missed in zip(rows[1:], misses):
+            for suite, name in tests_missed:
+                print(f"  missed by {tool} at {row['revision'][:10]}: {suite} {name}",
+                      file=sys.stderr)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["run", "table"])
+    parser.add_argument("--name", required=True)
+    parser.add_argument("--clone", type=Path)
+    parser.add_argument("--until", default="HEAD")
+    parser.add_argument("--count", type=int, default=20)
+    parser.add_argument("--sources", nargs="*", default=["*src/main/java*", "*src/test/java*"])
+    parser.add_argument("--mvn", action="append", default=[], help="one more word for Maven")
+    parser.add_argument("--tools", nargs="*", default=TOOLS)
+    parser.add_argument("--ae", action="store_true")
+    parser.add_argument("--tamis", default=None)
+    parser.add_argument("--work", type=Path, default=Path("target/real/jvm"))
+    options = parser.parse_args()
+    options.tamis = str(Path(options.tamis or find_tamis(None)).resolve()) \
+        if options.what == "run" else None
+    {"run": measure_all, "table": table}[options.what](options)
+
+
+if __name__ == "__main__":
+    main()

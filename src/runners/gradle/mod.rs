@@ -1,0 +1,232 @@
+//! Gradle.
+//!
+//! Tests are named as Maven's are. The build's own files stay as they are: an
+//! init script changes the tasks that run tests. Versions from 4.0 on have what
+//! it uses.
+
+mod command;
+mod emit;
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+pub use command::{build_command, is_gradle, with_script};
+pub use emit::{Script, class_files, emit, write_script};
+
+/// Where the classes of a project lie unless it says otherwise, then a folder
+/// for each language and in it one for each set of sources.
+const CLASSES: &str = "build/classes";
+
+/// Whether a file is a build's script.
+fn is_script(name: &str) -> bool {
+    name.ends_with(".gradle") || name.ends_with(".gradle.kts")
+}
+
+/// The command that runs the tests of `project`, if that is a Gradle project:
+/// its own wrapper if it has one.
+pub fn find(project: &Path) -> Option<Vec<OsString>> {
+    let marks = ["build", "settings"].map(|stem| {
+        let suffixes = ["gradle", "gradle.kts"].into_iter();
+        suffixes.map(move |suffix| format!("{stem}.{suffix}"))
+    });
+    if !marks
+        .into_iter()
+        .flatten()
+        .any(|mark| project.join(mark).is_file())
+    {
+        return None;
+    }
+    let program = match project.join("gradlew").is_file() {
+        true => OsString::from("./gradlew"),
+        false => "gradle".into(),
+    };
+    Some(vec![program, "test".into()])
+}
+
+/// The options by which the user can alter outcomes.
+pub fn options(command: &[OsString]) -> Vec<String> {
+    let named = [
+        "GRADLE_OPTS",
+        "JAVA_OPTS",
+        "JAVA_TOOL_OPTIONS",
+        "JDK_JAVA_OPTIONS",
+    ];
+    let set = std::env::vars_os().filter_map(|(name, value)| {
+        let name = name.into_string().ok()?;
+        let counts = named.contains(&name.as_str()) || name.starts_with("ORG_GRADLE_PROJECT_");
+        counts.then_some((name, value))
+    });
+    command::option_words(command, set)
+}
+
+/// The folder of the project that a class file belongs to.
+pub fn module_of(class_file: &Path) -> Option<PathBuf> {
+    let mark = Path::new(CLASSES);
+    let folders = class_file.ancestors().skip(1);
+    let mut above = folders.filter(|folder| folder.ends_with(mark));
+    let classes = above.next()?;
+    classes.parent()?.parent().map(Path::to_owned)
+}
+
+/// All folders beneath `top` with a script of a build or with sources.
+pub fn modules(top: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    walk(top, &mut |folder, names| {
+        if names.iter().any(|name| is_script(name) || name == "src") {
+            found.push(folder.to_owned());
+        }
+    });
+    found.sort();
+    found
+}
+
+/// Tells of each folder that may be part of the build, and its entries.
+fn walk(top: &Path, tell: &mut dyn FnMut(&Path, &[String])) {
+    let mut open = vec![top.to_owned()];
+    while let Some(folder) = open.pop() {
+        let entries = std::fs::read_dir(&folder).into_iter().flatten().flatten();
+        let mut names = Vec::new();
+        for entry in entries {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let is_dir = entry.file_type().is_ok_and(|kind| kind.is_dir());
+            let skipped = ["build", "out", "src", "target", "node_modules"];
+            if is_dir && !name.starts_with('.') && !skipped.contains(&name.as_str()) {
+                open.push(entry.path());
+            }
+            names.push(name);
+        }
+        tell(&folder, &names);
+    }
+}
+
+/// The files that configure every test of the project, there or not: absolute.
+pub fn config_files(top: &Path) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> = [
+        "build.gradle",
+        "build.gradle.kts",
+        "settings.gradle",
+        "settings.gradle.kts",
+        "gradle.properties",
+        "gradle.lockfile",
+        "gradle/libs.versions.toml",
+        "gradle/wrapper/gradle-wrapper.properties",
+    ]
+    .map(|name| top.join(name))
+    .to_vec();
+    walk(top, &mut |folder, names| {
+        let tells = |name: &&String| {
+            is_script(name) || ["gradle.properties", "gradle.lockfile"].contains(&name.as_str())
+        };
+        files.extend(names.iter().filter(tells).map(|name| folder.join(name)));
+        // Plug-ins that are built on the way.
+        let settings = ["settings.gradle", "settings.gradle.kts"];
+        let is_build = folder != top && names.iter().any(|name| settings.contains(&name.as_str()));
+        if is_build || folder == top.join("buildSrc") {
+            files.extend(sources(&folder.join("src")));
+        }
+    });
+    if let Some(home) = user_home() {
+        files.extend(
+            ["gradle.properties", "init.gradle", "init.gradle.kts"].map(|name| home.join(name)),
+        );
+        files.extend(sources(&home.join("init.d")));
+    }
+    files.sort();
+    files.dedup();
+    files
+}
+
+/// Folders in which a new file can change every test: absolute.
+pub fn config_folders(top: &Path) -> Vec<PathBuf> {
+    let mut folders = vec![top.join("buildSrc"), top.join("gradle")];
+    folders.extend(user_home().map(|home| home.join("init.d")));
+    folders
+}
+
+fn user_home() -> Option<PathBuf> {
+    let set = std::env::var_os("GRADLE_USER_HOME").filter(|home| !home.is_empty());
+    set.map(PathBuf::from)
+        .or_else(|| Some(Path::new(&std::env::var_os("HOME")?).join(".gradle")))
+}
+
+/// All files in and beneath a folder.
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut open = vec![folder.to_owned()];
+    while let Some(folder) = open.pop() {
+        for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+            match entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                true => open.push(entry.path()),
+                false => found.push(entry.path()),
+            }
+        }
+    }
+    found
+}
+
+/// Where compiled tests lie in the project at `module`: where they do by
+/// default, there or not, and whatever else there is but main classes.
+pub fn test_outputs(module: &Path) -> Vec<PathBuf> {
+    let classes = module.join(CLASSES);
+    let languages = ["java", "kotlin", "groovy", "scala"];
+    let mut outputs: Vec<PathBuf> = languages
+        .map(|language| classes.join(language).join("test"))
+        .to_vec();
+    for language in std::fs::read_dir(&classes).into_iter().flatten().flatten() {
+        for set in std::fs::read_dir(language.path())
+            .into_iter()
+            .flatten()
+            .flatten()
+        {
+            if set.file_name() != "main" {
+                outputs.push(set.path());
+            }
+        }
+    }
+    outputs.sort();
+    outputs.dedup();
+    outputs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn class_files_tell_their_project() {
+        let module = |path: &str| module_of(Path::new(path));
+        assert_eq!(
+            module("/p/core/build/classes/java/test/a/B.class"),
+            Some("/p/core".into())
+        );
+        assert_eq!(module("/p/target/test-classes/a/B.class"), None);
+    }
+
+    #[test]
+    fn builds_and_their_parts_are_found() {
+        let top = tempfile::tempdir().unwrap();
+        let here = |path: &str| top.path().join(path);
+        for file in [
+            "settings.gradle",
+            "core/src/test/java/A.java",
+            "app/app.gradle.kts",
+            "buildSrc/src/main/groovy/P.groovy",
+            "build/x/build.gradle",
+        ] {
+            fs_err::create_dir_all(here(file).parent().unwrap()).unwrap();
+            fs_err::write(here(file), "").unwrap();
+        }
+        assert!(find(top.path()).is_some() && find(&here("core")).is_none());
+        let found = modules(top.path());
+        assert_eq!(
+            found,
+            [here(""), here("app"), here("buildSrc"), here("core")]
+                .map(|path| path.components().collect::<PathBuf>())
+        );
+        let files = config_files(top.path());
+        assert!(files.contains(&here("app/app.gradle.kts")));
+        assert!(files.contains(&here("buildSrc/src/main/groovy/P.groovy")));
+        assert!(!files.contains(&here("build/x/build.gradle")));
+        assert_eq!(test_outputs(&here("core")).len(), 4);
+    }
+}

@@ -1,0 +1,110 @@
+//! The build tools of the JVM, seen from one side. Which one a project or a
+//! command has is asked here; what it is told differs.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use bstr::BStr;
+
+use super::pytest::Part;
+use super::{gradle, maven};
+use crate::select::Selection;
+
+/// A build tool that runs tests in JVMs of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tool {
+    Maven,
+    Gradle,
+}
+
+impl Tool {
+    /// The one whose command this is.
+    pub fn of(command: &[OsString]) -> Option<Tool> {
+        match () {
+            () if maven::is_maven(command) => Some(Tool::Maven),
+            () if gradle::is_gradle(command) => Some(Tool::Gradle),
+            () => None,
+        }
+    }
+
+    /// The command that compiles all that `command` would test; `None` if that
+    /// is not known.
+    pub fn build_command(self, command: &[OsString]) -> Option<Vec<OsString>> {
+        match self {
+            Tool::Maven => maven::build_command(command),
+            Tool::Gradle => gradle::build_command(command),
+        }
+    }
+
+    /// The options by which the user can alter outcomes.
+    pub fn options(self, command: &[OsString]) -> Vec<String> {
+        match self {
+            Tool::Maven => maven::options(command),
+            Tool::Gradle => gradle::options(command),
+        }
+    }
+
+    /// Writes into `out` what is to be left out; `None` if that is nothing.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn emit(
+        self,
+        selection: &Selection,
+        part: Option<Part<'_>>,
+        project: &Path,
+        out: &Path,
+    ) -> Result<Option<PathBuf>> {
+        match self {
+            Tool::Maven => maven::emit(selection, part, project, out),
+            Tool::Gradle => gradle::emit(selection, part, out),
+        }
+    }
+}
+
+/// What the JVMs of tests are told, whoever starts them.
+pub fn variables(traces: &Path, root: &Path, args: &[String]) -> BTreeMap<String, String> {
+    let text = |path: &Path| path.to_string_lossy().into_owned();
+    let pairs = [
+        ("TAMIS_ARGS", args.join("\n")),
+        ("TAMIS_ROOT", text(root)),
+        ("TAMIS_TRACE_DIR", text(traces)),
+    ];
+    pairs.map(|(name, value)| (name.to_owned(), value)).into()
+}
+
+/// The folder of the module that a class file belongs to.
+pub fn module_of(class_file: &BStr) -> Option<PathBuf> {
+    use std::os::unix::ffi::OsStrExt;
+    let path = Path::new(std::ffi::OsStr::from_bytes(class_file));
+    gradle::module_of(path).or_else(|| maven::module_of(class_file))
+}
+
+/// The files that configure every test of the project, there or not: absolute.
+pub fn config_files(top: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    if maven::find(top).is_some() {
+        files.extend(maven::config_files(top));
+    }
+    if gradle::find(top).is_some() || files.is_empty() {
+        files.extend(gradle::config_files(top));
+    }
+    files
+}
+
+/// Where the compiled tests of all modules lie unless they say otherwise.
+pub fn test_outputs(top: &Path) -> Vec<PathBuf> {
+    let mut outputs = maven::test_outputs(top);
+    let modules = gradle::modules(top).into_iter();
+    outputs.extend(modules.flat_map(|module| gradle::test_outputs(&module)));
+    outputs
+}
+
+/// Where the compiled tests of one module may lie, absolute.
+pub fn outputs_of(module: &Path) -> Vec<PathBuf> {
+    let mut outputs = gradle::test_outputs(module);
+    outputs.push(module.join("target/test-classes"));
+    outputs
+}

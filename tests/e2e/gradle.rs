@@ -1,0 +1,211 @@
+//! Gradle projects. Debian's Gradle is 4.4.1, which knows no JUnit Platform, so
+//! the tests are JUnit 4's.
+
+use std::io::Write;
+use std::process::Command;
+
+use crate::maven::harness::{Maven as Project, main};
+
+/// Whether there are a JDK and Gradle; CI must have them.
+fn has_gradle() -> bool {
+    let has = |program: &str| Command::new(program).arg("-version").output().is_ok();
+    let all = has("gradle") && has("javac");
+    assert!(
+        all || std::env::var_os("CI").is_none(),
+        "CI needs Gradle and a JDK"
+    );
+    if !all {
+        let why = "this needs Gradle and a JDK, and there is none";
+        let _ = writeln!(std::io::stderr(), "SKIPPED: {why}");
+    }
+    all
+}
+
+fn build(more: &str) -> String {
+    format!(
+        "-- build.gradle --
+apply plugin: 'java'
+repositories {{ mavenCentral() }}
+dependencies {{ testCompile 'junit:junit:4.13.2' }}
+{more}
+"
+    )
+}
+
+fn test(name: &str, statement: &str) -> String {
+    format!(
+        "-- src/test/java/demo/{name}.java --
+package demo;
+
+import static org.junit.Assert.*;
+import org.junit.Test;
+
+public class {name} {{
+    @Test
+    public void works() throws Exception {{
+        {statement}
+    }}
+}}
+"
+    )
+}
+
+fn one_module() -> String {
+    [
+        main(
+            "Calc",
+            "public class Calc {\n    public int add(int a, int b) { return a + b; }\n}",
+        ),
+        main(
+            "Holder",
+            "public class Holder {\n    private static Calc calc;\n    public static Calc get() {\n        if (calc == null) { calc = Factory.make(); }\n        return calc;\n    }\n}",
+        ),
+        main(
+            "Factory",
+            "class Factory {\n    static Calc make() { return new Calc(); }\n}",
+        ),
+        test("AHolderTest", "assertNotNull(Holder.get());"),
+        test("BHolderTest", "assertEquals(3, Holder.get().add(1, 2));"),
+        test("CalcTest", "assertEquals(3, new Calc().add(1, 2));"),
+        test("OtherTest", "assertTrue(true);"),
+    ]
+    .concat()
+}
+
+const ALL: [&str; 4] = [
+    "demo.AHolderTest",
+    "demo.BHolderTest",
+    "demo.CalcTest",
+    "demo.OtherTest",
+];
+
+#[test]
+fn the_right_test_classes_run_after_each_edit() {
+    if !has_gradle() {
+        return;
+    }
+    // What a build script assigns does not lose the collector.
+    let script = build("test { jvmArgs = ['-Xmx256m'] }");
+    let project = Project::new(&[script, one_module()].concat());
+    let first = project.run();
+    first.are(&ALL);
+    assert_eq!(first.code, 0, "{}", first.told);
+    assert!(first.told.contains("\"incomplete\":0"), "{}", first.told);
+    project.run().are(&[]);
+    let java = |name: &str| format!("src/main/java/demo/{name}.java");
+    // What one test has had made, and the other only sees.
+    project.edit(&java("Factory"), "new Calc()", "new Calc() {}");
+    project.run().are(&["demo.AHolderTest", "demo.BHolderTest"]);
+    project.edit(&java("Calc"), "a + b", "a + b + 1");
+    let broken = project.run();
+    broken.are(&["demo.AHolderTest", "demo.BHolderTest", "demo.CalcTest"]);
+    assert_eq!(broken.code, 1, "{}", broken.told);
+    // Gradle left out OtherTest, and nothing is up to date because of that.
+    let plain = Command::new("gradle")
+        .args(["test", "--offline", "--quiet", "--continue"])
+        .current_dir(project.root())
+        .output()
+        .unwrap();
+    assert!(!plain.status.success());
+    let report = "build/test-results/test/TEST-demo.OtherTest.xml";
+    assert!(project.exists(report));
+    project.edit(&java("Calc"), "a + b + 1", "b + a");
+    let mended = project.run();
+    mended.are(&["demo.AHolderTest", "demo.BHolderTest", "demo.CalcTest"]);
+    assert_eq!(mended.code, 0, "{}", mended.told);
+    let new = test("NewTest", "assertNotNull(new Calc());");
+    let (_, source) = new.split_once('\n').unwrap();
+    project.write("src/test/java/demo/NewTest.java", source);
+    project.commit("a new test");
+    project.run().are(&["demo.NewTest"]);
+    project.edit("build.gradle", "-Xmx256m", "-Xmx300m");
+    let mut all = ALL.to_vec();
+    all.push("demo.NewTest");
+    project.run().are(&all);
+    let listed = project.tamis(&["store", "ls"]);
+    let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
+    assert!(listed.contains("  gradle  "), "{listed}");
+}
+
+fn in_module(module: &str, text: &str) -> String {
+    text.replace(
+        "-- build.gradle --",
+        &format!("-- {module}/build.gradle --"),
+    )
+    .replace("-- src/", &format!("-- {module}/src/"))
+}
+
+const ALL_OF_BOTH: [&str; 4] = [
+    "app/demo.AloneTest",
+    "app/demo.SameTest",
+    "core/demo.ExtraTest",
+    "core/demo.SameTest",
+];
+
+/// With forks in parallel, and one class name in two projects.
+#[test]
+fn projects_use_one_another() {
+    if !has_gradle() {
+        return;
+    }
+    let forks = "test { maxParallelForks = 2; forkEvery = 1 }";
+    let core = [
+        build(forks),
+        main(
+            "Core",
+            "public class Core {\n    public static int x() { return 1; }\n}",
+        ),
+        test("SameTest", "assertEquals(1, Core.x());"),
+        test("ExtraTest", "assertTrue(true);"),
+    ];
+    let app = [
+        build(&format!("{forks}\ndependencies {{ compile project(':core') }}")),
+        "-- src/main/java/demo/app/App.java --\npackage demo.app;\n\npublic class App {\n    public static int y() { return demo.Core.x() + 1; }\n}\n".to_owned(),
+        test("SameTest", "assertEquals(2, demo.app.App.y());"),
+        test("AloneTest", "assertTrue(true);"),
+    ];
+    let text = [
+        "-- settings.gradle --\ninclude 'core', 'app'\n".to_owned(),
+        in_module("core", &core.concat()),
+        in_module("app", &app.concat()),
+    ];
+    let project = Project::new(&text.concat());
+    let first = project.run();
+    first.are(&ALL_OF_BOTH);
+    assert!(first.told.contains("\"incomplete\":0"), "{}", first.told);
+    project.run().are(&[]);
+    project.edit(
+        "app/src/main/java/demo/app/App.java",
+        "x() + 1",
+        "x() + Integer.valueOf(1)",
+    );
+    project.run().are(&["app/demo.SameTest"]);
+    project.edit(
+        "core/src/main/java/demo/Core.java",
+        "return 1",
+        "return Integer.valueOf(1)",
+    );
+    // Gradle hands projects on as jars, which count as a whole.
+    project.run().are(&ALL_OF_BOTH);
+}
+
+/// `tamis record -- gradle test` compiles and tests in one go, and what is up
+/// to date runs all the same.
+#[test]
+fn a_record_serves_the_next_run() {
+    if !has_gradle() {
+        return;
+    }
+    let project = Project::new(&[build(""), one_module()].concat());
+    for _ in 0..2 {
+        let recorded = project.tamis(&["record", "--json", "--", "gradle", "test"]);
+        assert!(recorded.status.success(), "{recorded:?}");
+        let told = String::from_utf8_lossy(&recorded.stdout).into_owned();
+        assert!(told.contains("demo.OtherTest"), "{told}");
+    }
+    project.run().are(&[]);
+    project.edit("src/main/java/demo/Calc.java", "a + b", "b + a");
+    let after = project.run();
+    assert!(after.tests.contains("demo.CalcTest"), "{}", after.told);
+    assert!(!after.tests.contains("demo.OtherTest"), "{}", after.told);
+}
