@@ -286,7 +286,7 @@ pub fn keep(
                     command,
                     run: workshop.run.clone(),
                     exclusions: &pytest::Exclusions::default(),
-                    finished: true,
+                    ended: Ended::Exit(0),
                     now: workshop.now,
                 },
             )

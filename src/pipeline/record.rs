@@ -1,12 +1,12 @@
 //! From the traces of a run to the stored matrix of the state that was tested.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
-use super::audit::{Audit, added_before, audit};
+use super::audit::{added_before, audit};
 use super::decide::{Decision, delta_to};
 use super::merge;
 use super::project::Project;
+use super::recording::{Recorded, Recording};
 use super::surefire;
 use crate::collect::{Collected, SharedState, collect, read_traces};
 use crate::fingerprint::{Environment, Facts, Value};
@@ -15,53 +15,11 @@ use crate::matrix::{
     Fingerprint, GroupRef, Header, Key, Matrix, MatrixBuilder, Outcome, Row, RowFacts, Run, SetId,
     Unit, UnitKind,
 };
-use crate::runners::pytest::Exclusions;
 use crate::select::{COLLECTION, Evidence, Mode};
-use crate::store::{FsStore, Name};
+use crate::store::FsStore;
 use anyhow::Result;
 use bstr::{BString, ByteSlice};
 use rustc_hash::FxHashMap;
-
-/// What became of a recording.
-#[derive(Debug, Default)]
-pub struct Recorded {
-    /// The stored matrix; `None` if nothing could be stored.
-    pub name: Option<Name>,
-    /// The outcome of each test that ran.
-    pub outcomes: BTreeMap<String, Outcome>,
-    /// How many rows were taken over because they still hold.
-    pub carried: usize,
-    /// Rows that will not justify a skip, by reason.
-    pub incomplete: BTreeMap<String, usize>,
-    /// Which collector was in use.
-    pub collector: String,
-    /// Whether a runner told the collector which tests there are.
-    pub found_tests: bool,
-    /// How the tests ended that would have been left out.
-    pub audit: Audit,
-    /// State that makes most tests depend on one another.
-    pub ties: Vec<SharedState>,
-}
-
-/// What is recorded.
-pub struct Recording<'a> {
-    pub traces: &'a Path,
-    /// The project before the tests started, and after they ended.
-    pub before: &'a View,
-    pub after: &'a View,
-    /// The selection that was in force, with the rows that justified it.
-    pub decision: &'a Decision,
-    /// The selection that the outcomes are compared with.
-    pub audited: &'a Decision,
-    pub command: Vec<String>,
-    pub run: String,
-    /// What the runner was told to leave out.
-    pub exclusions: &'a Exclusions,
-    /// Whether the command ended well, and so came to all its tests.
-    pub finished: bool,
-    /// Seconds since the epoch.
-    pub now: u64,
-}
 
 /// Builds the matrix of the tested state and stores it: the rows of the tests
 /// that ran, and those rows of the baseline that the selection proved to hold.
@@ -217,6 +175,7 @@ impl<'a> Assembly<'a> {
 
     fn add_own_rows(&mut self) -> Result<()> {
         let collected = self.collected;
+        let failed = self.recording.failed_as_a_whole(collected);
         let mut bases = Vec::with_capacity(collected.bases.len());
         for base in &collected.bases {
             bases.push((self.group(base)?, self.doubt_in(base)));
@@ -230,7 +189,8 @@ impl<'a> Assembly<'a> {
                 .clone()
                 .or_else(|| base_doubt.clone())
                 .or_else(|| self.doubt_in(&row.own))
-                .or(added_doubt);
+                .or(added_doubt)
+                .or_else(|| failed.clone());
             if let Some(why) = &incomplete {
                 *self.recorded.incomplete.entry(why.clone()).or_default() += 1;
             }

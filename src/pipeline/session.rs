@@ -10,7 +10,8 @@ use super::decide::Decision;
 use super::merge;
 use super::probe::{Interpreter, Jvm, Prober};
 use super::project::Project;
-use super::record::{Recorded, Recording, record};
+use super::record::record;
+use super::recording::{Recorded, Recording};
 use crate::history::View;
 use crate::run::{Ended, Output, RunPlan, install_agent_for, jvm_library};
 use crate::runners::{gradle, jvm, maven, pytest};
@@ -199,7 +200,7 @@ pub fn run_tests(
                     command: words(&order.command),
                     run: merge::run_name(&workshop.run, exclusions.shard.as_ref()),
                     exclusions: &exclusions,
-                    finished: ended == Ended::Exit(0),
+                    ended,
                     now: workshop.now,
                 },
             )

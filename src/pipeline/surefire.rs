@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use bstr::ByteSlice;
 
 use super::project::Project;
-use super::record::Recording;
+use super::recording::Recording;
 use crate::collect::Collected;
 use crate::fingerprint::{Facts, Place, Value};
 use crate::matrix::{Fingerprint, Unit, UnitKind};
@@ -22,7 +22,7 @@ pub(super) fn know_classes(
     if !collected.is_jvm {
         return;
     }
-    let Some(items) = collected.items.as_mut().filter(|_| recording.finished) else {
+    let Some(items) = collected.items.as_mut().filter(|_| recording.finished()) else {
         collected.items = None;
         return;
     };
@@ -46,7 +46,7 @@ pub(super) fn know_classes(
 /// told to leave out. Then it starts no JVM that could tell.
 pub(super) fn left_out_all(recording: &Recording<'_>, collected: &Collected) -> bool {
     let command = recording.command.iter().map(OsString::from);
-    recording.finished
+    recording.finished()
         && collected.bases.is_empty()
         && !recording.exclusions.tests.is_empty()
         && recording.exclusions.shard.is_none()

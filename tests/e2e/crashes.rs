@@ -205,3 +205,34 @@ def test_other():
         assert_eq!(ran, ["test_lib.py::test_value"], "{}", run.stderr);
     });
 }
+
+/// A run that failed though every test passed is not forgotten: the tests run
+/// again, and with them whatever failed.
+#[test]
+fn a_run_that_fails_as_a_whole_runs_again() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut project = Project::new(python, FILES);
+        project.write("pytest.ini", "[pytest]\n");
+        project.write("how.txt", "well");
+        project.write(
+            "conftest.py",
+            "import os\n\n\ndef pytest_sessionfinish(session):\n    if os.path.exists('leak'):\n        session.exitstatus = 9\n",
+        );
+        project.write("leak", "");
+        project.commit("leaks");
+        let all = ids(&["test_before", "test_crash", "test_after", "test_last"]);
+        for _ in 0..2 {
+            let run = project.run();
+            assert_eq!((run.code, keys(&run.outcomes)), (9, all.clone()));
+        }
+        let told = project.tamis(&["why", "test_crash.py::test_last"]).stdout;
+        assert!(
+            told.contains("ended with 9 though no test failed"),
+            "{told}"
+        );
+        project.delete("leak");
+        let run = project.run();
+        assert_eq!((run.code, keys(&run.outcomes)), (0, all));
+        assert!(project.run().outcomes.is_empty());
+    });
+}

@@ -1,0 +1,80 @@
+//! What is recorded, and what becomes of it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use super::audit::Audit;
+use super::decide::Decision;
+use crate::collect::{Collected, SharedState};
+use crate::history::View;
+use crate::matrix::Outcome;
+use crate::run::Ended;
+use crate::runners::pytest::Exclusions;
+use crate::store::Name;
+
+/// What became of a recording.
+#[derive(Debug, Default)]
+pub struct Recorded {
+    /// The stored matrix; `None` if nothing could be stored.
+    pub name: Option<Name>,
+    /// The outcome of each test that ran.
+    pub outcomes: BTreeMap<String, Outcome>,
+    /// How many rows were taken over because they still hold.
+    pub carried: usize,
+    /// Rows that will not justify a skip, by reason.
+    pub incomplete: BTreeMap<String, usize>,
+    /// Which collector was in use.
+    pub collector: String,
+    /// Whether a runner told the collector which tests there are.
+    pub found_tests: bool,
+    /// How the tests ended that would have been left out.
+    pub audit: Audit,
+    /// State that makes most tests depend on one another.
+    pub ties: Vec<SharedState>,
+}
+
+/// What is recorded.
+pub struct Recording<'a> {
+    pub traces: &'a Path,
+    /// The project before the tests started, and after they ended.
+    pub before: &'a View,
+    pub after: &'a View,
+    /// The selection that was in force, with the rows that justified it.
+    pub decision: &'a Decision,
+    /// The selection that the outcomes are compared with.
+    pub audited: &'a Decision,
+    pub command: Vec<String>,
+    pub run: String,
+    /// What the runner was told to leave out.
+    pub exclusions: &'a Exclusions,
+    /// How the command ended.
+    pub ended: Ended,
+    /// Seconds since the epoch.
+    pub now: u64,
+}
+
+impl Recording<'_> {
+    /// Whether the command ended well, and so came to all its tests.
+    pub(super) fn finished(&self) -> bool {
+        self.ended == Ended::Exit(0)
+    }
+
+    /// Why no test that ran may be left out next time: every one ended well, and
+    /// the command did not. Were they left out, whatever failed would not even
+    /// be tried again.
+    pub(super) fn failed_as_a_whole(&self, collected: &Collected) -> Option<String> {
+        let ended_well = collected.rows.iter().all(|row| row.outcome.is_good());
+        let ran: BTreeSet<&str> = collected.rows.iter().map(|row| row.test.as_str()).collect();
+        // One that was stopped on the way says that it failed for that.
+        let was_stopped = collected
+            .kept
+            .iter()
+            .any(|test| !ran.contains(test.as_str()));
+        match self.ended {
+            Ended::Exit(status) if status != 0 && ended_well && !was_stopped => Some(format!(
+                "the command ended with {status} though no test failed"
+            )),
+            Ended::Exit(_) | Ended::Signal(_) => None,
+        }
+    }
+}
