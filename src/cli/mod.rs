@@ -262,9 +262,18 @@ impl Globals {
 /// Runs the command that `args` name (the first is the program) and returns
 /// the exit status of the process.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
-    let arguments = match Arguments::try_parse_from(args) {
+    let args: Vec<OsString> = args.into_iter().collect();
+    let arguments = match Arguments::try_parse_from(&args) {
         Ok(arguments) => arguments,
         Err(answer) => {
+            if answer.use_stderr() && asks_for_json(&args) {
+                let style = Style {
+                    json: true,
+                    ..Style::default()
+                };
+                Report::to_standard_streams(style).event(Event::Failed(refused(&answer)));
+                return Exit::USAGE;
+            }
             report::help(&answer.render().ansi().to_string(), answer.use_stderr());
             return if answer.use_stderr() {
                 Exit::USAGE
@@ -277,6 +286,23 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
     let ci = CiContext::from_environment(&environment, arguments.global.ci.choice());
     let report = Report::to_standard_streams(arguments.global.style(ci.as_ref()));
     settle(|| dispatch(&arguments, ci, &report), &report)
+}
+
+/// Whether a command line that could not be read asks for JSON; what follows `--` is
+/// somebody else's.
+fn asks_for_json(args: &[OsString]) -> bool {
+    let own = args.iter().take_while(|word| *word != "--");
+    own.into_iter().any(|word| word == "--json")
+}
+
+/// What clap says, in its first line, and the rest.
+fn refused(answer: &clap::Error) -> Error {
+    let text = answer.render().to_string();
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let first = lines.next().unwrap_or_default();
+    let first = first.strip_prefix("error: ").unwrap_or(first);
+    let error = Error::usage(first);
+    lines.fold(error, |error, line| error.with_hint(line))
 }
 
 /// Does the work; an error is told, and becomes its exit status. A panic has

@@ -330,15 +330,23 @@ pub fn tell_session(session: Session, decision: &Decision, report: &Report) -> R
         report.event(event);
     }
     let proven = decision.selection.mode() == Mode::None;
-    if !recorded.found_tests && recorded.outcomes.is_empty() && !proven {
+    let found_none = !recorded.found_tests && recorded.outcomes.is_empty() && !proven;
+    if found_none && session.ended != Ended::Exit(0) {
+        report.warning(format!(
+            "the command ended with {} before any test was found: what it printed tells why; \
+             no test is recorded",
+            session.ended.status()
+        ));
+    } else if found_none {
         report.event(Event::Warning {
             text: "the command started no tests that the collector could watch: \
                    no test is recorded"
                 .to_owned(),
             hints: vec![
-                "the command must run Surefire 3 with JUnit in JVMs of its own, or pytest with Python 3.8 or later, not in a container or \
-                 on another machine, and not with `python -I` or `-S`; `tamis doctor` looks into \
-                 it, and TAMIS_DEBUG=1 tells why a collector did not start"
+                "what is watched is pytest with Python 3.8 or later (not with `python -I` or `-S`), \
+                 and JUnit under Maven or Gradle, not in a container or on another machine; \
+                 `tamis doctor` looks into it, and TAMIS_DEBUG=1 tells why a collector did not \
+                 start"
                     .to_owned(),
             ],
         });

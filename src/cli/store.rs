@@ -251,6 +251,9 @@ fn run_suite(args: &StoreArgs, globals: &Globals, report: &Report) -> Result<Exi
 fn list(store: &FsStore, report: &Report) -> Result<Exit, Error> {
     let (headers, troubles) = store.headers();
     tell(&troubles, report);
+    if troubles.iter().any(|trouble| trouble.path == store.dir()) {
+        return Ok(Exit::STORE);
+    }
     if report.is_json() {
         let matrices: Vec<Value> = headers
             .iter()

@@ -46,7 +46,8 @@ pub struct Search {
 /// itself first), else the most recent one of any history, since a row is
 /// proof wherever it was recorded.
 ///
-/// `wanted` says whether a matrix is about this suite and environment.
+/// `wanted` says whether a matrix is about this suite and environment, `is_ours`
+/// whether it is of this repository at all.
 ///
 /// # Errors
 /// If the history cannot be read.
@@ -55,6 +56,7 @@ pub fn find_baseline(
     shelf: &Shelf<'_>,
     view: &View,
     wanted: impl Fn(&Header) -> bool,
+    is_ours: impl Fn(&Header) -> bool,
 ) -> Result<Search> {
     let mut search = Search {
         trouble: shelf.trouble.clone(),
@@ -82,8 +84,16 @@ pub fn find_baseline(
     if by_commit.is_empty() {
         search.none_because = match (stored, search.trouble.len()) {
             (0, 0) => "nothing is recorded yet".to_owned(),
+            (0, _)
+                if search
+                    .trouble
+                    .iter()
+                    .any(|trouble| trouble.path == shelf.dir()) =>
+            {
+                "the store cannot be read".to_owned()
+            }
             (0, refused) => format!("all {refused} stored matrices are unreadable"),
-            _ => "nothing is recorded for this suite and environment".to_owned(),
+            _ => format!("nothing is recorded for {}", what_lacks(shelf, is_ours)),
         };
         return Ok(search);
     }
@@ -107,6 +117,14 @@ pub fn find_baseline(
         search.none_because = "no stored matrix can be read".to_owned();
     }
     Ok(search)
+}
+
+/// What no stored matrix is about, in words.
+fn what_lacks(shelf: &Shelf<'_>, is_ours: impl Fn(&Header) -> bool) -> &'static str {
+    match shelf.headers().iter().any(|(_, header)| is_ours(header)) {
+        true => "this suite and environment",
+        false => "this repository: the store is of another one",
+    }
 }
 
 /// The most recent of `found` that can be read. Its age decides what is

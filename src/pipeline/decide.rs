@@ -152,7 +152,8 @@ pub fn decide_on(
                 Some(Err(_)) | None => true,
             }
     };
-    let search = find_baseline(&project.repository, shelf, view, wanted)?;
+    let is_ours = |header: &Header| project.is_of(&header.key);
+    let search = find_baseline(&project.repository, shelf, view, wanted, is_ours)?;
     if let Some(Some(Err(error))) = environment.into_inner() {
         decision.notes.push(format!(
             "the interpreter cannot be asked about its environment: {error:#}"

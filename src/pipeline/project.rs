@@ -88,10 +88,12 @@ impl Project {
     /// Whether a matrix with this key may speak of this project's tests. A
     /// shallow clone does not know its repository's identity.
     pub fn owns(&self, key: &Key) -> bool {
-        let same_repository = key.repository == self.identity
-            || key.repository.is_empty()
-            || self.identity.is_empty();
-        same_repository && key.suite == self.suite
+        self.is_of(key) && key.suite == self.suite
+    }
+
+    /// Whether a matrix with this key may be of this project's repository.
+    pub fn is_of(&self, key: &Key) -> bool {
+        key.repository == self.identity || key.repository.is_empty() || self.identity.is_empty()
     }
 
     /// Why everything must run: a changed path that the configuration's

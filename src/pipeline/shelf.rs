@@ -3,6 +3,7 @@
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::rc::Rc;
 
 use crate::history::CommitId;
@@ -88,6 +89,11 @@ impl<'s> Shelf<'s> {
         }
         let tests = self.tests(name);
         tests.selected.contains(test) || tests.available.is_empty()
+    }
+
+    /// The folder of the store.
+    pub fn dir(&self) -> &Path {
+        self.store.dir()
     }
 
     /// The headers, newest first.

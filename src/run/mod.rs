@@ -155,12 +155,24 @@ impl RunPlan {
             .stdout(stdout)
             .stderr(stderr)
             .status()
-            .with_context(|| format!("cannot start `{}`", Path::new(program).display()))?;
+            .map_err(|error| cannot_start(program, error))?;
         Ok(match (status.code(), status.signal()) {
             (Some(code), _) => Ended::Exit(code),
             (None, signal) => Ended::Signal(signal.unwrap_or(0)),
         })
     }
+}
+
+fn cannot_start(program: &OsStr, error: std::io::Error) -> anyhow::Error {
+    let next = match error.kind() {
+        std::io::ErrorKind::NotFound => {
+            "; is its name right, and the environment active that has it?"
+        }
+        std::io::ErrorKind::PermissionDenied => "; may it be executed (`chmod +x`)?",
+        _ => "",
+    };
+    let what = format!("cannot start `{}`{next}", Path::new(program).display());
+    anyhow::Error::from(error).context(what)
 }
 
 fn prepended(first: &Path, variable: &str, separator: &str) -> OsString {

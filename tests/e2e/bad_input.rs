@@ -367,3 +367,35 @@ fn shallow_clone() {
         assert_eq!(json["mode"], "none", "{}", second.stderr);
     });
 }
+
+#[test]
+fn a_runner_that_ends_before_it_finds_tests() {
+    with_project(|project| {
+        let done = project.tamis(&["run", "--", "python", "-m", "pytest", "--no-such-option"]);
+        assert_eq!(done.code(), 4, "{}", done.stderr);
+        let told = "the command ended with 4 before any test was found";
+        assert!(done.stderr.contains(told), "{}", done.stderr);
+        assert!(!done.stderr.contains("Surefire"), "{}", done.stderr);
+    });
+}
+
+/// Programs that read JSON get it whatever is wrong with their command line.
+#[test]
+fn wrong_usage_as_json() {
+    with_project(|project| {
+        let done = project.tamis(&["--json", "run", "--strategy", "x"]);
+        assert_eq!(done.code(), 2);
+        let event: serde_json::Value = serde_json::from_str(done.stderr.trim()).unwrap();
+        assert_eq!(
+            (&event["event"], &event["exit"]),
+            (&"failed".into(), &2.into())
+        );
+        assert!(
+            event["message"].to_string().contains("--strategy"),
+            "{event}"
+        );
+        // What follows `--` is not for tamis.
+        let done = project.tamis(&["run", "--strategy", "x", "--", "pytest", "--json"]);
+        assert!(done.stderr.contains("invalid value"), "{}", done.stderr);
+    });
+}

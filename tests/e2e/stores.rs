@@ -145,6 +145,8 @@ fn foreign() {
                 .status
                 .success()
         );
+        let told = project.tamis(&["select"]).stderr;
+        assert!(told.contains("the store is of another one"), "{told}");
         recovers(&mut project, "foreign");
     });
 }

@@ -155,7 +155,8 @@ pub fn emit(
     project: &str,
     out: &Path,
 ) -> Result<Emission> {
-    fs_err::create_dir_all(out)?;
+    fs_err::create_dir_all(out)
+        .context("cannot write the selection; give `--out` a folder that can be made")?;
     let is_here = |test: &str| part.is_none_or(|part| part.has(test));
     let is_run =
         |test: &str| is_here(test) && matches!(selection.verdicts.get(test), Some(Verdict::Run(_)));
