@@ -6,8 +6,9 @@ COPY --chmod=0755 ${BINARY} /usr/local/bin/tamis
 # git asks whose repository it is: mounted ones belong to another user.
 COPY action/gitconfig /etc/gitconfig
 ENV PATH=/usr/local/bin HOME=/tmp TMPDIR=/tmp
-# Where state may be written; `docker run --read-only --tmpfs /tmp` works too.
-WORKDIR /tmp
+# A file makes the folder, which belongs to whom the file does: state may be
+# written there. `docker run --read-only --tmpfs /tmp` works too.
+COPY --chown=65532:65532 action/gitconfig /tmp/gitconfig
 WORKDIR /repo
 USER 65532:65532
 ENTRYPOINT ["/usr/local/bin/tamis"]

@@ -335,7 +335,8 @@ mod tests {
               shared-store: git:up\nshared-label: py3\n\
               trust: {repository: o/r, refs: [main], events: [push], workflows: [ci.yml]}\n\
               always-run: ['t.py::x[1]']\nrun-all-when: [Makefile]\nlock-files: [uv.lock]\n\
-              benign-state: ['a.py#_CACHE']\n\
+              benign-state: ['a.py#_CACHE']\nrun-all-every: 10\n\
+              keep-together: [db, [a.py, 'b.py::t']]\n\
               env:\n  ignore: [CI]\nkeep: 7\nmany-new-tests: 8\nshort-branches: 9\n",
             NAME,
         )
@@ -355,6 +356,22 @@ mod tests {
         assert!(config.run_all_when.unwrap()[0].matches(b"Makefile"));
         assert!(config.benign_state.unwrap()[0].matches(b"a.py#_CACHE"));
         assert_eq!(config.lock_files.unwrap(), [Text("uv.lock".into())]);
+        assert_eq!(config.run_all_every, Some(Count(10)));
+        let groups = config.keep_together.unwrap();
+        let groups = groups
+            .iter()
+            .map(|group| group.iter().map(ToString::to_string));
+        let groups: Vec<Vec<String>> = groups.map(Iterator::collect).collect();
+        assert_eq!(groups, [vec!["db"], vec!["a.py", "b.py::t"]]);
+    }
+
+    #[test]
+    fn groups_are_patterns_or_lists_of_them() {
+        for wrong in ["db", "[[]]", "[{a: b}]", "[[a, [b]]]", "[7]", "['']"] {
+            let text = error(format!("version: 1\nkeep-together: {wrong}\n"));
+            assert!(text.contains("keep-together"), "{wrong}: {text}");
+        }
+        assert!(error("version: 1\nrun-all-every: 0\n").contains("run-all-every"));
     }
 
     #[test]

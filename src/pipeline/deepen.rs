@@ -65,6 +65,7 @@ pub fn open_whole(config: &Config, ci: Option<&CiContext>) -> Result<Project> {
     let mut whole = Project::open(config.clone())?;
     whole.told = told;
     whole.base = project.base;
+    whole.offered = project.offered;
     Ok(whole)
 }
 
@@ -242,8 +243,9 @@ impl Completion<'_> {
             // The selection says so, if it asks.
             Ok(None) | Err(_) => return,
         };
-        if let Ok(offered) = offered {
-            results.commits.extend(offered);
+        let offered = self.project.offered.get_or_init(|| offered);
+        for offer in offered.iter().flatten() {
+            results.commits.insert(offer.commit.clone());
         }
     }
 

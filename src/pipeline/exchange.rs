@@ -15,7 +15,7 @@ use crate::history::{Revision, View};
 use crate::matrix::{Header, Key};
 use crate::select::Strategy;
 use crate::share::{self, bring, sign_and_pack};
-use crate::share::{Brought, Deadline, Manifest, Pack, Sent, Shared, Site, Wanted};
+use crate::share::{Brought, Deadline, Manifest, Offer, Pack, Sent, Shared, Site, Wanted};
 use crate::store::{FsStore, Name};
 use crate::trust::{Policy, SecretKey, Writer};
 
@@ -81,6 +81,8 @@ impl Exchange {
             ),
             _ => None,
         };
+        // The others have to look into what they list.
+        let is_list = matches!(address, Address::Github(_) | Address::Gitlab);
         let remote = share::open(&address, site, &reader)
             .map_err(|error| anyhow::anyhow!("the shared store {address}: {error}"))?;
         Ok(Some(Exchange {
@@ -89,6 +91,7 @@ impl Exchange {
                 policy,
                 public_key: settings.trust.public_key,
                 reader,
+                listed: project.offered.get().filter(|_| is_list).cloned(),
             },
             key,
         }))
@@ -114,16 +117,13 @@ impl Exchange {
         })
     }
 
-    /// The commits that the store has something for, as far as it tells; one
-    /// request.
+    /// What the store has, as far as it tells; one request.
     ///
     /// # Errors
     /// If the store cannot be asked.
-    pub fn offered(&self, patience: Duration) -> Result<Vec<String>> {
+    pub fn offered(&self, patience: Duration) -> share::Result<Vec<Offer>> {
         let deadline = Deadline::after(patience);
-        let offers = self.shared.remote.offers(&Wanted::default(), &deadline);
-        let offers = offers.map_err(|error| anyhow::anyhow!(share::redact(&error.to_string())))?;
-        Ok(offers.into_iter().map(|offer| offer.commit).collect())
+        self.shared.remote.offers(&Wanted::default(), &deadline)
     }
 
     fn bring(&self, project: &Project, store: &FsStore, wanted: &Wanted) -> Brought {

@@ -12,6 +12,7 @@ use crate::config::{Config, Pattern};
 use crate::fingerprint::Cache;
 use crate::history::{Delta, Repository};
 use crate::matrix::Key;
+use crate::share::{self, Offer};
 use crate::store::{FsStore, aside};
 use crate::trust::Writer;
 
@@ -34,6 +35,8 @@ pub struct Project {
     pub reader: Writer,
     /// The tip of the branch that a pull request goes to, if it had to be fetched.
     pub base: OnceCell<String>,
+    /// What a shared store has, if it had to be asked for completing the clone.
+    pub offered: OnceCell<share::Result<Vec<Offer>>>,
     /// What came of completing the clone; every selection tells it.
     pub told: Told,
     state: PathBuf,
@@ -56,6 +59,7 @@ impl Project {
             store: store_of(&config, &reader),
             reader,
             base: OnceCell::new(),
+            offered: OnceCell::new(),
             told: Told::default(),
             cache: Cache::open(&state.join("cache")).ok(),
             prefix: repository.prefix_of(&dir)?,

@@ -73,7 +73,11 @@ pub fn bring(
         ..Brought::default()
     };
     let deadline = Deadline::after(PATIENCE);
-    let offers = match shared.remote.offers(wanted, &deadline) {
+    let listed = match &shared.listed {
+        Some(listed) => listed.clone(),
+        None => shared.remote.offers(wanted, &deadline),
+    };
+    let offers = match listed {
         Ok(offers) => offers,
         Err(error) => {
             brought.trouble = Some(redact(&error.to_string()));

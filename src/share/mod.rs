@@ -183,6 +183,8 @@ pub struct Shared {
     pub public_key: Option<PublicKey>,
     /// Who this process is.
     pub reader: Writer,
+    /// What the store told already, when it was asked for its list.
+    pub listed: Option<Result<Vec<Offer>>>,
 }
 
 /// Where a shared store's client works.

@@ -125,6 +125,7 @@ impl World {
                 policy: policy(),
                 public_key: None,
                 reader: main_branch(),
+                listed: None,
             },
             store: FsStore::open(dir.path()),
             _dir: dir,

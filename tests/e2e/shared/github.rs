@@ -506,6 +506,20 @@ fn a_job_asks_once_and_no_step_warns() {
             "{told}"
         );
         assert_eq!(github.requests().len(), 4);
+        // In a shallow clone the list says how deep it has to be, and is enough.
+        let remote = super::git::add_origin(&project);
+        let shallow = project.path("@outside/shallow");
+        let from = format!("file://{}", remote.display());
+        let to = shallow.to_str().unwrap().to_owned();
+        project.git(&["clone", "--quiet", "--depth=1", &from, &to]);
+        project.delete(".git");
+        fs::rename(shallow.join(".git"), project.path(".git")).unwrap();
+        forget(&mut project);
+        job(&mut project, "shallow");
+        let told = step(&mut project, "select", &[command, ("HERE", "true"), token]);
+        quiet(&told);
+        assert!(told.contains("selected"), "{told}");
+        assert_eq!(github.requests().len(), 4);
         // A service that does not answer is asked once, and told of.
         forget(&mut project);
         job(&mut project, "broken");
