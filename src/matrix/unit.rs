@@ -31,7 +31,7 @@ pub enum UnitKind {
     Skeleton = 5,
     /// What one top-level name is bound to; `name` with a `?` at its end:
     /// whether it is bound, see [`Unit::presence`]; with `->` or `:`: what its
-    /// annotations are, where they are text.
+    /// annotations are, where they are text; with `''` or `""`: its docstring.
     Binding = 6,
     /// The statements of a module that do more than bind a name.
     Effects = 7,

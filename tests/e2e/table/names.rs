@@ -148,11 +148,7 @@ def test_none():
     .edit(
         "docstring",
         [replace("lib.py", "Width times", "Height times")],
-        [
-            "test_lib.py::test_area",
-            "! test_lib.py::test_doc",
-            "test_lib.py::test_twice",
-        ],
+        ["! test_lib.py::test_doc"],
     )
     .edit(
         "constant that a table and a function use",

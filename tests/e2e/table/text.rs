@@ -92,12 +92,8 @@ fn docstrings() -> Case {
             "of a function, read without running it",
             [replace("lib.py", "\"\"\"Adds.\"\"\"", "\"\"\"Sums.\"\"\"")],
             between(
-                ["test_lib.py::test_add", "! test_lib.py::test_docs"],
-                [
-                    "test_lib.py::test_method",
-                    "test_lib.py::test_silent",
-                    "test_lib.py::test_module_docs",
-                ],
+                ["! test_lib.py::test_docs"],
+                ["test_lib.py::test_module_docs"],
             ),
         )
         .edit(
@@ -116,7 +112,7 @@ fn docstrings() -> Case {
                 "\"\"\"A thing.\"\"\"",
                 "\"\"\"The thing.\"\"\"",
             )],
-            ["test_lib.py::test_method"],
+            NONE,
         )
 }
 
