@@ -101,6 +101,7 @@ class Project:
         run(["mvn", "-q", "dependency:build-classpath", f"-Dmdep.outputFile={cp}", "-Dmdep.includeScope=test"], self.root)
         self.libraries = cp.read_text().strip()
         self.launcher(args)
+        self.release = args.release
         idle = self.work / "mvn"
         idle.write_text("#!/bin/sh\nexit 0\n")
         idle.chmod(0o755)
@@ -122,13 +123,14 @@ class Project:
         print("recorded", flush=True)
 
     def compile(self, files):
-        words = ["javac", "-g", "-nowarn", "-d", "target/classes", "-cp", f"target/classes:{self.libraries}", "-encoding", "UTF-8"]
+        words = ["javac", "-g", "-nowarn", "-source", self.release, "-target", self.release, "-d", "target/classes", "-cp", f"target/classes:{self.libraries}", "-encoding", "UTF-8"]
         return run([*words, *map(str, files)], self.root, check=False).returncode == 0
 
     def selected(self):
         done = run([self.tamis, "run", "--dry-run", "--json", "--", self.idle, *self.words], self.root, check=False)
         document = json.loads(done.stdout)
-        return {one["id"] for one in document["selected"]}, document["counts"]["available"]
+        selected = {one["id"] for one in document["selected"]}
+        return selected, selected | {one["id"] for one in document["excluded"]}
 
     def failing(self, classes):
         words = ["java", "-XX:TieredStopAtLevel=1", "-Duser.language=en", "-cp",
@@ -147,6 +149,7 @@ def main():
     parser.add_argument("--option", action="append", default=[])
     parser.add_argument("--repository", default="~/.m2/repository")
     parser.add_argument("--minutes", type=float, default=1e9)
+    parser.add_argument("--release", default="8", help="of Java, as the project is compiled for")
     parser.add_argument("--recorded", action="store_true", help="all tests are recorded already")
     parser.add_argument("--out")
     args = parser.parse_args()
@@ -156,14 +159,10 @@ def main():
     sources = sorted((project.root / "src/main/java").rglob("*.java"))
     sources = [file for file in sources if file.name != "package-info.java"]
     assert project.compile(sources)
-    outputs = project.root / "target/test-classes"
-    tests = sorted(
-        str(file.relative_to(outputs))[:-6].replace("/", ".")
-        for file in outputs.rglob("*Test.class")
-    )
-    before = project.failing(tests)
-    always, available = project.selected()
-    print(f"{available} test classes; {len(before)} fail, and {len(always)} run, without any edit", flush=True)
+    # Those that Surefire runs; it leaves out some that are compiled.
+    always, tests = project.selected()
+    before = project.failing(sorted(tests))
+    print(f"{len(tests)} test classes; {len(before)} fail, and {len(always)} run, without any edit", flush=True)
     rows, start, seen = [], time.time(), set()
     for file, number, line in mutants(sources, args.seed):
         if len(rows) == args.count or time.time() - start > 60 * args.minutes:
@@ -180,7 +179,7 @@ def main():
                 continue
             selected, _ = project.selected()
             try:
-                failed = project.failing(tests) - before
+                failed = project.failing(sorted(tests)) - before
                 ended = "killed" if failed else "survived"
             except subprocess.TimeoutExpired:
                 failed, ended = set(), "timeout"
@@ -192,7 +191,7 @@ def main():
             file.write_text(text)
     assert project.compile(sources)
     report = {
-        "available": available, "always": len(always), "mutants": len(rows),
+        "available": len(tests), "always": len(always), "mutants": len(rows),
         "killed": sum(row["ended"] == "killed" for row in rows),
         "timeouts": sum(row["ended"] == "timeout" for row in rows),
         "selected": {"mean": statistics.mean(row["selected"] for row in rows),
