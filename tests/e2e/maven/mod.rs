@@ -3,3 +3,4 @@
 mod edits;
 mod frameworks;
 pub mod harness;
+mod kinds;
