@@ -107,6 +107,15 @@ pub const JDK: &[(&str, &[Hook])] = &[
             hook("containsKey", "(Ljava/lang/Object;)", FIRST, "env"),
         ],
     ),
+    // `Boolean.getBoolean` and the like ask it, too.
+    (
+        "java/lang/System",
+        &[
+            hook("getProperty", STRING, FIRST, "gotProperty"),
+            hook("setProperty", STRING, FIRST, "setProperty"),
+            hook("clearProperty", STRING, FIRST, "setProperty"),
+        ],
+    ),
     (
         "java/lang/Class",
         &[

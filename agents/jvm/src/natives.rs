@@ -365,6 +365,48 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_env(jni: Jni, _: Object, nam
     });
 }
 
+/// The variables that a property of the JVM's own comes from. What others are,
+/// the command and the build's files say, which count for every test, or a test
+/// that set them.
+fn variables_behind(property: &str) -> &'static [&'static str] {
+    match property {
+        "user.home" => &["HOME"],
+        "user.name" => &["LOGNAME", "USER"],
+        "user.timezone" => &["TZ"],
+        "file.encoding" | "native.encoding" | "sun.jnu.encoding" | "user.country"
+        | "user.language" | "user.script" | "user.variant" => {
+            &["LANG", "LC_ALL", "LC_CTYPE", "LC_MESSAGES"]
+        }
+        _ => &[],
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "system" fn Java_java_lang_TamisProbe_gotProperty(jni: Jni, _: Object, name: Object) {
+    once(jni, |agent| {
+        let Some(name) = jni.text(name) else {
+            return;
+        };
+        let mut state = lock(&agent.state);
+        state.got_property(&name);
+        // Before any test, build tools and frameworks ask, each for itself.
+        let asked_by_tests = state.has_tests();
+        for variable in variables_behind(&name).iter().filter(|_| asked_by_tests) {
+            let value = process::variable(variable);
+            state.observed("env", variable, value.as_deref(), false);
+        }
+    });
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "system" fn Java_java_lang_TamisProbe_setProperty(jni: Jni, _: Object, name: Object) {
+    once(jni, |agent| {
+        if let Some(name) = jni.text(name) {
+            lock(&agent.state).set_property(&name);
+        }
+    });
+}
+
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_used(jni: Jni, _: Object, class: Object) {
     once(jni, |agent| {

@@ -157,3 +157,42 @@ fn other_agents_and_older_tests_stand_beside() {
     );
     project.run().are(&["demo.MockTest"]);
 }
+
+/// What one test sets for the next, and what the system says of itself.
+#[test]
+fn properties_of_the_system_are_seen() {
+    if !has_maven() {
+        return;
+    }
+    let text = [
+        pom(JUPITER, "3.2.5", ""),
+        main(
+            "Setter",
+            "public class Setter {\n    public static void set() { System.setProperty(\"demo.on\", \"true\"); }\n}",
+        ),
+        test("ASetTest", "Setter.set();"),
+        test("BGetTest", "assertTrue(Boolean.getBoolean(\"demo.on\"));"),
+        test(
+            "LanguageTest",
+            "assertNotNull(System.getProperty(\"user.language\"));",
+        ),
+        test("OtherTest", "assertNull(System.getProperty(\"demo.off\"));"),
+    ];
+    let order = "<version>3.2.5</version>
+        <configuration><runOrder>alphabetical</runOrder></configuration>";
+    let text = text.concat().replace("<version>3.2.5</version>", order);
+    let mut project = Maven::new(&text);
+    project.set_env("LANG", "C.UTF-8");
+    let first = project.run();
+    assert_eq!(first.code, 0, "{}", first.told);
+    assert!(first.told.contains("\"incomplete\":0"), "{}", first.told);
+    project.run().are(&[]);
+    project.edit(
+        "src/main/java/demo/Setter.java",
+        "\"true\"",
+        "String.valueOf(true)",
+    );
+    project.run().are(&["demo.ASetTest", "demo.BGetTest"]);
+    project.set_env("LANG", "C");
+    project.run().are(&["demo.LanguageTest"]);
+}
