@@ -5,6 +5,8 @@ running everything.
     python3 benches/real/jvm.py run --clone DIR --until REV --count 20 --name codec \\
         --mvn=-Drat.skip
     python3 benches/real/jvm.py table --name codec
+    python3 benches/real/jvm.py overhead --clone DIR --until REV --rounds 5 --name codec \\
+        --mvn=-Drat.skip
 
 `--clone` is a git clone of a project with JUnit 4 tests (Ekstazi knows no JUnit
 5) that compiles on the JDK at hand. Each tool works in a clone of its own,
@@ -16,7 +18,9 @@ there already is not measured again.
 *missed*: a test (class and method) that the tool did not run, and that ended,
 when everything ran, otherwise than when the tool last ran it.
 *A+E+C*: one command that selects, runs and records. *A+E* (`--ae`): selecting
-alone, then a plain run that leaves the same classes out. Seconds are CPU
+alone, then a plain run that leaves the same classes out. `overhead` runs all tests
+of one revision plainly and under each collector, in turn, each without data of an
+earlier run: what `record`, Ekstazi's and JaCoCo's first runs cost. Seconds are CPU
 seconds, user and system, of all processes; walls are stored as well.
 """
 
@@ -223,14 +227,48 @@ def table(options):
                       file=sys.stderr)
 
 
+def overhead(options):
+    """The median over the rounds of each collector's CPU time by the plain run's."""
+    measure = Measured(options)
+    folder = measure.clone("overhead")
+    git(folder, "checkout", "--quiet", "--force", options.until)
+    mvn = ["mvn", "-B", "-Dmaven.test.failure.ignore=true", *options.mvn]
+    jacoco = "org.jacoco:jacoco-maven-plugin:0.8.12:prepare-agent"
+    commands = {
+        "plain": [*mvn, "test"],
+        "tamis": [options.tamis, "record", "--", *mvn, "test"],
+        "ekstazi": command("ekstazi", options),
+        "jacoco": [*mvn, jacoco, "test"],
+    }
+    cpu = {name: [] for name in commands}
+    for turn in range(options.rounds + 1):
+        for name, argv in commands.items():
+            clear(folder)
+            for state in STATE:
+                shutil.rmtree(folder / state, ignore_errors=True)
+            log = measure.work / f"{options.name}-logs" / f"overhead-{turn}-{name}.log"
+            row = measured(argv, folder, name, log)
+            tests = sum(map(len, outcomes(folder).values()))
+            print(f"{turn} {name:8} tests {tests:5} cpu {row['cpu']:7.1f} status {row['status']}",
+                  flush=True)
+            # The first turn fills Maven's repository.
+            if turn:
+                cpu[name].append(row["cpu"])
+    for name, seconds in cpu.items():
+        ratios = [one / plain for one, plain in zip(seconds, cpu["plain"])]
+        print(f"| {name} | {statistics.median(seconds):.1f} s | "
+              f"{statistics.median(ratios):.2f} ({min(ratios):.2f}-{max(ratios):.2f}) |")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["run", "table"])
+    parser.add_argument("what", choices=["run", "table", "overhead"])
     parser.add_argument("--name", required=True)
     parser.add_argument("--clone", type=Path)
     parser.add_argument("--until", default="HEAD")
     parser.add_argument("--count", type=int, default=20)
+    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--sources", nargs="*", default=["*src/main/java*", "*src/test/java*"])
     parser.add_argument("--mvn", action="append", default=[], help="one more word for Maven")
     parser.add_argument("--tools", nargs="*", default=TOOLS)
@@ -239,8 +277,8 @@ def main():
     parser.add_argument("--work", type=Path, default=Path("target/real/jvm"))
     options = parser.parse_args()
     options.tamis = str(Path(options.tamis or find_tamis(None)).resolve()) \
-        if options.what == "run" else None
-    {"run": measure_all, "table": table}[options.what](options)
+        if options.what != "table" else None
+    {"run": measure_all, "table": table, "overhead": overhead}[options.what](options)
 
 
 if __name__ == "__main__":

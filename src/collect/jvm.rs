@@ -63,6 +63,12 @@ impl Closing<'_> {
             // It was killed, and nobody knows what else it would have run.
             _ => collected.items = None,
         }
+        if trace.begins.is_empty() {
+            // Its tests are unknown: a proof for all known ones is not enough.
+            collected.items = None;
+            let why = "a JVM that runs tests did not tell of any (TestNG's are not known)";
+            collected.doubt = Some(why.to_owned());
+        }
     }
 
     /// The directory that a test class was loaded from.

@@ -48,6 +48,8 @@ pub struct Collected {
     pub state: Vec<SharedState>,
     /// Whether tests are test classes of a JVM.
     pub is_jvm: bool,
+    /// Why there may be tests that nothing told of.
+    pub doubt: Option<String>,
     /// When the first process with tests started, in milliseconds since the
     /// epoch; 0 if it did not say.
     pub started: u64,

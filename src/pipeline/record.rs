@@ -237,7 +237,7 @@ impl<'a> Assembly<'a> {
             self.carry_row(matrix, row)?;
             return Ok(());
         }
-        if surefire::left_out_all(self.recording, self.collected)
+        if surefire::left_out_all(self.project, self.recording, self.collected)
             && let Some(matrix) = decision.proof_of(COLLECTION)
             && let Some(row) = matrix.row(COLLECTION)
         {
@@ -247,7 +247,10 @@ impl<'a> Assembly<'a> {
             Some(items) => self
                 .doubt_in(&self.collected.collection)
                 .or_else(|| self.elsewhere(items)),
-            None => Some("the runner did not finish collecting".to_owned()),
+            None => {
+                let unknown = || "the runner did not finish collecting".to_owned();
+                Some(self.collected.doubt.clone().unwrap_or_else(unknown))
+            }
         };
         let group = self.group(&self.collected.collection)?;
         Ok(self.builder.row(collection_facts(incomplete), [group])?)

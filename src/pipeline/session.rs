@@ -173,7 +173,10 @@ pub fn run_tests(
         order.exclude.as_deref(),
     );
     let is_gradle = tool == Some(jvm::Tool::Gradle);
-    let plan = match !is_gradle && (tool.is_some() || maven::find(order.cwd).is_some()) {
+    // Any other command may come to a JVM by a script of its own.
+    let may_start_jvm =
+        tool.is_some() || jvm::is_java(&order.command) || maven::find(order.cwd).is_some();
+    let plan = match !is_gradle && may_start_jvm {
         true => plan.with_jvm(&workshop.agent, &args),
         false => plan,
     };

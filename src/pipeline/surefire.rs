@@ -22,6 +22,12 @@ pub(super) fn know_classes(
     if !collected.is_jvm {
         return;
     }
+    if runs_inside(project, recording) {
+        collected.items = None;
+        let why = "`forkCount` 0 runs tests in Maven's own JVM, where nothing is collected";
+        collected.doubt = Some(why.to_owned());
+        return;
+    }
     let Some(items) = collected.items.as_mut().filter(|_| recording.finished()) else {
         collected.items = None;
         return;
@@ -42,12 +48,24 @@ pub(super) fn know_classes(
     items.dedup();
 }
 
+fn runs_inside(project: &Project, recording: &Recording<'_>) -> bool {
+    let command: Vec<OsString> = recording.command.iter().map(OsString::from).collect();
+    jvm::Tool::of(&command) == Some(jvm::Tool::Maven)
+        && maven::runs_inside(&project.dir, &recording.command)
+}
+
 /// Whether the build tool came to its end and had no test to run but those that it was
 /// told to leave out. Then it starts no JVM that could tell.
-pub(super) fn left_out_all(recording: &Recording<'_>, collected: &Collected) -> bool {
+pub(super) fn left_out_all(
+    project: &Project,
+    recording: &Recording<'_>,
+    collected: &Collected,
+) -> bool {
     let command = recording.command.iter().map(OsString::from);
     recording.finished()
         && collected.bases.is_empty()
+        && !collected.is_jvm
+        && !runs_inside(project, recording)
         && !recording.exclusions.tests.is_empty()
         && recording.exclusions.shard.is_none()
         && jvm::Tool::of(&command.collect::<Vec<_>>()).is_some()

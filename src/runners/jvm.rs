@@ -64,6 +64,14 @@ impl Tool {
     }
 }
 
+/// Whether a command starts a JVM itself: JUnit's console launcher, say.
+pub fn is_java(command: &[OsString]) -> bool {
+    let program = command.first().map(Path::new);
+    program
+        .and_then(Path::file_name)
+        .is_some_and(|name| name == "java")
+}
+
 /// What the JVMs of tests are told, whoever starts them.
 pub fn variables(traces: &Path, root: &Path, args: &[String]) -> BTreeMap<String, String> {
     let text = |path: &Path| path.to_string_lossy().into_owned();

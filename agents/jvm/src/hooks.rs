@@ -50,6 +50,7 @@ const fn hook(
 }
 
 const STRING: &str = "(Ljava/lang/String;";
+const DESCRIPTION: &str = "(Lorg/junit/runner/Description;";
 const PATH: &str = "(Ljava/nio/file/Path;";
 
 /// Classes of the JDK with what they tell: files read and looked for, files
@@ -104,6 +105,15 @@ pub const JDK: &[(&str, &[Hook])] = &[
         &[
             hook("get", "(Ljava/lang/Object;)", FIRST, "env"),
             hook("containsKey", "(Ljava/lang/Object;)", FIRST, "env"),
+        ],
+    ),
+    // `Boolean.getBoolean` and the like ask it, too.
+    (
+        "java/lang/System",
+        &[
+            hook("getProperty", STRING, FIRST, "gotProperty"),
+            hook("setProperty", STRING, FIRST, "setProperty"),
+            hook("clearProperty", STRING, FIRST, "setProperty"),
         ],
     ),
     (
@@ -187,12 +197,18 @@ pub const FRAMEWORKS: &[(&str, &[Hook])] = &[
     ),
     (
         "org/junit/runner/notification/RunNotifier",
-        &[hook(
-            "fireTestFailure",
-            "(Lorg/junit/runner/notification/Failure;",
-            FIRST,
-            "failed",
-        )],
+        &[
+            hook(
+                "fireTestFailure",
+                "(Lorg/junit/runner/notification/Failure;",
+                FIRST,
+                "failed",
+            ),
+            // The two of suites there are from JUnit 4.13 on.
+            hook("fireTestSuiteStarted", DESCRIPTION, FIRST, "suiteStarted"),
+            hook("fireTestSuiteFinished", DESCRIPTION, FIRST, "suiteFinished"),
+            hook("fireTestStarted", DESCRIPTION, FIRST, "methodStarted"),
+        ],
     ),
 ];
 

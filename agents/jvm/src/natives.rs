@@ -1,6 +1,7 @@
 //! What probes and hooks call: the native methods of the helper class.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use crate::agent::{Agent, guarded, lock};
@@ -13,6 +14,8 @@ thread_local! {
     static IS_INSIDE: Cell<bool> = const { Cell::new(false) };
     /// The test class that this thread's build tool has named.
     static NEXT: Cell<Option<String>> = const { Cell::new(None) };
+    /// The test class that began on this thread because JUnit 4 told of it.
+    static OUTER: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
 /// Runs `work` unless this thread is in here already, or an exception is on
@@ -121,6 +124,14 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_finished(
             return agent.fail("JUnit did not say which test has ended");
         };
         let Some((test, is_whole)) = test_class(&id) else {
+            let kind = c"()Lorg/junit/platform/engine/TestDescriptor$Type;";
+            let kind = jni.call_named(descriptor, c"getType", kind);
+            let to_string = agent.java.get().map(|java| java.to_string);
+            let kind = to_string.and_then(|to_string| jni.text(jni.call(kind, to_string)));
+            // Containers need no name.
+            if kind.as_deref() != Some("CONTAINER") {
+                agent.fail(&format!("the test {id} names no class"));
+            }
             return;
         };
         let kind = c"()Lorg/junit/platform/engine/TestExecutionResult$Status;";
@@ -206,6 +217,71 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_failed(_: Jni, _: Object, _:
     guarded(|agent| lock(&agent.state).has_failed(None));
 }
 
+/// Whether test classes begin because JUnit 4 tells of them: then no build tool
+/// or platform does.
+static IS_CORE: AtomicBool = AtomicBool::new(false);
+
+unsafe fn class_name_of(jni: Jni, description: Object) -> Option<String> {
+    jni.text(jni.call_named(description, c"getClassName", c"()Ljava/lang/String;"))
+}
+
+/// JUnit 4 runs all that a class has: in a provider that hands over many classes
+/// at once, several of them at a time perhaps. Of nested ones the outermost counts.
+#[unsafe(no_mangle)]
+unsafe extern "system" fn Java_java_lang_TamisProbe_suiteStarted(
+    jni: Jni,
+    _: Object,
+    description: Object,
+) {
+    once(jni, |agent| {
+        let is_nested = OUTER.with_borrow(Option::is_some);
+        let others = !IS_CORE.load(Ordering::Relaxed) && lock(&agent.state).has_tests();
+        let Some(name) = class_name_of(jni, description).filter(|_| !is_nested && !others) else {
+            return;
+        };
+        // Not those that only hold others together.
+        if lock(&agent.state).is_loaded(&name.replace('.', "/")) {
+            IS_CORE.store(true, Ordering::Relaxed);
+            begin_test(agent, jni, &name);
+            OUTER.set(Some(name));
+        }
+    });
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "system" fn Java_java_lang_TamisProbe_suiteFinished(
+    jni: Jni,
+    _: Object,
+    description: Object,
+) {
+    once(jni, |agent| {
+        let name = class_name_of(jni, description);
+        if name.is_some() && OUTER.with_borrow(|outer| *outer == name) {
+            let test = OUTER.take().unwrap_or_default();
+            end_test(agent, jni, &test, "passed");
+        }
+    });
+}
+
+/// A method of JUnit 4 or 3 begins. Where no test class is known to run, nobody
+/// knows what came before it.
+#[unsafe(no_mangle)]
+unsafe extern "system" fn Java_java_lang_TamisProbe_methodStarted(jni: Jni, _: Object, _: Object) {
+    once(jni, |agent| {
+        let is_core = IS_CORE.load(Ordering::Relaxed);
+        let is_known = match is_core {
+            true => OUTER.with_borrow(Option::is_some) || lock(&agent.state).has_tests(),
+            false => lock(&agent.state).has_tests(),
+        };
+        if !is_known {
+            agent.fail(
+                "JUnit ran a test without telling of its class, as JUnit 3's tests and all \
+                 before JUnit 4.13 are where `parallel` or `groups` are used",
+            );
+        }
+    });
+}
+
 /// The text of a string, a file or a path; the name of a class.
 unsafe fn text_of(agent: &Agent, jni: Jni, object: Object) -> Option<String> {
     let java = agent.java.get()?;
@@ -289,6 +365,48 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_env(jni: Jni, _: Object, nam
     });
 }
 
+/// The variables that a property of the JVM's own comes from. What others are,
+/// the command and the build's files say, which count for every test, or a test
+/// that set them.
+fn variables_behind(property: &str) -> &'static [&'static str] {
+    match property {
+        "user.home" => &["HOME"],
+        "user.name" => &["LOGNAME", "USER"],
+        "user.timezone" => &["TZ"],
+        "file.encoding" | "native.encoding" | "sun.jnu.encoding" | "user.country"
+        | "user.language" | "user.script" | "user.variant" => {
+            &["LANG", "LC_ALL", "LC_CTYPE", "LC_MESSAGES"]
+        }
+        _ => &[],
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "system" fn Java_java_lang_TamisProbe_gotProperty(jni: Jni, _: Object, name: Object) {
+    once(jni, |agent| {
+        let Some(name) = jni.text(name) else {
+            return;
+        };
+        let mut state = lock(&agent.state);
+        state.got_property(&name);
+        // Before any test, build tools and frameworks ask, each for itself.
+        let asked_by_tests = state.has_tests();
+        for variable in variables_behind(&name).iter().filter(|_| asked_by_tests) {
+            let value = process::variable(variable);
+            state.observed("env", variable, value.as_deref(), false);
+        }
+    });
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "system" fn Java_java_lang_TamisProbe_setProperty(jni: Jni, _: Object, name: Object) {
+    once(jni, |agent| {
+        if let Some(name) = jni.text(name) {
+            lock(&agent.state).set_property(&name);
+        }
+    });
+}
+
 /// A class was got at by its name.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_named(jni: Jni, _: Object, class: Object) {
@@ -315,8 +433,13 @@ unsafe fn used(jni: Jni, class: Object, is_looked_at: bool) {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "system" fn Java_java_lang_TamisProbe_spawned(jni: Jni, _: Object, _: Object) {
+unsafe extern "system" fn Java_java_lang_TamisProbe_spawned(jni: Jni, _: Object, builder: Object) {
     once(jni, |agent| {
+        let words = jni.call_named(builder, c"command", c"()Ljava/util/List;");
+        let words = text_of(agent, jni, words);
+        if words.as_deref().is_some_and(process::is_of_tools) {
+            return;
+        }
         lock(&agent.state).doubt("it started a process, which is not watched");
     });
 }

@@ -34,6 +34,37 @@ pub fn surefire_folder(words: &[String]) -> Option<PathBuf> {
     booter.and_then(Path::parent).map(Path::to_owned)
 }
 
+/// Whether a command is one by which tools serve the JVM that it comes from.
+pub fn is_of_tools(words: &str) -> bool {
+    is_surefires_own(words) || is_attacher(words)
+}
+
+/// Byte Buddy's helper, which loads its agent into this very JVM for Mockito's
+/// inline mocks: `[…/bin/java, …, net.bytebuddy.agent.Attacher, …]`. Its jar was
+/// opened here, and so counts.
+fn is_attacher(words: &str) -> bool {
+    let program = words.trim_start_matches('[').split(", ").next();
+    let is_java = program.is_some_and(|program| program.ends_with("/bin/java"));
+    is_java && words.contains(", net.bytebuddy.agent.Attacher, ")
+}
+
+/// Whether this is how Surefire, in a thread of its own, looks from time to time
+/// whether Maven still lives: `[/bin/sh, -c, /bin/ps -o etime= -p 123]`, from
+/// Surefire 3 on `ps -o etime,pid …`. What it says depends on nothing of the project.
+fn is_surefires_own(words: &str) -> bool {
+    let script = words.strip_prefix("[/bin/sh, -c, ");
+    let script = script.and_then(|script| script.strip_suffix(']'));
+    let asked = script.and_then(|script| {
+        let programs = ["/usr/bin/ps", "/bin/ps", "ps"].iter();
+        let mut after = programs.filter_map(|program| script.strip_prefix(program));
+        after.next()?.strip_prefix(" -o etime")
+    });
+    asked.is_some_and(|rest| {
+        rest.chars()
+            .all(|letter| "=,pid- 0123456789".contains(letter))
+    })
+}
+
 /// The command line of this process.
 pub fn command_line() -> Vec<String> {
     let bytes = std::fs::read("/proc/self/cmdline").unwrap_or_default();
@@ -181,6 +212,19 @@ mod tests {
         assert!(!runs_tests(&words(
             "java org.codehaus.plexus.classworlds.launcher.Launcher test -Dsurefire.x=y"
         )));
+    }
+
+    #[test]
+    fn what_surefire_starts_itself_is_known() {
+        assert!(is_surefires_own("[/bin/sh, -c, /bin/ps -o etime= -p 123]"));
+        assert!(is_surefires_own(
+            "[/bin/sh, -c, /usr/bin/ps -o etime,pid -p 123]"
+        ));
+        assert!(!is_surefires_own("[/bin/sh, -c, ps -o etime= -p 1; x]"));
+        assert!(is_of_tools(
+            "[/jdk/bin/java, -cp, /b.jar, net.bytebuddy.agent.Attacher, x, 12]"
+        ));
+        assert!(!is_of_tools("[git, status]") && !is_of_tools("[/jdk/bin/java, a.Main]"));
     }
 
     #[test]

@@ -481,6 +481,36 @@ impl State {
         }
     }
 
+    /// What runs now set this property of the system, for whoever reads it later.
+    pub fn set_property(&mut self, name: &str) {
+        if self.tests.is_empty() && self.initialising.is_empty() {
+            // The build tool does, as its files and its command say.
+            return;
+        }
+        let symbol = self.symbol(&format!("java/lang/System/{name}"));
+        let setter = self.setter(symbol);
+        for by in self.open() {
+            if self.scope(setter).edges.insert(by) {
+                self.trace.add(setter, &[], &[by]);
+            }
+        }
+    }
+
+    /// What runs now read it: all that set it before belongs to that.
+    pub fn got_property(&mut self, name: &str) {
+        let symbol = self
+            .symbols
+            .get(format!("java/lang/System/{name}").as_str());
+        let Some(setter) = symbol.and_then(|symbol| self.setters.get(symbol)).copied() else {
+            return;
+        };
+        for scope in self.open() {
+            if self.scope(scope).edges.insert(setter) {
+                self.trace.add(scope, &[], &[setter]);
+            }
+        }
+    }
+
     /// A test class has ended; `outcome` without regard to its parts.
     pub fn end(&mut self, test: &str, outcome: &str) {
         let Some(at) = self.tests.iter().position(|known| known.name == test) else {

@@ -115,6 +115,23 @@ pub fn test_outputs(top: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
+/// Whether tests may run in Maven's own JVM: as `command` or what a `pom.xml` of
+/// the project says of forks.
+pub fn runs_inside(top: &Path, command: &[String]) -> bool {
+    let said = |text: &str, between: &str| {
+        let settings = [("forkCount", "0"), ("forkMode", "never")];
+        settings.iter().any(|(name, value)| {
+            let mark = format!("{name}{between}");
+            let mut values = text.split(&mark).skip(1).map(str::trim_start);
+            values.any(|after| after.starts_with(value))
+        })
+    };
+    command.iter().any(|word| said(word, "="))
+        || modules(top)
+            .iter()
+            .any(|module| fs_err::read_to_string(module.join(POM)).is_ok_and(|pom| said(&pom, ">")))
+}
+
 /// The path of a test's class file and what the test is named after: for
 /// `core/demo.CalcTest`, (`core`, `demo/CalcTest`).
 pub fn source_of(test: &str) -> (&str, String) {
@@ -156,6 +173,19 @@ mod tests {
         assert_eq!(id("x/core", "x"), "core/a.B");
         assert_eq!(source_of("core/a.B"), ("core", "a/B".to_owned()));
         assert_eq!(source_of("a.B"), ("", "a/B".to_owned()));
+    }
+
+    #[test]
+    fn tests_in_mavens_own_jvm_are_noticed() {
+        let top = tempfile::tempdir().unwrap();
+        let inside = |pom: &str, word: &str| {
+            fs_err::write(top.path().join(POM), pom).unwrap();
+            runs_inside(top.path(), &[word.to_owned()])
+        };
+        assert!(inside("<forkCount> 0 </forkCount>", "test"));
+        assert!(inside("<forkMode>never</forkMode>", "test"));
+        assert!(inside("", "-DforkCount=0") && !inside("", "-DforkCount=2"));
+        assert!(!inside("<forkCount>1C</forkCount>", "test"));
     }
 
     #[test]

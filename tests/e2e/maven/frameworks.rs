@@ -2,7 +2,7 @@
 
 use super::harness::*;
 
-fn junit4(name: &str, statement: &str) -> String {
+pub fn junit4(name: &str, statement: &str) -> String {
     format!(
         "-- src/test/java/demo/{name}.java --
 package demo;
@@ -58,7 +58,7 @@ fn junit_4_is_known_too() {
     assert_eq!(mended.code, 0);
 }
 
-fn in_module(module: &str, text: &str) -> String {
+pub fn in_module(module: &str, text: &str) -> String {
     text.replace("-- pom.xml --", &format!("-- {module}/pom.xml --"))
         .replace("-- src/", &format!("-- {module}/src/"))
         .replace(

@@ -4,3 +4,4 @@ mod edits;
 mod ekstazi;
 mod frameworks;
 pub mod harness;
+mod kinds;

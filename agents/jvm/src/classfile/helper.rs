@@ -8,7 +8,7 @@ pub const HELPER: &str = "java/lang/TamisProbe";
 pub const PROBES: u32 = 1 << 22;
 
 /// Its native methods, all static and without a result.
-const NATIVES: [(&str, &str); 15] = [
+const NATIVES: [(&str, &str); 20] = [
     ("enter", "(I)V"),
     ("leave", "(I)V"),
     ("started", "(Ljava/lang/Object;)V"),
@@ -17,6 +17,11 @@ const NATIVES: [(&str, &str); 15] = [
     ("testClass", "(Ljava/lang/Object;)V"),
     ("testName", "(Ljava/lang/Object;)V"),
     ("testRequest", "(Ljava/lang/Object;)V"),
+    ("suiteStarted", "(Ljava/lang/Object;)V"),
+    ("suiteFinished", "(Ljava/lang/Object;)V"),
+    ("methodStarted", "(Ljava/lang/Object;)V"),
+    ("gotProperty", "(Ljava/lang/Object;)V"),
+    ("setProperty", "(Ljava/lang/Object;)V"),
     ("failed", "(Ljava/lang/Object;)V"),
     ("read", "(Ljava/lang/Object;)V"),
     ("wrote", "(Ljava/lang/Object;)V"),

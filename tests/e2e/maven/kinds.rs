@@ -1,0 +1,198 @@
+//! Providers of Surefire and agents that tests may have besides.
+
+use super::frameworks::{in_module, junit4};
+use super::harness::*;
+
+const TOP: &str = "-- pom.xml --
+<project xmlns=\"http://maven.apache.org/POM/4.0.0\">
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>demo</groupId>
+  <artifactId>top</artifactId>
+  <version>1</version>
+  <packaging>pom</packaging>
+  <modules>
+    <module>known</module>
+    <module>unknown</module>
+  </modules>
+</project>
+";
+
+const ONE: &str = "public class One {\n    public static int x() { return 1; }\n}";
+
+/// Classes at the same time, handed to JUnit all at once.
+#[test]
+fn parallel_classes_of_junit_4_are_told_apart() {
+    if !has_maven() {
+        return;
+    }
+    let parallel = "<version>3.2.5</version>
+        <configuration><parallel>classes</parallel><threadCount>2</threadCount></configuration>";
+    let text = [
+        pom("junit:junit:4.13.2", "3.2.5", "").replace("<version>3.2.5</version>", parallel),
+        main("One", ONE),
+        junit4("OneTest", "assertEquals(1, One.x());"),
+        junit4("OtherTest", "assertTrue(true);"),
+        junit4("ThirdTest", "assertTrue(true);"),
+    ];
+    let project = Maven::new(&text.concat());
+    let first = project.run();
+    first.are(&["demo.OneTest", "demo.OtherTest", "demo.ThirdTest"]);
+    assert!(first.told.contains("\"incomplete\":0"), "{}", first.told);
+    project.run().are(&[]);
+    project.edit("src/main/java/demo/One.java", "return 1", "return 3 - 1");
+    let broken = project.run();
+    // Those that ran at the same time share what happened.
+    assert!(broken.tests.contains("demo.OneTest"), "{}", broken.told);
+    assert_eq!(broken.code, 1, "{}", broken.told);
+}
+
+/// A module whose tests nobody tells of: they run every time, whatever is
+/// proven for the others.
+fn runs_every_time(unknown: &[String]) {
+    let known = [
+        pom(JUPITER, "3.2.5", ""),
+        test("KnownTest", "assertTrue(true);"),
+    ];
+    let text = [
+        TOP.to_owned(),
+        in_module("known", &known.concat()),
+        in_module("unknown", &unknown.concat()),
+    ];
+    let project = Maven::new(&text.concat());
+    project.run().are(&["known/demo.KnownTest"]);
+    for _ in 0..2 {
+        let reports = project.root().join("unknown/target/surefire-reports");
+        fs_err::remove_dir_all(&reports).unwrap();
+        let again = project.run();
+        again.are(&[]);
+        assert!(reports.is_dir(), "{}", again.told);
+    }
+    let main = "unknown/src/main/java/demo/One.java";
+    project.edit(main, "return 1", "return 3 - 1");
+    // What such a JVM did counts for all tests, as it may be for any.
+    let broken = project.run();
+    assert_eq!(broken.code, 1, "{}", broken.told);
+}
+
+#[test]
+fn testng_runs_every_time() {
+    if !has_maven() {
+        return;
+    }
+    runs_every_time(&[
+        pom("org.testng:testng:7.5.1", "3.2.5", ""),
+        main("One", ONE),
+        junit4("OneTest", "assertEquals(1, One.x());")
+            .replace("org.junit.Assert", "org.testng.Assert")
+            .replace("org.junit.Test", "org.testng.annotations.Test"),
+    ]);
+}
+
+#[test]
+fn tests_in_mavens_own_jvm_run_every_time() {
+    if !has_maven() {
+        return;
+    }
+    let inside = "<version>3.2.5</version>
+        <configuration><forkCount>0</forkCount></configuration>";
+    runs_every_time(&[
+        pom(JUPITER, "3.2.5", "").replace("<version>3.2.5</version>", inside),
+        main("One", ONE),
+        test("OneTest", "assertEquals(1, One.x());"),
+    ]);
+}
+
+/// JUnit 3's tests, an older Surefire with an `argLine`, JaCoCo and Mockito's
+/// inline mocks, all in one JVM.
+#[test]
+fn other_agents_and_older_tests_stand_beside() {
+    if !has_maven() {
+        return;
+    }
+    let plugins = "<plugins>
+      <plugin>
+        <groupId>org.jacoco</groupId>
+        <artifactId>jacoco-maven-plugin</artifactId>
+        <version>0.8.12</version>
+        <executions><execution><goals><goal>prepare-agent</goal></goals></execution></executions>
+      </plugin>";
+    let mockito = "<dependencies>
+    <dependency>
+      <groupId>org.mockito</groupId>
+      <artifactId>mockito-core</artifactId>
+      <version>5.11.0</version>
+      <scope>test</scope>
+    </dependency>";
+    let older = "<version>2.22.2</version>
+        <configuration><argLine>@{argLine} -Xmx300m</argLine></configuration>";
+    let final_class = "public final class Last {\n    public int x() { return 1; }\n}";
+    let text = [
+        pom("junit:junit:4.13.2", "2.22.2", "")
+            .replace("<plugins>", plugins)
+            .replace("<dependencies>", mockito)
+            .replace("<version>2.22.2</version>", older),
+        main("One", ONE),
+        main("Last", final_class),
+        junit4("MockTest", "Last last = org.mockito.Mockito.mock(Last.class);\n        org.mockito.Mockito.when(last.x()).thenReturn(5);\n        assertEquals(5, last.x());"),
+        "-- src/test/java/demo/OldTest.java --\npackage demo;\n\npublic class OldTest extends junit.framework.TestCase {\n    public void testOne() { assertEquals(1, One.x()); }\n}\n".to_owned(),
+        junit4("OtherTest", "assertTrue(true);"),
+    ];
+    let project = Maven::new(&text.concat());
+    let first = project.run();
+    first.are(&["demo.MockTest", "demo.OldTest", "demo.OtherTest"]);
+    assert_eq!(first.code, 0, "{}", first.told);
+    assert!(first.told.contains("\"incomplete\":0"), "{}", first.told);
+    assert!(project.exists("target/jacoco.exec"));
+    project.run().are(&[]);
+    project.edit(
+        "src/main/java/demo/One.java",
+        "return 1",
+        "return Integer.valueOf(1)",
+    );
+    project.run().are(&["demo.OldTest"]);
+    project.edit(
+        "src/main/java/demo/Last.java",
+        "return 1",
+        "return Integer.valueOf(1)",
+    );
+    project.run().are(&["demo.MockTest"]);
+}
+
+/// What one test sets for the next, and what the system says of itself.
+#[test]
+fn properties_of_the_system_are_seen() {
+    if !has_maven() {
+        return;
+    }
+    let text = [
+        pom(JUPITER, "3.2.5", ""),
+        main(
+            "Setter",
+            "public class Setter {\n    public static void set() { System.setProperty(\"demo.on\", \"true\"); }\n}",
+        ),
+        test("ASetTest", "Setter.set();"),
+        test("BGetTest", "assertTrue(Boolean.getBoolean(\"demo.on\"));"),
+        test(
+            "LanguageTest",
+            "assertNotNull(System.getProperty(\"user.language\"));",
+        ),
+        test("OtherTest", "assertNull(System.getProperty(\"demo.off\"));"),
+    ];
+    let order = "<version>3.2.5</version>
+        <configuration><runOrder>alphabetical</runOrder></configuration>";
+    let text = text.concat().replace("<version>3.2.5</version>", order);
+    let mut project = Maven::new(&text);
+    project.set_env("LANG", "C.UTF-8");
+    let first = project.run();
+    assert_eq!(first.code, 0, "{}", first.told);
+    assert!(first.told.contains("\"incomplete\":0"), "{}", first.told);
+    project.run().are(&[]);
+    project.edit(
+        "src/main/java/demo/Setter.java",
+        "\"true\"",
+        "String.valueOf(true)",
+    );
+    project.run().are(&["demo.ASetTest", "demo.BGetTest"]);
+    project.set_env("LANG", "C");
+    project.run().are(&["demo.LanguageTest"]);
+}
