@@ -65,7 +65,7 @@ fn refused_files_are_named_and_stay() {
     };
     let name = |digit: &str| format!("{}.tamis", digit.repeat(64));
     let mut newer = bytes.clone();
-    newer[8] = 2;
+    newer[8] = crate::matrix::format::VERSION as u8 + 1;
     let mut flipped = bytes.clone();
     *flipped.last_mut().unwrap() ^= 1;
     let cases = [
@@ -75,7 +75,10 @@ fn refused_files_are_named_and_stay() {
             Refusal::Truncated,
         ),
         (file(&name("3"), b""), Refusal::Truncated),
-        (file(&name("4"), &newer), Refusal::NewerFormat(2)),
+        (
+            file(&name("4"), &newer),
+            Refusal::NewerFormat(crate::matrix::format::VERSION + 1),
+        ),
         (file(&name("5"), &bytes), Refusal::Misnamed),
         (file("copy.tamis", &bytes), Refusal::Misnamed),
         (file("notes.txt", b"hello"), Refusal::NotAMatrix),
