@@ -180,9 +180,15 @@ fn trust_is_read_from_the_side_that_is_merged_into() {
         on_pull(&mut project, 5, "o/r");
         forget(&mut project);
         assert_eq!(left_out(&project).len(), 0, "still unsigned");
-        // Without the other side in the clone nothing is used, and that is said.
+        // A clone without the other side gets it, and it says the same.
         project.git(&["update-ref", "-d", "refs/remotes/origin/main"]);
+        forget(&mut project);
+        assert_eq!(left_out(&project).len(), 0, "unsigned for the other side");
+        // Where it is not to be had nothing is used, and that is said.
+        project.set_env("TAMIS_DEEPEN", Some("never"));
+        forget(&mut project);
         let run = project.run();
+        project.set_env("TAMIS_DEEPEN", None);
         assert_eq!(run.code, 0);
         assert!(
             run.told().contains("is not in this clone"),
