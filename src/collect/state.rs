@@ -56,10 +56,10 @@ impl Closing<'_> {
             let module = self.graph.imports.get(&file).copied();
             for at in 0..known {
                 if self.node_units[at].iter().any(|unit| naming.contains(unit)) {
+                    readers += 1;
                     let Some(node) = self.changes_before(at as NodeId, &changes) else {
                         continue;
                     };
-                    readers += 1;
                     match module {
                         None => self.edges[at].push(node),
                         Some(module) => {

@@ -51,7 +51,9 @@ fn a_recording_names_the_state_and_the_line_that_unties() {
             "{told}"
         );
         let run = break_one(&mut project);
-        assert_eq!(run.outcomes.len(), 10, "{:?}", run.outcomes);
+        // Those after it may have met what it left.
+        let later: Vec<String> = (3..10).map(|at| format!("test_{at}.py::test")).collect();
+        assert_eq!(run.outcomes.keys().cloned().collect::<Vec<_>>(), later);
         assert_eq!(run.code, 1);
     });
 }
