@@ -25,13 +25,14 @@ pub enum Key {
     RunAllWhen,
     LockFiles,
     BenignState,
+    Granularity,
     /// Holds one key itself: [`Key::IGNORE`].
     Env,
     Keep,
 }
 
 impl Key {
-    pub const ALL: [Key; 22] = [
+    pub const ALL: [Key; 23] = [
         Key::Version,
         Key::Suite,
         Key::Suites,
@@ -52,12 +53,13 @@ impl Key {
         Key::RunAllWhen,
         Key::LockFiles,
         Key::BenignState,
+        Key::Granularity,
         Key::Env,
         Key::Keep,
     ];
 
     /// The keys inside a suite of `suites`.
-    pub const OF_SUITE: [Key; 11] = [
+    pub const OF_SUITE: [Key; 12] = [
         Key::Runner,
         Key::Command,
         Key::Python,
@@ -68,6 +70,7 @@ impl Key {
         Key::RunAllWhen,
         Key::LockFiles,
         Key::BenignState,
+        Key::Granularity,
         Key::Env,
     ];
 
@@ -101,6 +104,7 @@ impl Key {
             Key::RunAllWhen => "run-all-when",
             Key::LockFiles => "lock-files",
             Key::BenignState => "benign-state",
+            Key::Granularity => "granularity",
             Key::Env => "env",
             Key::Keep => "keep",
         }
@@ -119,6 +123,7 @@ impl Key {
             Key::Strategy => Some("TAMIS_STRATEGY"),
             Key::ManyNewTests => Some("TAMIS_MANY_NEW_TESTS"),
             Key::ShortBranches => Some("TAMIS_SHORT_BRANCHES"),
+            Key::Granularity => Some("TAMIS_GRANULARITY"),
             Key::Keep => Some("TAMIS_KEEP"),
             Key::Version
             | Key::Suites

@@ -31,7 +31,9 @@ pub use key::{Key, nearest};
 pub use pattern::Pattern;
 pub use schema::schema;
 pub use trust::Trust;
-pub use value::{Count, Deepen, Runner, Shared, Strategy, SubFolder, Text, shown_path};
+pub use value::{
+    Count, Deepen, Granularity, Runner, Shared, Strategy, SubFolder, Text, shown_path,
+};
 
 /// How many matrices `store gc` keeps unless told otherwise.
 const KEEP: u32 = 50;
@@ -45,9 +47,10 @@ pub const SIGNING_KEY: &str = "TAMIS_SIGNING_KEY";
 
 /// Variables that tamis and its collector agent set for each other in the
 /// processes of a run, and its developers' own. They configure nothing.
-const INTERNAL: [&str; 8] = [
+const INTERNAL: [&str; 9] = [
     SIGNING_KEY,
     "TAMIS_ARGS",
+    "TAMIS_TESTS",
     "TAMIS_TRACE_DIR",
     "TAMIS_SPAWN",
     "TAMIS_SCOPE",
@@ -160,6 +163,8 @@ pub struct Config {
     pub run_all_when: Setting<Vec<Pattern>>,
     /// State (`path#name`) through which no test depends on another.
     pub benign_state: Setting<Vec<Pattern>>,
+    /// What a test of a JVM is.
+    pub granularity: Setting<Granularity>,
     /// Files, absolute, that declare the versions of installed packages;
     /// `None`: found by the runner.
     pub lock_files: Setting<Option<Vec<PathBuf>>>,
@@ -262,6 +267,9 @@ impl Config {
                     Key::AlwaysRun => (list(&self.always_run.value), &self.always_run.origin),
                     Key::RunAllWhen => (list(&self.run_all_when.value), &self.run_all_when.origin),
                     Key::BenignState => (list(&self.benign_state.value), &self.benign_state.origin),
+                    Key::Granularity => {
+                        (self.granularity.value.to_string(), &self.granularity.origin)
+                    }
                     Key::LockFiles => {
                         let files = self.lock_files.value.as_ref();
                         let shown = files.map(|files| {
@@ -441,6 +449,10 @@ fn resolve(
         always_run: or(plain(said.always_run), Vec::new),
         run_all_when: or(plain(said.run_all_when), Vec::new),
         benign_state: or(plain(said.benign_state), Vec::new),
+        granularity: or(
+            pick(Key::Granularity, None, variables, said.granularity)?,
+            || Granularity::Class,
+        ),
         lock_files: optional(plain(said.lock_files)).map(|files| {
             files.map(|files| files.iter().map(|Text(file)| folder.join(file)).collect())
         }),

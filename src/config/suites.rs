@@ -30,6 +30,7 @@ impl FileConfig {
             run_all_when: own.run_all_when.or(self.run_all_when),
             lock_files: own.lock_files.or(self.lock_files),
             benign_state: own.benign_state.or(self.benign_state),
+            granularity: own.granularity.or(self.granularity),
             env_ignore: own.env_ignore.or(self.env_ignore),
             ..self
         })

@@ -11,6 +11,7 @@ use super::merge;
 use super::probe::{Interpreter, Jvm, Prober};
 use super::project::Project;
 use super::record::{Recorded, Recording, record};
+use crate::config::Granularity;
 use crate::history::View;
 use crate::run::{Ended, Output, RunPlan, install_agent_for};
 use crate::runners::{maven, pytest};
@@ -93,11 +94,11 @@ impl Workshop {
 
     /// What a Maven command will run its tests with. Classes then count as
     /// they lie on disk, so the project must have been built.
-    pub fn jvm_prober(command: &[OsString]) -> Prober {
+    pub fn jvm_prober(command: &[OsString], granularity: Granularity) -> Prober {
         let home = maven::java_home();
         Prober::Jvm(Jvm {
             runtime: home.map_or_else(String::new, |home| maven::runtime_in(&home)),
-            args: maven::options(command),
+            args: jvm_options(command, granularity),
         })
     }
 
@@ -154,7 +155,14 @@ pub fn run_tests(
         order.exclude.as_deref(),
     );
     let plan = match is_maven || maven::find(order.cwd).is_some() {
-        true => plan.with_jvm(&workshop.agent, &maven::options(&order.command)),
+        true => {
+            let granularity = project.config.granularity.value;
+            let plan = plan.with_jvm(&workshop.agent, &jvm_options(&order.command, granularity));
+            match granularity {
+                Granularity::Class => plan,
+                Granularity::Method => plan.with_test_methods(),
+            }
+        }
         false => plan,
     };
     // What an unreadable file leaves out, the plug-in does not leave out either.
@@ -190,6 +198,15 @@ pub fn run_tests(
         seconds,
         recorded,
     })
+}
+
+/// The options that can alter outcomes, and what a test is.
+fn jvm_options(command: &[OsString], granularity: Granularity) -> Vec<String> {
+    let mut options = maven::options(command);
+    if granularity != Granularity::Class {
+        options.push(format!("granularity={granularity}"));
+    }
+    options
 }
 
 /// A command line as it is stored: bytes that are not UTF-8 are replaced,
