@@ -194,7 +194,10 @@ impl Work<'_> {
         let built = build(command, &self.cwd, report)?;
         let view = project.repository.work_view()?;
         let prober = match built {
-            Build::Done => Some(Workshop::jvm_prober(command)),
+            Build::Done => Some(Workshop::jvm_prober(
+                command,
+                project.config.granularity.value,
+            )),
             Build::Failed => None,
             Build::NotNeeded => workshop.prober(command, &self.cwd, project),
         };

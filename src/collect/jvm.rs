@@ -73,7 +73,8 @@ impl Closing<'_> {
 
     /// The directory that a test class was loaded from.
     fn note_origin(&mut self, begin: &TestBegin) {
-        let class = format!("/{}.class", begin.test.replace('.', "/"));
+        let class = begin.test.split('#').next().unwrap_or(&begin.test);
+        let class = format!("/{}.class", class.replace('.', "/"));
         if let Some(origin) = begin.file.strip_suffix(class.as_bytes()) {
             use std::os::unix::ffi::OsStrExt;
             let origin = std::ffi::OsStr::from_bytes(origin);

@@ -14,7 +14,9 @@ use super::pattern::Pattern;
 use super::seeds::{Groups, KeySeed, Many, One};
 use super::suites::{Suites, SuitesVisitor};
 use super::trust::{Trust, TrustVisitor};
-use super::value::{Count, Deepen, Runner, Shared, Strategy, SubFolder, Text, shown_path};
+use super::value::{
+    Count, Deepen, Granularity, Runner, Shared, Strategy, SubFolder, Text, shown_path,
+};
 use super::weight::repeats_too_much;
 use crate::error::Error;
 
@@ -54,6 +56,7 @@ pub struct FileConfig {
     pub run_all_every: Option<Count>,
     pub keep_together: Option<Vec<Vec<Pattern>>>,
     pub benign_state: Option<Vec<Pattern>>,
+    pub granularity: Option<Granularity>,
     pub lock_files: Option<Vec<Text>>,
     pub env_ignore: Option<Vec<Text>>,
     pub keep: Option<Count>,
@@ -279,6 +282,7 @@ impl FileConfig {
             Key::RunAllEvery => self.run_all_every = Some(map.next_value_seed(One::new())?),
             Key::KeepTogether => self.keep_together = Some(map.next_value_seed(Groups)?),
             Key::BenignState => self.benign_state = Some(map.next_value_seed(Many::any())?),
+            Key::Granularity => self.granularity = Some(map.next_value_seed(One::new())?),
             Key::LockFiles => self.lock_files = Some(map.next_value_seed(Many::any())?),
             Key::Env => self.env_ignore = map.next_value_seed(EnvVisitor)?,
             Key::Keep => self.keep = Some(map.next_value_seed(One::new())?),

@@ -27,13 +27,14 @@ pub enum Key {
     LockFiles,
     BenignState,
     KeepTogether,
+    Granularity,
     /// Holds one key itself: [`Key::IGNORE`].
     Env,
     Keep,
 }
 
 impl Key {
-    pub const ALL: [Key; 24] = [
+    pub const ALL: [Key; 25] = [
         Key::Version,
         Key::Suite,
         Key::Suites,
@@ -56,12 +57,13 @@ impl Key {
         Key::LockFiles,
         Key::BenignState,
         Key::KeepTogether,
+        Key::Granularity,
         Key::Env,
         Key::Keep,
     ];
 
     /// The keys inside a suite of `suites`.
-    pub const OF_SUITE: [Key; 12] = [
+    pub const OF_SUITE: [Key; 13] = [
         Key::Runner,
         Key::Command,
         Key::Python,
@@ -73,6 +75,7 @@ impl Key {
         Key::LockFiles,
         Key::BenignState,
         Key::KeepTogether,
+        Key::Granularity,
         Key::Env,
     ];
 
@@ -108,6 +111,7 @@ impl Key {
             Key::LockFiles => "lock-files",
             Key::BenignState => "benign-state",
             Key::KeepTogether => "keep-together",
+            Key::Granularity => "granularity",
             Key::Env => "env",
             Key::Keep => "keep",
         }
@@ -127,6 +131,7 @@ impl Key {
             Key::ManyNewTests => Some("TAMIS_MANY_NEW_TESTS"),
             Key::ShortBranches => Some("TAMIS_SHORT_BRANCHES"),
             Key::RunAllEvery => Some("TAMIS_RUN_ALL_EVERY"),
+            Key::Granularity => Some("TAMIS_GRANULARITY"),
             Key::Keep => Some("TAMIS_KEEP"),
             Key::Version
             | Key::Suites

@@ -34,7 +34,9 @@ pub use runner::found_runner;
 use runner::runner_of;
 pub use schema::schema;
 pub use trust::Trust;
-pub use value::{Count, Deepen, Runner, Shared, Strategy, SubFolder, Text, shown_path};
+pub use value::{
+    Count, Deepen, Granularity, Runner, Shared, Strategy, SubFolder, Text, shown_path,
+};
 
 /// How many matrices `store gc` keeps unless told otherwise.
 const KEEP: u32 = 50;
@@ -48,9 +50,10 @@ pub const SIGNING_KEY: &str = "TAMIS_SIGNING_KEY";
 
 /// Variables that tamis and its collector agent set for each other in the
 /// processes of a run, and its developers' own. They configure nothing.
-const INTERNAL: [&str; 8] = [
+const INTERNAL: [&str; 9] = [
     SIGNING_KEY,
     "TAMIS_ARGS",
+    "TAMIS_TESTS",
     "TAMIS_TRACE_DIR",
     "TAMIS_SPAWN",
     "TAMIS_SCOPE",
@@ -170,6 +173,8 @@ pub struct Config {
     pub run_all_every: Setting<Option<u32>>,
     /// Tests that no division among machines takes apart, group by group.
     pub keep_together: Setting<Vec<Vec<Pattern>>>,
+    /// What a test of a JVM is.
+    pub granularity: Setting<Granularity>,
     /// Files, absolute, that declare the versions of installed packages;
     /// `None`: found by the runner.
     pub lock_files: Setting<Option<Vec<PathBuf>>>,
@@ -295,6 +300,9 @@ impl Config {
                         let groups = self.keep_together.value.iter().map(|group| list(group));
                         let shown = list(&groups.collect::<Vec<_>>());
                         (shown, &self.keep_together.origin)
+                    }
+                    Key::Granularity => {
+                        (self.granularity.value.to_string(), &self.granularity.origin)
                     }
                     Key::LockFiles => {
                         let files = self.lock_files.value.as_ref();
@@ -488,6 +496,10 @@ fn resolve(
             .map(|every| every.map(|Count(runs)| runs)),
         benign_state: or(plain(said.benign_state), Vec::new),
         keep_together: or(plain(said.keep_together), Vec::new),
+        granularity: or(
+            pick(Key::Granularity, None, variables, said.granularity)?,
+            || Granularity::Class,
+        ),
         lock_files: optional(plain(said.lock_files)).map(|files| {
             files.map(|files| files.iter().map(|Text(file)| folder.join(file)).collect())
         }),

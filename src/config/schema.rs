@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::file::VERSION;
 use super::key::Key;
-use super::value::Deepen;
+use super::value::{Deepen, Granularity};
 use crate::select::Strategy;
 
 const DOCUMENTATION: &str = include_str!("../../docs/configuration.md");
@@ -46,6 +46,7 @@ fn shape(key: Key) -> Value {
         Key::Runner => json!({ "enum": ["pytest", "maven", "gradle"] }),
         Key::Command | Key::Paths => filled(),
         Key::Deepen => json!({ "enum": Deepen::ALL.map(Deepen::word) }),
+        Key::Granularity => json!({ "enum": Granularity::ALL.map(Granularity::word) }),
         Key::Strategy => {
             json!({ "enum": Strategy::ALL.map(Strategy::word) })
         }

@@ -31,6 +31,7 @@ impl FileConfig {
             lock_files: own.lock_files.or(self.lock_files),
             benign_state: own.benign_state.or(self.benign_state),
             keep_together: own.keep_together.or(self.keep_together),
+            granularity: own.granularity.or(self.granularity),
             env_ignore: own.env_ignore.or(self.env_ignore),
             ..self
         })

@@ -51,6 +51,38 @@ impl fmt::Display for Runner {
     }
 }
 
+/// What a test of a JVM is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Granularity {
+    Class,
+    Method,
+}
+
+impl Granularity {
+    pub const ALL: [Granularity; 2] = [Granularity::Class, Granularity::Method];
+
+    pub fn word(self) -> &'static str {
+        match self {
+            Granularity::Class => "class",
+            Granularity::Method => "method",
+        }
+    }
+}
+
+impl FromStr for Granularity {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Granularity, String> {
+        one_of("granularity", text, &Granularity::ALL, Granularity::word)
+    }
+}
+
+impl fmt::Display for Granularity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
 /// When tamis fetches commits and objects that the clone lacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Deepen {

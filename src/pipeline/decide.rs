@@ -360,7 +360,8 @@ fn probe_units(request: &Request<'_>, matrix: &MatrixView, decision: &mut Decisi
     }
 }
 
-/// The same command line comes to the same options.
+/// The same command line comes to the same options, unless who will run it
+/// knows better: a setting is no word of it.
 fn settle_options(request: &Request<'_>, matrix: &MatrixView, probe: &mut Probe) {
     if request
         .command
@@ -369,7 +370,8 @@ fn settle_options(request: &Request<'_>, matrix: &MatrixView, probe: &mut Probe)
         let options = Unit::new(UnitKind::Config, "", pytest::ARGS);
         if let Some(id) = matrix.find(&options) {
             let value = matrix.fingerprint(id);
-            probe.values.insert((UnitKind::Config, options.name), value);
+            let known = probe.values.entry((UnitKind::Config, options.name));
+            known.or_insert(value);
         }
     }
 }

@@ -12,6 +12,7 @@ use super::probe::{Interpreter, Jvm, Prober};
 use super::project::Project;
 use super::record::record;
 use super::recording::{Recorded, Recording};
+use crate::config::Granularity;
 use crate::history::View;
 use crate::run::{Ended, Output, RunPlan, install_agent_for, jvm_library};
 use crate::runners::{gradle, jvm, maven, pytest};
@@ -94,11 +95,11 @@ impl Workshop {
 
     /// What a command of Maven or Gradle will run its tests with. Classes then count as
     /// they lie on disk, so the project must have been built.
-    pub fn jvm_prober(command: &[OsString]) -> Prober {
+    pub fn jvm_prober(command: &[OsString], granularity: Granularity) -> Prober {
         let home = maven::java_home();
         Prober::Jvm(Jvm {
             runtime: home.map_or_else(String::new, |home| maven::runtime_in(&home)),
-            args: jvm::Tool::of(command).map_or_else(Vec::new, |tool| tool.options(command)),
+            args: jvm_options(command, granularity),
         })
     }
 
@@ -142,10 +143,8 @@ pub fn run_tests(
 ) -> Result<Session> {
     let traces = workshop.scratch.join("traces");
     let tool = jvm::Tool::of(&order.command);
-    let args = match tool {
-        Some(tool) => tool.options(&order.command),
-        None => maven::options(&order.command),
-    };
+    let granularity = project.config.granularity.value;
+    let args = jvm_options(&order.command, granularity);
     let root = project.repository.root();
     let command = match (tool, &order.left_out) {
         (Some(jvm::Tool::Maven), Some(excludes)) => {
@@ -177,7 +176,13 @@ pub fn run_tests(
     let may_start_jvm =
         tool.is_some() || jvm::is_java(&order.command) || maven::find(order.cwd).is_some();
     let plan = match !is_gradle && may_start_jvm {
-        true => plan.with_jvm(&workshop.agent, &args),
+        true => {
+            let plan = plan.with_jvm(&workshop.agent, &args);
+            match granularity {
+                Granularity::Class => plan,
+                Granularity::Method => plan.with_test_methods(),
+            }
+        }
         false => plan,
     };
     // What an unreadable file leaves out, the plug-in does not leave out either.
@@ -213,6 +218,20 @@ pub fn run_tests(
         seconds,
         recorded,
     })
+}
+
+/// The options that can alter outcomes, and what a test is.
+fn jvm_options(command: &[OsString], granularity: Granularity) -> Vec<String> {
+    let tool = jvm::Tool::of(command);
+    let mut options = match tool {
+        Some(tool) => tool.options(command),
+        None => maven::options(command),
+    };
+    // Under Gradle a test is a class whatever is asked for: it leaves out class files.
+    if granularity != Granularity::Class && tool != Some(jvm::Tool::Gradle) {
+        options.push(format!("granularity={granularity}"));
+    }
+    options
 }
 
 /// A command line as it is stored: bytes that are not UTF-8 are replaced,

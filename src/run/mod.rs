@@ -134,6 +134,12 @@ impl RunPlan {
         self
     }
 
+    /// Has the JVM agent tell test methods apart.
+    pub fn with_test_methods(mut self) -> RunPlan {
+        self.env.push(("TAMIS_TESTS".into(), "methods".into()));
+        self
+    }
+
     /// Runs the command and waits for its end.
     ///
     /// # Errors

@@ -37,6 +37,8 @@ pub struct Agent {
     root: PathBuf,
     /// Where Surefire keeps what it tells this process.
     surefire: Option<PathBuf>,
+    /// Whether test methods are tests, where they can be told apart.
+    pub by_method: bool,
     /// Whether every class gets probes, for tests of the rewriting.
     rewrites_all: bool,
 }
@@ -160,6 +162,7 @@ unsafe fn start(vm: Vm) -> Option<()> {
         told: Mutex::default(),
         root: root.into(),
         surefire: process::surefire_folder(&command),
+        by_method: std::env::var_os("TAMIS_TESTS").is_some_and(|tests| tests == "methods"),
         rewrites_all,
     };
     let agent = AGENT.get_or_init(|| agent);

@@ -70,6 +70,39 @@ fn test_class(id: &str) -> Option<(&str, bool)> {
     None
 }
 
+/// Where a unique id of JUnit 5 lies, if what it is about can be told apart by
+/// method: the test class, and with it the method as a test and whether the id is
+/// that of the method itself.
+fn test_method(id: &str) -> Option<(&str, Option<(String, bool)>)> {
+    let mut class = None;
+    let mut name = String::new();
+    let mut method: Option<(String, bool)> = None;
+    for segment in id.split("]/[") {
+        let segment = segment.trim_start_matches('[').trim_end_matches(']');
+        let (kind, value) = segment.split_once(':')?;
+        match kind {
+            "engine" if value == "junit-jupiter" => {}
+            "class" if class.is_none() => {
+                class = Some(value);
+                name.push_str(value);
+            }
+            "nested-class" => {
+                name.push('$');
+                name.push_str(value);
+            }
+            "method" | "test-template" | "test-factory" => {
+                let called = value.split('(').next().unwrap_or(value);
+                method = Some((format!("{name}#{called}"), true));
+            }
+            "test-template-invocation" | "dynamic-container" | "dynamic-test" => {
+                method = Some((method?.0, false));
+            }
+            _ => return None,
+        }
+    }
+    Some((class?, method))
+}
+
 unsafe fn unique_id(agent: &Agent, jni: Jni, descriptor: Object) -> Option<String> {
     let java = agent.java.get()?;
     let kind = c"()Lorg/junit/platform/engine/UniqueId;";
@@ -81,8 +114,31 @@ unsafe fn begin_test(agent: &Agent, jni: Jni, test: &str) {
     let mut state = lock(&agent.state);
     if !state.is_running(test) {
         agent.drain(jni, &mut state);
-        state.begin(test, thread::current().id());
+        state.begin(test, None, thread::current().id());
     }
+}
+
+/// The same for a method, or for a class whose methods are tests.
+unsafe fn begin_method(agent: &Agent, jni: Jni, class: &str, method: Option<&str>) {
+    let mut state = lock(&agent.state);
+    agent.drain(jni, &mut state);
+    state.begin_container(class, thread::current().id());
+    if let Some(test) = method.filter(|test| !state.is_running(test)) {
+        state.begin(test, Some(class), thread::current().id());
+    }
+}
+
+/// What the class did after its last method counts for all of them, too.
+unsafe fn end_container(agent: &Agent, jni: Jni, class: &str) {
+    let used = {
+        let mut state = lock(&agent.state);
+        agent.drain(jni, &mut state);
+        state.statics_of(class)
+    };
+    let changed = statics::changed(agent, jni, used);
+    let mut state = lock(&agent.state);
+    state.changed(class, &changed);
+    state.end_container(class);
 }
 
 /// Ends a test class after all that it did was attributed to it.
@@ -106,7 +162,11 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_started(
 ) {
     once(jni, |agent| {
         let id = unique_id(agent, jni, descriptor);
-        if let Some((test, _)) = id.as_deref().and_then(test_class) {
+        let by_method = id.as_deref().filter(|_| agent.by_method);
+        if let Some((class, method)) = by_method.and_then(test_method) {
+            let method = method.as_ref().map(|(method, _)| method.as_str());
+            begin_method(agent, jni, class, method);
+        } else if let Some((test, _)) = id.as_deref().and_then(test_class) {
             begin_test(agent, jni, test);
         }
     });
@@ -139,6 +199,30 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_finished(
         let to_string = agent.java.get().map(|java| java.to_string);
         let status = to_string.and_then(|to_string| jni.text(jni.call(status, to_string)));
         let is_good = matches!(status.as_deref(), Some("SUCCESSFUL" | "ABORTED"));
+        let method = Some(id.as_str()).filter(|_| agent.by_method);
+        if let Some((class, method)) = method.and_then(test_method) {
+            match method {
+                Some((method, is_whole)) => {
+                    if !is_good {
+                        lock(&agent.state).has_failed(Some(&method));
+                    }
+                    if is_whole {
+                        end_test(agent, jni, &method, "passed");
+                    }
+                }
+                None => {
+                    if !is_good {
+                        // Of the class, or of a nested one: it runs whole again.
+                        begin_test(agent, jni, class);
+                        end_test(agent, jni, class, "failed");
+                    }
+                    if is_whole {
+                        end_container(agent, jni, class);
+                    }
+                }
+            }
+            return;
+        }
         if !is_good {
             lock(&agent.state).has_failed(Some(test));
         }
@@ -156,7 +240,11 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_skipped(
 ) {
     once(jni, |agent| {
         let id = unique_id(agent, jni, descriptor);
-        if let Some((test, true)) = id.as_deref().and_then(test_class) {
+        let by_method = id.as_deref().filter(|_| agent.by_method);
+        if let Some((class, Some((method, true)))) = by_method.and_then(test_method) {
+            begin_method(agent, jni, class, Some(&method));
+            end_test(agent, jni, &method, "skipped");
+        } else if let Some((test, true)) = id.as_deref().and_then(test_class) {
             begin_test(agent, jni, test);
             end_test(agent, jni, test, "skipped");
         }
@@ -457,5 +545,31 @@ mod tests {
         let nested = "[engine:junit-platform-suite]/[suite:a.S]/[engine:x]/[class:a.B]";
         assert_eq!(test_class(nested), Some(("a.S", false)));
         assert_eq!(test_class("[engine:junit-jupiter]"), None);
+    }
+
+    #[test]
+    fn ids_name_test_methods() {
+        let of = |rest: &str| {
+            let id = format!("[engine:junit-jupiter]/[class:a.B]{rest}");
+            test_method(&id).map(|(class, method)| (class.to_owned(), method))
+        };
+        let is = |method: Option<(&str, bool)>| {
+            let method = method.map(|(name, is_whole)| (name.to_owned(), is_whole));
+            Some(("a.B".to_owned(), method))
+        };
+        assert_eq!(of(""), is(None));
+        assert_eq!(of("/[method:c(int%5B%5D)]"), is(Some(("a.B#c", true))));
+        assert_eq!(
+            of("/[nested-class:N]/[method:c()]"),
+            is(Some(("a.B$N#c", true)))
+        );
+        let one = "/[test-template:p(int)]/[test-template-invocation:#1]";
+        assert_eq!(of(one), is(Some(("a.B#p", false))));
+        // What is not known stays a matter of the class.
+        assert_eq!(of("/[strange:x]"), None);
+        assert_eq!(
+            test_method("[engine:junit-vintage]/[runner:a.B]/[test:c(a.B)]"),
+            None
+        );
     }
 }

@@ -92,6 +92,8 @@ pub struct State {
     next_unit: u64,
     units: HashMap<(&'static str, String), u64>,
     tests: Vec<Test>,
+    /// Test classes that run, where tests are their methods.
+    containers: Vec<Test>,
     initialising: Vec<Initialising>,
     /// By class name: the scope of its static initialiser.
     initialisers: HashMap<Symbol, u64>,
@@ -130,6 +132,7 @@ impl State {
             next_unit: 1,
             units: HashMap::new(),
             tests: Vec::new(),
+            containers: Vec::new(),
             initialising: Vec::new(),
             initialisers: HashMap::new(),
             setters: HashMap::new(),
@@ -191,7 +194,7 @@ impl State {
     /// A class file was opened: by the JVM, which then loads it, or by a test
     /// that looks into it.
     pub fn read_class(&mut self, path: &str) {
-        if !self.tests.is_empty() {
+        if self.has_tests() {
             let open = self.open();
             self.reads.entry(path.to_owned()).or_default().extend(open);
         }
@@ -229,6 +232,9 @@ impl State {
     /// The scopes that something which happens now belongs to.
     fn open(&mut self) -> Vec<u64> {
         let mut open: Vec<u64> = self.tests.iter().map(|test| test.scope).collect();
+        if open.is_empty() {
+            open.extend(self.containers.iter().map(|class| class.scope));
+        }
         if open.is_empty() {
             open.push(SESSION);
         }
@@ -287,7 +293,7 @@ impl State {
             return;
         };
         let classes = self.loaded[*symbol as usize].clone();
-        if self.tests.is_empty() {
+        if !self.has_tests() {
             // While tests are looked for, all test classes are looked at; that
             // makes no test use them. What was seen may be kept.
             for class in classes.into_iter().filter(|_| is_looked_at) {
@@ -360,10 +366,14 @@ impl State {
 
     /// What runs now may lack units.
     pub fn doubt(&mut self, why: &str) {
-        if self.tests.is_empty() {
+        if !self.has_tests() {
             self.trace.incomplete(SESSION, why);
         }
-        for test in &mut self.tests {
+        let containers = match self.tests.is_empty() {
+            true => self.containers.as_mut_slice(),
+            false => &mut [],
+        };
+        for test in self.tests.iter_mut().chain(containers) {
             // Of the scope, so that who inherits from it is in doubt as well.
             self.trace.incomplete(test.scope, why);
             test.incomplete.get_or_insert_with(|| why.to_owned());
@@ -389,16 +399,59 @@ impl State {
     }
 
     pub fn has_tests(&self) -> bool {
-        !self.tests.is_empty()
+        !self.tests.is_empty() || !self.containers.is_empty()
     }
 
-    /// A test class begins; its name has dots.
-    pub fn begin(&mut self, test: &str, thread: ThreadId) {
+    /// A test class begins whose methods are tests: what runs outside of them
+    /// counts for each.
+    pub fn begin_container(&mut self, class: &str, thread: ThreadId) {
+        if self.containers.iter().any(|known| known.name == class) {
+            return;
+        }
         self.initialising.retain(|one| one.thread != thread);
         let scope = self.next_scope;
         self.next_scope += 1;
         self.scopes.insert(scope, Scope::default());
-        let slashes = test.replace('.', "/");
+        let symbol = self.symbol(&class.replace('.', "/"));
+        let classes = self.loaded[symbol as usize].clone();
+        self.scope(scope).classes.extend(&classes);
+        self.scope(scope).looked_at.extend(&classes);
+        self.trace.scope(scope, "fixture", class, None);
+        self.containers.push(Test {
+            scope,
+            name: class.to_owned(),
+            began: Instant::now(),
+            has_failed: false,
+            incomplete: None,
+        });
+    }
+
+    pub fn end_container(&mut self, class: &str) {
+        self.settle_reads();
+        self.flush();
+        self.containers.retain(|known| known.name != class);
+    }
+
+    /// What runs and is called `name`: a test, or a class whose methods are tests.
+    fn running_as(&self, name: &str) -> Option<&Test> {
+        let mut all = self.tests.iter().chain(&self.containers);
+        all.find(|known| known.name == name)
+    }
+
+    /// A test begins: a test class, its name with dots, or behind a `#` one of
+    /// its methods, in the class `container`.
+    pub fn begin(&mut self, test: &str, container: Option<&str>, thread: ThreadId) {
+        self.initialising.retain(|one| one.thread != thread);
+        let scope = self.next_scope;
+        self.next_scope += 1;
+        self.scopes.insert(scope, Scope::default());
+        let container = self
+            .containers
+            .iter()
+            .find(|known| Some(known.name.as_str()) == container);
+        let container = container.map(|known| known.scope);
+        let class = test.split('#').next().unwrap_or(test);
+        let slashes = class.replace('.', "/");
         let symbol = self.symbol(&slashes);
         let classes = self.loaded[symbol as usize].clone();
         let origin = classes
@@ -410,6 +463,10 @@ impl State {
         self.scope(scope).classes.extend(&classes);
         self.scope(scope).looked_at.extend(&classes);
         self.trace.scope(scope, "test", test, None);
+        if let Some(container) = container {
+            self.scope(scope).edges.insert(container);
+            self.trace.add(scope, &[], &[container]);
+        }
         let file = format!("{}/{slashes}.class", origin.unwrap_or_default());
         self.trace.begin(scope, test, &file);
         self.trace.flush();
@@ -432,7 +489,7 @@ impl State {
     /// The classes that a test class used whose static fields can change, by
     /// name, each with whether it has a static initialiser.
     pub fn statics_of(&self, test: &str) -> Vec<(String, bool)> {
-        let Some(test) = self.tests.iter().find(|known| known.name == test) else {
+        let Some(test) = self.running_as(test) else {
             return Vec::new();
         };
         let used = self.resolve(&self.scopes[&test.scope]).into_keys();
@@ -469,10 +526,9 @@ impl State {
     /// The static fields of these classes hold something else than before the
     /// test class ran.
     pub fn changed(&mut self, test: &str, classes: &[String]) {
-        let Some(scope) = self.tests.iter().find(|known| known.name == test) else {
+        let Some(by) = self.running_as(test).map(|known| known.scope) else {
             return;
         };
-        let by = scope.scope;
         for class in classes {
             let symbol = self.symbol(class);
             let setter = self.setter(symbol);

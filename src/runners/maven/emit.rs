@@ -12,12 +12,13 @@ use crate::select::{Selection, Verdict};
 /// Surefire excludes nested classes unless something else is to be excluded.
 const NESTED: &str = "**/*$*";
 
-/// The patterns of the classes to leave out: those of tests that are proven to
-/// need no run, without anything left open, and that lie in no other module
-/// where they must run.
+/// The patterns of what to leave out: classes all of whose tests are proven to
+/// need no run, without anything left open, in each module that has such a class;
+/// and single methods of other classes.
 pub fn class_patterns(selection: &Selection, part: Option<Part<'_>>) -> BTreeSet<String> {
     let is_here = |test: &str| part.is_none_or(|part| part.has(test));
-    let mut leaves: BTreeMap<String, bool> = BTreeMap::new();
+    // By class and method; `None` is the class as a test.
+    let mut leaves: BTreeMap<String, BTreeMap<Option<&str>, bool>> = BTreeMap::new();
     for (test, verdict) in &selection.verdicts {
         let is_left_out = match verdict {
             _ if !is_here(test) => true,
@@ -25,10 +26,24 @@ pub fn class_patterns(selection: &Selection, part: Option<Part<'_>>) -> BTreeSet
             Verdict::Skip(evidence) => evidence.late.is_empty(),
         };
         let class = source_of(test).1;
-        *leaves.entry(class).or_insert(true) &= is_left_out;
+        let method = test.split_once('#').map(|(_, method)| method);
+        let tests = leaves.entry(class).or_default();
+        *tests.entry(method).or_insert(true) &= is_left_out;
     }
-    let left_out = leaves.into_iter().filter(|(_, leaves)| *leaves);
-    left_out.map(|(class, _)| format!("{class}.java")).collect()
+    // A list that names methods is applied to those of nested classes too, which
+    // the line that keeps these from being found would then leave out.
+    let has_nested = leaves.keys().any(|class| class.contains('$'));
+    let mut patterns = BTreeSet::new();
+    for (class, tests) in leaves {
+        if tests.values().all(|leaves| *leaves) {
+            patterns.insert(format!("{class}.java"));
+        } else if !has_nested && tests.get(&None).is_none_or(|leaves| *leaves) {
+            let methods = tests.iter().filter(|(_, leaves)| **leaves);
+            let names = methods.filter_map(|(method, _)| *method);
+            patterns.extend(names.map(|method| format!("{class}#{method}")));
+        }
+    }
+    patterns
 }
 
 /// Writes `surefire.excludes` into `out`, for `-Dsurefire.excludesFile`.
@@ -99,6 +114,27 @@ mod tests {
         }
         let patterns: Vec<String> = class_patterns(&selection, None).into_iter().collect();
         assert_eq!(patterns, ["demo/Y$ZTest.java"]);
+    }
+
+    #[test]
+    fn single_methods_are_left_out_where_nothing_is_nested() {
+        let mut selection = Selection::all(Strategy::Auto, "");
+        let skip = || Verdict::Skip(evidence());
+        for (test, verdict) in [
+            ("demo.X#a", skip()),
+            ("demo.X#b", Verdict::Run(Reason::New)),
+            ("demo.Y#a", skip()),
+            ("demo.Z", Verdict::Run(Reason::New)),
+            ("demo.Z#a", skip()),
+        ] {
+            selection.verdicts.insert(test.into(), verdict);
+        }
+        let patterns = |selection: &Selection| -> Vec<String> {
+            class_patterns(selection, None).into_iter().collect()
+        };
+        assert_eq!(patterns(&selection), ["demo/X#a", "demo/Y.java"]);
+        selection.verdicts.insert("demo.X$In#c".into(), skip());
+        assert_eq!(patterns(&selection), ["demo/X$In.java", "demo/Y.java"]);
     }
 
     #[test]

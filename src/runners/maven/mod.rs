@@ -135,6 +135,7 @@ pub fn runs_inside(top: &Path, command: &[String]) -> bool {
 /// The path of a test's class file and what the test is named after: for
 /// `core/demo.CalcTest`, (`core`, `demo/CalcTest`).
 pub fn source_of(test: &str) -> (&str, String) {
+    let test = test.split('#').next().unwrap_or(test);
     let (module, class) = test.rsplit_once('/').unwrap_or(("", test));
     (module, class.replace('.', "/"))
 }

@@ -156,3 +156,71 @@ fn a_record_serves_the_next_run() {
     );
     project.run().are(&["demo.OneTest"]);
 }
+
+/// Tests are the methods of JUnit 5.
+#[test]
+fn single_methods_are_left_out() {
+    if !has_maven() {
+        return;
+    }
+    let text = [
+        pom(JUPITER, "3.2.5", ""),
+        "-- tamis.yml --\nversion: 1\ngranularity: method\n".to_owned(),
+        main("C", "public class C {\n    public int m() { return 1; }\n    public int p() { return 0; }\n}"),
+        main("D", "public class D extends C {\n    @Override public int p() { return 4; }\n    // end\n}"),
+        main("Setup", "public class Setup {\n    public static int once() { return 5; }\n}"),
+        "-- src/test/java/demo/MTest.java --
+package demo;
+
+import static org.junit.jupiter.api.Assertions.*;
+import org.junit.jupiter.api.*;
+
+class MTest {
+    static int once;
+    @BeforeAll static void start() { once = Setup.once(); }
+    @Test void t1() { assertEquals(1, new C().m()); }
+    @Test void t2() { assertEquals(1, new D().m()); }
+}
+-- src/test/java/demo/PTest.java --
+package demo;
+
+import static org.junit.jupiter.api.Assertions.*;
+import org.junit.jupiter.api.*;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class PTest {
+    @Test void t3() { assertEquals(0, new C().p()); }
+    @ParameterizedTest @ValueSource(ints = {4, 5}) void t4(int most) { assertTrue(new D().p() <= most); }
+}
+"
+        .to_owned(),
+    ];
+    let mut project = Maven::new(&text.concat());
+    let (t1, t2) = ("demo.MTest#t1", "demo.MTest#t2");
+    let (t3, t4) = ("demo.PTest#t3", "demo.PTest#t4");
+    let first = project.run();
+    first.are(&[t1, t2, t3, t4]);
+    assert!(first.told.contains("\"incomplete\":0"), "{}", first.told);
+    project.run().are(&[]);
+    let d = "src/main/java/demo/D.java";
+    project.edit(d, "return 4", "return Integer.valueOf(4)");
+    project.run().are(&[t4]);
+    project.edit(d, "// end", "@Override public int m() { return 1; }");
+    project.run().are(&[t2]);
+    project.edit(
+        "src/main/java/demo/Setup.java",
+        "return 5",
+        "return Integer.valueOf(5)",
+    );
+    project.run().are(&[t1, t2]);
+    // A test as it was and one that fails, in one class.
+    project.edit(d, "return Integer.valueOf(4)", "return 6");
+    let broken = project.run();
+    broken.are(&[t4]);
+    assert_eq!(broken.code, 1);
+    project.run().are(&[t4]);
+    // Rows of the other kind of tests prove nothing.
+    project.set_env("TAMIS_GRANULARITY", "class");
+    project.run().are(&["demo.MTest", "demo.PTest"]);
+}

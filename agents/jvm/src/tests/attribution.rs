@@ -45,7 +45,7 @@ impl World {
     }
 
     fn run(&mut self, test: &str, probes: &[u32]) {
-        self.state.begin(test, thread::current().id());
+        self.state.begin(test, None, thread::current().id());
         self.state.hit(probes);
         self.state.end(test, "passed");
     }
@@ -122,7 +122,7 @@ fn static_initialisers_are_charged_to_all_who_use_the_class() {
     let factory = world.class("Factory", &[], &[]);
     let holder = world.class("Holder", &[], &[]);
     let before = world.class("Before", &[], &[]);
-    world.state.begin("A", thread);
+    world.state.begin("A", None, thread);
     world.state.hit(&[before]);
     world.state.entered(holder, thread);
     world.state.hit(&[holder, factory]);
@@ -141,7 +141,7 @@ fn what_sets_a_static_is_charged_to_later_users() {
     world.class("C", &[], &[]);
     let factory = world.class("Factory", &[], &[]);
     let holder = world.class("Holder", &[], &[]);
-    world.state.begin("A", thread::current().id());
+    world.state.begin("A", None, thread::current().id());
     world.state.hit(&[holder, factory]);
     world.state.changed("A", &["Holder".to_owned()]);
     world.state.end("A", "passed");
@@ -158,8 +158,8 @@ fn tests_that_run_at_once_share_what_happens() {
     world.class("A", &[], &[]);
     world.class("B", &[], &[]);
     let used = world.class("Used", &[], &[]);
-    world.state.begin("A", thread::current().id());
-    world.state.begin("B", other);
+    world.state.begin("A", None, thread::current().id());
+    world.state.begin("B", None, other);
     world.state.hit(&[used]);
     world.state.end("A", "passed");
     world.state.end("B", "passed");
