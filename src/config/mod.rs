@@ -657,6 +657,7 @@ mod tests {
         run-all-when: [] (default)
         lock-files: found by the runner (default)
         benign-state: [] (default)
+        granularity: class (default)
         env: ignore [] (default)
         keep: 50 (default)
         ");
