@@ -706,6 +706,7 @@ mod tests {
         lock-files: found by the runner (default)
         benign-state: [] (default)
         keep-together: [] (default)
+        granularity: class (default)
         env: ignore [] (default)
         keep: 50 (default)
         ");

@@ -180,7 +180,7 @@ mod tests {
           |       ^
         ");
         insta::assert_snapshot!(error("\n  a: {store: x}\n"), @r"
-        error: tamis.yml:3:7: suites.a: unknown key `store`; the keys are runner, command, python, root, paths, shared-label, always-run, run-all-when, lock-files, benign-state, keep-together, env
+        error: tamis.yml:3:7: suites.a: unknown key `store`; the keys are runner, command, python, root, paths, shared-label, always-run, run-all-when, lock-files, benign-state, keep-together, granularity, env
         3 |   a: {store: x}
           |       ^
         ");
