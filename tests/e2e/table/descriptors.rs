@@ -145,7 +145,7 @@ def test_added():
 
 
 def test_source():
-    assert lib.__loader__.get_source("lib") == "# one\n"
+    assert lib.__loader__.get_source("lib").startswith("# one")
 "#,
     )
     .edit("rename", [write("data/moved", "2\n")], ["! test_names.py::test_moved"])
