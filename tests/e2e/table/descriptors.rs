@@ -2,7 +2,13 @@
 
 use crate::harness::*;
 
-cases!(beneath_descriptors, executable, other_names, told_elsewhere, dispatch);
+cases!(
+    beneath_descriptors,
+    executable,
+    other_names,
+    told_elsewhere,
+    dispatch
+);
 
 fn beneath_descriptors() -> Case {
     Case::new(
@@ -57,7 +63,10 @@ def test_none():
     .edit(
         "content",
         [write("data/x.txt", "2\n")],
-        between(["! test_fd.py::test_open", "test_fd.py::test_stat"], ["test_fd.py::test_fwalk"]),
+        between(
+            ["! test_fd.py::test_open", "test_fd.py::test_stat"],
+            ["test_fd.py::test_fwalk"],
+        ),
     )
     .edit(
         "a file appears",
@@ -145,17 +154,29 @@ def test_added():
 
 
 def test_source():
-    assert lib.__loader__.get_source("lib").startswith("# one")
+    assert lib.__loader__.get_source("lib").startswith('# one')
 "#,
     )
-    .edit("rename", [write("data/moved", "2\n")], ["! test_names.py::test_moved"])
-    .edit("link", [write("data/linked", "2\n")], ["! test_names.py::test_linked"])
+    .edit(
+        "rename",
+        [write("data/moved", "2\n")],
+        ["! test_names.py::test_moved"],
+    )
+    .edit(
+        "link",
+        [write("data/linked", "2\n")],
+        ["! test_names.py::test_linked"],
+    )
     .edit(
         "to append",
         [write("data/added", "2\n")],
         ["test_names.py::test_written", "! test_names.py::test_added"],
     )
-    .edit("a loader's text", [write("lib.py", "# two\n")], ["! test_names.py::test_source"])
+    .edit(
+        "a loader's text",
+        [write("lib.py", "# two\n")],
+        ["! test_names.py::test_source"],
+    )
 }
 
 /// Programs that need no trace, unless something runs or opens in between.
@@ -263,7 +284,11 @@ def test_none():
     )
     .edit(
         "function",
-        [replace("app.py", "kind.register(int, one)", "kind.register(int, two)")],
+        [replace(
+            "app.py",
+            "kind.register(int, one)",
+            "kind.register(int, two)",
+        )],
         between(
             ["test_kinds.py::test_add", "! test_kinds.py::test_function"],
             ["test_kinds.py::test_method"],

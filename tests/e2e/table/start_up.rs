@@ -65,19 +65,42 @@ def test_zone():
 "#,
     )
     .setup([env("PYTHONPATH", "src"), env("TZ", "UTC")])
-    .edit("optimised", [env("PYTHONOPTIMIZE", "1")], all_but([], ["test_start.py::test_debug"]))
+    .edit(
+        "optimised",
+        [env("PYTHONOPTIMIZE", "1")],
+        all_but([], ["test_start.py::test_debug"]),
+    )
     .late()
-    .edit("development mode", [env("PYTHONDEVMODE", "1")], all_but([], ["test_start.py::test_develop"]))
+    .edit(
+        "development mode",
+        [env("PYTHONDEVMODE", "1")],
+        all_but([], ["test_start.py::test_develop"]),
+    )
     .late()
-    .edit("order of sets", [env("PYTHONHASHSEED", "0")], all_but([], ["test_start.py::test_hash"]))
+    .edit(
+        "order of sets",
+        [env("PYTHONHASHSEED", "0")],
+        all_but([], ["test_start.py::test_hash"]),
+    )
     .late()
-    .edit("other folder", [env("PYTHONPATH", "build")], all_but([], ["test_start.py::test_path"]))
+    .edit(
+        "other folder",
+        [env("PYTHONPATH", "build")],
+        all_but([], ["test_start.py::test_path"]),
+    )
     .late()
-    .edit("plug-in by variable", [env("PYTEST_PLUGINS", "plug")], all_but([], ["test_start.py::test_plugin"]))
+    .edit(
+        "plug-in by variable",
+        [env("PYTEST_PLUGINS", "plug")],
+        all_but([], ["test_start.py::test_plugin"]),
+    )
     .late()
     .edit(
         "a sitecustomize appears",
-        [write("src/sitecustomize.py", "import os\n\nos.E2E_SITE = True\n")],
+        [write(
+            "src/sitecustomize.py",
+            "import os\n\nos.E2E_SITE = True\n",
+        )],
         all_but([], ["test_start.py::test_site"]),
     )
     .edit(
@@ -86,7 +109,15 @@ def test_zone():
         all_but([], ["test_start.py::test_warning"]),
     )
     .late()
-    .edit("time zone", [env("TZ", "XYZ-9")], all_but([], ["test_start.py::test_zone"]))
+    .edit(
+        "time zone",
+        [env("TZ", "XYZ-9")],
+        all_but([], ["test_start.py::test_zone"]),
+    )
     .late()
-    .edit("bytecode is not kept", [env("PYTHONDONTWRITEBYTECODE", "1")], NONE)
+    .edit(
+        "bytecode is not kept",
+        [env("PYTHONDONTWRITEBYTECODE", "1")],
+        NONE,
+    )
 }
