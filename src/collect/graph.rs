@@ -288,8 +288,7 @@ impl<'a> Building<'a> {
     fn left_a_trace(&self, spawned: &Spawned) -> bool {
         self.traces.iter().any(|trace| {
             spawned.pid == Some(trace.open.pid)
-                && (trace.open.spawn.as_deref() == Some(&spawned.token)
-                    || trace.open.fork_of.is_some())
+                && trace.open.spawn.as_deref() == Some(&spawned.token)
         })
     }
 

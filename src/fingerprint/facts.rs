@@ -21,6 +21,15 @@ use crate::history::{Entry, View};
 use crate::matrix::{Fingerprint, Unit, UnitKind};
 use crate::runners::pytest;
 
+/// The name of the `runtime` unit for how the test process's interpreter was
+/// started: flags, `-W`, `-X`, encodings.
+const START_UP: &str = "start-up";
+
+/// Whether only a process that is started like the tests' can tell the unit.
+pub fn is_start_up(unit: &Unit) -> bool {
+    unit.kind == UnitKind::Runtime && unit.name == START_UP
+}
+
 /// The `name` of a `file` or `exists` unit whose path git does not track: it
 /// was generated, so only the machine that generates it can tell its value.
 pub const UNTRACKED: &str = "untracked";
@@ -315,8 +324,9 @@ impl<'a> Facts<'a> {
             Environment::Here(probe) => {
                 match probe.values.get(&(unit.kind, unit.name.clone())) {
                     Some(fingerprint) => Value::Known(*fingerprint),
-                    // Only the runner knows what its options come to.
-                    None if unit.kind == UnitKind::Config => Value::Late,
+                    // Only the runner knows what its options come to, and those
+                    // of its interpreter.
+                    None if unit.kind == UnitKind::Config || is_start_up(unit) => Value::Late,
                     None => Value::Unknown(format!("the interpreter did not say what {unit} is")),
                 }
             }

@@ -19,7 +19,9 @@ use std::collections::BTreeMap;
 
 pub use cache::Cache;
 pub use changes::Change;
-pub use facts::{DIR, Environment, FILE, Facts, Place, Probe, Reads, UNTRACKED, Value, split};
+pub use facts::{
+    DIR, Environment, FILE, Facts, Place, Probe, Reads, UNTRACKED, Value, is_start_up, split,
+};
 pub use names::{
     CLASS_DOCSTRING, FUNCTION_ANNOTATIONS, FUNCTION_DOCSTRING, Import, Known, MEMBER_ANNOTATIONS,
     NAMES_VERSION, Names, Part, PartAt, Uses, annotated, is_docstring, simple_name,

@@ -17,7 +17,7 @@ use super::project::Project;
 use super::shelf::Shelf;
 use crate::config::Origin;
 use crate::fingerprint::jvm::ALL;
-use crate::fingerprint::{Environment, Facts, Probe, Value};
+use crate::fingerprint::{Environment, Facts, Probe, Value, is_start_up};
 use crate::history::{Classifier, CommitGraph, CommitId, Delta, Entry, Head, Hints, View};
 use crate::matrix::{Fingerprint, Header, Matrix, MatrixView, Unit, UnitId, UnitKind};
 use crate::runners::{maven, pytest};
@@ -377,11 +377,13 @@ fn settle_options(request: &Request<'_>, matrix: &MatrixView, probe: &mut Probe)
 }
 
 /// The files that declare the test environment are those of the baseline, and
-/// so the packages and the interpreter are.
+/// so the packages and the interpreter are. How it is started is not declared.
 fn settle_declared(matrix: &MatrixView, found: &mut Differences) {
-    found
-        .late
-        .retain(|id| !matches!(matrix.kind(*id), UnitKind::Dist | UnitKind::Runtime));
+    found.late.retain(|id| match matrix.kind(*id) {
+        UnitKind::Dist => false,
+        UnitKind::Runtime => is_start_up(&matrix.unit(*id)),
+        _ => true,
+    });
 }
 
 fn facts_of<'v>(

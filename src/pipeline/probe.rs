@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
-use crate::fingerprint::Probe;
+use crate::fingerprint::{Probe, is_start_up};
 use crate::matrix::{Fingerprint, Unit, UnitKind};
 use crate::runners::pytest;
 
@@ -83,6 +83,9 @@ impl Jvm {
 #[derive(Clone, Debug)]
 pub struct Interpreter {
     pub python: OsString,
+    /// The interpreter's own arguments in the test command; `None` if they are
+    /// not understood.
+    pub flags: Option<Vec<OsString>>,
     /// Where the agent is installed.
     pub agent: PathBuf,
     pub cwd: PathBuf,
@@ -91,7 +94,11 @@ pub struct Interpreter {
 
 impl Interpreter {
     fn ask<'u>(&self, units: impl Iterator<Item = &'u Unit>) -> Result<Probe> {
-        let wanted: BTreeSet<&Unit> = units.filter(|unit| is_probed(unit)).collect();
+        let can_tell = |unit: &&Unit| self.flags.is_some() || !is_start_up(unit);
+        let wanted: BTreeSet<&Unit> = units
+            .filter(|unit| is_probed(unit))
+            .filter(can_tell)
+            .collect();
         let mut probe = Probe::default();
         if wanted.is_empty() {
             return Ok(probe);
@@ -135,6 +142,7 @@ impl Interpreter {
 
     fn run(&self, question: &Path) -> Result<Value> {
         let output = Command::new(&self.python)
+            .args(self.flags.iter().flatten())
             .arg(self.agent.join("boot/_tamis/probe.py"))
             .arg(question)
             .current_dir(&self.cwd)

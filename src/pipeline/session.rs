@@ -87,6 +87,7 @@ impl Workshop {
     pub fn prober(&self, command: &[OsString], cwd: &Path, project: &Project) -> Option<Prober> {
         Some(Prober::Python(Interpreter {
             python: pytest::python_of(command)?.into_os_string(),
+            flags: pytest::flags_of(command),
             agent: self.agent.clone(),
             cwd: cwd.to_owned(),
             root: project.repository.root().to_owned(),

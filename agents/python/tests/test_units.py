@@ -5,6 +5,13 @@ import sys
 
 import pytest
 
+import traces
+
+sys.path.insert(0, traces.BOOT)
+from _tamis.envvars import OF_EVERY_TEST
+
+sys.path.remove(traces.BOOT)
+
 
 def test_constants_decorators_and_registries(project):
     project.write("constants.py", "LIMIT = 3\n")
@@ -282,7 +289,7 @@ def test_environment(project):
     run = project.pytest("test_it.py", "-p", "no:asyncio", environment={"PEAR": "green", "SHLVL": "7"})
     # What pytest and its plug-ins read at the start belongs to every test.
     of_all = run.of_kind("test_nothing", "env")
-    assert {name for name, _ in of_all} == {"PYTEST_DISABLE_PLUGIN_AUTOLOAD"}
+    assert {name for name, _ in of_all} == set(OF_EVERY_TEST)
 
     def read(test):
         return run.of_kind(test, "env") - of_all

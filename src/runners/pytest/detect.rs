@@ -70,6 +70,35 @@ pub fn python_of(command: &[OsString]) -> Option<PathBuf> {
     is_python(&interpreter).then_some(interpreter)
 }
 
+/// The arguments of the interpreter itself in `command`: of `python -O -m pytest`,
+/// `-O`. `None` if one is not known, or would keep another script from running.
+/// Scripts have none: with one in their first line, no interpreter is found.
+pub fn flags_of(command: &[OsString]) -> Option<Vec<OsString>> {
+    let (program, arguments) = command.split_first()?;
+    if !is_python(Path::new(program)) {
+        return Some(Vec::new());
+    }
+    let mut flags = Vec::new();
+    let mut arguments = arguments.iter();
+    while let Some(argument) = arguments.next() {
+        let text = argument.to_str()?;
+        let Some(letters) = text.strip_prefix('-') else {
+            return Some(flags);
+        };
+        match letters.trim_start_matches(['b', 'B', 'd', 'E', 'I', 'O', 'P', 's', 'S', 'u']) {
+            "" if !letters.is_empty() => flags.push(argument.clone()),
+            "m" if letters == "m" => return Some(flags),
+            "W" | "X" => {
+                flags.push(argument.clone());
+                flags.push(arguments.next()?.clone());
+            }
+            rest if rest.starts_with(['W', 'X']) => flags.push(argument.clone()),
+            _ => return None,
+        }
+    }
+    Some(flags)
+}
+
 fn is_python(program: &Path) -> bool {
     program
         .file_name()

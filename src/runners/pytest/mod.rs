@@ -5,7 +5,7 @@ mod detect;
 mod emit;
 
 pub use config::{config_files, config_fingerprint, directory_units};
-pub use detect::{Found, find, interpreters, python_of};
+pub use detect::{Found, find, flags_of, interpreters, python_of};
 pub use emit::{Emission, Exclusions, LateFile, Part, ShardOf, emit, escape, read_exclusions};
 
 use bstr::{BStr, ByteSlice};

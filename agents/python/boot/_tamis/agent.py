@@ -394,6 +394,8 @@ def start(trace_directory):
         pytest_entry.install(agent)
         state.install(agent)
         agent.note("runtime", "python", fingerprint.runtime()[0])
+        # Before a program can change what it is made of.
+        fingerprint.start_up()
         atexit.register(_at_exit)
         agent.collector.start()
         if "TAMIS_SPAWN" in agent.hidden_environment:

@@ -30,6 +30,28 @@ VOLATILE = frozenset(
 )
 
 
+# What the interpreter, the C library and pytest act upon without reading it
+# through `os.environ`: every test depends on these. Most other variables of the
+# interpreter's are told by its flags.
+OF_EVERY_TEST = (
+    "PYTEST_DISABLE_PLUGIN_AUTOLOAD",
+    "PYTEST_PLUGINS",
+    "PYTHONBREAKPOINT",
+    "PYTHONCOERCECLOCALE",
+    "PYTHONHASHSEED",
+    "PYTHONHOME",
+    "PYTHONIOENCODING",
+    "PYTHONMALLOC",
+    "PYTHONNODEBUGRANGES",
+    "PYTHONPATH",
+    "PYTHONPLATLIBDIR",
+    "PYTHONTRACEMALLOC",
+    "PYTHONUSERBASE",
+    "PYTHON_CPU_COUNT",
+    "TZ",
+)
+
+
 def is_ours(name):
     """Whether the variable exists only because tamis runs the tests."""
     return name.startswith("TAMIS_")

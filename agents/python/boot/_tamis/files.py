@@ -4,9 +4,10 @@ import functools
 import os
 import stat
 import sys
+from _thread import get_ident
 
 from .agent import guard, watcher
-from .paths import IGNORED, STDLIB, SITE
+from .paths import IGNORED, PROJECT, STDLIB, SITE
 
 _SOURCE_SUFFIXES = (".py", ".pyc", ".pyo", ".pyw", ".so", ".pyd")
 
@@ -50,8 +51,31 @@ class Files:
         self.stat = os.stat
         # Absolute paths, as given, of places where nothing counts.
         self.skipped = set()
+        # Thread -> the directory that it opens something beneath.
+        self.opening = {}
 
     # -- what counts ------------------------------------------------------
+
+    def given(self, path, directory):
+        """`path`, or what it is beneath a directory's descriptor (`None` or -1
+        for the current one). `None`, and the record is incomplete, if that
+        cannot be told."""
+        if directory is None or directory == -1 or isinstance(path, int) or path is None:
+            return path
+        return self._known(self.paths.beneath(path, directory))
+
+    def listed(self, path):
+        """The directory whose names are read, which may be a descriptor."""
+        if path is None:
+            return "."
+        return self._known(self.paths.of_descriptor(path)) if isinstance(path, int) else path
+
+    def _known(self, path):
+        if path is None and not self.agent.finished:
+            agent = self.agent
+            reason = "it used a directory by a descriptor that leads to no path"
+            agent.trace.write("i", agent.top.number, reason)
+        return path
 
     def wanted(self, path, frame, importing=False):
         """The absolute path if what happens there may matter, else `None`."""
@@ -131,8 +155,9 @@ class Files:
 
     # -- writing ----------------------------------------------------------
 
-    def write(self, path, frame, made=False):
+    def write(self, path, frame, made=False, directory=None):
         """The session writes, makes or removes `path`."""
+        path = self.given(path, directory)
         path = None if isinstance(path, int) else self.paths.absolute(path)
         if path is None or self.paths.place(path) in (IGNORED, STDLIB):
             return
@@ -156,7 +181,7 @@ class Files:
         elif event in ("os.listdir", "os.scandir"):
             if _seeks_distributions(frame):
                 return
-            path = self.wanted(arguments[0] if arguments[0] is not None else ".", frame, True)
+            path = self.wanted(self.listed(arguments[0]), frame, True)
             if path is not None:
                 self.list(path)
         elif event == "sqlite3.connect":
@@ -168,15 +193,23 @@ class Files:
                 if path is not None:
                     self.read(path)
         elif event == "os.mkdir":
-            self.write(arguments[0], frame, made=True)
+            self.write(arguments[0], frame, True, arguments[2])
         elif event == "os.rename":
             self.paths.forget_links()
-            self.on_rename(arguments[0], arguments[1], frame)
-        elif event in ("os.symlink", "os.link"):
+            self.on_rename(*arguments[:4], frame=frame)
+        elif event == "os.symlink":
             self.paths.forget_links()
-            self.write(arguments[1], frame)
-        else:
+            self.write(arguments[1], frame, False, arguments[2])
+        elif event == "os.link":
+            self.paths.forget_links()
+            self.take(self.given(arguments[0], arguments[2]), frame)
+            self.write(arguments[1], frame, False, arguments[3])
+        elif event == "os.truncate":
+            # What is left is what was there.
+            self.take(arguments[0], frame)
             self.write(arguments[0], frame)
+        else:
+            self.write(arguments[0], frame, False, arguments[1])
 
     def on_open(self, arguments, frame):
         name, mode, flags = arguments
@@ -184,6 +217,8 @@ class Files:
             return
         if not isinstance(flags, int):
             flags = 0
+        if mode is None and self.opening:
+            name = self.given(name, self.opening.get(get_ident()))
         access = flags & os.O_ACCMODE
         writes = access != os.O_RDONLY
         if not writes and isinstance(mode, str):
@@ -192,12 +227,13 @@ class Files:
             truncates = flags & (os.O_TRUNC | os.O_EXCL)
             if not truncates:
                 path = self.wanted(name, frame)
-                if path is not None and path not in self.agent.written:
+                if path is not None:
                     self.probe_content(path)
             self.write(name, frame)
             return
         text = os.fsdecode(name) if isinstance(name, bytes) else name
         importing = isinstance(text, str) and text.endswith(_SOURCE_SUFFIXES)
+        importing = importing and not _asks_for_source(frame)
         path = self.wanted(name, frame, importing)
         if path is None:
             return
@@ -241,15 +277,35 @@ class Files:
         except (OSError, ValueError):
             self.write(path, frame)
 
-    def on_rename(self, source, target, frame):
-        old = None if isinstance(source, int) else self.paths.absolute(source)
+    def on_rename(self, source, target, source_directory=None, target_directory=None, *, frame):
+        source = self.given(source, source_directory)
+        target = self.given(target, target_directory)
+        old = None if source is None else self.paths.absolute(source)
         made = self.agent.made.get(old) if old else None
         if made is not None:
-            new = self.paths.absolute(target)
+            new = None if target is None else self.paths.absolute(target)
             if new is not None:
                 self.agent.made[new] = self.agent.top
+        else:
+            self.take(source, frame)
         self.write(source, frame)
         self.write(target, frame)
+
+    def take(self, source, frame):
+        """What is at `source` gets another name, or a part of it stays."""
+        path = self.wanted(source, frame)
+        if path is None:
+            return
+        try:
+            is_folder = stat.S_ISDIR(self.lstat(path).st_mode)
+        except (OSError, ValueError):
+            self.probe(path, "missing")
+            return
+        if not is_folder:
+            self.read(path)
+        elif self.paths.place(path) == PROJECT and not self.is_made(path):
+            reason = "it moved a directory that it did not make: %s" % path
+            self.agent.trace.write("i", self.agent.top.number, reason)
 
 
 def _seeks_distributions(frame):
@@ -260,6 +316,15 @@ def _seeks_distributions(frame):
     return frame is not None and str(frame.f_globals.get("__name__")).startswith(
         ("importlib.metadata", "importlib_metadata")
     )
+
+
+def _asks_for_source(frame):
+    """Whether a module's file is read by whoever asked a loader for its text
+    (`get_source`, `get_data`), not to run it."""
+    if frame is None or frame.f_code.co_name != "get_data":
+        return False
+    frame = frame.f_back
+    return frame is not None and frame.f_code.co_name != "get_code"
 
 
 class Probe:
@@ -303,6 +368,24 @@ class Probe:
         return self.__name__
 
 
+class Opener(Probe):
+    """Stands in for `os.open`, whose event does not tell `dir_fd`."""
+
+    def __init__(self, plain, opening):
+        Probe.__init__(self, plain, None, frozenset(), None)
+        self._opening = opening
+
+    def __call__(self, *arguments, **options):
+        directory = options.get("dir_fd") if options else None
+        if directory is None:
+            return self._plain(*arguments, **options)
+        self._opening[get_ident()] = directory
+        try:
+            return self._plain(*arguments, **options)
+        finally:
+            self._opening.pop(get_ident(), None)
+
+
 def _probe_kind(native, actors):
     """The class of probes: with the native helper, one that looks into
     `_skipped`, and at who asks, without running Python code."""
@@ -335,12 +418,16 @@ def install(agent):
 
 
 def _install_probes(agent, files):
+    def path_of(arguments, options, frame):
+        path = arguments[0] if arguments else options.get("path")
+        if options and options.get("dir_fd") is not None:
+            path = files.given(path, options["dir_fd"])
+        return files.wanted(path, frame)
+
     @watcher
     def on_stat(arguments, options, error, found):
-        if options and options.get("dir_fd") is not None:
-            return
         frame = sys._getframe(3)
-        path = files.wanted(arguments[0] if arguments else options.get("path"), frame)
+        path = path_of(arguments, options, frame)
         if path is None:
             return
         if error is not None:
@@ -369,20 +456,22 @@ def _install_probes(agent, files):
 
     @watcher
     def on_access(arguments, options, error, found):
-        if options.get("dir_fd") is not None:
+        path = path_of(arguments, options, sys._getframe(3))
+        if path is None:
             return
-        path = files.wanted(arguments[0] if arguments else options.get("path"), sys._getframe(3))
-        if path is not None:
-            if not found:
-                files.probe(path, "missing")
-            else:
-                files.probe(path, "dir" if os.path.isdir(path) else "file")
+        if os.path.isdir(path):
+            files.probe(path, "dir")
+        elif _asks_for_executable(arguments, options) and files.paths.place(path) == PROJECT:
+            # A file's mode is part of its fingerprint.
+            files.probe_content(path)
+        else:
+            files.probe(path, "file" if found else "missing")
 
     @watcher
     def on_readlink(arguments, options, error, found):
-        if options.get("dir_fd") is not None or error is not None:
+        if error is not None:
             return
-        path = files.wanted(arguments[0] if arguments else options.get("path"), sys._getframe(3))
+        path = path_of(arguments, options, sys._getframe(3))
         if path is not None and path not in agent.written:
             agent.note_links(path)
 
@@ -397,13 +486,22 @@ def _install_probes(agent, files):
         if plain is None:
             continue
         known = is_known if note is on_stat else is_new
-        probe = kind(plain, note, files.skipped, known)
-        for group in ("supports_dir_fd", "supports_fd", "supports_follow_symlinks",
-                      "supports_effective_ids"):
-            members = getattr(os, group, None)
-            if members is not None and plain in members:
-                members.add(probe)
-        setattr(os, name, probe)
+        _put(name, plain, kind(plain, note, files.skipped, known))
+    _put("open", os.open, Opener(os.open, files.opening))
+
+
+def _put(name, plain, stand_in):
+    for group in ("supports_dir_fd", "supports_fd", "supports_follow_symlinks",
+                  "supports_effective_ids"):
+        members = getattr(os, group, None)
+        if members is not None and plain in members:
+            members.add(stand_in)
+    setattr(os, name, stand_in)
+
+
+def _asks_for_executable(arguments, options):
+    mode = arguments[1] if len(arguments) > 1 else options.get("mode")
+    return isinstance(mode, int) and mode & os.X_OK
 
 
 def _asks_for_kind(frame):

@@ -13,6 +13,10 @@ except ImportError:
 # Larger files are left for the reader of the trace to fingerprint.
 LARGEST_FILE = 64 << 20
 
+# Counts the times that something was observed which was not before. It is part
+# of the runtime's fingerprint: what older agents recorded proves nothing.
+_OBSERVED = 2
+
 _ENTRY = {"r": b"r", "x": b"x", "l": b"l"}
 
 
@@ -60,4 +64,42 @@ def runtime():
         os.uname().machine if hasattr(os, "uname") else "unknown",
         sys.version,
     )
-    return of_bytes(text.encode("utf-8", "surrogateescape")), text
+    content = "%s %d" % (text, _OBSERVED)
+    return of_bytes(content.encode("utf-8", "surrogateescape")), text
+
+
+# Flags of the interpreter that say how it is spoken to, whether it keeps
+# bytecode, and what it tells of imports: no outcome hangs on them.
+_HARMLESS_FLAGS = frozenset(("inspect", "interactive", "quiet", "verbose", "dont_write_bytecode"))
+
+_start_up = None
+
+
+def start_up():
+    """The fingerprint of how this interpreter was started: its flags, `-W`, `-X`,
+    and the encodings that it took from the environment. As they were when first
+    asked: programs may change some of it."""
+    global _start_up
+    if _start_up is None:
+        flags = sorted(
+            "%s=%r" % (name, getattr(sys.flags, name))
+            for name in dir(sys.flags)
+            if name[:1] != "_"
+            and name[:2] != "n_"
+            and name not in ("count", "index")
+            and name not in _HARMLESS_FLAGS
+        )
+        options = sorted("%s=%r" % pair for pair in sys._xoptions.items())
+        encodings = [sys.getfilesystemencoding(), sys.getfilesystemencodeerrors(), _encoding()]
+        parts = (flags, sys.warnoptions, options, encodings)
+        _start_up = of_bytes(repr(parts).encode("utf-8", "surrogateescape"))
+    return _start_up
+
+
+def _encoding():
+    """What text files are in: as `locale` tells it, which takes long to load."""
+    try:
+        from _locale import CODESET, nl_langinfo
+    except ImportError:
+        return ""
+    return nl_langinfo(CODESET)

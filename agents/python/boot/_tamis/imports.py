@@ -172,7 +172,10 @@ def _watch_finder(agent):
                 agent.spec_lookups[(spec.name, spec.origin)] = looked
             return
         frame = sys._getframe(3)
-        if agent.acts(_past_imports(agent, frame)):
+        if name == "sitecustomize":
+            # The agent's own looks for the one that it stands in front of.
+            _note_lookups(agent, looked, agent.root_scope)
+        elif agent.acts(_past_imports(agent, frame)):
             _note_lookups(agent, looked, agent.top)
             if path is None:
                 agent.missing_modules.append((agent.top, name))

@@ -12,6 +12,9 @@ from . import dists, envvars, fingerprint
 
 VERSION = 1
 
+# Name of the unit of kind `runtime` for how the interpreter was started.
+START_UP = "start-up"
+
 
 class Unreadable(Exception):
     """The file that names the excluded tests cannot be used."""
@@ -97,7 +100,7 @@ def current_value(kind, name, environment, arguments=None, distributions=None):
     if kind == "env":
         return envvars.fingerprint_of(name, environment)
     if kind == "runtime":
-        return fingerprint.runtime()[0]
+        return fingerprint.start_up() if name == START_UP else fingerprint.runtime()[0]
     if kind == "dist":
         return (distributions or dists.Distributions()).by_name(name)
     if kind == "config":

@@ -18,6 +18,8 @@ HARNESS = frozenset(
 )
 
 _IGNORED_PARTS = frozenset((".git", "__pycache__", ".pytest_cache", ".tamis"))
+# `fcntl.F_GETPATH` of macOS, which Python names from 3.9 on.
+_GET_PATH = 50
 _SITE_NAMES = ("/site-packages/", "/dist-packages/")
 
 
@@ -75,6 +77,35 @@ class Paths:
             if path.startswith("//"):
                 path = path[1:]
         return path
+
+    def beneath(self, path, descriptor):
+        """`path`, which begins at an open directory unless it is absolute, as a
+        path without descriptors; `None` if that cannot be told."""
+        try:
+            path = os.fspath(path)
+        except TypeError:
+            return None
+        if isinstance(path, bytes):
+            path = os.fsdecode(path)
+        if path.startswith("/"):
+            return path
+        directory = self.of_descriptor(descriptor)
+        return None if directory is None else directory + "/" + path
+
+    def of_descriptor(self, descriptor):
+        """The absolute path of an open file; `None` if it has none or it cannot
+        be told."""
+        try:
+            if sys.platform == "darwin":
+                import fcntl
+
+                raw = fcntl.fcntl(descriptor, _GET_PATH, bytes(1024))
+                path = os.fsdecode(raw.partition(b"\0")[0])
+            else:
+                path = self._readlink("/proc/self/fd/%d" % descriptor)
+        except (OSError, ValueError, TypeError, OverflowError, ImportError):
+            return None
+        return path if path[:1] == "/" and not path.endswith(" (deleted)") else None
 
     def place(self, path):
         """The kind of place that the absolute `path` lies in."""

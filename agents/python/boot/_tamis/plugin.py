@@ -10,7 +10,7 @@ import time
 import pytest
 
 from . import agent as agent_module
-from . import dists, envvars, fixtures, options
+from . import dists, envvars, fingerprint, fixtures, late, options
 from .agent import guard
 from .trace import encode
 
@@ -73,9 +73,12 @@ class Session:
         agent.trace.write("config", options.describe(config))
         plugins = dists.Distributions().plugins()
         agent.note("dist", dists.PLUGINS, plugins, agent.root_scope)
-        name = "PYTEST_DISABLE_PLUGIN_AUTOLOAD"
-        value = envvars.fingerprint_of(name, agent.start_environment)
-        agent.note("env", name, value, agent.root_scope)
+        for name in envvars.OF_EVERY_TEST:
+            value = envvars.fingerprint_of(name, agent.start_environment)
+            agent.note("env", name, value, agent.root_scope)
+        # Those that run tests tell it: workers are started in a way of their own.
+        if not config.pluginmanager.hasplugin("dsession"):
+            agent.note("runtime", late.START_UP, fingerprint.start_up(), agent.root_scope)
         for path in options.plugin_files(config):
             if agent.paths.place(path) == agent_module.SITE:
                 agent.note_site(path, agent.root_scope)

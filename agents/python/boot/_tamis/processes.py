@@ -172,6 +172,13 @@ class Starter:
         agent.flush()
 
 
+    def replaced(self, tokens, program, frame):
+        """The record of an `exec`. Those that must fail have none: `os.execvp`
+        tries one folder after the other."""
+        if isinstance(program, int) or os.access(program, os.X_OK):
+            self.started(tokens, os.getpid(), program, frame)
+
+
 def _is_called_from(frame, prefix):
     for _ in range(30):
         if frame is None:
@@ -198,7 +205,8 @@ def _watch_fork_exec(starter):
         lines = arguments[5] if len(arguments) > 5 else None
         # Before the child can close or remove what it was given.
         excused = None
-        if tokens is not None and len(arguments) > 5:
+        # A function that runs in between may change folders and descriptors.
+        if tokens is not None and len(arguments) > 5 and not any(map(callable, arguments[6:])):
             argv, candidates, _, _, folder, environment = arguments[:6]
             excused = excuse(starter.agent, argv, candidates, folder, environment)
         changed = change(lines, tokens) if lines is not None else None
@@ -249,7 +257,9 @@ def _watch_spawn(starter):
         def posix_spawn(path, argv, env, **options):
             frame = sys._getframe(1)
             tokens = prepare(frame)
-            excused = excuse(path, argv, env) if tokens is not None else None
+            excused = None
+            if tokens is not None and not _opens(options.get("file_actions")):
+                excused = excuse(path, argv, env)
             if env is None:
                 # Allowed from Python 3.13: the C environment as it is.
                 pid = starter.with_tokens(tokens, lambda: plain(path, argv, env, **options))
@@ -268,24 +278,34 @@ def _watch_spawn(starter):
             setattr(os, name, watch(getattr(os, name)))
 
 
+def _opens(actions):
+    """Whether the child may get a file that this process did not open."""
+    if not actions:
+        return False
+    if not isinstance(actions, (list, tuple)):
+        return True
+    harmless = (os.POSIX_SPAWN_CLOSE, os.POSIX_SPAWN_DUP2)
+    return not all(isinstance(one, tuple) and one and one[0] in harmless for one in actions)
+
+
 def _watch_exec(starter):
     """A program takes this process over: the trace ends here."""
     prepare = guard(starter.tokens)
-    note = guard(starter.started)
+    note = guard(starter.replaced)
     change = guard(starter.environment)
     plain_v, plain_ve = os.execv, os.execve
 
     def execv(path, argv):
         frame = sys._getframe(1)
         tokens = prepare(frame)
-        note(tokens, os.getpid(), path, frame)
+        note(tokens, path, frame)
         return starter.with_tokens(tokens, lambda: plain_v(path, argv))
 
     def execve(path, argv, env):
         frame = sys._getframe(1)
         tokens = prepare(frame)
         changed = change(env, tokens)
-        note(tokens, os.getpid(), path, frame)
+        note(tokens, path, frame)
         return plain_ve(path, argv, env if changed is None else changed)
 
     execv.__doc__, execve.__doc__ = plain_v.__doc__, plain_ve.__doc__

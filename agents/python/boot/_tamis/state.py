@@ -5,6 +5,7 @@ A later test that runs code which names such state needs what ran in the test
 that changed it.
 """
 
+import functools
 import os
 import sys
 import time
@@ -46,6 +47,13 @@ _UNASKED = 64
 
 # `Py_TPFLAGS_HEAPTYPE`: a class that is not part of C code.
 _HEAP_TYPE = 1 << 9
+
+# The code of functions that choose another one by the class of an argument.
+_DISPATCHERS = frozenset(
+    part
+    for part in functools.singledispatch.__code__.co_consts
+    if isinstance(part, types.CodeType) and part.co_name == "wrapper"
+)
 
 _CONTAINERS = frozenset((dict, list, set, deque, OrderedDict, defaultdict, Counter))
 _PLAIN = (int, float, complex, str, bytes, type(None))
@@ -177,6 +185,8 @@ class State:
             return [(value.__func__, parent)]
         if is_a(value, property):
             return [(part, parent) for part in (value.fget, value.fset) if part is not None]
+        if is_a(value, functools.singledispatchmethod):
+            return [(value.dispatcher, parent)]
         if is_a(value, types.FunctionType):
             return self._visit_function(value, parent, depth)
         if is_a(value, (types.ModuleType, type)):
@@ -190,6 +200,8 @@ class State:
 
     def _visit_function(self, function, parent, depth):
         code = function.__code__
+        if code in _DISPATCHERS:
+            return _registry(function, parent)
         if self.agent.paths.code_file(code.co_filename) is None:
             return ()
         parts = list(function.__defaults__ or ())
@@ -371,6 +383,15 @@ class State:
                 self.agent.trace.write("y", root[1].number, scope.number)
             elif scope.kind != "import" or scope.name != root[1]:
                 self.agent.trace.write("x", root[1], root[2], scope.number)
+
+
+def _registry(function, parent):
+    """What a `functools.singledispatch` function chooses from."""
+    register = vars(function).get("register")
+    if not is_a(register, types.FunctionType):
+        return ()
+    names = zip(register.__code__.co_freevars, register.__closure__ or ())
+    return [(cell.cell_contents, parent) for name, cell in names if name == "registry"]
 
 
 def _held_weakly(value):
