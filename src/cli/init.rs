@@ -155,6 +155,9 @@ fn template(findings: &Findings) -> String {
          # Tests whose order matters: they run on one machine.\n\
          #: keep-together: [[tests/test_setup.py, tests/test_use.py]]\n\
          \n\
+         # What a test of a JVM is: class, or method (JUnit 5).\n\
+         #: granularity: class\n\
+         \n\
          # Environment variables that may differ without a test noticing.\n\
          #: env:\n\
          #:   ignore: [BUILD_NUMBER]\n"
