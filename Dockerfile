@@ -1,6 +1,6 @@
 # The selector alone: `tamis select` needs no test environment. The program is
 # linked statically beforehand (.ci/image does both), so nothing is downloaded.
-FROM scratch
+FROM scratch AS program
 ARG BINARY=dist/tamis
 COPY --chmod=0755 ${BINARY} /usr/local/bin/tamis
 # git asks whose repository it is: mounted ones belong to another user.
@@ -11,5 +11,13 @@ ENV PATH=/usr/local/bin HOME=/tmp TMPDIR=/tmp
 COPY --chown=65532:65532 action/gitconfig /tmp/gitconfig
 WORKDIR /repo
 USER 65532:65532
+
+# GitLab's runner gives the job's lines to a shell of the `image:`: the same
+# with busybox (`--target gitlab`).
+FROM program AS gitlab
+COPY dist/shell/ /
+ENV PATH=/usr/local/bin:/bin
+
+FROM program
 ENTRYPOINT ["/usr/local/bin/tamis"]
 CMD ["--help"]
