@@ -13,6 +13,10 @@ use crate::config::Pattern;
 use crate::fingerprint::{Analysis, Place, simple_name};
 use crate::matrix::UnitKind;
 
+/// Plug-ins that run tests in another order each time: that of one run says nothing
+/// of the next.
+const REORDERING: [&str; 2] = ["pytest-randomly", "pytest-random-order"];
+
 /// A change of some state, and all changes before it.
 struct Changes {
     /// When who changed it began; `None` if that is not known.
@@ -25,6 +29,11 @@ impl Closing<'_> {
     /// may reach it without naming it, needs what those did that changed it before.
     /// What `benign` names (`path#name`) is left out.
     pub fn attach_state(&mut self, benign: &[Pattern]) -> Result<Vec<SharedState>> {
+        let units = self.table.units().iter();
+        let mut dists = units.filter(|unit| unit.kind == UnitKind::Dist);
+        if dists.any(|dist| REORDERING.contains(&dist.name.as_str())) {
+            self.graph.times.clear();
+        }
         let mut changes = std::mem::take(&mut self.graph.state);
         changes.sort();
         changes.dedup();
