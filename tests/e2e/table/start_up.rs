@@ -105,7 +105,7 @@ def test_zone():
     )
     .edit(
         "warnings become errors",
-        [env("PYTHONWARNINGS", "error::UserWarning")],
+        [env("PYTHONWARNINGS", "error:old")],
         all_but([], ["test_start.py::test_warning"]),
     )
     .late()

@@ -278,14 +278,22 @@ def _watch_spawn(starter):
             setattr(os, name, watch(getattr(os, name)))
 
 
+# File actions of `posix_spawn` that hand on or close descriptors; the last one
+# is new in Python 3.13.
+_NO_OPENING = tuple(
+    getattr(os, name)
+    for name in ("POSIX_SPAWN_CLOSE", "POSIX_SPAWN_DUP2", "POSIX_SPAWN_CLOSEFROM")
+    if hasattr(os, name)
+)
+
+
 def _opens(actions):
     """Whether the child may get a file that this process did not open."""
     if not actions:
         return False
     if not isinstance(actions, (list, tuple)):
         return True
-    harmless = (os.POSIX_SPAWN_CLOSE, os.POSIX_SPAWN_DUP2)
-    return not all(isinstance(one, tuple) and one and one[0] in harmless for one in actions)
+    return not all(isinstance(one, tuple) and one and one[0] in _NO_OPENING for one in actions)
 
 
 def _watch_exec(starter):
