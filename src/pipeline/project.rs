@@ -161,17 +161,22 @@ fn store_of(config: &Config, reader: &Writer) -> PathBuf {
     aside(store, reader.pr)
 }
 
-/// The name of the suite. Rows in which some state was taken for harmless are
-/// no proof where it is not.
+/// The name of the suite. Rows in which some state or variable was taken for
+/// harmless are no proof where it is not.
 pub fn suite_of(config: &Config) -> String {
-    let suite = &config.suite.value;
-    let benign = &config.benign_state.value;
-    if benign.is_empty() {
-        return suite.clone();
+    let mut suite = config.suite.value.clone();
+    let benign = config.benign_state.value.iter().map(ToString::to_string);
+    let ignored = config.env_ignore.value.iter().cloned();
+    for (what, words) in [
+        ("benign state", benign.collect::<Vec<_>>()),
+        ("ignored variables", ignored.collect()),
+    ] {
+        if !words.is_empty() {
+            let digest = blake3::hash(words.join("\n").as_bytes()).to_hex();
+            suite.push_str(&format!(" ({what} {})", &digest[..8]));
+        }
     }
-    let patterns: Vec<String> = benign.iter().map(ToString::to_string).collect();
-    let digest = blake3::hash(patterns.join("\n").as_bytes()).to_hex();
-    format!("{suite} (benign state {})", &digest[..8])
+    suite
 }
 
 fn join(prefix: &BStr, file: &str) -> BString {

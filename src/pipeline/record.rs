@@ -162,15 +162,25 @@ impl<'a> Assembly<'a> {
         let mut known = Vec::with_capacity(units.len());
         for at in units {
             let unit = self.collected.units[*at as usize].clone();
+            if self.is_ignored(&unit) {
+                continue;
+            }
             known.push(self.builder.unit(unit, self.observed[*at as usize].0)?);
         }
         Ok(self.builder.group(known))
     }
 
     fn doubt_in(&self, units: &[u32]) -> Option<String> {
+        let units = units.iter().map(|unit| *unit as usize);
         units
-            .iter()
-            .find_map(|unit| self.observed[*unit as usize].1.clone())
+            .filter(|unit| !self.is_ignored(&self.collected.units[*unit]))
+            .find_map(|unit| self.observed[unit].1.clone())
+    }
+
+    /// Whether the configuration says that no test depends on it.
+    fn is_ignored(&self, unit: &Unit) -> bool {
+        let ignored = &self.project.config.env_ignore.value;
+        unit.kind == UnitKind::Env && ignored.contains(&unit.name)
     }
 
     fn add_own_rows(&mut self) -> Result<()> {

@@ -72,3 +72,26 @@ fn declared_state_ties_nothing() {
         assert_eq!(run.code, 1);
     });
 }
+
+/// `env: ignore` names variables that no test depends on, whatever reads them;
+/// without it, rows that ignored them prove nothing.
+#[test]
+fn ignored_variables_select_nothing() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        let test = "import os\n\n\ndef test():\n    os.environ.get('BUILD_NUMBER')\n";
+        let mut project = Project::new(python, &format!("-- test_one.py --\n{test}"));
+        let ignore = "version: 1\nenv:\n  ignore: [BUILD_NUMBER]\n";
+        project.write("tamis.yml", ignore);
+        project.commit("ignored");
+        let ran = |project: &mut Project| project.run().outcomes.len();
+        project.set_env("BUILD_NUMBER", Some("1"));
+        assert_eq!(ran(&mut project), 1);
+        project.set_env("BUILD_NUMBER", Some("2"));
+        assert_eq!(ran(&mut project), 0);
+        project.write("tamis.yml", "version: 1\n");
+        assert_eq!(ran(&mut project), 1);
+        project.set_env("BUILD_NUMBER", Some("3"));
+        assert_eq!(ran(&mut project), 1);
+        assert_eq!(ran(&mut project), 0);
+    });
+}

@@ -1,0 +1,216 @@
+//! The settings of a run: layers, origins, words for people.
+
+use super::*;
+use crate::report::testing::message;
+
+fn project(yaml: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs_err::create_dir_all(folder.path().join(".git")).unwrap();
+    fs_err::create_dir_all(folder.path().join("svc/api")).unwrap();
+    if !yaml.is_empty() {
+        fs_err::write(folder.path().join(file::NAME), yaml).unwrap();
+    }
+    folder
+}
+
+fn load(folder: &tempfile::TempDir, variables: &[(&str, &str)]) -> Result<Config, Error> {
+    let variables = variables
+        .iter()
+        .map(|(name, value)| (name.to_string(), value.into()))
+        .collect();
+    let overrides = Overrides::default();
+    Config::load(folder.path(), None, &variables, &overrides, None)
+}
+
+#[test]
+fn of_several_suites_one_is_meant() {
+    let yaml = "version: 1\nkeep: 9\nsuites:\n  api:\n    root: svc/api\n  top: {keep: 1}\n";
+    let wrong = project(yaml);
+    assert!(message(&load(&wrong, &[]).unwrap_err()).contains("unknown key `keep`"));
+    let folder = project("version: 1\nkeep: 9\nsuites:\n  api:\n    root: svc/api\n  top: {}\n");
+    assert_eq!(Config::suites(folder.path(), None).unwrap(), ["api", "top"]);
+    insta::assert_snapshot!(message(&load(&folder, &[]).unwrap_err()), @r"
+        error: there are several suites: api, top
+        hint: say which with `--suite NAME`
+        ");
+    let of = |suite: Option<&str>, variables: &[(&str, &str)]| {
+        let variables = variables
+            .iter()
+            .map(|(name, value)| (name.to_string(), value.into()))
+            .collect();
+        Config::load(
+            folder.path(),
+            None,
+            &variables,
+            &Overrides::default(),
+            suite,
+        )
+    };
+    for config in [
+        of(Some("api"), &[]).unwrap(),
+        of(None, &[("TAMIS_SUITE", "api")]).unwrap(),
+        of(Some("api"), &[("TAMIS_SUITE", "top")]).unwrap(),
+    ] {
+        assert_eq!((config.suite.value.as_str(), config.keep.value), ("api", 9));
+        assert!(config.is_named && config.root.value.ends_with("svc/api"));
+    }
+    insta::assert_snapshot!(message(&of(Some("apt"), &[]).unwrap_err()), @r"
+        error: there is no suite `apt`; tamis.yml has api, top
+        hint: did you mean `api`?
+        ");
+    let both = project("version: 1\nsuite: a\nsuites: {b: {}}\n");
+    assert!(message(&load(&both, &[]).unwrap_err()).contains("both `suite` and `suites`"));
+    // Where the file names none, there is one, and it has a name as well.
+    let single = project("");
+    let named = |suite| {
+        let overrides = Overrides::default();
+        Config::load(
+            single.path(),
+            None,
+            &Variables::new(),
+            &overrides,
+            Some(suite),
+        )
+    };
+    assert!(!named("pytest").unwrap().is_named);
+    assert!(message(&named("x").unwrap_err()).contains("there is no suite `x`"));
+}
+
+#[test]
+fn without_a_file_everything_is_a_default() {
+    let folder = project("");
+    let config = load(&folder, &[]).unwrap();
+    let table: Vec<String> = config
+        .table()
+        .into_iter()
+        .map(|(key, value, origin)| format!("{key}: {value} ({origin})"))
+        .collect();
+    let text = table.join("\n").replace(&shown_path(folder.path()), "TOP");
+    insta::assert_snapshot!(text, @r"
+        suite: pytest (default)
+        runner: pytest (default)
+        command: found by the runner (default)
+        python: found by the runner (default)
+        root: TOP (default)
+        paths: [] (default)
+        store: TOP/.tamis/store (default)
+        shared-store: none (default)
+        shared-label: none (default)
+        trust: the default branch (default)
+        deepen: ci (default)
+        strategy: auto (default)
+        many-new-tests: 10 (default)
+        short-branches: 3 (default)
+        always-run: [] (default)
+        run-all-when: [] (default)
+        run-all-every: none (default)
+        lock-files: found by the runner (default)
+        benign-state: [] (default)
+        keep-together: [] (default)
+        granularity: class (default)
+        env: ignore [] (default)
+        keep: 50 (default)
+        ");
+}
+
+#[test]
+fn a_flag_beats_a_variable_beats_the_file() {
+    let folder = project("version: 1\nstrategy: commit\nkeep: 3\nstore: here\n");
+    let variables: Variables = [("TAMIS_STRATEGY".to_owned(), "memo".into())].into();
+    let with = |variables: &Variables, overrides| {
+        Config::load(folder.path(), None, variables, &overrides, None).unwrap()
+    };
+    let from_file = with(&Variables::new(), Overrides::default());
+    assert_eq!(from_file.strategy.value, Strategy::Commit);
+    assert_eq!(from_file.strategy.origin, Origin::File);
+    assert_eq!(from_file.store.value, folder.path().join("here"));
+    let from_variable = with(&variables, Overrides::default());
+    assert_eq!(from_variable.strategy.value, Strategy::Memo);
+    assert_eq!(from_variable.strategy.origin.to_string(), "TAMIS_STRATEGY");
+    let flags = Overrides {
+        strategy: Some(Setting::flag(Strategy::All, "--strategy")),
+        keep: Some(Setting::flag(Count(9), "--keep")),
+        ..Overrides::default()
+    };
+    let from_flag = with(&variables, flags);
+    assert_eq!(from_flag.strategy.value, Strategy::All);
+    assert_eq!(from_flag.strategy.origin.to_string(), "--strategy");
+    assert_eq!((from_flag.keep.value, from_file.keep.value), (9, 3));
+}
+
+#[test]
+fn every_variable_is_read() {
+    let folder = project("version: 1\n");
+    for name in Key::ALL.into_iter().filter_map(Key::variable) {
+        // No setting may be empty.
+        let error = load(&folder, &[(name, "")]).unwrap_err();
+        assert!(error.to_string().contains(name), "{error}");
+    }
+}
+
+#[test]
+fn paths_are_relative_to_who_named_them() {
+    let folder = project("version: 1\npython: venv/bin/python\nlock-files: [uv.lock]\n");
+    let below = folder.path().join("svc");
+    let variables = [("TAMIS_STORE".to_owned(), "../cache".into())].into();
+    let config = Config::load(&below, None, &variables, &Overrides::default(), None).unwrap();
+    assert_eq!(config.store.value, below.join("../cache"));
+    let top = folder.path();
+    assert_eq!(config.python.value, Some(top.join("venv/bin/python")));
+    assert_eq!(config.lock_files.value, Some(vec![top.join("uv.lock")]));
+    let named = load(&folder, &[("TAMIS_PYTHON", "python3.12")]).unwrap();
+    assert_eq!(named.python.value, Some(PathBuf::from("python3.12")));
+}
+
+#[test]
+fn a_suite_below_the_top_has_its_folder_in_its_name() {
+    let folder = project("version: 1\nroot: svc/api\n");
+    let config = load(&folder, &[]).unwrap();
+    assert_eq!(config.suite.value, "pytest:svc/api");
+    assert_eq!(config.root.value, folder.path().join("svc/api"));
+}
+
+#[test]
+fn a_named_file_replaces_the_found_one() {
+    let folder = project("version: 1\nkeep: 3\n");
+    let other = folder.path().join("svc/other.yml");
+    fs_err::write(other, "version: 1\nkeep: 4\n").unwrap();
+    let load = |path: &str| {
+        let below = folder.path().join("svc/api");
+        let path = Some(Path::new(path));
+        Config::load(&below, path, &Variables::new(), &Overrides::default(), None)
+    };
+    let config = load("../other.yml").unwrap();
+    assert_eq!(config.keep.value, 4);
+    let svc = fs_err::canonicalize(folder.path().join("svc")).unwrap();
+    assert_eq!(config.root.value, svc);
+    let error = load("none.yml").unwrap_err();
+    assert_eq!(error.to_string(), "cannot read the configuration");
+}
+
+#[test]
+fn mistakes_name_their_origin() {
+    let folder = project("version: 1\nroot: nowhere\n");
+    let text = message(&load(&folder, &[]).unwrap_err());
+    insta::assert_snapshot!(text.replace(&shown_path(folder.path()), "TOP"), @r"
+        error: the folder TOP/nowhere does not exist (`root`, from tamis.yml)
+        hint: correct `root`: it is relative to the folder of tamis.yml
+        ");
+    let folder = project("version: 1\n");
+    let text = message(&load(&folder, &[("TAMIS_KEEP", "lots")]).unwrap_err());
+    insta::assert_snapshot!(text, @r"
+        error: the environment variable TAMIS_KEEP: `lots` is not a whole number from 1 to 4294967295
+        hint: correct it or `unset TAMIS_KEEP`
+        ");
+}
+
+#[test]
+fn variables_that_nothing_reads_are_found() {
+    let variables = ["TAMIS_STRATGY", "TAMIS_SPAWN", "TAMIS_STORE"]
+        .map(|name| (name.to_owned(), OsString::new()))
+        .into();
+    assert_eq!(
+        unknown_variables(&variables),
+        [("TAMIS_STRATGY".to_owned(), Some("TAMIS_STRATEGY"))]
+    );
+}
