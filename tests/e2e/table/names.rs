@@ -384,6 +384,7 @@ import abc
 import functools
 
 ENTRIES = {}
+LIMIT = 1
 
 
 def register(thing):
@@ -494,6 +495,10 @@ import registry
 
 
 def test_alone():
+    assert registry.LIMIT == 1
+
+
+def test_show():
     assert registry.show("") == "?"
 "#,
     )
