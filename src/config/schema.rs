@@ -127,7 +127,11 @@ mod tests {
         if std::env::var_os("TAMIS_UPDATE_SCHEMA").is_some() {
             fs_err::write(path, &made).unwrap();
         }
-        assert_eq!(fs_err::read_to_string(path).unwrap(), made);
+        assert!(
+            fs_err::read_to_string(path).unwrap() == made,
+            "docs/tamis.schema.json is not what docs/config.md says: run \
+             `TAMIS_UPDATE_SCHEMA=1 cargo test --lib config::schema`"
+        );
     }
 
     #[test]
