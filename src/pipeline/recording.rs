@@ -63,18 +63,17 @@ impl Recording<'_> {
     /// the command did not. Were they left out, whatever failed would not even
     /// be tried again.
     pub(super) fn failed_as_a_whole(&self, collected: &Collected) -> Option<String> {
-        let ended_well = collected.rows.iter().all(|row| row.outcome.is_good());
+        let status = match self.ended {
+            Ended::Exit(status) if status != 0 => status,
+            Ended::Exit(_) | Ended::Signal(_) => return None,
+        };
+        if !collected.rows.iter().all(|row| row.outcome.is_good()) {
+            return None;
+        }
         let ran: BTreeSet<&str> = collected.rows.iter().map(|row| row.test.as_str()).collect();
         // One that was stopped on the way says that it failed for that.
-        let was_stopped = collected
-            .kept
-            .iter()
-            .any(|test| !ran.contains(test.as_str()));
-        match self.ended {
-            Ended::Exit(status) if status != 0 && ended_well && !was_stopped => Some(format!(
-                "the command ended with {status} though no test failed"
-            )),
-            Ended::Exit(_) | Ended::Signal(_) => None,
-        }
+        let mut kept = collected.kept.iter();
+        let was_stopped = kept.any(|test| !ran.contains(test.as_str()));
+        (!was_stopped).then(|| format!("the command ended with {status} though no test failed"))
     }
 }

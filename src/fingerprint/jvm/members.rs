@@ -213,14 +213,7 @@ const NOT_OF_SHAPE: [&[u8]; 11] = [
 ];
 
 fn shape<'a>(file: &ClassFile<'a>, class: &Class<'a>) -> Result<Fingerprint> {
-    let mut form = Form::default();
-    form.number(file.major);
-    form.number(file.access);
-    form.text(file.name);
-    form.text(file.super_name.unwrap_or_default());
-    for interface in &file.interfaces {
-        form.text(interface);
-    }
+    let mut form = Form::of_head(file);
     // An interface that has code is initialised with the classes that have it.
     let is_interface = file.access & 0x0200 != 0;
     let has_code = |method: &Member<'_>| method.access & (ABSTRACT | STATIC) == 0;

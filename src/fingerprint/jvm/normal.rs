@@ -28,14 +28,7 @@ const WITHOUT_MEANING: [&[u8]; 7] = [
 pub fn normal_form(bytes: &[u8]) -> Result<Vec<u8>> {
     let file = ClassFile::parse(bytes)?;
     let class = Class::new(&file)?;
-    let mut form = Form::default();
-    form.number(file.major);
-    form.number(file.access);
-    form.text(file.name);
-    form.text(file.super_name.unwrap_or_default());
-    for interface in &file.interfaces {
-        form.text(interface);
-    }
+    let mut form = Form::of_head(&file);
     form.sorted(class.members(&file.fields)?);
     form.sorted(class.members(&file.methods)?);
     form.sorted(class.attributes(&file.attributes)?);
@@ -47,6 +40,20 @@ pub fn normal_form(bytes: &[u8]) -> Result<Vec<u8>> {
 pub(super) struct Form(pub Vec<u8>);
 
 impl Form {
+    /// What a class says of itself first: version, flags, name, what it extends and
+    /// implements.
+    pub fn of_head(file: &ClassFile<'_>) -> Form {
+        let mut form = Form::default();
+        form.number(file.major);
+        form.number(file.access);
+        form.text(file.name);
+        form.text(file.super_name.unwrap_or_default());
+        for interface in &file.interfaces {
+            form.text(interface);
+        }
+        form
+    }
+
     pub fn text(&mut self, text: &[u8]) {
         self.0.extend_from_slice(&(text.len() as u32).to_be_bytes());
         self.0.extend_from_slice(text);

@@ -206,6 +206,7 @@ pub(super) fn is_benign_dunder(name: &str) -> bool {
 /// from other things of these names by where they stand.)
 pub(super) fn reads_annotations(name: &str) -> bool {
     READERS_IN_TEXT.contains(&name)
+        || lists_what_there_is(name)
         || matches!(
             name,
             "annotationlib"
@@ -215,44 +216,35 @@ pub(super) fn reads_annotations(name: &str) -> bool {
                 | "singledispatchmethod"
                 | "dataclass"
                 | "make_dataclass"
-                // These list what there is.
-                | "__dir__"
-                | "getmembers"
-                | "getmembers_static"
-                | "classify_class_attrs"
-                | "render_doc"
-                | "pydoc"
-                | "DocTestFinder"
-                | "SimpleXMLRPCDispatcher"
-                | "SimpleXMLRPCServer"
-                | "CGIXMLRPCRequestHandler"
-                | "Cmd"
         )
+}
+
+/// Names by which code comes to members, and to what these have, without naming them.
+fn lists_what_there_is(name: &str) -> bool {
+    matches!(
+        name,
+        "__dir__"
+            | "getmembers"
+            | "getmembers_static"
+            | "classify_class_attrs"
+            | "render_doc"
+            | "pydoc"
+            | "DocTestFinder"
+            | "SimpleXMLRPCDispatcher"
+            | "SimpleXMLRPCServer"
+            | "CGIXMLRPCRequestHandler"
+            | "Cmd"
+    )
 }
 
 /// Names by which code gets at docstrings, of whatever it be; constants of code
 /// objects have them, too.
 pub(super) fn reads_docstrings(name: &str) -> bool {
     DOCSTRINGS_IN_TEXT.contains(&name)
+        || lists_what_there_is(name)
         || matches!(
             name,
-            "getdoc"
-                | "shortDescription"
-                | "marshal"
-                | "dis"
-                // These list what there is.
-                | "__dir__"
-                | "getmembers"
-                | "getmembers_static"
-                | "classify_class_attrs"
-                | "render_doc"
-                | "pydoc"
-                | "DocTestFinder"
-                | "SimpleXMLRPCDispatcher"
-                | "SimpleXMLRPCServer"
-                | "CGIXMLRPCRequestHandler"
-                | "DocXMLRPCServer"
-                | "Cmd"
+            "getdoc" | "shortDescription" | "marshal" | "dis" | "DocXMLRPCServer"
         )
 }
 
