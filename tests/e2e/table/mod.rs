@@ -2,6 +2,7 @@
 
 mod annotations;
 mod caches;
+mod classes;
 mod code;
 mod config;
 mod data_files;

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use ruff_python_ast::{self as ast, Expr, Stmt};
 
-use super::purity::{Kind, Scope, is_constant, is_dunder, is_literal};
+use super::looks::{is_constant, is_dunder, is_literal};
+use super::purity::{Kind, Scope};
 use crate::fingerprint::python::walk::{RED_ZONE, STACK};
 
 /// The members of a class, in order.

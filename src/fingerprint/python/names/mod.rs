@@ -7,6 +7,7 @@
 
 pub(super) mod changes;
 mod import_list;
+mod looks;
 mod lookups;
 mod marks;
 mod members;
@@ -25,8 +26,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use ruff_python_ast::{self as ast, Expr, Stmt};
 use ruff_text_size::Ranged;
 
+use self::looks::{bases, has_subclass_hook, is_bare};
 use self::methods::{take_apart, with_body};
-use self::purity::{Base, Kind, Scope, Shape, bases, has_subclass_hook, is_bare};
+use self::purity::{Base, Kind, Scope, Shape};
 use self::stores::Stores;
 use self::uses::{Found, Reaching};
 use super::digest::Sink;
