@@ -14,7 +14,6 @@ before, and that is not selected, is missed.
 
 import argparse
 import json
-import os
 import random
 import re
 import statistics

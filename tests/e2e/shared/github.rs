@@ -473,7 +473,7 @@ fn a_job_asks_once_and_no_step_warns() {
             github.requests();
         };
         let quiet = |told: &str| {
-            let warned = ["warning:", "::warning", "401"];
+            let warned = ["warning:", "::warning", "status 401"];
             assert!(!warned.iter().any(|word| told.contains(word)), "{told}");
         };
         forget(&mut project);
