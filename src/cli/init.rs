@@ -146,7 +146,7 @@ fn template(findings: &Findings) -> String {
          # In CI, every so many runs of the default branch run everything.\n\
          #: run-all-every: 10\n\
          \n\
-         # Files that pin the versions of installed packages.\n\
+         # Files that pin packages and interpreter, for test steps without tamis.\n\
          #: lock-files: [{lock_files}]\n\
          \n\
          # Caches and registries that tests leave behind without another noticing.\n\

@@ -309,7 +309,7 @@ impl Config {
                         let shown = files.map(|files| {
                             list(&files.iter().map(|f| shown_path(f)).collect::<Vec<_>>())
                         });
-                        (or_found(shown), &self.lock_files.origin)
+                        (or_none(shown), &self.lock_files.origin)
                     }
                     Key::Env => (
                         format!("ignore {}", list(&self.env_ignore.value)),

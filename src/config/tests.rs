@@ -104,7 +104,7 @@ fn without_a_file_everything_is_a_default() {
         always-run: [] (default)
         run-all-when: [] (default)
         run-all-every: none (default)
-        lock-files: found by the runner (default)
+        lock-files: none (default)
         benign-state: [] (default)
         keep-together: [] (default)
         granularity: class (default)

@@ -307,7 +307,7 @@ fn is_open(verdict: &Verdict) -> bool {
 /// open: then the available tests are those of that matrix, all of which it
 /// knows.
 fn settles_inventory(verdict: Option<&Verdict>) -> bool {
-    matches!(verdict, Some(Verdict::Skip(evidence)) if evidence.late.is_empty())
+    verdict.is_some_and(Verdict::is_proven)
 }
 
 /// The verdict on one test; `None` if it is not there any more.

@@ -17,7 +17,7 @@ use super::project::Project;
 use super::shelf::Shelf;
 use crate::config::Origin;
 use crate::fingerprint::jvm::ALL;
-use crate::fingerprint::{Environment, Facts, Probe, Value, is_start_up};
+use crate::fingerprint::{Environment, Facts, Probe, Value};
 use crate::history::{Classifier, CommitGraph, CommitId, Delta, Entry, Head, Hints, View};
 use crate::matrix::{Fingerprint, Header, Matrix, MatrixView, Unit, UnitId, UnitKind};
 use crate::runners::{maven, pytest};
@@ -174,6 +174,9 @@ pub fn decide_on(
     }
     let delta = delta_to(project, baseline.matrix.header(), view, &mut decision.notes);
     view.settle()?;
+    if request.prober.is_none() {
+        decision.notes.extend(project.undeclared(view));
+    }
     if let Some(pattern) = project.runs_all(delta.as_ref()) {
         decision.all(request.strategy, pattern);
         decision.baseline = Some(baseline);
@@ -329,8 +332,8 @@ pub(super) fn compare(
     settle_options(request, matrix, &mut probe);
     let facts = facts_of(project, view, request, &probe);
     let mut found = differences(matrix, delta, &facts);
-    if project.environment_is_declared(delta) {
-        settle_declared(matrix, &mut found);
+    if project.environment_is_declared(view, delta) {
+        note_declared(matrix, &probe, &mut found);
     }
     let found = Rc::new(found);
     if let Some(known) = request.known {
@@ -377,13 +380,17 @@ fn settle_options(request: &Request<'_>, matrix: &MatrixView, probe: &mut Probe)
 }
 
 /// The files that declare the test environment are those of the baseline, and
-/// so the packages and the interpreter are. How it is started is not declared.
-fn settle_declared(matrix: &MatrixView, found: &mut Differences) {
-    found.late.retain(|id| match matrix.kind(*id) {
-        UnitKind::Dist => false,
-        UnitKind::Runtime => is_start_up(&matrix.unit(*id)),
-        _ => true,
-    });
+/// so are the packages, the interpreter, and how it starts. Variables that only
+/// tests read are not declared; options are, if the command is `probe`'s.
+fn note_declared(matrix: &MatrixView, probe: &Probe, found: &mut Differences) {
+    let is_declared = |id: &&UnitId| match matrix.unit(**id) {
+        unit if matches!(unit.kind, UnitKind::Dist | UnitKind::Runtime) => true,
+        unit if unit.kind == UnitKind::Env => {
+            pytest::READ_BY_EVERY_TEST.contains(&unit.name.as_str())
+        }
+        unit => probe.values.get(&(unit.kind, unit.name)) == Some(&matrix.fingerprint(**id)),
+    };
+    found.declared = found.late.iter().filter(is_declared).copied().collect();
 }
 
 fn facts_of<'v>(
@@ -426,6 +433,7 @@ fn traditional(strategy: Strategy, baseline: &Baseline, found: &Differences) -> 
             Verdict::Skip(evidence) => evidence
                 .late
                 .first()
+                .filter(|_| evidence.is_open)
                 .map(|(unit, _)| format!("{unit} is settled when the tests start")),
             Verdict::Run(reason) => Some(doubt_of(&reason)),
         };

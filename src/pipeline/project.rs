@@ -8,9 +8,9 @@ use bstr::{BStr, BString, ByteSlice};
 
 use super::exchange::Told;
 use crate::ci::writer_here;
-use crate::config::{Config, Pattern};
+use crate::config::{Config, Pattern, shown_path};
 use crate::fingerprint::Cache;
-use crate::history::{Delta, Repository};
+use crate::history::{Delta, Repository, View};
 use crate::matrix::Key;
 use crate::share::{self, Offer};
 use crate::store::{FsStore, aside};
@@ -121,16 +121,39 @@ impl Project {
     }
 
     /// Whether the files that the configuration names as those that declare
-    /// the test environment (`lock-files`) are there and did not change.
-    pub fn environment_is_declared(&self, delta: Option<&Delta>) -> bool {
-        let (Some(files), Some(delta)) = (&self.config.lock_files.value, delta) else {
+    /// the test environment (`lock-files`) are all there and did not change.
+    pub fn environment_is_declared(&self, view: &View, delta: Option<&Delta>) -> bool {
+        let Some(delta) = delta else {
             return false;
         };
-        let unchanged = |file: &PathBuf| {
-            let path = self.repository.prefix_of(file);
-            file.is_file() && path.is_ok_and(|path| !delta.touches(path.as_bstr()))
-        };
-        !files.is_empty() && files.iter().all(unchanged)
+        let unchanged =
+            |path: Option<BString>| path.is_some_and(|path| !delta.touches(path.as_bstr()));
+        let mut files = self.declared(view).peekable();
+        files.peek().is_some() && files.all(|(_, path)| unchanged(path))
+    }
+
+    /// The first of `lock-files` that cannot speak for the test environment:
+    /// it is not there, or git does not know what it was.
+    pub fn undeclared(&self, view: &View) -> Option<String> {
+        let (file, _) = self.declared(view).find(|(_, path)| path.is_none())?;
+        Some(format!(
+            "`lock-files` names {}, which is no file of the repository: what is installed \
+             counts as unknown until the tests start",
+            shown_path(file)
+        ))
+    }
+
+    /// The files of `lock-files`, each with its path below the top of the work
+    /// tree if it is a file of the repository.
+    fn declared(&self, view: &View) -> impl Iterator<Item = (&PathBuf, Option<BString>)> {
+        let files = self.config.lock_files.value.iter().flatten();
+        files.map(|file| {
+            let path = self.repository.prefix_of(file).ok();
+            let tracked = path.filter(|path| {
+                file.is_file() && view.is_tracked(path.as_bstr()).is_ok_and(|is| is)
+            });
+            (file, tracked)
+        })
     }
 
     /// Whether a path, relative to the top of the work tree, lies where the

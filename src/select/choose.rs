@@ -38,7 +38,7 @@ pub fn choose<'v>(
     let mut proof = None;
     for (at, verdict) in sources.enumerate() {
         match verdict {
-            Some(Verdict::Skip(evidence)) if evidence.late.is_empty() => {
+            Some(verdict) if verdict.is_proven() => {
                 return Some(Proof::Source(at));
             }
             // One with nothing left open would be better; look on.

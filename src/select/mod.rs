@@ -45,6 +45,13 @@ pub enum Verdict {
     Skip(Evidence),
 }
 
+impl Verdict {
+    /// Whether it need not run, and nothing is left to be looked at.
+    pub fn is_proven(&self) -> bool {
+        matches!(self, Verdict::Skip(evidence) if !evidence.is_open)
+    }
+}
+
 /// Why a test runs.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reason {
@@ -144,6 +151,8 @@ pub struct Evidence {
     /// Units that only the test environment can settle, with the fingerprint
     /// that they must have; the skip holds only if they do.
     pub late: Arc<[(Unit, Fingerprint)]>,
+    /// Whether the project's files declare not even that these did not change.
+    pub is_open: bool,
     pub duration_ms: u32,
 }
 
@@ -219,7 +228,7 @@ impl Selection {
     pub fn mode(&self) -> Mode {
         if self.all_because.is_some() {
             Mode::All
-        } else if self.selected().next().is_none() && self.inventory_doubt.is_none() {
+        } else if self.inventory_doubt.is_none() && self.verdicts.values().all(Verdict::is_proven) {
             Mode::None
         } else {
             Mode::Subset

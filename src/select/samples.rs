@@ -12,6 +12,7 @@ pub(crate) fn evidence() -> Evidence {
         outcome: Outcome::Passed,
         units: 1,
         late: [].into(),
+        is_open: false,
         duration_ms: 1,
     }
 }

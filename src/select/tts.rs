@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Evidence, Reason, Verdict};
 use crate::matrix::{Fingerprint, SetId, Table, Unit, UnitId, ViewRow};
@@ -16,6 +16,8 @@ pub struct Differences {
     pub unknown: FxHashMap<UnitId, String>,
     /// Units that only the test environment can settle.
     pub late: Vec<UnitId>,
+    /// Those of `late` that the project's files declare to be as they were.
+    pub declared: FxHashSet<UnitId>,
 }
 
 /// What the units of one shared set come to.
@@ -38,7 +40,7 @@ pub fn tts(matrix: &impl Table, name: &str, differences: &Differences) -> Vec<Ve
     matrix.each_set(&differing.ids(), |units, set| {
         states.push(SetState::of(units, set, &differing));
     });
-    let mut shared = Shared::new(matrix, name);
+    let mut shared = Shared::new(matrix, name, differences);
     (0..matrix.rows())
         .map(|row| shared.verdict(&matrix.row(row), &states, differences))
         .collect()
@@ -52,11 +54,17 @@ struct Shared<'m, T> {
     /// The commit of each run of the matrix.
     ran_at: Vec<Arc<str>>,
     late: FxHashMap<Vec<UnitId>, LateUnits>,
+    declared: &'m FxHashSet<UnitId>,
     /// The last list of sets that was asked for: neighbours often share it.
     last: (Vec<SetId>, LateUnits),
 }
 
-type LateUnits = Arc<[(Unit, Fingerprint)]>;
+/// The late units of a row, and whether no file declares one of them.
+#[derive(Clone)]
+struct LateUnits {
+    units: Arc<[(Unit, Fingerprint)]>,
+    is_open: bool,
+}
 
 /// What became of one unit.
 #[derive(Clone, Copy)]
@@ -115,7 +123,7 @@ impl SetState {
 }
 
 impl<'m, T: Table> Shared<'m, T> {
-    fn new(matrix: &'m T, name: &str) -> Shared<'m, T> {
+    fn new(matrix: &'m T, name: &str, differences: &'m Differences) -> Shared<'m, T> {
         let header = matrix.header();
         let runs = header.runs.iter();
         Shared {
@@ -124,7 +132,14 @@ impl<'m, T: Table> Shared<'m, T> {
             revision: header.commit.as_str().into(),
             ran_at: runs.map(|run| run.commit.as_str().into()).collect(),
             late: FxHashMap::default(),
-            last: (Vec::new(), Arc::new([])),
+            declared: &differences.declared,
+            last: (
+                Vec::new(),
+                LateUnits {
+                    units: Arc::new([]),
+                    is_open: false,
+                },
+            ),
         }
     }
 
@@ -171,13 +186,15 @@ impl<'m, T: Table> Shared<'m, T> {
                 baseline: baseline(),
             });
         }
+        let late = self.late_units(row.sets, states);
         Verdict::Skip(Evidence {
             baseline: self.baseline.clone(),
             revision: self.revision.clone(),
             ran_at: self.ran_at[row.run as usize].clone(),
             outcome: row.outcome,
             units,
-            late: self.late_units(row.sets, states),
+            late: late.units,
+            is_open: late.is_open,
             duration_ms: row.duration_ms,
         })
     }
@@ -192,11 +209,11 @@ impl<'m, T: Table> Shared<'m, T> {
         let mut ids: Vec<UnitId> = late.flatten().copied().collect();
         ids.sort_unstable();
         ids.dedup();
-        let matrix = self.matrix;
-        let units = self
-            .late
-            .entry(ids)
-            .or_insert_with_key(|ids| ids.iter().map(|id| matrix.unit(*id)).collect());
+        let (matrix, declared) = (self.matrix, self.declared);
+        let units = self.late.entry(ids).or_insert_with_key(|ids| LateUnits {
+            units: ids.iter().map(|id| matrix.unit(*id)).collect(),
+            is_open: ids.iter().any(|id| !declared.contains(id)),
+        });
         last.clear();
         last.extend_from_slice(sets);
         *made = units.clone();

@@ -16,6 +16,7 @@ mod ci;
 mod classify;
 mod clock;
 mod crashes;
+mod declared;
 mod git_states;
 mod gradle;
 mod harness;

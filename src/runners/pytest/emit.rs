@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::fingerprint::DIR;
 use crate::matrix::{Fingerprint, Unit, UnitKind};
-use crate::select::{Evidence, Selection, Shard, Shards, Verdict};
+use crate::select::{Selection, Shard, Shards, Verdict};
 
 /// The files of one emission.
 #[derive(Clone, Debug)]
@@ -258,11 +258,9 @@ fn plain_exclusions(selection: &Selection, part: Option<Part<'_>>) -> Plain {
     if selection.inventory_doubt.is_some() {
         return plain;
     }
-    let settled = |evidence: &Evidence| evidence.late.is_empty();
     let is_left_out = |test: &str, verdict: &Verdict| match (part, verdict) {
         (Some(part), _) if !part.has(test) => true,
-        (_, Verdict::Run(_)) => false,
-        (_, Verdict::Skip(evidence)) => settled(evidence),
+        (_, verdict) => verdict.is_proven(),
     };
     let (leaves, stays): (Vec<_>, Vec<_>) = selection
         .verdicts
@@ -363,6 +361,7 @@ mod tests {
         for verdict in selection.verdicts.values_mut() {
             if let Verdict::Skip(evidence) = verdict {
                 evidence.late = late.clone().into();
+                evidence.is_open = true;
             }
         }
         let shards = Shards::divide(&selection, 2, |test| super::super::source_of(test).0);

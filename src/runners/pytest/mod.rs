@@ -37,6 +37,26 @@ pub fn id_prefix(rootdir: &BStr, project: &BStr) -> String {
     }
 }
 
+/// The variables that the interpreter and pytest act upon by themselves: every
+/// row has them (`agents/python/boot/_tamis/envvars.py`).
+pub const READ_BY_EVERY_TEST: [&str; 15] = [
+    "PYTEST_DISABLE_PLUGIN_AUTOLOAD",
+    "PYTEST_PLUGINS",
+    "PYTHONBREAKPOINT",
+    "PYTHONCOERCECLOCALE",
+    "PYTHONHASHSEED",
+    "PYTHONHOME",
+    "PYTHONIOENCODING",
+    "PYTHONMALLOC",
+    "PYTHONNODEBUGRANGES",
+    "PYTHONPATH",
+    "PYTHONPLATLIBDIR",
+    "PYTHONTRACEMALLOC",
+    "PYTHONUSERBASE",
+    "PYTHON_CPU_COUNT",
+    "TZ",
+];
+
 /// The fixture that sets attributes for the time of a test.
 pub const MONKEYPATCH: &str = "monkeypatch";
 
@@ -82,6 +102,15 @@ mod tests {
         let (file, name) = source_of("a/t.py::C::test_d[x::y]");
         assert_eq!((file, name.as_str()), ("a/t.py", "C.test_d"));
         assert_eq!(source_of("a/t.txt").0, "a/t.txt");
+    }
+
+    #[test]
+    fn the_agent_names_the_same_variables() {
+        let source = include_str!("../../../agents/python/boot/_tamis/envvars.py");
+        let (_, list) = source.split_once("OF_EVERY_TEST = (").unwrap();
+        let (list, _) = list.split_once(')').unwrap();
+        let names: Vec<&str> = list.split('"').skip(1).step_by(2).collect();
+        assert_eq!(names, READ_BY_EVERY_TEST);
     }
 
     #[test]

@@ -106,6 +106,7 @@ impl World {
                 outcome: Outcome::Passed,
                 units: 1,
                 late: [].into(),
+                is_open: false,
                 duration_ms: 1,
             }),
             changed: Verdict::Run(Reason::Changed {
