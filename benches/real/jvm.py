@@ -222,8 +222,9 @@ def table(options):
               f"{sum(map(len, misses))} | {statistics.mean(ratios):.0%} | "
               f"{statistics.median(ratios):.0%} | {ae} |")
         for row, tests_missed in zip(rows[1:], misses):
-            for suite, name in tests_missed:
-                print(f"  missed by {tool} at {row['revision'][:10]}: {suite} {name}",
+            if tests_missed:
+                named = ", ".join(f"{suite} {name}" for suite, name in tests_missed[:3])
+                print(f"  missed by {tool} at {row['revision'][:10]}: {len(tests_missed)}, as {named}",
                       file=sys.stderr)
 
 
