@@ -183,9 +183,15 @@ impl<'a> Facts<'a> {
     /// Whether the code of an installed package in `file` names what reads
     /// annotations, or docstrings; if it cannot be read, it may.
     pub fn may_read(file: &BStr) -> Reads {
-        // The first is for the test runner, and colours text. The second is like
-        // the standard library's: who makes it read has to name it.
-        let is_known = |part: &[u8]| matches!(part, b"pygments" | b"typing_extensions.py");
+        // The first two are for the test runner: one reads annotations of functions
+        // of its own, one colours text. The last is like the standard library's:
+        // who makes it read has to name it.
+        let is_known = |part: &[u8]| {
+            matches!(
+                part,
+                b"exceptiongroup" | b"pygments" | b"typing_extensions.py"
+            )
+        };
         if file.split_str("/").any(is_known) {
             return Reads::default();
         }

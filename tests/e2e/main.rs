@@ -1,7 +1,8 @@
 //! tamis on real projects: after each edit, exactly the tests that the edit
 //! can affect are run, and every verdict equals that of running everything.
 //!
-//! Environment: `TAMIS_E2E_ALL=1` runs the table on every interpreter present,
+//! Environment: `TAMIS_E2E_ALL=1` runs the table on every interpreter present
+//! (`TAMIS_E2E_ALL=3.8` on that one besides the two that it always takes),
 //! `TAMIS_E2E_PLAIN=1` checks the table itself with plain pytest alone,
 //! `CI=true` turns a missing interpreter or package from a skip into a failure.
 

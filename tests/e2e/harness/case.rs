@@ -21,6 +21,8 @@ pub struct Case {
     files: &'static str,
     own_venv: bool,
     cwd: &'static str,
+    /// The first minor version of Python 3 that it is true of.
+    since: u32,
     setup: Vec<Change>,
     /// Tests that run at every selection, and whether they fail.
     always: Vec<&'static str>,
@@ -34,10 +36,17 @@ impl Case {
             files: text,
             own_venv: false,
             cwd: "",
+            since: 0,
             setup: Vec::new(),
             always: Vec::new(),
             edits: Vec::new(),
         }
+    }
+
+    /// Leaves out interpreters before this minor version of Python 3.
+    pub fn since(mut self, minor: u32) -> Case {
+        self.since = minor;
+        self
     }
 
     /// Changes to make before the base is committed.
@@ -96,6 +105,9 @@ impl Case {
 
     /// Runs the case; panics with all that is wrong in it.
     pub fn check(&self, python: &Python) {
+        if python.minor < self.since {
+            return;
+        }
         let mut project = Project::new(python, self.files);
         project.cwd = self.cwd.to_owned();
         if self.own_venv {

@@ -19,7 +19,7 @@ pub enum Wanted {
     /// This minor version of Python 3, unless it is also the newest.
     Minor(u32),
     /// Those that neither of the two above names; only asked for by
-    /// `TAMIS_E2E_ALL=1`.
+    /// `TAMIS_E2E_ALL=1`, or one of them by `TAMIS_E2E_ALL=3.8`.
     Others,
     /// This minor version of Python 3, if the machine has it.
     Exactly(u32),
@@ -60,9 +60,7 @@ impl Python {
             .filter(|(minor, _)| match wanted {
                 Wanted::Newest => minor == newest,
                 Wanted::Minor(this) => *minor == this && this != *newest,
-                Wanted::Others => {
-                    minor != newest && *minor != 11 && std::env::var_os("TAMIS_E2E_ALL").is_some()
-                }
+                Wanted::Others => minor != newest && *minor != 11 && is_asked_for(*minor),
                 Wanted::Exactly(this) => *minor == this,
             })
             .filter_map(|(minor, executable)| match prepare(*minor, executable) {
@@ -74,6 +72,10 @@ impl Python {
             })
             .collect()
     }
+}
+
+fn is_asked_for(minor: u32) -> bool {
+    std::env::var("TAMIS_E2E_ALL").is_ok_and(|asked| asked == "1" || asked == format!("3.{minor}"))
 }
 
 pub fn site_packages(venv: &Path, minor: u32) -> PathBuf {
