@@ -108,6 +108,8 @@ impl GitRef {
         let mut command = git();
         command
             .args(["-c", "gc.auto=0", "-c", "core.hooksPath=/dev/null"])
+            // What is fetched stays one pack, which is here whole or not at all.
+            .args(["-c", "fetch.unpackLimit=1"])
             .args(arguments)
             .current_dir(&self.site.root)
             .env("GIT_DIR", &self.dir);
@@ -180,8 +182,8 @@ impl GitRef {
     }
 
     fn has(&self, commit: &str, deadline: &Deadline) -> bool {
-        // The commit alone may be here after an interrupted fetch; git writes
-        // packs whole, so its tree is then here as well.
+        // The commit alone may be here after an interrupted push; what is fetched
+        // is here whole, since packs are.
         let tree = format!("{commit}^{{tree}}");
         self.ask(&["cat-file", "-e", &tree], b"", deadline).is_ok()
     }

@@ -500,6 +500,89 @@ fn the_readme_shows_what_the_samples_use() {
     );
 }
 
+/// What each copy of GitLab's `tests` calls, of four, if the report says so.
+fn copies_of_gitlab(mode: &str, shards: &str) -> Vec<String> {
+    let template = fs::read_to_string(format!("{TOP}/templates/tamis.gitlab-ci.yml")).unwrap();
+    let template: Value = serde_yaml::from_str(&template).unwrap();
+    let script = template["tests"]["script"][0].as_str().unwrap();
+    let copy = |index: u32| {
+        let done = std::process::Command::new("sh")
+            .args([
+                "-euc",
+                &format!("tamis() {{ echo \"$1 $2 $3\"; }}\n{script}"),
+            ])
+            .env_clear()
+            .env("PATH", "/usr/bin:/bin")
+            .envs([("TAMIS_OUT_MODE", mode), ("TAMIS_OUT_SHARDS", shards)])
+            .envs([("CI_NODE_TOTAL", "4"), ("TEST_COMMAND", "pytest")])
+            .env("CI_NODE_INDEX", index.to_string())
+            .output()
+            .unwrap();
+        assert!(done.status.success(), "{done:?}");
+        String::from_utf8(done.stdout).unwrap().trim().to_owned()
+    };
+    (1..=4).map(copy).collect()
+}
+
+/// Whatever arrives of the report, no part of the tests has no copy that runs it.
+#[test]
+fn copies_of_gitlab_leave_no_part_out() {
+    let part = |index: u32| format!("record --selection .tamis/out/shard-{index}");
+    let parts: Vec<String> = (1..=4).map(part).collect();
+    assert_eq!(copies_of_gitlab("selected", "4"), parts);
+    let two = copies_of_gitlab("selected", "2");
+    assert_eq!(two[..2], parts[..2]);
+    assert!(two[2..].iter().all(|said| said.contains("divided among 2")));
+    let none = copies_of_gitlab("none", "4");
+    assert!(none.iter().all(|said| said == "no test has to run"));
+    assert_eq!(copies_of_gitlab("", "4"), parts);
+    // Somebody lowered `parallel`; a report that was cut off, or is another's.
+    for shards in [
+        "",
+        "5",
+        "256",
+        "0",
+        "-1",
+        "two",
+        "2 ",
+        "99999999999999999999",
+    ] {
+        let copies = copies_of_gitlab("selected", shards);
+        let all = copies
+            .iter()
+            .all(|said| said.starts_with("run --all --shard"));
+        assert!(all || shards == "2 ", "{shards}: {copies:?}");
+    }
+}
+
+#[test]
+fn the_action_keeps_nothing_of_events_that_act_for_others() {
+    let action: Value =
+        serde_yaml::from_str(&fs::read_to_string(format!("{TOP}/action.yml")).unwrap()).unwrap();
+    let mut saved = 0;
+    for step in action["runs"]["steps"].as_array().unwrap() {
+        let uses = step["uses"].as_str().unwrap_or_default();
+        if uses.starts_with("actions/cache/save@") {
+            let condition = step["if"].as_str().unwrap();
+            let (_, list) = condition.split_once("contains(fromJSON('").unwrap();
+            let (list, rest) = list.split_once("')").unwrap();
+            let events: Vec<String> = serde_json::from_str(list).unwrap();
+            let wanted = [
+                "push",
+                "pull_request",
+                "merge_group",
+                "schedule",
+                "workflow_dispatch",
+            ];
+            assert_eq!(events, wanted);
+            assert_eq!(rest, ", github.event_name) }}");
+            saved += 1;
+        }
+        assert!(!uses.starts_with("actions/cache@"), "it would save: {uses}");
+    }
+    assert_eq!(saved, 1);
+}
+
 #[test]
 fn the_action_never_puts_values_into_scripts_and_pins_what_it_uses() {
     let action: Value =
