@@ -212,6 +212,9 @@ fn the_rights_of_the_base_for_the_code_of_the_head_are_refused() {
             &["run"],
             &["record", "--", "true"],
             &["shards", "2"],
+            &["store", "fetch"],
+            &["store", "push", "HEAD"],
+            &["store", "pack", "to", "HEAD"],
         ] {
             let done = project.tamis(command);
             assert_eq!(done.code(), 2, "{command:?}");
@@ -433,6 +436,70 @@ fn a_step_before_that_failed_makes_every_test_run() {
         assert_eq!(done.code(), 0, "{}", done.stderr);
         assert!(done.stdout.contains("4 passed"), "{}", done.stdout);
         assert!(done.stderr.contains("every test runs"), "{}", done.stderr);
+    });
+}
+
+/// The job of the tests checked out a branch, which went on; a step changed a file.
+#[test]
+fn a_selection_of_other_files_leaves_nothing_out() {
+    on_one_python(|python| {
+        let mut project = Project::new(python, PARTS);
+        project.run();
+        let select = |project: &Project| {
+            let select = project.tamis(&["select", "--out", ".tamis/out", "--shards", "2"]);
+            assert_eq!(select.code(), 0, "{}", select.stderr);
+        };
+        let record = |project: &Project, folder: &str| {
+            let command = [
+                "record",
+                "--selection",
+                folder,
+                "--",
+                "python",
+                "-m",
+                "pytest",
+            ];
+            let done = project.tamis(&command);
+            assert_eq!(done.code(), 0, "{}", done.stderr);
+            done
+        };
+        select(&project);
+        // What no commit has does not count, nor does the same under another commit.
+        project.write("build/made.txt", "by a step before");
+        project.git(&[
+            "commit",
+            "--quiet",
+            "--allow-empty",
+            "--message",
+            "the same",
+        ]);
+        let same = record(&project, ".tamis/out");
+        assert!(!same.stdout.contains("passed"), "{}", same.stdout);
+        // An edit that nobody has committed, then with a commit.
+        select(&project);
+        project.write("lib_a.py", "def a():\n    return 2\n");
+        for folder in [".tamis/out", ".tamis/out/shard-1"] {
+            let done = record(&project, folder);
+            assert!(done.stdout.contains("4 passed"), "{}", done.stdout);
+            let why = "was made before files were changed: every test runs";
+            assert!(done.stderr.contains(why), "{}", done.stderr);
+        }
+        project.commit("another");
+        let done = record(&project, ".tamis/out");
+        assert!(done.stdout.contains("4 passed"), "{}", done.stdout);
+        assert!(
+            done.stderr.contains("was made at commit"),
+            "{}",
+            done.stderr
+        );
+        select(&project);
+        project.delete(".tamis/out/made-for");
+        let done = record(&project, ".tamis/out");
+        assert!(
+            done.stderr.contains("does not say which files"),
+            "{}",
+            done.stderr
+        );
     });
 }
 
