@@ -265,6 +265,7 @@ fn kinds_of_calls() -> Option<std::collections::BTreeSet<String>> {
 /// call: `TAMIS_E2E_ALL=1` takes every one, else later ones are further apart.
 #[cfg(target_os = "linux")]
 #[test]
+#[allow(clippy::print_stderr, reason = "how much was tried")]
 fn a_kill_at_any_system_call_tears_nothing() {
     let Some(kinds) = kinds_of_calls() else {
         return;
@@ -285,6 +286,7 @@ fn a_kill_at_any_system_call_tears_nothing() {
 /// something.
 #[cfg(target_os = "linux")]
 #[test]
+#[allow(clippy::print_stderr, reason = "how much was tried")]
 fn an_error_at_any_call_that_writes_harms_nothing() {
     let Some(kinds) = kinds_of_calls() else {
         return;

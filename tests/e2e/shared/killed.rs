@@ -58,6 +58,7 @@ fn disturbed(project: &Project, what: &str, call: &Call, arguments: &[&str]) -> 
 /// Does this to one call after the other until there is none left, of each kind:
 /// `attempt` answers whether there was one. Some calls only, and `TAMIS_E2E_ALL=1`
 /// takes every one. Answers how many there were.
+#[allow(clippy::print_stderr, reason = "how much was tried")]
 fn at_each_call(what: &str, mut attempt: impl FnMut(&Call) -> bool) -> usize {
     let all = std::env::var_os("TAMIS_E2E_ALL").is_some();
     let mut count = 0;
