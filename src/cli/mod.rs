@@ -7,6 +7,7 @@ pub mod completions;
 pub mod doctor;
 mod exchange;
 pub mod init;
+mod made_for;
 pub mod record;
 pub mod replay;
 pub mod run;

@@ -2,17 +2,18 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::{Globals, shared};
+use super::{Globals, made_for, shared};
 use crate::config::{Config, Overrides, shown_path};
 use crate::error::{Error, Exit};
+use crate::history::View;
 use crate::pipeline::{Order, Project, Request, Workshop, decide, open_whole, run_tests, words};
 use crate::report::{AuditJson, Event, Report};
-use crate::runners::pytest::LATE;
+use crate::runners::pytest::{LATE, read_exclusions};
 
 /// Run a test command under collection and store what its tests used.
 ///
@@ -134,6 +135,7 @@ fn run_and_record(
         }
         path.is_file()
     });
+    let exclude = exclude.filter(|path| is_for_these_files(path, &view, report));
     let session = run_tests(
         project,
         store,
@@ -167,6 +169,24 @@ fn run_and_record(
     }
     let exit = Exit(u8::try_from(status).unwrap_or(u8::MAX));
     Ok((exit, document))
+}
+
+/// Whether the tests that are left out by this file may be: those that another
+/// checkout would leave out run.
+fn is_for_these_files(path: &Path, view: &View, report: &Report) -> bool {
+    // What cannot be read makes all tests run later on.
+    let is_empty = read_exclusions(path).is_ok_and(|it| it.tests.is_empty());
+    let folder = path.parent().unwrap_or(path);
+    let why = made_for::mismatch(folder, view).filter(|_| !is_empty);
+    if let Some(why) = &why {
+        report.event(Event::Fallback {
+            reason: format!(
+                "the selection in {} {why}: every test runs",
+                shown_path(folder)
+            ),
+        });
+    }
+    why.is_none()
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::shards::{self, Division, Template, child_pipeline};
 use super::strategy::{EventArgs, StrategyArgs};
-use super::{Globals, shared};
+use super::{Globals, made_for, shared};
 use crate::ci::{CiContext, Provider};
 use crate::config::{Config, Runner};
 use crate::error::{Error, Exit, Kind};
@@ -193,7 +193,9 @@ fn select_one(request: &SelectRequest, globals: &Globals, report: &Report) -> Re
             };
             let prefix = project.prefix.to_str_lossy();
             let told = CiSelection::new(&decision.selection, &shared::fallbacks(&decision));
-            let part = outlet.emit(&decision.selection, &prefix, json, told);
+            let made_for = request.out.is_some().then(|| made_for::of(&view));
+            let made_for = made_for.as_deref();
+            let part = outlet.emit(&decision.selection, (&prefix, made_for), json, told);
             // The process ends here; giving back what describes every test,
             // piece by piece, would take longer than deciding about it.
             std::mem::forget(decision);
@@ -208,7 +210,7 @@ fn select_one(request: &SelectRequest, globals: &Globals, report: &Report) -> Re
             });
             let json = || SelectionJson::new(&selection, None, None, &[]).with_ci(ci, None);
             let told = CiSelection::new(&selection, &[why]);
-            outlet.emit(&selection, "", json, told)
+            outlet.emit(&selection, ("", None), json, told)
         }
         Err(error) => Err(error),
     }
@@ -304,10 +306,12 @@ struct Outlet<'a> {
 }
 
 impl Outlet<'_> {
+    /// `about`: the folder of the project in the repository, and which files the
+    /// selection was made for.
     fn emit(
         &self,
         selection: &Selection,
-        prefix: &str,
+        about: (&str, Option<&str>),
         json: impl Fn() -> SelectionJson,
         mut told: CiSelection,
     ) -> Result<Part, Error> {
@@ -320,12 +324,12 @@ impl Outlet<'_> {
         if let Some(out) = &request.out {
             let part = request.shard.zip(division.as_ref());
             let part = part.map(|(shard, division)| division.part(shard.index));
-            self.write(selection, part, prefix, out)?;
+            self.write(selection, part, about, out)?;
             shared::write_json(&json(), &out.join("selection.json"))?;
             if let Some(division) = division.as_ref().filter(|_| request.shard.is_none()) {
                 for index in 1..=division.shards.of() {
                     let folder = out.join(format!("shard-{index}"));
-                    self.write(selection, Some(division.part(index)), prefix, &folder)?;
+                    self.write(selection, Some(division.part(index)), about, &folder)?;
                 }
             }
             told.out = Some(self.shown(out));
@@ -382,7 +386,7 @@ impl Outlet<'_> {
         &self,
         selection: &Selection,
         part: Option<pytest::Part<'_>>,
-        prefix: &str,
+        (prefix, made_for): (&str, Option<&str>),
         out: &Path,
     ) -> Result<(), Error> {
         for runner in &self.request.formats {
@@ -394,7 +398,7 @@ impl Outlet<'_> {
                 }
             }
         }
-        Ok(())
+        made_for::write(out, made_for)
     }
 
     /// A path as later steps can use it, which start in the same folder.

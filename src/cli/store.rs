@@ -191,6 +191,9 @@ pub fn run(args: &StoreArgs, globals: &Globals, report: &Report) -> Result<Exit,
         // What lies in the store is of all suites.
         _ => &suites[..1],
     };
+    if let StoreCommand::Fetch | StoreCommand::Push(_) | StoreCommand::Pack(_) = args.command {
+        globals.enter_ci(report)?;
+    }
     if let StoreCommand::Fetch = args.command {
         return fetch(args, each, report);
     }

@@ -158,7 +158,7 @@ pub fn step(project: &mut Project, mode: &str, inputs: &[(&str, &str)]) -> Strin
     let names = names.map(|name| format!("TAMIS_ACTION_{name}"));
     for name in &names {
         let given = inputs.iter().find(|(input, _)| name.ends_with(input));
-        let value = match (given, name.ends_with("_SHARDS") || name.ends_with("_SHARD")) {
+        let value = match (given, name.ends_with("_SHARDS")) {
             (Some((_, value)), _) => value,
             (None, true) => "1",
             (None, false) => "",
@@ -238,6 +238,97 @@ fn the_steps_of_a_workflow_of_several_suites() {
         assert_eq!(all.matches("1 passed").count(), 2, "{all}");
         assert!(all.contains("every test runs"), "{all}");
     });
+}
+
+const THREE_FILES: &str = "
+-- test_a.py --
+def test_one():
+    pass
+-- test_b.py --
+def test_one():
+    pass
+-- test_c.py --
+def test_one():
+    pass
+";
+
+/// What the sample's `matrix:` is if the output did not arrive.
+fn matrix_without_output() -> serde_json::Value {
+    let sample = format!("{TOP}/fixtures/ci/sample/.github/workflows/tests.yml");
+    let sample = fs::read_to_string(sample).unwrap();
+    let (_, rest) = sample
+        .split_once("fromJSON(needs.select.outputs.matrix || '")
+        .unwrap();
+    serde_json::from_str(rest.split_once('\'').unwrap().0).unwrap()
+}
+
+/// GitHub drops an output that holds something like a secret; an upload fails. The
+/// selection that arrives all the same may be divided.
+#[test]
+fn a_lost_matrix_leaves_no_part_out() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut project = Project::new(python, THREE_FILES);
+        let jobs = matrix_without_output();
+        let jobs = jobs["include"].as_array().unwrap();
+        assert_eq!(jobs.len(), 1, "{jobs:?}");
+        let shard = jobs[0]["shard"].as_str().unwrap().to_owned();
+        // Nothing is known, then three files are, then one is selected.
+        for (round, wanted) in ["3 passed", "3 passed", "1 passed"].iter().enumerate() {
+            let strategy = if round < 2 { "all" } else { "" };
+            let command = ("COMMAND", "python -m pytest");
+            let inputs = [command, ("SHARDS", "4"), ("STRATEGY", strategy)];
+            let select = step(&mut project, "select", &inputs);
+            assert!(select.contains(r#""shard":1"#), "{select}");
+            let record = step(&mut project, "record", &[command, ("_SHARD", &shard)]);
+            assert!(record.contains(wanted), "{record}");
+            let edit = format!("def test_one():\n    assert {round} < 9\n");
+            project.write("test_c.py", &edit);
+        }
+    });
+}
+
+/// Words of `command` in several lines, as `|` in YAML gives them; quotes, which
+/// would not do what they look like; and what a shell would evaluate.
+#[test]
+fn all_lines_of_the_command_count_and_nothing_is_evaluated() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut project = Project::new(python, THREE_FILES);
+        let command = "python -m pytest\n--ignore=test_b.py\n  -q\n";
+        let inputs = [("COMMAND", command), ("_SHARD", "")];
+        let record = step(&mut project, "record", &inputs);
+        assert!(record.contains("2 passed"), "{record}");
+        let evil = "python -m pytest --junitxml=$(touch${IFS}made) -q `touch made` ; touch made";
+        for command in [evil, "pytest -k 'not slow'", "pytest \"a b\""] {
+            project.set_env("TAMIS_ACTION_COMMAND", Some(command));
+            let main = format!("{TOP}/action/main");
+            let done = project.command("bash", &[&main], &project.root());
+            assert!(!done.status.success(), "{command}: {}", done.stdout);
+            let said_so = done.stdout.contains("`command` holds a quote");
+            assert_eq!(said_so, command != evil, "{}", done.stdout);
+        }
+        assert!(!project.root().join("made").exists());
+    });
+}
+
+/// If the folder of the selection could not be uploaded it is lost as well: another
+/// attempt may have left one that is divided in another way.
+#[test]
+fn a_matrix_is_told_only_with_its_selection() {
+    let text = fs::read_to_string(format!("{TOP}/action.yml")).unwrap();
+    let value = |output: &str| {
+        let (_, rest) = text.split_once(&format!("\n  {output}:\n")).unwrap();
+        let line = rest.lines().find(|line| line.contains("value:"));
+        line.unwrap().trim().to_owned()
+    };
+    for output in ["matrix", "suites"] {
+        let wanted = format!(
+            "value: ${{{{ steps.handed-on.outcome == 'success' && steps.tamis.outputs.{output} || '' }}}}"
+        );
+        assert_eq!(value(output), wanted);
+    }
+    let (_, step) = text.split_once("id: handed-on\n").unwrap();
+    let step = step.split("\n\n").next().unwrap();
+    assert!(step.contains("name: tamis-selection"), "{step}");
 }
 
 /// Each suite has an artifact of its own, and a job uploads four.

@@ -212,6 +212,9 @@ fn the_rights_of_the_base_for_the_code_of_the_head_are_refused() {
             &["run"],
             &["record", "--", "true"],
             &["shards", "2"],
+            &["store", "fetch"],
+            &["store", "push", "HEAD"],
+            &["store", "pack", "to", "HEAD"],
         ] {
             let done = project.tamis(command);
             assert_eq!(done.code(), 2, "{command:?}");
@@ -436,6 +439,70 @@ fn a_step_before_that_failed_makes_every_test_run() {
     });
 }
 
+/// The job of the tests checked out a branch, which went on; a step changed a file.
+#[test]
+fn a_selection_of_other_files_leaves_nothing_out() {
+    on_one_python(|python| {
+        let mut project = Project::new(python, PARTS);
+        project.run();
+        let select = |project: &Project| {
+            let select = project.tamis(&["select", "--out", ".tamis/out", "--shards", "2"]);
+            assert_eq!(select.code(), 0, "{}", select.stderr);
+        };
+        let record = |project: &Project, folder: &str| {
+            let command = [
+                "record",
+                "--selection",
+                folder,
+                "--",
+                "python",
+                "-m",
+                "pytest",
+            ];
+            let done = project.tamis(&command);
+            assert_eq!(done.code(), 0, "{}", done.stderr);
+            done
+        };
+        select(&project);
+        // What no commit has does not count, nor does the same under another commit.
+        project.write("build/made.txt", "by a step before");
+        project.git(&[
+            "commit",
+            "--quiet",
+            "--allow-empty",
+            "--message",
+            "the same",
+        ]);
+        let same = record(&project, ".tamis/out");
+        assert!(!same.stdout.contains("passed"), "{}", same.stdout);
+        // An edit that nobody has committed, then with a commit.
+        select(&project);
+        project.write("lib_a.py", "def a():\n    return 2\n");
+        for folder in [".tamis/out", ".tamis/out/shard-1"] {
+            let done = record(&project, folder);
+            assert!(done.stdout.contains("4 passed"), "{}", done.stdout);
+            let why = "was made before files were changed: every test runs";
+            assert!(done.stderr.contains(why), "{}", done.stderr);
+        }
+        project.commit("another");
+        let done = record(&project, ".tamis/out");
+        assert!(done.stdout.contains("4 passed"), "{}", done.stdout);
+        assert!(
+            done.stderr.contains("was made at commit"),
+            "{}",
+            done.stderr
+        );
+        select(&project);
+        project.delete(".tamis/out/made-for");
+        let done = record(&project, ".tamis/out");
+        assert!(
+            done.stderr.contains("does not say which files"),
+            "{}",
+            done.stderr
+        );
+    });
+}
+
 #[test]
 fn gitlab_gets_plain_values() {
     on_one_python(|python| {
@@ -498,6 +565,89 @@ fn the_readme_shows_what_the_samples_use() {
         block("README.md", "include:"),
         sample(".gitlab-ci-dotenv.yml")
     );
+}
+
+/// What each copy of GitLab's `tests` calls, of four, if the report says so.
+fn copies_of_gitlab(mode: &str, shards: &str) -> Vec<String> {
+    let template = fs::read_to_string(format!("{TOP}/templates/tamis.gitlab-ci.yml")).unwrap();
+    let template: Value = serde_yaml::from_str(&template).unwrap();
+    let script = template["tests"]["script"][0].as_str().unwrap();
+    let copy = |index: u32| {
+        let done = std::process::Command::new("sh")
+            .args([
+                "-euc",
+                &format!("tamis() {{ echo \"$1 $2 $3\"; }}\n{script}"),
+            ])
+            .env_clear()
+            .env("PATH", "/usr/bin:/bin")
+            .envs([("TAMIS_OUT_MODE", mode), ("TAMIS_OUT_SHARDS", shards)])
+            .envs([("CI_NODE_TOTAL", "4"), ("TEST_COMMAND", "pytest")])
+            .env("CI_NODE_INDEX", index.to_string())
+            .output()
+            .unwrap();
+        assert!(done.status.success(), "{done:?}");
+        String::from_utf8(done.stdout).unwrap().trim().to_owned()
+    };
+    (1..=4).map(copy).collect()
+}
+
+/// Whatever arrives of the report, no part of the tests has no copy that runs it.
+#[test]
+fn copies_of_gitlab_leave_no_part_out() {
+    let part = |index: u32| format!("record --selection .tamis/out/shard-{index}");
+    let parts: Vec<String> = (1..=4).map(part).collect();
+    assert_eq!(copies_of_gitlab("selected", "4"), parts);
+    let two = copies_of_gitlab("selected", "2");
+    assert_eq!(two[..2], parts[..2]);
+    assert!(two[2..].iter().all(|said| said.contains("divided among 2")));
+    let none = copies_of_gitlab("none", "4");
+    assert!(none.iter().all(|said| said == "no test has to run"));
+    assert_eq!(copies_of_gitlab("", "4"), parts);
+    // Somebody lowered `parallel`; a report that was cut off, or is another's.
+    for shards in [
+        "",
+        "5",
+        "256",
+        "0",
+        "-1",
+        "two",
+        "2 ",
+        "99999999999999999999",
+    ] {
+        let copies = copies_of_gitlab("selected", shards);
+        let all = copies
+            .iter()
+            .all(|said| said.starts_with("run --all --shard"));
+        assert!(all || shards == "2 ", "{shards}: {copies:?}");
+    }
+}
+
+#[test]
+fn the_action_keeps_nothing_of_events_that_act_for_others() {
+    let action: Value =
+        serde_yaml::from_str(&fs::read_to_string(format!("{TOP}/action.yml")).unwrap()).unwrap();
+    let mut saved = 0;
+    for step in action["runs"]["steps"].as_array().unwrap() {
+        let uses = step["uses"].as_str().unwrap_or_default();
+        if uses.starts_with("actions/cache/save@") {
+            let condition = step["if"].as_str().unwrap();
+            let (_, list) = condition.split_once("contains(fromJSON('").unwrap();
+            let (list, rest) = list.split_once("')").unwrap();
+            let events: Vec<String> = serde_json::from_str(list).unwrap();
+            let wanted = [
+                "push",
+                "pull_request",
+                "merge_group",
+                "schedule",
+                "workflow_dispatch",
+            ];
+            assert_eq!(events, wanted);
+            assert_eq!(rest, ", github.event_name) }}");
+            saved += 1;
+        }
+        assert!(!uses.starts_with("actions/cache@"), "it would save: {uses}");
+    }
+    assert_eq!(saved, 1);
 }
 
 #[test]

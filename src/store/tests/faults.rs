@@ -151,6 +151,12 @@ const ONE_DIR: &str = "TAMIS_TEST_PUT_ONE";
 #[ignore = "is killed on the way"]
 fn put_one() {
     if let Some(dir) = std::env::var_os(ONE_DIR) {
+        // strace counts for each thread. With more calls than the one that started
+        // this had, the calls that count have numbers of their own.
+        for _ in 0..40 {
+            fs_err::write("/dev/null", "a").unwrap();
+            assert!(fs_err::read("/dev/null").unwrap().is_empty());
+        }
         let store = FsStore::open(dir);
         store.put(&small(20, 2)).unwrap();
         let few = GcPolicy {
@@ -161,58 +167,153 @@ fn put_one() {
     }
 }
 
-/// Killed at each system call of a process that stores and removes, whatever the
-/// call: `TAMIS_E2E_ALL=1` takes every one, else later ones are further apart.
+/// What strace shows of `put_one` in `dir`, of which it does `inject` to some call,
+/// and whether that went well all the same; `None` without strace.
 #[cfg(target_os = "linux")]
-#[test]
-fn a_kill_at_any_system_call_tears_nothing() {
-    let strace = |arguments: &[&str], dir: &Path| {
-        Command::new("strace")
-            .args(arguments)
-            .arg(std::env::current_exe().unwrap())
-            .args([
-                "--ignored",
-                "--exact",
-                "store::tests::faults::put_one",
-                "--test-threads=1",
-            ])
-            .env(ONE_DIR, dir)
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .status()
-    };
-    if strace(&["-f", "-o", "/dev/null"], temp().path()).is_err() {
-        assert!(std::env::var_os("CI").is_none(), "strace is not installed");
-        return;
+fn put_under_strace(dir: &Path, inject: Option<&str>) -> Option<(String, bool)> {
+    let log = temp();
+    let log = log.path().join("log");
+    let mut strace = Command::new("strace");
+    strace.args(["-f", "-q", "-o"]).arg(&log);
+    if let Some(inject) = inject {
+        strace.args(["-e", inject]);
     }
+    let status = strace
+        .arg(std::env::current_exe().unwrap())
+        .args([
+            "--ignored",
+            "--exact",
+            "store::tests::faults::put_one",
+            "--test-threads=1",
+        ])
+        .env(ONE_DIR, dir)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    if status.is_err() {
+        assert!(std::env::var_os("CI").is_none(), "strace is not installed");
+        return None;
+    }
+    let shown = String::from_utf8_lossy(&fs_err::read(&log).unwrap()).into_owned();
+    Some((shown, status.unwrap().success()))
+}
+
+/// A store with one result, in which `put_one` was let down: that one is whole, or
+/// the new one is there whole; nothing is torn.
+#[cfg(target_os = "linux")]
+fn nothing_is_torn(store: &FsStore, first: &Name, what: &str) -> Vec<Name> {
+    let (headers, troubles) = store.headers();
+    assert_eq!(troubles, Vec::new(), "{what}");
+    for (path, verdict) in store.verify() {
+        let whole = matches!(verdict, Verdict::Sound | Verdict::Temporary);
+        assert!(whole, "{what}: {path:?}: {verdict:?}");
+    }
+    let names: Vec<Name> = headers.into_iter().map(|(name, _)| name).collect();
+    // The new one is there whole before the old one goes.
+    assert!(
+        store.load(first) == Ok(small(20, 1)) || store.load(&names[0]) == Ok(small(20, 2)),
+        "{what}"
+    );
+    let memo = store.memo(&key());
+    assert!(memo.candidates("t.py::test_001").count() > 0, "{what}");
+    names
+}
+
+/// Does `fault` to the first, second, … call of `kind`, until there is none left:
+/// strace counts each kind of call for itself. Answers to how many.
+#[cfg(target_os = "linux")]
+fn fault_at_every(kind: &str, fault: &str) -> usize {
     let all = std::env::var_os("TAMIS_E2E_ALL").is_some();
-    let (mut call, mut kills) = (1, 0);
+    let (mut call, mut faults) = (1, 0);
     loop {
         let dir = temp();
         let store = FsStore::open(dir.path());
         let first = store.put(&small(20, 1)).unwrap();
-        let inject = format!("inject=all:signal=KILL:when={call}");
-        let status = strace(&["-f", "-qq", "-o", "/dev/null", "-e", &inject], dir.path()).unwrap();
-        let (headers, troubles) = store.headers();
-        assert_eq!(troubles, Vec::new(), "call {call}");
-        for (path, verdict) in store.verify() {
-            let whole = matches!(verdict, Verdict::Sound | Verdict::Temporary);
-            assert!(whole, "call {call}: {path:?}: {verdict:?}");
+        let what = format!("{kind}:{fault}:when={call}");
+        let inject = format!("inject={what}");
+        let (shown, _) = put_under_strace(dir.path(), Some(&inject)).unwrap();
+        nothing_is_torn(&store, &first, &what);
+        if !shown.contains("(INJECTED)") && !shown.contains("killed by SIGKILL") {
+            return faults;
         }
-        let names: Vec<Name> = headers.into_iter().map(|(name, _)| name).collect();
-        // The new one is there whole before the old one goes.
-        assert!(
-            names.contains(&first) || store.load(&names[0]) == Ok(small(20, 2)),
-            "call {call}"
-        );
-        let memo = store.memo(&key());
-        assert!(memo.candidates("t.py::test_001").count() > 0, "call {call}");
-        if status.success() {
-            assert_eq!(names.len(), 1);
-            break;
-        }
-        kills += 1;
+        faults += 1;
         call += if all { 1 } else { 1 + call / 6 };
     }
-    assert!(kills > 10, "{kills}");
+}
+
+/// The kinds of system calls of a process that stores and removes.
+#[cfg(target_os = "linux")]
+fn kinds_of_calls() -> Option<std::collections::BTreeSet<String>> {
+    let dir = temp();
+    let store = FsStore::open(dir.path());
+    let first = store.put(&small(20, 1)).unwrap();
+    let (shown, went_well) = put_under_strace(dir.path(), None)?;
+    assert!(went_well, "{shown}");
+    assert_eq!(nothing_is_torn(&store, &first, "no fault").len(), 1);
+    let of_line = |line: &str| {
+        let call = line.split_once(' ')?.1.trim_start();
+        Some(call.split_once('(')?.0.to_owned())
+    };
+    let is_name = |kind: &String| {
+        kind.bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    };
+    Some(shown.lines().filter_map(of_line).filter(is_name).collect())
+}
+
+/// Killed at each system call of a process that stores and removes, whatever the
+/// call: `TAMIS_E2E_ALL=1` takes every one, else later ones are further apart.
+#[cfg(target_os = "linux")]
+#[test]
+#[allow(clippy::print_stderr, reason = "how much was tried")]
+fn a_kill_at_any_system_call_tears_nothing() {
+    let Some(kinds) = kinds_of_calls() else {
+        return;
+    };
+    for begin in ["fsync", "rename", "unlink", "write"] {
+        let is_there = kinds.iter().any(|kind| kind.starts_with(begin));
+        assert!(is_there, "{begin} is not in {kinds:?}");
+    }
+    let mut kills = 0;
+    for kind in &kinds {
+        kills += fault_at_every(kind, "signal=KILL");
+    }
+    eprintln!("{kills} kills, {} kinds of calls", kinds.len());
+    assert!(kills > kinds.len(), "{kills}");
+}
+
+/// A full disk, a broken one, rights that are gone, at each call that changes
+/// something.
+#[cfg(target_os = "linux")]
+#[test]
+#[allow(clippy::print_stderr, reason = "how much was tried")]
+fn an_error_at_any_call_that_writes_harms_nothing() {
+    let Some(kinds) = kinds_of_calls() else {
+        return;
+    };
+    let changing = [
+        "close",
+        "fallocate",
+        "fdatasync",
+        "flock",
+        "fsync",
+        "ftruncate",
+        "link",
+        "mkdir",
+        "openat",
+        "rename",
+        "unlink",
+        "write",
+    ];
+    let changes = |kind: &&String| changing.iter().any(|begin| kind.starts_with(begin));
+    for error in ["ENOSPC", "EIO", "EACCES"] {
+        let mut faults = 0;
+        for kind in kinds.iter().filter(changes) {
+            let times = fault_at_every(kind, &format!("error={error}"));
+            assert!(times > 0, "{error}, {kind}");
+            faults += times;
+        }
+        eprintln!("{faults} times {error}");
+        assert!(faults > 10, "{error}: {faults}");
+    }
 }

@@ -155,6 +155,37 @@ fn a_pull_requests_results_are_its_own() {
     });
 }
 
+/// Who gets main's results can send them again, in a name that counts for fewer.
+#[test]
+fn nobody_takes_mains_name_from_its_results() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut project = project(python, "shared-store: git\n");
+        let remote = add_origin(&project);
+        on_main(&mut project);
+        project.run();
+        project.git(&["update-ref", "refs/remotes/origin/main", "HEAD"]);
+        let pushes = |project: &Project| {
+            assert_eq!(project.tamis(&["store", "fetch"]).code(), 0);
+            let push = project.tamis(&["store", "push", "HEAD"]);
+            assert_eq!(push.code(), 0, "{}", push.stderr);
+        };
+        forget(&mut project);
+        on_pull(&mut project, 5, "o/r");
+        pushes(&project);
+        assert_eq!(held(&remote).len(), 1);
+        forget(&mut project);
+        on_main(&mut project);
+        project.set_env("GITHUB_BASE_REF", None);
+        assert_eq!(left_out(&project).len(), 2);
+        // Somebody's own machine.
+        project.set_env("GITHUB_ACTIONS", None);
+        pushes(&project);
+        forget(&mut project);
+        on_main(&mut project);
+        assert_eq!(left_out(&project).len(), 2);
+    });
+}
+
 #[test]
 fn trust_is_read_from_the_side_that_is_merged_into() {
     on_all_interpreters(Wanted::Newest, |python| {

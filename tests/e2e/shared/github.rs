@@ -473,8 +473,11 @@ fn a_job_asks_once_and_no_step_warns() {
             github.requests();
         };
         let quiet = |told: &str| {
-            let warned = ["warning:", "::warning", "status 401"];
-            assert!(!warned.iter().any(|word| told.contains(word)), "{told}");
+            let warned = ["warning:", "::warning"];
+            let warned = warned.iter().any(|word| told.contains(word));
+            // As a word: the marks of GITHUB_OUTPUT are random digits.
+            let mut words = told.split(|c: char| !c.is_ascii_alphanumeric());
+            assert!(!warned && !words.any(|word| word == "401"), "{told}");
         };
         forget(&mut project);
         job(&mut project, "select");

@@ -4,41 +4,73 @@
 use super::git::{add_origin, held};
 use super::*;
 
-const KILL: &str = "signal=KILL";
+/// Calls that change something, or come right before or after it. strace counts each
+/// kind for itself, so each has a turn of its own.
+const CALLS: [&str; 14] = [
+    "write",
+    "fsync",
+    "rename",
+    "link",
+    "unlink",
+    "openat",
+    "close",
+    "flock",
+    "ftruncate",
+    "linkat",
+    "pwrite64",
+    "renameat",
+    "renameat2",
+    "unlinkat",
+];
 
-/// Calls that change something, or come right before or after it.
-const CALLS: &str = "openat,write,pwrite64,fsync,rename,renameat,renameat2,link,linkat,unlink,\
-                     unlinkat,ftruncate,flock,close";
+/// How many of them have a turn where not every call is taken.
+const FEW: usize = 6;
 
-/// Runs tamis under strace, which does this to the `call`th call of each process
-/// of it, git's too. False if all went well, so that there were fewer calls.
-fn disturbed(project: &Project, what: &str, call: usize, arguments: &[&str]) -> bool {
-    let inject = format!("inject={CALLS}:{what}:when={call}");
-    let trace = format!("trace={CALLS}");
-    let tamis = env!("CARGO_BIN_EXE_tamis");
-    let mut all = vec![
-        "-f",
-        "-qq",
-        "-o",
-        "/dev/null",
-        "-e",
-        &trace,
-        "-e",
-        &inject,
-        tamis,
-    ];
-    all.extend(arguments);
-    let done = project.command("strace", &all, &project.root());
-    done.code() != 0
+/// One call of tamis and of each git process that it starts.
+struct Call {
+    kind: &'static str,
+    /// Which one of this kind, in each process, from 1.
+    number: usize,
 }
 
-/// A count of calls that grows: the first ones one by one, later ones further
-/// apart. `TAMIS_E2E_ALL=1` takes every one.
-fn counts() -> impl Iterator<Item = usize> {
+impl std::fmt::Display for Call {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "{} {}", self.kind, self.number)
+    }
+}
+
+/// Runs tamis under strace, which does this to that call in each process of it.
+/// False if there was no such call.
+fn disturbed(project: &Project, what: &str, call: &Call, arguments: &[&str]) -> bool {
+    let log = tempfile::NamedTempFile::new().unwrap();
+    let inject = format!("inject={}:{what}:when={}", call.kind, call.number);
+    let trace = format!("trace={}", call.kind);
+    let tamis = env!("CARGO_BIN_EXE_tamis");
+    let path = log.path().to_str().unwrap();
+    let mut all = vec!["-f", "-q", "-o", path, "-e", &trace, "-e", &inject, tamis];
+    all.extend(arguments);
+    project.command("strace", &all, &project.root());
+    let shown = fs::read(log.path()).unwrap();
+    let shown = String::from_utf8_lossy(&shown);
+    shown.contains("(INJECTED)") || shown.contains("killed by SIGKILL")
+}
+
+/// Does this to one call after the other until there is none left, of each kind:
+/// `attempt` answers whether there was one. Some calls only, and `TAMIS_E2E_ALL=1`
+/// takes every one. Answers how many there were.
+#[allow(clippy::print_stderr, reason = "how much was tried")]
+fn at_each_call(what: &str, mut attempt: impl FnMut(&Call) -> bool) -> usize {
     let all = std::env::var_os("TAMIS_E2E_ALL").is_some();
-    std::iter::successors(Some(1usize), move |count| {
-        Some(count + if all { 1 } else { 1 + count / 4 })
-    })
+    let mut count = 0;
+    for kind in &CALLS[..if all { CALLS.len() } else { FEW }] {
+        let mut number = 1;
+        while attempt(&Call { kind, number }) {
+            count += 1;
+            number += if all { 1 } else { 1 + number / 3 };
+        }
+    }
+    eprintln!("{what}: {count} calls");
+    count
 }
 
 /// A project whose main branch has shared its results, and the remote; `None`
@@ -56,79 +88,95 @@ fn recorded_on_main(python: &Python) -> Option<(Project, PathBuf)> {
     Some((project, remote))
 }
 
-fn no_file_is_refused(project: &Project, call: usize) {
+fn git_in(remote: &Path, arguments: &[&str]) -> String {
+    let mut git = std::process::Command::new("git");
+    git.arg("--git-dir").arg(remote).args(arguments);
+    let done = git.output().unwrap();
+    assert!(done.status.success(), "{done:?}");
+    String::from_utf8(done.stdout).unwrap()
+}
+
+/// A git that is killed in the remote itself, as on its server, leaves its locks
+/// there; git says at each later push that they are to be removed by hand.
+fn remove_locks(remote: &Path) {
+    let mut waiting = vec![remote.join("refs")];
+    while let Some(folder) = waiting.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                waiting.push(path);
+            } else if path.extension().is_some_and(|ending| ending == "lock") {
+                fs::remove_file(path).unwrap();
+            }
+        }
+    }
+}
+
+fn no_file_is_refused(project: &Project, call: &Call) {
     let verify = project.tamis(&["store", "verify"]);
-    assert_eq!(verify.code(), 0, "call {call}: {}", verify.stdout);
+    assert_eq!(verify.code(), 0, "{call}: {}", verify.stdout);
 }
 
-#[test]
-fn at_any_call_of_sending_and_fetching() {
+/// What it does to any call of sending and of fetching: nothing is torn, what was
+/// there stays, and the next command works.
+fn harms_nothing(what: &str) {
     on_all_interpreters(Wanted::Newest, |python| {
         let Some((mut project, remote)) = recorded_on_main(python) else {
             return;
         };
-        let first = held(&remote);
-        let names = matrices(&project, 2);
-        let mut kills = 0;
-        for call in counts() {
-            let was_killed = disturbed(&project, KILL, call, &["store", "push", &names[0]]);
+        let name = matrices(&project, 2).remove(0);
+        let before = held(&remote);
+        let tip = git_in(
+            &remote,
+            &[
+                "for-each-ref",
+                "--format=%(refname) %(objectname)",
+                "refs/tamis",
+            ],
+        );
+        let (reference, tip) = tip.trim().split_once(' ').unwrap();
+        let sent = at_each_call(&format!("store push, {what}"), |call| {
+            // Else there is nothing left to send once a push went well.
+            remove_locks(&remote);
+            git_in(&remote, &["update-ref", reference, tip]);
+            let was_there = disturbed(&project, what, call, &["store", "push", &name]);
             no_file_is_refused(&project, call);
-            assert!(held(&remote).is_superset(&first), "call {call}");
-            if !was_killed {
-                break;
-            }
-            kills += 1;
-        }
-        assert!(kills > 10, "{kills}");
-        let push = project.tamis(&["store", "push", &names[0]]);
+            assert!(held(&remote).is_superset(&before), "{what} at {call}");
+            was_there
+        });
+        assert!(sent > 10, "{sent}");
+        remove_locks(&remote);
+        let push = project.tamis(&["store", "push", &name]);
         assert_eq!(push.code(), 0, "{}", push.stderr);
-        for call in counts() {
+        let fetched = at_each_call(&format!("store fetch, {what}"), |call| {
             forget(&mut project);
-            let was_killed = disturbed(&project, KILL, call, &["store", "fetch"]);
+            let was_there = disturbed(&project, what, call, &["store", "fetch"]);
             no_file_is_refused(&project, call);
-            if !was_killed {
-                break;
-            }
             let fetch = project.tamis(&["store", "fetch"]);
-            assert_eq!(fetch.code(), 0, "after call {call}: {}", fetch.stderr);
-            assert_eq!(left_out(&project).len(), 2, "after call {call}");
-        }
+            assert_eq!(fetch.code(), 0, "{what} at {call}: {}", fetch.stderr);
+            assert_eq!(left_out(&project).len(), 2, "{what} at {call}");
+            was_there
+        });
+        assert!(fetched > 10, "{fetched}");
     });
 }
 
-/// A full disk, a broken one, rights that are gone: also where tamis or git go on
-/// after it.
 #[test]
-fn let_down_at_any_call() {
-    on_all_interpreters(Wanted::Newest, |python| {
-        let Some((mut project, remote)) = recorded_on_main(python) else {
-            return;
-        };
-        let names = matrices(&project, 1);
-        for what in ["error=ENOSPC", "error=EIO", "error=EACCES"] {
-            let mut times = 0;
-            for call in counts().take_while(|call| *call < 2000) {
-                let before = held(&remote);
-                times += usize::from(disturbed(
-                    &project,
-                    what,
-                    call,
-                    &["store", "push", &names[0]],
-                ));
-                no_file_is_refused(&project, call);
-                assert!(held(&remote).is_superset(&before), "{what} at {call}");
-            }
-            assert!(times > 5, "{what}: {times}");
-            for call in counts().take_while(|call| *call < 500) {
-                forget(&mut project);
-                disturbed(&project, what, call, &["store", "fetch"]);
-                no_file_is_refused(&project, call);
-            }
-            forget(&mut project);
-            let fetch = project.tamis(&["store", "fetch"]);
-            assert_eq!(fetch.code(), 0, "after {what}: {}", fetch.stderr);
-            assert_eq!(left_out(&project).len(), 2, "after {what}");
-            matrices(&project, 1);
-        }
-    });
+fn killed_at_any_call_of_sending_and_fetching() {
+    harms_nothing("signal=KILL");
+}
+
+#[test]
+fn let_down_by_a_full_disk() {
+    harms_nothing("error=ENOSPC");
+}
+
+#[test]
+fn let_down_by_a_broken_disk() {
+    harms_nothing("error=EIO");
+}
+
+#[test]
+fn let_down_by_rights_that_are_gone() {
+    harms_nothing("error=EACCES");
 }
