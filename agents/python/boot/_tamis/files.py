@@ -308,11 +308,18 @@ class Files:
             self.agent.trace.write("i", self.agent.top.number, reason)
 
 
+def _past_agent(frame):
+    """The first frame from `frame` on that is not the agent's: hooks in Python
+    have one more than those of the native helper."""
+    while frame is not None and str(frame.f_globals.get("__name__")).startswith("_tamis."):
+        frame = frame.f_back
+    return frame
+
+
 def _seeks_distributions(frame):
     """Whether `importlib.metadata` looks for installed packages: those are
     units of their own (`dists`), whatever else the directory holds."""
-    while frame is not None and str(frame.f_globals.get("__name__")).startswith("_tamis."):
-        frame = frame.f_back
+    frame = _past_agent(frame)
     return frame is not None and str(frame.f_globals.get("__name__")).startswith(
         ("importlib.metadata", "importlib_metadata")
     )
@@ -321,6 +328,7 @@ def _seeks_distributions(frame):
 def _asks_for_source(frame):
     """Whether a module's file is read by whoever asked a loader for its text
     (`get_source`, `get_data`), not to run it."""
+    frame = _past_agent(frame)
     if frame is None or frame.f_code.co_name != "get_data":
         return False
     frame = frame.f_back
