@@ -129,7 +129,7 @@ mod tests {
         }
         assert!(
             fs_err::read_to_string(path).unwrap() == made,
-            "docs/tamis.schema.json is not what docs/config.md says: run \
+            "docs/tamis.schema.json is not what docs/configuration.md says: run \
              `TAMIS_UPDATE_SCHEMA=1 cargo test --lib config::schema`"
         );
     }

@@ -42,7 +42,7 @@ pub fn tts(matrix: &impl Table, name: &str, differences: &Differences) -> Vec<Ve
     });
     let mut shared = Shared::new(matrix, name, differences);
     (0..matrix.rows())
-        .map(|row| shared.verdict(&matrix.row(row), &states, differences))
+        .map(|row| shared.verdict(&matrix.row(row), &states))
         .collect()
 }
 
@@ -54,7 +54,7 @@ struct Shared<'m, T> {
     /// The commit of each run of the matrix.
     ran_at: Vec<Arc<str>>,
     late: FxHashMap<Vec<UnitId>, LateUnits>,
-    declared: &'m FxHashSet<UnitId>,
+    differences: &'m Differences,
     /// The last list of sets that was asked for: neighbours often share it.
     last: (Vec<SetId>, LateUnits),
 }
@@ -132,7 +132,7 @@ impl<'m, T: Table> Shared<'m, T> {
             revision: header.commit.as_str().into(),
             ran_at: runs.map(|run| run.commit.as_str().into()).collect(),
             late: FxHashMap::default(),
-            declared: &differences.declared,
+            differences,
             last: (
                 Vec::new(),
                 LateUnits {
@@ -143,13 +143,8 @@ impl<'m, T: Table> Shared<'m, T> {
         }
     }
 
-    fn verdict(
-        &mut self,
-        row: &ViewRow<'_>,
-        states: &[SetState],
-        differences: &Differences,
-    ) -> Verdict {
-        let matrix = self.matrix;
+    fn verdict(&mut self, row: &ViewRow<'_>, states: &[SetState]) -> Verdict {
+        let (matrix, differences) = (self.matrix, self.differences);
         let baseline = || String::from(&*self.baseline);
         if !row.outcome.is_good() {
             return Verdict::Run(Reason::Failed {
@@ -209,7 +204,7 @@ impl<'m, T: Table> Shared<'m, T> {
         let mut ids: Vec<UnitId> = late.flatten().copied().collect();
         ids.sort_unstable();
         ids.dedup();
-        let (matrix, declared) = (self.matrix, self.declared);
+        let (matrix, declared) = (self.matrix, &self.differences.declared);
         let units = self.late.entry(ids).or_insert_with_key(|ids| LateUnits {
             units: ids.iter().map(|id| matrix.unit(*id)).collect(),
             is_open: ids.iter().any(|id| !declared.contains(id)),

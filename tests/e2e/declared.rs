@@ -30,7 +30,6 @@ fn edited(python: &Python, lock: Option<&str>) -> Project {
     if let Some(lock) = lock {
         project.write(lock, "alpha==1.0\n");
     }
-    project.git(&["add", "."]);
     project.commit("lock");
     run(&project);
     project.write("test_b.py", "def test_b():\n    assert True\n");
