@@ -160,10 +160,11 @@ impl<'a> Closing<'a> {
             for at in 0..closing.graph.nodes[node].definitions.len() {
                 let meaning = &meanings[closing.graph.nodes[node].definitions[at] as usize];
                 closing.node_units[node].extend(&meaning.units);
-                if meaning.is_wide || meaning.taken.is_some() {
+                if meaning.is_wide || meaning.taken.is_some() || meaning.leads.is_some() {
                     let names = closing.names.nodes.entry(node as NodeId).or_default();
                     names.is_wide |= meaning.is_wide;
                     names.taken.extend(meaning.taken);
+                    names.leads.extend(meaning.leads.clone());
                 }
                 if let Some(module) = &meaning.module
                     && modules.insert(module.clone())

@@ -14,7 +14,7 @@ use crate::runners::pytest;
 
 /// What one unit adds to a row that has it.
 #[derive(Debug, Default)]
-pub(super) struct Reach {
+pub struct Reach {
     pub names: Vec<NameIndex>,
     /// Units that need no further look, if the row has the module.
     pub facts: Vec<(ModuleIndex, UnitIndex)>,
@@ -118,7 +118,7 @@ impl NameClosure {
         }
     }
 
-    fn used(&self, table: &mut UnitTable, module: ModuleIndex, uses: &Uses, reach: &mut Reach) {
+    pub(super) fn used(&self, table: &mut UnitTable, module: ModuleIndex, uses: &Uses, reach: &mut Reach) {
         reach.is_wide |= uses.is_wide;
         reach.looks_up |= uses.looks_up;
         reach.reads |= uses.reads;
@@ -159,7 +159,13 @@ impl NameClosure {
     }
 
     /// A name that a module lacks matters when it appears.
-    fn absent(&self, table: &mut UnitTable, of: ModuleIndex, name: &str, reach: &mut Reach) {
+    pub(super) fn absent(
+        &self,
+        table: &mut UnitTable,
+        of: ModuleIndex,
+        name: &str,
+        reach: &mut Reach,
+    ) {
         let module = &self.modules.all[of as usize];
         if !module.is_generated && !module.parsed().names.binds(name) {
             let unit = Unit::new(UnitKind::Binding, module.path.clone(), name);

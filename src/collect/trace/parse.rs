@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use serde_json::Value;
 
 use super::{
-    Definition, Found, Open, RunnerConfig, Scope, ScopeKind, Spawned, StateChange, TRACE_VERSION,
+    Definition, Found, GeneratedCode, Open, RunnerConfig, Scope, ScopeKind, Spawned, StateChange, TRACE_VERSION,
     TestBegin, TestEnd, Trace,
 };
 use crate::collect::additions;
@@ -83,6 +83,16 @@ fn read_record(trace: &mut Trace, line: &[u8]) -> Result<()> {
                 first_line: u32::try_from(number(field(3)?)?)?,
                 name: text(field(4)?)?,
             };
+            trace.definitions.insert(number(field(1)?)?, definition);
+        }
+        "g" => {
+            let definition = Definition::Generated(GeneratedCode {
+                by: path_of(field(2)?)?,
+                names: texts(field(3)?)?,
+                texts: texts(field(4)?)?,
+                imports: texts(field(5)?)?,
+                sources: texts(field(6)?)?,
+            });
             trace.definitions.insert(number(field(1)?)?, definition);
         }
         "u" => {

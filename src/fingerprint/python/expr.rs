@@ -472,6 +472,12 @@ pub(super) fn evaluates_text(call: &ast::ExprCall) -> bool {
     matches!(name, "skipif" | "xfail" | "timeit" | "repeat" | "Timer")
 }
 
+/// Whether this is a call of what makes code of text or runs it. In a function
+/// the collector hears what such code spells.
+pub(super) fn runs_text(call: &ast::ExprCall) -> bool {
+    matches!(&*call.func, Expr::Name(name) if matches!(&*name.id, "exec" | "eval" | "compile"))
+}
+
 /// Whether this is a call of `getattr` or the like with literal names only.
 fn spells_its_names(call: &ast::ExprCall) -> bool {
     let is_literal = |arg: &Expr| arg.is_string_literal_expr();

@@ -20,6 +20,7 @@ mod depth;
 mod digest;
 mod dynamic;
 mod expr;
+mod generated;
 mod idle;
 mod locate;
 mod names;
@@ -45,6 +46,7 @@ use crate::matrix::Fingerprint;
 const STACK_PER_LEVEL: usize = 1 << 10;
 const BASE_STACK: usize = 1 << 20;
 
+pub use self::generated::uses_of_generated;
 pub(super) use self::dynamic::{names_docstrings_in, names_readers_in};
 
 /// The units of a Python file with this content.

@@ -15,7 +15,7 @@ use crate::fingerprint::python::dynamic::{
     DOCSTRINGS_IN_TEXT, READERS_IN_TEXT, is_benign_dunder, is_wide_attribute, is_wide_import,
     is_wide_name, looks_up, names_any, reads_annotations, reads_docstrings,
 };
-use crate::fingerprint::python::expr::{evaluated_inside, evaluates_text};
+use crate::fingerprint::python::expr::{evaluated_inside, evaluates_text, runs_text};
 use crate::fingerprint::python::idle::Apart;
 use crate::fingerprint::python::walk::{RED_ZONE, STACK, declared_global};
 
@@ -504,6 +504,7 @@ impl Reaching {
                 let outer = self.in_annotation;
                 self.in_annotation |= evaluates_text(call);
                 let looked_up = self.found.looks_up;
+                let is_wide = self.found.is_wide;
                 match names_of_parameters(call) {
                     Some(signature) => self.names_of_parameters(signature),
                     None if self.lists_holder(call) => {
@@ -512,6 +513,9 @@ impl Reaching {
                         self.found.lists = lists;
                     }
                     None => self.visit_expr(&call.func),
+                }
+                if self.in_unit && runs_text(call) {
+                    self.found.is_wide = is_wide;
                 }
                 if self.is_spelled(call) {
                     self.found.looks_up = looked_up;
