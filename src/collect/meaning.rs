@@ -71,6 +71,7 @@ impl Closing<'_> {
                     ..Meaning::default()
                 });
             }
+            Definition::Failed => return Ok(Meaning::default()),
             Definition::Dir { path } => self.placed(UnitKind::Dir, path.as_bstr())?,
             Definition::Env { name, fingerprint } => {
                 // A process that a test started may be given another value: then

@@ -27,7 +27,7 @@ pub use self::trail::{By, Ran, Start, Trail};
 use super::graph::NodeId;
 use super::modules::{ModuleIndex, Modules};
 use super::units::{UnitIndex, UnitTable};
-use crate::fingerprint::{annotated, name_hash, simple_name};
+use crate::fingerprint::{Uses, annotated, name_hash, simple_name};
 use crate::matrix::{Unit, UnitKind};
 use crate::runners::pytest;
 
@@ -94,6 +94,8 @@ pub struct NameClosure {
     numbers: FxHashMap<u32, NameIndex>,
     /// By name: where it is bound.
     bound: Vec<Vec<(ModuleIndex, UnitIndex)>>,
+    /// Whether the import of some module of the project failed.
+    pub has_failed_imports: bool,
     /// Whether something of the project may stand in for pytest's fixture.
     patches_by_itself: bool,
     /// Methods that are bindings of their own.
@@ -108,6 +110,13 @@ impl NameClosure {
     /// unknown `module` it is not known what it spells.
     pub fn executed(&mut self, index: UnitIndex, module: Option<ModuleIndex>) {
         self.sources.insert(index, module);
+    }
+
+    /// What a function of a module can reach.
+    pub fn code(&self, path: &BStr, name: &str) -> Option<&Uses> {
+        let module = self.by_path.get(path)?;
+        let names = &self.modules.all[*module as usize].parsed().names;
+        names.code.get(name)
     }
 
     /// Notes that pytest looked for tests in the module in `file`.

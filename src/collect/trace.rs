@@ -97,6 +97,8 @@ pub enum Definition {
     },
     /// Code ran that may reach any name.
     Names,
+    /// The import of a module of the project failed.
+    Failed,
     Env {
         name: String,
         fingerprint: Option<Fingerprint>,
@@ -123,8 +125,9 @@ pub enum Definition {
 pub struct GeneratedCode {
     /// The file of the code that ran it.
     pub by: BString,
-    /// Variables, attributes and what imports name.
-    pub names: Vec<String>,
+    /// Attributes, and what it imports.
+    pub attributes: Vec<String>,
+    pub variables: Vec<String>,
     /// Literal texts that may hold names.
     pub texts: Vec<String>,
     /// The modules that it imports as a whole; dotted.

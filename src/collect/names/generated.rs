@@ -19,11 +19,11 @@ impl NameClosure {
             return reach;
         };
         let modules: Vec<String> = code.imports.iter().chain(&code.sources).cloned().collect();
-        let uses = uses_of_generated(&code.names, &modules, &code.texts);
+        let uses = uses_of_generated(&code.attributes, &code.variables, &modules, &code.texts);
         self.used(table, by, &uses, &mut reach);
         // Its global names may be those of the module that ran it.
         let of = &self.modules.all[by as usize].parsed().names;
-        for name in &code.names {
+        for name in &code.variables {
             for import in of.imports_of(name_hash(name)) {
                 reach.taken.extend(self.modules.bound(by, import));
             }
@@ -37,7 +37,7 @@ impl NameClosure {
             }
         }
         for module in &code.sources {
-            for name in &code.names {
+            for name in &code.attributes {
                 let import = import_of(module, Some(name));
                 for source in self.modules.sources(by, &import) {
                     self.absent(table, source, name, &mut reach);

@@ -118,8 +118,15 @@ impl NameClosure {
         }
     }
 
-    pub(super) fn used(&self, table: &mut UnitTable, module: ModuleIndex, uses: &Uses, reach: &mut Reach) {
-        reach.is_wide |= uses.is_wide;
+    pub(super) fn used(
+        &self,
+        table: &mut UnitTable,
+        module: ModuleIndex,
+        uses: &Uses,
+        reach: &mut Reach,
+    ) {
+        // A frame of a module that is being imported stays with the exception.
+        reach.is_wide |= uses.is_wide || (uses.reads_frames && self.has_failed_imports);
         reach.looks_up |= uses.looks_up;
         reach.reads |= uses.reads;
         reach.reads_docs |= uses.reads_docs;
@@ -137,6 +144,11 @@ impl NameClosure {
         }
         for name in &uses.unbound {
             self.absent(table, module, name, reach);
+        }
+        for name in &uses.of_frames {
+            for of in 0..self.modules.all.len() {
+                self.absent(table, of as ModuleIndex, name, reach);
+            }
         }
         for value in self.handed_on(uses) {
             reach.taken.extend(self.modules.meant(module, *value));

@@ -115,7 +115,6 @@ pub(super) fn is_wide_attribute(name: &str) -> bool {
             | "__subclasses__"
             | "__import__"
             | "f_globals"
-            | "f_locals"
             | "f_back"
             | "f_builtins"
             | "_getframe"
@@ -183,8 +182,9 @@ pub(super) fn is_wide_import(module: &str, item: Option<&str>) -> bool {
             item,
             Some("modules" | "_getframe" | "_current_frames" | "*")
         ),
-        "pickle" | "_pickle" | "cPickle" | "shelve" | "copyreg" | "dill" | "cloudpickle"
-        | "joblib" | "jsonpickle" | "ctypes" | "runpy" | "pkgutil" | "imp" | "code" | "codeop"
+        "pickle" => !item.is_some_and(only_pickles),
+        "_pickle" | "cPickle" | "shelve" | "copyreg" | "dill" | "cloudpickle" | "joblib"
+        | "jsonpickle" | "ctypes" | "runpy" | "pkgutil" | "imp" | "code" | "codeop"
         | "zipimport" | "pydoc" | "__main__" => true,
         _ => false,
     }
@@ -329,3 +329,19 @@ pub(super) const DOCSTRINGS_IN_TEXT: [&str; 5] = [
     "co_consts",
     "WRAPPER_ASSIGNMENTS",
 ];
+
+/// What of `pickle` makes no object of a name in data. `dumps` asks modules for
+/// the classes and functions that it is given, by the names they were defined
+/// under: whoever has these has those bindings.
+fn only_pickles(item: &str) -> bool {
+    matches!(
+        item,
+        "dumps"
+            | "dump"
+            | "HIGHEST_PROTOCOL"
+            | "DEFAULT_PROTOCOL"
+            | "PickleError"
+            | "PicklingError"
+            | "UnpicklingError"
+    )
+}

@@ -478,6 +478,33 @@ pub(super) fn runs_text(call: &ast::ExprCall) -> bool {
     matches!(&*call.func, Expr::Name(name) if matches!(&*name.id, "exec" | "eval" | "compile"))
 }
 
+/// The one name of a module that `x.f_globals.get("name")` asks for.
+pub(super) fn asked_of_frame(call: &ast::ExprCall) -> Option<&str> {
+    let Expr::Attribute(get) = &*call.func else {
+        return None;
+    };
+    let Expr::Attribute(globals) = &*get.value else {
+        return None;
+    };
+    let is_plain = match &*globals.value {
+        Expr::Name(_) => true,
+        Expr::Attribute(frame) => frame.value.is_name_expr() && &*frame.attr == "tb_frame",
+        _ => false,
+    };
+    match &call.arguments.args[..] {
+        [Expr::StringLiteral(name), rest @ ..]
+            if is_plain
+                && &*get.attr == "get"
+                && &*globals.attr == "f_globals"
+                && rest.len() <= 1
+                && call.arguments.keywords.is_empty() =>
+        {
+            Some(name.value.to_str())
+        }
+        _ => None,
+    }
+}
+
 /// Whether this is a call of `getattr` or the like with literal names only.
 fn spells_its_names(call: &ast::ExprCall) -> bool {
     let is_literal = |arg: &Expr| arg.is_string_literal_expr();

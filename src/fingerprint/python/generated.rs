@@ -10,30 +10,37 @@ use super::sort_unique;
 use crate::fingerprint::Uses;
 use crate::fingerprint::name_hash;
 
-/// What such code can reach. `names` are its variables, attributes and what it
-/// imports from modules (`co_names`, not told apart), `modules` those that it
-/// imports (dotted), `texts` its literals.
-pub fn uses_of_generated(names: &[String], modules: &[String], texts: &[String]) -> Uses {
+/// What such code can reach. `attributes` are those and what it takes from
+/// modules, `modules` the ones that it imports (dotted), `texts` its literals.
+pub fn uses_of_generated(
+    attributes: &[String],
+    variables: &[String],
+    modules: &[String],
+    texts: &[String],
+) -> Uses {
     let mut uses = Uses::default();
     let parts = modules.iter().flat_map(|name| name.split('.'));
-    for name in names.iter().map(String::as_str).chain(parts) {
+    let all = attributes.iter().chain(variables).map(String::as_str);
+    for name in all.chain(parts) {
         uses.asks.push(name_hash(name));
-        uses.is_wide |= is_wide_name(name)
-            || is_wide_attribute(name)
-            || matches!(name, "globals" | "locals" | "vars" | "dir" | "help");
+        uses.is_wide |= is_wide_attribute(name) || name == "f_locals";
         uses.looks_up |= looks_up(name);
         uses.reads |= reads_annotations(name);
         uses.reads_docs |= reads_docstrings(name);
     }
-    // A variable may be a module, too.
-    for module in names.iter().chain(modules) {
-        uses.is_wide |= is_wide_import(module, None)
-            || names.iter().any(|item| is_wide_import(module, Some(item)));
-    }
-    for name in names {
+    for name in variables {
+        uses.is_wide |=
+            is_wide_name(name) || matches!(&**name, "globals" | "locals" | "vars" | "dir" | "help");
         if !is_builtin(name) {
             uses.unbound.push(name.clone());
         }
+    }
+    // A variable may be a module, too.
+    for module in variables.iter().chain(modules) {
+        uses.is_wide |= is_wide_import(module, None)
+            || attributes
+                .iter()
+                .any(|item| is_wide_import(module, Some(item)));
     }
     for text in texts {
         let words = text.split(|char: char| char != '_' && !char.is_alphanumeric());
@@ -55,9 +62,19 @@ pub fn uses_of_generated(names: &[String], modules: &[String], texts: &[String])
 mod tests {
     use super::*;
 
-    fn uses(names: &[&str], texts: &[&str]) -> Uses {
+    fn uses(variables: &[&str], texts: &[&str]) -> Uses {
+        with(&[], variables, texts)
+    }
+
+    fn with(attributes: &[&str], variables: &[&str], texts: &[&str]) -> Uses {
         let owned = |all: &[&str]| all.iter().map(|one| (*one).to_owned()).collect::<Vec<_>>();
-        uses_of_generated(&owned(names), &owned(&["jinja2.runtime"]), &owned(texts))
+        let modules = owned(&["jinja2.runtime"]);
+        uses_of_generated(
+            &owned(attributes),
+            &owned(variables),
+            &modules,
+            &owned(texts),
+        )
     }
 
     #[test]
@@ -72,11 +89,19 @@ mod tests {
 
     #[test]
     fn it_may_reach_what_other_code_may() {
-        for name in ["eval", "globals", "dir", "__subclasses__", "f_back", "pickle", "gc"] {
+        for name in [
+            "eval",
+            "globals",
+            "dir",
+            "__subclasses__",
+            "f_back",
+            "pickle",
+            "gc",
+        ] {
             assert!(uses(&[name], &[]).is_wide, "{name}");
         }
-        assert!(uses(&["sys", "modules"], &[]).is_wide);
-        assert!(!uses(&["sys", "path"], &[]).is_wide);
+        assert!(with(&["modules"], &["sys"], &[]).is_wide);
+        assert!(!with(&["path", "vars"], &["sys"], &[]).is_wide);
         assert!(uses(&["getattr"], &[]).looks_up);
         assert!(uses(&["__annotations__"], &[]).reads);
         assert!(uses(&[], &["__doc__"]).reads_docs);

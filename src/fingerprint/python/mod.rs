@@ -46,8 +46,8 @@ use crate::matrix::Fingerprint;
 const STACK_PER_LEVEL: usize = 1 << 10;
 const BASE_STACK: usize = 1 << 20;
 
-pub use self::generated::uses_of_generated;
 pub(super) use self::dynamic::{names_docstrings_in, names_readers_in};
+pub use self::generated::uses_of_generated;
 
 /// The units of a Python file with this content.
 pub fn analyse_python(source: &[u8]) -> Analysis {

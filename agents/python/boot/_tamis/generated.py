@@ -33,7 +33,7 @@ class Generated:
         self._agent = agent
         # (Who ran it, what is in it) -> its number.
         self._known = {}
-        self._operations = self._with_names = None
+        self._operations = self._variable = None
 
     def on_event(self, event, arguments, frame):
         code = arguments[0]
@@ -84,18 +84,20 @@ class Generated:
                 agent.trace.write("g", number, by, *map(sorted, contents))
 
     def _look_into(self, code):
-        """The code objects in `code`, itself first, and `(names, texts, modules
-        imported as a whole, modules that names are imported from)`."""
+        """The code objects in `code`, itself first, and `(attributes, variables,
+        texts, modules imported as a whole, modules that names are imported
+        from)`."""
         operation = self._operations or self._learn_operations()
-        names, texts, imports, sources = set(), set(), set(), set()
+        attributes, variables, texts, imports, sources = found = [set() for _ in range(5)]
         codes = [code]
         for each in codes:
             # Two bytes each: the operation, and its argument.
             whole = each.co_code
             operations = whole[::2]
-            at = operations.find(operation["IMPORT_NAME"])
             known = each.co_names
-            names.update(known if at < 0 else self._used(known, whole))
+            attributes.update(known)
+            variables.update(self._variables(known, operations, whole[1::2]))
+            at = operations.find(operation["IMPORT_NAME"])
             while at >= 0:
                 index = whole[2 * at + 1]
                 if at and operations[at - 1 : at] == operation["EXTENDED_ARG"]:
@@ -105,32 +107,36 @@ class Generated:
                 into.add(known[index] if index < len(known) else "")
                 at = operations.find(operation["IMPORT_NAME"], at + 1)
             if operation["STORE_GLOBAL"] in operations or operation["DELETE_GLOBAL"] in operations:
-                names.add(_ANY)
+                variables.add(_ANY)
             self._look_at(each.co_consts, codes, texts)
-        return codes, tuple(map(frozenset, (names, texts, imports, sources)))
+        attributes -= variables
+        return codes, tuple(map(frozenset, found))
 
     def _learn_operations(self):
         from opcode import hasname, opmap
 
         wanted = ("IMPORT_NAME", "IMPORT_FROM", "EXTENDED_ARG", "STORE_GLOBAL", "DELETE_GLOBAL")
         self._operations = {name: bytes([opmap[name]]) for name in wanted}
-        # How many bits of an argument are flags, by operation.
+        # Of what reads or binds variables: how many bits of the argument are flags.
         flags = {"LOAD_GLOBAL": 1} if version >= (3, 11) else {}
-        if version >= (3, 12):
-            flags.update(LOAD_ATTR=1, LOAD_SUPER_ATTR=2)
-        self._with_names = {opmap[name]: flags.get(name, 0) for name in opmap if opmap[name] in hasname}
-        del self._with_names[opmap["IMPORT_NAME"]]
+        self._variable = {
+            opmap[name]: flags.get(name, 0)
+            for name in opmap
+            if opmap[name] in hasname
+            and not name.startswith("IMPORT_")
+            and not name.endswith(("_ATTR", "_METHOD"))
+        }
         return self._operations
 
-    def _used(self, known, code):
-        """The names but those that are of nothing but imported modules."""
-        if self._operations["EXTENDED_ARG"] in code[::2] or version > _NEWEST:
+    def _variables(self, known, operations, arguments):
+        """Those of the names `known` that are variables; maybe others."""
+        if self._operations["EXTENDED_ARG"] in operations or version > _NEWEST:
             return known
-        shifts = self._with_names
+        flags = self._variable
         indexes = {
-            argument >> shifts[operation]
-            for operation, argument in zip(code[::2], code[1::2])
-            if operation in shifts
+            argument >> flags[operation]
+            for operation, argument in zip(operations, arguments)
+            if operation in flags
         }
         return [known[index] for index in indexes if index < len(known)]
 
