@@ -486,14 +486,9 @@ pub(super) fn asked_of_frame(call: &ast::ExprCall) -> Option<&str> {
     let Expr::Attribute(globals) = &*get.value else {
         return None;
     };
-    let is_plain = match &*globals.value {
-        Expr::Name(_) => true,
-        Expr::Attribute(frame) => frame.value.is_name_expr() && &*frame.attr == "tb_frame",
-        _ => false,
-    };
     match &call.arguments.args[..] {
         [Expr::StringLiteral(name), rest @ ..]
-            if is_plain
+            if is_frame(&globals.value)
                 && &*get.attr == "get"
                 && &*globals.attr == "f_globals"
                 && rest.len() <= 1
@@ -502,6 +497,17 @@ pub(super) fn asked_of_frame(call: &ast::ExprCall) -> Option<&str> {
             Some(name.value.to_str())
         }
         _ => None,
+    }
+}
+
+/// A name, or what leads from a traceback to its frames.
+fn is_frame(expr: &Expr) -> bool {
+    match expr {
+        Expr::Name(_) => true,
+        Expr::Attribute(of) => {
+            matches!(&*of.attr, "tb_frame" | "tb_next" | "__traceback__") && is_frame(&of.value)
+        }
+        _ => false,
     }
 }
 

@@ -42,6 +42,8 @@ pub(super) struct Walker<'s> {
     /// Whether a statement is one of an outermost function, not of a function
     /// or class in it.
     at_own_level: bool,
+    /// What that function declares global: it may not be annotated.
+    globals: Vec<ast::name::Name>,
     classes: Vec<Class>,
 }
 
@@ -75,6 +77,7 @@ impl<'s> Walker<'s> {
             yields: false,
             in_function: false,
             at_own_level: false,
+            globals: Vec::new(),
             classes: Vec::new(),
         }
     }
@@ -140,11 +143,20 @@ impl<'s> Walker<'s> {
                 self.expr(&assign.value);
             }
             Stmt::AnnAssign(assign) => {
+                // That of a variable of a function is not evaluated.
+                let is_idle = self.at_own_level && is_idle(&assign.annotation);
+                if let Some(value) = &assign.value
+                    && is_idle
+                    && !self.is_global(&assign.target)
+                {
+                    self.sink.tag(Tag::Assign);
+                    self.exprs(std::slice::from_ref(&assign.target));
+                    self.expr(value);
+                    return;
+                }
                 self.sink.tag(Tag::AnnAssign);
                 self.expr(&assign.target);
                 self.sink.flag(assign.simple);
-                // That of a variable of a function is not evaluated.
-                let is_idle = self.at_own_level && is_idle(&assign.annotation);
                 self.annotation((!is_idle).then_some(&assign.annotation));
                 self.optional(assign.value.as_deref());
             }
@@ -326,6 +338,8 @@ impl<'s> Walker<'s> {
         let skeleton = std::mem::replace(&mut self.sink, unit);
         self.in_function = true;
         self.at_own_level = true;
+        self.globals.clear();
+        declared_global(body, &mut self.globals);
         self.body(body);
         self.at_own_level = false;
         self.in_function = false;
@@ -334,6 +348,10 @@ impl<'s> Walker<'s> {
 
         self.add_span(def, name.clone());
         self.units.insert(name, unit);
+    }
+
+    fn is_global(&self, target: &Expr) -> bool {
+        matches!(target, Expr::Name(name) if self.globals.contains(&name.id))
     }
 
     fn add_span(&mut self, def: &ast::StmtFunctionDef, unit: String) {

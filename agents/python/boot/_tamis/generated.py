@@ -22,6 +22,19 @@ version = version_info[:2]
 # The newest whose operations were looked at.
 _NEWEST = (3, 13)
 
+# What of the standard library runs the code that it is given.
+_RUNNERS = (
+    "/bdb.py",
+    "/cProfile.py",
+    "/code.py",
+    "/pdb.py",
+    "/profile.py",
+    "/profiling/tracing/__init__.py",
+    "/runpy.py",
+    "/timeit.py",
+    "/trace.py",
+)
+
 # For any name that may be reached.
 _ANY = "globals"
 
@@ -41,7 +54,7 @@ class Generated:
             code = arguments[2] if arguments[1] == "__code__" else None
         if not isinstance(code, CodeType):
             return
-        frame = self._programs(frame)
+        frame, is_direct = self._programs(frame)
         if frame is None:
             return
         paths = self._agent.paths
@@ -50,20 +63,29 @@ class Generated:
             # Under the name of a source it is held against that.
             return
         self._tell(code, paths.code_file(frame.f_code.co_filename) or "")
-        if event == "exec" and not frame.f_code.co_flags & _OPTIMIZED:
+        if is_direct and event == "exec" and not frame.f_code.co_flags & _OPTIMIZED:
             # It may bind names of a module, or of a class.
             self._agent.note("names", "*")
 
     def _programs(self, frame):
-        """The frame in which the event happens, if that is the program's."""
+        """`(frame, is_direct)`: the frame of the program in which the event
+        happens, or which had an installed package do it; `None` if there is none."""
         paths = self._agent.paths
+        is_direct = True
         while frame is not None:
             name = frame.f_code.co_filename
-            if paths.actor(name) != "agent":
+            actor = paths.actor(name)
+            if actor == "other":
                 is_text = name[:1] == "<" and not name.startswith("<frozen ")
-                return frame if is_text or paths.code_file(name) is not None else None
+                if is_text or paths.code_file(name) is not None:
+                    return frame, is_direct
+                is_direct = False
+            elif actor == "stdlib" and name.endswith(_RUNNERS):
+                is_direct = False
+            elif actor != "agent":
+                break
             frame = frame.f_back
-        return None
+        return None, False
 
     def _tell(self, code, by):
         codes, contents = self._look_into(code)

@@ -275,7 +275,10 @@ fn what_reaches_all_names_is_wide() {
         "import sys\ndef f(): return sys.modules['a']",
         "import inspect as i\ndef f(): return i.stack()",
         "from pickle import loads\ndef f(x): return loads(x)",
-        "def f(x): exec(x)",
+        "def f(x): return map(exec, x)",
+        "def f(x): return x.f_globals",
+        "def f(x): return x.f_globals.get(x)",
+        "import pickle\ndef f(x): return isinstance(pickle.loads(x), str)",
     ] {
         assert!(uses(text).is_wide, "{text}");
     }
@@ -287,6 +290,11 @@ fn what_reaches_all_names_is_wide() {
         "def f(): return locals()",
         "import sys\ndef f(): return sys.argv",
         "import gc\ndef f(): gc.collect()",
+        // The collector hears what such code spells.
+        "def f(x): exec(compile(x, 'x', 'exec'), {}); return eval(x)",
+        "def f(x): return x.tb_frame.f_globals.get('__name__')",
+        "import pickle\ndef f(x): return pickle.dumps(x)",
+        "import pickle\ndef f(x): return isinstance(x, pickle.Unpickler)",
     ] {
         assert!(!uses(text).is_wide, "{text}");
     }
