@@ -270,8 +270,6 @@ pub(in crate::fingerprint) fn names_docstrings_in(code: &[u8]) -> bool {
         || lines().flat_map(words).any(|word| match word {
             b"getdoc" | b"getmembers" | b"getmembers_static" | b"classify_class_attrs" => inspects,
             b"co_consts" | b"render_doc" | b"shortDescription" => true,
-            // Of these mostly something else is asked.
-            b"__code__" => false,
             word => std::str::from_utf8(word).is_ok_and(|word| DOCSTRINGS_IN_TEXT.contains(&word)),
         })
 }
@@ -322,10 +320,9 @@ pub(super) const READERS_IN_TEXT: [&str; 10] = [
 ];
 
 /// The same for docstrings.
-pub(super) const DOCSTRINGS_IN_TEXT: [&str; 5] = [
+pub(super) const DOCSTRINGS_IN_TEXT: [&str; 4] = [
     "__doc__",
     "_testMethodDoc",
-    "__code__",
     "co_consts",
     "WRAPPER_ASSIGNMENTS",
 ];

@@ -42,8 +42,6 @@ pub(super) struct Walker<'s> {
     /// Whether a statement is one of an outermost function, not of a function
     /// or class in it.
     at_own_level: bool,
-    /// What that function declares global: it may not be annotated.
-    globals: Vec<ast::name::Name>,
     classes: Vec<Class>,
 }
 
@@ -77,7 +75,6 @@ impl<'s> Walker<'s> {
             yields: false,
             in_function: false,
             at_own_level: false,
-            globals: Vec::new(),
             classes: Vec::new(),
         }
     }
@@ -147,7 +144,6 @@ impl<'s> Walker<'s> {
                 let is_idle = self.at_own_level && is_idle(&assign.annotation);
                 if let Some(value) = &assign.value
                     && is_idle
-                    && !self.is_global(&assign.target)
                 {
                     self.sink.tag(Tag::Assign);
                     self.exprs(std::slice::from_ref(&assign.target));
@@ -338,8 +334,6 @@ impl<'s> Walker<'s> {
         let skeleton = std::mem::replace(&mut self.sink, unit);
         self.in_function = true;
         self.at_own_level = true;
-        self.globals.clear();
-        declared_global(body, &mut self.globals);
         self.body(body);
         self.at_own_level = false;
         self.in_function = false;
@@ -348,10 +342,6 @@ impl<'s> Walker<'s> {
 
         self.add_span(def, name.clone());
         self.units.insert(name, unit);
-    }
-
-    fn is_global(&self, target: &Expr) -> bool {
-        matches!(target, Expr::Name(name) if self.globals.contains(&name.id))
     }
 
     fn add_span(&mut self, def: &ast::StmtFunctionDef, unit: String) {

@@ -323,7 +323,11 @@ def test_next_level():
     )
     .edit(
         "the same, where it was missing",
-        [replace("test_frames.py", "import pytest\n", "import pytest\n\nLEVEL = 5\n")],
+        [replace(
+            "test_frames.py",
+            "import pytest\n",
+            "import pytest\n\nLEVEL = 5\n",
+        )],
         [
             "! test_frames.py::test_level",
             "test_frames.py::test_next_level",

@@ -15,9 +15,10 @@ impl Reaching {
     /// `globals()["name"]`, `globals()[name]` in a `__getattr__`: the name is
     /// spelled, here or by whoever asked for it.
     pub(super) fn look_up_own(&mut self, subscript: &ast::ExprSubscript) -> bool {
-        let is_own = matches!(&*subscript.value, Expr::Call(call)
-            if matches!(&*call.func, Expr::Name(name) if name.id == "globals"));
-        if !is_own {
+        let Expr::Call(call) = &*subscript.value else {
+            return false;
+        };
+        if !matches!(&*call.func, Expr::Name(name) if name.id == "globals") {
             return false;
         }
         match &*subscript.slice {
@@ -25,9 +26,7 @@ impl Reaching {
             Expr::Name(name) if self.passed_on.as_deref() == Some(name.id.as_str()) => {}
             _ => return false,
         }
-        let holds_own = self.found.holds_own;
-        self.load("globals");
-        self.found.holds_own = holds_own;
+        self.load_quietly(&call.func);
         true
     }
 

@@ -95,7 +95,6 @@ fn what_runs_differently_counts() {
         ("x: int", "pass"),
         ("x: int = 1", "x: int"),
         ("x: f(2) = 1", "x = 1"),
-        ("global x; x: int = 1", "global x; x = 1"),
         ("x = y = 1", "y = x = 1"),
         (
             "x = 1\n    def g():\n        global x",
