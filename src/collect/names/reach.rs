@@ -145,6 +145,9 @@ impl NameClosure {
         for name in &uses.unbound {
             self.absent(table, module, name, reach);
         }
+        if uses.reads_frames {
+            self.held_by_frames(reach);
+        }
         for name in &uses.of_frames {
             for of in 0..self.modules.all.len() {
                 self.absent(table, of as ModuleIndex, name, reach);
@@ -156,6 +159,18 @@ impl NameClosure {
         for (base, name) in &uses.members {
             for of in self.modules.meant(module, *base) {
                 self.absent(table, of, name, reach);
+            }
+        }
+    }
+
+    /// The modules that functions import: their frames have them as variables.
+    fn held_by_frames(&self, reach: &mut Reach) {
+        for (at, module) in self.modules.all.iter().enumerate() {
+            let imports = module.parsed().names.imports.iter();
+            for import in imports.filter(|import| !import.at_import) {
+                reach
+                    .taken
+                    .extend(self.modules.bound(at as ModuleIndex, import));
             }
         }
     }

@@ -278,8 +278,20 @@ def variables_of(error):
     return sorted(error.__traceback__.tb_frame.f_locals)
 
 
+def fail_with_a_module():
+    import other
+    raise ValueError(other.__name__)
+
+
+def hidden_in(error):
+    held = error.__traceback__.tb_next.tb_frame.f_locals
+    return [getattr(value, "HID" + "DEN") for value in held.values()]
+
+
 def is_pickler(thing):
     return isinstance(thing, pickle.Pickler)
+-- other.py --
+HIDDEN = 1
 -- test_frames.py --
 import lib
 import pytest
@@ -299,6 +311,13 @@ def test_level():
 
 def test_variables():
     assert lib.variables_of(raised()) == ["caught"]
+
+
+def test_module_in_a_frame():
+    try:
+        lib.fail_with_a_module()
+    except ValueError as error:
+        assert lib.hidden_in(error) == [1]
 
 
 def test_pickler():
@@ -332,6 +351,11 @@ def test_next_level():
             "! test_frames.py::test_level",
             "test_frames.py::test_next_level",
         ],
+    )
+    .edit(
+        "what a module has that a function imports",
+        [replace("other.py", "HIDDEN = 1", "HIDDEN = 2")],
+        ["! test_frames.py::test_module_in_a_frame"],
     )
     .edit(
         "another name of their module",
