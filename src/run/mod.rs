@@ -141,6 +141,9 @@ impl RunPlan {
             self.env.push(("JAVA_TOOL_OPTIONS".into(), option));
         }
         self.env.push(("TAMIS_ARGS".into(), args.join("\n").into()));
+        if let Some(options) = std::env::var_os("MAVEN_OPTS") {
+            self.env.push(("TAMIS_MAVEN_OPTS".into(), options));
+        }
         self
     }
 

@@ -32,24 +32,38 @@ fn counted(text: &str) -> Maven {
 }
 
 #[track_caller]
-fn one_run_is_enough(surefire: &str) {
+fn one_run(project: &Maven, tests: &[&str]) -> Ran {
+    let ran = project.run();
+    ran.are(tests);
+    assert_eq!(project.starts(), 1, "{}", ran.told);
+    ran
+}
+
+/// A project whose tests ran, then none, then those of an edit.
+fn after_an_edit(surefire: &str) -> Maven {
+    let project = counted(&two(pom(JUNIT, surefire, "")));
+    let first = one_run(&project, &BOTH);
+    assert!(first.told.contains("\"incomplete\":0"), "{}", first.told);
+    assert_eq!(one_run(&project, &[]).code, 0);
+    project.edit(ONE, "return 1", "return 2");
+    assert_eq!(one_run(&project, &["demo.OneTest"]).code, 1);
+    project
+}
+
+#[test]
+fn one_run_is_enough_with_surefire_2() {
+    if has_maven() {
+        after_an_edit("2.22.2");
+    }
+}
+
+#[test]
+fn one_run_is_enough_with_surefire_3() {
     if !has_maven() {
         return;
     }
-    let project = counted(&two(pom(JUNIT, surefire, "")));
-    let run = |tests: &[&str]| {
-        let ran = project.run();
-        ran.are(tests);
-        assert_eq!(project.starts(), 1, "{}", ran.told);
-        ran
-    };
-    let first = run(&BOTH);
-    assert!(first.told.contains("\"incomplete\":0"), "{}", first.told);
-    assert_eq!(run(&[]).code, 0);
-    project.edit(ONE, "return 1", "return Integer.valueOf(1)");
-    assert_eq!(run(&["demo.OneTest"]).code, 0);
-    project.edit(ONE, "Integer.valueOf(1)", "2");
-    assert_eq!(run(&["demo.OneTest"]).code, 1);
+    let project = after_an_edit("3.2.5");
+    let run = |tests: &[&str]| one_run(&project, tests);
     // Nobody asks what to leave out, and what is stored stays.
     project.edit(ONE, "return 2", "return");
     let broken = run(&[]);
@@ -76,16 +90,6 @@ fn one_run_is_enough(surefire: &str) {
     let rest = BOTH.into_iter().filter(|test| !shard.tests.contains(*test));
     run(&rest.collect::<Vec<_>>());
     run(&[]);
-}
-
-#[test]
-fn one_run_is_enough_with_surefire_3() {
-    one_run_is_enough("3.2.5");
-}
-
-#[test]
-fn one_run_is_enough_with_surefire_2() {
-    one_run_is_enough("2.22.2");
 }
 
 /// All executions of Surefire ask; those after the first find the same list.
@@ -196,4 +200,18 @@ fn trouble_in_the_middle_lets_all_tests_run() {
     assert!(told.contains("Running demo.TwoTest"), "{told}");
     assert!(!done.status.success());
     assert_eq!(project.starts(), 1);
+}
+
+/// Maven's script puts a space before the user's options, and hands that on.
+#[test]
+fn options_of_maven_are_the_same_before_and_in_the_tests() {
+    if !has_maven() {
+        return;
+    }
+    let mut project = counted(&two(pom(JUNIT, "3.2.5", "")));
+    project.set_env("MAVEN_OPTS", "-Xmx512m");
+    project.run().are(&BOTH);
+    project.run().are(&[]);
+    project.set_env("MAVEN_OPTS", "-Xmx600m");
+    project.run().are(&BOTH);
 }
