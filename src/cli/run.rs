@@ -339,7 +339,12 @@ impl Work<'_> {
         let division = self.division(selection);
         let part = self.part(division.as_ref());
         shared::write_exclusions(selection, part, project, workshop)?;
-        asker.answer(&maven::list(selection, part, &project.dir))?;
+        let list = match selection.mode() {
+            // Nor is a JVM started to find that abstract classes have no tests.
+            Mode::None => maven::EVERYTHING.to_owned(),
+            _ => maven::list(selection, part, &project.dir),
+        };
+        asker.answer(&list)?;
         Ok((chosen, audited, view))
     }
 

@@ -69,6 +69,9 @@ pub fn emit(
     Ok(Some(file))
 }
 
+/// The list where no test has to run.
+pub const EVERYTHING: &str = "**/*.java\n";
+
 /// The name of the file that Surefire reads.
 pub const FILE: &str = "surefire.excludes";
 

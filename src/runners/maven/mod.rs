@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use bstr::{BStr, BString, ByteSlice};
 
 pub use command::{build_command, is_maven, with_exclusions};
-pub use emit::{FILE as EXCLUSIONS, class_patterns, emit, list};
+pub use emit::{EVERYTHING, FILE as EXCLUSIONS, class_patterns, emit, list};
 pub use once::why_twice;
 pub use runtime::runtime_in;
 
