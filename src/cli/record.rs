@@ -11,7 +11,9 @@ use super::{Globals, made_for, shared};
 use crate::config::{Config, Overrides, shown_path};
 use crate::error::{Error, Exit};
 use crate::history::View;
-use crate::pipeline::{Order, Project, Request, Workshop, decide, open_whole, run_tests, words};
+use crate::pipeline::{
+    Judged, Order, Project, Request, Workshop, decide, open_whole, run_tests, words,
+};
 use crate::report::{AuditJson, Event, Report};
 use crate::runners::pytest::{LATE, read_exclusions};
 
@@ -140,15 +142,17 @@ fn run_and_record(
         project,
         store,
         workshop,
-        &view,
-        &decision,
         &Order {
             command,
             cwd: &cwd,
             exclude,
             left_out: None,
-            audited: audited.as_ref(),
             output: shared::output(report),
+        },
+        &Judged {
+            before: &view,
+            decision: &decision,
+            audited: audited.as_ref(),
         },
     )?;
     let status = session.ended.status();

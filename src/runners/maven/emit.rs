@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
+use super::once::local_repository;
+use super::parents::{Poms, plugins};
 use super::{modules, source_of};
 use crate::runners::pytest::Part;
 use crate::select::{Selection, Verdict};
@@ -57,42 +59,52 @@ pub fn emit(
     project: &Path,
     out: &Path,
 ) -> Result<Option<PathBuf>> {
-    let mut patterns = class_patterns(selection, part);
-    if patterns.is_empty() {
+    let lines = list(selection, part, project);
+    if lines.is_empty() {
         return Ok(None);
     }
-    if excludes_nested(project) {
-        patterns.insert(NESTED.to_owned());
-    }
     fs_err::create_dir_all(out)?;
-    let file = out.join("surefire.excludes");
-    let lines: String = patterns.iter().map(|line| format!("{line}\n")).collect();
+    let file = out.join(FILE);
     fs_err::write(&file, lines)?;
     Ok(Some(file))
 }
 
-/// Whether no `pom.xml` that can be seen excludes anything itself, so that
-/// Surefire excludes nested classes.
+/// The list where no test has to run.
+pub const EVERYTHING: &str = "**/*.java\n";
+
+/// The name of the file that Surefire reads.
+pub const FILE: &str = "surefire.excludes";
+
+/// What Surefire is to leave out, a pattern a line; empty if that is nothing.
+pub fn list(selection: &Selection, part: Option<Part<'_>>, project: &Path) -> String {
+    let mut patterns = class_patterns(selection, part);
+    if !patterns.is_empty() && excludes_nested(project) {
+        patterns.insert(NESTED.to_owned());
+    }
+    patterns.iter().map(|line| format!("{line}\n")).collect()
+}
+
+/// Whether Surefire excludes nested classes: no module, and nothing that it inherits
+/// from, says what else is excluded.
 fn excludes_nested(project: &Path) -> bool {
+    let repository = local_repository(project);
     modules(project).iter().all(|module| {
-        let pom = fs_err::read_to_string(module.join(super::POM)).unwrap_or_default();
-        !pom.contains("<exclude") && !has_parent_elsewhere(&pom, module)
+        let poms = Poms::of(module, &repository);
+        poms.is_ok_and(|poms| !poms.texts.iter().any(|pom| excludes(pom)))
     })
 }
 
-/// A parent that is not in the project may exclude something.
-fn has_parent_elsewhere(pom: &str, module: &Path) -> bool {
-    let Some((_, parent)) = pom.split_once("<parent>") else {
-        return false;
-    };
-    let parent = parent.split("</parent>").next().unwrap_or(parent);
-    let path = match parent.split_once("<relativePath>") {
-        Some((_, path)) => path.split('<').next().unwrap_or_default().trim(),
-        None if parent.contains("<relativePath/>") => return true,
-        None => "../pom.xml",
-    };
-    let path = module.join(path);
-    !path.is_file() && !path.join(super::POM).is_file()
+/// Whether a pom tells Surefire or Failsafe what to leave out.
+fn excludes(pom: &str) -> bool {
+    let runners = ["surefire", "failsafe"];
+    let mut plugins = plugins(pom);
+    runners
+        .map(|name| format!("<{name}.excludes"))
+        .iter()
+        .any(|property| pom.contains(property))
+        || plugins.any(|plugin| {
+            plugin.contains("<exclude") && runners.iter().any(|name| plugin.contains(name))
+        })
 }
 
 #[cfg(test)]
@@ -144,10 +156,18 @@ mod tests {
             fs_err::write(top.path().join("pom.xml"), text).unwrap();
             excludes_nested(top.path())
         };
-        assert!(pom("<project></project>"));
+        let plugin = |name: &str, what: &str| {
+            pom(&format!(
+                "<plugin><artifactId>maven-{name}-plugin</artifactId>{what}</plugin>"
+            ))
+        };
+        assert!(pom("<project></project>") && plugin("surefire", ""));
+        assert!(plugin("rat", "<excludes></excludes>"));
+        assert!(!plugin("surefire", "<excludes></excludes>"));
+        assert!(!plugin("failsafe", "<excludes></excludes>"));
+        assert!(!pom("<surefire.excludes>x</surefire.excludes>"));
         assert!(!pom(
-            "<project><excludes><exclude>x</exclude></excludes></project>"
+            "<parent><groupId>no.such</groupId><relativePath/></parent>"
         ));
-        assert!(!pom("<project><parent><relativePath/></parent></project>"));
     }
 }

@@ -6,6 +6,8 @@
 
 mod command;
 mod emit;
+mod once;
+mod parents;
 #[path = "../../../agents/jvm/src/runtime.rs"]
 mod runtime;
 
@@ -16,7 +18,8 @@ use std::path::{Path, PathBuf};
 use bstr::{BStr, BString, ByteSlice};
 
 pub use command::{build_command, is_maven, with_exclusions};
-pub use emit::{class_patterns, emit};
+pub use emit::{EVERYTHING, FILE as EXCLUSIONS, class_patterns, emit, list};
+pub use once::why_twice;
 pub use runtime::runtime_in;
 
 /// The file that makes a folder a module.

@@ -5,3 +5,4 @@ mod ekstazi;
 mod frameworks;
 pub mod harness;
 mod kinds;
+mod once;
