@@ -54,38 +54,41 @@ class Generated:
             code = arguments[2] if arguments[1] == "__code__" else None
         if not isinstance(code, CodeType):
             return
-        frame, is_direct = self._programs(frame)
-        if frame is None:
+        by, frame = self._programs(frame)
+        if by is None:
             return
         paths = self._agent.paths
         name = code.co_filename
         if name.endswith(".py") and paths.code_file(name) is not None:
             # Under the name of a source it is held against that.
             return
-        self._tell(code, paths.code_file(frame.f_code.co_filename) or "")
-        if is_direct and event == "exec" and not frame.f_code.co_flags & _OPTIMIZED:
+        self._tell(code, by)
+        if event == "exec" and frame is not None and not frame.f_code.co_flags & _OPTIMIZED:
             # It may bind names of a module, or of a class.
             self._agent.note("names", "*")
 
     def _programs(self, frame):
-        """`(frame, is_direct)`: the frame of the program in which the event
-        happens, or which had an installed package do it; `None` if there is none."""
+        """`(file, frame)`: the file of the program's code that runs the new one, or
+        had an installed package run it, `""` where that is text itself; and its
+        frame, if it did so itself. `None` for the file if it is not the program."""
         paths = self._agent.paths
-        is_direct = True
+        is_direct, is_text = True, False
         while frame is not None:
             name = frame.f_code.co_filename
             actor = paths.actor(name)
-            if actor == "other":
-                is_text = name[:1] == "<" and not name.startswith("<frozen ")
-                if is_text or paths.code_file(name) is not None:
-                    return frame, is_direct
+            if actor == "other" and name[:1] == "<":
+                is_text = True
+            elif actor == "other":
+                path = paths.code_file(name)
+                if path is not None:
+                    return "" if is_text else path, frame if is_direct else None
                 is_direct = False
             elif actor == "stdlib" and name.endswith(_RUNNERS):
                 is_direct = False
             elif actor != "agent":
-                break
+                return "" if is_text else None, None
             frame = frame.f_back
-        return None, False
+        return None, None
 
     def _tell(self, code, by):
         codes, contents = self._look_into(code)
