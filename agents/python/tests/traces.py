@@ -46,8 +46,6 @@ class Process:
         tag, rest = record[0], record[1:]
         if tag == "c":
             self.units[rest[0]] = ("code", _text(rest[1]), rest[3])
-        elif tag == "g":
-            self.units[rest[0]] = ("generated", _text(rest[1]), rest[2:])
         elif tag == "u":
             self.units[rest[0]] = (rest[1], _text(rest[2]), rest[3])
         elif tag == "s":

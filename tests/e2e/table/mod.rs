@@ -12,7 +12,6 @@ mod dynamic;
 mod environment;
 mod features;
 mod fixtures;
-mod generated;
 mod imports;
 mod kinds;
 mod layout;

@@ -45,18 +45,6 @@ impl Reaching {
             }
             _ => None,
         };
-        if let [object, kind] = &call.arguments.args[..]
-            && call.arguments.keywords.is_empty()
-            && matches!(&*call.func, Expr::Name(name) if matches!(&*name.id, "isinstance" | "issubclass"))
-            && names_classes(kind)
-        {
-            self.visit_expr(object);
-            // Of classes nothing is asked but whether something is of them.
-            let is_wide = self.found.is_wide;
-            self.visit_expr(kind);
-            self.found.is_wide = is_wide;
-            return;
-        }
         let (Some(is_lent), [module, Expr::StringLiteral(name), rest @ ..]) =
             (asks, &call.arguments.args[..])
         else {
@@ -164,15 +152,6 @@ pub(super) fn names_of_parameters(call: &ast::ExprCall) -> Option<&ast::ExprCall
     let has_one = signature.arguments.args.len() == 1 && signature.arguments.keywords.is_empty();
     (is_signature && has_one && &*keys.attr == "keys" && &*parameters.attr == "parameters")
         .then_some(signature)
-}
-
-/// `module.Class`, or a tuple of such.
-fn names_classes(expr: &Expr) -> bool {
-    match expr {
-        Expr::Attribute(attribute) => attribute.value.is_name_expr(),
-        Expr::Tuple(tuple) => tuple.elts.iter().all(names_classes),
-        _ => false,
-    }
 }
 
 /// `x.__dict__`, of something with a name.

@@ -277,10 +277,10 @@ fn what_reaches_all_names_is_wide() {
         "import sys\ndef f(): return sys.modules['a']",
         "import inspect as i\ndef f(): return i.stack()",
         "from pickle import loads\ndef f(x): return loads(x)",
+        "def f(x): exec(x)",
         "def f(x): return map(exec, x)",
-        "def f(x): return x.f_globals",
-        "def f(x): return x.f_globals.get(x)",
-        "import pickle\ndef f(x): return isinstance(pickle.loads(x), str)",
+        "def f():\n  def g(eval): pass\n  return eval('x')",
+        "try: eval = g\nexcept NameError: pass\ndef f(): return eval('x')",
     ] {
         assert!(uses(text).is_wide, "{text}");
     }
@@ -292,10 +292,6 @@ fn what_reaches_all_names_is_wide() {
         uses("def globals(): pass\ndef f(): return globals()['a']").loads,
         ["globals"]
     );
-    assert_eq!(
-        uses("def eval(x): pass\ndef f(): return eval('a')").loads,
-        ["eval"]
-    );
     for text in [
         "def f(): return globals()",
         "def f(x): return getattr(x, y)",
@@ -303,12 +299,8 @@ fn what_reaches_all_names_is_wide() {
         "def f(): return locals()",
         "import sys\ndef f(): return sys.argv",
         "import gc\ndef f(): gc.collect()",
-        // The collector hears what such code spells.
-        "def f(x): exec(compile(x, 'x', 'exec'), {}); return eval(x)",
-        "def f(x): return x.tb_frame.f_globals.get('__name__')",
-        "import pickle\ndef f(x): return pickle.dumps(x)",
-        "def f(eval): return eval",
-        "import pickle\ndef f(x): return isinstance(x, pickle.Unpickler)",
+        // Whoever hands it on has said its name.
+        "def f(eval): return eval('x')",
     ] {
         assert!(!uses(text).is_wide, "{text}");
     }

@@ -15,9 +15,7 @@ use crate::fingerprint::python::dynamic::{
     DOCSTRINGS_IN_TEXT, READERS_IN_TEXT, is_benign_dunder, is_wide_attribute, is_wide_import,
     is_wide_name, looks_up, names_any, reads_annotations, reads_docstrings,
 };
-use crate::fingerprint::python::expr::{
-    asked_of_frame, evaluated_inside, evaluates_text, runs_text,
-};
+use crate::fingerprint::python::expr::{evaluated_inside, evaluates_text};
 use crate::fingerprint::python::idle::Apart;
 use crate::fingerprint::python::walk::{RED_ZONE, STACK, declared_global};
 
@@ -54,8 +52,6 @@ pub(super) struct Found {
     members: BTreeSet<(u32, String)>,
     pub(super) holds_own: bool,
     pub(super) is_wide: bool,
-    of_frames: BTreeSet<String>,
-    reads_frames: bool,
     looks_up: bool,
     pub(super) reads: bool,
     /// Whether it lists the attributes of what may be a function.
@@ -100,8 +96,6 @@ impl Found {
         self.members.extend(other.members);
         self.holds_own |= other.holds_own;
         self.is_wide |= other.is_wide;
-        self.of_frames.extend(other.of_frames);
-        self.reads_frames |= other.reads_frames;
         self.looks_up |= other.looks_up;
         self.lists |= other.lists;
         self.reads |= other.reads;
@@ -138,8 +132,6 @@ impl Found {
             values: self.values.into_iter().collect(),
             lent: self.lent.into_iter().collect(),
             members: self.members.into_iter().collect(),
-            of_frames: self.of_frames.into_iter().collect(),
-            reads_frames: self.reads_frames,
             holds_own,
             is_wide,
             looks_up: self.looks_up || asks_for_help,
@@ -316,7 +308,6 @@ impl Reaching {
 
     pub(super) fn attribute(&mut self, attribute: &ast::ExprAttribute, is_value: bool) {
         self.found.is_wide |= is_wide_attribute(&attribute.attr);
-        self.found.reads_frames |= &*attribute.attr == "f_locals";
         self.spell(&attribute.attr);
         match &*attribute.value {
             Expr::Name(base) => {
@@ -541,10 +532,6 @@ impl Reaching {
                 let outer = self.in_annotation;
                 self.in_annotation |= evaluates_text(call);
                 let looked_up = self.found.looks_up;
-                let is_wide = self.found.is_wide;
-                let runs_text = self.in_unit && runs_text(call);
-                let asked = asked_of_frame(call);
-                self.found.of_frames.extend(asked.map(str::to_owned));
                 match names_of_parameters(call) {
                     Some(signature) => self.names_of_parameters(signature),
                     None if self.lists_holder(call) => {
@@ -552,11 +539,7 @@ impl Reaching {
                         self.load("dir");
                         self.found.lists = lists;
                     }
-                    None if runs_text => self.load_quietly(&call.func),
                     None => self.visit_expr(&call.func),
-                }
-                if asked.is_some() {
-                    self.found.is_wide = is_wide;
                 }
                 if self.is_spelled(call) {
                     self.found.looks_up = looked_up;
