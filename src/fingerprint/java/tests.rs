@@ -1,5 +1,5 @@
 //! What is part of a head, and what an edit can reach. Whether that is all, the
-//! compiler tells: `tests/e2e/sources`.
+//! compiler tells: `tests/e2e/java_sources`.
 
 use super::*;
 
