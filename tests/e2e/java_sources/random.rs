@@ -214,7 +214,7 @@ fn what_is_followed_without_a_name_is_followed() {
     if !has_compiler() {
         return;
     }
-    let pairs: Vec<(Program, Program)> = (0..250)
+    let pairs: Vec<(Program, Program)> = (0..150)
         .map(|seed| {
             let mut chance = Chance::new(seed + 1);
             let was = World::new(&mut chance);

@@ -58,7 +58,7 @@ fn several_edits_at_once_do() {
     }
     let all = variants();
     let mut chance = Chance::new(1);
-    let pairs: Vec<(Program, Program)> = (0..60)
+    let pairs: Vec<(Program, Program)> = (0..40)
         .map(|_| {
             let mut was: Vec<usize> = vec![0; all.len()];
             let mut change = |chosen: &mut Vec<usize>, many: usize| {
