@@ -11,9 +11,16 @@ use super::{Globals, made_for, shared};
 use crate::config::{Config, Overrides, shown_path};
 use crate::error::{Error, Exit};
 use crate::history::View;
-use crate::pipeline::{Order, Project, Request, Workshop, decide, open_whole, run_tests, words};
+use crate::pipeline::{
+    Decision, Order, Project, Request, Sources, Workshop, decide, open_whole, run_tests, words,
+};
 use crate::report::{AuditJson, Event, Report};
+use crate::run::Ended;
+use crate::runners::jvm::Tool;
+use crate::runners::maven;
 use crate::runners::pytest::{LATE, read_exclusions};
+use crate::select::Verdict;
+use crate::store::FsStore;
 
 /// Run a test command under collection and store what its tests used.
 ///
@@ -136,6 +143,18 @@ fn run_and_record(
         path.is_file()
     });
     let exclude = exclude.filter(|path| is_for_these_files(path, &view, report));
+    let later = Later {
+        project,
+        store,
+        view: &view,
+        asked: &asked,
+        command: &command,
+    };
+    let left_out = exclude
+        .as_deref()
+        .map(|path| later.left_out(path, workshop));
+    let left_out = left_out.transpose()?.flatten();
+    let afterwards = |ended| later.decide(ended);
     let session = run_tests(
         project,
         store,
@@ -143,11 +162,12 @@ fn run_and_record(
         &view,
         &decision,
         &Order {
-            command,
+            command: command.clone(),
             cwd: &cwd,
             exclude,
-            left_out: None,
+            left_out: left_out.clone(),
             audited: audited.as_ref(),
+            afterwards: left_out.as_ref().map(|_| &afterwards as _),
             output: shared::output(report),
         },
     )?;
@@ -169,6 +189,74 @@ fn run_and_record(
     }
     let exit = Exit(u8::try_from(status).unwrap_or(u8::MAX));
     Ok((exit, document))
+}
+
+/// Maven, told of a selection that was made before it compiles: there is nobody in
+/// its JVMs who would look once more.
+struct Later<'a> {
+    project: &'a Project,
+    store: &'a FsStore,
+    view: &'a View,
+    asked: &'a Request<'a>,
+    command: &'a [OsString],
+}
+
+impl Later<'_> {
+    /// Writes what is left out of what the selection `late` leaves out: what it left
+    /// to be settled here must be as it was.
+    ///
+    /// # Errors
+    /// If git cannot be read, or the file not be written.
+    fn left_out(&self, late: &Path, workshop: &Workshop) -> Result<Option<PathBuf>, Error> {
+        let folder = late.parent().unwrap_or(late);
+        let (Some(Tool::Maven), Ok(told), Ok(run)) = (
+            Tool::of(self.command),
+            read_exclusions(late),
+            fs_err::read_to_string(folder.join("tests.txt")),
+        ) else {
+            return Ok(None);
+        };
+        let sources = Sources::default();
+        let here = self.decide_with(Some(&sources))?;
+        let mut tests: BTreeMap<String, bool> = BTreeMap::new();
+        let known = here.selection.verdicts.keys().map(String::as_str);
+        for test in run.lines().chain(known) {
+            tests.insert(test.to_owned(), false);
+        }
+        for test in told.tests {
+            let holds = match here.selection.verdicts.get(&test) {
+                Some(Verdict::Skip(evidence)) => evidence.late.is_empty(),
+                Some(Verdict::Run(_)) | None => false,
+            };
+            let leaves = holds || !told.late.contains(&test);
+            tests.insert(test, leaves);
+        }
+        Ok(maven::emit_tests(
+            &tests,
+            &self.project.dir,
+            &workshop.scratch.join("out"),
+        )?)
+    }
+
+    /// Whose rows hold for the class files that Maven made; `None` if it may have
+    /// made none.
+    fn decide(&self, ended: Ended) -> anyhow::Result<Option<Decision>> {
+        match ended == Ended::Exit(0) && !maven::ignores_failure(self.command) {
+            true => self.decide_with(None).map(Some),
+            false => Ok(None),
+        }
+    }
+
+    fn decide_with(&self, sources: Option<&Sources>) -> anyhow::Result<Decision> {
+        let granularity = self.project.config.granularity.value;
+        let prober = Workshop::jvm_prober(self.command, granularity);
+        let asked = Request {
+            prober: Some(&prober),
+            unbuilt: sources,
+            ..self.asked.clone()
+        };
+        decide(self.project, self.store, self.view, &asked)
+    }
 }
 
 /// Whether the tests that are left out by this file may be: those that another

@@ -270,6 +270,7 @@ impl Work<'_> {
                 exclude: Some(exclude),
                 left_out,
                 audited: audited.as_ref(),
+                afterwards: None,
                 output: shared::output(report),
             },
         )?;

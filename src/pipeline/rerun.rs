@@ -211,6 +211,7 @@ impl Place {
                 exclude: None,
                 left_out: None,
                 audited: None,
+                afterwards: None,
                 output: Output::File(log.clone()),
             },
         );

@@ -125,6 +125,9 @@ pub struct Order<'a> {
     /// What would be left out, to be compared with what happens; if not
     /// given, what the decision leaves out.
     pub audited: Option<&'a Decision>,
+    /// What is known once the command has ended, by how it did: whose rows hold for
+    /// what it built. `None`: what was known before.
+    pub afterwards: Option<&'a dyn Fn(Ended) -> Result<Option<Decision>>>,
     /// Where what the command says goes.
     pub output: Output,
 }
@@ -197,6 +200,9 @@ pub fn run_tests(
         .work_view()
         .map_err(anyhow::Error::from)
         .and_then(|after| {
+            let told = order.afterwards.map(|decide| decide(ended)).transpose()?;
+            let told = told.flatten();
+            let decision = told.as_ref().unwrap_or(decision);
             record(
                 project,
                 store,

@@ -63,6 +63,8 @@ pub fn build_command(command: &[OsString]) -> Option<Vec<OsString>> {
         is_value = at > 0 && WITH_VALUE.iter().any(|option| word == option);
         match is_phase {
             true => phases += 1,
+            // Whether it compiles has to be told.
+            false if ignores_failure(std::slice::from_ref(word)) => {}
             false => build.push(word.clone()),
         }
     }
@@ -72,6 +74,14 @@ pub fn build_command(command: &[OsString]) -> Option<Vec<OsString>> {
     build.push("--quiet".into());
     build.push("test-compile".into());
     Some(build)
+}
+
+/// Whether the command ends well whatever happens, also where nothing compiles.
+pub fn ignores_failure(command: &[OsString]) -> bool {
+    let words = ["-fn", "--fail-never"];
+    command
+        .iter()
+        .any(|word| words.iter().any(|known| word == known))
 }
 
 /// Whether the command says itself which tests run.
@@ -148,7 +158,9 @@ mod tests {
             build("./mvnw -pl test clean verify -Px"),
             is("./mvnw -pl test clean -Px --quiet test-compile")
         );
+        assert_eq!(build("mvn -fn test"), is("mvn --quiet test-compile"));
         assert_eq!(build("mvn surefire:test"), None);
+        assert!(ignores_failure(&words("mvn -fn test")) && !ignores_failure(&words("mvn test")));
     }
 
     #[test]

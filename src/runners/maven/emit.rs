@@ -17,14 +17,22 @@ const NESTED: &str = "**/*$*";
 /// and single methods of other classes.
 pub fn class_patterns(selection: &Selection, part: Option<Part<'_>>) -> BTreeSet<String> {
     let is_here = |test: &str| part.is_none_or(|part| part.has(test));
-    // By class and method; `None` is the class as a test.
-    let mut leaves: BTreeMap<String, BTreeMap<Option<&str>, bool>> = BTreeMap::new();
-    for (test, verdict) in &selection.verdicts {
+    let verdicts = selection.verdicts.iter();
+    patterns(verdicts.map(|(test, verdict)| {
         let is_left_out = match verdict {
             _ if !is_here(test) => true,
             Verdict::Run(_) => false,
             Verdict::Skip(evidence) => evidence.late.is_empty(),
         };
+        (test.as_str(), is_left_out)
+    }))
+}
+
+/// The same, of all tests that are known and whether each is left out.
+fn patterns<'t>(tests: impl Iterator<Item = (&'t str, bool)>) -> BTreeSet<String> {
+    // By class and method; `None` is the class as a test.
+    let mut leaves: BTreeMap<String, BTreeMap<Option<&str>, bool>> = BTreeMap::new();
+    for (test, is_left_out) in tests {
         let class = source_of(test).1;
         let method = test.split_once('#').map(|(_, method)| method);
         let tests = leaves.entry(class).or_default();
@@ -46,8 +54,11 @@ pub fn class_patterns(selection: &Selection, part: Option<Part<'_>>) -> BTreeSet
     patterns
 }
 
-/// Writes `surefire.excludes` into `out`, for `-Dsurefire.excludesFile`.
-/// `None` if nothing is to be left out.
+/// The file that lists patterns, in the folder of an emission.
+pub const EXCLUDES: &str = "surefire.excludes";
+
+/// Writes [`EXCLUDES`] into `out`, for `-Dsurefire.excludesFile`. `None` if nothing
+/// is to be left out.
 ///
 /// # Errors
 /// If it cannot be written.
@@ -57,7 +68,49 @@ pub fn emit(
     project: &Path,
     out: &Path,
 ) -> Result<Option<PathBuf>> {
-    let mut patterns = class_patterns(selection, part);
+    write(class_patterns(selection, part), project, out)
+}
+
+/// The same of tests by name: all that are known, and whether each is left out.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn emit_tests(
+    tests: &BTreeMap<String, bool>,
+    project: &Path,
+    out: &Path,
+) -> Result<Option<PathBuf>> {
+    let tests = tests.iter().map(|(test, leaves)| (test.as_str(), *leaves));
+    write(patterns(tests), project, out)
+}
+
+/// The same for a later step, which names the file whatever is in it: there it is
+/// always. Where the project is not known, nothing is left out.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn emit_for_later(
+    selection: &Selection,
+    part: Option<Part<'_>>,
+    project: Option<&Path>,
+    out: &Path,
+) -> Result<()> {
+    if let Some(project) = project
+        && emit(selection, part, project, out)?.is_some()
+    {
+        return Ok(());
+    }
+    let is_usual = project.is_some_and(excludes_nested);
+    let lines = if is_usual {
+        format!("{NESTED}\n")
+    } else {
+        String::new()
+    };
+    fs_err::create_dir_all(out)?;
+    Ok(fs_err::write(out.join(EXCLUDES), lines)?)
+}
+
+fn write(mut patterns: BTreeSet<String>, project: &Path, out: &Path) -> Result<Option<PathBuf>> {
     if patterns.is_empty() {
         return Ok(None);
     }
@@ -65,7 +118,7 @@ pub fn emit(
         patterns.insert(NESTED.to_owned());
     }
     fs_err::create_dir_all(out)?;
-    let file = out.join("surefire.excludes");
+    let file = out.join(EXCLUDES);
     let lines: String = patterns.iter().map(|line| format!("{line}\n")).collect();
     fs_err::write(&file, lines)?;
     Ok(Some(file))
@@ -135,6 +188,25 @@ mod tests {
         assert_eq!(patterns(&selection), ["demo/X#a", "demo/Y.java"]);
         selection.verdicts.insert("demo.X$In#c".into(), skip());
         assert_eq!(patterns(&selection), ["demo/X$In.java", "demo/Y.java"]);
+    }
+
+    #[test]
+    fn a_later_step_finds_a_file_in_any_case() {
+        let top = tempfile::tempdir().unwrap();
+        fs_err::write(top.path().join("pom.xml"), "<project/>").unwrap();
+        let mut selection = Selection::all(Strategy::Auto, "");
+        let written = |selection: &Selection, project: Option<&Path>| {
+            emit_for_later(selection, None, project, top.path()).unwrap();
+            fs_err::read_to_string(top.path().join(EXCLUDES)).unwrap()
+        };
+        assert_eq!(written(&selection, Some(top.path())), "**/*$*\n");
+        let skip = Verdict::Skip(evidence());
+        selection.verdicts.insert("demo.X".into(), skip);
+        assert_eq!(
+            written(&selection, Some(top.path())),
+            "**/*$*\ndemo/X.java\n"
+        );
+        assert_eq!(written(&selection, None), "");
     }
 
     #[test]
