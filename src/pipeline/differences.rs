@@ -20,9 +20,23 @@ pub(super) fn differences(
     unbuilt: Option<&Unbuilt<'_>>,
 ) -> Differences {
     let mut found = Differences::default();
-    // What a build makes is no path of git's.
-    let delta = delta.filter(|_| unbuilt.is_none());
-    for id in candidates(matrix, delta, facts.view().is_work()) {
+    let mut candidates = candidates(matrix, delta, facts.view().is_work());
+    if let Some(unbuilt) = unbuilt {
+        // What a build makes is no path of git's.
+        let kinds = [
+            UnitKind::File,
+            UnitKind::Exists,
+            UnitKind::Dir,
+            UnitKind::Lookup,
+        ];
+        let all = kinds
+            .into_iter()
+            .flat_map(|kind| matrix.units_of_kind(kind));
+        candidates.extend(all.filter(|id| unbuilt.is_made(matrix.path(*id))));
+        candidates.sort_unstable();
+        candidates.dedup();
+    }
+    for id in candidates {
         let recorded = matrix.fingerprint(id);
         let standing = unbuilt.and_then(|unbuilt| unbuilt.standing(&matrix.unit(id), recorded));
         match standing {

@@ -564,8 +564,8 @@ fn observed(
                     UnitKind::Dir | UnitKind::Exists | UnitKind::Lookup
                 ) && path.starts_with(unit.path.as_bytes()))
         });
-    let was_edited =
-        was_edited || unit.kind.is_compiled() && facts.is_newer(unit, collected.started);
+    let was_edited = was_edited
+        || unit.kind.is_compiled() && facts.is_newer(unit, collected.used_since(unit.path()));
     let doubt = was_edited.then(|| format!("{} changed while the tests ran", unit.path));
     (value, doubt)
 }

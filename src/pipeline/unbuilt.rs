@@ -121,6 +121,17 @@ impl<'a> Unbuilt<'a> {
         self.files.as_ref().err().map(String::as_str)
     }
 
+    /// Whether a build makes what lies there.
+    pub fn is_made(&self, path: &BStr) -> bool {
+        match &self.present {
+            Ok(present) => {
+                let model = &present.model;
+                output_of(model, path).is_some() || is_built_jar(model, path)
+            }
+            Err(_) => path.contains_str("target/"),
+        }
+    }
+
     /// What is known of `unit`, which was `recorded`; `None` if it is not made by a
     /// build.
     pub fn standing(&self, unit: &Unit, recorded: Fingerprint) -> Option<Standing> {
@@ -146,23 +157,13 @@ impl<'a> Unbuilt<'a> {
             let why = "a build may fetch a newer snapshot";
             return Some(Standing::Open(why.to_owned()));
         }
-        let beneath = model.modules.iter().enumerate().find_map(|(at, module)| {
-            let sides = [false, true].map(|is_test| ((at, is_test), module.output(is_test)));
-            let mut sides = sides.into_iter();
-            sides.find_map(|(side, output)| {
-                let rest = unit.path.strip_prefix(output.as_slice())?;
-                let rest = match rest.is_empty() {
-                    true => Some(rest),
-                    false => rest.strip_prefix(b"/"),
-                };
-                rest.map(|rest| (side, rest.as_bstr().to_owned()))
-            })
-        });
+        let beneath = output_of(model, unit.path());
         let files = match &self.files {
             Ok(files) => files,
             Err(why) => {
-                let is_made =
-                    unit.kind.is_compiled() || beneath.is_some() || is_built_jar(model, unit);
+                let is_made = unit.kind.is_compiled()
+                    || beneath.is_some()
+                    || is_built_jar(model, unit.path());
                 return is_made.then(|| Standing::Open(why.clone()));
             }
         };
@@ -173,14 +174,20 @@ impl<'a> Unbuilt<'a> {
             Some((side, rest)) if is_path => {
                 Some(self.output(files, side, rest.as_bstr(), unit, recorded, model))
             }
-            _ if unit.kind.is_compiled() => Some(Standing::Open(format!(
-                "{} is no output of a module",
-                unit.path
-            ))),
-            _ if is_built_jar(model, unit) => {
+            _ if unit.kind.is_compiled() => Some(self.elsewhere(unit, recorded)),
+            _ if is_built_jar(model, unit.path()) => {
                 Some(Standing::Open("a build makes it anew".to_owned()))
             }
             _ => None,
+        }
+    }
+
+    /// A class that does not lie where Maven puts those of a module.
+    fn elsewhere(&self, unit: &Unit, recorded: Fingerprint) -> Standing {
+        let is_touched = self.delta.is_none_or(|delta| delta.touches(unit.path()));
+        match recorded == Fingerprint::MISSING && !is_touched {
+            true => Standing::Same,
+            false => Standing::Open(format!("{} is no output of a module", unit.path)),
         }
     }
 
@@ -249,11 +256,27 @@ impl std::fmt::Display for Shown<'_> {
     }
 }
 
-fn is_built_jar(model: &Model, unit: &Unit) -> bool {
-    unit.path.ends_with(b".jar")
+/// The side whose output a path lies in, and where in there.
+fn output_of(model: &Model, path: &BStr) -> Option<(Side, BString)> {
+    let modules = model.modules.iter().enumerate();
+    let mut outputs = modules.flat_map(|(at, module)| {
+        [false, true].map(|is_test| ((at, is_test), module.output(is_test)))
+    });
+    outputs.find_map(|(side, output)| {
+        let rest = path.strip_prefix(output.as_slice())?;
+        let rest = match rest.is_empty() {
+            true => rest,
+            false => rest.strip_prefix(b"/")?,
+        };
+        Some((side, rest.into()))
+    })
+}
+
+fn is_built_jar(model: &Model, path: &BStr) -> bool {
+    path.ends_with(b".jar")
         && model.modules.iter().any(|module| {
             let target = module.path("target/");
-            unit.path.starts_with(target.as_slice())
+            path.starts_with(target.as_slice())
         })
 }
 

@@ -152,7 +152,9 @@ fn a_later_step_runs_what_was_selected_and_records_it() {
     let open = project.select(&["--out", ".tamis/out", "--", "mvn", "test"]);
     open.are(&["demo.CalcTest"]);
     assert!(
-        !project.read(".tamis/out/surefire.excludes").contains("demo"),
+        !project
+            .read(".tamis/out/surefire.excludes")
+            .contains("demo"),
         "{}",
         open.told
     );
@@ -180,7 +182,10 @@ fn a_later_step_runs_what_was_selected_and_records_it() {
     project.select(&["--out", ".tamis/out", "--here", "--", "mvn", "test"]);
     let reports = "target/surefire-reports";
     fs_err::remove_dir_all(project.root().join(reports)).unwrap();
-    project.mvn(&["test", "-Dsurefire.excludesFile=.tamis/out/surefire.excludes"]);
+    project.mvn(&[
+        "test",
+        "-Dsurefire.excludesFile=.tamis/out/surefire.excludes",
+    ]);
     assert!(project.exists(&format!("{reports}/demo.OverTest.txt")));
     assert!(!project.exists(&format!("{reports}/demo.CalcTest.txt")));
     // What does not compile carries nothing over.
