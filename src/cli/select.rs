@@ -76,6 +76,7 @@ pub struct SelectArgs {
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum FormatArg {
     Pytest,
+    Maven,
 }
 
 /// The file of the summary, in Markdown, in the folder of `--out`.
@@ -121,6 +122,7 @@ impl SelectArgs {
             .iter()
             .map(|format| match format {
                 FormatArg::Pytest => Runner::Pytest,
+                FormatArg::Maven => Runner::Maven,
             })
             .collect();
         if formats.is_empty() {

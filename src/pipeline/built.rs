@@ -66,8 +66,11 @@ pub(super) fn model_of(
     if let Some(word) = command.iter().find(other_pom) {
         return Err(format!("the command names another pom ({word})"));
     }
-    if std::env::var_os("MAVEN_ARGS").is_some_and(|words| !words.is_empty()) {
-        return Err("MAVEN_ARGS adds to the command".to_owned());
+    for name in ["MAVEN_ARGS", "MAVEN_OPTS"] {
+        let words = std::env::var_os(name).unwrap_or_default();
+        if let Some(word) = maven::definition_in(&words.to_string_lossy()) {
+            return Err(format!("{name} has {word}"));
+        }
     }
     maven::Model::of(project.prefix.as_bstr(), &|path: &BStr| {
         view.read(path).ok().flatten()
@@ -132,6 +135,11 @@ impl Build<'_> {
             .cloned()
         {
             let (group, artifact, version) = &parent;
+            if version.ends_with("-SNAPSHOT") {
+                return Err(format!(
+                    "the parent {artifact} {version} may be another tomorrow"
+                ));
+            }
             let file = repository
                 .join(group.replace('.', "/"))
                 .join(artifact)
@@ -219,6 +227,8 @@ impl Build<'_> {
         if output.join(PROCESSORS).exists() {
             return Err(format!("{} has annotation processors", output.display()));
         }
+        // Those that git ignores are none that a later state is known by.
+        let sources: BTreeSet<BString> = sources_below(self.view, root)?.into_iter().collect();
         let mut unknown: Vec<String> = Vec::new();
         for file in files_below(&output) {
             if file.extension() != Some(OsStr::new("class")) {
@@ -242,8 +252,11 @@ impl Build<'_> {
             // By far the most are in a source that is named like them.
             let (package, class) = name.rsplit_once('/').unwrap_or(("", &name));
             let top = class.split('$').next().unwrap_or(class);
-            let source = self.on_disk(root).join(package).join(format!("{top}.java"));
-            if !source.is_file() {
+            let source = match package {
+                "" => format!("{root}/{top}.java"),
+                package => format!("{root}/{package}/{top}.java"),
+            };
+            if !sources.contains(source.as_bytes().as_bstr()) {
                 unknown.push(name);
             }
         }
@@ -251,7 +264,7 @@ impl Build<'_> {
             return Ok(());
         }
         let mut outlines = Vec::new();
-        for path in sources_below(self.view, root)? {
+        for path in &sources {
             let text = self
                 .view
                 .read(path.as_bstr())

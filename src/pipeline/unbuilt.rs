@@ -344,6 +344,9 @@ impl Present {
             for is_test in [false, true] {
                 for path in sources_below(view, module.sources(is_test))? {
                     if let Some(outline) = read(view, path.as_bstr())? {
+                        if !outline.is_ascii && !model.has_encoding {
+                            return Err(format!("no pom tells the encoding of {path}"));
+                        }
                         files.insert(path, ((at, is_test), outline));
                     }
                 }

@@ -51,6 +51,8 @@ pub struct Outline {
     pub whole: Fingerprint,
     /// What other sources can see.
     pub head: Fingerprint,
+    /// Whether it reads the same in every encoding.
+    pub is_ascii: bool,
     /// With dots; empty if it has none.
     pub package: String,
     /// The names of the types that are not in others.

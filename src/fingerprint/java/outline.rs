@@ -57,6 +57,7 @@ pub fn outline(source: &[u8]) -> Result<Outline, Unreadable> {
     Ok(Outline {
         whole: Fingerprint::of_digest("tamis java source 1", &whole),
         head: Fingerprint::of_digest("tamis java head 1", &parser.head),
+        is_ascii: source.is_ascii(),
         package: parser.package,
         tops: parser.tops,
         types: parser.types.into_iter().collect(),

@@ -84,6 +84,33 @@ pub fn ignores_failure(command: &[OsString]) -> bool {
         .any(|word| words.iter().any(|known| word == known))
 }
 
+/// Beginnings of definitions that have no part in what is compiled.
+const HARMLESS: [&str; 12] = [
+    "aether.",
+    "file.encoding=",
+    "http.",
+    "https.",
+    "java.net.",
+    "javax.net.",
+    "jansi.",
+    "maven.artifact.",
+    "maven.wagon.",
+    "org.slf4j.",
+    "style.",
+    "sun.",
+];
+
+/// The first of these options that may change what Maven compiles, and how.
+pub fn definition_in(words: &str) -> Option<&str> {
+    words.split_whitespace().find(|word| {
+        let known = ["-X", "-e", "-B", "-ntp", "-q", "--", "-T", "-o", "-j", "-a"];
+        match word.strip_prefix("-D") {
+            Some(set) => !HARMLESS.iter().any(|known| set.starts_with(known)),
+            None => !known.iter().any(|known| word.starts_with(known)),
+        }
+    })
+}
+
 /// Whether the command says itself which tests run.
 fn chooses_tests(command: &[OsString]) -> bool {
     let text = |word: &OsStr| word.to_string_lossy().into_owned();
@@ -176,6 +203,15 @@ mod tests {
         let variables = [("JAVA_TOOL_OPTIONS", OsString::from("-Dx=y"))];
         let options = option_words(&words("mvn -q test -Dx"), variables.into_iter());
         assert_eq!(options, ["test", "-Dx", "JAVA_TOOL_OPTIONS=-Dx=y"]);
+    }
+
+    #[test]
+    fn variables_can_change_what_is_compiled() {
+        let all = "-Xmx2g -Dhttp.keepAlive=false --add-opens=a/b=c -Dorg.slf4j.x=y -ntp";
+        assert_eq!(definition_in(all), None);
+        let release = "-Dmaven.compiler.release=11";
+        assert_eq!(definition_in(&format!("-Xmx2g {release}")), Some(release));
+        assert_eq!(definition_in("-Pfast"), Some("-Pfast"));
     }
 
     #[test]

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 
 use bstr::{BStr, BString, ByteSlice};
 
-pub use command::{build_command, ignores_failure, is_maven, with_exclusions};
+pub use command::{build_command, definition_in, ignores_failure, is_maven, with_exclusions};
 pub use emit::{class_patterns, emit, emit_for_later, emit_tests};
 pub use model::{Model, Module, coordinates};
 pub use runtime::runtime_in;

@@ -64,6 +64,8 @@ pub struct Model {
     pub parents: BTreeSet<(String, String, String)>,
     /// Whether no annotation processor runs, whatever is on the class path.
     pub is_without_processors: bool,
+    /// Whether a pom of the project says in which encoding its sources are.
+    pub has_encoding: bool,
     /// The project's own artifacts.
     pub artifacts: BTreeSet<String>,
     /// All that was read, by a name for people.
@@ -233,6 +235,9 @@ impl Model {
         }
         for (dir, pom) in poms {
             model.modules.push(module(dir.as_bstr(), &pom)?);
+            let names = ["encoding", "maven.compiler.encoding", "project.build.sourceEncoding"];
+            let mut said = pom.every().into_iter().filter(|one| is_encoding(one));
+            model.has_encoding |= said.any(|one| names.contains(&one.name.as_str()));
             model.artifacts.insert(pom.text_of("artifactId").to_owned());
             let name = joined(dir.as_bstr(), super::POM).to_string();
             model.poms.push((name, pom));
@@ -389,6 +394,10 @@ fn is_of_reports(pom: &Element, plugin: &Element) -> bool {
     reporting.iter().any(|one| std::ptr::eq(*one, plugin))
 }
 
+fn is_encoding(element: &Element) -> bool {
+    !element.text.is_empty() && element.name.to_ascii_lowercase().ends_with("encoding")
+}
+
 /// What is true of all that a pom says, whatever it is about.
 fn plain(pom: &Element) -> Result<(), String> {
     for element in pom.every() {
@@ -396,8 +405,7 @@ fn plain(pom: &Element) -> Result<(), String> {
         if text.contains("${env.") {
             return Err(format!("{name} depends on a variable of the environment"));
         }
-        let is_encoding = name.to_ascii_lowercase().ends_with("encoding");
-        if is_encoding && !text.is_empty() && !text.starts_with("${") {
+        if is_encoding(element) && !text.starts_with("${") {
             let text = text.to_ascii_lowercase();
             if !ENCODINGS.iter().any(|known| text.starts_with(known)) {
                 return Err(format!("the encoding {text} is not understood"));
@@ -510,6 +518,7 @@ mod tests {
     #[test]
     fn plain_poms_are_understood() {
         let plain = one("").unwrap();
+        assert!(!plain.has_encoding && plain.artifacts.len() == 1);
         assert_eq!(plain.modules[0].main, "src/main/java");
         assert_eq!(plain.modules[0].output(true), "target/test-classes");
         assert!(plain.modules[0].has_plain_resources && !plain.is_without_processors);

@@ -160,8 +160,39 @@ pub fn missed(
     missed
 }
 
+/// The same of two folders, each with `src` and `classes`.
+pub fn missed_in(was: &Path, is: &Path) -> Vec<String> {
+    let program = |folder: &Path| -> Program {
+        let sources = files(&folder.join("src"), "java").into_iter();
+        let text = |path: PathBuf| fs_err::read_to_string(path).unwrap();
+        let named = sources.map(|path| {
+            (
+                path.strip_prefix(folder).unwrap().display().to_string(),
+                path,
+            )
+        });
+        named.map(|(name, path)| (name, text(path))).collect()
+    };
+    let (old, new) = (was.join("classes"), is.join("classes"));
+    missed(
+        &program(was),
+        &program(is),
+        &old,
+        &new,
+        &mut Checked::default(),
+    )
+}
+
 /// The names of the classes beneath a folder.
 fn classes(folder: &Path) -> Vec<String> {
+    let named = files(folder, "class").into_iter().map(|path| {
+        let name = path.strip_prefix(folder).unwrap().with_extension("");
+        name.to_str().unwrap().to_owned()
+    });
+    named.collect()
+}
+
+fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut open: Vec<PathBuf> = vec![folder.to_owned()];
     while let Some(dir) = open.pop() {
@@ -169,9 +200,8 @@ fn classes(folder: &Path) -> Vec<String> {
             let path = entry.unwrap().path();
             if path.is_dir() {
                 open.push(path);
-            } else if path.extension().is_some_and(|end| end == "class") {
-                let name = path.strip_prefix(folder).unwrap().with_extension("");
-                found.push(name.to_str().unwrap().to_owned());
+            } else if path.extension().is_some_and(|end| end == ending) {
+                found.push(path);
             }
         }
     }
