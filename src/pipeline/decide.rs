@@ -362,9 +362,12 @@ fn unbuilt_of<'v>(
     let unbuilt = Unbuilt::new(project, view, matrix, delta, sources);
     if let Some(why) = unbuilt.refusal() {
         let commit = short(&matrix.header().commit);
-        decision.notes.push(format!(
-            "before the build nothing is known of the classes of {commit}: {why}"
-        ));
+        let known = "before the build nothing is known";
+        // Of the nearest matrix, and not of each that is asked besides.
+        if !decision.notes.iter().any(|note| note.starts_with(known)) {
+            let note = format!("{known} of the classes of {commit}: {why}");
+            decision.notes.push(note);
+        }
     }
     Some(unbuilt)
 }

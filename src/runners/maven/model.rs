@@ -235,7 +235,11 @@ impl Model {
         }
         for (dir, pom) in poms {
             model.modules.push(module(dir.as_bstr(), &pom)?);
-            let names = ["encoding", "maven.compiler.encoding", "project.build.sourceEncoding"];
+            let names = [
+                "encoding",
+                "maven.compiler.encoding",
+                "project.build.sourceEncoding",
+            ];
             let mut said = pom.every().into_iter().filter(|one| is_encoding(one));
             model.has_encoding |= said.any(|one| names.contains(&one.name.as_str()));
             model.artifacts.insert(pom.text_of("artifactId").to_owned());
