@@ -422,3 +422,68 @@ fn needed_by(pom: &Path, group: &str, repository: &Path) -> Vec<(String, String)
     }
     found
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A project that needs `g:a`, and a repository with these files.
+    fn examined(files: &[(&str, &str)]) -> Result<(), String> {
+        let pom = "<project><dependencies><dependency><groupId>g.h</groupId>\
+                   <artifactId>a</artifactId></dependency></dependencies></project>";
+        let read = |path: &BStr| (path == maven::POM).then(|| pom.as_bytes().to_vec());
+        let model = maven::Model::of(BStr::new(""), &read).unwrap();
+        let repository = tempfile::tempdir().unwrap();
+        for (path, text) in files {
+            let path = repository.path().join(path);
+            fs_err::create_dir_all(path.parent().unwrap()).unwrap();
+            fs_err::write(path, text).unwrap();
+        }
+        dependencies_have_none(&model, repository.path())
+    }
+
+    fn needs(artifact: &str, scope: &str) -> String {
+        format!(
+            "<project><parent><groupId>g.h</groupId><artifactId>p</artifactId><version>1</version>\
+             </parent><dependencies><dependency><groupId>${{project.groupId}}</groupId>\
+             <artifactId>{artifact}</artifactId><scope>{scope}</scope></dependency></dependencies></project>"
+        )
+    }
+
+    #[test]
+    fn processors_of_dependencies_are_found() {
+        let jar = format!("PK {PROCESSORS} PK");
+        let (plain, with) = ("g/h/a/1/a-1.jar", "g/h/b/2/b-2.jar");
+        let pom = "g/h/a/1/a-1.pom";
+        assert!(examined(&[]).unwrap_err().contains("is not in"));
+        assert_eq!(examined(&[(plain, "PK")]), Ok(()));
+        assert!(examined(&[(plain, &jar)]).is_err());
+        // In what it needs, but not in what its tests do.
+        let needed = needs("b", "");
+        assert!(examined(&[(plain, "PK"), (pom, &needed), (with, &jar)]).is_err());
+        let of_tests = needs("b", "test");
+        assert_eq!(examined(&[(pom, &of_tests), (with, &jar)]), Ok(()));
+        // In what its parent needs.
+        let above = needs("b", "runtime");
+        let all = [
+            (pom, of_tests.as_str()),
+            ("g/h/p/1/p-1.pom", &above),
+            (with, &jar),
+        ];
+        assert!(examined(&all).is_err());
+    }
+
+    #[test]
+    fn the_newest_source_or_folder_counts() {
+        let top = tempfile::tempdir().unwrap();
+        let source = top.path().join("a/A.java");
+        fs_err::create_dir_all(source.parent().unwrap()).unwrap();
+        fs_err::write(&source, "class A { }").unwrap();
+        let mut written = Written::default();
+        written.add_sources(top.path());
+        let (_, newest) = written.0.clone().unwrap();
+        assert!(newest >= std::fs::metadata(&source).unwrap().modified().unwrap());
+        written.add_sources(&top.path().join("gone"));
+        assert_eq!(written.0.unwrap().1, newest);
+    }
+}
