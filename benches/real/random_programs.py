@@ -32,6 +32,10 @@ class Program:
         self.reflects = rng.random() < 0.2
         # A module that may import anything promises nothing to those around it.
         self.helpers = HELPERS + REFLECTING if self.reflects else HELPERS
+        # Some make code of text, or look at frames.
+        self.makes = rng.random() < 0.3
+        if self.makes:
+            self.helpers += MAKING
         init = Module(self, "__init__")
         for index in range(rng.randint(2, 5)):
             module = Module(self, "m%d" % index)
@@ -86,6 +90,8 @@ class Program:
         others = [m for m in self.modules if m is not module and m.names() and m.name != "__init__"]
         if not self.reflects:
             others = [m for m in others if (None, "from . import %s" % m.name) in module.blocks]
+        if self.makes and names and rng.random() < 0.4:
+            return self.making(module, rng.choice(names), others)
         if others:
             other = rng.choice(others)
             name = rng.choice(other.names())
@@ -245,6 +251,35 @@ class Program:
              "%s.__doc__", "inspect.getdoc(%s)", "docs(%s)", "texts(%s)", "found(%s, '__d' 'oc__')",
              "list(inspect.signature(%s).parameters.keys())", "%s.__code__.co_consts[:1]"]
         ) % name
+
+    def making(self, module, name, others):
+        """An expression that runs code made of text, or asks a frame."""
+        rng = self.rng
+        other = rng.choice(others or [module])
+        theirs = rng.choice([*(other.names() or [name]), "x9", "f9"])
+        path = "%s.%s" % (self.package, other.name)
+        text = rng.choice(
+            [
+                " from %s import %s as v\n return show(v)" % (path, theirs),
+                " import %s as m\n return show(m.%s)" % (path, theirs),
+                " from %s import %s as m\n return show(getattr(m, %r, 'none'))" % (self.package, other.name, theirs),
+                " try:\n  from %s import %s as v\n except ImportError:\n  v = 'none'\n return show(v)" % (path, theirs),
+                " return 3",
+                " return show(eval(%r))" % rng.choice(["1", "show"]),
+            ]
+        )
+        return rng.choice(
+            [
+                "attempt(lambda: made(%r))" % text,
+                "attempt(lambda: made_once(%r))" % text,
+                "attempt(lambda: eval(%r))" % rng.choice([name, "show(%s)" % name, "x9", "[%s for _ in 'ab']" % name]),
+                "attempt(lambda: made_here(%r))" % rng.choice([name, theirs]),
+                "attempt(lambda: pickle.dumps(%s))" % name,
+                "attempt(lambda: frame_of(lambda: nothing).f_globals.get(%r, 'none'))" % name,
+                "attempt(lambda: asked(lambda: %s))" % name,
+                "attempt(lambda: held(lambda: nothing))",
+            ]
+        )
 
     def somewhere(self, module):
         others = [m for m in self.modules if m is not module and m.name != "__init__" and m.names()]
@@ -458,6 +493,31 @@ class Noted:
         cls.tag = str([vars(cls).get("__annotations__"), getattr(vars(cls).get("p"), "__annotations__", 0)])
 class Meta(type):
     def __new__(m, n, b, s): return super().__new__(m, n, b, dict(s, meta=1))'''
+
+MAKING = '''
+import pickle
+MADE = {}
+def build(text):
+    space = {"show": show}
+    exec(compile("def run():\\n" + text, "<made>", "exec"), space)
+    return space["run"]
+def made(text): return build(text)()
+def made_once(text):
+    if text not in MADE:
+        MADE[text] = build(text)
+    return MADE[text]()
+def made_here(name):
+    exec("made_value = show(" + name + ")")
+    return eval("show(" + name + ")")
+def frame_of(f):
+    try: f()
+    except Exception as error: return error.__traceback__.tb_next.tb_frame
+def asked(f):
+    try: f() + nothing
+    except Exception as error:
+        tb = error.__traceback__
+        return [tb.tb_frame.f_globals.get("k1", "none"), show(tb.tb_frame.f_globals.get("f1", "none"))]
+def held(f): return sorted(frame_of(f).f_locals)'''
 
 REFLECTING = '''
 import importlib

@@ -3,6 +3,7 @@
 A tool's `build` tells versions apart: answers of another build are not reused.
 """
 
+import collections
 import hashlib
 import json
 import shutil
@@ -107,7 +108,7 @@ class Tamis:
         if answer["mode"] == "all":
             return Selection(set(base), done.wall, answer["reason"])
         excluded = {entry["id"] for entry in answer["excluded"]}
-        return Selection(set(base) - excluded, done.wall, "")
+        return Selection(set(base) - excluded, done.wall, most_frequent(answer["selected"]))
 
     def env(self):
         return self.work.env(
@@ -169,6 +170,20 @@ class TamisBenign(Tamis):
 
 
 TOOLS = {tool.name: tool for tool in (Tamis, TamisBenign, TamisRun, Testmon)}
+
+
+def most_frequent(selected, count=4):
+    """What selects most: `1204 code src/click/core.py#Option.__init__; …`."""
+    reasons = collections.Counter(brief(entry["reason"]) for entry in selected)
+    return "; ".join(f"{times} {reason}" for reason, times in reasons.most_common(count))
+
+
+def brief(reason):
+    unit = reason.get("unit")
+    if unit is None:
+        return reason.get("detail") or reason["kind"]
+    name = "#" + unit["name"] if "path" in unit and unit.get("name") else unit.get("name", "")
+    return f"{unit['kind']} {unit.get('path', '')}{name}"
 
 
 def in_broken(test, broken):

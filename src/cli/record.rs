@@ -12,7 +12,8 @@ use crate::config::{Config, Overrides, shown_path};
 use crate::error::{Error, Exit};
 use crate::history::View;
 use crate::pipeline::{
-    Decision, Order, Project, Request, Sources, Workshop, decide, open_whole, run_tests, words,
+    Decision, Judged, Order, Project, Request, Sources, Workshop, decide, open_whole, start_tests,
+    words,
 };
 use crate::report::{AuditJson, Event, Report};
 use crate::run::Ended;
@@ -154,25 +155,30 @@ fn run_and_record(
         .as_deref()
         .map(|path| later.left_out(path, workshop));
     let left_out = left_out.transpose()?.flatten();
-    let afterwards = |ended| later.decide(ended);
-    let session = run_tests(
-        project,
-        store,
-        workshop,
-        &view,
-        &decision,
-        &Order {
-            command: command.clone(),
-            cwd: &cwd,
-            exclude,
-            left_out: left_out.clone(),
-            audited: audited.as_ref(),
-            afterwards: left_out.as_ref().map(|_| &afterwards as _),
-            output: shared::output(report),
-        },
-    )?;
+    let order = Order {
+        command: command.clone(),
+        cwd: &cwd,
+        exclude,
+        left_out,
+        output: shared::output(report),
+    };
+    let exclusions = order.exclusions();
+    let ran = start_tests(project, workshop, &order)?.wait()?;
+    // Then it is known what Maven compiled.
+    let built = order.left_out.as_ref().map(|_| later.decide(ran.ended));
+    let built = built.unwrap_or(Ok(None)).unwrap_or_else(|error| {
+        report.warning(format!("no earlier result is taken over: {error:#}"));
+        None
+    });
+    let decision = built.as_ref().unwrap_or(&decision);
+    let judged = Judged {
+        before: &view,
+        decision,
+        audited: audited.as_ref(),
+    };
+    let session = ran.record(project, store, workshop, &judged, &exclusions);
     let status = session.ended.status();
-    let recorded = shared::tell_session(session, &decision, report);
+    let recorded = shared::tell_session(session, decision, report);
     shared::share(project, store, &recorded, report);
     let mut document = None;
     if report.is_json() {

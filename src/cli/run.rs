@@ -13,13 +13,17 @@ use super::{Globals, shared};
 use crate::ci::CiContext;
 use crate::config::{Config, Setting, Strategy};
 use crate::error::{Error, Exit};
+use crate::history::View;
 use crate::pipeline::{
-    Decision, Order, Project, Request, Workshop, decide, open_whole, run_tests, words,
+    self, Decision, Judged, Order, Prober, Project, Request, Session, Workshop, decide, open_whole,
+    run_tests, start_tests, words,
 };
-use crate::report::{CiSelection, Report};
-use crate::run::{Ended, RunPlan};
+use crate::report::{CiSelection, Report, SelectionJson};
+use crate::run::{Asker, Ended, Gate, RunPlan};
 use crate::runners::jvm::Tool;
-use crate::select::{Mode, Shard};
+use crate::runners::maven;
+use crate::runners::pytest::{self, Part};
+use crate::select::{Mode, Selection, Shard};
 
 /// Select, run what is selected, and record the results.
 ///
@@ -168,6 +172,12 @@ fn build(command: &[OsString], cwd: &Path, report: &Report) -> Result<Build, Err
     Ok(Build::Failed)
 }
 
+/// What was selected, and what the service will be told of it.
+struct Chosen {
+    decision: Decision,
+    told: Option<CiSelection>,
+}
+
 /// One suite and what is to be done with it.
 struct Work<'a> {
     request: &'a RunRequest,
@@ -184,108 +194,314 @@ impl Work<'_> {
         workshop: &Workshop,
         command: &[OsString],
     ) -> Result<(Exit, Ran), Error> {
+        if let Some(gate) = self.gate(workshop, command) {
+            return self.run_at_once(workshop, command, gate);
+        }
         let Work {
             request,
             project,
             report,
             ..
         } = *self;
-        let store = &project.store();
         let built = build(command, &self.cwd, report)?;
         let view = project.repository.work_view()?;
         let prober = match built {
-            Build::Done => Some(Workshop::jvm_prober(
-                command,
-                project.config.granularity.value,
-            )),
+            Build::Done => Some(self.jvm_prober(command)),
             Build::Failed => None,
             Build::NotNeeded => workshop.prober(command, &self.cwd, project),
         };
         let words = words(command);
-        let asked = Request {
-            strategy: request.config.strategy.value,
-            baseline: None,
-            prober: prober.as_ref(),
-            command: Some(&words),
-            hints: request
-                .event
-                .resolve(&project.repository, view.revision().commit)?,
-            thresholds: shared::thresholds(&request.config),
-            ..Request::default()
-        };
-        let mut decision = decide(project, store, &view, &asked)?;
-        if request.shard.is_some() {
-            shared::lay_out(project, &view, &mut decision, false, report)?;
-        }
-        shared::tell_decision(&decision, self.suite.as_deref(), report);
-        let told = self.tell_service(&decision)?;
-        let ran = |told, document| Ran {
-            suite: self.suite.clone(),
-            told,
-            document,
-        };
-        let is_shallow = project.repository.is_shallow();
-        let json = || {
-            let json = shared::selection_json(&decision, &view);
-            json.with_ci(request.ci.as_ref(), Some(is_shallow))
-        };
+        let asked = self.asked(&view, prober.as_ref(), &words)?;
+        let chosen = self.choose(&asked, &view)?;
         if request.dry_run {
             let document = match report.is_json() {
-                true => json().value()?,
-                false => shared::list(&decision.selection, self.suite.as_deref()).into(),
+                true => self.json(&chosen, &view).value()?,
+                false => shared::list(&chosen.decision.selection, self.suite.as_deref()).into(),
             };
-            let document = Some(document);
-            return Ok((Exit::DONE, ran(told, document)));
+            return Ok((Exit::DONE, self.ran(chosen, Some(document))));
         }
-        if decision.selection.mode() == Mode::None {
-            shared::keep(project, store, workshop, &view, &decision, words, report);
-            let document = report
-                .is_json()
-                .then(|| json().with_outcomes(&BTreeMap::new()).value())
-                .transpose()?;
-            return Ok((Exit::DONE, ran(told, document)));
+        if chosen.decision.selection.mode() == Mode::None {
+            return self.keep(workshop, chosen, &view, words);
         }
-        let audited = shared::to_audit(project, store, &view, &asked, decision.head.as_ref())?;
-        let division = request
-            .shard
-            .map(|shard| (shard, Division::into_exactly(&decision.selection, shard.of)));
-        let part = division
-            .as_ref()
-            .map(|(shard, division)| division.part(shard.index));
-        let exclude = shared::write_exclusions(&decision.selection, part, project, workshop)?;
+        let audited = self.audited(&asked, &view, &chosen)?;
+        let selection = &chosen.decision.selection;
+        let division = self.division(selection);
+        let part = self.part(division.as_ref());
+        let exclude = shared::write_exclusions(selection, part, project, workshop)?;
         let out = workshop.scratch.join("out");
         let left_out = Tool::of(command)
-            .map(|tool| tool.emit(&decision.selection, part, &project.dir, &out))
+            .map(|tool| tool.emit(selection, part, &project.dir, &out))
             .transpose()?
             .flatten();
         let session = run_tests(
             project,
-            store,
+            &project.store(),
             workshop,
-            &view,
-            &decision,
             &Order {
                 command: command.to_vec(),
                 cwd: &self.cwd,
                 exclude: Some(exclude),
                 left_out,
-                audited: audited.as_ref(),
-                afterwards: None,
                 output: shared::output(report),
             },
+            &Judged {
+                before: &view,
+                decision: &chosen.decision,
+                audited: audited.as_ref(),
+            },
         )?;
+        self.conclude(session, chosen, &view)
+    }
+
+    /// Where Surefire will ask what to leave out, if one run of Maven can compile
+    /// and test.
+    fn gate(&self, workshop: &Workshop, command: &[OsString]) -> Option<Gate> {
+        if self.request.dry_run || Tool::of(command) != Some(Tool::Maven) {
+            return None;
+        }
+        let gate = match maven::why_twice(command, &self.cwd) {
+            None => Gate::new(workshop.scratch.join("out").join(maven::EXCLUSIONS))
+                .map_err(|error| format!("{error:#}")),
+            Some(why) => Err(why),
+        };
+        let twice = |why: &String| {
+            let text = format!("Maven is started twice, to compile and then to test: {why}");
+            self.report.detail(text);
+        };
+        gate.inspect_err(twice).ok()
+    }
+
+    /// Starts the command, and selects when it asks what to leave out: then all is
+    /// compiled.
+    fn run_at_once(
+        &self,
+        workshop: &Workshop,
+        command: &[OsString],
+        gate: Gate,
+    ) -> Result<(Exit, Ran), Error> {
+        let Work {
+            project, report, ..
+        } = *self;
+        // What the tests run with if nobody asks.
+        let before = project.repository.work_view()?;
+        let order = Order {
+            command: command.to_vec(),
+            cwd: &self.cwd,
+            exclude: Some(workshop.scratch.join("out").join(pytest::LATE)),
+            left_out: Some(gate.path().to_owned()),
+            output: shared::output(report),
+        };
+        let mut started = start_tests(project, workshop, &order)?;
+        let asker = gate.wait(&mut started.running);
+        let words = words(command);
+        let chosen = match asker {
+            Ok(Some(asker)) => self.answer(workshop, command, &words, asker).map(Some),
+            Ok(None) => Ok(None),
+            Err(error) => Err(error.into()),
+        };
+        if let Err(error) = &chosen {
+            report.warning(format!("{error}: all tests run, and nothing is recorded"));
+        }
+        let ran = started.wait()?;
+        let Some((chosen, audited, view)) = chosen? else {
+            return self.unasked(workshop, &order, &words, ran, &before);
+        };
+        let exclusions = order.exclusions();
+        let is_none = chosen.decision.selection.mode() == Mode::None;
+        if is_none && ran.is_silent() && ran.ended == Ended::Exit(0) {
+            return self.keep(workshop, chosen, &view, words);
+        }
+        let judged = Judged {
+            before: &view,
+            decision: &chosen.decision,
+            audited: audited.as_ref(),
+        };
+        let store = project.store();
+        let session = ran.record(project, &store, workshop, &judged, &exclusions);
+        self.conclude(session, chosen, &view)
+    }
+
+    /// Selects, and tells Surefire what to leave out.
+    fn answer(
+        &self,
+        workshop: &Workshop,
+        command: &[OsString],
+        words: &[String],
+        asker: Asker,
+    ) -> Result<(Chosen, Option<Decision>, View), Error> {
+        let project = self.project;
+        let view = project.repository.work_view()?;
+        let prober = self.jvm_prober(command);
+        let asked = self.asked(&view, Some(&prober), words)?;
+        let chosen = self.choose(&asked, &view)?;
+        let audited = self.audited(&asked, &view, &chosen)?;
+        let selection = &chosen.decision.selection;
+        let division = self.division(selection);
+        let part = self.part(division.as_ref());
+        shared::write_exclusions(selection, part, project, workshop)?;
+        let list = match selection.mode() {
+            // Nor is a JVM started to find that abstract classes have no tests.
+            Mode::None => maven::EVERYTHING.to_owned(),
+            _ => maven::list(selection, part, &project.dir),
+        };
+        asker.answer(&list)?;
+        Ok((chosen, audited, view))
+    }
+
+    /// The command ended, and nobody asked what to leave out: it did not come to
+    /// the tests, or ran them as its build says.
+    fn unasked(
+        &self,
+        workshop: &Workshop,
+        order: &Order<'_>,
+        words: &[String],
+        ran: pipeline::Ran<'_>,
+        before: &View,
+    ) -> Result<(Exit, Ran), Error> {
+        let project = self.project;
+        let asked = self.asked(before, None, words)?;
+        let mut decision = decide(project, &project.store(), before, &asked)?;
+        let why = "Surefire did not ask what to leave out";
+        decision.selection = Selection::all(asked.strategy, why);
+        self.report
+            .detail(format!("{why}: all tests count as selected"));
+        let chosen = Chosen {
+            told: self.tell_service(&decision)?,
+            decision,
+        };
+        let session = match ran.is_silent() {
+            true => ran.unrecorded(),
+            false => {
+                let judged = Judged {
+                    before,
+                    decision: &chosen.decision,
+                    audited: None,
+                };
+                let store = project.store();
+                ran.record(project, &store, workshop, &judged, &order.exclusions())
+            }
+        };
+        self.conclude(session, chosen, before)
+    }
+
+    fn jvm_prober(&self, command: &[OsString]) -> Prober {
+        Workshop::jvm_prober(command, self.project.config.granularity.value)
+    }
+
+    fn asked<'r>(
+        &self,
+        view: &View,
+        prober: Option<&'r Prober>,
+        words: &'r [String],
+    ) -> Result<Request<'r>, Error> {
+        let config = &self.request.config;
+        let event = &self.request.event;
+        Ok(Request {
+            strategy: config.strategy.value,
+            baseline: None,
+            prober,
+            command: Some(words),
+            hints: event.resolve(&self.project.repository, view.revision().commit)?,
+            thresholds: shared::thresholds(config),
+            ..Request::default()
+        })
+    }
+
+    /// Selects, and tells everybody.
+    fn choose(&self, asked: &Request<'_>, view: &View) -> Result<Chosen, Error> {
+        let Work {
+            project, report, ..
+        } = *self;
+        let mut decision = decide(project, &project.store(), view, asked)?;
+        if self.request.shard.is_some() {
+            shared::lay_out(project, view, &mut decision, false, report)?;
+        }
+        shared::tell_decision(&decision, self.suite.as_deref(), report);
+        let told = self.tell_service(&decision)?;
+        Ok(Chosen { decision, told })
+    }
+
+    fn audited(
+        &self,
+        asked: &Request<'_>,
+        view: &View,
+        chosen: &Chosen,
+    ) -> Result<Option<Decision>, Error> {
+        let head = chosen.decision.head.as_ref();
+        shared::to_audit(self.project, &self.project.store(), view, asked, head)
+    }
+
+    fn division(&self, selection: &Selection) -> Option<Division> {
+        let shard = self.request.shard?;
+        Some(Division::into_exactly(selection, shard.of))
+    }
+
+    fn part<'d>(&self, division: Option<&'d Division>) -> Option<Part<'d>> {
+        let (shard, division) = self.request.shard.zip(division)?;
+        Some(division.part(shard.index))
+    }
+
+    fn json(&self, chosen: &Chosen, view: &View) -> SelectionJson {
+        let is_shallow = self.project.repository.is_shallow();
+        shared::selection_json(&chosen.decision, view)
+            .with_ci(self.request.ci.as_ref(), Some(is_shallow))
+    }
+
+    fn ran(&self, chosen: Chosen, document: Option<Value>) -> Ran {
+        Ran {
+            suite: self.suite.clone(),
+            told: chosen.told,
+            document,
+        }
+    }
+
+    /// Nothing had to run.
+    fn keep(
+        &self,
+        workshop: &Workshop,
+        chosen: Chosen,
+        view: &View,
+        words: Vec<String>,
+    ) -> Result<(Exit, Ran), Error> {
+        let Work {
+            project, report, ..
+        } = *self;
+        let store = project.store();
+        shared::keep(
+            project,
+            &store,
+            workshop,
+            view,
+            &chosen.decision,
+            words,
+            report,
+        );
+        let document = report.is_json().then(|| {
+            let json = self.json(&chosen, view);
+            json.with_outcomes(&BTreeMap::new()).value()
+        });
+        Ok((Exit::DONE, self.ran(chosen, document.transpose()?)))
+    }
+
+    /// Tells and shares what a session came to.
+    fn conclude(
+        &self,
+        session: Session,
+        chosen: Chosen,
+        view: &View,
+    ) -> Result<(Exit, Ran), Error> {
+        let Work {
+            project, report, ..
+        } = *self;
         let status = session.ended.status();
-        let recorded = shared::tell_session(session, &decision, report);
-        shared::share(project, store, &recorded, report);
-        let document = report
-            .is_json()
-            .then(|| {
-                let json = json().with_outcomes(&recorded.outcomes);
-                json.with_audit(&recorded.audit).value()
-            })
-            .transpose()?;
+        let recorded = shared::tell_session(session, &chosen.decision, report);
+        shared::share(project, &project.store(), &recorded, report);
+        let document = report.is_json().then(|| {
+            let json = self.json(&chosen, view).with_outcomes(&recorded.outcomes);
+            json.with_audit(&recorded.audit).value()
+        });
         let exit = Exit(u8::try_from(status).unwrap_or(u8::MAX));
-        Ok((exit, ran(told, document)))
+        Ok((exit, self.ran(chosen, document.transpose()?)))
     }
 
     /// Tells people at once. Of several suites the outputs wait for the others,

@@ -1,10 +1,13 @@
 //! What each thing that agents saw means in units.
 
+use std::rc::Rc;
+
 use anyhow::Result;
 use bstr::{BStr, BString, ByteSlice};
 
 use super::graph::DefinitionId;
 use super::modules::ModuleIndex;
+use super::names::Reach;
 use super::rows::Closing;
 use super::trace::{Definition, Found};
 use super::units::UnitIndex;
@@ -21,6 +24,8 @@ pub(super) struct Meaning {
     pub taken: Option<ModuleIndex>,
     /// Whether any name of any module may be reached.
     pub is_wide: bool,
+    /// What code that is in no file leads to.
+    pub leads: Option<Rc<Reach>>,
 }
 
 impl Closing<'_> {
@@ -32,6 +37,13 @@ impl Closing<'_> {
                 first_line,
                 name,
             } => return self.code(file, first_line, &name),
+            Definition::Generated(code) => {
+                let leads = self.names.generated(&mut self.table, &code);
+                return Ok(Meaning {
+                    leads: Some(Rc::new(leads)),
+                    ..Meaning::default()
+                });
+            }
             Definition::File { path, fingerprint } => {
                 let unit = self.placed(UnitKind::File, path.as_bstr())?;
                 if let Some(fingerprint) = fingerprint {
@@ -59,6 +71,7 @@ impl Closing<'_> {
                     ..Meaning::default()
                 });
             }
+            Definition::Failed => return Ok(Meaning::default()),
             Definition::Dir { path } => self.placed(UnitKind::Dir, path.as_bstr())?,
             Definition::Env { name, fingerprint } => {
                 // A process that a test started may be given another value: then
@@ -172,7 +185,7 @@ impl Closing<'_> {
     }
 
     /// The analysis of a source file, unless it is generated.
-    fn source(&self, path: &BStr) -> Result<Option<std::rc::Rc<Analysis>>> {
+    fn source(&self, path: &BStr) -> Result<Option<Rc<Analysis>>> {
         if path.first() != Some(&b'/') && self.facts.is_generated(path)? {
             return Ok(None);
         }

@@ -18,5 +18,5 @@ mod way;
 pub use cause::{Cause, Causes};
 pub use graph::{Graph, NodeId};
 pub use rows::{Collected, CollectedRow, SharedState, collect};
-pub use trace::{Definition, Open, Role, ScopeKind, Trace, TraceError, read_traces};
+pub use trace::{Definition, GeneratedCode, Open, Role, ScopeKind, Trace, TraceError, read_traces};
 pub use way::{Origin, RowOf, Step, Way, Ways, Whole};

@@ -11,6 +11,7 @@
 //! skeleton is taken. `docs/precision.md` goes through it feature by feature.
 
 mod annotations;
+mod generated;
 mod reach;
 mod trail;
 
@@ -21,12 +22,12 @@ use bstr::{BStr, BString};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::annotations::Note;
-use self::reach::Reach;
+pub(super) use self::reach::Reach;
 pub use self::trail::{By, Ran, Start, Trail};
 use super::graph::NodeId;
 use super::modules::{ModuleIndex, Modules};
 use super::units::{UnitIndex, UnitTable};
-use crate::fingerprint::{annotated, name_hash, simple_name};
+use crate::fingerprint::{Uses, annotated, name_hash, simple_name};
 use crate::matrix::{Unit, UnitKind};
 use crate::runners::pytest;
 
@@ -42,6 +43,8 @@ pub struct NodeNames {
     pub taken: Vec<ModuleIndex>,
     /// Whether all names of all modules may be reached.
     pub is_wide: bool,
+    /// What code that is in no file leads to.
+    pub leads: Vec<Rc<Reach>>,
     /// Whether code that is not followed may read annotations, or docstrings.
     pub reads: bool,
     pub reads_docs: bool,
@@ -91,6 +94,8 @@ pub struct NameClosure {
     numbers: FxHashMap<u32, NameIndex>,
     /// By name: where it is bound.
     bound: Vec<Vec<(ModuleIndex, UnitIndex)>>,
+    /// Whether the import of some module of the project failed.
+    pub has_failed_imports: bool,
     /// Whether something of the project may stand in for pytest's fixture.
     patches_by_itself: bool,
     /// Methods that are bindings of their own.
@@ -105,6 +110,13 @@ impl NameClosure {
     /// unknown `module` it is not known what it spells.
     pub fn executed(&mut self, index: UnitIndex, module: Option<ModuleIndex>) {
         self.sources.insert(index, module);
+    }
+
+    /// What a function of a module can reach.
+    pub fn code(&self, path: &BStr, name: &str) -> Option<&Uses> {
+        let module = self.by_path.get(path)?;
+        let names = &self.modules.all[*module as usize].parsed().names;
+        names.code.get(name)
     }
 
     /// Notes that pytest looked for tests in the module in `file`.
@@ -215,12 +227,14 @@ impl Closing<'_> {
     fn start(&mut self, nodes: &[NodeId]) {
         let mut new = Vec::new();
         let mut taken = Vec::new();
+        let mut leads = Vec::new();
         let mut is_wide = self.in_base(|base| base.is_wide);
         for node in nodes {
             let Some(names) = self.names.nodes.get(node) else {
                 continue;
             };
             taken.extend(&names.taken);
+            leads.extend(names.leads.iter().cloned());
             is_wide |= names.is_wide;
             self.closed.reads |= names.reads;
             self.closed.reads_docs |= names.reads_docs;
@@ -243,6 +257,9 @@ impl Closing<'_> {
         }
         for module in taken {
             self.take(module);
+        }
+        for reach in leads {
+            self.lead_on(&reach);
         }
         if is_wide {
             self.widen();
@@ -298,33 +315,38 @@ impl Closing<'_> {
         while let Some(unit) = self.open.pop_front() {
             self.follow(unit);
             let reach = self.names.reach(self.table, unit);
-            for name in &reach.names {
-                self.spell(*name);
-            }
-            for (module, unit) in &reach.facts {
-                if self.has_module(*module) {
-                    if self.is_wanted(*unit)
-                        && !self.in_base(|base| base.units.contains(unit))
-                        && self.closed.units.insert(*unit)
-                    {
-                        self.note(*unit);
-                    }
-                } else {
-                    self.closed.waiting.entry(*module).or_default().push(*unit);
-                }
-            }
-            for unit in &reach.units {
-                self.add(*unit);
-            }
-            for module in &reach.taken {
-                self.take(*module);
-            }
-            if reach.is_wide {
-                self.widen();
-            }
-            self.note_annotations(&reach);
-            self.look_up(&reach);
+            self.lead_on(&reach);
         }
+    }
+
+    /// Takes in what something leads to.
+    fn lead_on(&mut self, reach: &Reach) {
+        for name in &reach.names {
+            self.spell(*name);
+        }
+        for (module, unit) in &reach.facts {
+            if self.has_module(*module) {
+                if self.is_wanted(*unit)
+                    && !self.in_base(|base| base.units.contains(unit))
+                    && self.closed.units.insert(*unit)
+                {
+                    self.note(*unit);
+                }
+            } else {
+                self.closed.waiting.entry(*module).or_default().push(*unit);
+            }
+        }
+        for unit in &reach.units {
+            self.add(*unit);
+        }
+        for module in &reach.taken {
+            self.take(*module);
+        }
+        if reach.is_wide {
+            self.widen();
+        }
+        self.note_annotations(reach);
+        self.look_up(reach);
     }
 
     /// Code that finds methods by no name can read what any was defined as.

@@ -163,18 +163,27 @@ impl<'a> Closing<'a> {
             graph,
         };
         closing.add_modules()?;
+        closing.names.has_failed_imports = closing.graph.definitions.contains(&Definition::Failed);
         let meanings: Vec<Meaning> = (0..closing.graph.definitions.len())
             .map(|id| closing.meaning(id as DefinitionId))
             .collect::<Result<_>>()?;
+        let imports: FxHashSet<NodeId> = closing.graph.imports.values().copied().collect();
         for node in 0..closing.graph.nodes.len() {
             let mut modules = FxHashSet::default();
             for at in 0..closing.graph.nodes[node].definitions.len() {
                 let meaning = &meanings[closing.graph.nodes[node].definitions[at] as usize];
                 closing.node_units[node].extend(&meaning.units);
-                if meaning.is_wide || meaning.taken.is_some() {
+                if imports.contains(&(node as NodeId))
+                    && meaning.units.iter().any(|unit| closing.reads_frames(*unit))
+                {
+                    let names = closing.names.nodes.entry(node as NodeId).or_default();
+                    names.is_wide = true;
+                }
+                if meaning.is_wide || meaning.taken.is_some() || meaning.leads.is_some() {
                     let names = closing.names.nodes.entry(node as NodeId).or_default();
                     names.is_wide |= meaning.is_wide;
                     names.taken.extend(meaning.taken);
+                    names.leads.extend(meaning.leads.clone());
                 }
                 if let Some(module) = &meaning.module
                     && modules.insert(module.clone())
@@ -186,6 +195,17 @@ impl<'a> Closing<'a> {
             }
         }
         Ok(closing)
+    }
+
+    /// Whether code reads what frames hold: while a module is being imported,
+    /// all its names.
+    fn reads_frames(&self, unit: UnitIndex) -> bool {
+        let unit = self.table.get(unit);
+        let uses = match unit.kind {
+            UnitKind::Code => self.names.code(unit.path(), &unit.name),
+            _ => None,
+        };
+        uses.is_some_and(|uses| uses.reads_frames)
     }
 
     pub fn intern(&mut self, unit: Unit) -> UnitIndex {

@@ -74,6 +74,8 @@ pub enum Definition {
         first_line: u32,
         name: String,
     },
+    /// Code that the program made of text and ran.
+    Generated(GeneratedCode),
     File {
         path: BString,
         fingerprint: Option<Fingerprint>,
@@ -95,6 +97,8 @@ pub enum Definition {
     },
     /// Code ran that may reach any name.
     Names,
+    /// The import of a module of the project failed.
+    Failed,
     Env {
         name: String,
         fingerprint: Option<Fingerprint>,
@@ -114,6 +118,22 @@ pub enum Definition {
         origin: BString,
         name: String,
     },
+}
+
+/// What code that was made of text spells.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct GeneratedCode {
+    /// The file of the code that ran it.
+    pub by: BString,
+    /// Attributes, and what it imports.
+    pub attributes: Vec<String>,
+    pub variables: Vec<String>,
+    /// Literal texts that may hold names.
+    pub texts: Vec<String>,
+    /// The modules that it imports as a whole; dotted.
+    pub imports: Vec<String>,
+    /// Those that it takes names from.
+    pub sources: Vec<String>,
 }
 
 /// What a check for existence found.

@@ -50,9 +50,10 @@ pub const SIGNING_KEY: &str = "TAMIS_SIGNING_KEY";
 
 /// Variables that tamis and its collector agent set for each other in the
 /// processes of a run, and its developers' own. They configure nothing.
-const INTERNAL: [&str; 9] = [
+const INTERNAL: [&str; 10] = [
     SIGNING_KEY,
     "TAMIS_ARGS",
+    "TAMIS_MAVEN_OPTS",
     "TAMIS_TESTS",
     "TAMIS_TRACE_DIR",
     "TAMIS_SPAWN",

@@ -174,12 +174,14 @@ fn put_uses(out: &mut Vec<u8>, uses: &Uses) {
         put(out, (*base).into());
         put_text(out, name);
     }
+    put_texts(out, &uses.of_frames);
     out.push(
         u8::from(uses.is_wide)
             | u8::from(uses.holds_own) << 1
             | u8::from(uses.looks_up) << 2
             | u8::from(uses.reads) << 3
-            | u8::from(uses.reads_docs) << 4,
+            | u8::from(uses.reads_docs) << 4
+            | u8::from(uses.reads_frames) << 5,
     );
 }
 
@@ -275,8 +277,11 @@ impl<'a> Input<'a> {
         let count = self.count()?;
         let member = |input: &mut Self| Some((input.number()?, input.text()?));
         let members = (0..count).map(|_| member(self)).collect::<Option<_>>()?;
-        let flags = self.flags(31)?;
+        let of_frames = self.texts()?;
+        let flags = self.flags(63)?;
         Some(Uses {
+            of_frames,
+            reads_frames: flags & 32 == 32,
             asks,
             loads,
             unbound,

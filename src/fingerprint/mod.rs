@@ -27,7 +27,7 @@ pub use names::{
     CLASS_DOCSTRING, FUNCTION_ANNOTATIONS, FUNCTION_DOCSTRING, Import, Known, MEMBER_ANNOTATIONS,
     NAMES_VERSION, Names, Part, PartAt, Uses, annotated, is_docstring, simple_name,
 };
-pub use python::{analyse_python, analyse_python_knowing};
+pub use python::{analyse_python, analyse_python_knowing, uses_of_generated};
 
 use crate::matrix::Fingerprint;
 

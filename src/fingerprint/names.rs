@@ -103,6 +103,12 @@ pub struct Uses {
     /// Attributes that may be a module's: the hash of the name before the dot,
     /// and the attribute. Sorted.
     pub members: Vec<(u32, String)>,
+    /// Names that it asks the modules of frames for (`frame.f_globals.get("x")`).
+    /// Sorted.
+    pub of_frames: Vec<String>,
+    /// Whether it reads what frames hold: the names of a module, if that is just
+    /// being imported.
+    pub reads_frames: bool,
     /// Whether it can reach any name of its own module (`globals()`).
     pub holds_own: bool,
     /// Whether it can reach any name of any module (`eval`, pickles, …).

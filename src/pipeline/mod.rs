@@ -39,6 +39,6 @@ pub use record::record;
 pub use recording::{Recorded, Recording};
 pub use replay::{Chosen, Column, Miss, Replayed, Replaying, replay};
 pub use rerun::{Rerun, Rerunned};
-pub use session::{Order, Session, Workshop, run_tests, words};
+pub use session::{Judged, Order, Ran, Session, Workshop, run_tests, start_tests, words};
 pub use shelf::Shelf;
 pub use unbuilt::Sources;

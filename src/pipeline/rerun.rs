@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::decide::{Request, decide};
 use super::project::Project;
-use super::session::{Order, Workshop, run_tests};
+use super::session::{Judged, Order, Workshop, run_tests};
 use crate::config::Config;
 use crate::history::{CommitId, Scratch};
 use crate::run::{Ended, Output, was_interrupted};
@@ -203,16 +203,17 @@ impl Place {
             &project,
             &store,
             &workshop,
-            &view,
-            &decision,
             &Order {
                 command: rerun.command.clone(),
                 cwd: &self.dir,
                 exclude: None,
                 left_out: None,
-                audited: None,
-                afterwards: None,
                 output: Output::File(log.clone()),
+            },
+            &Judged {
+                before: &view,
+                decision: &decision,
+                audited: None,
             },
         );
         workshop.clean_up();

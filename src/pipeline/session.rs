@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result};
 
@@ -14,7 +14,8 @@ use super::record::record;
 use super::recording::{Recorded, Recording};
 use crate::config::Granularity;
 use crate::history::View;
-use crate::run::{Ended, Output, RunPlan, install_agent_for, jvm_library};
+use crate::run::{Ended, Output, RunPlan, Running, install_agent_for, jvm_library};
+use crate::runners::pytest::Exclusions;
 use crate::runners::{gradle, jvm, maven, pytest};
 use crate::store::FsStore;
 
@@ -122,14 +123,18 @@ pub struct Order<'a> {
     pub exclude: Option<PathBuf>,
     /// The same for the build tool, if the command is one of Maven's or Gradle's.
     pub left_out: Option<PathBuf>,
+    /// Where what the command says goes.
+    pub output: Output,
+}
+
+/// What a run is recorded with.
+pub struct Judged<'a> {
+    /// The project before the tests started.
+    pub before: &'a View,
+    pub decision: &'a Decision,
     /// What would be left out, to be compared with what happens; if not
     /// given, what the decision leaves out.
     pub audited: Option<&'a Decision>,
-    /// What is known once the command has ended, by how it did: whose rows hold for
-    /// what it built. `None`: what was known before.
-    pub afterwards: Option<&'a dyn Fn(Ended) -> Result<Option<Decision>>>,
-    /// Where what the command says goes.
-    pub output: Output,
 }
 
 /// Runs the command under collection and records what its tests used.
@@ -141,10 +146,40 @@ pub fn run_tests(
     project: &Project,
     store: &FsStore,
     workshop: &Workshop,
-    before: &View,
-    decision: &Decision,
     order: &Order<'_>,
+    judged: &Judged<'_>,
 ) -> Result<Session> {
+    let exclusions = order.exclusions();
+    let ran = start_tests(project, workshop, order)?.wait()?;
+    Ok(ran.record(project, store, workshop, judged, &exclusions))
+}
+
+impl Order<'_> {
+    /// What is left out. What an unreadable file leaves out, the plug-in does not
+    /// leave out either.
+    pub fn exclusions(&self) -> Exclusions {
+        let read = self.exclude.as_deref().map(pytest::read_exclusions);
+        read.and_then(Result::ok).unwrap_or_default()
+    }
+}
+
+/// The command, under collection.
+pub struct Started<'a> {
+    pub running: Running,
+    order: &'a Order<'a>,
+    traces: PathBuf,
+    since: Instant,
+}
+
+/// Starts the command under collection.
+///
+/// # Errors
+/// If it cannot be started.
+pub fn start_tests<'a>(
+    project: &Project,
+    workshop: &Workshop,
+    order: &'a Order<'a>,
+) -> Result<Started<'a>> {
     let traces = workshop.scratch.join("traces");
     let tool = jvm::Tool::of(&order.command);
     let granularity = project.config.granularity.value;
@@ -189,42 +224,87 @@ pub fn run_tests(
         }
         false => plan,
     };
-    // What an unreadable file leaves out, the plug-in does not leave out either.
-    let exclusions = order.exclude.as_deref().map(pytest::read_exclusions);
-    let exclusions = exclusions.and_then(Result::ok).unwrap_or_default();
-    let started = std::time::Instant::now();
-    let ended = plan.execute(&order.output)?;
-    let seconds = started.elapsed().as_secs_f64();
-    let recorded = project
-        .repository
-        .work_view()
-        .map_err(anyhow::Error::from)
-        .and_then(|after| {
-            let told = order.afterwards.map(|decide| decide(ended)).transpose()?;
-            let told = told.flatten();
-            let decision = told.as_ref().unwrap_or(decision);
+    let since = Instant::now();
+    Ok(Started {
+        running: plan.start(&order.output)?,
+        order,
+        traces,
+        since,
+    })
+}
+
+impl<'a> Started<'a> {
+    /// Waits for the command's end.
+    ///
+    /// # Errors
+    /// If the system does not tell.
+    pub fn wait(self) -> Result<Ran<'a>> {
+        Ok(Ran {
+            ended: self.running.wait()?,
+            seconds: self.since.elapsed().as_secs_f64(),
+            order: self.order,
+            traces: self.traces,
+        })
+    }
+}
+
+/// The command came to its end.
+pub struct Ran<'a> {
+    pub ended: Ended,
+    seconds: f64,
+    order: &'a Order<'a>,
+    traces: PathBuf,
+}
+
+impl Ran<'_> {
+    /// Whether no process wrote down anything.
+    pub fn is_silent(&self) -> bool {
+        std::fs::read_dir(&self.traces).is_ok_and(|mut traces| traces.next().is_none())
+    }
+
+    /// The session without a record: nothing is known of any test.
+    pub fn unrecorded(self) -> Session {
+        Session {
+            ended: self.ended,
+            seconds: self.seconds,
+            recorded: Ok(Recorded::default()),
+        }
+    }
+
+    /// Records what the tests used. `exclusions`: what they were told to leave out.
+    pub fn record(
+        self,
+        project: &Project,
+        store: &FsStore,
+        workshop: &Workshop,
+        judged: &Judged<'_>,
+        exclusions: &Exclusions,
+    ) -> Session {
+        let after = project.repository.work_view();
+        let recorded = after.map_err(anyhow::Error::from).and_then(|after| {
             record(
                 project,
                 store,
                 &Recording {
-                    traces: &traces,
-                    before,
+                    traces: &self.traces,
+                    before: judged.before,
                     after: &after,
-                    decision,
-                    audited: order.audited.unwrap_or(decision),
-                    command: words(&order.command),
+                    decision: judged.decision,
+                    audited: judged.audited.unwrap_or(judged.decision),
+                    command: words(&self.order.command),
                     run: merge::run_name(&workshop.run, exclusions.shard.as_ref()),
-                    exclusions: &exclusions,
-                    ended,
+                    exclusions,
+                    ended: self.ended,
                     now: workshop.now,
                 },
             )
         });
-    Ok(Session {
-        ended,
-        seconds,
-        recorded,
-    })
+        Session {
+            ended: self.ended,
+            seconds: self.seconds,
+            recorded,
+        }
+    }
 }
 
 /// The options that can alter outcomes, and what a test is.

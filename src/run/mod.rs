@@ -1,12 +1,14 @@
 //! Running the tests' command with the collector inside.
 
 mod agent;
+mod gate;
 
 pub use agent::{install_agent, install_agent_for, jvm_library};
+pub use gate::{Asker, Gate};
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result};
@@ -62,6 +64,14 @@ pub enum Ended {
 }
 
 impl Ended {
+    fn of(status: ExitStatus) -> Ended {
+        use std::os::unix::process::ExitStatusExt;
+        match (status.code(), status.signal()) {
+            (Some(code), _) => Ended::Exit(code),
+            (None, signal) => Ended::Signal(signal.unwrap_or(0)),
+        }
+    }
+
     /// The exit status to pass on: 128 + the signal's number, as shells do.
     pub fn status(self) -> i32 {
         match self {
@@ -131,6 +141,9 @@ impl RunPlan {
             self.env.push(("JAVA_TOOL_OPTIONS".into(), option));
         }
         self.env.push(("TAMIS_ARGS".into(), args.join("\n").into()));
+        if let Some(options) = std::env::var_os("MAVEN_OPTS") {
+            self.env.push(("TAMIS_MAVEN_OPTS".into(), options));
+        }
         self
     }
 
@@ -145,7 +158,14 @@ impl RunPlan {
     /// # Errors
     /// If it cannot be started; a command that fails is no error.
     pub fn execute(&self, output: &Output) -> Result<Ended> {
-        use std::os::unix::process::ExitStatusExt;
+        self.start(output)?.wait()
+    }
+
+    /// Starts the command.
+    ///
+    /// # Errors
+    /// If it cannot be started.
+    pub fn start(&self, output: &Output) -> Result<Running> {
         if !self.traces.as_os_str().is_empty() {
             fs_err::create_dir_all(&self.traces)?;
         }
@@ -154,18 +174,43 @@ impl RunPlan {
         let _ = ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::SeqCst));
         let (program, args) = self.argv.split_first().context("no command was given")?;
         let (stdout, stderr) = output.streams()?;
-        let status = Command::new(program)
+        let child = Command::new(program)
             .args(args)
             .current_dir(&self.cwd)
             .envs(self.env.iter().map(|(name, value)| (name, value)))
             .stdout(stdout)
             .stderr(stderr)
-            .status()
+            .spawn()
             .map_err(|error| cannot_start(program, error))?;
-        Ok(match (status.code(), status.signal()) {
-            (Some(code), _) => Ended::Exit(code),
-            (None, signal) => Ended::Signal(signal.unwrap_or(0)),
-        })
+        Ok(Running { child })
+    }
+}
+
+/// A command that was started.
+#[derive(Debug)]
+pub struct Running {
+    child: Child,
+}
+
+impl Running {
+    /// Whether it came to its end.
+    ///
+    /// # Errors
+    /// If the system does not tell.
+    pub fn has_ended(&mut self) -> Result<bool> {
+        let status = self.child.try_wait();
+        Ok(status.context("cannot look after the command")?.is_some())
+    }
+
+    /// Waits for its end.
+    ///
+    /// # Errors
+    /// If the system does not tell.
+    pub fn wait(mut self) -> Result<Ended> {
+        let status = self.child.wait();
+        Ok(Ended::of(
+            status.context("cannot wait for the command's end")?,
+        ))
     }
 }
 

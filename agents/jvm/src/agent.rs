@@ -250,9 +250,13 @@ unsafe fn set_up(agent: &'static Agent, jni: Jni) -> Option<()> {
 fn tell_environment(state: &mut State, runtime: &str) {
     let fingerprint = process::fingerprint(runtime.as_bytes());
     state.observed("runtime", "java", Some(&fingerprint), true);
-    for name in ["GRADLE_OPTS", "JAVA_OPTS", "MAVEN_ARGS", "MAVEN_OPTS"] {
+    for name in ["GRADLE_OPTS", "JAVA_OPTS", "MAVEN_ARGS"] {
         state.observed("env", name, process::variable(name).as_deref(), true);
     }
+    // Maven's script adds to what the user said, which tamis hands on.
+    let options = ["TAMIS_MAVEN_OPTS", "MAVEN_OPTS"].into_iter();
+    let options = options.filter_map(process::variable).next();
+    state.observed("env", "MAVEN_OPTS", options.as_deref(), true);
     state.flush();
 }
 

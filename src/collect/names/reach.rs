@@ -14,7 +14,7 @@ use crate::runners::pytest;
 
 /// What one unit adds to a row that has it.
 #[derive(Debug, Default)]
-pub(super) struct Reach {
+pub struct Reach {
     pub names: Vec<NameIndex>,
     /// Units that need no further look, if the row has the module.
     pub facts: Vec<(ModuleIndex, UnitIndex)>,
@@ -118,8 +118,15 @@ impl NameClosure {
         }
     }
 
-    fn used(&self, table: &mut UnitTable, module: ModuleIndex, uses: &Uses, reach: &mut Reach) {
-        reach.is_wide |= uses.is_wide;
+    pub(super) fn used(
+        &self,
+        table: &mut UnitTable,
+        module: ModuleIndex,
+        uses: &Uses,
+        reach: &mut Reach,
+    ) {
+        // A frame of a module that is being imported stays with the exception.
+        reach.is_wide |= uses.is_wide || (uses.reads_frames && self.has_failed_imports);
         reach.looks_up |= uses.looks_up;
         reach.reads |= uses.reads;
         reach.reads_docs |= uses.reads_docs;
@@ -138,12 +145,32 @@ impl NameClosure {
         for name in &uses.unbound {
             self.absent(table, module, name, reach);
         }
+        if uses.reads_frames {
+            self.held_by_frames(reach);
+        }
+        for name in &uses.of_frames {
+            for of in 0..self.modules.all.len() {
+                self.absent(table, of as ModuleIndex, name, reach);
+            }
+        }
         for value in self.handed_on(uses) {
             reach.taken.extend(self.modules.meant(module, *value));
         }
         for (base, name) in &uses.members {
             for of in self.modules.meant(module, *base) {
                 self.absent(table, of, name, reach);
+            }
+        }
+    }
+
+    /// The modules that functions import: their frames have them as variables.
+    fn held_by_frames(&self, reach: &mut Reach) {
+        for (at, module) in self.modules.all.iter().enumerate() {
+            let imports = module.parsed().names.imports.iter();
+            for import in imports.filter(|import| !import.at_import) {
+                reach
+                    .taken
+                    .extend(self.modules.bound(at as ModuleIndex, import));
             }
         }
     }
@@ -159,7 +186,13 @@ impl NameClosure {
     }
 
     /// A name that a module lacks matters when it appears.
-    fn absent(&self, table: &mut UnitTable, of: ModuleIndex, name: &str, reach: &mut Reach) {
+    pub(super) fn absent(
+        &self,
+        table: &mut UnitTable,
+        of: ModuleIndex,
+        name: &str,
+        reach: &mut Reach,
+    ) {
         let module = &self.modules.all[of as usize];
         if !module.is_generated && !module.parsed().names.binds(name) {
             let unit = Unit::new(UnitKind::Binding, module.path.clone(), name);

@@ -8,8 +8,8 @@ use rustc_hash::FxHashMap;
 use serde_json::Value;
 
 use super::{
-    Definition, Found, Open, RunnerConfig, Scope, ScopeKind, Spawned, StateChange, TRACE_VERSION,
-    TestBegin, TestEnd, Trace,
+    Definition, Found, GeneratedCode, Open, RunnerConfig, Scope, ScopeKind, Spawned, StateChange,
+    TRACE_VERSION, TestBegin, TestEnd, Trace,
 };
 use crate::collect::additions;
 use crate::matrix::{Fingerprint, Outcome, UnitKind};
@@ -83,6 +83,17 @@ fn read_record(trace: &mut Trace, line: &[u8]) -> Result<()> {
                 first_line: u32::try_from(number(field(3)?)?)?,
                 name: text(field(4)?)?,
             };
+            trace.definitions.insert(number(field(1)?)?, definition);
+        }
+        "g" => {
+            let definition = Definition::Generated(GeneratedCode {
+                by: path_of(field(2)?)?,
+                attributes: texts(field(3)?)?,
+                variables: texts(field(4)?)?,
+                texts: texts(field(5)?)?,
+                imports: texts(field(6)?)?,
+                sources: texts(field(7)?)?,
+            });
             trace.definitions.insert(number(field(1)?)?, definition);
         }
         "u" => {
@@ -196,6 +207,7 @@ fn observation(kind: &str, path: &Value, value: &Value) -> Result<Definition> {
             path: path_of(path)?,
         },
         "names" => Definition::Names,
+        "failed" => Definition::Failed,
         "env" => Definition::Env {
             name: text(path)?,
             fingerprint: fingerprint(value)?,

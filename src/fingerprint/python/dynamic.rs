@@ -115,7 +115,6 @@ pub(super) fn is_wide_attribute(name: &str) -> bool {
             | "__subclasses__"
             | "__import__"
             | "f_globals"
-            | "f_locals"
             | "f_back"
             | "f_builtins"
             | "_getframe"
@@ -183,8 +182,9 @@ pub(super) fn is_wide_import(module: &str, item: Option<&str>) -> bool {
             item,
             Some("modules" | "_getframe" | "_current_frames" | "*")
         ),
-        "pickle" | "_pickle" | "cPickle" | "shelve" | "copyreg" | "dill" | "cloudpickle"
-        | "joblib" | "jsonpickle" | "ctypes" | "runpy" | "pkgutil" | "imp" | "code" | "codeop"
+        "pickle" => !item.is_some_and(only_pickles),
+        "_pickle" | "cPickle" | "shelve" | "copyreg" | "dill" | "cloudpickle" | "joblib"
+        | "jsonpickle" | "ctypes" | "runpy" | "pkgutil" | "imp" | "code" | "codeop"
         | "zipimport" | "pydoc" | "__main__" => true,
         _ => false,
     }
@@ -270,8 +270,6 @@ pub(in crate::fingerprint) fn names_docstrings_in(code: &[u8]) -> bool {
         || lines().flat_map(words).any(|word| match word {
             b"getdoc" | b"getmembers" | b"getmembers_static" | b"classify_class_attrs" => inspects,
             b"co_consts" | b"render_doc" | b"shortDescription" => true,
-            // Of these mostly something else is asked.
-            b"__code__" => false,
             word => std::str::from_utf8(word).is_ok_and(|word| DOCSTRINGS_IN_TEXT.contains(&word)),
         })
 }
@@ -322,10 +320,25 @@ pub(super) const READERS_IN_TEXT: [&str; 10] = [
 ];
 
 /// The same for docstrings.
-pub(super) const DOCSTRINGS_IN_TEXT: [&str; 5] = [
+pub(super) const DOCSTRINGS_IN_TEXT: [&str; 4] = [
     "__doc__",
     "_testMethodDoc",
-    "__code__",
     "co_consts",
     "WRAPPER_ASSIGNMENTS",
 ];
+
+/// What of `pickle` makes no object of a name in data. `dumps` asks modules for
+/// the classes and functions that it is given, by the names they were defined
+/// under: whoever has these has those bindings.
+fn only_pickles(item: &str) -> bool {
+    matches!(
+        item,
+        "dumps"
+            | "dump"
+            | "HIGHEST_PROTOCOL"
+            | "DEFAULT_PROTOCOL"
+            | "PickleError"
+            | "PicklingError"
+            | "UnpicklingError"
+    )
+}

@@ -472,6 +472,45 @@ pub(super) fn evaluates_text(call: &ast::ExprCall) -> bool {
     matches!(name, "skipif" | "xfail" | "timeit" | "repeat" | "Timer")
 }
 
+/// Whether this is a call of what makes code of text or runs it. In a function
+/// the collector hears what such code spells.
+pub(super) fn runs_text(call: &ast::ExprCall) -> bool {
+    matches!(&*call.func, Expr::Name(name) if matches!(&*name.id, "exec" | "eval" | "compile"))
+}
+
+/// The one name of a module that `x.f_globals.get("name")` asks for.
+pub(super) fn asked_of_frame(call: &ast::ExprCall) -> Option<&str> {
+    let Expr::Attribute(get) = &*call.func else {
+        return None;
+    };
+    let Expr::Attribute(globals) = &*get.value else {
+        return None;
+    };
+    match &call.arguments.args[..] {
+        [Expr::StringLiteral(name), rest @ ..]
+            if is_frame(&globals.value)
+                && &*get.attr == "get"
+                && &*globals.attr == "f_globals"
+                && rest.len() <= 1
+                && call.arguments.keywords.is_empty() =>
+        {
+            Some(name.value.to_str())
+        }
+        _ => None,
+    }
+}
+
+/// A name, or what leads from a traceback to its frames.
+fn is_frame(expr: &Expr) -> bool {
+    match expr {
+        Expr::Name(_) => true,
+        Expr::Attribute(of) => {
+            matches!(&*of.attr, "tb_frame" | "tb_next" | "__traceback__") && is_frame(&of.value)
+        }
+        _ => false,
+    }
+}
+
 /// Whether this is a call of `getattr` or the like with literal names only.
 fn spells_its_names(call: &ast::ExprCall) -> bool {
     let is_literal = |arg: &Expr| arg.is_string_literal_expr();

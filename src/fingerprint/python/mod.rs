@@ -20,6 +20,7 @@ mod depth;
 mod digest;
 mod dynamic;
 mod expr;
+mod generated;
 mod idle;
 mod locate;
 mod names;
@@ -46,6 +47,7 @@ const STACK_PER_LEVEL: usize = 1 << 10;
 const BASE_STACK: usize = 1 << 20;
 
 pub(super) use self::dynamic::{names_docstrings_in, names_readers_in};
+pub use self::generated::uses_of_generated;
 
 /// The units of a Python file with this content.
 pub fn analyse_python(source: &[u8]) -> Analysis {

@@ -140,11 +140,19 @@ impl<'s> Walker<'s> {
                 self.expr(&assign.value);
             }
             Stmt::AnnAssign(assign) => {
+                // That of a variable of a function is not evaluated.
+                let is_idle = self.at_own_level && is_idle(&assign.annotation);
+                if let Some(value) = &assign.value
+                    && is_idle
+                {
+                    self.sink.tag(Tag::Assign);
+                    self.exprs(std::slice::from_ref(&assign.target));
+                    self.expr(value);
+                    return;
+                }
                 self.sink.tag(Tag::AnnAssign);
                 self.expr(&assign.target);
                 self.sink.flag(assign.simple);
-                // That of a variable of a function is not evaluated.
-                let is_idle = self.at_own_level && is_idle(&assign.annotation);
                 self.annotation((!is_idle).then_some(&assign.annotation));
                 self.optional(assign.value.as_deref());
             }

@@ -45,6 +45,11 @@ const WITH_VALUE: [&str; 22] = [
     "--settings",
 ];
 
+/// Whether a word is a phase that runs tests, or that comes behind one.
+pub fn is_phase(word: &str) -> bool {
+    PHASES.contains(&word)
+}
+
 /// Whether a command is one of Maven's.
 pub fn is_maven(command: &[OsString]) -> bool {
     let program = command.first().map(Path::new);
@@ -111,8 +116,9 @@ pub fn definition_in(words: &str) -> Option<&str> {
     })
 }
 
-/// Whether the command says itself which tests run.
-fn chooses_tests(command: &[OsString]) -> bool {
+/// Whether the command says itself which tests run. With its own exclusions it
+/// changes what Surefire leaves out besides: see [`super::list`].
+pub fn chooses_tests(command: &[OsString]) -> bool {
     let text = |word: &OsStr| word.to_string_lossy().into_owned();
     command.iter().map(|word| text(word)).any(|word| {
         let definition = word.strip_prefix("-D").unwrap_or(&word);
@@ -122,6 +128,8 @@ fn chooses_tests(command: &[OsString]) -> bool {
             "it.test",
             "surefire.excludesFile",
             "failsafe.excludesFile",
+            "surefire.excludes",
+            "failsafe.excludes",
         ];
         definition.contains('=') && chosen.contains(&name)
     })

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
+use super::once::local_repository;
+use super::parents::{Poms, plugins};
 use super::{modules, source_of};
 use crate::runners::pytest::Part;
 use crate::select::{Selection, Verdict};
@@ -54,11 +56,8 @@ fn patterns<'t>(tests: impl Iterator<Item = (&'t str, bool)>) -> BTreeSet<String
     patterns
 }
 
-/// The file that lists patterns, in the folder of an emission.
-pub const EXCLUDES: &str = "surefire.excludes";
-
-/// Writes [`EXCLUDES`] into `out`, for `-Dsurefire.excludesFile`. `None` if nothing
-/// is to be left out.
+/// Writes `surefire.excludes` into `out`, for `-Dsurefire.excludesFile`.
+/// `None` if nothing is to be left out.
 ///
 /// # Errors
 /// If it cannot be written.
@@ -68,7 +67,7 @@ pub fn emit(
     project: &Path,
     out: &Path,
 ) -> Result<Option<PathBuf>> {
-    write(class_patterns(selection, part), project, out)
+    write(&list(selection, part, project), out)
 }
 
 /// The same of tests by name: all that are known, and whether each is left out.
@@ -81,7 +80,7 @@ pub fn emit_tests(
     out: &Path,
 ) -> Result<Option<PathBuf>> {
     let tests = tests.iter().map(|(test, leaves)| (test.as_str(), *leaves));
-    write(patterns(tests), project, out)
+    write(&lines(patterns(tests), project), out)
 }
 
 /// The same for a later step, which names the file whatever is in it: there it is
@@ -100,52 +99,63 @@ pub fn emit_for_later(
     {
         return Ok(());
     }
-    let is_usual = project.is_some_and(excludes_nested);
-    let lines = if is_usual {
-        format!("{NESTED}\n")
-    } else {
-        String::new()
+    let lines = match project.is_some_and(excludes_nested) {
+        true => format!("{NESTED}\n"),
+        false => String::new(),
     };
     fs_err::create_dir_all(out)?;
-    Ok(fs_err::write(out.join(EXCLUDES), lines)?)
+    Ok(fs_err::write(out.join(FILE), lines)?)
 }
 
-fn write(mut patterns: BTreeSet<String>, project: &Path, out: &Path) -> Result<Option<PathBuf>> {
-    if patterns.is_empty() {
+fn write(lines: &str, out: &Path) -> Result<Option<PathBuf>> {
+    if lines.is_empty() {
         return Ok(None);
     }
-    if excludes_nested(project) {
-        patterns.insert(NESTED.to_owned());
-    }
     fs_err::create_dir_all(out)?;
-    let file = out.join(EXCLUDES);
-    let lines: String = patterns.iter().map(|line| format!("{line}\n")).collect();
+    let file = out.join(FILE);
     fs_err::write(&file, lines)?;
     Ok(Some(file))
 }
 
-/// Whether no `pom.xml` that can be seen excludes anything itself, so that
-/// Surefire excludes nested classes.
+/// The list where no test has to run.
+pub const EVERYTHING: &str = "**/*.java\n";
+
+/// The name of the file that Surefire reads.
+pub const FILE: &str = "surefire.excludes";
+
+/// What Surefire is to leave out, a pattern a line; empty if that is nothing.
+pub fn list(selection: &Selection, part: Option<Part<'_>>, project: &Path) -> String {
+    lines(class_patterns(selection, part), project)
+}
+
+fn lines(mut patterns: BTreeSet<String>, project: &Path) -> String {
+    if !patterns.is_empty() && excludes_nested(project) {
+        patterns.insert(NESTED.to_owned());
+    }
+    patterns.iter().map(|line| format!("{line}\n")).collect()
+}
+
+/// Whether Surefire excludes nested classes: no module, and nothing that it inherits
+/// from, says what else is excluded.
 fn excludes_nested(project: &Path) -> bool {
+    let repository = local_repository(project);
     modules(project).iter().all(|module| {
-        let pom = fs_err::read_to_string(module.join(super::POM)).unwrap_or_default();
-        !pom.contains("<exclude") && !has_parent_elsewhere(&pom, module)
+        let poms = Poms::of(module, &repository);
+        poms.is_ok_and(|poms| !poms.texts.iter().any(|pom| excludes(pom)))
     })
 }
 
-/// A parent that is not in the project may exclude something.
-fn has_parent_elsewhere(pom: &str, module: &Path) -> bool {
-    let Some((_, parent)) = pom.split_once("<parent>") else {
-        return false;
-    };
-    let parent = parent.split("</parent>").next().unwrap_or(parent);
-    let path = match parent.split_once("<relativePath>") {
-        Some((_, path)) => path.split('<').next().unwrap_or_default().trim(),
-        None if parent.contains("<relativePath/>") => return true,
-        None => "../pom.xml",
-    };
-    let path = module.join(path);
-    !path.is_file() && !path.join(super::POM).is_file()
+/// Whether a pom tells Surefire or Failsafe what to leave out.
+fn excludes(pom: &str) -> bool {
+    let runners = ["surefire", "failsafe"];
+    let mut plugins = plugins(pom);
+    runners
+        .map(|name| format!("<{name}.excludes"))
+        .iter()
+        .any(|property| pom.contains(property))
+        || plugins.any(|plugin| {
+            plugin.contains("<exclude") && runners.iter().any(|name| plugin.contains(name))
+        })
 }
 
 #[cfg(test)]
@@ -170,6 +180,25 @@ mod tests {
     }
 
     #[test]
+    fn a_later_step_finds_a_file_in_any_case() {
+        let top = tempfile::tempdir().unwrap();
+        fs_err::write(top.path().join("pom.xml"), "<project/>").unwrap();
+        let mut selection = Selection::all(Strategy::Auto, "");
+        let written = |selection: &Selection, project: Option<&Path>| {
+            emit_for_later(selection, None, project, top.path()).unwrap();
+            fs_err::read_to_string(top.path().join(FILE)).unwrap()
+        };
+        assert_eq!(written(&selection, Some(top.path())), "**/*$*\n");
+        let skip = Verdict::Skip(evidence());
+        selection.verdicts.insert("demo.X".into(), skip);
+        assert_eq!(
+            written(&selection, Some(top.path())),
+            "**/*$*\ndemo/X.java\n"
+        );
+        assert_eq!(written(&selection, None), "");
+    }
+
+    #[test]
     fn single_methods_are_left_out_where_nothing_is_nested() {
         let mut selection = Selection::all(Strategy::Auto, "");
         let skip = || Verdict::Skip(evidence());
@@ -191,35 +220,24 @@ mod tests {
     }
 
     #[test]
-    fn a_later_step_finds_a_file_in_any_case() {
-        let top = tempfile::tempdir().unwrap();
-        fs_err::write(top.path().join("pom.xml"), "<project/>").unwrap();
-        let mut selection = Selection::all(Strategy::Auto, "");
-        let written = |selection: &Selection, project: Option<&Path>| {
-            emit_for_later(selection, None, project, top.path()).unwrap();
-            fs_err::read_to_string(top.path().join(EXCLUDES)).unwrap()
-        };
-        assert_eq!(written(&selection, Some(top.path())), "**/*$*\n");
-        let skip = Verdict::Skip(evidence());
-        selection.verdicts.insert("demo.X".into(), skip);
-        assert_eq!(
-            written(&selection, Some(top.path())),
-            "**/*$*\ndemo/X.java\n"
-        );
-        assert_eq!(written(&selection, None), "");
-    }
-
-    #[test]
     fn exclusions_of_the_project_are_noticed() {
         let top = tempfile::tempdir().unwrap();
         let pom = |text: &str| {
             fs_err::write(top.path().join("pom.xml"), text).unwrap();
             excludes_nested(top.path())
         };
-        assert!(pom("<project></project>"));
+        let plugin = |name: &str, what: &str| {
+            pom(&format!(
+                "<plugin><artifactId>maven-{name}-plugin</artifactId>{what}</plugin>"
+            ))
+        };
+        assert!(pom("<project></project>") && plugin("surefire", ""));
+        assert!(plugin("rat", "<excludes></excludes>"));
+        assert!(!plugin("surefire", "<excludes></excludes>"));
+        assert!(!plugin("failsafe", "<excludes></excludes>"));
+        assert!(!pom("<surefire.excludes>x</surefire.excludes>"));
         assert!(!pom(
-            "<project><excludes><exclude>x</exclude></excludes></project>"
+            "<parent><groupId>no.such</groupId><relativePath/></parent>"
         ));
-        assert!(!pom("<project><parent><relativePath/></parent></project>"));
     }
 }

@@ -7,6 +7,8 @@
 mod command;
 mod emit;
 mod model;
+mod once;
+mod parents;
 #[path = "../../../agents/jvm/src/runtime.rs"]
 mod runtime;
 mod xml;
@@ -18,8 +20,11 @@ use std::path::{Path, PathBuf};
 use bstr::{BStr, BString, ByteSlice};
 
 pub use command::{build_command, definition_in, ignores_failure, is_maven, with_exclusions};
-pub use emit::{class_patterns, emit, emit_for_later, emit_tests};
+pub use emit::{
+    EVERYTHING, FILE as EXCLUSIONS, class_patterns, emit, emit_for_later, emit_tests, list,
+};
 pub use model::{Model, Module, coordinates};
+pub use once::why_twice;
 pub use runtime::runtime_in;
 pub use xml::Element;
 

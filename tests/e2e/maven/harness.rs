@@ -222,6 +222,33 @@ impl Maven {
         assert!(done.status.success(), "{}", all_of(&done));
     }
 
+    /// Puts a `mvn` before the real one that writes down each start.
+    pub fn count_starts(&mut self) {
+        let folder = self.world.path().join("bin");
+        fs_err::create_dir_all(&folder).unwrap();
+        let path = std::env::var("PATH").unwrap();
+        let starts = self.starts_file().display().to_string();
+        let script =
+            format!("#!/bin/sh\necho \"$*\" >> '{starts}'\nPATH='{path}' exec mvn \"$@\"\n");
+        let program = folder.join("mvn");
+        fs_err::write(&program, script).unwrap();
+        use std::os::unix::fs::PermissionsExt;
+        fs_err::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+        self.set_env("PATH", &format!("{}:{path}", folder.display()));
+    }
+
+    /// How often Maven was started since this was asked last.
+    pub fn starts(&self) -> usize {
+        let file = self.starts_file();
+        let starts = fs_err::read_to_string(&file).unwrap_or_default();
+        let _ = fs_err::remove_file(file);
+        starts.lines().count()
+    }
+
+    fn starts_file(&self) -> PathBuf {
+        self.world.path().join("starts")
+    }
+
     pub fn exists(&self, path: &str) -> bool {
         Path::new(&self.root()).join(path).exists()
     }

@@ -6,3 +6,4 @@ mod ekstazi;
 mod frameworks;
 pub mod harness;
 mod kinds;
+mod once;

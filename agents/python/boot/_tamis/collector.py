@@ -9,6 +9,7 @@ methods:
 `scope_changed(scope)`: after that, numbers belong to another scope;
 `lost()`: why code may have run unseen since the last call, or `None`;
 `session_begins()`: from here on tests are collected and run;
+`adopt(code, key)`: the number of code that is in no file, the same for the same key;
 `audit(callback, names)`: audit events with these names go to `callback`.
 """
 
@@ -56,6 +57,16 @@ class Pure:
         except Exception as error:
             self._agent.disable("first_sight", error)
             return 0
+
+    def adopt(self, code, key):
+        place = ("", 0, key)
+        number = self._by_place.get(place)
+        if number is None:
+            number = self._by_place[place] = FIRST_CODE + len(self._by_place)
+        if self._numbers.get(identity(code)) != number:
+            self._kept.append(code)
+            self._numbers[identity(code)] = number
+        return number
 
     def swap(self):
         ran, self._ran = self._ran, set()
@@ -286,6 +297,9 @@ class Native:
     def definitions(self):
         fresh, self._fresh = self._fresh, []
         return fresh
+
+    def adopt(self, code, key):
+        return self._shift + self.native.adopt(code, key)
 
     def write_through(self, agent):
         self._through = True

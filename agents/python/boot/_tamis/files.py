@@ -6,6 +6,7 @@ import stat
 import sys
 from _thread import get_ident
 
+from . import generated
 from .agent import guard, watcher
 from .paths import IGNORED, PROJECT, STDLIB, SITE
 
@@ -413,15 +414,19 @@ def _probe_kind(native, actors):
 def install(agent):
     """Watch events and probes."""
     files = agent.files = Files(agent)
+    made = generated.Generated(agent)
 
     @watcher
     def on_event(event, arguments):
         # A hook in Python adds one more frame of the agent.
         frame = sys._getframe(1).f_back
-        files.on_event(event, arguments, frame)
+        if event in generated.EVENTS:
+            made.on_event(event, arguments, frame)
+        else:
+            files.on_event(event, arguments, frame)
 
     _install_probes(agent, files)
-    agent.collector.audit(on_event, EVENTS)
+    agent.collector.audit(on_event, EVENTS + generated.EVENTS)
     _watch_line_cache(agent, files)
 
 

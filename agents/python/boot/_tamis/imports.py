@@ -47,6 +47,9 @@ def install(agent):
                 agent.after_import[token](module)
         else:
             agent.pop(token)
+            scope = token.scope
+            if scope.extra not in sys.modules and agent.paths.is_project_code(scope.name):
+                agent.note("failed", scope.name)
             # Before another module takes the same name (`conftest`).
             resolve(agent, agent.top)
             if agent.module_imported is not None:

@@ -297,6 +297,37 @@ unsafe fn find_extra() -> bool {
     found
 }
 
+/// Gives `code` the number that stands for `key`, whatever its file is called:
+/// code that the program made of text. The agent tells of it by itself, so
+/// `definitions` leaves it out. Whether it was taken for other code before, too.
+/// `None`, with an exception, if that failed.
+pub unsafe fn adopt(code: Ref, key: Ref) -> Option<(u32, bool)> {
+    let of = Key {
+        name: text_bytes(key)?,
+        line: 0,
+        file: b"<generated>".to_vec(),
+    };
+    let number = number_of(of, key, key);
+    let codes = CODES.get();
+    if let Some(definition) = codes.definitions.get_mut(number as usize) {
+        definition.told = true;
+        definition.written = true;
+    }
+    if let Some(unit) = codes.texts.get_mut(number as usize) {
+        unit.told = true;
+    }
+    let verdict: Verdict = (number as usize + 1) * 2;
+    let set = codes.set_extra?;
+    let hot = HOT.get();
+    let extra = word(code, hot.extra_offset) as *const usize;
+    let before = match !extra.is_null() && *extra as isize > hot.extra_index {
+        true => *extra.offset(1 + hot.extra_index),
+        false => 0,
+    };
+    let done = set(code, hot.extra_index, verdict as *mut c_void) == 0;
+    done.then_some((number, before == hot.outside))
+}
+
 /// Ends the epoch; the numbers that ran in it.
 pub unsafe fn swap() -> Ref {
     let ran = std::mem::take(&mut CODES.get().ran);
@@ -362,6 +393,10 @@ pub unsafe fn definitions() -> Ref {
         let Some(definition) = codes.definitions.get_mut(number) else {
             return list;
         };
+        if definition.told {
+            CODES.get().told = number + 1;
+            continue;
+        }
         let (file, line, name) = (definition.file, definition.line, definition.name);
         let tuple = Py_BuildValue(c"(iOiO)".as_ptr(), number as c_int, file, line, name);
         if tuple.is_null() || PyList_Append(list, tuple) != 0 {

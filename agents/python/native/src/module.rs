@@ -122,6 +122,36 @@ unsafe extern "C" fn ignore(_: Ref, args: Ref) -> Ref {
     none()
 }
 
+unsafe extern "C" fn adopt(_: Ref, args: Ref) -> Ref {
+    let (mut code, mut key): (Ref, Ref) = (null_mut(), null_mut());
+    let format = c"O!O!:adopt".as_ptr();
+    if !in_main()
+        || PyArg_ParseTuple(
+            args,
+            format,
+            &raw mut PyCode_Type,
+            &raw mut code,
+            &raw mut PyUnicode_Type,
+            &raw mut key,
+        ) == 0
+    {
+        return null_mut();
+    }
+    match codes::adopt(code, key) {
+        Some((number, was_outside)) => {
+            // Events of code outside the project are switched off.
+            if was_outside && *MODE.get() == Mode::Monitoring {
+                codes::lose("code that the program runs was another's before");
+            }
+            PyLong_FromLong(c_long::from(number))
+        }
+        None if PyErr_Occurred().is_null() => {
+            raise(PyExc_RuntimeError, c"recording has not started")
+        }
+        None => null_mut(),
+    }
+}
+
 unsafe extern "C" fn definitions(_: Ref, args: Ref) -> Ref {
     if !in_main() || PyArg_ParseTuple(args, c":definitions".as_ptr()) == 0 {
         return null_mut();
@@ -292,12 +322,13 @@ const fn method(name: &'static CStr, callee: Function) -> MethodDef {
     }
 }
 
-static METHODS: Global<[MethodDef; 17]> = Global::new([
+static METHODS: Global<[MethodDef; 18]> = Global::new([
     method(c"start", start),
     method(c"stop", stop),
     method(c"swap", swap),
     method(c"swap_text", swap_text),
     method(c"ignore", ignore),
+    method(c"adopt", adopt),
     method(c"definitions", definitions),
     method(c"lost", lost),
     method(c"write_through", write_through),

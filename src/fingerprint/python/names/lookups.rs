@@ -15,9 +15,10 @@ impl Reaching {
     /// `globals()["name"]`, `globals()[name]` in a `__getattr__`: the name is
     /// spelled, here or by whoever asked for it.
     pub(super) fn look_up_own(&mut self, subscript: &ast::ExprSubscript) -> bool {
-        let is_own = matches!(&*subscript.value, Expr::Call(call)
-            if matches!(&*call.func, Expr::Name(name) if name.id == "globals"));
-        if !is_own {
+        let Expr::Call(call) = &*subscript.value else {
+            return false;
+        };
+        if !matches!(&*call.func, Expr::Name(name) if name.id == "globals") {
             return false;
         }
         match &*subscript.slice {
@@ -25,9 +26,7 @@ impl Reaching {
             Expr::Name(name) if self.passed_on.as_deref() == Some(name.id.as_str()) => {}
             _ => return false,
         }
-        let holds_own = self.found.holds_own;
-        self.load("globals");
-        self.found.holds_own = holds_own;
+        self.load_quietly(&call.func);
         true
     }
 
@@ -46,6 +45,18 @@ impl Reaching {
             }
             _ => None,
         };
+        if let [object, kind] = &call.arguments.args[..]
+            && call.arguments.keywords.is_empty()
+            && matches!(&*call.func, Expr::Name(name) if matches!(&*name.id, "isinstance" | "issubclass"))
+            && names_classes(kind)
+        {
+            self.visit_expr(object);
+            // Of classes nothing is asked but whether something is of them.
+            let is_wide = self.found.is_wide;
+            self.visit_expr(kind);
+            self.found.is_wide = is_wide;
+            return;
+        }
         let (Some(is_lent), [module, Expr::StringLiteral(name), rest @ ..]) =
             (asks, &call.arguments.args[..])
         else {
@@ -153,6 +164,15 @@ pub(super) fn names_of_parameters(call: &ast::ExprCall) -> Option<&ast::ExprCall
     let has_one = signature.arguments.args.len() == 1 && signature.arguments.keywords.is_empty();
     (is_signature && has_one && &*keys.attr == "keys" && &*parameters.attr == "parameters")
         .then_some(signature)
+}
+
+/// `module.Class`, or a tuple of such.
+fn names_classes(expr: &Expr) -> bool {
+    match expr {
+        Expr::Attribute(attribute) => attribute.value.is_name_expr(),
+        Expr::Tuple(tuple) => tuple.elts.iter().all(names_classes),
+        _ => false,
+    }
 }
 
 /// `x.__dict__`, of something with a name.

@@ -41,6 +41,11 @@ use crate::fingerprint::names::{
     MEMBER_ANNOTATIONS, NAMES_VERSION, Names, Part, annotated, simple_name,
 };
 
+/// Whether every supported Python has a builtin of this name.
+pub(super) fn is_builtin(name: &str) -> bool {
+    stdlib::is_builtin(name)
+}
+
 /// Whether every supported Python has a module of this name in its library.
 pub(super) fn is_standard(module: &str) -> bool {
     stdlib::has_module(module)

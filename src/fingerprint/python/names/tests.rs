@@ -226,6 +226,8 @@ fn modules_as_values_and_their_members_are_noted() {
     assert_eq!(found.members, members);
     let held = uses("import a.b\ndef f(): return a.b");
     assert!(held.values.contains(&name_hash("b")));
+    let local = uses("import a as t\ndef f(t, b): t.b = b; return t.b.c");
+    assert!(!local.values.contains(&name_hash("b")) && !local.values.contains(&name_hash("c")));
     let dict = uses("import a\ndef f(): return a.__dict__");
     assert!(dict.values.contains(&name_hash("a")));
 }
@@ -275,11 +277,25 @@ fn what_reaches_all_names_is_wide() {
         "import sys\ndef f(): return sys.modules['a']",
         "import inspect as i\ndef f(): return i.stack()",
         "from pickle import loads\ndef f(x): return loads(x)",
-        "def f(x): exec(x)",
+        "def f(x): return map(exec, x)",
+        "def f(x): return x.f_globals",
+        "def f(x): return x.f_globals.get(x)",
+        "import pickle\ndef f(x): return isinstance(pickle.loads(x), str)",
     ] {
         assert!(uses(text).is_wide, "{text}");
     }
     assert!(uses("def f(): return globals()").holds_own);
+    assert!(uses("def f(x): return globals()[x]").holds_own);
+    assert!(!uses("def f(globals): return globals").holds_own);
+    assert!(!uses("def f(): return globals()['a']").holds_own);
+    assert_eq!(
+        uses("def globals(): pass\ndef f(): return globals()['a']").loads,
+        ["globals"]
+    );
+    assert_eq!(
+        uses("def eval(x): pass\ndef f(): return eval('a')").loads,
+        ["eval"]
+    );
     for text in [
         "def f(): return globals()",
         "def f(x): return getattr(x, y)",
@@ -287,6 +303,12 @@ fn what_reaches_all_names_is_wide() {
         "def f(): return locals()",
         "import sys\ndef f(): return sys.argv",
         "import gc\ndef f(): gc.collect()",
+        // The collector hears what such code spells.
+        "def f(x): exec(compile(x, 'x', 'exec'), {}); return eval(x)",
+        "def f(x): return x.tb_frame.f_globals.get('__name__')",
+        "import pickle\ndef f(x): return pickle.dumps(x)",
+        "def f(eval): return eval",
+        "import pickle\ndef f(x): return isinstance(x, pickle.Unpickler)",
     ] {
         assert!(!uses(text).is_wide, "{text}");
     }

@@ -15,7 +15,9 @@ use crate::fingerprint::python::dynamic::{
     DOCSTRINGS_IN_TEXT, READERS_IN_TEXT, is_benign_dunder, is_wide_attribute, is_wide_import,
     is_wide_name, looks_up, names_any, reads_annotations, reads_docstrings,
 };
-use crate::fingerprint::python::expr::{evaluated_inside, evaluates_text};
+use crate::fingerprint::python::expr::{
+    asked_of_frame, evaluated_inside, evaluates_text, runs_text,
+};
 use crate::fingerprint::python::idle::Apart;
 use crate::fingerprint::python::walk::{RED_ZONE, STACK, declared_global};
 
@@ -52,6 +54,8 @@ pub(super) struct Found {
     members: BTreeSet<(u32, String)>,
     pub(super) holds_own: bool,
     pub(super) is_wide: bool,
+    of_frames: BTreeSet<String>,
+    reads_frames: bool,
     looks_up: bool,
     pub(super) reads: bool,
     /// Whether it lists the attributes of what may be a function.
@@ -69,8 +73,8 @@ pub(super) struct Scope {
     not_only_own: BTreeSet<String>,
     globals: BTreeSet<String>,
     loads: BTreeSet<String>,
-    /// What is passed on as it is.
-    values: BTreeSet<String>,
+    /// What is passed on as it is: a name, and what is asked of it, by hash.
+    values: BTreeSet<(String, Option<u32>)>,
 }
 
 /// A class around what is being walked, outside functions.
@@ -86,7 +90,7 @@ impl Found {
     }
 
     pub fn has_load(&self, name: &str) -> bool {
-        self.loads.contains(name)
+        self.loads.contains(name) || self.loads.contains(&quietly(name))
     }
 
     pub fn merge(&mut self, other: Found) {
@@ -96,6 +100,8 @@ impl Found {
         self.members.extend(other.members);
         self.holds_own |= other.holds_own;
         self.is_wide |= other.is_wide;
+        self.of_frames.extend(other.of_frames);
+        self.reads_frames |= other.reads_frames;
         self.looks_up |= other.looks_up;
         self.lists |= other.lists;
         self.reads |= other.reads;
@@ -104,13 +110,20 @@ impl Found {
 
     /// `bound` are the names that the module binds.
     pub fn uses(self, asks: Vec<u32>, bound: &BTreeSet<String>) -> Uses {
-        let (loads, others): (Vec<String>, Vec<String>) = self
+        // The module may bind such a name, and the builtin to it.
+        let is_wide = self.is_wide || self.loads.iter().any(|name| is_wide_name(name));
+        let holds_own = self.holds_own || self.loads.contains("globals");
+        let (mut loads, others): (Vec<String>, Vec<String>) = self
             .loads
             .into_iter()
-            .partition(|name| bound.contains(name));
+            .partition(|name| bound.contains(meant(name)));
+        for name in &mut loads {
+            name.truncate(meant(name).len());
+        }
+        loads.dedup();
         let asks_for_help = others.iter().any(|name| name == "help");
         let lists = asks_for_help || (self.lists && others.iter().any(|name| name == "dir"));
-        let all = self.is_wide || lists;
+        let all = is_wide || lists;
         let reads = self.reads || all || names_any(&READERS_IN_TEXT, &asks);
         let reads_docs = self.reads_docs || all || names_any(&DOCSTRINGS_IN_TEXT, &asks);
         Uses {
@@ -120,16 +133,29 @@ impl Found {
             loads,
             unbound: others
                 .into_iter()
-                .filter(|name| !is_builtin(name))
+                .filter(|name| !is_builtin(meant(name)))
                 .collect(),
             values: self.values.into_iter().collect(),
             lent: self.lent.into_iter().collect(),
             members: self.members.into_iter().collect(),
-            holds_own: self.holds_own,
-            is_wide: self.is_wide,
+            of_frames: self.of_frames.into_iter().collect(),
+            reads_frames: self.reads_frames,
+            holds_own,
+            is_wide,
             looks_up: self.looks_up || asks_for_help,
         }
     }
+}
+
+/// Stands for a builtin that is used in a way that leads to nothing by itself,
+/// so that it is known whether it is the builtin.
+fn quietly(name: &str) -> String {
+    format!("{name}()")
+}
+
+/// The name that was written.
+fn meant(name: &str) -> &str {
+    name.strip_suffix("()").unwrap_or(name)
 }
 
 impl Reaching {
@@ -174,10 +200,14 @@ impl Reaching {
         self.load_as_it_is(name);
     }
 
+    pub(super) fn load_quietly(&mut self, expr: &Expr) {
+        if let Expr::Name(name) = expr {
+            self.load_as_it_is(&quietly(&name.id));
+        }
+    }
+
     fn load_as_it_is(&mut self, name: &str) {
         self.found.lists |= name == "dir";
-        self.found.is_wide |= is_wide_name(name);
-        self.found.holds_own |= name == "globals";
         self.spell(name);
         for (_, item) in self.aliases.get(name).into_iter().flatten() {
             if let Some(item) = item {
@@ -220,24 +250,24 @@ impl Reaching {
         let Some(mut scope) = self.scopes.pop() else {
             return;
         };
-        for name in std::mem::take(&mut scope.values) {
+        for (name, part) in std::mem::take(&mut scope.values) {
             let is_own = !scope.is_class
                 && scope.stores.contains(&name)
                 && !scope.globals.contains(&name)
                 && !scope.not_only_own.contains(&name);
             if !is_own {
-                self.pass_on(&name);
+                self.pass_on(&name, part);
             }
         }
         for name in scope.loads {
             // In a class, a name that is not bound yet is looked up outside.
-            let is_local =
-                !scope.is_class && scope.stores.contains(&name) && !scope.globals.contains(&name);
+            let is_global = scope.globals.contains(meant(&name));
+            let is_local = !scope.is_class && scope.stores.contains(meant(&name)) && !is_global;
             if is_local {
                 continue;
             }
             // A global one, whatever the functions around bind.
-            if scope.globals.contains(&name) {
+            if is_global {
                 self.found.loads.insert(name);
                 continue;
             }
@@ -266,24 +296,27 @@ impl Reaching {
     fn value(&mut self, name: &str) {
         if self.is_alias(name) {
             self.found.is_wide |= self.reaches_widely(name, None);
-            self.pass_on(name);
+            self.pass_on(name, None);
         }
     }
 
-    /// The name of an import, unless a scope around binds something else to it.
-    fn pass_on(&mut self, name: &str) {
+    /// The name of an import, or `part` of it, unless a scope around binds
+    /// something else to the name.
+    fn pass_on(&mut self, name: &str, part: Option<u32>) {
         match self.scopes.last_mut() {
             Some(scope) => {
-                scope.values.insert(name.to_owned());
+                scope.values.insert((name.to_owned(), part));
             }
             None => {
-                self.found.values.insert(name_hash(name));
+                let value = part.unwrap_or_else(|| name_hash(name));
+                self.found.values.insert(value);
             }
         }
     }
 
     pub(super) fn attribute(&mut self, attribute: &ast::ExprAttribute, is_value: bool) {
         self.found.is_wide |= is_wide_attribute(&attribute.attr);
+        self.found.reads_frames |= &*attribute.attr == "f_locals";
         self.spell(&attribute.attr);
         match &*attribute.value {
             Expr::Name(base) => {
@@ -299,17 +332,17 @@ impl Reaching {
             }
             Expr::Attribute(inner) => {
                 stacker::maybe_grow(RED_ZONE, STACK, || self.attribute(inner, false));
-                if self.is_module_path(inner) {
+                if let Some(root) = self.root_of_path(inner) {
                     self.member(&inner.attr, &attribute.attr);
                     if !is_benign_dunder(&attribute.attr) {
-                        self.found.values.insert(name_hash(&inner.attr));
+                        self.pass_on(root, Some(name_hash(&inner.attr)));
                     }
                 }
             }
             other => self.visit_expr(other),
         }
-        if is_value && self.is_module_path(attribute) {
-            self.found.values.insert(name_hash(&attribute.attr));
+        if is_value && let Some(root) = self.root_of_path(attribute) {
+            self.pass_on(root, Some(name_hash(&attribute.attr)));
         }
     }
 
@@ -318,15 +351,19 @@ impl Reaching {
         self.found.members.insert(member);
     }
 
-    /// Whether an attribute is of the form `alias.a.b`.
-    pub(super) fn is_module_path(&self, mut attribute: &ast::ExprAttribute) -> bool {
+    /// Of an attribute of the form `alias.a.b` the alias.
+    fn root_of_path<'e>(&self, mut attribute: &'e ast::ExprAttribute) -> Option<&'e str> {
         loop {
             match &*attribute.value {
-                Expr::Name(base) => return self.is_alias(&base.id),
+                Expr::Name(base) => return self.is_alias(&base.id).then_some(&*base.id),
                 Expr::Attribute(inner) => attribute = inner,
-                _ => return false,
+                _ => return None,
             }
         }
+    }
+
+    pub(super) fn is_module_path(&self, attribute: &ast::ExprAttribute) -> bool {
+        self.root_of_path(attribute).is_some()
     }
 
     fn parameters(&mut self, parameters: &ast::Parameters) {
@@ -504,6 +541,10 @@ impl Reaching {
                 let outer = self.in_annotation;
                 self.in_annotation |= evaluates_text(call);
                 let looked_up = self.found.looks_up;
+                let is_wide = self.found.is_wide;
+                let runs_text = self.in_unit && runs_text(call);
+                let asked = asked_of_frame(call);
+                self.found.of_frames.extend(asked.map(str::to_owned));
                 match names_of_parameters(call) {
                     Some(signature) => self.names_of_parameters(signature),
                     None if self.lists_holder(call) => {
@@ -511,7 +552,11 @@ impl Reaching {
                         self.load("dir");
                         self.found.lists = lists;
                     }
+                    None if runs_text => self.load_quietly(&call.func),
                     None => self.visit_expr(&call.func),
+                }
+                if asked.is_some() {
+                    self.found.is_wide = is_wide;
                 }
                 if self.is_spelled(call) {
                     self.found.looks_up = looked_up;

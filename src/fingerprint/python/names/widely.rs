@@ -7,6 +7,7 @@ use super::changes::Parsed;
 use super::uses::Reaching;
 use crate::fingerprint::names::Import;
 use crate::fingerprint::python::dynamic::{is_wide_attribute, is_wide_import, is_wide_name};
+use crate::fingerprint::python::expr::{asked_of_frame, runs_text};
 use crate::fingerprint::python::walk::{RED_ZONE, STACK};
 
 /// The words, each once, in order. `function` is the qualified name of a `code`
@@ -91,6 +92,14 @@ impl<'a> Visitor<'a> for Looking<'_> {
 
     fn visit_expr(&mut self, expr: &'a Expr) {
         match expr {
+            Expr::Call(call) if self.wanted.is_some() && runs_text(call) => {
+                self.visit_arguments(&call.arguments);
+                return;
+            }
+            Expr::Call(call) if asked_of_frame(call).is_some() => {
+                self.visit_arguments(&call.arguments);
+                return;
+            }
             Expr::Name(name) if name.ctx == ExprContext::Load => {
                 if is_wide_name(&name.id) {
                     self.note(name.id.to_string());
@@ -129,6 +138,7 @@ class C:
     def m(self):
         def inner():
             exec('')
+            map(exec, '')
         return self.__subclasses__() or inspect.stack()
 def quiet(x):
     return x.y

@@ -17,6 +17,10 @@ fn body_differs(one: &str, other: &str) -> bool {
 fn spelling_does_not_count() {
     for (one, other) in [
         ("x = 'a'", "x = \"a\""),
+        ("x: int = 1", "x = 1"),
+        ("x: int = 1", "(x): int = 1"),
+        ("self.x: int | None = 1", "self.x = 1"),
+        ("x[0]: 'y' = 1", "x[0] = 1"),
         ("x = 'a' 'b'", "x = ('a'\n   'b')"),
         ("x = r'\\n'", "x = '\\\\n'"),
         ("x = u'a'", "x = 'a'"),
@@ -88,7 +92,9 @@ fn what_runs_differently_counts() {
         ("x = t'{a}'", "x = f'{a}'"),
         ("assert a", "a"),
         ("assert a", "assert a, b"),
-        ("x: int = 1", "(x): int = 1"),
+        ("x: int", "pass"),
+        ("x: int = 1", "x: int"),
+        ("x: f(2) = 1", "x = 1"),
         ("x = y = 1", "y = x = 1"),
         (
             "x = 1\n    def g():\n        global x",

@@ -1,0 +1,319 @@
+//! Whether one run of Maven can compile, ask what to leave out, and test.
+//!
+//! Surefire reads the file of `surefire.excludesFile` when everything is compiled
+//! (`AbstractSurefireMojo.getExcludeList`, 2.22 and 3.x). So a single module can be
+//! compiled and tested in one go, if nothing reads that file earlier, nothing
+//! keeps Surefire from reading it, and to leave out everything is no failure.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use super::command::{chooses_tests, is_phase};
+use super::parents::{Poms, plugins, value};
+
+/// Words of a command that do not matter here.
+const PLAIN: [&str; 26] = [
+    "-B",
+    "--batch-mode",
+    "-C",
+    "--strict-checksums",
+    "-U",
+    "--update-snapshots",
+    "-V",
+    "--show-version",
+    "-X",
+    "--debug",
+    "-c",
+    "--lax-checksums",
+    "-e",
+    "--errors",
+    "-fae",
+    "--fail-at-end",
+    "-ff",
+    "--fail-fast",
+    "-ntp",
+    "--no-transfer-progress",
+    "-nsu",
+    "--no-snapshot-updates",
+    "-o",
+    "--offline",
+    "-q",
+    "--quiet",
+];
+
+/// The same, with a value in the next word.
+const WITH_VALUE: [&str; 5] = ["-D", "--define", "-P", "--activate-profiles", "--color"];
+
+/// The same; the value is a file of settings.
+const WITH_SETTINGS: [&str; 4] = ["-s", "--settings", "-gs", "--global-settings"];
+
+/// Phases that come to Failsafe's tests.
+const FAILSAFE: [&str; 5] = [
+    "integration-test",
+    "post-integration-test",
+    "verify",
+    "install",
+    "deploy",
+];
+
+/// Phases of reports, which may run the tests once more.
+const SITE: [&str; 3] = ["site", "post-site", "site-deploy"];
+
+/// Settings that must be nowhere: where to leave out everything is a failure, and
+/// where the project has a list of its own.
+const SETTINGS: [&str; 2] = ["failIfNoTests", "excludesFile"];
+
+/// Why Maven has to be started twice for `command` in `folder`, first to compile
+/// and then to test; `None` if once is enough.
+pub fn why_twice(command: &[OsString], folder: &Path) -> Option<String> {
+    let name = command.first().map(Path::new).and_then(Path::file_name);
+    if name == Some(OsStr::new("mvnd")) {
+        return Some("mvnd tests several modules at once".to_owned());
+    }
+    if chooses_tests(command) {
+        return Some("the command says itself which tests run".to_owned());
+    }
+    let typed = Words::of(command.iter().skip(1));
+    if !typed.phases.iter().any(|phase| is_phase(phase)) {
+        return Some("the command names no phase that tests".to_owned());
+    }
+    let around = Around::of(folder, &typed);
+    let words = typed.other.iter().chain(&around.words.other);
+    if let Some(word) = words.chain(&around.words.phases).next() {
+        return Some(format!("nobody knows what `{word}` does to the order"));
+    }
+    // `clean` behind the tests would take away what they are compared with.
+    let late = typed.phases.iter().skip(1).find(|phase| *phase == "clean");
+    let site = typed
+        .phases
+        .iter()
+        .find(|phase| SITE.contains(&phase.as_str()));
+    if let Some(phase) = late.or(site) {
+        return Some(format!("`{phase}` is more than a test"));
+    }
+    if let Some(file) = around.extensions {
+        return Some(format!("{} may read what Surefire does", file.display()));
+    }
+    let poms = match Poms::of(folder, &around.repository) {
+        Ok(poms) => poms,
+        Err(why) => return Some(why),
+    };
+    let texts = around.texts.iter().chain(&poms.texts);
+    for text in texts
+        .map(String::as_str)
+        .chain(typed.all.iter().map(String::as_str))
+    {
+        if let Some(setting) = SETTINGS.iter().find(|setting| text.contains(**setting)) {
+            return Some(format!("`{setting}` is set"));
+        }
+    }
+    let comes_to = |phases: &[&str]| typed.phases.iter().any(|it| phases.contains(&it.as_str()));
+    let has_failsafe = || poms.texts.iter().any(|text| text.contains("failsafe"));
+    if comes_to(&FAILSAFE) && has_failsafe() {
+        return Some("Failsafe has tests of its own".to_owned());
+    }
+    why_not_alone(&poms.texts)
+}
+
+/// Where Maven keeps what it downloads, for a project in `folder`.
+pub fn local_repository(folder: &Path) -> PathBuf {
+    Around::of(folder, &Words::default()).repository
+}
+
+/// What a pom says that makes it more than one module with Surefire in its place.
+/// The first is the project's own.
+fn why_not_alone(poms: &[String]) -> Option<String> {
+    let own = poms.first()?;
+    let several = ["<module>", "<subproject>", "<packaging>pom<"];
+    if several.iter().any(|mark| own.contains(mark)) {
+        return Some("there are several modules".to_owned());
+    }
+    for pom in poms {
+        if pom.contains("<extension>") {
+            return Some("an extension may read what Surefire does".to_owned());
+        }
+        for plugin in plugins(pom).filter(|plugin| plugin.contains("surefire")) {
+            let mut phases = plugin.split("<phase>").skip(1);
+            let is_late = |phase: &str| {
+                let phase = phase.split('<').next().unwrap_or_default().trim();
+                phase == "none" || is_phase(phase)
+            };
+            if !phases.all(is_late) {
+                return Some("Surefire may run before all is compiled".to_owned());
+            }
+        }
+    }
+    None
+}
+
+/// The words of a command, in kinds.
+#[derive(Debug, Default)]
+struct Words {
+    phases: Vec<String>,
+    /// Those of which nobody knows what they do.
+    other: Vec<String>,
+    /// Files of settings.
+    settings: Vec<String>,
+    all: Vec<String>,
+}
+
+impl Words {
+    fn of(words: impl Iterator<Item = impl AsRef<OsStr>>) -> Words {
+        let mut found = Words::default();
+        let mut before = String::new();
+        for word in words {
+            let word = word.as_ref().to_string_lossy().into_owned();
+            let is_file = WITH_SETTINGS.contains(&before.as_str());
+            let is_value = is_file || WITH_VALUE.contains(&before.as_str());
+            let is_plain = is_value
+                || PLAIN.contains(&word.as_str())
+                || WITH_VALUE.contains(&word.as_str())
+                || WITH_SETTINGS.contains(&word.as_str())
+                || ["-D", "-P", "--define=", "--color="]
+                    .iter()
+                    .any(|start| word.starts_with(start));
+            found.all.push(word.clone());
+            if !is_value && (word == "clean" || is_phase(&word)) {
+                found.phases.push(word.clone());
+            } else if !is_plain {
+                found.other.push(word.clone());
+            }
+            if is_file {
+                found.settings.push(word.clone());
+            }
+            before = if is_value { String::new() } else { word };
+        }
+        found
+    }
+
+    /// The value that a property is given.
+    fn property(&self, name: &str) -> Option<&str> {
+        let mut values = self.all.iter().filter_map(|word| {
+            let word = word.strip_prefix("-D").unwrap_or(word);
+            word.strip_prefix(name)?.strip_prefix('=')
+        });
+        values.next_back()
+    }
+}
+
+/// What adds to every command of Maven in a folder.
+struct Around {
+    words: Words,
+    texts: Vec<String>,
+    extensions: Option<PathBuf>,
+    /// Where Maven keeps the poms of parents.
+    repository: PathBuf,
+}
+
+impl Around {
+    fn of(folder: &Path, typed: &Words) -> Around {
+        let variable = |name: &str| std::env::var(name).unwrap_or_default();
+        let read = |file: PathBuf| std::fs::read_to_string(file).unwrap_or_default();
+        let (mut words, mut options) = (variable("MAVEN_ARGS"), variable("MAVEN_OPTS"));
+        let top = folder.ancestors().find(|above| above.join(".mvn").is_dir());
+        let mut extensions = None;
+        if let Some(own) = top.map(|top| top.join(".mvn")) {
+            words = format!("{words} {}", read(own.join("maven.config")));
+            options = format!("{options} {}", read(own.join("jvm.config")));
+            extensions = Some(own.join("extensions.xml")).filter(|file| file.exists());
+        }
+        let home = PathBuf::from(std::env::var_os("HOME").unwrap_or_default()).join(".m2");
+        let words = Words::of(words.split_whitespace());
+        let options = Words::of(options.split_whitespace());
+        let files = typed.settings.iter().chain(&words.settings);
+        let mut settings: Vec<String> = files.map(|file| read(folder.join(file))).collect();
+        settings.push(read(home.join("settings.xml")));
+        let said = [typed, &words, &options]
+            .iter()
+            .find_map(|words| words.property("maven.repo.local"));
+        let mut configured = settings.iter();
+        let configured = || configured.find_map(|text| value(text, "localRepository"));
+        let repository = said.or_else(configured);
+        let repository = repository.map_or_else(|| home.join("repository"), PathBuf::from);
+        let mut texts = settings;
+        texts.extend(words.all.iter().chain(&options.all).cloned());
+        Around {
+            words,
+            texts,
+            extensions,
+            repository,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn why(line: &str, pom: &str) -> Option<String> {
+        let top = tempfile::tempdir().unwrap();
+        fs_err::write(top.path().join("pom.xml"), pom).unwrap();
+        let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+        why_twice(&words, top.path())
+    }
+
+    #[test]
+    fn one_module_with_surefire_needs_one_run() {
+        let once = |line: &str| assert_eq!(why(line, "<project></project>"), None, "{line}");
+        once("mvn test");
+        once("./mvnw -B -ntp -Pfast -Dx=y clean package");
+        once("mvn -P site -D x=y -s no-such.xml install");
+    }
+
+    #[test]
+    fn what_nobody_knows_is_done_as_before() {
+        for line in [
+            "mvnd test",
+            "mvn -T 4 test",
+            "mvn -T1C test",
+            "mvn -pl core test",
+            "mvn -f other/pom.xml test",
+            "mvn surefire:test test",
+            "mvn test -Dtest=A",
+            "mvn test -DfailIfNoTests",
+            "mvn test clean",
+            "mvn site",
+        ] {
+            assert!(why(line, "<project></project>").is_some(), "{line}");
+        }
+        for pom in [
+            "<modules><module>core</module></modules>",
+            "<packaging>pom</packaging>",
+            "<failIfNoTests>true</failIfNoTests>",
+            "<plugin>maven-surefire-plugin<excludesFile>x</excludesFile></plugin>",
+            "<plugin>maven-surefire-plugin<phase>process-sources</phase></plugin>",
+            "<extensions><extension></extension></extensions>",
+            "<parent><groupId>no.such</groupId><artifactId>one</artifactId><version>1</version></parent>",
+        ] {
+            assert!(why("mvn test", pom).is_some(), "{pom}");
+        }
+        let surefire = "<plugin>maven-surefire-plugin<phase>verify</phase></plugin>";
+        assert_eq!(why("mvn test", surefire), None);
+    }
+
+    #[test]
+    fn failsafe_matters_where_it_runs() {
+        let pom = "<plugin>maven-failsafe-plugin<phase>verify</phase></plugin>";
+        assert_eq!(why("mvn package", pom), None);
+        assert!(why("mvn verify", pom).is_some());
+    }
+
+    #[test]
+    fn what_a_project_adds_to_each_command_counts() {
+        let top = tempfile::tempdir().unwrap();
+        fs_err::write(top.path().join("pom.xml"), "<project/>").unwrap();
+        fs_err::create_dir(top.path().join(".mvn")).unwrap();
+        let command = ["mvn", "test"].map(OsString::from);
+        let why = |name: &str, text: &str| {
+            let file = top.path().join(".mvn").join(name);
+            fs_err::write(&file, text).unwrap();
+            let why = why_twice(&command, top.path());
+            fs_err::remove_file(file).unwrap();
+            why
+        };
+        assert_eq!(why("maven.config", "-B\n-Dx=y\n"), None);
+        assert!(why("maven.config", "-T\n1C\n").is_some());
+        assert!(why("jvm.config", "-DfailIfNoTests=true").is_some());
+        assert!(why("extensions.xml", "").is_some());
+    }
+}
