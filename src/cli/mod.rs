@@ -489,7 +489,7 @@ mod tests {
               --baseline <REV>      Rely on the results of this revision only
               --strict              End with an error where trouble would otherwise select all tests
               --format <RUNNER>     Runners to write files for [default: the configuration's runner]
-                                    [possible values: pytest]
+                                    [possible values: pytest, maven]
               --shards <N>          Divide the tests among at most so many machines: one folder each below
                                     DIR
               --shard <M/N>         Select only this part of the tests: 2/4
@@ -518,6 +518,7 @@ mod tests {
           tamis select                                  print what would run, and why
           tamis select --out .tamis/out                 write files for the test step
           pytest @.tamis/out/pytest.args                the test step (pytest 8.2 or later)
+          tamis record --selection .tamis/out -- mvn test    the same for Maven
           tamis select --json | jq '.counts.selected'
         ");
     }

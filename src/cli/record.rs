@@ -12,10 +12,16 @@ use crate::config::{Config, Overrides, shown_path};
 use crate::error::{Error, Exit};
 use crate::history::View;
 use crate::pipeline::{
-    Judged, Order, Project, Request, Workshop, decide, open_whole, run_tests, words,
+    Decision, Judged, Order, Project, Request, Sources, Workshop, decide, open_whole, start_tests,
+    words,
 };
 use crate::report::{AuditJson, Event, Report};
+use crate::run::Ended;
+use crate::runners::jvm::Tool;
+use crate::runners::maven;
 use crate::runners::pytest::{LATE, read_exclusions};
+use crate::select::Verdict;
+use crate::store::FsStore;
 
 /// Run a test command under collection and store what its tests used.
 ///
@@ -138,25 +144,41 @@ fn run_and_record(
         path.is_file()
     });
     let exclude = exclude.filter(|path| is_for_these_files(path, &view, report));
-    let session = run_tests(
+    let later = Later {
         project,
         store,
-        workshop,
-        &Order {
-            command,
-            cwd: &cwd,
-            exclude,
-            left_out: None,
-            output: shared::output(report),
-        },
-        &Judged {
-            before: &view,
-            decision: &decision,
-            audited: audited.as_ref(),
-        },
-    )?;
+        view: &view,
+        asked: &asked,
+        command: &command,
+    };
+    let left_out = exclude
+        .as_deref()
+        .map(|path| later.left_out(path, workshop));
+    let left_out = left_out.transpose()?.flatten();
+    let order = Order {
+        command: command.clone(),
+        cwd: &cwd,
+        exclude,
+        left_out,
+        output: shared::output(report),
+    };
+    let exclusions = order.exclusions();
+    let ran = start_tests(project, workshop, &order)?.wait()?;
+    // Then it is known what Maven compiled.
+    let built = order.left_out.as_ref().map(|_| later.decide(ran.ended));
+    let built = built.unwrap_or(Ok(None)).unwrap_or_else(|error| {
+        report.warning(format!("no earlier result is taken over: {error:#}"));
+        None
+    });
+    let decision = built.as_ref().unwrap_or(&decision);
+    let judged = Judged {
+        before: &view,
+        decision,
+        audited: audited.as_ref(),
+    };
+    let session = ran.record(project, store, workshop, &judged, &exclusions);
     let status = session.ended.status();
-    let recorded = shared::tell_session(session, &decision, report);
+    let recorded = shared::tell_session(session, decision, report);
     shared::share(project, store, &recorded, report);
     let mut document = None;
     if report.is_json() {
@@ -173,6 +195,74 @@ fn run_and_record(
     }
     let exit = Exit(u8::try_from(status).unwrap_or(u8::MAX));
     Ok((exit, document))
+}
+
+/// Maven, told of a selection that was made before it compiles: there is nobody in
+/// its JVMs who would look once more.
+struct Later<'a> {
+    project: &'a Project,
+    store: &'a FsStore,
+    view: &'a View,
+    asked: &'a Request<'a>,
+    command: &'a [OsString],
+}
+
+impl Later<'_> {
+    /// Writes what is left out of what the selection `late` leaves out: what it left
+    /// to be settled here must be as it was.
+    ///
+    /// # Errors
+    /// If git cannot be read, or the file not be written.
+    fn left_out(&self, late: &Path, workshop: &Workshop) -> Result<Option<PathBuf>, Error> {
+        let folder = late.parent().unwrap_or(late);
+        let (Some(Tool::Maven), Ok(told), Ok(run)) = (
+            Tool::of(self.command),
+            read_exclusions(late),
+            fs_err::read_to_string(folder.join("tests.txt")),
+        ) else {
+            return Ok(None);
+        };
+        let sources = Sources::default();
+        let here = self.decide_with(Some(&sources))?;
+        let mut tests: BTreeMap<String, bool> = BTreeMap::new();
+        let known = here.selection.verdicts.keys().map(String::as_str);
+        for test in run.lines().chain(known) {
+            tests.insert(test.to_owned(), false);
+        }
+        for test in told.tests {
+            let holds = match here.selection.verdicts.get(&test) {
+                Some(Verdict::Skip(evidence)) => evidence.late.is_empty(),
+                Some(Verdict::Run(_)) | None => false,
+            };
+            let leaves = holds || !told.late.contains(&test);
+            tests.insert(test, leaves);
+        }
+        Ok(maven::emit_tests(
+            &tests,
+            &self.project.dir,
+            &workshop.scratch.join("out"),
+        )?)
+    }
+
+    /// Whose rows hold for the class files that Maven made; `None` if it may have
+    /// made none.
+    fn decide(&self, ended: Ended) -> anyhow::Result<Option<Decision>> {
+        match ended == Ended::Exit(0) && !maven::ignores_failure(self.command) {
+            true => self.decide_with(None).map(Some),
+            false => Ok(None),
+        }
+    }
+
+    fn decide_with(&self, sources: Option<&Sources>) -> anyhow::Result<Decision> {
+        let granularity = self.project.config.granularity.value;
+        let prober = Workshop::jvm_prober(self.command, granularity);
+        let asked = Request {
+            prober: Some(&prober),
+            unbuilt: sources,
+            ..self.asked.clone()
+        };
+        decide(self.project, self.store, self.view, &asked)
+    }
 }
 
 /// Whether the tests that are left out by this file may be: those that another

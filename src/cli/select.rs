@@ -17,7 +17,7 @@ use crate::error::{Error, Exit, Kind};
 use crate::history::View;
 use crate::pipeline::{Decision, Project, open_whole, words};
 use crate::report::{CiSelection, Event, Report, SelectionJson};
-use crate::runners::pytest;
+use crate::runners::{maven, pytest};
 use crate::select::{Selection, Shard};
 
 /// Compute the selection for the next step, without running anything.
@@ -29,6 +29,7 @@ use crate::select::{Selection, Shard};
     tamis select                                  print what would run, and why\n  \
     tamis select --out .tamis/out                 write files for the test step\n  \
     pytest @.tamis/out/pytest.args                the test step (pytest 8.2 or later)\n  \
+    tamis record --selection .tamis/out -- mvn test    the same for Maven\n  \
     tamis select --json | jq '.counts.selected'")]
 pub struct SelectArgs {
     /// Write selection.json, tests.txt, exclude.txt and the runner's own files here
@@ -75,6 +76,7 @@ pub struct SelectArgs {
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum FormatArg {
     Pytest,
+    Maven,
 }
 
 /// The file of the summary, in Markdown, in the folder of `--out`.
@@ -120,6 +122,7 @@ impl SelectArgs {
             .iter()
             .map(|format| match format {
                 FormatArg::Pytest => Runner::Pytest,
+                FormatArg::Maven => Runner::Maven,
             })
             .collect();
         if formats.is_empty() {
@@ -194,8 +197,12 @@ fn select_one(request: &SelectRequest, globals: &Globals, report: &Report) -> Re
             let prefix = project.prefix.to_str_lossy();
             let told = CiSelection::new(&decision.selection, &shared::fallbacks(&decision));
             let made_for = request.out.is_some().then(|| made_for::of(&view));
-            let made_for = made_for.as_deref();
-            let part = outlet.emit(&decision.selection, (&prefix, made_for), json, told);
+            let about = About {
+                prefix: &prefix,
+                made_for: made_for.as_deref(),
+                dir: Some(&project.dir),
+            };
+            let part = outlet.emit(&decision.selection, &about, json, told);
             // The process ends here; giving back what describes every test,
             // piece by piece, would take longer than deciding about it.
             std::mem::forget(decision);
@@ -210,7 +217,7 @@ fn select_one(request: &SelectRequest, globals: &Globals, report: &Report) -> Re
             });
             let json = || SelectionJson::new(&selection, None, None, &[]).with_ci(ci, None);
             let told = CiSelection::new(&selection, &[why]);
-            outlet.emit(&selection, ("", None), json, told)
+            outlet.emit(&selection, &About::default(), json, told)
         }
         Err(error) => Err(error),
     }
@@ -298,6 +305,17 @@ fn may_select_all(request: &SelectRequest, error: &Error) -> bool {
     !request.strict && !is_named && matches!(error.kind(), Kind::Repository | Kind::Store)
 }
 
+/// What a selection is about; nothing where that is not known.
+#[derive(Default)]
+struct About<'a> {
+    /// The folder of the project in the repository.
+    prefix: &'a str,
+    /// Which files it was made for.
+    made_for: Option<&'a str>,
+    /// The folder of the project.
+    dir: Option<&'a Path>,
+}
+
 /// Where a selection goes.
 struct Outlet<'a> {
     request: &'a SelectRequest,
@@ -306,12 +324,10 @@ struct Outlet<'a> {
 }
 
 impl Outlet<'_> {
-    /// `about`: the folder of the project in the repository, and which files the
-    /// selection was made for.
     fn emit(
         &self,
         selection: &Selection,
-        about: (&str, Option<&str>),
+        about: &About<'_>,
         json: impl Fn() -> SelectionJson,
         mut told: CiSelection,
     ) -> Result<Part, Error> {
@@ -386,19 +402,17 @@ impl Outlet<'_> {
         &self,
         selection: &Selection,
         part: Option<pytest::Part<'_>>,
-        (prefix, made_for): (&str, Option<&str>),
+        about: &About<'_>,
         out: &Path,
     ) -> Result<(), Error> {
         for runner in &self.request.formats {
-            match runner {
-                // Tests of a JVM are left out by `run`, which compiles before:
-                // there is nothing here that these would be told.
-                Runner::Pytest | Runner::Maven | Runner::Gradle => {
-                    pytest::emit(selection, part, prefix, out)?;
-                }
+            // Gradle's tests are left out by `run`, which compiles before.
+            pytest::emit(selection, part, about.prefix, out)?;
+            if *runner == Runner::Maven {
+                maven::emit_for_later(selection, part, about.dir, out)?;
             }
         }
-        made_for::write(out, made_for)
+        made_for::write(out, about.made_for)
     }
 
     /// A path as later steps can use it, which start in the same folder.

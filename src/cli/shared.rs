@@ -15,13 +15,15 @@ use crate::error::{Error, Exit};
 use crate::history::{Head, View};
 use crate::matrix::Outcome;
 use crate::pipeline::{
-    self, Decision, Project, Recorded, Recording, Request, Session, Workshop, decide, record,
+    self, Decision, Project, Recorded, Recording, Request, Session, Sources, Workshop, decide,
+    record,
 };
 use crate::report::{
     self, CiSelection, Estimate, Event, Report, RunSummary, SelectionJson, SelectionMode,
     SelectionSummary, audit_event, ties_event,
 };
 use crate::run::{Ended, Output};
+use crate::runners::jvm::Tool;
 use crate::runners::{gradle, maven, pytest};
 use crate::select::{Mode, Reason, Selection, Strategy, Thresholds};
 use crate::store::FsStore;
@@ -420,8 +422,15 @@ pub fn decide_at(project: &Project, wanted: &Wanted<'_>) -> Result<(Decision, Vi
         .zip(wanted.here)
         .and_then(|(workshop, cwd)| {
             let command: Vec<OsString> = wanted.command?.iter().map(OsString::from).collect();
-            workshop.prober(&command, cwd, project)
+            match Tool::of(&command) {
+                Some(_) => {
+                    let granularity = project.config.granularity.value;
+                    Some(Workshop::jvm_prober(&command, granularity))
+                }
+                None => workshop.prober(&command, cwd, project),
+            }
         });
+    let sources = Sources::default();
     let decision = decide(
         project,
         &store,
@@ -431,6 +440,7 @@ pub fn decide_at(project: &Project, wanted: &Wanted<'_>) -> Result<(Decision, Vi
             baseline,
             prober: prober.as_ref(),
             command: wanted.command,
+            unbuilt: Some(&sources),
             hints: wanted.event.resolve(repository, view.revision().commit)?,
             thresholds: thresholds(&project.config),
             ..Request::default()

@@ -4,7 +4,7 @@ use bstr::{BStr, ByteSlice};
 
 use super::graph::SESSION;
 use super::rows::{Closing, Collected};
-use super::trace::{TestBegin, Trace};
+use super::trace::{Definition, TestBegin, Trace};
 use crate::fingerprint::Place;
 use crate::fingerprint::jvm::ALL;
 use crate::matrix::{Unit, UnitKind};
@@ -53,6 +53,14 @@ impl Closing<'_> {
             collected.started = trace.open.started;
         }
         collected.started = collected.started.min(trace.open.started);
+        for definition in trace.definitions.values() {
+            if let Definition::Compiled { origin, .. } = definition {
+                let (Place::Inside(path) | Place::Outside(path)) =
+                    self.facts.place(origin.as_bstr());
+                let known = collected.started_with.entry(path).or_insert(u64::MAX);
+                *known = (*known).min(trace.open.started);
+            }
+        }
         let mut began = Vec::new();
         for begin in &trace.begins {
             began.push(self.class_id(begin, project));

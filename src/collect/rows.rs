@@ -53,6 +53,17 @@ pub struct Collected {
     /// When the first process with tests started, in milliseconds since the
     /// epoch; 0 if it did not say.
     pub started: u64,
+    /// The same of the first that used classes of a folder. Maven compiles a module
+    /// when tests of others have run.
+    pub started_with: BTreeMap<BString, u64>,
+}
+
+impl Collected {
+    /// From when on nothing may have written to a folder of classes.
+    pub fn used_since(&self, folder: &BStr) -> u64 {
+        let known = self.started_with.get(folder).copied();
+        known.unwrap_or(self.started)
+    }
 }
 
 /// State that outlives a test.

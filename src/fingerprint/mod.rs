@@ -11,6 +11,7 @@ mod classes;
 mod codec;
 mod facts;
 mod imports;
+pub mod java;
 pub mod jvm;
 mod names;
 pub mod python;

@@ -121,6 +121,11 @@ impl MatrixBuilder {
         self.rows.contains_key(test)
     }
 
+    /// All units that were made known.
+    pub fn units(&self) -> impl Iterator<Item = &Unit> {
+        self.numbers.keys()
+    }
+
     /// Adds a test's row, whose units are those of all `groups`.
     ///
     /// # Errors

@@ -35,7 +35,8 @@ pub enum UnitKind {
     Binding = 6,
     /// The statements of a module that do more than bind a name.
     Effects = 7,
-    /// A JVM class file; `path` is its origin, `name` its binary name.
+    /// A JVM class file; `path` is its origin, `name` its binary name. See also
+    /// [`Unit::of_build`].
     Class = 8,
     /// An installed third-party package; `name` is the distribution.
     Dist = 9,
@@ -129,6 +130,10 @@ pub struct Unit {
 /// The name of a `file` unit that an audit added to a row.
 pub(super) const AUDITED: &str = "audit";
 
+/// No name of a class.
+const BUILT: &str = "<of these sources>";
+const BUILT_NOT: &str = "<not only of these sources> ";
+
 impl Unit {
     pub fn new(kind: UnitKind, path: impl Into<BString>, name: impl Into<String>) -> Unit {
         Unit {
@@ -160,6 +165,28 @@ impl Unit {
 
     pub fn is_audited(&self) -> bool {
         self.kind == UnitKind::File && self.name == AUDITED
+    }
+
+    /// Says of a matrix of class files whether they are what compiling the sources
+    /// makes, and nothing else had a part in it; else why not. It is in the row of
+    /// what tests there are, and always has the value *missing*.
+    pub fn of_build(why_not: Option<&str>) -> Unit {
+        let name = match why_not {
+            None => BUILT.to_owned(),
+            Some(why) => format!("{BUILT_NOT}{why}"),
+        };
+        Unit::new(UnitKind::Class, "", name)
+    }
+
+    /// What a unit made by [`Unit::of_build`] says.
+    pub fn build(&self) -> Option<Result<(), &str>> {
+        if self.kind != UnitKind::Class || !self.path.is_empty() {
+            return None;
+        }
+        match self.name.strip_prefix(BUILT_NOT) {
+            Some(why) => Some(Err(why)),
+            None => (self.name == BUILT).then_some(Ok(())),
+        }
     }
 
     /// Whether the unit lies in a file outside the work tree.

@@ -15,6 +15,7 @@ use super::ledger::Ledger;
 use super::probe::Prober;
 use super::project::Project;
 use super::shelf::Shelf;
+use super::unbuilt::{Sources, Unbuilt};
 use crate::config::Origin;
 use crate::fingerprint::jvm::ALL;
 use crate::fingerprint::{Environment, Facts, Probe, Value};
@@ -49,6 +50,9 @@ pub struct Request<'a> {
     pub known: Option<&'a Known>,
     /// Take the history formulas as they were published, which is unsafe.
     pub published: bool,
+    /// Nothing was compiled: the sources, read once for all matrices, tell of class
+    /// files. Otherwise these count as they lie on disk, or as unknown.
+    pub unbuilt: Option<&'a Sources>,
     /// Ask nobody: an earlier job selected, and handed on what it got.
     pub local_only: bool,
 }
@@ -331,7 +335,8 @@ pub(super) fn compare(
     let mut probe = decision.probe.clone();
     settle_options(request, matrix, &mut probe);
     let facts = facts_of(project, view, request, &probe);
-    let mut found = differences(matrix, delta, &facts);
+    let unbuilt = unbuilt_of(project, view, request, matrix, delta, decision);
+    let mut found = differences(matrix, delta, &facts, unbuilt.as_ref());
     if project.environment_is_declared(view, delta) {
         note_declared(matrix, &probe, &mut found);
     }
@@ -340,6 +345,31 @@ pub(super) fn compare(
         known.borrow_mut().insert(*name, found.clone());
     }
     found
+}
+
+/// What sources tell of a matrix of class files, where that is wanted. If they tell
+/// nothing, people hear why.
+fn unbuilt_of<'v>(
+    project: &Project,
+    view: &'v View,
+    request: &Request<'_>,
+    matrix: &MatrixView,
+    delta: Option<&'v Delta>,
+    decision: &mut Decision,
+) -> Option<Unbuilt<'v>> {
+    let sources = request.unbuilt?;
+    matrix.units_of_kind(UnitKind::Class).next()?;
+    let unbuilt = Unbuilt::new(project, view, matrix, delta, sources);
+    if let Some(why) = unbuilt.refusal() {
+        let commit = short(&matrix.header().commit);
+        let known = "before the build nothing is known";
+        // Of the nearest matrix, and not of each that is asked besides.
+        if !decision.notes.iter().any(|note| note.starts_with(known)) {
+            let note = format!("{known} of the classes of {commit}: {why}");
+            decision.notes.push(note);
+        }
+    }
+    Some(unbuilt)
 }
 
 fn probe_units(request: &Request<'_>, matrix: &MatrixView, decision: &mut Decision) {

@@ -3,6 +3,7 @@
 use bstr::{BStr, ByteSlice};
 use rustc_hash::FxHashSet;
 
+use super::unbuilt::{Standing, Unbuilt};
 use crate::fingerprint::{Facts, UNTRACKED, Value, split};
 use crate::history::Delta;
 use crate::matrix::{Fingerprint, MatrixView, UnitId, UnitKind};
@@ -11,11 +12,46 @@ use crate::select::Differences;
 
 /// Compares every unit of `matrix` whose value may have changed. `delta` is
 /// what changed between the matrix's state and that of `facts`; without it
-/// every unit is compared.
-pub fn differences(matrix: &MatrixView, delta: Option<&Delta>, facts: &Facts<'_>) -> Differences {
+/// every unit is compared. `unbuilt` speaks for what only a build would tell.
+pub(super) fn differences(
+    matrix: &MatrixView,
+    delta: Option<&Delta>,
+    facts: &Facts<'_>,
+    unbuilt: Option<&Unbuilt<'_>>,
+) -> Differences {
     let mut found = Differences::default();
-    for id in candidates(matrix, delta, facts.view().is_work()) {
+    let mut candidates = candidates(matrix, delta, facts.view().is_work());
+    if let Some(unbuilt) = unbuilt {
+        // What a build makes is no path of git's.
+        let kinds = [
+            UnitKind::File,
+            UnitKind::Exists,
+            UnitKind::Dir,
+            UnitKind::Lookup,
+        ];
+        let all = kinds
+            .into_iter()
+            .flat_map(|kind| matrix.units_of_kind(kind));
+        candidates.extend(all.filter(|id| unbuilt.is_made(matrix.path(*id))));
+        candidates.sort_unstable();
+        candidates.dedup();
+    }
+    for id in candidates {
         let recorded = matrix.fingerprint(id);
+        let standing = unbuilt.and_then(|unbuilt| unbuilt.standing(&matrix.unit(id), recorded));
+        match standing {
+            Some(Standing::Same) => continue,
+            Some(Standing::Gone) if recorded == Fingerprint::MISSING => continue,
+            Some(Standing::Gone) => {
+                found.changed.insert(id, Fingerprint::MISSING);
+                continue;
+            }
+            Some(Standing::Open(why)) => {
+                found.unknown.insert(id, why);
+                continue;
+            }
+            None => {}
+        }
         match facts.value(&matrix.unit(id)) {
             Value::Known(now) if now == recorded => {}
             Value::Known(now) => {

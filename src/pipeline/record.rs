@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::audit::{added_before, audit};
+use super::built::build_of;
 use super::decide::{Decision, delta_to};
 use super::merge;
 use super::project::Project;
@@ -99,6 +100,8 @@ struct Assembly<'a> {
     /// By test, what audits add to its row, this run's included.
     audited: BTreeMap<String, BTreeSet<Unit>>,
     edited: BTreeSet<BString>,
+    /// What is told of the build, part of the collection's row.
+    build: Option<GroupRef>,
 }
 
 impl<'a> Assembly<'a> {
@@ -139,6 +142,7 @@ impl<'a> Assembly<'a> {
             reliance: FxHashMap::default(),
             audited,
             edited,
+            build: None,
         })
     }
 
@@ -149,6 +153,7 @@ impl<'a> Assembly<'a> {
         self.group(&all)?;
         self.add_own_rows()?;
         self.add_carried_rows()?;
+        self.examine_build()?;
         self.add_collection_row()?;
         let mut matrix = self.builder.finish();
         let tests = matrix.rows.iter().filter(|row| row.test != COLLECTION);
@@ -234,6 +239,15 @@ impl<'a> Assembly<'a> {
         Ok((Some(self.builder.group(known)), doubt))
     }
 
+    fn examine_build(&mut self) -> Result<()> {
+        let units: Vec<&Unit> = self.builder.units().collect();
+        if let Some(unit) = build_of(self.project, self.recording, &self.edited, &units) {
+            let unit = self.builder.unit(unit, Fingerprint::MISSING)?;
+            self.build = Some(self.builder.group([unit]));
+        }
+        Ok(())
+    }
+
     /// What finding the tests depends on: what this run collected, or, if no
     /// runner was started because that was proven to be the same, what the
     /// baseline knew.
@@ -263,7 +277,8 @@ impl<'a> Assembly<'a> {
             }
         };
         let group = self.group(&self.collected.collection)?;
-        Ok(self.builder.row(collection_facts(incomplete), [group])?)
+        let groups = [group].into_iter().chain(self.build);
+        Ok(self.builder.row(collection_facts(incomplete), groups)?)
     }
 
     /// The same units as before, with the values of now.
@@ -272,12 +287,15 @@ impl<'a> Assembly<'a> {
         let mut known = Vec::new();
         for id in row.sets.iter().flat_map(|set| &matrix.sets[*set as usize]) {
             let unit = matrix.units[*id as usize].0.clone();
+            if unit.build().is_some() {
+                continue;
+            }
             let (value, why) = observed(&unit, self.collected, self.facts, &self.edited);
             incomplete = incomplete.or(why);
             known.push(self.builder.unit(unit, value)?);
         }
-        let group = self.builder.group(known);
-        Ok(self.builder.row(collection_facts(incomplete), [group])?)
+        let groups = [self.builder.group(known)].into_iter().chain(self.build);
+        Ok(self.builder.row(collection_facts(incomplete), groups)?)
     }
 
     /// Why this matrix does not know every test that there is: tests were left
@@ -354,6 +372,9 @@ impl<'a> Assembly<'a> {
                 None => return Ok(false),
             }
         }
+        if row.test == COLLECTION {
+            groups.extend(self.build);
+        }
         let facts = RowFacts {
             test: row.test.clone(),
             outcome: row.outcome,
@@ -409,7 +430,8 @@ impl<'a> Assembly<'a> {
         units: impl Iterator<Item = (Unit, Fingerprint)>,
     ) -> Option<GroupRef> {
         let mut known = Vec::new();
-        for (unit, value) in units {
+        // What is told of a build is about that one.
+        for (unit, value) in units.filter(|(unit, _)| unit.build().is_none()) {
             known.push(self.builder.unit(unit, value).ok()?);
         }
         Some(self.builder.group(known))
@@ -542,8 +564,8 @@ fn observed(
                     UnitKind::Dir | UnitKind::Exists | UnitKind::Lookup
                 ) && path.starts_with(unit.path.as_bytes()))
         });
-    let was_edited =
-        was_edited || unit.kind.is_compiled() && facts.is_newer(unit, collected.started);
+    let was_edited = was_edited
+        || unit.kind.is_compiled() && facts.is_newer(unit, collected.used_since(unit.path()));
     let doubt = was_edited.then(|| format!("{} changed while the tests ran", unit.path));
     (value, doubt)
 }

@@ -23,12 +23,14 @@ mod gradle;
 mod harness;
 mod histories;
 mod hostile;
+mod java_sources;
 mod maven;
 mod parts;
 mod replay;
 mod shards;
 mod shared;
 mod smoke;
+
 mod stores;
 mod suites;
 mod table;

@@ -113,7 +113,7 @@ impl Agent {
     /// Whether `path` is how Surefire talks to this process.
     pub fn is_of_surefire(&self, path: &str) -> bool {
         let folder = self.surefire.as_ref();
-        folder.is_some_and(|folder| Path::new(path).starts_with(folder))
+        folder.is_some_and(|folder| process::is_of_surefire(folder, Path::new(path)))
     }
 }
 

@@ -25,6 +25,16 @@ pub fn runs_tests(words: &[String]) -> bool {
     })
 }
 
+/// Whether a path is in Surefire's own folder, or that of its reports itself, which
+/// is there from its first run on.
+pub fn is_of_surefire(folder: &Path, path: &Path) -> bool {
+    let reports = ["surefire-reports", "failsafe-reports"];
+    path.starts_with(folder)
+        || reports
+            .iter()
+            .any(|name| folder.with_file_name(name) == path)
+}
+
 /// The folder of the files by which Surefire talks to this process.
 pub fn surefire_folder(words: &[String]) -> Option<PathBuf> {
     let booter = words.iter().map(Path::new).find(|word| {
@@ -212,6 +222,13 @@ mod tests {
         assert!(!runs_tests(&words(
             "java org.codehaus.plexus.classworlds.launcher.Launcher test -Dsurefire.x=y"
         )));
+    }
+
+    #[test]
+    fn reports_are_surefires_but_not_what_is_in_them() {
+        let is = |path: &str| is_of_surefire(Path::new("/p/target/surefire"), Path::new(path));
+        assert!(is("/p/target/surefire/x.tmp") && is("/p/target/surefire-reports"));
+        assert!(!is("/p/target/surefire-reports/a.txt") && !is("/p/target"));
     }
 
     #[test]

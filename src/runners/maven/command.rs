@@ -68,6 +68,8 @@ pub fn build_command(command: &[OsString]) -> Option<Vec<OsString>> {
         is_value = at > 0 && WITH_VALUE.iter().any(|option| word == option);
         match is_phase {
             true => phases += 1,
+            // Whether it compiles has to be told.
+            false if ignores_failure(std::slice::from_ref(word)) => {}
             false => build.push(word.clone()),
         }
     }
@@ -77,6 +79,41 @@ pub fn build_command(command: &[OsString]) -> Option<Vec<OsString>> {
     build.push("--quiet".into());
     build.push("test-compile".into());
     Some(build)
+}
+
+/// Whether the command ends well whatever happens, also where nothing compiles.
+pub fn ignores_failure(command: &[OsString]) -> bool {
+    let words = ["-fn", "--fail-never"];
+    command
+        .iter()
+        .any(|word| words.iter().any(|known| word == known))
+}
+
+/// Beginnings of definitions that have no part in what is compiled.
+const HARMLESS: [&str; 12] = [
+    "aether.",
+    "file.encoding=",
+    "http.",
+    "https.",
+    "java.net.",
+    "javax.net.",
+    "jansi.",
+    "maven.artifact.",
+    "maven.wagon.",
+    "org.slf4j.",
+    "style.",
+    "sun.",
+];
+
+/// The first of these options that may change what Maven compiles, and how.
+pub fn definition_in(words: &str) -> Option<&str> {
+    words.split_whitespace().find(|word| {
+        let known = ["-X", "-e", "-B", "-ntp", "-q", "--", "-T", "-o", "-j", "-a"];
+        match word.strip_prefix("-D") {
+            Some(set) => !HARMLESS.iter().any(|known| set.starts_with(known)),
+            None => !known.iter().any(|known| word.starts_with(known)),
+        }
+    })
 }
 
 /// Whether the command says itself which tests run. With its own exclusions it
@@ -156,7 +193,9 @@ mod tests {
             build("./mvnw -pl test clean verify -Px"),
             is("./mvnw -pl test clean -Px --quiet test-compile")
         );
+        assert_eq!(build("mvn -fn test"), is("mvn --quiet test-compile"));
         assert_eq!(build("mvn surefire:test"), None);
+        assert!(ignores_failure(&words("mvn -fn test")) && !ignores_failure(&words("mvn test")));
     }
 
     #[test]
@@ -172,6 +211,15 @@ mod tests {
         let variables = [("JAVA_TOOL_OPTIONS", OsString::from("-Dx=y"))];
         let options = option_words(&words("mvn -q test -Dx"), variables.into_iter());
         assert_eq!(options, ["test", "-Dx", "JAVA_TOOL_OPTIONS=-Dx=y"]);
+    }
+
+    #[test]
+    fn variables_can_change_what_is_compiled() {
+        let all = "-Xmx2g -Dhttp.keepAlive=false --add-opens=a/b=c -Dorg.slf4j.x=y -ntp";
+        assert_eq!(definition_in(all), None);
+        let release = "-Dmaven.compiler.release=11";
+        assert_eq!(definition_in(&format!("-Xmx2g {release}")), Some(release));
+        assert_eq!(definition_in("-Pfast"), Some("-Pfast"));
     }
 
     #[test]

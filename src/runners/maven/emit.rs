@@ -19,14 +19,22 @@ const NESTED: &str = "**/*$*";
 /// and single methods of other classes.
 pub fn class_patterns(selection: &Selection, part: Option<Part<'_>>) -> BTreeSet<String> {
     let is_here = |test: &str| part.is_none_or(|part| part.has(test));
-    // By class and method; `None` is the class as a test.
-    let mut leaves: BTreeMap<String, BTreeMap<Option<&str>, bool>> = BTreeMap::new();
-    for (test, verdict) in &selection.verdicts {
+    let verdicts = selection.verdicts.iter();
+    patterns(verdicts.map(|(test, verdict)| {
         let is_left_out = match verdict {
             _ if !is_here(test) => true,
             Verdict::Run(_) => false,
             Verdict::Skip(evidence) => evidence.late.is_empty(),
         };
+        (test.as_str(), is_left_out)
+    }))
+}
+
+/// The same, of all tests that are known and whether each is left out.
+fn patterns<'t>(tests: impl Iterator<Item = (&'t str, bool)>) -> BTreeSet<String> {
+    // By class and method; `None` is the class as a test.
+    let mut leaves: BTreeMap<String, BTreeMap<Option<&str>, bool>> = BTreeMap::new();
+    for (test, is_left_out) in tests {
         let class = source_of(test).1;
         let method = test.split_once('#').map(|(_, method)| method);
         let tests = leaves.entry(class).or_default();
@@ -59,7 +67,47 @@ pub fn emit(
     project: &Path,
     out: &Path,
 ) -> Result<Option<PathBuf>> {
-    let lines = list(selection, part, project);
+    write(&list(selection, part, project), out)
+}
+
+/// The same of tests by name: all that are known, and whether each is left out.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn emit_tests(
+    tests: &BTreeMap<String, bool>,
+    project: &Path,
+    out: &Path,
+) -> Result<Option<PathBuf>> {
+    let tests = tests.iter().map(|(test, leaves)| (test.as_str(), *leaves));
+    write(&lines(patterns(tests), project), out)
+}
+
+/// The same for a later step, which names the file whatever is in it: there it is
+/// always. Where the project is not known, nothing is left out.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn emit_for_later(
+    selection: &Selection,
+    part: Option<Part<'_>>,
+    project: Option<&Path>,
+    out: &Path,
+) -> Result<()> {
+    if let Some(project) = project
+        && emit(selection, part, project, out)?.is_some()
+    {
+        return Ok(());
+    }
+    let lines = match project.is_some_and(excludes_nested) {
+        true => format!("{NESTED}\n"),
+        false => String::new(),
+    };
+    fs_err::create_dir_all(out)?;
+    Ok(fs_err::write(out.join(FILE), lines)?)
+}
+
+fn write(lines: &str, out: &Path) -> Result<Option<PathBuf>> {
     if lines.is_empty() {
         return Ok(None);
     }
@@ -77,7 +125,10 @@ pub const FILE: &str = "surefire.excludes";
 
 /// What Surefire is to leave out, a pattern a line; empty if that is nothing.
 pub fn list(selection: &Selection, part: Option<Part<'_>>, project: &Path) -> String {
-    let mut patterns = class_patterns(selection, part);
+    lines(class_patterns(selection, part), project)
+}
+
+fn lines(mut patterns: BTreeSet<String>, project: &Path) -> String {
     if !patterns.is_empty() && excludes_nested(project) {
         patterns.insert(NESTED.to_owned());
     }
@@ -126,6 +177,25 @@ mod tests {
         }
         let patterns: Vec<String> = class_patterns(&selection, None).into_iter().collect();
         assert_eq!(patterns, ["demo/Y$ZTest.java"]);
+    }
+
+    #[test]
+    fn a_later_step_finds_a_file_in_any_case() {
+        let top = tempfile::tempdir().unwrap();
+        fs_err::write(top.path().join("pom.xml"), "<project/>").unwrap();
+        let mut selection = Selection::all(Strategy::Auto, "");
+        let written = |selection: &Selection, project: Option<&Path>| {
+            emit_for_later(selection, None, project, top.path()).unwrap();
+            fs_err::read_to_string(top.path().join(FILE)).unwrap()
+        };
+        assert_eq!(written(&selection, Some(top.path())), "**/*$*\n");
+        let skip = Verdict::Skip(evidence());
+        selection.verdicts.insert("demo.X".into(), skip);
+        assert_eq!(
+            written(&selection, Some(top.path())),
+            "**/*$*\ndemo/X.java\n"
+        );
+        assert_eq!(written(&selection, None), "");
     }
 
     #[test]

@@ -6,10 +6,12 @@
 
 mod command;
 mod emit;
+mod model;
 mod once;
 mod parents;
 #[path = "../../../agents/jvm/src/runtime.rs"]
 mod runtime;
+mod xml;
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
@@ -17,13 +19,17 @@ use std::path::{Path, PathBuf};
 
 use bstr::{BStr, BString, ByteSlice};
 
-pub use command::{build_command, is_maven, with_exclusions};
-pub use emit::{EVERYTHING, FILE as EXCLUSIONS, class_patterns, emit, list};
+pub use command::{build_command, definition_in, ignores_failure, is_maven, with_exclusions};
+pub use emit::{
+    EVERYTHING, FILE as EXCLUSIONS, class_patterns, emit, emit_for_later, emit_tests, list,
+};
+pub use model::{Model, Module, coordinates};
 pub use once::why_twice;
 pub use runtime::runtime_in;
+pub use xml::Element;
 
 /// The file that makes a folder a module.
-const POM: &str = "pom.xml";
+pub const POM: &str = "pom.xml";
 
 /// The command that runs the tests of `project`, if that is a Maven project:
 /// its own wrapper if it has one.

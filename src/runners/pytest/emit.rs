@@ -185,6 +185,8 @@ pub fn emit(
 #[derive(Clone, Debug, Default)]
 pub struct Exclusions {
     pub tests: BTreeSet<String>,
+    /// Those of them that are left out only if nothing else differs where they run.
+    pub late: BTreeSet<String>,
     /// The part that it is for; all other tests are left to other parts.
     pub shard: Option<ShardOf>,
 }
@@ -204,7 +206,12 @@ pub fn read_exclusions(path: &Path) -> Result<Exclusions> {
     #[derive(Deserialize)]
     struct File {
         exclude: BTreeSet<String>,
+        late: Late,
         shard: Option<Part>,
+    }
+    #[derive(Deserialize)]
+    struct Late {
+        tests: BTreeMap<String, serde::de::IgnoredAny>,
     }
     #[derive(Deserialize)]
     struct Part {
@@ -217,6 +224,7 @@ pub fn read_exclusions(path: &Path) -> Result<Exclusions> {
         .with_context(|| format!("{} was not written by tamis", path.display()))?;
     Ok(Exclusions {
         tests: file.exclude,
+        late: file.late.tests.into_keys().collect(),
         shard: file.shard.map(|Part { index, of, plan }| ShardOf {
             shard: Shard { index, of },
             plan,

@@ -42,6 +42,23 @@ impl Ran {
     }
 }
 
+/// What one `tamis select` came to.
+#[derive(Debug)]
+pub struct Selected {
+    pub mode: String,
+    pub tests: BTreeSet<String>,
+    pub excluded: BTreeSet<String>,
+    pub told: String,
+}
+
+impl Selected {
+    #[track_caller]
+    pub fn are(&self, tests: &[&str]) {
+        let wanted: BTreeSet<String> = tests.iter().map(|test| (*test).to_owned()).collect();
+        assert_eq!(self.tests, wanted, "{}", self.told);
+    }
+}
+
 impl Maven {
     /// A committed project of these files, written as `-- path --` and content.
     pub fn new(text: &str) -> Maven {
@@ -132,8 +149,12 @@ impl Maven {
     }
 
     pub fn run_with(&self, arguments: &[&str]) -> Ran {
-        let all = [&["run", "--json"], arguments].concat();
-        let done = self.tamis(&all);
+        self.ran(&[&["run", "--json"], arguments].concat())
+    }
+
+    /// What a command came to that runs tests.
+    pub fn ran(&self, arguments: &[&str]) -> Ran {
+        let done = self.tamis(arguments);
         let document: serde_json::Value = serde_json::from_slice(&done.stdout)
             .unwrap_or_else(|error| panic!("{error}\n{}", all_of(&done)));
         let outcomes = document["outcomes"]
@@ -145,6 +166,60 @@ impl Maven {
             tests: outcomes.keys().cloned().collect(),
             told: all_of(&done),
         }
+    }
+
+    pub fn select(&self, arguments: &[&str]) -> Selected {
+        let all = [&["select", "--json"], arguments].concat();
+        let done = self.tamis(&all);
+        let document: serde_json::Value = serde_json::from_slice(&done.stdout)
+            .unwrap_or_else(|error| panic!("{error}\n{}", all_of(&done)));
+        let ids = |key: &str| {
+            let list = document[key].as_array().cloned().unwrap_or_default();
+            let ids = list
+                .iter()
+                .map(|one| one["id"].as_str().unwrap().to_owned());
+            ids.collect()
+        };
+        Selected {
+            mode: document["mode"].as_str().unwrap_or_default().to_owned(),
+            tests: ids("selected"),
+            excluded: ids("excluded"),
+            told: all_of(&done),
+        }
+    }
+
+    /// Takes away what Maven made, as a clean checkout has it.
+    pub fn forget_build(&self) {
+        let mut open = vec![self.root()];
+        while let Some(dir) = open.pop() {
+            for entry in fs_err::read_dir(dir).unwrap() {
+                let entry = entry.unwrap();
+                match entry.file_name() == "target" {
+                    true => fs_err::remove_dir_all(entry.path()).unwrap(),
+                    false if entry.path().is_dir() => open.push(entry.path()),
+                    false => {}
+                }
+            }
+        }
+    }
+
+    pub fn remove(&self, path: &str) {
+        fs_err::remove_file(self.root().join(path)).unwrap();
+    }
+
+    pub fn reset(&self, to: &str) {
+        self.git(&["reset", "--quiet", "--hard", to]);
+    }
+
+    /// Maven by itself.
+    pub fn mvn(&self, arguments: &[&str]) {
+        let done = Command::new("mvn")
+            .arg("--quiet")
+            .args(arguments)
+            .current_dir(self.root())
+            .output()
+            .unwrap();
+        assert!(done.status.success(), "{}", all_of(&done));
     }
 
     /// Puts a `mvn` before the real one that writes down each start.

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use bstr::BStr;
+
+use crate::java_sources::oracle;
 use tamis::collect::{Collected, collect, read_traces};
 use tamis::fingerprint::{Environment, Facts, Value};
 use tamis::history::{Repository, View};
@@ -80,6 +82,12 @@ pub fn check(text: &str, tests: &[&str], edits: &[Edit]) {
         .collect();
     let mut wrong = String::new();
     for (edit, folder) in edits.iter().zip(&folders[1..]) {
+        let missed = oracle::missed_in(&top.join("v0"), &top.join(folder));
+        assert!(
+            missed.is_empty(),
+            "{}: before the build: {missed:?}",
+            edit.name
+        );
         install(&top.join(folder), &project);
         let view = repository.work_view().unwrap();
         let now = facts_of(&view, &project);

@@ -1,0 +1,340 @@
+//! `tamis select`, which compiles nothing: sources tell which tests an edit can affect.
+
+use super::harness::*;
+
+/// A project whose results are recorded, and whose class files are gone.
+fn recorded(text: &str) -> Maven {
+    let project = Maven::new(text);
+    let first = project.run();
+    assert_eq!(first.code, 0, "{}", first.told);
+    project.forget_build();
+    project
+}
+
+fn small() -> String {
+    [
+        pom(JUPITER, "3.2.5", ""),
+        main("Calc", "public class Calc extends Base {\n    public int add(int a, int b) { return a + b; }\n}"),
+        main("Base", "public class Base {\n    public int zero() { return 0; }\n}"),
+        main("Limits", "public class Limits {\n    public static final int MOST = 7;\n}"),
+        main("Over", "public class Over {\n    public static String of(Object x) { return \"object\"; }\n}"),
+        main("Lists", "import java.util.*;\n\npublic class Lists {\n    public static List<String> make() { return new ArrayList<>(); }\n}"),
+        "-- src/test/resources/data.txt --\nsome data\n".to_owned(),
+        test("CalcTest", "assertEquals(3, new Calc().add(1, 2) + new Calc().zero());"),
+        test("LimitsTest", "assertTrue(Limits.MOST > 3);"),
+        test("OverTest", "assertEquals(\"object\", Over.of(\"x\"));"),
+        test("ListsTest", "assertTrue(Lists.make().isEmpty());"),
+        test("DataTest", "try (java.io.InputStream in = DataTest.class.getResourceAsStream(\"/data.txt\")) { assertTrue(in.read() > 0); }"),
+        test("MissingTest", "MissingTest.class.getResource(\"/absent.txt\");"),
+    ]
+    .concat()
+}
+
+fn java(name: &str) -> String {
+    format!("src/main/java/demo/{name}.java")
+}
+
+#[test]
+fn sources_tell_what_an_edit_affects() {
+    if !has_maven() {
+        return;
+    }
+    let project = recorded(&small());
+    let select = || project.select(&["--here", "--", "mvn", "test"]);
+    let unchanged = select();
+    unchanged.are(&[]);
+    assert_eq!(unchanged.mode, "none", "{}", unchanged.told);
+    let edits: [(&str, &str, &str, &[&str]); 10] = [
+        (
+            &java("Calc"),
+            "public class",
+            "/** Said. */\npublic  class",
+            &[],
+        ),
+        (&java("Calc"), "a + b", "b + a", &["demo.CalcTest"]),
+        (
+            &java("Base"),
+            "public int zero",
+            "private int help() { return 1; }\n    public int zero",
+            &["demo.CalcTest"],
+        ),
+        // Who uses it holds a copy, and does not load its class.
+        (&java("Limits"), "= 7", "= 8", &["demo.LimitsTest"]),
+        (
+            &java("Over"),
+            "public static",
+            "public static String of(String x) { return \"string\"; }\n    public static",
+            &["demo.OverTest"],
+        ),
+        (
+            &java("Lists"),
+            "import java.util.*;",
+            "import java.util.*;\nimport java.io.File;",
+            &["demo.ListsTest"],
+        ),
+        (
+            "src/test/resources/data.txt",
+            "some",
+            "other",
+            &["demo.DataTest"],
+        ),
+        (
+            "src/test/java/demo/OverTest.java",
+            "object",
+            "string",
+            &["demo.OverTest"],
+        ),
+        (
+            &java("Calc"),
+            "return a + b;",
+            "return a + ;",
+            &["demo.CalcTest"],
+        ),
+        (
+            "pom.xml",
+            "<version>1</version>",
+            "<version>2</version>",
+            &[
+                "demo.CalcTest",
+                "demo.DataTest",
+                "demo.LimitsTest",
+                "demo.ListsTest",
+                "demo.MissingTest",
+                "demo.OverTest",
+            ],
+        ),
+    ];
+    for (path, from, to, wanted) in edits {
+        project.edit(path, from, to);
+        select().are(wanted);
+        project.reset("HEAD~1");
+    }
+    // In front of a class of the JDK; a resource that was looked for.
+    project.write(
+        &java("ArrayList"),
+        "package demo;\n\npublic class ArrayList<T> extends java.util.LinkedList<T> {\n}\n",
+    );
+    project.write("src/test/resources/absent.txt", "");
+    project.commit("new");
+    select().are(&["demo.ListsTest", "demo.MissingTest"]);
+    project.reset("HEAD~1");
+    // Tests that come and go. Of a new one nobody knows but Maven.
+    let new = test("NewTest", "assertEquals(0, new Base().zero());");
+    let (_, source) = new.split_once('\n').unwrap();
+    project.write("src/test/java/demo/NewTest.java", source);
+    project.remove("src/test/java/demo/OverTest.java");
+    project.commit("other tests");
+    let other = select();
+    other.are(&[]);
+    assert_eq!(other.mode, "subset", "{}", other.told);
+    assert!(!other.excluded.contains("demo.OverTest"), "{}", other.told);
+    project.reset("HEAD~1");
+    // A commit, and what is not committed.
+    project.edit(&java("Calc"), "a + b", "b + a");
+    project
+        .select(&["--head", "HEAD", "--here", "--", "mvn", "test"])
+        .are(&["demo.CalcTest"]);
+    project.write(
+        &java("Limits"),
+        "package demo;\n\npublic class Limits {\n    public static final int MOST = 9;\n}\n",
+    );
+    select().are(&["demo.CalcTest", "demo.LimitsTest"]);
+}
+
+#[test]
+fn a_later_step_runs_what_was_selected_and_records_it() {
+    if !has_maven() {
+        return;
+    }
+    let project = recorded(&small());
+    project.edit(&java("Calc"), "a + b", "b + a");
+    // Not here: what the test step alone can see is left to it.
+    let open = project.select(&["--out", ".tamis/out", "--", "mvn", "test"]);
+    open.are(&["demo.CalcTest"]);
+    assert!(
+        !project
+            .read(".tamis/out/surefire.excludes")
+            .contains("demo"),
+        "{}",
+        open.told
+    );
+    let ran = project.ran(&[
+        "record",
+        "--json",
+        "--selection",
+        ".tamis/out",
+        "--",
+        "mvn",
+        "test",
+    ]);
+    ran.are(&["demo.CalcTest"]);
+    assert_eq!(ran.code, 0, "{}", ran.told);
+    // What was carried over is exact again.
+    let after = project.select(&["--here", "--", "mvn", "test"]);
+    after.are(&[]);
+    assert_eq!(after.mode, "none", "{}", after.told);
+    project.run().are(&[]);
+    project.edit(&java("Over"), "\"object\"", "\"\" + \"object\"");
+    project
+        .select(&["--here", "--", "mvn", "test"])
+        .are(&["demo.OverTest"]);
+    // Maven alone, where the selection was made for this very machine.
+    project.select(&["--out", ".tamis/out", "--here", "--", "mvn", "test"]);
+    let reports = "target/surefire-reports";
+    fs_err::remove_dir_all(project.root().join(reports)).unwrap();
+    project.mvn(&[
+        "test",
+        "-Dsurefire.excludesFile=.tamis/out/surefire.excludes",
+    ]);
+    assert!(project.exists(&format!("{reports}/demo.OverTest.txt")));
+    assert!(!project.exists(&format!("{reports}/demo.CalcTest.txt")));
+    // What does not compile carries nothing over.
+    project.edit(&java("Over"), "return", "return return");
+    project
+        .select(&["--out", ".tamis/out", "--", "mvn", "test"])
+        .are(&["demo.OverTest"]);
+    let broken = project.ran(&[
+        "record",
+        "--json",
+        "--selection",
+        ".tamis/out",
+        "--",
+        "mvn",
+        "test",
+    ]);
+    assert!(
+        broken.code != 0 && broken.tests.is_empty(),
+        "{}",
+        broken.told
+    );
+    project.edit(&java("Over"), "return return", "return");
+    project
+        .select(&["--here", "--", "mvn", "test"])
+        .are(&["demo.OverTest"]);
+}
+
+#[test]
+fn what_sources_do_not_tell_runs_everything() {
+    if !has_maven() {
+        return;
+    }
+    // An annotation processor on the class path.
+    let processor = "    <dependency>
+      <groupId>org.kohsuke.metainf-services</groupId>
+      <artifactId>metainf-services</artifactId>
+      <version>1.8</version>
+      <scope>provided</scope>
+    </dependency>
+  </dependencies>";
+    let tests = [main("A", "public class A {\n}"), test("ATest", "new A();")].concat();
+    let text = [
+        pom(JUPITER, "3.2.5", "").replace("  </dependencies>", processor),
+        tests.clone(),
+    ]
+    .concat();
+    let select = |project: &Maven| project.select(&["--here", "--", "mvn", "test"]);
+    let told = select(&recorded(&text));
+    told.are(&["demo.ATest"]);
+    assert!(
+        told.told
+            .contains("metainf-services-1.8.jar has an annotation processor"),
+        "{}",
+        told.told
+    );
+    // A plugin that nobody knows.
+    let plugin = "    <plugins>
+      <plugin>
+        <groupId>org.codehaus.mojo</groupId>
+        <artifactId>build-helper-maven-plugin</artifactId>
+        <version>3.5.0</version>
+      </plugin>";
+    let text = [
+        pom(JUPITER, "3.2.5", "").replace("    <plugins>", plugin),
+        tests.clone(),
+    ]
+    .concat();
+    let told = select(&recorded(&text));
+    told.are(&["demo.ATest"]);
+    assert!(
+        told.told
+            .contains("the plugin build-helper-maven-plugin may make"),
+        "{}",
+        told.told
+    );
+    // A class that is left over.
+    let project = Maven::new(&[pom(JUPITER, "3.2.5", ""), tests].concat());
+    project.run().are(&["demo.ATest"]);
+    let left = project.root().join("target/classes/demo");
+    fs_err::copy(left.join("A.class"), left.join("Left.class")).unwrap();
+    project.run_with(&["--all"]).are(&["demo.ATest"]);
+    let told = project.select(&["--baseline", "HEAD", "--here", "--", "mvn", "test"]);
+    assert!(
+        told.told
+            .contains("no source of the project has the class demo/Left"),
+        "{}",
+        told.told
+    );
+}
+
+#[test]
+fn modules_see_one_another() {
+    if !has_maven() {
+        return;
+    }
+    let child = |name: &str, more: &str| {
+        format!(
+            "-- {name}/pom.xml --
+<project xmlns=\"http://maven.apache.org/POM/4.0.0\">
+  <modelVersion>4.0.0</modelVersion>
+  <parent><groupId>demo</groupId><artifactId>demo</artifactId><version>1</version></parent>
+  <artifactId>{name}</artifactId>
+  {more}
+</project>
+"
+        )
+    };
+    let needs_core = "<dependencies><dependency><groupId>demo</groupId><artifactId>core</artifactId><version>1</version></dependency></dependencies>";
+    let text = [
+        pom(JUPITER, "3.2.5", "<packaging>pom</packaging>\n  <modules><module>core</module><module>app</module></modules>"),
+        child("core", ""),
+        child("app", needs_core),
+        "-- core/src/main/java/demo/Core.java --\npackage demo;\n\npublic class Core {\n    public static final int LEVEL = 1;\n    public static int core() { return 1; }\n}\n".to_owned(),
+        "-- core/src/main/java/demo/Other.java --\npackage demo;\n\npublic class Other {\n    public static int other() { return 1; }\n}\n".to_owned(),
+        "-- app/src/main/java/demo/App.java --\npackage demo;\n\npublic class App {\n    public static int app() { return Core.core(); }\n    public static int level() { return Core.LEVEL; }\n}\n".to_owned(),
+        test("CoreTest", "assertEquals(1, Core.core());").replace("-- src", "-- core/src"),
+        test("OtherTest", "assertEquals(1, Other.other());").replace("-- src", "-- core/src"),
+        test("AppTest", "assertEquals(1, App.app());").replace("-- src", "-- app/src"),
+        test("LevelTest", "assertTrue(App.level() > 0);").replace("-- src", "-- app/src"),
+    ]
+    .concat();
+    let project = recorded(&text);
+    let core = "core/src/main/java/demo/Core.java";
+    let select = || project.select(&["--here", "--", "mvn", "test"]);
+    select().are(&[]);
+    project.edit(core, "return 1", "return 2 - 1");
+    select().are(&["app/demo.AppTest", "core/demo.CoreTest"]);
+    project.reset("HEAD~1");
+    // In a class of the other module, which is then another one.
+    project.edit(core, "LEVEL = 1", "LEVEL = 2");
+    select().are(&[
+        "app/demo.AppTest",
+        "app/demo.LevelTest",
+        "core/demo.CoreTest",
+    ]);
+    project.select(&["--out", ".tamis/out", "--", "mvn", "test"]);
+    let ran = project.ran(&[
+        "record",
+        "--json",
+        "--selection",
+        ".tamis/out",
+        "--",
+        "mvn",
+        "test",
+    ]);
+    ran.are(&[
+        "app/demo.AppTest",
+        "app/demo.LevelTest",
+        "core/demo.CoreTest",
+    ]);
+    select().are(&[]);
+}
