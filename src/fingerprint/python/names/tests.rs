@@ -239,6 +239,13 @@ fn a_variable_is_no_module_of_its_name() {
         found.code["f"].values.contains(&name_hash("base"))
     };
     for text in [
+        "def f():\n  import base\n  return locals()",
+        "def f():\n  import base\n  return vars()",
+        "def f(n):\n  base = None\n  def g():\n    nonlocal base\n    import base\n  g()\n  return getattr(base, n)",
+    ] {
+        assert!(holds(text), "{text}");
+    }
+    for text in [
         "def f(base): return base",
         "def f(x):\n  for base in x: g(base)",
         "def f(x): return [base for base in x]",

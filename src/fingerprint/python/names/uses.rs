@@ -67,6 +67,7 @@ pub(super) struct Scope {
     /// Those that an import statement binds, or that belong to a function
     /// around.
     not_only_own: BTreeSet<String>,
+    nonlocals: BTreeSet<String>,
     globals: BTreeSet<String>,
     loads: BTreeSet<String>,
     /// What is passed on as it is: a name, and what is asked of it, by hash.
@@ -242,6 +243,22 @@ impl Reaching {
         let Some(mut scope) = self.scopes.pop() else {
             return;
         };
+        let nonlocals = std::mem::take(&mut scope.nonlocals);
+        scope.not_only_own.extend(nonlocals.iter().cloned());
+        // They are all in what `locals()` gives.
+        let gives = ["locals", "vars"]
+            .iter()
+            .any(|name| scope.loads.contains(*name));
+        if gives && !scope.is_class {
+            let imported = scope.not_only_own.iter();
+            scope
+                .values
+                .extend(imported.map(|name| (name.clone(), None)));
+        }
+        // An import in this function may bind a variable of one around.
+        if let Some(outer) = self.scopes.last_mut() {
+            outer.not_only_own.extend(nonlocals);
+        }
         for (name, part) in std::mem::take(&mut scope.values) {
             let is_own = !scope.is_class
                 && scope.stores.contains(&name)
@@ -595,7 +612,7 @@ impl<'a> Visitor<'a> for Reaching {
             Stmt::Nonlocal(nonlocal) => {
                 if let Some(scope) = self.scopes.last_mut() {
                     let names = nonlocal.names.iter().map(|name| name.to_string());
-                    scope.not_only_own.extend(names);
+                    scope.nonlocals.extend(names);
                 }
             }
             Stmt::Global(global) => {
