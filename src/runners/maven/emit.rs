@@ -17,25 +17,35 @@ const NESTED: &str = "**/*$*";
 /// The patterns of what to leave out: classes all of whose tests are proven to
 /// need no run, without anything left open, in each module that has such a class;
 /// and single methods of other classes.
-pub fn class_patterns(selection: &Selection, part: Option<Part<'_>>) -> BTreeSet<String> {
+fn class_patterns(
+    selection: &Selection,
+    part: Option<Part<'_>>,
+    folders: &Folders,
+) -> BTreeSet<String> {
     let is_here = |test: &str| part.is_none_or(|part| part.has(test));
     let verdicts = selection.verdicts.iter();
-    patterns(verdicts.map(|(test, verdict)| {
+    let tests = verdicts.map(|(test, verdict)| {
         let is_left_out = match verdict {
             _ if !is_here(test) => true,
             Verdict::Run(_) => false,
             Verdict::Skip(evidence) => evidence.late.is_empty(),
         };
         (test.as_str(), is_left_out)
-    }))
+    });
+    patterns(tests, folders)
 }
 
 /// The same, of all tests that are known and whether each is left out.
-fn patterns<'t>(tests: impl Iterator<Item = (&'t str, bool)>) -> BTreeSet<String> {
+fn patterns<'t>(
+    tests: impl Iterator<Item = (&'t str, bool)>,
+    folders: &Folders,
+) -> BTreeSet<String> {
     // By class and method; `None` is the class as a test.
     let mut leaves: BTreeMap<String, BTreeMap<Option<&str>, bool>> = BTreeMap::new();
+    let mut known: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
     for (test, is_left_out) in tests {
-        let class = source_of(test).1;
+        let (module, class) = source_of(test);
+        known.entry(class.clone()).or_default().insert(module);
         let method = test.split_once('#').map(|(_, method)| method);
         let tests = leaves.entry(class).or_default();
         *tests.entry(method).or_insert(true) &= is_left_out;
@@ -45,6 +55,9 @@ fn patterns<'t>(tests: impl Iterator<Item = (&'t str, bool)>) -> BTreeSet<String
     let has_nested = leaves.keys().any(|class| class.contains('$'));
     let mut patterns = BTreeSet::new();
     for (class, tests) in leaves {
+        if folders.have_another(&class, &known[&class]) {
+            continue;
+        }
         if tests.values().all(|leaves| *leaves) {
             patterns.insert(format!("{class}.java"));
         } else if !has_nested && tests.get(&None).is_none_or(|leaves| *leaves) {
@@ -54,6 +67,32 @@ fn patterns<'t>(tests: impl Iterator<Item = (&'t str, bool)>) -> BTreeSet<String
         }
     }
     patterns
+}
+
+/// The folders of a project's modules, each with the name that ids of tests have.
+#[derive(Default)]
+struct Folders(Vec<(String, PathBuf)>);
+
+impl Folders {
+    fn of(project: &Path) -> Folders {
+        let named = modules(project).into_iter().map(|folder| {
+            let name = folder.strip_prefix(project).unwrap_or(&folder);
+            (name.to_string_lossy().into_owned(), folder)
+        });
+        Folders(named.collect())
+    }
+
+    /// Whether a module that is not among the `known` ones has a test class of this
+    /// name, too: a new one. A pattern is for all modules.
+    fn have_another(&self, class: &str, known: &BTreeSet<&str>) -> bool {
+        let source = class.split('$').next().unwrap_or(class);
+        self.0.iter().any(|(name, folder)| {
+            let source = folder.join("src/test/java").join(format!("{source}.java"));
+            let built = folder.join("target/test-classes");
+            !known.contains(name.as_str())
+                && (source.is_file() || built.join(format!("{class}.class")).is_file())
+        })
+    }
 }
 
 /// Writes `surefire.excludes` into `out`, for `-Dsurefire.excludesFile`.
@@ -80,7 +119,8 @@ pub fn emit_tests(
     out: &Path,
 ) -> Result<Option<PathBuf>> {
     let tests = tests.iter().map(|(test, leaves)| (test.as_str(), *leaves));
-    write(&lines(patterns(tests), project), out)
+    let patterns = patterns(tests, &Folders::of(project));
+    write(&lines(patterns, project), out)
 }
 
 /// The same for a later step, which names the file whatever is in it: there it is
@@ -125,7 +165,8 @@ pub const FILE: &str = "surefire.excludes";
 
 /// What Surefire is to leave out, a pattern a line; empty if that is nothing.
 pub fn list(selection: &Selection, part: Option<Part<'_>>, project: &Path) -> String {
-    lines(class_patterns(selection, part), project)
+    let patterns = class_patterns(selection, part, &Folders::of(project));
+    lines(patterns, project)
 }
 
 fn lines(mut patterns: BTreeSet<String>, project: &Path) -> String {
@@ -175,8 +216,35 @@ mod tests {
         ] {
             selection.verdicts.insert(test.into(), verdict);
         }
-        let patterns: Vec<String> = class_patterns(&selection, None).into_iter().collect();
+        let patterns: Vec<String> = class_patterns(&selection, None, &Folders::default())
+            .into_iter()
+            .collect();
         assert_eq!(patterns, ["demo/Y$ZTest.java"]);
+    }
+
+    #[test]
+    fn a_class_of_that_name_that_is_new_in_another_module_runs() {
+        let top = tempfile::tempdir().unwrap();
+        let write = |path: &str| {
+            let path = top.path().join(path);
+            fs_err::create_dir_all(path.parent().unwrap()).unwrap();
+            fs_err::write(path, "<project/>").unwrap();
+        };
+        write("pom.xml");
+        write("a/pom.xml");
+        write("b/pom.xml");
+        write("a/src/test/java/demo/XTest.java");
+        let mut selection = Selection::all(Strategy::Auto, "");
+        let skip = Verdict::Skip(evidence());
+        selection.verdicts.insert("a/demo.XTest".into(), skip);
+        let listed = || list(&selection, None, top.path()).contains("demo/XTest");
+        assert!(listed());
+        write("b/src/test/java/demo/XTest.java");
+        assert!(!listed());
+        fs_err::remove_file(top.path().join("b/src/test/java/demo/XTest.java")).unwrap();
+        assert!(listed());
+        write("b/target/test-classes/demo/XTest.class");
+        assert!(!listed());
     }
 
     #[test]
@@ -212,7 +280,9 @@ mod tests {
             selection.verdicts.insert(test.into(), verdict);
         }
         let patterns = |selection: &Selection| -> Vec<String> {
-            class_patterns(selection, None).into_iter().collect()
+            class_patterns(selection, None, &Folders::default())
+                .into_iter()
+                .collect()
         };
         assert_eq!(patterns(&selection), ["demo/X#a", "demo/Y.java"]);
         selection.verdicts.insert("demo.X$In#c".into(), skip());

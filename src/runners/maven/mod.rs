@@ -20,9 +20,7 @@ use std::path::{Path, PathBuf};
 use bstr::{BStr, BString, ByteSlice};
 
 pub use command::{build_command, definition_in, ignores_failure, is_maven, with_exclusions};
-pub use emit::{
-    EVERYTHING, FILE as EXCLUSIONS, class_patterns, emit, emit_for_later, emit_tests, list,
-};
+pub use emit::{EVERYTHING, FILE as EXCLUSIONS, emit, emit_for_later, emit_tests, list};
 pub use model::{Model, Module, coordinates};
 pub use once::why_twice;
 pub use runtime::runtime_in;
