@@ -71,7 +71,10 @@ fn patterns<'t>(
 
 /// The folders of a project's modules, each with the name that ids of tests have.
 #[derive(Default)]
-struct Folders(Vec<(String, PathBuf)>);
+struct Folders {
+    project: PathBuf,
+    modules: Vec<(String, PathBuf)>,
+}
 
 impl Folders {
     fn of(project: &Path) -> Folders {
@@ -79,14 +82,27 @@ impl Folders {
             let name = folder.strip_prefix(project).unwrap_or(&folder);
             (name.to_string_lossy().into_owned(), folder)
         });
-        Folders(named.collect())
+        Folders {
+            project: project.to_owned(),
+            modules: named.collect(),
+        }
+    }
+
+    /// Whether Surefire excludes nested classes: no module, and nothing that it inherits
+    /// from, says what else is excluded.
+    fn exclude_nested(&self) -> bool {
+        let repository = local_repository(&self.project);
+        self.modules.iter().all(|(_, module)| {
+            let poms = Poms::of(module, &repository);
+            poms.is_ok_and(|poms| !poms.texts.iter().any(|pom| excludes(pom)))
+        })
     }
 
     /// Whether a module that is not among the `known` ones has a test class of this
     /// name, too: a new one. A pattern is for all modules.
     fn have_another(&self, class: &str, known: &BTreeSet<&str>) -> bool {
         let source = class.split('$').next().unwrap_or(class);
-        self.0.iter().any(|(name, folder)| {
+        self.modules.iter().any(|(name, folder)| {
             let source = folder.join("src/test/java").join(format!("{source}.java"));
             let built = folder.join("target/test-classes");
             !known.contains(name.as_str())
@@ -119,8 +135,8 @@ pub fn emit_tests(
     out: &Path,
 ) -> Result<Option<PathBuf>> {
     let tests = tests.iter().map(|(test, leaves)| (test.as_str(), *leaves));
-    let patterns = patterns(tests, &Folders::of(project));
-    write(&lines(patterns, project), out)
+    let folders = Folders::of(project);
+    write(&lines(patterns(tests, &folders), &folders), out)
 }
 
 /// The same for a later step, which names the file whatever is in it: there it is
@@ -139,7 +155,7 @@ pub fn emit_for_later(
     {
         return Ok(());
     }
-    let lines = match project.is_some_and(excludes_nested) {
+    let lines = match project.is_some_and(|project| Folders::of(project).exclude_nested()) {
         true => format!("{NESTED}\n"),
         false => String::new(),
     };
@@ -165,25 +181,15 @@ pub const FILE: &str = "surefire.excludes";
 
 /// What Surefire is to leave out, a pattern a line; empty if that is nothing.
 pub fn list(selection: &Selection, part: Option<Part<'_>>, project: &Path) -> String {
-    let patterns = class_patterns(selection, part, &Folders::of(project));
-    lines(patterns, project)
+    let folders = Folders::of(project);
+    lines(class_patterns(selection, part, &folders), &folders)
 }
 
-fn lines(mut patterns: BTreeSet<String>, project: &Path) -> String {
-    if !patterns.is_empty() && excludes_nested(project) {
+fn lines(mut patterns: BTreeSet<String>, folders: &Folders) -> String {
+    if !patterns.is_empty() && folders.exclude_nested() {
         patterns.insert(NESTED.to_owned());
     }
     patterns.iter().map(|line| format!("{line}\n")).collect()
-}
-
-/// Whether Surefire excludes nested classes: no module, and nothing that it inherits
-/// from, says what else is excluded.
-fn excludes_nested(project: &Path) -> bool {
-    let repository = local_repository(project);
-    modules(project).iter().all(|module| {
-        let poms = Poms::of(module, &repository);
-        poms.is_ok_and(|poms| !poms.texts.iter().any(|pom| excludes(pom)))
-    })
 }
 
 /// Whether a pom tells Surefire or Failsafe what to leave out.
@@ -294,7 +300,7 @@ mod tests {
         let top = tempfile::tempdir().unwrap();
         let pom = |text: &str| {
             fs_err::write(top.path().join("pom.xml"), text).unwrap();
-            excludes_nested(top.path())
+            Folders::of(top.path()).exclude_nested()
         };
         let plugin = |name: &str, what: &str| {
             pom(&format!(

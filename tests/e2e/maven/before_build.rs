@@ -34,6 +34,12 @@ fn java(name: &str) -> String {
     format!("src/main/java/demo/{name}.java")
 }
 
+/// The test step that is told of the selection in `.tamis/out`.
+fn test_step(project: &Maven) -> Ran {
+    let told = ["--selection", ".tamis/out"];
+    project.ran(&[&["record", "--json"], &told[..], &["--", "mvn", "test"]].concat())
+}
+
 #[test]
 fn sources_tell_what_an_edit_affects() {
     if !has_maven() {
@@ -158,15 +164,7 @@ fn a_later_step_runs_what_was_selected_and_records_it() {
         "{}",
         open.told
     );
-    let ran = project.ran(&[
-        "record",
-        "--json",
-        "--selection",
-        ".tamis/out",
-        "--",
-        "mvn",
-        "test",
-    ]);
+    let ran = test_step(&project);
     ran.are(&["demo.CalcTest"]);
     assert_eq!(ran.code, 0, "{}", ran.told);
     // What was carried over is exact again.
@@ -193,15 +191,7 @@ fn a_later_step_runs_what_was_selected_and_records_it() {
     project
         .select(&["--out", ".tamis/out", "--", "mvn", "test"])
         .are(&["demo.OverTest"]);
-    let broken = project.ran(&[
-        "record",
-        "--json",
-        "--selection",
-        ".tamis/out",
-        "--",
-        "mvn",
-        "test",
-    ]);
+    let broken = test_step(&project);
     assert!(
         broken.code != 0 && broken.tests.is_empty(),
         "{}",
@@ -322,15 +312,7 @@ fn modules_see_one_another() {
         "core/demo.CoreTest",
     ]);
     project.select(&["--out", ".tamis/out", "--", "mvn", "test"]);
-    let ran = project.ran(&[
-        "record",
-        "--json",
-        "--selection",
-        ".tamis/out",
-        "--",
-        "mvn",
-        "test",
-    ]);
+    let ran = test_step(&project);
     ran.are(&[
         "app/demo.AppTest",
         "app/demo.LevelTest",
