@@ -15,10 +15,9 @@ impl Reaching {
     /// `globals()["name"]`, `globals()[name]` in a `__getattr__`: the name is
     /// spelled, here or by whoever asked for it.
     pub(super) fn look_up_own(&mut self, subscript: &ast::ExprSubscript) -> bool {
-        let Expr::Call(call) = &*subscript.value else {
-            return false;
-        };
-        if !matches!(&*call.func, Expr::Name(name) if name.id == "globals") {
+        let is_own = matches!(&*subscript.value, Expr::Call(call)
+            if matches!(&*call.func, Expr::Name(name) if name.id == "globals"));
+        if !is_own {
             return false;
         }
         match &*subscript.slice {
@@ -26,7 +25,7 @@ impl Reaching {
             Expr::Name(name) if self.passed_on.as_deref() == Some(name.id.as_str()) => {}
             _ => return false,
         }
-        self.load_quietly(&call.func);
+        self.found.asks_globals = true;
         true
     }
 

@@ -51,6 +51,8 @@ pub(super) struct Found {
     pub(super) lent: BTreeSet<u32>,
     members: BTreeSet<(u32, String)>,
     pub(super) holds_own: bool,
+    /// Whether it asks `globals()` for names that it spells.
+    pub(super) asks_globals: bool,
     pub(super) is_wide: bool,
     looks_up: bool,
     pub(super) reads: bool,
@@ -87,7 +89,7 @@ impl Found {
     }
 
     pub fn has_load(&self, name: &str) -> bool {
-        self.loads.contains(name) || self.loads.contains(&quietly(name))
+        self.loads.contains(name) || (self.asks_globals && name == "globals")
     }
 
     pub fn merge(&mut self, other: Found) {
@@ -96,6 +98,7 @@ impl Found {
         self.lent.extend(other.lent);
         self.members.extend(other.members);
         self.holds_own |= other.holds_own;
+        self.asks_globals |= other.asks_globals;
         self.is_wide |= other.is_wide;
         self.looks_up |= other.looks_up;
         self.lists |= other.lists;
@@ -111,11 +114,13 @@ impl Found {
         let (mut loads, others): (Vec<String>, Vec<String>) = self
             .loads
             .into_iter()
-            .partition(|name| bound.contains(meant(name)));
-        for name in &mut loads {
-            name.truncate(meant(name).len());
+            .partition(|name| bound.contains(name));
+        let own = "globals".to_owned();
+        if self.asks_globals && bound.contains(&own) && !loads.contains(&own) {
+            // A function of the module's own.
+            loads.push(own);
+            loads.sort_unstable();
         }
-        loads.dedup();
         let asks_for_help = others.iter().any(|name| name == "help");
         let lists = asks_for_help || (self.lists && others.iter().any(|name| name == "dir"));
         let all = is_wide || lists;
@@ -128,7 +133,7 @@ impl Found {
             loads,
             unbound: others
                 .into_iter()
-                .filter(|name| !is_builtin(meant(name)))
+                .filter(|name| !is_builtin(name))
                 .collect(),
             values: self.values.into_iter().collect(),
             lent: self.lent.into_iter().collect(),
@@ -138,17 +143,6 @@ impl Found {
             looks_up: self.looks_up || asks_for_help,
         }
     }
-}
-
-/// Stands for a builtin that is used in a way that leads to nothing by itself,
-/// so that it is known whether it is the builtin.
-fn quietly(name: &str) -> String {
-    format!("{name}()")
-}
-
-/// The name that was written.
-fn meant(name: &str) -> &str {
-    name.strip_suffix("()").unwrap_or(name)
 }
 
 impl Reaching {
@@ -191,12 +185,6 @@ impl Reaching {
             self.load_as_it_is(&format!("_{class}{name}"));
         }
         self.load_as_it_is(name);
-    }
-
-    pub(super) fn load_quietly(&mut self, expr: &Expr) {
-        if let Expr::Name(name) = expr {
-            self.load_as_it_is(&quietly(&name.id));
-        }
     }
 
     fn load_as_it_is(&mut self, name: &str) {
@@ -270,8 +258,8 @@ impl Reaching {
         }
         for name in scope.loads {
             // In a class, a name that is not bound yet is looked up outside.
-            let is_global = scope.globals.contains(meant(&name));
-            let is_local = !scope.is_class && scope.stores.contains(meant(&name)) && !is_global;
+            let is_global = scope.globals.contains(&name);
+            let is_local = !scope.is_class && scope.stores.contains(&name) && !is_global;
             if is_local {
                 continue;
             }
