@@ -158,6 +158,9 @@ fn template(findings: &Findings) -> String {
          # What a test of a JVM is: class, or method (JUnit 5).\n\
          #: granularity: class\n\
          \n\
+         # Whether a JVM's tests look at line numbers.\n\
+         #: debug-info: true\n\
+         \n\
          # Environment variables that may differ without a test noticing.\n\
          #: env:\n\
          #:   ignore: [BUILD_NUMBER]\n"

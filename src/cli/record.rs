@@ -254,8 +254,7 @@ impl Later<'_> {
     }
 
     fn decide_with(&self, sources: Option<&Sources>) -> anyhow::Result<Decision> {
-        let granularity = self.project.config.granularity.value;
-        let prober = Workshop::jvm_prober(self.command, granularity);
+        let prober = Workshop::jvm_prober(self.command, &self.project.config);
         let asked = Request {
             prober: Some(&prober),
             unbuilt: sources,

@@ -385,7 +385,7 @@ impl Work<'_> {
     }
 
     fn jvm_prober(&self, command: &[OsString]) -> Prober {
-        Workshop::jvm_prober(command, self.project.config.granularity.value)
+        Workshop::jvm_prober(command, &self.project.config)
     }
 
     fn asked<'r>(

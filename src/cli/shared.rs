@@ -423,10 +423,7 @@ pub fn decide_at(project: &Project, wanted: &Wanted<'_>) -> Result<(Decision, Vi
         .and_then(|(workshop, cwd)| {
             let command: Vec<OsString> = wanted.command?.iter().map(OsString::from).collect();
             match Tool::of(&command) {
-                Some(_) => {
-                    let granularity = project.config.granularity.value;
-                    Some(Workshop::jvm_prober(&command, granularity))
-                }
+                Some(_) => Some(Workshop::jvm_prober(&command, &project.config)),
                 None => workshop.prober(&command, cwd, project),
             }
         });

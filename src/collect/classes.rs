@@ -14,9 +14,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::trace::Trace;
 use super::units::{UnitIndex, UnitTable};
-use crate::fingerprint::Facts;
 use crate::fingerprint::jvm::{ALL, ANY, ClassAt, ClassUnits, Reference};
+use crate::fingerprint::{Facts, UNTRACKED};
 use crate::matrix::{Unit, UnitKind};
+use crate::runners::jvm::DEBUG_INFO;
 
 type FileId = u32;
 
@@ -34,6 +35,8 @@ pub(super) struct ClassFiles {
     by_name: FxHashMap<String, Vec<FileId>>,
     /// By reference: where looking for the member leads.
     resolved: FxHashMap<Reference, Rc<Vec<(FileId, UnitIndex)>>>,
+    /// Whether what compilers add for debuggers counts.
+    debug_info: bool,
 }
 
 #[derive(Debug)]
@@ -48,6 +51,14 @@ struct ClassFile {
     /// Units that whoever uses the class has.
     always: Vec<UnitIndex>,
     whole: UnitIndex,
+}
+
+impl ClassFile {
+    /// All of it, as it lies on disk.
+    fn bytes(&self) -> Unit {
+        let path = [self.path.as_slice(), b"/", self.name.as_bytes(), b".class"].concat();
+        Unit::new(UnitKind::File, path, UNTRACKED)
+    }
 }
 
 /// How a row uses a class.
@@ -68,7 +79,13 @@ impl ClassFiles {
         traces: &[Trace],
         table: &mut UnitTable,
     ) -> Result<ClassFiles> {
-        let mut classes = ClassFiles::default();
+        let mut args = traces
+            .iter()
+            .flat_map(|trace| trace.config.iter().flat_map(|config| &config.args));
+        let mut classes = ClassFiles {
+            debug_info: args.any(|arg| arg == DEBUG_INFO),
+            ..ClassFiles::default()
+        };
         let units: Vec<Unit> = table.units().iter().filter(is_part).cloned().collect();
         for unit in units {
             let (class, _) = unit.in_class();
@@ -241,6 +258,9 @@ impl ClassFiles {
                 }
             }
             self.named_by(*id, known, &used, table, &mut members);
+            if self.debug_info {
+                row.insert(table.intern(self.file(*id).bytes()));
+            }
         }
         self.instead(&used, table, &mut members);
         let of_parts = members.into_iter().filter(|(class, _)| {

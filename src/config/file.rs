@@ -15,7 +15,7 @@ use super::seeds::{Groups, KeySeed, Many, One};
 use super::suites::{Suites, SuitesVisitor};
 use super::trust::{Trust, TrustVisitor};
 use super::value::{
-    Count, Deepen, Granularity, Runner, Shared, Strategy, SubFolder, Text, shown_path,
+    Count, DebugInfo, Deepen, Granularity, Runner, Shared, Strategy, SubFolder, Text, shown_path,
 };
 use super::weight::repeats_too_much;
 use crate::error::Error;
@@ -57,6 +57,7 @@ pub struct FileConfig {
     pub keep_together: Option<Vec<Vec<Pattern>>>,
     pub benign_state: Option<Vec<Pattern>>,
     pub granularity: Option<Granularity>,
+    pub debug_info: Option<DebugInfo>,
     pub lock_files: Option<Vec<Text>>,
     pub env_ignore: Option<Vec<Text>>,
     pub keep: Option<Count>,
@@ -283,6 +284,7 @@ impl FileConfig {
             Key::KeepTogether => self.keep_together = Some(map.next_value_seed(Groups)?),
             Key::BenignState => self.benign_state = Some(map.next_value_seed(Many::any())?),
             Key::Granularity => self.granularity = Some(map.next_value_seed(One::new())?),
+            Key::DebugInfo => self.debug_info = Some(map.next_value_seed(One::new())?),
             Key::LockFiles => self.lock_files = Some(map.next_value_seed(Many::any())?),
             Key::Env => self.env_ignore = map.next_value_seed(EnvVisitor)?,
             Key::Keep => self.keep = Some(map.next_value_seed(One::new())?),

@@ -28,13 +28,14 @@ pub enum Key {
     BenignState,
     KeepTogether,
     Granularity,
+    DebugInfo,
     /// Holds one key itself: [`Key::IGNORE`].
     Env,
     Keep,
 }
 
 impl Key {
-    pub const ALL: [Key; 25] = [
+    pub const ALL: [Key; 26] = [
         Key::Version,
         Key::Suite,
         Key::Suites,
@@ -58,12 +59,13 @@ impl Key {
         Key::BenignState,
         Key::KeepTogether,
         Key::Granularity,
+        Key::DebugInfo,
         Key::Env,
         Key::Keep,
     ];
 
     /// The keys inside a suite of `suites`.
-    pub const OF_SUITE: [Key; 13] = [
+    pub const OF_SUITE: [Key; 14] = [
         Key::Runner,
         Key::Command,
         Key::Python,
@@ -76,6 +78,7 @@ impl Key {
         Key::BenignState,
         Key::KeepTogether,
         Key::Granularity,
+        Key::DebugInfo,
         Key::Env,
     ];
 
@@ -112,6 +115,7 @@ impl Key {
             Key::BenignState => "benign-state",
             Key::KeepTogether => "keep-together",
             Key::Granularity => "granularity",
+            Key::DebugInfo => "debug-info",
             Key::Env => "env",
             Key::Keep => "keep",
         }
@@ -132,6 +136,7 @@ impl Key {
             Key::ShortBranches => Some("TAMIS_SHORT_BRANCHES"),
             Key::RunAllEvery => Some("TAMIS_RUN_ALL_EVERY"),
             Key::Granularity => Some("TAMIS_GRANULARITY"),
+            Key::DebugInfo => Some("TAMIS_DEBUG_INFO"),
             Key::Keep => Some("TAMIS_KEEP"),
             Key::Version
             | Key::Suites

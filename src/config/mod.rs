@@ -35,7 +35,7 @@ use runner::runner_of;
 pub use schema::schema;
 pub use trust::Trust;
 pub use value::{
-    Count, Deepen, Granularity, Runner, Shared, Strategy, SubFolder, Text, shown_path,
+    Count, DebugInfo, Deepen, Granularity, Runner, Shared, Strategy, SubFolder, Text, shown_path,
 };
 
 /// How many matrices `store gc` keeps unless told otherwise.
@@ -176,6 +176,8 @@ pub struct Config {
     pub keep_together: Setting<Vec<Vec<Pattern>>>,
     /// What a test of a JVM is.
     pub granularity: Setting<Granularity>,
+    /// Whether class files also change with what compilers add for debuggers.
+    pub debug_info: Setting<bool>,
     /// Files, absolute, that declare the versions of installed packages;
     /// `None`: found by the runner.
     pub lock_files: Setting<Option<Vec<PathBuf>>>,
@@ -305,6 +307,7 @@ impl Config {
                     Key::Granularity => {
                         (self.granularity.value.to_string(), &self.granularity.origin)
                     }
+                    Key::DebugInfo => (self.debug_info.value.to_string(), &self.debug_info.origin),
                     Key::LockFiles => {
                         let files = self.lock_files.value.as_ref();
                         let shown = files.map(|files| {
@@ -501,6 +504,11 @@ fn resolve(
             pick(Key::Granularity, None, variables, said.granularity)?,
             || Granularity::Class,
         ),
+        debug_info: or(
+            pick(Key::DebugInfo, None, variables, said.debug_info)?,
+            || DebugInfo(false),
+        )
+        .map(|DebugInfo(counts)| counts),
         lock_files: optional(plain(said.lock_files)).map(|files| {
             files.map(|files| files.iter().map(|Text(file)| folder.join(file)).collect())
         }),

@@ -47,6 +47,7 @@ fn shape(key: Key) -> Value {
         Key::Command | Key::Paths => filled(),
         Key::Deepen => json!({ "enum": Deepen::ALL.map(Deepen::word) }),
         Key::Granularity => json!({ "enum": Granularity::ALL.map(Granularity::word) }),
+        Key::DebugInfo => json!({ "type": "boolean" }),
         Key::Strategy => {
             json!({ "enum": Strategy::ALL.map(Strategy::word) })
         }

@@ -32,6 +32,7 @@ impl FileConfig {
             benign_state: own.benign_state.or(self.benign_state),
             keep_together: own.keep_together.or(self.keep_together),
             granularity: own.granularity.or(self.granularity),
+            debug_info: own.debug_info.or(self.debug_info),
             env_ignore: own.env_ignore.or(self.env_ignore),
             ..self
         })
@@ -180,7 +181,7 @@ mod tests {
           |       ^
         ");
         insta::assert_snapshot!(error("\n  a: {store: x}\n"), @r"
-        error: tamis.yml:3:7: suites.a: unknown key `store`; the keys are runner, command, python, root, paths, shared-label, always-run, run-all-when, lock-files, benign-state, keep-together, granularity, env
+        error: tamis.yml:3:7: suites.a: unknown key `store`; the keys are runner, command, python, root, paths, shared-label, always-run, run-all-when, lock-files, benign-state, keep-together, granularity, debug-info, env
         3 |   a: {store: x}
           |       ^
         ");

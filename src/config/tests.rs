@@ -108,6 +108,7 @@ fn without_a_file_everything_is_a_default() {
         benign-state: [] (default)
         keep-together: [] (default)
         granularity: class (default)
+        debug-info: false (default)
         env: ignore [] (default)
         keep: 50 (default)
         ");

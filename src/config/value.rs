@@ -83,6 +83,29 @@ impl fmt::Display for Granularity {
     }
 }
 
+/// Whether a class file also changes with what its compiler adds for debuggers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DebugInfo(pub bool);
+
+impl DebugInfo {
+    const ALL: [DebugInfo; 2] = [DebugInfo(false), DebugInfo(true)];
+
+    fn word(self) -> &'static str {
+        match self.0 {
+            true => "true",
+            false => "false",
+        }
+    }
+}
+
+impl FromStr for DebugInfo {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<DebugInfo, String> {
+        one_of("debug-info", text, &DebugInfo::ALL, DebugInfo::word)
+    }
+}
+
 /// When tamis fetches commits and objects that the clone lacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Deepen {

@@ -12,7 +12,7 @@ use super::probe::{Interpreter, Jvm, Prober};
 use super::project::Project;
 use super::record::record;
 use super::recording::{Recorded, Recording};
-use crate::config::Granularity;
+use crate::config::{Config, Granularity};
 use crate::history::View;
 use crate::run::{Ended, Output, RunPlan, Running, install_agent_for, jvm_library};
 use crate::runners::pytest::Exclusions;
@@ -97,11 +97,11 @@ impl Workshop {
 
     /// What a command of Maven or Gradle will run its tests with. Classes then count as
     /// they lie on disk, so the project must have been built.
-    pub fn jvm_prober(command: &[OsString], granularity: Granularity) -> Prober {
+    pub fn jvm_prober(command: &[OsString], config: &Config) -> Prober {
         let home = maven::java_home();
         Prober::Jvm(Jvm {
             runtime: home.map_or_else(String::new, |home| maven::runtime_in(&home)),
-            args: jvm_options(command, granularity),
+            args: jvm_options(command, config),
         })
     }
 
@@ -182,8 +182,7 @@ pub fn start_tests<'a>(
 ) -> Result<Started<'a>> {
     let traces = workshop.scratch.join("traces");
     let tool = jvm::Tool::of(&order.command);
-    let granularity = project.config.granularity.value;
-    let args = jvm_options(&order.command, granularity);
+    let args = jvm_options(&order.command, &project.config);
     let root = project.repository.root();
     let command = match (tool, &order.left_out) {
         (Some(jvm::Tool::Maven), Some(excludes)) => {
@@ -217,7 +216,7 @@ pub fn start_tests<'a>(
     let plan = match !is_gradle && may_start_jvm {
         true => {
             let plan = plan.with_jvm(&workshop.agent, &args);
-            match granularity {
+            match project.config.granularity.value {
                 Granularity::Class => plan,
                 Granularity::Method => plan.with_test_methods(),
             }
@@ -307,16 +306,20 @@ impl Ran<'_> {
     }
 }
 
-/// The options that can alter outcomes, and what a test is.
-fn jvm_options(command: &[OsString], granularity: Granularity) -> Vec<String> {
+/// The options that can alter outcomes, what a test is, and what of class files counts.
+fn jvm_options(command: &[OsString], config: &Config) -> Vec<String> {
     let tool = jvm::Tool::of(command);
     let mut options = match tool {
         Some(tool) => tool.options(command),
         None => maven::options(command),
     };
     // Under Gradle a test is a class whatever is asked for: it leaves out class files.
+    let granularity = config.granularity.value;
     if granularity != Granularity::Class && tool != Some(jvm::Tool::Gradle) {
         options.push(format!("granularity={granularity}"));
+    }
+    if config.debug_info.value {
+        options.push(jvm::DEBUG_INFO.to_owned());
     }
     options
 }

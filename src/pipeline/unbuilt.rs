@@ -206,6 +206,18 @@ impl<'a> Unbuilt<'a> {
             let class = class.to_str_lossy().into_owned();
             return match files.class(side, &class, recorded) {
                 Standing::Gone => open(format!("{class} is gone")),
+                // The numbers of its lines are those of the text.
+                Standing::Same if unit.kind == UnitKind::File => {
+                    let mut sources = files.of_class(side, &class);
+                    let is_touched = |file: &&File| {
+                        self.delta
+                            .is_none_or(|delta| delta.touches(file.path.as_bstr()))
+                    };
+                    match sources.find(is_touched) {
+                        Some(file) => open(format!("{} changed", file.path)),
+                        None => Standing::Same,
+                    }
+                }
                 other => other,
             };
         }
@@ -294,18 +306,21 @@ impl Files {
         }
     }
 
+    /// The sources that make a class, or did.
+    fn of_class(&self, side: Side, class: &str) -> impl Iterator<Item = &File> {
+        let package = class.rsplit_once('/').map_or("", |(package, _)| package);
+        let known = self.by_package.get(&(side, package.replace('/', ".")));
+        let known = known.into_iter().flatten().map(|at| &self.all[*at]);
+        known.filter(move |file| makes(&file.was, class) || makes(&file.is, class))
+    }
+
     fn class(&self, side: Side, class: &str, recorded: Fingerprint) -> Standing {
-        let makes = |one: &Option<Rc<Outline>>| one.as_ref().is_some_and(|one| one.makes(class));
-        let (package, name) = class.rsplit_once('/').unwrap_or(("", class));
+        let name = class.rsplit('/').next().unwrap_or(class);
         if ["package-info", "module-info"].contains(&name) {
             // Nothing is known where one of those changed.
             return Standing::Same;
         }
-        let known = self.by_package.get(&(side, package.replace('/', ".")));
-        let known = known.into_iter().flatten().map(|at| &self.all[*at]);
-        let of_class: Vec<&File> = known
-            .filter(|file| makes(&file.was) || makes(&file.is))
-            .collect();
+        let of_class: Vec<&File> = self.of_class(side, class).collect();
         if of_class.is_empty() {
             return match recorded == Fingerprint::MISSING {
                 true => Standing::Same,
@@ -314,10 +329,14 @@ impl Files {
         }
         match of_class.iter().find(|file| file.affected.is_some()) {
             None => Standing::Same,
-            Some(_) if !of_class.iter().any(|file| makes(&file.is)) => Standing::Gone,
+            Some(_) if !of_class.iter().any(|file| makes(&file.is, class)) => Standing::Gone,
             Some(file) => Standing::Open(file.why(&self.all)),
         }
     }
+}
+
+fn makes(source: &Option<Rc<Outline>>, class: &str) -> bool {
+    source.as_ref().is_some_and(|source| source.makes(class))
 }
 
 impl File {

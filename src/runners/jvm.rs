@@ -12,6 +12,9 @@ use super::pytest::Part;
 use super::{gradle, maven};
 use crate::select::Selection;
 
+/// What the collector is told, and keeps, where what compilers add for debuggers counts.
+pub const DEBUG_INFO: &str = "debug-info=true";
+
 /// A build tool that runs tests in JVMs of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tool {

@@ -1,6 +1,7 @@
 //! Maven projects: after each edit, the test classes that it can affect run.
 
 mod before_build;
+mod debug_info;
 mod edits;
 mod ekstazi;
 mod frameworks;
