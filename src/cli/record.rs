@@ -150,6 +150,7 @@ fn run_and_record(
         view: &view,
         asked: &asked,
         command: &command,
+        cwd: &cwd,
     };
     let left_out = exclude
         .as_deref()
@@ -205,6 +206,7 @@ struct Later<'a> {
     view: &'a View,
     asked: &'a Request<'a>,
     command: &'a [OsString],
+    cwd: &'a Path,
 }
 
 impl Later<'_> {
@@ -254,7 +256,7 @@ impl Later<'_> {
     }
 
     fn decide_with(&self, sources: Option<&Sources>) -> anyhow::Result<Decision> {
-        let prober = Workshop::jvm_prober(self.command, &self.project.config);
+        let prober = Workshop::jvm_prober(self.command, self.cwd, &self.project.config);
         let asked = Request {
             prober: Some(&prober),
             unbuilt: sources,

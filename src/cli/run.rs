@@ -148,18 +148,22 @@ fn run_suite(
 
 /// What was compiled before selecting: class files tell what changed.
 enum Build {
-    /// The command is not one of Maven's or Gradle's.
+    /// The command runs no tests of a JVM.
     NotNeeded,
+    /// Or nobody but the user builds.
     Done,
     /// Without one nobody knows what classes there will be.
     Failed,
 }
 
-/// Compiles what a command of Maven or Gradle will test.
+/// Compiles what a command will test.
 fn build(command: &[OsString], cwd: &Path, report: &Report) -> Result<Build, Error> {
     let Some(tool) = Tool::of(command) else {
         return Ok(Build::NotNeeded);
     };
+    if tool == Tool::Console {
+        return Ok(Build::Done);
+    }
     let Some(build) = tool.build_command(command) else {
         report.detail("nobody knows how to compile for this command alone".to_owned());
         return Ok(Build::Failed);
@@ -385,7 +389,7 @@ impl Work<'_> {
     }
 
     fn jvm_prober(&self, command: &[OsString]) -> Prober {
-        Workshop::jvm_prober(command, &self.project.config)
+        Workshop::jvm_prober(command, &self.cwd, &self.project.config)
     }
 
     fn asked<'r>(

@@ -423,7 +423,7 @@ pub fn decide_at(project: &Project, wanted: &Wanted<'_>) -> Result<(Decision, Vi
         .and_then(|(workshop, cwd)| {
             let command: Vec<OsString> = wanted.command?.iter().map(OsString::from).collect();
             match Tool::of(&command) {
-                Some(_) => Some(Workshop::jvm_prober(&command, &project.config)),
+                Some(_) => Some(Workshop::jvm_prober(&command, cwd, &project.config)),
                 None => workshop.prober(&command, cwd, project),
             }
         });

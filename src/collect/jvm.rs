@@ -1,5 +1,10 @@
 //! What rows of a JVM's test classes need besides what its agent saw.
 
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
 use bstr::{BStr, ByteSlice};
 
 use super::graph::SESSION;
@@ -8,7 +13,7 @@ use super::trace::{Definition, TestBegin, Trace};
 use crate::fingerprint::Place;
 use crate::fingerprint::jvm::ALL;
 use crate::matrix::{Unit, UnitKind};
-use crate::runners::{gradle, jvm, maven};
+use crate::runners::{console, gradle, jvm, maven};
 
 impl Closing<'_> {
     /// Every test needs the files that configure the build.
@@ -25,9 +30,9 @@ impl Closing<'_> {
     }
 
     /// Which tests there are, the compiled tests of all modules tell.
-    pub(super) fn attach_test_outputs(&mut self) {
+    pub(super) fn attach_test_outputs(&mut self, class_path: &BTreeSet<PathBuf>) {
         let mut outputs = jvm::test_outputs(&self.root());
-        outputs.extend(self.test_origins.iter().cloned());
+        outputs.extend(self.test_origins.iter().chain(class_path).cloned());
         for output in outputs {
             let (Place::Inside(path) | Place::Outside(path)) =
                 self.facts.place(maven::bytes_of(&output).as_bstr());
@@ -40,9 +45,8 @@ impl Closing<'_> {
         self.node_units[SESSION as usize].push(index);
     }
 
-    fn root(&self) -> std::path::PathBuf {
-        use std::os::unix::ffi::OsStrExt;
-        std::ffi::OsStr::from_bytes(self.facts.root()).into()
+    fn root(&self) -> PathBuf {
+        OsStr::from_bytes(self.facts.root()).into()
     }
 
     /// Notes which tests a JVM came to.
@@ -60,6 +64,15 @@ impl Closing<'_> {
                 let known = collected.started_with.entry(path).or_insert(u64::MAX);
                 *known = (*known).min(trace.open.started);
             }
+        }
+        if let Some(config) = &trace.config {
+            let cwd = config
+                .rootdir
+                .as_deref()
+                .map(|path| Path::new(OsStr::from_bytes(path)));
+            let folders = console::folders(&config.args)
+                .map(|folder| cwd.unwrap_or(Path::new("")).join(folder));
+            collected.class_path.extend(folders);
         }
         let mut began = Vec::new();
         for begin in &trace.begins {
@@ -84,8 +97,7 @@ impl Closing<'_> {
         let class = begin.test.split('#').next().unwrap_or(&begin.test);
         let class = format!("/{}.class", class.replace('.', "/"));
         if let Some(origin) = begin.file.strip_suffix(class.as_bytes()) {
-            use std::os::unix::ffi::OsStrExt;
-            let origin = std::ffi::OsStr::from_bytes(origin);
+            let origin = OsStr::from_bytes(origin);
             self.test_origins.insert(origin.into());
         }
     }

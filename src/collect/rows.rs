@@ -1,6 +1,7 @@
 //! Each test's row: the closure over the scopes that it needs, in units.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::rc::Rc;
 
 use anyhow::Result;
@@ -48,6 +49,8 @@ pub struct Collected {
     pub state: Vec<SharedState>,
     /// Whether tests are test classes of a JVM.
     pub is_jvm: bool,
+    /// The folders, absolute, in which a command without a build tool looks for tests.
+    pub class_path: BTreeSet<PathBuf>,
     /// Why there may be tests that nothing told of.
     pub doubt: Option<String>,
     /// When the first process with tests started, in milliseconds since the
@@ -146,7 +149,7 @@ pub(super) struct Closing<'a> {
     pub names: NameClosure,
     pub seen: BTreeMap<Unit, Fingerprint>,
     /// Directories that test classes of JVMs were loaded from.
-    pub test_origins: BTreeSet<std::path::PathBuf>,
+    pub test_origins: BTreeSet<PathBuf>,
 }
 
 impl<'a> Closing<'a> {
@@ -464,7 +467,7 @@ impl<'a> Closing<'a> {
         starts.push(SESSION);
         let reached = self.reach(&starts, None);
         if collected.is_jvm {
-            self.attach_test_outputs();
+            self.attach_test_outputs(&collected.class_path);
         }
         // Which tests there are, any edit outside bodies can change.
         let whole = self.names.test_file_skeletons(&mut self.table);

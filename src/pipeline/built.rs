@@ -44,7 +44,7 @@ pub(super) fn build_of(
             };
             build.examine(units).err()
         }
-        Some(Tool::Gradle) | None => Some("Maven did not make them".to_owned()),
+        Some(Tool::Gradle | Tool::Console) | None => Some("Maven did not make them".to_owned()),
     };
     Some(Unit::of_build(why.as_deref()))
 }

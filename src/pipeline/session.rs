@@ -16,7 +16,7 @@ use crate::config::{Config, Granularity};
 use crate::history::View;
 use crate::run::{Ended, Output, RunPlan, Running, install_agent_for, jvm_library};
 use crate::runners::pytest::Exclusions;
-use crate::runners::{gradle, jvm, maven, pytest};
+use crate::runners::{console, gradle, jvm, maven, pytest};
 use crate::store::FsStore;
 
 /// What came of a run.
@@ -95,13 +95,13 @@ impl Workshop {
         }))
     }
 
-    /// What a command of Maven or Gradle will run its tests with. Classes then count as
-    /// they lie on disk, so the project must have been built.
-    pub fn jvm_prober(command: &[OsString], config: &Config) -> Prober {
-        let home = maven::java_home();
+    /// What a command of Maven, Gradle or the launcher in `cwd` will run its tests with.
+    /// Classes then count as they lie on disk, so the project must have been built.
+    pub fn jvm_prober(command: &[OsString], cwd: &Path, config: &Config) -> Prober {
+        let home = jvm::home(command, cwd);
         Prober::Jvm(Jvm {
             runtime: home.map_or_else(String::new, |home| maven::runtime_in(&home)),
-            args: jvm_options(command, config),
+            args: jvm_options(command, cwd, config),
         })
     }
 
@@ -182,7 +182,7 @@ pub fn start_tests<'a>(
 ) -> Result<Started<'a>> {
     let traces = workshop.scratch.join("traces");
     let tool = jvm::Tool::of(&order.command);
-    let args = jvm_options(&order.command, &project.config);
+    let args = jvm_options(&order.command, order.cwd, &project.config);
     let root = project.repository.root();
     let command = match (tool, &order.left_out) {
         (Some(jvm::Tool::Maven), Some(excludes)) => {
@@ -198,6 +198,9 @@ pub fn start_tests<'a>(
             };
             let script = gradle::write_script(&script, &workshop.scratch.join("out"))?;
             gradle::with_script(&order.command, &script)
+        }
+        (Some(jvm::Tool::Console), Some(excludes)) => {
+            console::with_options(&order.command, excludes)?
         }
         _ => order.command.clone(),
     };
@@ -216,7 +219,7 @@ pub fn start_tests<'a>(
     let plan = match !is_gradle && may_start_jvm {
         true => {
             let plan = plan.with_jvm(&workshop.agent, &args);
-            match project.config.granularity.value {
+            match granularity_of(tool, &project.config) {
                 Granularity::Class => plan,
                 Granularity::Method => plan.with_test_methods(),
             }
@@ -306,16 +309,23 @@ impl Ran<'_> {
     }
 }
 
+/// What a test is: a class whatever is asked for, where only classes can be left out.
+fn granularity_of(tool: Option<jvm::Tool>, config: &Config) -> Granularity {
+    match tool {
+        Some(jvm::Tool::Gradle | jvm::Tool::Console) => Granularity::Class,
+        Some(jvm::Tool::Maven) | None => config.granularity.value,
+    }
+}
+
 /// The options that can alter outcomes, what a test is, and what of class files counts.
-fn jvm_options(command: &[OsString], config: &Config) -> Vec<String> {
+fn jvm_options(command: &[OsString], cwd: &Path, config: &Config) -> Vec<String> {
     let tool = jvm::Tool::of(command);
     let mut options = match tool {
-        Some(tool) => tool.options(command),
+        Some(tool) => tool.options(command, cwd),
         None => maven::options(command),
     };
-    // Under Gradle a test is a class whatever is asked for: it leaves out class files.
-    let granularity = config.granularity.value;
-    if granularity != Granularity::Class && tool != Some(jvm::Tool::Gradle) {
+    let granularity = granularity_of(tool, config);
+    if granularity != Granularity::Class {
         options.push(format!("granularity={granularity}"));
     }
     if config.debug_info.value {
@@ -335,10 +345,12 @@ pub fn words(command: &[OsString]) -> Vec<String> {
     if let Some(added) = std::env::var_os("PYTEST_ADDOPTS") {
         words.push(format!("PYTEST_ADDOPTS={}", added.to_string_lossy()));
     }
-    if let Some(tool) = jvm::Tool::of(command) {
+    if jvm::Tool::of(command).is_some() {
         // With what variables add to it.
-        let options = tool.options(command).into_iter();
-        words.extend(options.filter(|word| word.contains("_OPTIONS=")));
+        let set = |name| Some((name, std::env::var_os(name)?));
+        let variables = maven::JVM_OPTIONS.into_iter().filter_map(set);
+        let shown = variables.map(|(name, value)| format!("{name}={}", value.to_string_lossy()));
+        words.extend(shown);
     }
     words
 }

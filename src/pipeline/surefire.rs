@@ -1,4 +1,4 @@
-//! Which tests there are where Surefire or Gradle ran them, which do not tell.
+//! Which tests there are where Surefire, Gradle or JUnit's launcher ran them, which do not tell.
 
 use std::ffi::OsString;
 
@@ -11,7 +11,7 @@ use crate::fingerprint::{Facts, Place, Value};
 use crate::matrix::{Fingerprint, Unit, UnitKind};
 use crate::runners::{jvm, maven};
 
-/// Neither lists what it leaves out. The tests that a JVM did not come
+/// None of them lists what it leaves out. The tests that a JVM did not come
 /// to are those that were excluded; where the command failed, there may be more.
 pub(super) fn know_classes(
     project: &Project,
@@ -34,14 +34,13 @@ pub(super) fn know_classes(
     };
     let is_there = |test: &&String| {
         let (module, class) = maven::source_of(test);
-        jvm::outputs_of(&project.dir.join(module))
-            .iter()
-            .any(|output| {
-                let (Place::Inside(path) | Place::Outside(path)) =
-                    facts.place(maven::bytes_of(output).as_bstr());
-                let unit = Unit::new(UnitKind::Class, path, class.clone());
-                facts.value(&unit) != Value::Known(Fingerprint::MISSING)
-            })
+        let usual = jvm::outputs_of(&project.dir.join(module));
+        usual.iter().chain(&collected.class_path).any(|output| {
+            let (Place::Inside(path) | Place::Outside(path)) =
+                facts.place(maven::bytes_of(output).as_bstr());
+            let unit = Unit::new(UnitKind::Class, path, class.clone());
+            facts.value(&unit) != Value::Known(Fingerprint::MISSING)
+        })
     };
     items.extend(recording.exclusions.tests.iter().filter(is_there).cloned());
     items.sort();

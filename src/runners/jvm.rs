@@ -1,4 +1,4 @@
-//! The build tools of the JVM, seen from one side. Which one a project or a
+//! The programs that run a JVM's tests, seen from one side. Which one a project or a
 //! command has is asked here; what it is told differs.
 
 use std::collections::BTreeMap;
@@ -9,17 +9,19 @@ use anyhow::Result;
 use bstr::BStr;
 
 use super::pytest::Part;
-use super::{gradle, maven};
+use super::{console, gradle, maven};
 use crate::select::Selection;
 
 /// What the collector is told, and keeps, where what compilers add for debuggers counts.
 pub const DEBUG_INFO: &str = "debug-info=true";
 
-/// A build tool that runs tests in JVMs of its own.
+/// What runs tests in JVMs, and can be told what to leave out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tool {
     Maven,
     Gradle,
+    /// JUnit's launcher, without a build tool.
+    Console,
 }
 
 impl Tool {
@@ -28,6 +30,7 @@ impl Tool {
         match () {
             () if maven::is_maven(command) => Some(Tool::Maven),
             () if gradle::is_gradle(command) => Some(Tool::Gradle),
+            () if console::is_console(command) => Some(Tool::Console),
             () => None,
         }
     }
@@ -38,14 +41,16 @@ impl Tool {
         match self {
             Tool::Maven => maven::build_command(command),
             Tool::Gradle => gradle::build_command(command),
+            Tool::Console => None,
         }
     }
 
-    /// The options by which the user can alter outcomes.
-    pub fn options(self, command: &[OsString]) -> Vec<String> {
+    /// The options by which the user can alter outcomes, for a command that runs in `cwd`.
+    pub fn options(self, command: &[OsString], cwd: &Path) -> Vec<String> {
         match self {
             Tool::Maven => maven::options(command),
             Tool::Gradle => gradle::options(command),
+            Tool::Console => console::options(command, cwd),
         }
     }
 
@@ -63,11 +68,21 @@ impl Tool {
         match self {
             Tool::Maven => maven::emit(selection, part, project, out),
             Tool::Gradle => gradle::emit(selection, part, out),
+            Tool::Console => console::emit(selection, part, out),
         }
     }
 }
 
-/// Whether a command starts a JVM itself: JUnit's console launcher, say.
+/// The folder of the JDK with which a command in `cwd` runs its tests, unless a build says
+/// another one.
+pub fn home(command: &[OsString], cwd: &Path) -> Option<PathBuf> {
+    match Tool::of(command) {
+        Some(Tool::Console) => maven::home_of(&console::program(command, cwd)?),
+        _ => maven::java_home(),
+    }
+}
+
+/// Whether a command starts a JVM itself: JUnit's `JUnitCore`, say.
 pub fn is_java(command: &[OsString]) -> bool {
     let program = command.first().map(Path::new);
     program

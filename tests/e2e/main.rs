@@ -16,6 +16,7 @@ mod carried;
 mod ci;
 mod classify;
 mod clock;
+mod console;
 mod crashes;
 mod declared;
 mod git_states;

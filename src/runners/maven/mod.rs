@@ -19,7 +19,9 @@ use std::path::{Path, PathBuf};
 
 use bstr::{BStr, BString, ByteSlice};
 
-pub use command::{build_command, definition_in, ignores_failure, is_maven, with_exclusions};
+pub use command::{
+    JVM_OPTIONS, build_command, definition_in, ignores_failure, is_maven, with_exclusions,
+};
 pub use emit::{EVERYTHING, FILE as EXCLUSIONS, emit, emit_for_later, emit_tests, list};
 pub use model::{Model, Module, coordinates};
 pub use once::why_twice;
@@ -63,6 +65,11 @@ pub fn java_home() -> Option<PathBuf> {
                 .find(|program| program.is_file())?
         }
     };
+    home_of(&program)
+}
+
+/// The folder of the JDK that has this `java`, or a link to it.
+pub fn home_of(program: &Path) -> Option<PathBuf> {
     let program = std::fs::canonicalize(program).ok()?;
     Some(runtime::home_of(&program).to_owned())
 }
