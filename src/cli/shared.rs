@@ -144,11 +144,18 @@ pub fn command_of(
     let command = match runner {
         Runner::Maven => maven::find(root),
         Runner::Gradle => gradle::find(root),
-        Runner::Pytest => None,
+        Runner::Pytest | Runner::Junit => None,
     };
     match (command, runner) {
         (Some(command), _) => return Ok(command),
         (None, Runner::Pytest) => {}
+        (None, Runner::Junit) => {
+            let message = "`runner: junit` needs a `command`, as no build file has the class path";
+            return Err(Error::usage(message).with_hint(
+                "write it in tamis.yml: \
+                 [java, -cp, \"lib/*:out\", org.junit.platform.console.ConsoleLauncher, --scan-classpath]",
+            ));
+        }
         (None, runner) => {
             let message = format!("{} has no build of {runner}", shown_path(root));
             return Err(Error::usage(message)

@@ -42,6 +42,7 @@ pub fn runner_of(program: &OsString) -> Option<Runner> {
     match name {
         "mvn" | "mvnw" | "mvnd" => Some(Runner::Maven),
         "gradle" | "gradlew" => Some(Runner::Gradle),
+        "java" => Some(Runner::Junit),
         name if name.starts_with("python") || name.starts_with("pytest") => Some(Runner::Pytest),
         _ => None,
     }
@@ -132,6 +133,7 @@ mod tests {
         assert_eq!(of("./gradlew"), Some(Runner::Gradle));
         assert_eq!(of("/usr/bin/mvn"), Some(Runner::Maven));
         assert_eq!(of("python3.11"), Some(Runner::Pytest));
+        assert_eq!(of("/jdk/bin/java"), Some(Runner::Junit));
         assert_eq!(of("make"), None);
     }
 }

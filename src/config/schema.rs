@@ -43,7 +43,7 @@ fn shape(key: Key) -> Value {
         Key::Suite | Key::Python | Key::Root | Key::Store | Key::SharedStore | Key::SharedLabel => {
             text()
         }
-        Key::Runner => json!({ "enum": ["pytest", "maven", "gradle"] }),
+        Key::Runner => json!({ "enum": ["pytest", "maven", "gradle", "junit"] }),
         Key::Command | Key::Paths => filled(),
         Key::Deepen => json!({ "enum": Deepen::ALL.map(Deepen::word) }),
         Key::Granularity => json!({ "enum": Granularity::ALL.map(Granularity::word) }),

@@ -23,16 +23,19 @@ pub enum Runner {
     Pytest,
     Maven,
     Gradle,
+    /// JUnit, started by `java`.
+    Junit,
 }
 
 impl Runner {
-    pub const ALL: [Runner; 3] = [Runner::Pytest, Runner::Maven, Runner::Gradle];
+    pub const ALL: [Runner; 4] = [Runner::Pytest, Runner::Maven, Runner::Gradle, Runner::Junit];
 
     pub fn word(self) -> &'static str {
         match self {
             Runner::Pytest => "pytest",
             Runner::Maven => "maven",
             Runner::Gradle => "gradle",
+            Runner::Junit => "junit",
         }
     }
 }
@@ -257,7 +260,7 @@ mod tests {
         );
         insta::assert_snapshot!(
             "nose".parse::<Runner>().unwrap_err(),
-            @"unknown runner `nose`, expected pytest, maven, gradle"
+            @"unknown runner `nose`, expected pytest, maven, gradle, junit"
         );
     }
 

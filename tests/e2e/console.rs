@@ -100,6 +100,8 @@ fn the_launcher_is_told_what_to_leave_out() {
     first.are(&ALL);
     assert_eq!(first.code, 0, "{}", first.told);
     run(&project).are(&[]);
+    let stored = project.tamis(&["store", "ls"]).stdout;
+    assert!(String::from_utf8_lossy(&stored).contains("  junit  java-"));
     // Sources are nothing: what is compiled counts.
     project.edit(
         &java("Calc"),
