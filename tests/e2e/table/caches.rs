@@ -2,7 +2,7 @@
 
 use crate::harness::*;
 
-cases!(caches, cached_properties);
+cases!(caches, cached_properties, forward_references);
 
 /// `functools.lru_cache` and `cache`.
 fn caches() -> Case {
@@ -290,5 +290,68 @@ def test_none():
                 "test_singleton.py::test_own",
             ],
         ),
+    )
+}
+
+/// What a name in `List["Item"]` means is kept for all who write the same.
+fn forward_references() -> Case {
+    Case::new(
+        r#"
+-- a.py --
+from __future__ import annotations
+import typing
+
+
+class Item:
+    pass
+
+
+def take(x: typing.List["Item"]):
+    pass
+
+
+def look():
+    return list(typing.get_type_hints(take))
+-- b.py --
+from __future__ import annotations
+import typing
+
+
+def give(x: typing.List["Item"]):
+    pass
+
+
+def look():
+    return list(typing.get_type_hints(give))
+-- test_a.py --
+import a
+
+
+def test_look():
+    assert a.look() != ["x", "y"]
+
+
+def test_none():
+    pass
+-- test_b.py --
+import b
+
+
+def test_look():
+    assert b.look() == ["x"]
+
+
+def test_none():
+    pass
+"#,
+    )
+    .edit(
+        "of whoever looked first",
+        [replace(
+            "a.py",
+            "return list(typing.get_type_hints(take))",
+            "return []",
+        )],
+        ["test_a.py::test_look", "! test_b.py::test_look"],
     )
 }

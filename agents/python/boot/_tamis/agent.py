@@ -373,7 +373,8 @@ def start(trace_directory):
     boot = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     root = os.environ.get("TAMIS_ROOT") or ""
     agent = Agent(trace_directory, root.rstrip("/"), boot)
-    from . import caches, collector, dists, environ, files, imports, processes, pytest_entry, state
+    from . import caches, collector, dists, environ, files, imports, processes, pytest_entry
+    from . import references, state
 
     current = agent
     try:
@@ -386,6 +387,7 @@ def start(trace_directory):
         environ.install(agent)
         processes.install(agent)
         caches.install(agent)
+        references.install(agent)
         agent.resolve_imports = functools.partial(imports.resolve, agent)
         agent.settle_lookups = imports.settle_lookups
         agent.settle_missing = imports.settle_missing
