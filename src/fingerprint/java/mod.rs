@@ -64,7 +64,8 @@ pub struct Outline {
     pub is_ascii: bool,
     /// With dots; empty if it has none.
     pub package: String,
-    /// The names of the types that are not in others.
+    /// The names of the types that are not in others; `package-info` of a source that
+    /// has none.
     pub tops: Vec<String>,
     /// The names of all types but those in bodies; sorted, as are the words.
     pub types: Vec<Word>,

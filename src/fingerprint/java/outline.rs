@@ -52,6 +52,9 @@ pub fn outline(source: &[u8]) -> Result<Outline, Unreadable> {
     parser.unit()?;
     parser.add_constants();
     parser.add_imports();
+    if parser.tops.is_empty() && !parser.package.is_empty() {
+        parser.tops.push("package-info".to_owned());
+    }
     let whole = tokens.all().iter().flat_map(|token| line(&tokens, *token));
     let whole: Vec<u8> = whole.collect();
     let words = tokens.all().iter().filter(|one| one.kind == Kind::Word);

@@ -149,6 +149,7 @@ fn what_is_not_understood_is_refused() {
     ] {
         assert!(outline(source.as_bytes()).is_err(), "{source}");
     }
+    assert!(read("@A(B.C) package p;").makes("p/package-info"));
     assert!(read("").tops.is_empty() && read("/** @deprecated */").tops.is_empty());
 }
 

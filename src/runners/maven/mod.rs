@@ -19,9 +19,11 @@ use std::path::{Path, PathBuf};
 
 use bstr::{BStr, BString, ByteSlice};
 
-pub use command::{build_command, definition_in, ignores_failure, is_maven, with_exclusions};
+pub use command::{
+    build_command, definition_in, goals, ignores_failure, is_maven, other_pom, with_exclusions,
+};
 pub use emit::{EVERYTHING, FILE as EXCLUSIONS, emit, emit_for_later, emit_tests, list};
-pub use model::{Model, Module, coordinates};
+pub use model::{Model, Module, coordinates, doubt_of_goal, upwards};
 pub use once::why_twice;
 pub use runtime::runtime_in;
 pub use xml::Element;
