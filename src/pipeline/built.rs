@@ -167,17 +167,7 @@ impl Build<'_> {
 
     /// Where Maven keeps what it fetched.
     fn repository(&self) -> Result<PathBuf, String> {
-        let said = self
-            .command
-            .iter()
-            .find_map(|word| word.strip_prefix("-Dmaven.repo.local="));
-        let repository = match said {
-            Some(said) => self.project.dir.join(said),
-            None => {
-                let home = std::env::var_os("HOME").unwrap_or_default();
-                Path::new(&home).join(".m2/repository")
-            }
-        };
+        let repository = maven::local_repository(&self.project.dir, self.command);
         match repository.is_dir() {
             true => Ok(repository),
             false => Err(format!("there is no {}", repository.display())),
