@@ -53,7 +53,7 @@ fn close(
     let view = repository.work_view().expect("a work tree");
     let began = Instant::now();
     let facts = Facts::new(&view, repository.root(), Environment::Elsewhere, cache);
-    let collected = collect(traces, errors, &facts, b"".as_bstr(), &[]).expect("rows");
+    let collected = collect(traces, errors, &facts, b"".as_bstr(), &[], &[]).expect("rows");
     let took = began.elapsed();
     let (tests, units) = (collected.rows.len(), collected.units.len());
     println!("closing {tests} tests over {units} units, {name}: {took:.0?}");

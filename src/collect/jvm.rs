@@ -5,38 +5,58 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use anyhow::Result;
 use bstr::{BStr, ByteSlice};
 
 use super::graph::SESSION;
 use super::rows::{Closing, Collected};
 use super::trace::{Definition, TestBegin, Trace};
 use crate::fingerprint::Place;
-use crate::fingerprint::jvm::ALL;
-use crate::matrix::{Unit, UnitKind};
+use crate::fingerprint::jvm::{ALL, ClassAt, classes_in};
+use crate::matrix::{Fingerprint, Unit, UnitKind};
 use crate::runners::{console, gradle, jvm, maven};
 
 impl Closing<'_> {
-    /// Every test needs the files that configure the build.
-    pub(super) fn attach_poms(&mut self) {
+    /// Every test needs the files that configure the build, and what these take from
+    /// the machine.
+    pub(super) fn attach_poms(&mut self, project: &BStr, command: &[String]) -> Result<()> {
         let root = self.root();
-        let files = jvm::config_files(&root).into_iter();
+        let mut folders = vec![root.clone(), root.join(project.to_path_lossy())];
+        folders.extend(
+            std::env::current_dir()
+                .ok()
+                .filter(|dir| dir.starts_with(&root)),
+        );
+        folders.dedup();
+        let found = jvm::configuration(&root, &folders, command);
+        let files = found.files.into_iter().map(|file| (UnitKind::File, file));
+        let looked_for = found.looked_for.into_iter();
+        let looked_for = looked_for.map(|file| (UnitKind::Exists, file));
         let folders = gradle::config_folders(&root).into_iter();
-        let files = files.map(|file| (UnitKind::File, file));
-        for (kind, file) in files.chain(folders.map(|folder| (UnitKind::Dir, folder))) {
-            let (Place::Inside(path) | Place::Outside(path)) =
-                self.facts.place(maven::bytes_of(&file).as_bstr());
-            self.attach(Unit::new(kind, path, ""));
+        let folders = folders.map(|folder| (UnitKind::Dir, folder));
+        for (kind, file) in files.chain(looked_for).chain(folders) {
+            let unit = self.placed(kind, maven::bytes_of(&file).as_bstr())?;
+            self.attach(unit);
         }
+        for name in found.variables {
+            let value = std::env::var_os(&name);
+            let value = value.map(|value| Fingerprint::of_value(value.as_bytes()));
+            let unit = self.late(UnitKind::Env, name, value);
+            self.attach(unit);
+        }
+        Ok(())
     }
 
     /// Which tests there are, the compiled tests of all modules tell.
     pub(super) fn attach_test_outputs(&mut self, class_path: &BTreeSet<PathBuf>) {
         let mut outputs = jvm::test_outputs(&self.root());
         outputs.extend(self.test_origins.iter().chain(class_path).cloned());
-        for output in outputs {
+        let kits = kits(&outputs);
+        let all = outputs.into_iter().map(|output| (output, ALL.to_owned()));
+        for (output, class) in all.chain(kits) {
             let (Place::Inside(path) | Place::Outside(path)) =
                 self.facts.place(maven::bytes_of(&output).as_bstr());
-            self.attach(Unit::new(UnitKind::Class, path, ALL));
+            self.attach(Unit::new(UnitKind::Class, path, class));
         }
     }
 
@@ -111,4 +131,46 @@ impl Closing<'_> {
             Place::Outside(module) => format!("{module}/{}", begin.test),
         }
     }
+}
+
+/// Classes beside compiled tests that some of these inherit from, by folder and name:
+/// with one of its methods a class can become a test.
+fn kits(tests: &[PathBuf]) -> BTreeSet<(PathBuf, String)> {
+    let mains: BTreeSet<PathBuf> = tests.iter().filter_map(|output| main_of(output)).collect();
+    let mut open = Vec::new();
+    for output in tests {
+        for class in classes_in(output).unwrap_or_default() {
+            if let Ok(ClassAt::Read(units)) = ClassAt::read(output, &class) {
+                open.extend(units.supers.iter().cloned());
+            }
+        }
+    }
+    let mut found = BTreeSet::new();
+    let mut seen = BTreeSet::new();
+    while let Some(class) = open.pop() {
+        if !seen.insert(class.clone()) {
+            continue;
+        }
+        for main in &mains {
+            let units = match ClassAt::read(main, &class) {
+                Ok(ClassAt::Missing) | Err(_) => continue,
+                Ok(ClassAt::Unread(_)) => None,
+                Ok(ClassAt::Read(units)) => Some(units),
+            };
+            open.extend(units.iter().flat_map(|units| units.supers.iter().cloned()));
+            found.insert((main.clone(), class.clone()));
+        }
+    }
+    found
+}
+
+/// Where the classes lie that those of a folder test.
+fn main_of(tests: &Path) -> Option<PathBuf> {
+    let name = tests.file_name()?.to_str()?;
+    let main = match name {
+        "test-classes" => "classes",
+        "test" => "main",
+        _ => return None,
+    };
+    Some(tests.with_file_name(main))
 }

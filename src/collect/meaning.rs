@@ -82,7 +82,7 @@ impl Closing<'_> {
         })
     }
 
-    fn late(&mut self, kind: UnitKind, name: String, seen: Option<Fingerprint>) -> Unit {
+    pub(super) fn late(&mut self, kind: UnitKind, name: String, seen: Option<Fingerprint>) -> Unit {
         let unit = Unit::new(kind, "", name);
         self.seen
             .insert(unit.clone(), seen.unwrap_or(Fingerprint::MISSING));
@@ -90,7 +90,7 @@ impl Closing<'_> {
     }
 
     /// A unit for an absolute path; files that git does not track are marked.
-    fn placed(&self, kind: UnitKind, path: &BStr) -> Result<Unit> {
+    pub(super) fn placed(&self, kind: UnitKind, path: &BStr) -> Result<Unit> {
         Ok(match self.facts.place(path) {
             Place::Outside(path) => Unit::new(kind, path, ""),
             Place::Inside(path) => {

@@ -115,7 +115,7 @@ pub struct CollectedRow {
 /// Builds the rows of a run from its traces.
 ///
 /// `project` is the folder that test ids are relative to, relative to the top
-/// of the work tree.
+/// of the work tree; `command` ran the tests.
 ///
 /// # Errors
 /// If git cannot be read; trouble with single files makes rows coarser or
@@ -125,13 +125,14 @@ pub fn collect(
     errors: &[TraceError],
     facts: &Facts<'_>,
     project: &BStr,
+    command: &[String],
     benign: &[Pattern],
 ) -> Result<Collected> {
     let graph = Graph::build(traces, errors);
     let mut closing = Closing::new(facts, graph)?;
     closing.attach_modules()?;
     closing.attach_directories(traces)?;
-    closing.attach_session(traces);
+    closing.attach_session(traces, project, command)?;
     closing.attach_readers(traces);
     let state = closing.attach_state(benign)?;
     let collected = closing.rows(traces, project)?;
@@ -327,14 +328,19 @@ impl<'a> Closing<'a> {
     }
 
     /// The runner's options bind every test.
-    fn attach_session(&mut self, traces: &[Trace]) {
+    fn attach_session(
+        &mut self,
+        traces: &[Trace],
+        project: &BStr,
+        command: &[String],
+    ) -> Result<()> {
+        if traces.iter().any(|trace| trace.open.is_jvm()) {
+            self.attach_poms(project, command)?;
+        }
         for trace in traces.iter().filter(|trace| trace.open.role == Role::Main) {
             let Some(config) = &trace.config else {
                 continue;
             };
-            if trace.open.is_jvm() {
-                self.attach_poms();
-            }
             let unit = Unit::new(UnitKind::Config, "", pytest::ARGS);
             let lines: String = config.args.iter().map(|arg| format!("{arg}\n")).collect();
             let value = Fingerprint::of_value(lines.as_bytes());
@@ -342,6 +348,7 @@ impl<'a> Closing<'a> {
             let index = self.intern(unit);
             self.node_units[SESSION as usize].push(index);
         }
+        Ok(())
     }
 
     /// Installed packages that name what reads annotations, or docstrings, may

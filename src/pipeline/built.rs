@@ -58,13 +58,18 @@ pub(super) fn model_of(
     view: &View,
     command: &[String],
 ) -> Result<maven::Model, String> {
-    let other_pom = |word: &&String| {
-        ["-f", "--file"].contains(&word.as_str())
-            || word.starts_with("-f=")
-            || word.starts_with("--file=")
-    };
-    if let Some(word) = command.iter().find(other_pom) {
+    let read = |path: &BStr| view.read(path).ok().flatten();
+    let mut words = command.get(1..).unwrap_or_default().to_vec();
+    for dir in maven::upwards(project.prefix.as_bstr()) {
+        let own = BString::from([dir.as_bytes(), b"/.mvn/maven.config"].concat());
+        let text = read(own.trim_start_with(|sign| sign == '/').as_bstr()).unwrap_or_default();
+        words.extend(text.to_str_lossy().split_whitespace().map(str::to_owned));
+    }
+    if let Some(word) = maven::other_pom(&words) {
         return Err(format!("the command names another pom ({word})"));
+    }
+    if let Some(why) = maven::goals(&words).find_map(maven::doubt_of_goal) {
+        return Err(why);
     }
     for name in ["MAVEN_ARGS", "MAVEN_OPTS"] {
         let words = std::env::var_os(name).unwrap_or_default();
@@ -72,9 +77,7 @@ pub(super) fn model_of(
             return Err(format!("{name} has {word}"));
         }
     }
-    maven::Model::of(project.prefix.as_bstr(), &|path: &BStr| {
-        view.read(path).ok().flatten()
-    })
+    maven::Model::of(project.prefix.as_bstr(), &read)
 }
 
 /// All sources below a folder.
@@ -164,17 +167,7 @@ impl Build<'_> {
 
     /// Where Maven keeps what it fetched.
     fn repository(&self) -> Result<PathBuf, String> {
-        let said = self
-            .command
-            .iter()
-            .find_map(|word| word.strip_prefix("-Dmaven.repo.local="));
-        let repository = match said {
-            Some(said) => self.project.dir.join(said),
-            None => {
-                let home = std::env::var_os("HOME").unwrap_or_default();
-                Path::new(&home).join(".m2/repository")
-            }
-        };
+        let repository = maven::local_repository(&self.project.dir, self.command);
         match repository.is_dir() {
             true => Ok(repository),
             false => Err(format!("there is no {}", repository.display())),

@@ -41,6 +41,7 @@ pub fn record(project: &Project, store: &FsStore, recording: &Recording<'_>) -> 
         &errors,
         &facts,
         project.prefix.as_bstr(),
+        &recording.command,
         &project.config.benign_state.value,
     )?;
     surefire::know_classes(project, recording, &facts, &mut collected);

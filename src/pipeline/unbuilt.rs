@@ -152,9 +152,10 @@ impl<'a> Unbuilt<'a> {
                 return is_output.then(|| Standing::Open(why.clone()));
             }
         };
-        let is_snapshot = unit.is_outside() && unit.path.contains_str("-SNAPSHOT");
-        if is_path && is_snapshot {
-            let why = "a build may fetch a newer snapshot";
+        if is_path
+            && unit.is_outside()
+            && let Some(why) = may_be_replaced(model, unit.path())
+        {
             return Some(Standing::Open(why.to_owned()));
         }
         let beneath = output_of(model, unit.path());
@@ -284,6 +285,17 @@ fn output_of(model: &Model, path: &BStr) -> Option<(Side, BString)> {
     })
 }
 
+/// Why a jar in Maven's local repository may be another one when tests run, if so.
+fn may_be_replaced(model: &Model, path: &BStr) -> Option<&'static str> {
+    if path.contains_str("-SNAPSHOT") {
+        return Some("a build may fetch a newer snapshot");
+    }
+    // `…/artifact/version/file`
+    let artifact = path.rsplit_str("/").nth(2).unwrap_or_default();
+    let is_own = model.artifacts.iter().any(|own| own.as_bytes() == artifact);
+    (is_own && path.ends_with(b".jar")).then_some("a build may install it anew")
+}
+
 fn is_built_jar(model: &Model, path: &BStr) -> bool {
     path.ends_with(b".jar")
         && model.modules.iter().any(|module| {
@@ -316,9 +328,13 @@ impl Files {
 
     fn class(&self, side: Side, class: &str, recorded: Fingerprint) -> Standing {
         let name = class.rsplit('/').next().unwrap_or(class);
-        if ["package-info", "module-info"].contains(&name) {
-            // Nothing is known where one of those changed.
-            return Standing::Same;
+        if name == "module-info" {
+            // Nothing is known where it changed; its annotations hold what others say.
+            let mut own = self.all.iter().filter(|file| file.side == side);
+            return match own.find(|file| file.affected.is_some()) {
+                Some(file) => Standing::Open(file.why(&self.all)),
+                None => Standing::Same,
+            };
         }
         let of_class: Vec<&File> = self.of_class(side, class).collect();
         if of_class.is_empty() {
@@ -375,9 +391,9 @@ impl Present {
     }
 }
 
-/// A source; `None` for one that declares no types but a package or a module.
+/// A source; `None` for one that declares a module.
 fn read(view: &View, path: &BStr) -> Result<Option<Rc<Outline>>, String> {
-    if is_about_more(path) {
+    if path.rsplit_str("/").next() == Some(b"module-info.java") {
         return Ok(None);
     }
     let text = view.read(path).map_err(|error| error.to_string())?;

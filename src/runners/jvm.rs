@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use bstr::BStr;
 
+use super::maven::Configuration;
 use super::pytest::Part;
 use super::{console, gradle, maven};
 use crate::select::Selection;
@@ -108,16 +109,19 @@ pub fn module_of(class_file: &BStr) -> Option<PathBuf> {
     gradle::module_of(path).or_else(|| maven::module_of(class_file))
 }
 
-/// The files that configure every test of the project, there or not: absolute.
-pub fn config_files(top: &Path) -> Vec<PathBuf> {
-    let mut files = Vec::new();
-    if maven::find(top).is_some() {
-        files.extend(maven::config_files(top));
+/// What configures every test of a project in the work tree at `top`, whose `command`
+/// ran in one of `folders`.
+pub fn configuration(top: &Path, folders: &[PathBuf], command: &[String]) -> Configuration {
+    let words: Vec<OsString> = command.iter().map(OsString::from).collect();
+    let is_maven = maven::is_maven(&words) || maven::find(top).is_some();
+    let mut found = match is_maven {
+        true => Configuration::of(top, folders, command),
+        false => Configuration::default(),
+    };
+    if gradle::find(top).is_some() || !is_maven {
+        found.files.extend(gradle::config_files(top));
     }
-    if gradle::find(top).is_some() || files.is_empty() {
-        files.extend(gradle::config_files(top));
-    }
-    files
+    found
 }
 
 /// Where the compiled tests of all modules lie unless they say otherwise.

@@ -16,7 +16,7 @@ use std::fmt;
 use std::hash::Hasher;
 use std::rc::Rc;
 
-use rustc_hash::{FxHashMap, FxHasher};
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 pub use outline::outline;
 
@@ -37,9 +37,18 @@ impl fmt::Display for Unreadable {
 pub struct Word(u64);
 
 impl Word {
+    /// Letters beyond ASCII are all alike: which bytes they are depends on the
+    /// encoding, and on whether they are escaped.
     pub fn of(text: &[u8]) -> Word {
         let mut hasher = FxHasher::default();
-        hasher.write(text);
+        match text.is_ascii() {
+            true => hasher.write(text),
+            false => {
+                let mut alike: Vec<u8> = text.iter().map(|byte| (*byte).min(0x80)).collect();
+                alike.dedup_by(|a, b| *a == 0x80 && *b == 0x80);
+                hasher.write(&alike);
+            }
+        }
         Word(hasher.finish())
     }
 }
@@ -55,10 +64,13 @@ pub struct Outline {
     pub is_ascii: bool,
     /// With dots; empty if it has none.
     pub package: String,
-    /// The names of the types that are not in others.
+    /// The names of the types that are not in others; `package-info` of a source that
+    /// has none.
     pub tops: Vec<String>,
     /// The names of all types but those in bodies; sorted, as are the words.
     pub types: Vec<Word>,
+    /// The names of private fields, and maybe some more.
+    pub hidden: Vec<Word>,
     /// All identifiers.
     pub words: Vec<Word>,
     /// Those of the head.
@@ -94,6 +106,22 @@ impl Source {
         was.into_iter().chain(self.is.as_deref())
     }
 
+    /// The names of private fields that only one of the states has.
+    fn other_hidden(&self) -> Vec<Word> {
+        let (Some(was), Some(is)) = (&self.was, &self.is) else {
+            return Vec::new();
+        };
+        let only = |one: &Outline, other: &Outline| -> Vec<Word> {
+            let names = one.hidden.iter();
+            let names = names.filter(|name| other.hidden.binary_search(name).is_err());
+            names.copied().collect()
+        };
+        match Rc::ptr_eq(was, is) {
+            true => Vec::new(),
+            false => [only(was, is), only(is, was)].concat(),
+        }
+    }
+
     fn differs(&self, of: impl Fn(&Outline) -> Fingerprint) -> bool {
         self.was.as_deref().map(&of) != self.is.as_deref().map(&of)
     }
@@ -111,26 +139,7 @@ pub enum Affected {
 /// By source: why its class files may be others, if they may. `sources` are all
 /// that are compiled, whatever they belong to.
 pub fn affected(sources: &[Source]) -> Vec<Option<Affected>> {
-    let mut users: FxHashMap<Word, Users> = FxHashMap::default();
-    for side in sources.iter().flat_map(Source::sides) {
-        for word in &side.types {
-            users.entry(*word).or_default();
-        }
-    }
-    for (at, source) in sources.iter().enumerate() {
-        for side in source.sides() {
-            for word in &side.words {
-                if let Some(users) = users.get_mut(word) {
-                    users.anywhere.push(at);
-                }
-            }
-            for word in &side.head_words {
-                if let Some(users) = users.get_mut(word) {
-                    users.in_head.push(at);
-                }
-            }
-        }
-    }
+    let mut users = users(sources);
     let mut found: Vec<Option<Affected>> = sources
         .iter()
         .map(|source| source.differs(|one| one.whole).then_some(Affected::Edited))
@@ -139,6 +148,10 @@ pub fn affected(sources: &[Source]) -> Vec<Option<Affected>> {
         .iter()
         .map(|source| source.differs(|one| one.head))
         .collect();
+    for (user, by, is_in_head) in of_hidden(sources, &users) {
+        found[user].get_or_insert(Affected::Through(by));
+        has_other_head[user] |= is_in_head;
+    }
     let mut open: Vec<usize> = (0..sources.len())
         .filter(|at| has_other_head[*at])
         .collect();
@@ -166,4 +179,64 @@ pub fn affected(sources: &[Source]) -> Vec<Option<Affected>> {
 struct Users {
     anywhere: Vec<usize>,
     in_head: Vec<usize>,
+}
+
+/// By the name of a type.
+fn users(sources: &[Source]) -> FxHashMap<Word, Users> {
+    let mut users: FxHashMap<Word, Users> = FxHashMap::default();
+    for side in sources.iter().flat_map(Source::sides) {
+        for word in &side.types {
+            users.entry(*word).or_default();
+        }
+    }
+    for (at, source) in sources.iter().enumerate() {
+        for side in source.sides() {
+            for word in &side.words {
+                if let Some(users) = users.get_mut(word) {
+                    users.anywhere.push(at);
+                }
+            }
+            for word in &side.head_words {
+                if let Some(users) = users.get_mut(word) {
+                    users.in_head.push(at);
+                }
+            }
+        }
+    }
+    users
+}
+
+/// A private field that comes or goes is in front of an inherited one of its name: in
+/// a class below, within others, that name means a variable of theirs then. Who has such
+/// a name and inherits from the class, or imports what it has: each with the source of
+/// the field, and whether its head has the name.
+fn of_hidden(sources: &[Source], users: &FxHashMap<Word, Users>) -> Vec<(usize, usize, bool)> {
+    let mut found = Vec::new();
+    for (at, source) in sources.iter().enumerate() {
+        let names = source.other_hidden();
+        if names.is_empty() {
+            continue;
+        }
+        let has = |words: &[Word]| names.iter().any(|name| words.binary_search(name).is_ok());
+        let mut seen = FxHashSet::default();
+        let mut open = vec![at];
+        while let Some(below) = open.pop() {
+            for word in sources[below].sides().flat_map(|side| &side.types) {
+                if !seen.insert(*word) {
+                    continue;
+                }
+                let Some(users) = users.get(word) else {
+                    continue;
+                };
+                open.extend(&users.in_head);
+                for user in &users.anywhere {
+                    if sources[*user].sides().any(|side| has(&side.words)) {
+                        let is_in_head = sources[*user].sides().any(|side| has(&side.head_words));
+                        found.push((*user, at, is_in_head));
+                    }
+                }
+            }
+        }
+    }
+    found
 }

@@ -1,6 +1,7 @@
 //! What other sources can see of a Java source, apart from what they cannot: its
 //! head. That is everything but method bodies, initialisers that are no constants,
-//! arguments and bodies of enum constants, and private members.
+//! arguments and bodies of enum constants, and private members; of these it has the
+//! constants of which others are made.
 
 use std::collections::BTreeSet;
 
@@ -42,12 +43,18 @@ pub fn outline(source: &[u8]) -> Result<Outline, Unreadable> {
         head: Vec::with_capacity(tokens.all().len() / 2),
         head_words: BTreeSet::new(),
         imports: Vec::new(),
+        constants: Vec::new(),
         package: String::new(),
         tops: Vec::new(),
         types: BTreeSet::new(),
+        hidden: BTreeSet::new(),
     };
     parser.unit()?;
+    parser.add_constants();
     parser.add_imports();
+    if parser.tops.is_empty() && !parser.package.is_empty() {
+        parser.tops.push("package-info".to_owned());
+    }
     let whole = tokens.all().iter().flat_map(|token| line(&tokens, *token));
     let whole: Vec<u8> = whole.collect();
     let words = tokens.all().iter().filter(|one| one.kind == Kind::Word);
@@ -61,6 +68,7 @@ pub fn outline(source: &[u8]) -> Result<Outline, Unreadable> {
         package: parser.package,
         tops: parser.tops,
         types: parser.types.into_iter().collect(),
+        hidden: parser.hidden.into_iter().collect(),
         words,
         head_words: parser.head_words.into_iter().collect(),
     })
@@ -90,9 +98,13 @@ struct Parser<'a> {
     head_words: BTreeSet<Word>,
     /// Each from `import` to before the semicolon.
     imports: Vec<(usize, usize)>,
+    /// Private constants: their names, and where they are.
+    constants: Vec<(Vec<Word>, (usize, usize))>,
     package: String,
     tops: Vec<String>,
     types: BTreeSet<Word>,
+    /// The names of private fields.
+    hidden: BTreeSet<Word>,
 }
 
 const ENDS: Unreadable = Unreadable("a declaration does not end");
@@ -169,6 +181,24 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
+    /// Private constants of which others of the head are made.
+    fn add_constants(&mut self) {
+        let mut open = std::mem::take(&mut self.constants);
+        loop {
+            let known = self.head_words.clone();
+            let is_used = |(names, _): &(Vec<Word>, _)| names.iter().any(|it| known.contains(it));
+            let (used, rest): (Vec<_>, Vec<_>) = open.into_iter().partition(is_used);
+            if used.is_empty() {
+                return;
+            }
+            for (_, (start, end)) in used {
+                self.keep(start, end);
+                self.mark(b"private");
+            }
+            open = rest;
+        }
+    }
+
     /// Imports that can decide what a name of the head means: those of names that it
     /// has, and those of all names of a package or a type. The type through which
     /// a name is imported matters, as it may have inherited what it names.
@@ -238,7 +268,7 @@ impl<'a> Parser<'a> {
                 // Names of that kind are those of members.
                 b"sealed" if self.kind(at + 1) != Some(Kind::Word) => return Ok(at),
                 word if MODIFIERS.contains(&word) => at += 1,
-                b"@deprecated" => at += 1,
+                _ if matches!(self.kind(at), Some(Kind::Deprecated | Kind::Comment)) => at += 1,
                 _ => return Ok(at),
             }
         }
@@ -279,7 +309,7 @@ impl<'a> Parser<'a> {
         if self.kind(name) != Some(Kind::Word) {
             return Err(Unreadable("it has an unknown declaration"));
         }
-        self.types.insert(Word::of(self.text(name)));
+        self.add_type(self.text(name));
         self.at = name;
         let body = self.find(&[b"{"])?;
         self.keep(start, body + 1);
@@ -296,6 +326,14 @@ impl<'a> Parser<'a> {
         self.keep(self.at, self.at + 1);
         self.at += 1;
         Ok(String::from_utf8_lossy(self.text(name)).into_owned())
+    }
+
+    /// A type `A$1` takes its name from the first class without one in `A`.
+    fn add_type(&mut self, name: &[u8]) {
+        let dollars = (0..name.len()).filter(|at| name[*at] == b'$');
+        for end in dollars.chain([name.len()]) {
+            self.types.insert(Word::of(&name[..end]));
+        }
     }
 
     /// The constants of an enum: their names, and whether they have bodies.
@@ -353,8 +391,9 @@ impl<'a> Parser<'a> {
         let end = self.find(&[b"{", b";", b"="])?;
         let is_of_constant = (after..end).any(|at| OF_CONSTANTS.contains(&self.text(at)));
         let is_default = (after..end).any(|at| self.text(at) == b"default");
-        let from = self.head.len();
-        let words = is_private.then(|| self.head_words.clone());
+        if is_private {
+            return self.private(start, (after, end), is_final && is_of_constant);
+        }
         self.keep(start, end);
         self.at = end;
         match self.here() {
@@ -381,11 +420,39 @@ impl<'a> Parser<'a> {
             self.at += 1;
         }
         self.mark(b"end");
-        if let Some(words) = words {
-            self.head.truncate(from);
-            self.head_words = words;
+        Ok(())
+    }
+
+    /// A private member that is no type: behind its modifiers, and the end of what it
+    /// is. Others may see that the name of a field hides another one, and what a
+    /// constant is worth.
+    fn private(
+        &mut self,
+        start: usize,
+        (after, end): (usize, usize),
+        can_be_constant: bool,
+    ) -> Result<(), Unreadable> {
+        if self.text(end) == b"{" {
+            self.at = self.behind(end)?;
+            return Ok(());
+        }
+        self.at = end;
+        self.at = self.find(&[b";"])? + 1;
+        let names = self.declared_names(after, self.at);
+        self.hidden.extend(&names);
+        if can_be_constant {
+            self.constants.push((names, (start, self.at)));
         }
         Ok(())
+    }
+
+    /// The names that a field's declaration may declare, and maybe some others.
+    fn declared_names(&self, from: usize, end: usize) -> Vec<Word> {
+        let ends: [&[u8]; 4] = [b"=", b",", b";", b"["];
+        let is_name =
+            |at: &usize| self.kind(*at) == Some(Kind::Word) && ends.contains(&self.text(*at + 1));
+        let names = (from..end).filter(is_name);
+        names.map(|at| Word::of(self.text(at))).collect()
     }
 
     /// Initialisers that are no constants, and other names that are declared

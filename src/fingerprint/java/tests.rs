@@ -104,6 +104,39 @@ fn a_head_has_what_others_see() {
 }
 
 #[test]
+fn private_constants_count_where_others_are_made_of_them() {
+    let head = |middle: &str| {
+        let text =
+            "class A { private static final int P = 1, Q = P; MIDDLE static final int S = R; }";
+        let text = text.replace("MIDDLE", middle);
+        (read(&text).head, read(&text.replace("P = 1", "P = 2")).head)
+    };
+    let (was, is) = head("private final int R = Q;");
+    assert_ne!(was, is);
+    let (was, is) = head("private final int R = 3;");
+    assert_eq!(was, is);
+}
+
+#[test]
+fn what_a_private_field_hides_is_found() {
+    let same = |text: &'static str| (text, text);
+    let field = (
+        "class B extends A { }",
+        "class B extends A { private int x; }",
+    );
+    let below = same("class C extends B { }");
+    let uses = same("class U { int x; class D extends C { int f() { return x; } } }");
+    let other = same("class V { int x; B b; }");
+    let holds = same("class W { int y; class E extends C { int f() { return y; } } }");
+    assert_eq!(
+        affected_of(&[field, below, uses, holds, same("class X { int x; }")]),
+        [0, 2]
+    );
+    // It has both names, and may mean it.
+    assert_eq!(affected_of(&[field, other]), [0, 1]);
+}
+
+#[test]
 fn what_is_not_understood_is_refused() {
     for source in [
         "module a.b { }",
@@ -116,6 +149,7 @@ fn what_is_not_understood_is_refused() {
     ] {
         assert!(outline(source.as_bytes()).is_err(), "{source}");
     }
+    assert!(read("@A(B.C) package p;").makes("p/package-info"));
     assert!(read("").tops.is_empty() && read("/** @deprecated */").tops.is_empty());
 }
 

@@ -13,6 +13,8 @@ pub enum Kind {
     Sign,
     /// A documentation comment that deprecates.
     Deprecated,
+    /// One that may, or not.
+    Comment,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -79,7 +81,7 @@ fn unescape(source: &[u8]) -> Vec<u8> {
         if rest[0] != b'\\' {
             text.push(rest[0]);
             at += 1;
-        } else if let Some((value, len)) = escape(rest) {
+        } else if let Some((value, len)) = letter(rest) {
             put(&mut text, value);
             at += len;
         } else {
@@ -92,6 +94,20 @@ fn unescape(source: &[u8]) -> Vec<u8> {
     text
 }
 
+/// An escape, or two that are the halves of a pair.
+fn letter(text: &[u8]) -> Option<(u32, usize)> {
+    let (high, len) = escape(text)?;
+    let low = text.get(len..).filter(|rest| rest.starts_with(b"\\"));
+    let low = low.and_then(escape);
+    Some(match low {
+        Some((low @ 0xdc00..0xe000, more)) if (0xd800..0xdc00).contains(&high) => (
+            0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00),
+            len + more,
+        ),
+        _ => (high, len),
+    })
+}
+
 /// `\u0041`, with any number of `u`: its value and length.
 fn escape(text: &[u8]) -> Option<(u32, usize)> {
     let marks = text[1..].iter().take_while(|byte| **byte == b'u').count();
@@ -101,11 +117,17 @@ fn escape(text: &[u8]) -> Option<(u32, usize)> {
     Some((value, 5 + marks))
 }
 
-/// As UTF-8; halves of pairs too, each by itself.
+/// As UTF-8; halves of pairs that are alone, too.
 fn put(text: &mut Vec<u8>, value: u32) {
     match value {
         0..0x80 => text.push(value as u8),
         0x80..0x800 => text.extend([0xc0 | (value >> 6) as u8, 0x80 | (value & 0x3f) as u8]),
+        0x10000.. => text.extend([
+            0xf0 | (value >> 18) as u8,
+            0x80 | (value >> 12 & 0x3f) as u8,
+            0x80 | (value >> 6 & 0x3f) as u8,
+            0x80 | (value & 0x3f) as u8,
+        ]),
         _ => text.extend([
             0xe0 | (value >> 12) as u8,
             0x80 | (value >> 6 & 0x3f) as u8,
@@ -141,8 +163,8 @@ impl Lexer {
                     continue;
                 }
                 b'/' if self.peek(1) == b'*' => match self.comment()? {
-                    true => Kind::Deprecated,
-                    false => continue,
+                    Some(kind) => kind,
+                    None => continue,
                 },
                 b'"' if self.peek(1) == b'"' && self.peek(2) == b'"' => {
                     self.at += 3;
@@ -160,8 +182,12 @@ impl Lexer {
                     while is_of_word(self.peek(0)) {
                         self.at += 1;
                     }
+                    if has_ignorable(&self.text[start..self.at]) {
+                        return Err(INVISIBLE);
+                    }
                     Kind::Word
                 }
+                0..b' ' | 0x7f => return Err(INVISIBLE),
                 _ => {
                     let two = self.text.get(start..start + 2).unwrap_or_default();
                     self.at += if PAIRS.contains(&two) { 2 } else { 1 };
@@ -176,15 +202,31 @@ impl Lexer {
         }
     }
 
-    /// Whether the comment deprecates.
-    fn comment(&mut self) -> Result<bool, Unreadable> {
+    /// What a comment says of what follows it, if anything.
+    fn comment(&mut self) -> Result<Option<Kind>, Unreadable> {
         let rest = &self.text[self.at..];
         let end = rest.windows(2).skip(2).position(|two| two == b"*/");
         let end = end.ok_or(Unreadable("a comment does not end"))? + 4;
         let comment = &rest[..end];
         self.at += end;
         let word = b"@deprecated";
-        Ok(comment.starts_with(b"/**") && comment.windows(word.len()).any(|part| part == word))
+        if !comment.starts_with(b"/**") || !comment.windows(word.len()).any(|part| part == word) {
+            return Ok(None);
+        }
+        let is_space = |byte: &u8| byte.is_ascii_whitespace();
+        let deprecates = |line: &[u8]| {
+            let begin = line
+                .iter()
+                .position(|byte| *byte != b'*' && !is_space(byte));
+            let text = begin.and_then(|begin| line[begin..].strip_prefix(word));
+            text.is_some_and(|text| text.first().is_none_or(is_space))
+        };
+        let mut lines = comment[3..].split(|byte| matches!(byte, b'\n' | b'\r'));
+        Ok(Some(match lines.any(deprecates) {
+            true => Kind::Deprecated,
+            // Elsewhere than at the beginning of a line it should mean nothing.
+            false => Kind::Comment,
+        }))
     }
 
     fn quoted(&mut self, quote: &[u8], may_break: bool) -> Result<(), Unreadable> {
@@ -222,6 +264,26 @@ impl Lexer {
     }
 }
 
+const INVISIBLE: Unreadable = Unreadable("it has signs that nobody sees");
+
+/// Whether a name has what a compiler leaves out of names: control characters, and
+/// those of formats. In encodings of one byte some are among the letters.
+fn has_ignorable(word: &[u8]) -> bool {
+    let Ok(text) = std::str::from_utf8(word) else {
+        return word.iter().any(|byte| matches!(byte, 0x80..=0x9f | 0xad));
+    };
+    !word.is_ascii()
+        && text.chars().any(|sign| {
+            matches!(
+                sign as u32,
+                0x80..=0x9f | 0xad | 0x600..=0x605 | 0x61c | 0x6dd | 0x70f | 0x8e2 | 0x180e
+                    | 0x200b..=0x200f | 0x202a..=0x202e | 0x2060..=0x206f | 0xfeff
+                    | 0xfff0..=0xffff | 0x110bd | 0x110cd | 0x13430..=0x1345f | 0x1bca0..=0x1bca3
+                    | 0x1d173..=0x1d17a | 0xe0000..=0xe0fff
+            )
+        })
+}
+
 /// All that is not ASCII is taken for letters.
 fn is_of_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$') || byte >= 0x80
@@ -242,8 +304,15 @@ mod tests {
         let plain = tokens("int a=1;");
         assert_eq!(plain, ["int", "a", "=", "1", ";"]);
         assert_eq!(tokens("/* x */ int // y\n a /***/ = 1 ; \x1a"), plain);
-        assert_eq!(tokens("/** a @deprecated b */ x"), ["@deprecated", "x"]);
+        assert_eq!(tokens("/** @deprecated b */ x"), ["@deprecated", "x"]);
+        assert_eq!(
+            tokens("/**\n * a\r\n * @deprecated b\n */ x"),
+            ["@deprecated", "x"]
+        );
         assert_eq!(tokens("/* @deprecated */ x"), ["x"]);
+        // Compilers look at the beginnings of lines.
+        let elsewhere = "/** a @deprecated b */";
+        assert_eq!(tokens(elsewhere), [elsewhere]);
     }
 
     #[test]
@@ -274,6 +343,7 @@ mod tests {
         assert_eq!(tokens("\"\\u0022 + a"), ["\"\"", "+", "a"]);
         assert_eq!(tokens("\"\\\\u0022\""), ["\"\\\\u0022\""]);
         assert_eq!(tokens("// a \\u000a b"), ["b"]);
+        assert_eq!(tokens("\\ud835\\uudc9c"), ["𝒜"]);
     }
 
     #[test]
@@ -281,5 +351,10 @@ mod tests {
         for source in ["/* a", "\"a\n\"", "\"\"\"a", "'a", "\"\\", "a\0b"] {
             assert!(Tokens::read(source.as_bytes()).is_err(), "{source:?}");
         }
+        // What compilers leave out of names.
+        for source in ["a\u{1}b", "a\\u0001b", "a\u{ad}b", "\u{feff}a", "\\u200ba"] {
+            assert!(Tokens::read(source.as_bytes()).is_err(), "{source:?}");
+        }
+        assert_eq!(tokens("'\u{ad}' größe"), ["'\u{ad}'", "größe"]);
     }
 }

@@ -95,22 +95,33 @@ fn is_absent(error: &std::io::Error) -> bool {
 }
 
 fn all_in(directory: &Path) -> Result<Fingerprint> {
-    let mut classes = Vec::new();
-    find_classes(directory, directory, &mut classes)?;
+    let classes = classes_in(directory)?;
     if classes.is_empty() {
         return Ok(Fingerprint::MISSING);
     }
-    classes.sort();
     let mut form = Vec::new();
-    for (name, fingerprint) in classes {
-        form.extend_from_slice(name.as_bytes());
+    for name in classes {
+        let file = directory.join(format!("{name}.class"));
+        form.extend_from_slice(format!("{name}.class").as_bytes());
         form.push(0);
-        form.extend_from_slice(&fingerprint.0);
+        form.extend_from_slice(&class_fingerprint(&fs_err::read(file)?).0);
     }
     Ok(Fingerprint::of_digest("tamis jvm classes 1", &form))
 }
 
-fn find_classes(top: &Path, dir: &Path, found: &mut Vec<(String, Fingerprint)>) -> Result<()> {
+/// The names of all classes beneath a folder, sorted.
+///
+/// # Errors
+/// If a folder cannot be listed.
+pub fn classes_in(directory: &Path) -> Result<Vec<String>> {
+    let mut found = Vec::new();
+    find_classes(directory, directory, &mut found)?;
+    // As the files are sorted, with their endings.
+    found.sort_by_cached_key(|name| format!("{name}.class"));
+    Ok(found)
+}
+
+fn find_classes(top: &Path, dir: &Path, found: &mut Vec<String>) -> Result<()> {
     let entries = match std::fs::read_dir(dir) {
         Ok(entries) => entries,
         Err(error) if is_absent(&error) => return Ok(()),
@@ -123,9 +134,8 @@ fn find_classes(top: &Path, dir: &Path, found: &mut Vec<(String, Fingerprint)>) 
         if path.is_dir() {
             find_classes(top, &path, found)?;
         } else if path.extension().is_some_and(|ending| ending == "class") {
-            let name = path.strip_prefix(top).unwrap_or(&path);
-            let name = name.to_string_lossy().into_owned();
-            found.push((name, class_fingerprint(&fs_err::read(&path)?)));
+            let name = path.strip_prefix(top).unwrap_or(&path).with_extension("");
+            found.push(name.to_string_lossy().into_owned());
         }
     }
     Ok(())

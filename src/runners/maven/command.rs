@@ -50,6 +50,23 @@ pub fn is_phase(word: &str) -> bool {
     PHASES.contains(&word)
 }
 
+/// The words of a command that are neither options nor their values: phases and goals.
+pub fn goals(words: &[String]) -> impl Iterator<Item = &str> {
+    let before = std::iter::once("").chain(words.iter().map(String::as_str));
+    let all = before
+        .zip(words)
+        .filter(|(before, word)| !word.starts_with('-') && !WITH_VALUE.contains(before));
+    all.map(|(_, word)| word.as_str())
+}
+
+/// The first word of a command that names another pom than the one in its folder.
+pub fn other_pom(words: &[String]) -> Option<&String> {
+    let other = ["-fae", "-ff", "-fn"];
+    words.iter().find(|word| {
+        word.starts_with("--file") || word.starts_with("-f") && !other.contains(&word.as_str())
+    })
+}
+
 /// Whether a command is one of Maven's.
 pub fn is_maven(command: &[OsString]) -> bool {
     let program = command.first().map(Path::new);
@@ -108,7 +125,25 @@ const HARMLESS: [&str; 12] = [
 /// The first of these options that may change what Maven compiles, and how.
 pub fn definition_in(words: &str) -> Option<&str> {
     words.split_whitespace().find(|word| {
-        let known = ["-X", "-e", "-B", "-ntp", "-q", "--", "-T", "-o", "-j", "-a"];
+        let known = [
+            "-X",
+            "-e",
+            "-B",
+            "-ntp",
+            "-q",
+            "-T",
+            "-o",
+            "-j",
+            "-a",
+            "--add-",
+            "--batch-mode",
+            "--enable-",
+            "--errors",
+            "--no-transfer-progress",
+            "--offline",
+            "--quiet",
+            "--threads",
+        ];
         match word.strip_prefix("-D") {
             Some(set) => !HARMLESS.iter().any(|known| set.starts_with(known)),
             None => !known.iter().any(|known| word.starts_with(known)),
@@ -199,6 +234,20 @@ mod tests {
     }
 
     #[test]
+    fn goals_are_told_from_options_and_their_values() {
+        let words = |line: &str| -> Vec<String> { line.split(' ').map(str::to_owned).collect() };
+        let line = words("-pl :core -am clean -Dx=a:b antrun:run test -T 2");
+        assert_eq!(
+            goals(&line).collect::<Vec<_>>(),
+            ["clean", "antrun:run", "test"]
+        );
+        assert_eq!(other_pom(&words("test -fae -ff -fn -am")), None);
+        for line in ["-f x", "--file=x", "-fx.xml"] {
+            assert!(other_pom(&words(line)).is_some(), "{line}");
+        }
+    }
+
+    #[test]
     fn a_choice_of_the_user_stays() {
         let with = |line: &str| with_exclusions(&words(line), Path::new("/x")).len();
         assert_eq!(with("mvn test"), 4);
@@ -219,7 +268,9 @@ mod tests {
         assert_eq!(definition_in(all), None);
         let release = "-Dmaven.compiler.release=11";
         assert_eq!(definition_in(&format!("-Xmx2g {release}")), Some(release));
-        assert_eq!(definition_in("-Pfast"), Some("-Pfast"));
+        for word in ["-Pfast", "--file=x.xml", "--define=x=y", "--settings=x.xml"] {
+            assert_eq!(definition_in(word), Some(word));
+        }
     }
 
     #[test]

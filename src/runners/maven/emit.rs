@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
-use super::once::local_repository;
+use super::around::local_repository;
 use super::parents::{Poms, plugins};
 use super::{modules, source_of};
 use crate::runners::pytest::Part;
@@ -91,7 +91,7 @@ impl Folders {
     /// Whether Surefire excludes nested classes: no module, and nothing that it inherits
     /// from, says what else is excluded.
     fn exclude_nested(&self) -> bool {
-        let repository = local_repository(&self.project);
+        let repository = local_repository(&self.project, &[]);
         self.modules.iter().all(|(_, module)| {
             let poms = Poms::of(module, &repository);
             poms.is_ok_and(|poms| !poms.texts.iter().any(|pom| excludes(pom)))

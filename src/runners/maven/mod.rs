@@ -4,7 +4,9 @@
 //! is not the project's: `core/demo.CalcTest`. Class files tell what changed,
 //! so the project is compiled before tests are selected.
 
+mod around;
 mod command;
+mod configuration;
 mod emit;
 mod model;
 mod once;
@@ -19,11 +21,14 @@ use std::path::{Path, PathBuf};
 
 use bstr::{BStr, BString, ByteSlice};
 
+pub use around::local_repository;
 pub use command::{
-    JVM_OPTIONS, build_command, definition_in, ignores_failure, is_maven, with_exclusions,
+    JVM_OPTIONS, build_command, definition_in, goals, ignores_failure, is_maven, other_pom,
+    with_exclusions,
 };
+pub use configuration::Configuration;
 pub use emit::{EVERYTHING, FILE as EXCLUSIONS, emit, emit_for_later, emit_tests, list};
-pub use model::{Model, Module, coordinates};
+pub use model::{Model, Module, coordinates, doubt_of_goal, upwards};
 pub use once::why_twice;
 pub use runtime::runtime_in;
 pub use xml::Element;
@@ -108,17 +113,6 @@ pub fn modules(top: &Path) -> Vec<PathBuf> {
     }
     found.sort();
     found
-}
-
-/// The files that configure every test of the project, there or not: absolute.
-pub fn config_files(top: &Path) -> Vec<PathBuf> {
-    let mut files: Vec<PathBuf> = modules(top).iter().map(|module| module.join(POM)).collect();
-    let own = ["maven.config", "jvm.config", "extensions.xml"];
-    files.extend(own.map(|name| top.join(".mvn").join(name)));
-    if let Some(home) = std::env::var_os("HOME") {
-        files.push(Path::new(&home).join(".m2/settings.xml"));
-    }
-    files
 }
 
 /// Where each module's compiled tests lie unless it says otherwise.

@@ -10,6 +10,10 @@ use bstr::{BStr, BString, ByteSlice};
 
 use super::xml::Element;
 
+/// Where Maven looks for sources by itself.
+const MAIN: &str = "src/main/java";
+const TEST: &str = "src/test/java";
+
 /// One module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Module {
@@ -29,6 +33,10 @@ impl Module {
     /// Beneath its folder, or that of the project.
     pub fn path(&self, rest: &str) -> BString {
         joined(self.dir.as_bstr(), rest)
+    }
+
+    fn has_usual_sources(&self) -> bool {
+        self.main == self.path(MAIN) && self.test == self.path(TEST)
     }
 
     /// The classes that Maven makes of the sources of one side.
@@ -204,8 +212,11 @@ impl Model {
         let mut model = Model::default();
         let mut open = vec![project.to_owned()];
         let mut parents = Vec::new();
-        if read(joined(project, ".mvn/extensions.xml").as_bstr()).is_some() {
-            return Err(".mvn/extensions.xml adds to Maven itself".to_owned());
+        let mut inherited_from = BTreeSet::new();
+        for dir in upwards(project) {
+            if read(joined(dir, ".mvn/extensions.xml").as_bstr()).is_some() {
+                return Err(".mvn/extensions.xml adds to Maven itself".to_owned());
+            }
         }
         while let Some(dir) = open.pop().or_else(|| parents.pop()) {
             if poms.iter().any(|(known, _)| *known == dir) {
@@ -225,7 +236,10 @@ impl Model {
             }
             for parent in pom.all("parent") {
                 match own_parent(dir.as_bstr(), parent, read) {
-                    Some(own) => parents.push(own),
+                    Some(own) => {
+                        inherited_from.insert(own.clone());
+                        parents.push(own);
+                    }
                     None => {
                         model.parents.insert(coordinates(parent));
                     }
@@ -233,8 +247,18 @@ impl Model {
             }
             poms.push((dir, pom));
         }
+        let (mut has_plain_resources, mut filters) = (true, false);
         for (dir, pom) in poms {
-            model.modules.push(module(dir.as_bstr(), &pom)?);
+            let module = module(dir.as_bstr(), &pom)?;
+            if inherited_from.contains(&dir) {
+                module
+                    .has_usual_sources()
+                    .then_some(())
+                    .ok_or_else(|| format!("{} says where sources are", module.path(super::POM)))?;
+                has_plain_resources &= module.has_plain_resources;
+                filters |= module.filters;
+            }
+            model.modules.push(module);
             let names = [
                 "encoding",
                 "maven.compiler.encoding",
@@ -246,9 +270,32 @@ impl Model {
             let name = joined(dir.as_bstr(), super::POM).to_string();
             model.poms.push((name, pom));
         }
+        // What a parent says of resources holds for its children, too.
+        for module in &mut model.modules {
+            module.has_plain_resources &= has_plain_resources;
+            module.filters |= filters;
+        }
         model.modules.sort_by(|a, b| a.dir.cmp(&b.dir));
+        model.have_own_sources()?;
         model.examine()?;
         Ok(model)
+    }
+
+    /// That no source belongs to two modules, or to both sides of one.
+    fn have_own_sources(&self) -> Result<(), String> {
+        let modules = self.modules.iter();
+        let roots: Vec<&BString> = modules.flat_map(|one| [&one.main, &one.test]).collect();
+        for (at, root) in roots.iter().enumerate() {
+            let is_in = |other: &&BString| {
+                let rest = other.strip_prefix(root.as_slice());
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
+            };
+            let mut others = roots[..at].iter().chain(&roots[at + 1..]);
+            if let Some(other) = others.find(|other| is_in(other)) {
+                return Err(format!("sources in {other} are those in {root}, too"));
+            }
+        }
+        Ok(())
     }
 
     /// Looks at a parent from elsewhere as at a pom of the project.
@@ -257,14 +304,8 @@ impl Model {
     /// Those of [`Model::of`].
     pub fn add_parent(&mut self, name: &str, text: &[u8]) -> Result<(), String> {
         let pom = Element::read(text).map_err(|why| format!("{name} is not understood: {why}"))?;
-        let plain = Module {
-            dir: BString::default(),
-            main: "src/main/java".into(),
-            test: "src/test/java".into(),
-            has_plain_resources: true,
-            filters: false,
-        };
-        if module(BStr::new(""), &pom)? != plain {
+        let own = module(BStr::new(""), &pom)?;
+        if !own.has_usual_sources() || !own.has_plain_resources {
             return Err(format!("{name} says where sources and resources are"));
         }
         for parent in pom.all("parent") {
@@ -272,6 +313,23 @@ impl Model {
         }
         self.poms.push((name.to_owned(), pom));
         self.examine()
+    }
+
+    /// That versions which a pom from elsewhere manages are the same tomorrow.
+    fn is_fixed(&self, bom: &Element) -> Result<(), String> {
+        let (_, artifact, version) = coordinates(bom);
+        let name = version
+            .strip_prefix("${")
+            .and_then(|it| it.strip_suffix('}'));
+        let mut values = vec![version.as_str()];
+        let poms = self.poms.iter();
+        let properties = poms.flat_map(|(_, pom)| pom.of_profiles("properties"));
+        values.extend(properties.flat_map(|all| name.map(|name| all.text_of(name))));
+        let is_snapshot = values.iter().any(|value| value.ends_with("-SNAPSHOT"));
+        match is_snapshot && !self.artifacts.contains(&artifact) {
+            true => Err(format!("{artifact} {version} may be another tomorrow")),
+            false => Ok(()),
+        }
     }
 
     /// Looks at all poms: what one says of a plugin counts if any uses it.
@@ -291,6 +349,11 @@ impl Model {
                     self.is_without_processors |= is_without && self.poms.len() == 1;
                 }
             }
+            for bom in pom.every() {
+                if bom.name == "dependency" && bom.text_of("scope") == "import" {
+                    self.is_fixed(bom).map_err(in_pom)?;
+                }
+            }
             for dependency in pom.of_profiles("dependencies/dependency") {
                 let (group, artifact, _) = coordinates(dependency);
                 self.dependencies.insert((group, artifact));
@@ -298,6 +361,35 @@ impl Model {
         }
         Ok(())
     }
+}
+
+/// Whether Maven runs what may make or change classes where a command has the goal
+/// `word`: why, if so.
+pub fn doubt_of_goal(word: &str) -> Option<String> {
+    let (plugin, goal) = word.rsplit_once(':')?;
+    let goal = goal.split('@').next().unwrap_or(goal);
+    let mut parts = plugin.split(':');
+    let names = match (parts.next(), parts.next()) {
+        (Some(prefix), None) => [
+            format!("maven-{prefix}-plugin"),
+            format!("{prefix}-maven-plugin"),
+        ],
+        (_, artifact) => [artifact.unwrap_or_default().to_owned(), String::new()],
+    };
+    let known = HARMLESS
+        .iter()
+        .find(|(name, _)| names.iter().any(|it| it == name));
+    match known {
+        Some((_, harmful)) if !harmful.contains(&goal) => None,
+        _ => Some(format!("`{word}` may make or change classes")),
+    }
+}
+
+/// A folder, and all above it.
+pub fn upwards(dir: &BStr) -> impl Iterator<Item = &BStr> {
+    std::iter::successors(Some(dir), |dir| {
+        (!dir.is_empty()).then(|| dir.rsplitn_str(2, "/").nth(1).unwrap_or_default().as_bstr())
+    })
 }
 
 /// Group, artifact and version.
@@ -383,8 +475,8 @@ fn module(dir: &BStr, pom: &Element) -> Result<Module, String> {
         .any(|one| one.name == "filtering" && one.text != "false");
     Ok(Module {
         dir: dir.to_owned(),
-        main: folder("sourceDirectory", "src/main/java")?,
-        test: folder("testSourceDirectory", "src/test/java")?,
+        main: folder("sourceDirectory", MAIN)?,
+        test: folder("testSourceDirectory", TEST)?,
         has_plain_resources: !filters
             && said("resources").is_none()
             && said("testResources").is_none(),
@@ -567,6 +659,44 @@ mod tests {
     }
 
     #[test]
+    fn what_a_parent_says_of_sources_holds_below() {
+        let parent = "<parent><artifactId>top</artifactId></parent>";
+        let of_top = |build: &str| {
+            let top = format!(
+                "<artifactId>top</artifactId><modules><module>core</module></modules><build>{build}</build>"
+            );
+            model(&[("pom.xml", &top), ("core/pom.xml", parent)])
+        };
+        let resources = |more: &str| format!("<resources><resource>{more}</resource></resources>");
+        assert!(of_top("").unwrap().modules[1].has_plain_resources);
+        let found = of_top(&resources("<directory>conf</directory>")).unwrap();
+        assert!(!found.modules[1].has_plain_resources && !found.modules[1].filters);
+        let found = of_top(&resources("<filtering>true</filtering>")).unwrap();
+        assert!(found.modules[1].filters);
+        assert!(of_top("<sourceDirectory>src</sourceDirectory>").is_err());
+        // A source is of one module and one side.
+        assert!(one("<build><sourceDirectory>src</sourceDirectory></build>").is_err());
+        let shared = "<build><sourceDirectory>../src/main/java</sourceDirectory></build>";
+        let modules = "<modules><module>core</module></modules>";
+        assert!(model(&[("pom.xml", modules), ("core/pom.xml", shared)]).is_err());
+    }
+
+    #[test]
+    fn goals_of_a_command_are_those_of_plugins() {
+        for word in [
+            "jacoco:report",
+            "org.x:maven-jar-plugin:3.3.0:jar",
+            "surefire:test@id",
+        ] {
+            assert_eq!(doubt_of_goal(word), None, "{word}");
+        }
+        for word in ["antrun:run", "dependency:unpack", "org.x:y:1:z", "x:y"] {
+            assert!(doubt_of_goal(word).is_some(), "{word}");
+        }
+        assert_eq!(doubt_of_goal("test"), None);
+    }
+
+    #[test]
     fn what_may_make_classes_is_a_reason() {
         let compiler = |set: &str| {
             plugin(
@@ -588,6 +718,8 @@ mod tests {
             "<properties><project.build.sourceEncoding>UTF-16</project.build.sourceEncoding></properties>".to_owned(),
             "<dependencies><dependency><artifactId>lombok</artifactId></dependency></dependencies>".to_owned(),
             "<dependencies><dependency><version>[1,2)</version></dependency></dependencies>".to_owned(),
+            "<dependencyManagement><dependencies><dependency><artifactId>b</artifactId><version>1-SNAPSHOT</version><scope>import</scope></dependency></dependencies></dependencyManagement>".to_owned(),
+            "<properties><b>1-SNAPSHOT</b></properties><dependencyManagement><dependencies><dependency><artifactId>b</artifactId><version>${b}</version><scope>import</scope></dependency></dependencies></dependencyManagement>".to_owned(),
             "<profiles><profile><activation><file><exists>x</exists></file></activation></profile></profiles>".to_owned(),
             "<build><pluginManagement><plugins><plugin><artifactId>maven-compiler-plugin</artifactId><configuration><annotationProcessors/></configuration></plugin></plugins></pluginManagement></build>".to_owned(),
             format!("<profiles><profile>{}</profile></profiles>", plugin("exec-maven-plugin", "")),
@@ -595,6 +727,14 @@ mod tests {
             assert!(one(&text).is_err(), "{text}");
         }
         assert!(model(&[("pom.xml", ""), (".mvn/extensions.xml", "")]).is_err());
+        let files = ["java/pom.xml", ".mvn/extensions.xml"];
+        let read = |path: &BStr| {
+            files
+                .iter()
+                .any(|it| path == it)
+                .then(|| b"<project/>".to_vec())
+        };
+        assert!(Model::of(BStr::new("java"), &read).is_err());
         assert!(Model::of(BStr::new(""), &|_: &BStr| None).is_err());
     }
 

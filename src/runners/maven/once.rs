@@ -6,46 +6,11 @@
 //! keeps Surefire from reading it, and to leave out everything is no failure.
 
 use std::ffi::{OsStr, OsString};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use super::around::{Around, Words};
 use super::command::{chooses_tests, is_phase};
-use super::parents::{Poms, plugins, value};
-
-/// Words of a command that do not matter here.
-const PLAIN: [&str; 26] = [
-    "-B",
-    "--batch-mode",
-    "-C",
-    "--strict-checksums",
-    "-U",
-    "--update-snapshots",
-    "-V",
-    "--show-version",
-    "-X",
-    "--debug",
-    "-c",
-    "--lax-checksums",
-    "-e",
-    "--errors",
-    "-fae",
-    "--fail-at-end",
-    "-ff",
-    "--fail-fast",
-    "-ntp",
-    "--no-transfer-progress",
-    "-nsu",
-    "--no-snapshot-updates",
-    "-o",
-    "--offline",
-    "-q",
-    "--quiet",
-];
-
-/// The same, with a value in the next word.
-const WITH_VALUE: [&str; 5] = ["-D", "--define", "-P", "--activate-profiles", "--color"];
-
-/// The same; the value is a file of settings.
-const WITH_SETTINGS: [&str; 4] = ["-s", "--settings", "-gs", "--global-settings"];
+use super::parents::{Poms, plugins};
 
 /// Phases that come to Failsafe's tests.
 const FAILSAFE: [&str; 5] = [
@@ -115,11 +80,6 @@ pub fn why_twice(command: &[OsString], folder: &Path) -> Option<String> {
     why_not_alone(&poms.texts)
 }
 
-/// Where Maven keeps what it downloads, for a project in `folder`.
-pub fn local_repository(folder: &Path) -> PathBuf {
-    Around::of(folder, &Words::default()).repository
-}
-
 /// What a pom says that makes it more than one module with Surefire in its place.
 /// The first is the project's own.
 fn why_not_alone(poms: &[String]) -> Option<String> {
@@ -144,101 +104,6 @@ fn why_not_alone(poms: &[String]) -> Option<String> {
         }
     }
     None
-}
-
-/// The words of a command, in kinds.
-#[derive(Debug, Default)]
-struct Words {
-    phases: Vec<String>,
-    /// Those of which nobody knows what they do.
-    other: Vec<String>,
-    /// Files of settings.
-    settings: Vec<String>,
-    all: Vec<String>,
-}
-
-impl Words {
-    fn of(words: impl Iterator<Item = impl AsRef<OsStr>>) -> Words {
-        let mut found = Words::default();
-        let mut before = String::new();
-        for word in words {
-            let word = word.as_ref().to_string_lossy().into_owned();
-            let is_file = WITH_SETTINGS.contains(&before.as_str());
-            let is_value = is_file || WITH_VALUE.contains(&before.as_str());
-            let is_plain = is_value
-                || PLAIN.contains(&word.as_str())
-                || WITH_VALUE.contains(&word.as_str())
-                || WITH_SETTINGS.contains(&word.as_str())
-                || ["-D", "-P", "--define=", "--color="]
-                    .iter()
-                    .any(|start| word.starts_with(start));
-            found.all.push(word.clone());
-            if !is_value && (word == "clean" || is_phase(&word)) {
-                found.phases.push(word.clone());
-            } else if !is_plain {
-                found.other.push(word.clone());
-            }
-            if is_file {
-                found.settings.push(word.clone());
-            }
-            before = if is_value { String::new() } else { word };
-        }
-        found
-    }
-
-    /// The value that a property is given.
-    fn property(&self, name: &str) -> Option<&str> {
-        let mut values = self.all.iter().filter_map(|word| {
-            let word = word.strip_prefix("-D").unwrap_or(word);
-            word.strip_prefix(name)?.strip_prefix('=')
-        });
-        values.next_back()
-    }
-}
-
-/// What adds to every command of Maven in a folder.
-struct Around {
-    words: Words,
-    texts: Vec<String>,
-    extensions: Option<PathBuf>,
-    /// Where Maven keeps the poms of parents.
-    repository: PathBuf,
-}
-
-impl Around {
-    fn of(folder: &Path, typed: &Words) -> Around {
-        let variable = |name: &str| std::env::var(name).unwrap_or_default();
-        let read = |file: PathBuf| std::fs::read_to_string(file).unwrap_or_default();
-        let (mut words, mut options) = (variable("MAVEN_ARGS"), variable("MAVEN_OPTS"));
-        let top = folder.ancestors().find(|above| above.join(".mvn").is_dir());
-        let mut extensions = None;
-        if let Some(own) = top.map(|top| top.join(".mvn")) {
-            words = format!("{words} {}", read(own.join("maven.config")));
-            options = format!("{options} {}", read(own.join("jvm.config")));
-            extensions = Some(own.join("extensions.xml")).filter(|file| file.exists());
-        }
-        let home = PathBuf::from(std::env::var_os("HOME").unwrap_or_default()).join(".m2");
-        let words = Words::of(words.split_whitespace());
-        let options = Words::of(options.split_whitespace());
-        let files = typed.settings.iter().chain(&words.settings);
-        let mut settings: Vec<String> = files.map(|file| read(folder.join(file))).collect();
-        settings.push(read(home.join("settings.xml")));
-        let said = [typed, &words, &options]
-            .iter()
-            .find_map(|words| words.property("maven.repo.local"));
-        let mut configured = settings.iter();
-        let configured = || configured.find_map(|text| value(text, "localRepository"));
-        let repository = said.or_else(configured);
-        let repository = repository.map_or_else(|| home.join("repository"), PathBuf::from);
-        let mut texts = settings;
-        texts.extend(words.all.iter().chain(&options.all).cloned());
-        Around {
-            words,
-            texts,
-            extensions,
-            repository,
-        }
-    }
 }
 
 #[cfg(test)]

@@ -21,8 +21,16 @@ impl Poms {
     /// # Errors
     /// If one cannot be found: in words.
     pub fn of(folder: &Path, repository: &Path) -> Result<Poms, String> {
+        Poms::above(&folder.join(POM), repository)
+    }
+
+    /// The same of a pom of whatever name.
+    ///
+    /// # Errors
+    /// Those of [`Poms::of`].
+    pub fn above(file: &Path, repository: &Path) -> Result<Poms, String> {
         let mut texts = Vec::new();
-        let mut next = Some(folder.join(POM));
+        let mut next = Some(file.to_owned());
         while let Some(file) = next {
             if texts.len() == MOST {
                 return Err(format!("{} has too many parents", file.display()));
@@ -95,7 +103,7 @@ pub fn plugins(pom: &str) -> impl Iterator<Item = &str> {
     after.map(|text| text.split("</plugin>").next().unwrap_or(text))
 }
 
-fn without_comments(text: &str) -> String {
+pub fn without_comments(text: &str) -> String {
     let mut parts = text.split("<!--");
     let mut kept = parts.next().unwrap_or_default().to_owned();
     for part in parts {

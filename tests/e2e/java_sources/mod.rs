@@ -2,6 +2,7 @@
 //! file that differs between two states of a program is one of a source that
 //! the edit was said to affect.
 
+mod cases;
 pub mod oracle;
 mod programs;
 mod random;

@@ -1,5 +1,6 @@
 //! Maven projects: after each edit, the test classes that it can affect run.
 
+mod around;
 mod before_build;
 mod debug_info;
 mod edits;

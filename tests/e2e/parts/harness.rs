@@ -249,7 +249,7 @@ fn run(
 fn recorded(traces: &Path, facts: &Facts<'_>) -> Collected {
     let (traces, errors) = read_traces(traces).unwrap();
     assert!(errors.is_empty(), "{errors:?}");
-    let collected = collect(&traces, &errors, facts, BStr::new(""), &[]).unwrap();
+    let collected = collect(&traces, &errors, facts, BStr::new(""), &[], &[]).unwrap();
     for row in &collected.rows {
         assert_eq!(row.incomplete, None, "{}", row.test);
     }

@@ -1,0 +1,166 @@
+//! What adds to a command of Maven where it runs: variables, `.mvn/`, settings.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use super::command::is_phase;
+use super::parents::{value, without_comments};
+
+/// Words of a command that do not matter here.
+const PLAIN: [&str; 26] = [
+    "-B",
+    "--batch-mode",
+    "-C",
+    "--strict-checksums",
+    "-U",
+    "--update-snapshots",
+    "-V",
+    "--show-version",
+    "-X",
+    "--debug",
+    "-c",
+    "--lax-checksums",
+    "-e",
+    "--errors",
+    "-fae",
+    "--fail-at-end",
+    "-ff",
+    "--fail-fast",
+    "-ntp",
+    "--no-transfer-progress",
+    "-nsu",
+    "--no-snapshot-updates",
+    "-o",
+    "--offline",
+    "-q",
+    "--quiet",
+];
+
+/// The same, with a value in the next word.
+const WITH_VALUE: [&str; 5] = ["-D", "--define", "-P", "--activate-profiles", "--color"];
+
+/// The same; the value is a file of settings.
+const WITH_SETTINGS: [&str; 4] = ["-s", "--settings", "-gs", "--global-settings"];
+
+/// The words of a command, in kinds.
+#[derive(Debug, Default)]
+pub struct Words {
+    pub phases: Vec<String>,
+    /// Those of which nobody knows what they do.
+    pub other: Vec<String>,
+    /// Files of settings.
+    pub settings: Vec<String>,
+    pub all: Vec<String>,
+}
+
+impl Words {
+    pub fn of(words: impl Iterator<Item = impl AsRef<OsStr>>) -> Words {
+        let mut found = Words::default();
+        let mut before = String::new();
+        for word in words {
+            let word = word.as_ref().to_string_lossy().into_owned();
+            let is_file = WITH_SETTINGS.contains(&before.as_str());
+            let is_value = is_file || WITH_VALUE.contains(&before.as_str());
+            let is_plain = is_value
+                || PLAIN.contains(&word.as_str())
+                || WITH_VALUE.contains(&word.as_str())
+                || WITH_SETTINGS.contains(&word.as_str())
+                || ["-D", "-P", "--define=", "--color="]
+                    .iter()
+                    .any(|start| word.starts_with(start));
+            found.all.push(word.clone());
+            if !is_value && (word == "clean" || is_phase(&word)) {
+                found.phases.push(word.clone());
+            } else if !is_plain {
+                found.other.push(word.clone());
+            }
+            let inline = ["--settings=", "--global-settings="];
+            let inline = inline.iter().find_map(|option| word.strip_prefix(option));
+            let file = is_file.then_some(word.as_str()).or(inline);
+            found.settings.extend(file.map(str::to_owned));
+            before = if is_value { String::new() } else { word };
+        }
+        found
+    }
+
+    /// The poms that it names instead of the one in its folder.
+    pub fn poms(&self) -> impl Iterator<Item = &str> {
+        let before = std::iter::once("").chain(self.all.iter().map(String::as_str));
+        before.zip(&self.all).filter_map(|(before, word)| {
+            let is_next = ["-f", "--file"].contains(&before);
+            let inline = word
+                .strip_prefix("--file=")
+                .or_else(|| word.strip_prefix("-f"));
+            let inline = inline.filter(|file| !["", "ae", "f", "n"].contains(file));
+            is_next.then_some(word.as_str()).or(inline)
+        })
+    }
+
+    /// The value that a property is given.
+    fn property(&self, name: &str) -> Option<&str> {
+        let mut values = self.all.iter().filter_map(|word| {
+            let word = word.strip_prefix("-D").unwrap_or(word);
+            word.strip_prefix(name)?.strip_prefix('=')
+        });
+        values.next_back()
+    }
+}
+
+/// What adds to every command of Maven in a folder.
+pub struct Around {
+    pub words: Words,
+    pub texts: Vec<String>,
+    pub extensions: Option<PathBuf>,
+    /// Where Maven keeps the poms of parents.
+    pub repository: PathBuf,
+    /// Files that Maven reads for that, there or not.
+    pub files: Vec<PathBuf>,
+}
+
+impl Around {
+    pub fn of(folder: &Path, typed: &Words) -> Around {
+        let variable = |name: &str| std::env::var(name).unwrap_or_default();
+        let read = |file: &PathBuf| std::fs::read_to_string(file).unwrap_or_default();
+        let mut above = folder.ancestors();
+        let top = above.find(|above| above.join(".mvn").is_dir());
+        let own = top.unwrap_or(folder).join(".mvn");
+        let mut files = OWN.map(|name| own.join(name)).to_vec();
+        let words = format!("{} {}", variable("MAVEN_ARGS"), read(&files[0]));
+        let options = format!("{} {}", variable("MAVEN_OPTS"), read(&files[1]));
+        let extensions = Some(files[2].clone()).filter(|file| file.exists());
+        let home = PathBuf::from(std::env::var_os("HOME").unwrap_or_default()).join(".m2");
+        let words = Words::of(words.split_whitespace());
+        let options = Words::of(options.split_whitespace());
+        let named = typed.settings.iter().chain(&words.settings);
+        let mut settings: Vec<PathBuf> = named.map(|file| folder.join(file)).collect();
+        settings.push(home.join("settings.xml"));
+        let mut texts: Vec<String> = settings
+            .iter()
+            .map(|file| without_comments(&read(file)))
+            .collect();
+        files.extend(settings);
+        let said = [typed, &words, &options]
+            .iter()
+            .find_map(|words| words.property("maven.repo.local"));
+        let mut configured = texts.iter();
+        let configured = || configured.find_map(|text| value(text, "localRepository"));
+        let repository = said.or_else(configured);
+        let repository = repository.map_or_else(|| home.join("repository"), |it| folder.join(it));
+        texts.extend(words.all.iter().chain(&options.all).cloned());
+        Around {
+            words,
+            texts,
+            extensions,
+            repository,
+            files,
+        }
+    }
+}
+
+/// What a project says in `.mvn` to each command, to Maven's JVM, and adds to Maven.
+const OWN: [&str; 3] = ["maven.config", "jvm.config", "extensions.xml"];
+
+/// Where Maven keeps what it downloads, for a `command` in `folder`.
+pub fn local_repository(folder: &Path, command: &[String]) -> PathBuf {
+    Around::of(folder, &Words::of(command.iter().skip(1))).repository
+}

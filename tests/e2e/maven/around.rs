@@ -1,0 +1,104 @@
+//! What is not the project's code, and yet decides how its tests run.
+
+use super::frameworks::in_module;
+use super::harness::*;
+
+/// Poms wherever they lie, settings, variables, and files that profiles look for.
+#[test]
+fn what_configures_the_build_counts_for_every_test() {
+    if !has_maven() {
+        return;
+    }
+    let more = "<parent><groupId>demo</groupId><artifactId>above</artifactId><version>1</version>\
+                <relativePath>etc/above.xml</relativePath></parent>
+  <profiles><profile>
+    <id>flagged</id>
+    <activation><file><exists>flag</exists></file></activation>
+    <properties><flagged>yes</flagged></properties>
+  </profile></profiles>";
+    let set = "<version>3.2.5</version><configuration><systemPropertyVariables>\
+               <mode>${env.TAMIS_TEST_MODE}</mode><level>${level}</level>\
+               </systemPropertyVariables></configuration>";
+    let above = "-- etc/above.xml --
+<project>
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>demo</groupId>
+  <artifactId>above</artifactId>
+  <version>1</version>
+  <packaging>pom</packaging>
+  <properties><flagged>no</flagged></properties>
+</project>
+";
+    let settings = "-- java/ours.xml --
+<settings><profiles><profile>
+  <id>ours</id>
+  <activation><activeByDefault>true</activeByDefault></activation>
+  <properties><level>1</level></properties>
+</profile></profiles></settings>
+";
+    let own = [
+        pom(JUPITER, "3.2.5", more).replace("<version>3.2.5</version>", set),
+        above.replace("-- etc", "-- java/etc"),
+        test("ATest", ""),
+    ]
+    .concat();
+    // The top of the repository has none.
+    let mut project = Maven::new(&format!("{}{settings}", in_module("java", &own)));
+    let command = [
+        "--",
+        "mvn",
+        "-f",
+        "java/pom.xml",
+        "-s",
+        "java/ours.xml",
+        "test",
+    ];
+    let all = ["java/demo.ATest"];
+    let run = |project: &Maven, tests: &[&str]| project.run_with(&command).are(tests);
+    run(&project, &all);
+    run(&project, &[]);
+    for (path, from, to) in [
+        (
+            "java/pom.xml",
+            "17</maven.compiler.target>",
+            "17 </maven.compiler.target>",
+        ),
+        ("java/etc/above.xml", "<flagged>no", "<flagged>not"),
+        ("java/ours.xml", "<level>1", "<level>2"),
+    ] {
+        project.edit(path, from, to);
+        run(&project, &all);
+    }
+    run(&project, &[]);
+    project.set_env("TAMIS_TEST_MODE", "x");
+    run(&project, &all);
+    project.write("java/flag", "");
+    run(&project, &all);
+    run(&project, &[]);
+}
+
+/// A class of the tests has no test of its own until the class above it has.
+#[test]
+fn a_class_becomes_a_test_by_what_it_inherits() {
+    if !has_maven() {
+        return;
+    }
+    let kit = "public abstract class Kit {\n}";
+    let text = [
+        pom(JUPITER, "3.2.5", "").replace("<scope>test</scope>", ""),
+        main("Kit", kit),
+        main("Other", "public class Other {\n}"),
+        "-- src/test/java/demo/XTest.java --\npackage demo;\n\nclass XTest extends Kit {\n}\n"
+            .to_owned(),
+        test("ATest", "assertNotNull(new Other());"),
+    ]
+    .concat();
+    let project = Maven::new(&text);
+    project.run().are(&["demo.ATest"]);
+    project.run().are(&[]);
+    let method = "@org.junit.jupiter.api.Test void fails() { throw new Error(); }\n}";
+    project.edit("src/main/java/demo/Kit.java", "}", method);
+    let ran = project.run();
+    ran.are(&["demo.XTest"]);
+    assert_eq!(ran.code, 1, "{}", ran.told);
+}
