@@ -67,6 +67,16 @@ impl Collected {
         let known = self.started_with.get(folder).copied();
         known.unwrap_or(self.started)
     }
+
+    /// The same of a file beneath such a folder, a resource that the build put there.
+    pub fn copied_since(&self, file: &BStr) -> Option<u64> {
+        let mut folders = self.started_with.iter();
+        let (_, since) = folders.find(|(folder, _)| {
+            let rest = file.strip_prefix(folder.as_slice());
+            rest.is_some_and(|rest| rest.starts_with(b"/"))
+        })?;
+        Some(*since)
+    }
 }
 
 /// State that outlives a test.

@@ -339,14 +339,19 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// Whether the class file of `unit` was written after this time, in
-    /// milliseconds since the epoch.
+    /// Whether the file of `unit`, a class file if it is of one, was written after this
+    /// time, in milliseconds since the epoch.
     pub fn is_newer(&self, unit: &Unit, time: u64) -> bool {
         use std::time::{Duration, UNIX_EPOCH};
-        let (class, _) = unit.in_class();
-        let file = self.directory(unit.path()).join(format!("{class}.class"));
-        let written = std::fs::metadata(file).and_then(|found| found.modified());
-        written.is_ok_and(|written| written > UNIX_EPOCH + Duration::from_millis(time))
+        let mut file = self.directory(unit.path());
+        if unit.kind.is_compiled() {
+            let (class, _) = unit.in_class();
+            file.push(format!("{class}.class"));
+        }
+        // A folder changes with what comes into it.
+        let found = std::fs::metadata(file).ok().filter(|found| found.is_file());
+        let written = found.and_then(|found| found.modified().ok());
+        written.is_some_and(|written| written > UNIX_EPOCH + Duration::from_millis(time))
     }
 
     fn directory(&self, path: &BStr) -> std::path::PathBuf {

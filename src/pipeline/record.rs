@@ -565,8 +565,12 @@ fn observed(
                     UnitKind::Dir | UnitKind::Exists | UnitKind::Lookup
                 ) && path.starts_with(unit.path.as_bytes()))
         });
-    let was_edited = was_edited
-        || unit.kind.is_compiled() && facts.is_newer(unit, collected.used_since(unit.path()));
+    let since = match unit.kind {
+        kind if kind.is_compiled() => Some(collected.used_since(unit.path())),
+        UnitKind::File | UnitKind::Exists => collected.copied_since(unit.path()),
+        _ => None,
+    };
+    let was_edited = was_edited || since.is_some_and(|since| facts.is_newer(unit, since));
     let doubt = was_edited.then(|| format!("{} changed while the tests ran", unit.path));
     (value, doubt)
 }

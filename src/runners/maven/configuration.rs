@@ -26,33 +26,42 @@ impl Configuration {
         let typed = Words::of(command.iter().skip(1));
         let mut found = Configuration::default();
         let mut poms: Vec<PathBuf> = modules(top).iter().map(|folder| folder.join(POM)).collect();
-        let mut repositories = BTreeSet::new();
+        let mut around = Vec::new();
         for folder in folders {
-            let around = Around::of(folder, &typed);
-            let words = [&typed, &around.words];
-            let named = words.into_iter().flat_map(Words::poms);
+            let here = Around::of(folder, &typed);
+            let named = typed.poms().chain(here.words.poms());
             poms.extend(named.map(|pom| pom_at(&folder.join(pom))));
-            found.files.extend(around.files);
-            for text in &around.texts {
+            found.files.extend(here.files.iter().cloned());
+            for text in &here.texts {
                 found.add_text(text, folder);
             }
-            repositories.insert(around.repository);
+            around.push(here);
         }
+        let mut seen = BTreeSet::new();
         while let Some(pom) = poms.pop() {
-            if found.files.insert(pom.clone()) {
-                poms.extend(found.add_pom(&pom, &repositories));
+            if seen.insert(pom.clone()) {
+                let words = typed.all.iter();
+                let words = words.chain(around.iter().flat_map(|here| &here.words.all));
+                let folder = pom.parent().unwrap_or(&pom);
+                for (name, value) in words.filter_map(|word| word.split_once('=')) {
+                    found.add_named(name, value, folder);
+                }
+                poms.extend(found.add_pom(&pom, &around));
             }
         }
+        found.files.extend(seen);
         found
     }
 
     /// Those that the pom names which are files.
-    fn add_pom(&mut self, file: &Path, repositories: &BTreeSet<PathBuf>) -> Vec<PathBuf> {
+    fn add_pom(&mut self, file: &Path, around: &[Around]) -> Vec<PathBuf> {
         let folder = file.parent().unwrap_or(file);
         let text = std::fs::read_to_string(file).unwrap_or_default();
         self.add_text(&text, folder);
         // What it inherits is said of it.
-        let above = repositories.iter().map(|it| Poms::above(file, it));
+        let above = around
+            .iter()
+            .map(|here| Poms::above(file, &here.repository));
         for text in above.flatten().flat_map(|poms| poms.texts) {
             self.add_text(&text, folder);
         }
@@ -71,9 +80,20 @@ impl Configuration {
         named.filter(|path| path.is_file()).collect()
     }
 
+    /// What a pom or settings say, for a module in `folder`.
     fn add_text(&mut self, text: &str, folder: &Path) {
         self.add_variables(text);
-        self.add_activations(text, folder);
+        let Ok(document) = Element::read(text.as_bytes()) else {
+            return;
+        };
+        for file in document.at("profiles/profile/activation/file") {
+            let paths = file.children.iter();
+            let paths = paths.map(|path| resolved(&path.text, folder));
+            self.looked_for.extend(paths);
+        }
+        for element in document.every() {
+            self.add_named(&element.name, &element.text, folder);
+        }
     }
 
     /// `${env.NAME}`, and the names of properties by which a profile is active.
@@ -92,22 +112,36 @@ impl Configuration {
         }
     }
 
-    fn add_activations(&mut self, text: &str, folder: &Path) {
-        let Ok(pom) = Element::read(text.as_bytes()) else {
-            return;
-        };
-        let home = std::env::var("HOME").unwrap_or_default();
-        let here = folder.to_string_lossy();
-        for file in pom.at("profiles/profile/activation/file") {
-            for name in &file.children {
-                let mut path = name.text.replace("${user.home}", &home);
-                for base in ["${basedir}", "${project.basedir}"] {
-                    path = path.replace(base, &here);
-                }
-                self.looked_for.insert(plain(&folder.join(path)));
-            }
+    /// A file that Surefire reads in Maven's JVM, or a JVM before it runs.
+    fn add_named(&mut self, name: &str, value: &str, folder: &Path) {
+        if FILES.iter().any(|known| name.ends_with(known)) && !value.is_empty() {
+            self.files.insert(resolved(value, folder));
+        }
+        if name.ends_with("argLine") {
+            let words = value.split_whitespace();
+            let named = words.filter_map(|word| word.strip_prefix('@'));
+            let named = named.filter(|file| !file.starts_with('{'));
+            self.files.extend(named.map(|file| resolved(file, folder)));
         }
     }
+}
+
+/// Endings of settings of Surefire and Failsafe that name a file.
+const FILES: [&str; 4] = [
+    "includesFile",
+    "excludesFile",
+    "systemPropertiesFile",
+    "suiteXmlFile",
+];
+
+/// The file that a pom names, of a module in `folder`.
+fn resolved(path: &str, folder: &Path) -> PathBuf {
+    let home = std::env::var("HOME").unwrap_or_default();
+    let mut path = path.replace("${user.home}", &home);
+    for base in ["${basedir}", "${project.basedir}"] {
+        path = path.replace(base, &folder.to_string_lossy());
+    }
+    plain(&folder.join(path))
 }
 
 /// The pom that a path names: a file, or one in a folder.
@@ -159,7 +193,7 @@ mod tests {
         );
         write(
             "etc/parent.xml",
-            "<project><artifactId></artifactId><a>${env.ONE}x ${env.TWO}</a><b>env.not</b></project>",
+            "<project><a>${env.ONE}x ${env.TWO}</a><argLine>-ea @a.txt @{b}</argLine><b>env.not</b></project>",
         );
         write(
             "src/core/pom.xml",
@@ -172,18 +206,24 @@ mod tests {
             "ours.xml",
             "<settings><x>${env.FOUR}</x><!-- ${env.NO} --></settings>",
         );
-        let command = ["mvn", "-f", "other.xml", "--settings=theirs.xml", "test"];
-        let command = command.map(str::to_owned);
+        let command = "mvn -f other.xml --settings=theirs.xml test -Dsurefire.includesFile=in.txt";
+        let command = command.split(' ');
+        let command: Vec<String> = command.map(str::to_owned).collect();
         let found = Configuration::of(top, &[top.to_owned()], &command);
         let files = [
+            "a.txt",
             "etc/parent.xml",
+            "in.txt",
             "other.xml",
             "ours.xml",
             "pom.xml",
             "src/core/pom.xml",
             "theirs.xml",
         ];
-        assert_eq!(names(top, &found.files), files);
+        let named = names(top, &found.files);
+        for file in files {
+            assert!(named.iter().any(|named| named == file), "{file}: {named:?}");
+        }
         assert_eq!(names(top, &found.looked_for), ["src/flag"]);
         let variables: Vec<&str> = found.variables.iter().map(String::as_str).collect();
         assert_eq!(variables, ["FOUR", "ONE", "THREE", "TWO"]);

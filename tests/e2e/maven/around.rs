@@ -102,3 +102,66 @@ fn a_class_becomes_a_test_by_what_it_inherits() {
     ran.are(&["demo.XTest"]);
     assert_eq!(ran.code, 1, "{}", ran.told);
 }
+
+/// They are read in Maven's JVM, or before a JVM runs, where no test is seen to.
+#[test]
+fn files_that_surefire_is_given_count() {
+    if !has_maven() {
+        return;
+    }
+    let set = "<version>3.2.5</version><configuration><argLine>@jvm.txt</argLine>\
+               <systemPropertiesFile>sys.properties</systemPropertiesFile></configuration>";
+    let text = [
+        pom(JUPITER, "3.2.5", "").replace("<version>3.2.5</version>", set),
+        "-- in.txt --\n**/ATest.java\n-- jvm.txt --\n-ea\n-- sys.properties --\na=b\n".to_owned(),
+        test("ATest", ""),
+        test("BTest", "fail();"),
+    ]
+    .concat();
+    let project = Maven::new(&text);
+    let command = ["--", "mvn", "test", "-Dsurefire.includesFile=in.txt"];
+    let run = |tests: &[&str]| project.run_with(&command).are(tests);
+    run(&["demo.ATest"]);
+    run(&[]);
+    for (path, from, to) in [("jvm.txt", "-ea", "-esa"), ("sys.properties", "a=b", "a=c")] {
+        project.edit(path, from, to);
+        run(&["demo.ATest"]);
+    }
+    project.edit("in.txt", "**/ATest.java", "**/ATest.java\n**/BTest.java");
+    run(&["demo.ATest", "demo.BTest"]);
+}
+
+/// What a test saw of a resource is not what is there at the end.
+#[test]
+fn a_resource_that_the_build_writes_behind_the_tests_is_seen_next_time() {
+    if !has_maven() {
+        return;
+    }
+    let late = "<plugin>
+        <artifactId>maven-antrun-plugin</artifactId>
+        <version>3.1.0</version>
+        <executions><execution>
+          <phase>package</phase>
+          <goals><goal>run</goal></goals>
+          <configuration><target><echo file=\"target/classes/late.txt\">x</echo></target></configuration>
+        </execution></executions>
+      </plugin>
+    </plugins>";
+    let text = [
+        pom(JUPITER, "3.2.5", "").replace("</plugins>", late),
+        main("A", "public class A {\n}"),
+        test(
+            "ATest",
+            "assertNull(new A().getClass().getResource(\"/late.txt\"));",
+        ),
+        test("BTest", ""),
+    ]
+    .concat();
+    let project = Maven::new(&text);
+    let command = ["--", "mvn", "package"];
+    let first = project.run_with(&command);
+    first.are(&["demo.ATest", "demo.BTest"]);
+    let next = project.run_with(&command);
+    next.are(&["demo.ATest"]);
+    assert_eq!((first.code, next.code), (0, 1), "{}", next.told);
+}
