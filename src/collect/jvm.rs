@@ -28,7 +28,21 @@ impl Closing<'_> {
                 .filter(|dir| dir.starts_with(&root)),
         );
         folders.dedup();
-        let found = jvm::configuration(&root, &folders, command);
+        let mut found = jvm::configuration(&root, &folders, command);
+        // What poms tell people has no part, if it is known that nothing refers to it.
+        if let Some(kept) = &found.kept {
+            for pom in &found.poms {
+                let unit = self.placed(UnitKind::File, maven::bytes_of(pom).as_bstr())?;
+                if !unit.is_outside() && unit.name.is_empty() {
+                    found.files.remove(pom);
+                    self.attach(Unit::new(
+                        UnitKind::Config,
+                        unit.path,
+                        maven::unit_name(kept),
+                    ));
+                }
+            }
+        }
         let files = found.files.into_iter().map(|file| (UnitKind::File, file));
         let looked_for = found.looked_for.into_iter();
         let looked_for = looked_for.map(|file| (UnitKind::Exists, file));

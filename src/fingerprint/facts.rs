@@ -19,7 +19,7 @@ use super::python::{names_docstrings_in, names_readers_in};
 use super::{Analysis, analyse_python_knowing};
 use crate::history::{Entry, View};
 use crate::matrix::{Fingerprint, Unit, UnitKind};
-use crate::runners::pytest;
+use crate::runners::{maven, pytest};
 
 /// The name of the `runtime` unit for how the test process's interpreter was
 /// started: flags, `-W`, `-X`, encodings.
@@ -309,7 +309,10 @@ impl<'a> Facts<'a> {
             UnitKind::Config if unit.path.is_empty() => Ok(self.probed(unit)),
             UnitKind::Config => {
                 let read = |path: &BStr| self.view.read(path);
-                Ok(Value::Known(pytest::config_fingerprint(unit.path(), read)?))
+                Ok(Value::Known(match maven::kept_of(&unit.name) {
+                    Some(kept) => maven::pom_fingerprint(read(unit.path())?, &kept),
+                    None => pytest::config_fingerprint(unit.path(), read)?,
+                }))
             }
             UnitKind::Class | UnitKind::Method | UnitKind::Shape | UnitKind::Member => {
                 self.compiled(unit)

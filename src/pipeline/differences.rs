@@ -154,6 +154,8 @@ impl<'a> Touched<'a> {
             | UnitKind::Skeleton
             | UnitKind::Binding
             | UnitKind::Effects => self.content[at],
+            // A `pom.xml`; else what pytest looks at in a folder.
+            UnitKind::Config if self.content[at] => true,
             UnitKind::Config => {
                 pytest::config_files(path).any(|file| self.delta.touches(file.as_bstr()))
             }

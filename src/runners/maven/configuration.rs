@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
 use super::around::{Around, Words};
+use super::meaning::kept;
 use super::parents::Poms;
 use super::xml::Element;
 use super::{POM, modules};
@@ -16,6 +17,10 @@ pub struct Configuration {
     pub files: BTreeSet<PathBuf>,
     /// Files by which profiles are active.
     pub looked_for: BTreeSet<PathBuf>,
+    /// Those of the files that are poms, and what they keep of their [`super::meaning`],
+    /// if that is known.
+    pub poms: BTreeSet<PathBuf>,
+    pub kept: Option<BTreeSet<String>>,
     /// Variables that a file names.
     pub variables: BTreeSet<String>,
 }
@@ -27,6 +32,7 @@ impl Configuration {
         let mut found = Configuration::default();
         let mut poms: Vec<PathBuf> = modules(top).iter().map(|folder| folder.join(POM)).collect();
         let mut around = Vec::new();
+        let mut texts = Some(command.to_vec());
         for folder in folders {
             let here = Around::of(folder, &typed);
             let named = typed.poms().chain(here.words.poms());
@@ -46,24 +52,41 @@ impl Configuration {
                 for (name, value) in words.filter_map(|word| word.split_once('=')) {
                     found.add_named(name, value, folder);
                 }
-                poms.extend(found.add_pom(&pom, &around));
+                poms.extend(found.add_pom(&pom, &around, &mut texts));
             }
         }
-        found.files.extend(seen);
+        for text in around.iter().flat_map(|here| &here.texts) {
+            texts.iter_mut().for_each(|texts| texts.push(text.clone()));
+        }
+        found.kept = texts.and_then(|texts| kept(&texts));
+        found.files.extend(seen.iter().cloned());
+        found.poms = seen;
         found
     }
 
-    /// Those that the pom names which are files.
-    fn add_pom(&mut self, file: &Path, around: &[Around]) -> Vec<PathBuf> {
+    /// Those that the pom names which are files. `texts`: all poms that count, if they
+    /// are known.
+    fn add_pom(
+        &mut self,
+        file: &Path,
+        around: &[Around],
+        texts: &mut Option<Vec<String>>,
+    ) -> Vec<PathBuf> {
         let folder = file.parent().unwrap_or(file);
         let text = std::fs::read_to_string(file).unwrap_or_default();
         self.add_text(&text, folder);
         // What it inherits is said of it.
-        let above = around
-            .iter()
-            .map(|here| Poms::above(file, &here.repository));
-        for text in above.flatten().flat_map(|poms| poms.texts) {
-            self.add_text(&text, folder);
+        for here in around {
+            let above = Poms::above(file, &here.repository);
+            for text in above.iter().flat_map(|poms| &poms.texts) {
+                self.add_text(text, folder);
+            }
+            match (above, texts.as_mut()) {
+                (Ok(poms), Some(texts)) => texts.extend(poms.texts),
+                // A file that is not there says nothing.
+                (Err(_), _) if file.exists() => *texts = None,
+                _ => {}
+            }
         }
         let Ok(pom) = Element::read(text.as_bytes()) else {
             return Vec::new();

@@ -8,6 +8,7 @@ mod around;
 mod command;
 mod configuration;
 mod emit;
+mod meaning;
 mod model;
 mod once;
 mod parents;
@@ -28,6 +29,7 @@ pub use command::{
 };
 pub use configuration::Configuration;
 pub use emit::{EVERYTHING, FILE as EXCLUSIONS, emit, emit_for_later, emit_tests, list};
+pub use meaning::{kept_of, pom_fingerprint, unit_name};
 pub use model::{Model, Module, coordinates, doubt_of_goal, upwards};
 pub use once::why_twice;
 pub use runtime::runtime_in;

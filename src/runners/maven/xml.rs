@@ -1,7 +1,7 @@
-//! A `pom.xml` as a tree of elements, without namespaces and attributes.
+//! A `pom.xml` as a tree of elements, without namespaces.
 
 use quick_xml::Reader;
-use quick_xml::events::Event;
+use quick_xml::events::{BytesStart, Event};
 
 /// Elements in elements in a file that somebody wrote.
 const MAX_DEPTH: usize = 200;
@@ -11,6 +11,8 @@ pub struct Element {
     pub name: String,
     /// Without white space at its ends; references as they are written.
     pub text: String,
+    /// As they are written.
+    pub attributes: Vec<(String, String)>,
     pub children: Vec<Element>,
 }
 
@@ -27,8 +29,10 @@ impl Element {
             let text = match &event {
                 Event::Start(tag) | Event::Empty(tag) => {
                     let name = String::from_utf8_lossy(tag.local_name().as_ref()).into_owned();
+                    let attributes = attributes(tag)?;
                     open.push(Element {
                         name,
+                        attributes,
                         ..Element::default()
                     });
                     if open.len() > MAX_DEPTH {
@@ -104,6 +108,16 @@ impl Element {
     }
 }
 
+fn attributes(tag: &BytesStart<'_>) -> Result<Vec<(String, String)>, String> {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let mut attributes = Vec::new();
+    for attribute in tag.attributes() {
+        let attribute = attribute.map_err(|error| error.to_string())?;
+        attributes.push((text(attribute.key.as_ref()), text(&attribute.value)));
+    }
+    Ok(attributes)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -114,6 +128,7 @@ mod tests {
         let read = Element::read(text.as_bytes()).unwrap();
         assert_eq!((read.name.as_str(), read.children.len()), ("project", 3));
         assert_eq!(read.text_of("c"), "d f&amp;g");
+        assert_eq!(read.attributes, [("a".to_owned(), "b".to_owned())]);
         assert_eq!(read.at("c/i")[0].text, "j");
         assert_eq!(read.every().len(), 5);
         assert_eq!((read.all("c").count(), read.text_of("none")), (2, ""));

@@ -9,3 +9,4 @@ mod frameworks;
 pub mod harness;
 mod kinds;
 mod once;
+mod poms;

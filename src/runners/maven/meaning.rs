@@ -1,0 +1,421 @@
+//! What of a `pom.xml` can have a part in a test: not what it tells people, nor what
+//! tools do that look at a project and leave it as it is.
+//!
+//! What a build makes is compared as files are. So a pom reaches tests otherwise only by
+//! what Surefire and Failsafe tell their JVMs, by the dependencies, and by what these
+//! refer to. All that stays, and with it whatever is referred to from there.
+
+use std::collections::BTreeSet;
+
+use super::xml::Element;
+use crate::matrix::Fingerprint;
+
+/// What a project says of itself, for people and for publishing.
+const DESCRIPTION: [&str; 13] = [
+    "ciManagement",
+    "contributors",
+    "description",
+    "developers",
+    "distributionManagement",
+    "inceptionYear",
+    "issueManagement",
+    "licenses",
+    "mailingLists",
+    "name",
+    "organization",
+    "scm",
+    "url",
+];
+
+/// Plugins that look at a project, or publish it, and set nothing that others read.
+const LOOKING: [&str; 22] = [
+    "animal-sniffer-maven-plugin",
+    "apache-rat-plugin",
+    "central-publishing-maven-plugin",
+    "clirr-maven-plugin",
+    "coveralls-maven-plugin",
+    "cyclonedx-maven-plugin",
+    "findbugs-maven-plugin",
+    "japicmp-maven-plugin",
+    "maven-changelog-plugin",
+    "maven-changes-plugin",
+    "maven-checkstyle-plugin",
+    "maven-deploy-plugin",
+    "maven-gpg-plugin",
+    "maven-javadoc-plugin",
+    "maven-jxr-plugin",
+    "maven-pmd-plugin",
+    "maven-project-info-reports-plugin",
+    "maven-release-plugin",
+    "maven-site-plugin",
+    "nexus-staging-maven-plugin",
+    "sonar-maven-plugin",
+    "spotbugs-maven-plugin",
+];
+
+/// Words in the names of properties that are for such plugins.
+const OF_LOOKING: [&str; 15] = [
+    "checkstyle",
+    "clirr",
+    "coveralls",
+    "cpd",
+    "cyclonedx",
+    "doclint",
+    "findbugs",
+    "gpg",
+    "japicmp",
+    "javadoc",
+    "pmd",
+    "rat",
+    "sniffer",
+    "sonar",
+    "spotbugs",
+];
+
+/// The names of parts that would be dropped if nothing referred to them, and to which
+/// something does in one of `poms`: all those of a project, and all that they inherit
+/// from. Words of commands are texts, too. `None` if something is not understood.
+pub fn kept(texts: &[String]) -> Option<BTreeSet<String>> {
+    let read = |text: &String| match text.trim_start().starts_with('<') {
+        true => Element::read(text.as_bytes()).ok(),
+        false => Some(Element {
+            text: text.clone(),
+            ..Element::default()
+        }),
+    };
+    let poms = texts.iter().map(read).collect::<Option<Vec<_>>>()?;
+    let mut kept = BTreeSet::new();
+    loop {
+        let mut found = BTreeSet::new();
+        let mut is_plain = true;
+        for pom in &poms {
+            walk(pom, &kept, &mut |element| {
+                is_plain &= refer(element, &mut found);
+            });
+        }
+        if !is_plain {
+            return None;
+        }
+        if found.is_subset(&kept) {
+            return Some(kept);
+        }
+        kept.extend(found);
+    }
+}
+
+/// The unit's name for the meaning of a pom that keeps these parts.
+pub fn unit_name(kept: &BTreeSet<String>) -> String {
+    let kept = kept.iter().map(|part| format!(" {part}"));
+    format!("{UNIT}{}", kept.collect::<String>())
+}
+
+/// The parts that a unit of this name keeps; `None` if it is of another kind.
+pub fn kept_of(unit_name: &str) -> Option<BTreeSet<String>> {
+    let mut words = unit_name.split(' ');
+    let is_pom = words.next() == Some(UNIT);
+    is_pom.then(|| words.map(str::to_owned).collect())
+}
+
+const UNIT: &str = "pom";
+
+/// That of a pom which keeps these parts; `None`: there is none.
+pub fn pom_fingerprint(pom: Option<Vec<u8>>, kept: &BTreeSet<String>) -> Fingerprint {
+    let Some(pom) = pom else {
+        return Fingerprint::MISSING;
+    };
+    match meaning(&pom, kept) {
+        Some(form) => Fingerprint::of_digest("tamis pom 1", &form),
+        None => Fingerprint::of_digest("tamis pom 1 raw", &pom),
+    }
+}
+
+/// A pom without what has no part, in a form in which layout and comments do not
+/// count; `None` if that is not known.
+fn meaning(pom: &[u8], kept: &BTreeSet<String>) -> Option<Vec<u8>> {
+    let pom = Element::read(std::str::from_utf8(pom).ok()?.as_bytes()).ok()?;
+    if pom.name != "project" {
+        return None;
+    }
+    let mut form = Vec::new();
+    let mut is_plain = true;
+    walk(&pom, kept, &mut |element| {
+        let mut part = |text: &str| {
+            form.extend_from_slice(&(text.len() as u64).to_be_bytes());
+            form.extend_from_slice(text.as_bytes());
+        };
+        part(&element.name);
+        part(&element.text);
+        for (name, value) in &element.attributes {
+            // Then white space counts.
+            is_plain &= name != "xml:space";
+            part(name);
+            part(value);
+        }
+        form.push(b'(');
+        // What is new may refer to something, too.
+        is_plain &= refer(element, &mut BTreeSet::new());
+    });
+    is_plain.then_some(form)
+}
+
+/// Tells of the pom's element and of those in it that may have a part, with an empty one
+/// behind the last of each.
+fn walk(pom: &Element, kept: &BTreeSet<String>, tell: &mut dyn FnMut(&Element)) {
+    let mut path = Vec::new();
+    let root = Element {
+        attributes: Vec::new(),
+        ..pom.clone()
+    };
+    below(&root, &mut path, kept, tell);
+}
+
+fn below<'a>(
+    element: &'a Element,
+    path: &mut Vec<&'a str>,
+    kept: &BTreeSet<String>,
+    tell: &mut dyn FnMut(&Element),
+) {
+    tell(element);
+    path.push(&element.name);
+    for child in &element.children {
+        if !is_dropped(child, path, kept) {
+            below(child, path, kept, tell);
+        }
+    }
+    path.pop();
+    tell(&Element::default());
+}
+
+/// Whether what stands at this path has no part.
+fn is_dropped(element: &Element, path: &[&str], kept: &BTreeSet<String>) -> bool {
+    let name = element.name.as_str();
+    // A profile has the same parts as the project.
+    let place = match path {
+        ["project", "profiles", "profile", rest @ ..] => rest,
+        ["project", rest @ ..] => rest,
+        _ => return false,
+    };
+    match place {
+        [] if name == "reporting" => true,
+        [] if path.len() == 1 => DESCRIPTION.contains(&name) && !kept.contains(name),
+        ["properties"] => is_of_looking(name) && !kept.contains(name),
+        ["build", "plugins"] | ["build", "pluginManagement", "plugins"] => {
+            LOOKING.contains(&element.text_of("artifactId"))
+                && element.text_of("extensions").is_empty()
+        }
+        _ => false,
+    }
+}
+
+fn is_of_looking(property: &str) -> bool {
+    let words = property.split(|sign: char| !sign.is_ascii_alphanumeric());
+    words.map(str::to_ascii_lowercase).any(|word| {
+        let tool = word.strip_suffix("version").unwrap_or(&word);
+        OF_LOOKING.contains(&tool)
+    })
+}
+
+/// What an element's text refers to: `${project.name}`, `${name}`, and whatever looks
+/// like the name of a property of those plugins, wherever it stands. Whether it is
+/// understood.
+fn refer(element: &Element, found: &mut BTreeSet<String>) -> bool {
+    let mut is_plain = true;
+    let values = element.attributes.iter().map(|(_, value)| value.as_str());
+    for text in values.chain([element.text.as_str()]) {
+        // Signs that are written by their numbers; names that are put together.
+        is_plain &= !text.contains("&#");
+        let mut parts = text.split('{').peekable();
+        while let (Some(before), Some(part)) = (parts.next(), parts.peek()) {
+            let is_reference = before.ends_with(['$', '@']);
+            is_plain &= !is_reference || part.contains('}');
+            let name = part.split('}').next().unwrap_or_default();
+            let words = name.split(|sign: char| !sign.is_alphanumeric());
+            let described = words.filter(|word| DESCRIPTION.contains(word));
+            found.extend(described.map(str::to_owned));
+        }
+        let is_sign = |sign: char| sign.is_alphanumeric() || ".-_".contains(sign);
+        for token in text.split(|sign| !is_sign(sign)) {
+            if is_of_looking(token) {
+                found.insert(token.to_owned());
+            }
+        }
+    }
+    is_plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn same(one: &str, other: &str) -> bool {
+        let of = |text: &str| {
+            let text = format!("<project>{text}</project>");
+            let kept = kept(std::slice::from_ref(&text)).unwrap();
+            meaning(text.as_bytes(), &kept).unwrap()
+        };
+        of(one) == of(other)
+    }
+
+    fn plugin(artifact: &str, more: &str) -> String {
+        format!(
+            "<build><plugins><plugin><artifactId>{artifact}</artifactId>{more}</plugin></plugins></build>"
+        )
+    }
+
+    const SET: &str = "<configuration><argLine>-Dx=${PART}</argLine></configuration>";
+
+    fn surefire(part: &str) -> String {
+        plugin("maven-surefire-plugin", &SET.replace("PART", part))
+    }
+
+    #[test]
+    fn what_people_read_has_no_part() {
+        let plain = "<artifactId>a</artifactId>";
+        for more in [
+            "<!-- x -->",
+            "\n  ",
+            "<name>x</name><url>y</url>",
+            "<developers><developer><id>a</id></developer></developers>",
+            "<reporting><plugins><plugin/></plugins></reporting>",
+            "<profiles/>",
+        ] {
+            let is_same = same(plain, &format!("{plain}{more}"));
+            assert_eq!(is_same, more != "<profiles/>", "{more}");
+        }
+        assert!(!same(plain, "<artifactId>b</artifactId>"));
+        assert!(!same("<a>x</a><b/>", "<a>x<b/></a>"));
+        assert!(!same("<a>xy</a>", "<a>x y</a>") && same("<a>x</a>", "<a> x\n</a>"));
+        let append = "<build combine.children='append'/>";
+        assert!(!same("<build/>", append));
+        // A dependency's own name is another matter.
+        assert!(!same(
+            "<dependencies><url>a</url></dependencies>",
+            "<dependencies><url>b</url></dependencies>"
+        ));
+    }
+
+    #[test]
+    fn tools_that_look_have_no_part() {
+        let tool = |version: &str| {
+            plugin(
+                "maven-checkstyle-plugin",
+                &format!("<version>{version}</version>"),
+            )
+        };
+        assert!(same(&tool("1"), &tool("2")));
+        let extended = |version: &str| {
+            plugin(
+                "maven-site-plugin",
+                &format!("<extensions>true</extensions><version>{version}</version>"),
+            )
+        };
+        assert!(!same(&extended("1"), &extended("2")));
+        let other = |version: &str| {
+            plugin(
+                "jacoco-maven-plugin",
+                &format!("<version>{version}</version>"),
+            )
+        };
+        assert!(!same(&other("1"), &other("2")));
+        let profile =
+            |version: &str| format!("<profiles><profile>{}</profile></profiles>", tool(version));
+        assert!(same(&profile("1"), &profile("2")));
+        let property =
+            |name: &str, value: &str| format!("<properties><{name}>{value}</{name}></properties>");
+        for (name, has_part) in [
+            ("checkstyle.version", false),
+            ("commons.japicmp.version", false),
+            ("spotbugsVersion", false),
+            ("maven.compiler.release", true),
+            ("jacoco.skip", true),
+            ("rating", true),
+        ] {
+            assert_eq!(
+                same(&property(name, "1"), &property(name, "2")),
+                !has_part,
+                "{name}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_something_refers_to_stays() {
+        let with = |part: &str, more: &str| format!("{}{more}", surefire(part));
+        for (part, more, other) in [
+            ("project.name", "<name>a</name>", "<name>b</name>"),
+            (
+                "pom.scm.url",
+                "<scm><url>a</url></scm>",
+                "<scm><url>b</url></scm>",
+            ),
+            ("name", "<name>a</name>", "<name>b</name>"),
+            (
+                "project.developers[0].id",
+                "<developers>a</developers>",
+                "<developers>b</developers>",
+            ),
+            (
+                "pmd.version",
+                "<properties><pmd.version>1</pmd.version></properties>",
+                "<properties><pmd.version>2</pmd.version></properties>",
+            ),
+            // By way of another property.
+            (
+                "own",
+                "<properties><own>${pmd.x}</own><pmd.x>${project.url}</pmd.x></properties><url>a</url>",
+                "<properties><own>${pmd.x}</own><pmd.x>${project.url}</pmd.x></properties><url>b</url>",
+            ),
+        ] {
+            assert!(!same(&with(part, more), &with(part, other)), "{part}");
+        }
+        // Only from there: the reference itself is dropped.
+        let looks = |value: &str| {
+            let set = plugin("maven-pmd-plugin", "<version>${pmd.version}</version>");
+            format!("{set}<properties><pmd.version>{value}</pmd.version></properties>")
+        };
+        assert!(same(&looks("1"), &looks("2")));
+    }
+
+    #[test]
+    fn a_parent_can_refer_to_it() {
+        let parent = format!("<project>{}</project>", surefire("project.name"));
+        let words = [
+            "<project/>",
+            &parent,
+            "-DargLine=-Dy=${pmd.version}",
+            "test",
+        ];
+        let kept = kept(&words.map(str::to_owned)).unwrap();
+        assert_eq!(unit_name(&kept), "pom name pmd.version");
+        assert_eq!(kept_of("pom name pmd.version"), Some(kept.clone()));
+        assert_eq!(
+            (kept_of("pytest"), kept_of("pom")),
+            (None, Some(BTreeSet::new()))
+        );
+        let of = |name: &str| {
+            meaning(
+                format!("<project><name>{name}</name></project>").as_bytes(),
+                &kept,
+            )
+        };
+        assert_ne!(of("a"), of("b"));
+    }
+
+    #[test]
+    fn what_is_not_understood_has_no_meaning() {
+        let none = BTreeSet::new();
+        for text in [
+            "",
+            "<project>",
+            "<settings/>",
+            "<project><a xml:space='preserve'> </a></project>",
+            "<project><a>&#36;{project.name}</a></project>",
+            "<project><a>${${tool}.version}</a></project>",
+        ] {
+            assert_eq!(meaning(text.as_bytes(), &none), None, "{text}");
+        }
+        assert_eq!(meaning(b"<project><a>\xe9</a></project>", &none), None);
+        let nested = "<project><a>${${tool}.version}</a></project>";
+        assert_eq!(kept(&[nested.to_owned()]), None);
+    }
+}
