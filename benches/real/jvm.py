@@ -185,13 +185,14 @@ def flat(row):
             for name, outcome in methods.items()}
 
 
-def missed(everything, own):
+def missed(everything, own, flaky):
     """Per revision after the first: tests whose outcome the tool has not seen."""
     last, found = {}, []
     for all_row, row in zip(everything, own):
         last.update(flat(row))
         truth = flat(all_row)
-        found.append(sorted(test for test, outcome in truth.items() if last.get(test) != outcome))
+        found.append(sorted(test for test, outcome in truth.items()
+                            if last.get(test) != outcome and test[1] not in flaky))
         last = {test: outcome for test, outcome in last.items() if test in truth}
     return found[1:]
 
@@ -211,7 +212,7 @@ def table(options):
     print("|---|---|---|---|---|---|---|")
     for tool in options.tools[1:]:
         rows = of[tool][:count]
-        misses = missed(everything, rows)
+        misses = missed(everything, rows, options.flaky)
         ran = sum(len(row["outcomes"]) for row in rows[1:])
         ran_tests = sum(len(flat(row)) for row in rows[1:])
         pairs = list(zip(rows[1:], everything[1:]))
@@ -273,6 +274,8 @@ def main():
     parser.add_argument("--sources", nargs="*", default=["*src/main/java*", "*src/test/java*"])
     parser.add_argument("--mvn", action="append", default=[], help="one more word for Maven")
     parser.add_argument("--tools", nargs="*", default=TOOLS)
+    parser.add_argument("--flaky", action="append", default=[],
+                        help="a test method whose outcome is chance: never counted as missed")
     parser.add_argument("--ae", action="store_true")
     parser.add_argument("--tamis", default=None)
     parser.add_argument("--work", type=Path, default=Path("target/real/jvm"))
