@@ -231,6 +231,8 @@ impl fmt::Display for Unit {
                     };
                     write!(f, "#{class}{}", more.replace('#', "."))
                 }
+                // What a pom keeps is for tamis alone.
+                (UnitKind::Config, _) if self.path.ends_with(b".xml") => Ok(()),
                 _ => write!(f, "#{}", self.name),
             },
         }

@@ -235,6 +235,7 @@ fn refer(element: &Element, found: &mut BTreeSet<String>) -> bool {
         }
         let is_sign = |sign: char| sign.is_alphanumeric() || ".-_".contains(sign);
         for token in text.split(|sign| !is_sign(sign)) {
+            let token = token.strip_prefix("-D").unwrap_or(token);
             if is_of_looking(token) {
                 found.insert(token.to_owned());
             }

@@ -51,6 +51,11 @@ fn what_a_pom_tells_people_selects_nothing() {
     project.edit(POM, "a demo", "another one");
     let edited = project.run();
     edited.are(&TESTS);
+    assert!(
+        edited.told.contains("config pom.xml changed"),
+        "{}",
+        edited.told
+    );
     assert_ne!(edited.code, 0, "{}", edited.told);
     project.edit(POM, "another one", "a demo");
     project.run().are(&[]);
