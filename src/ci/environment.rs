@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::Read;
+use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
 /// Every variable of a service that is read, and no other: tokens are not among
@@ -140,6 +141,10 @@ impl Environment {
 
 fn read_payload(path: &Path) -> Result<Vec<u8>, String> {
     let why = |error: std::io::Error| error.to_string();
+    // Nobody may ever write into a named pipe.
+    if fs_err::metadata(path).map_err(why)?.file_type().is_fifo() {
+        return Err(format!("{} is a named pipe", path.display()));
+    }
     let file = fs_err::File::open(path).map_err(why)?;
     let mut bytes = Vec::new();
     file.take(LARGEST_PAYLOAD + 1)
@@ -149,4 +154,18 @@ fn read_payload(path: &Path) -> Result<Vec<u8>, String> {
         return Err(format!("{} is too large", path.display()));
     }
     Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_named_pipe_is_no_payload() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("event.json");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+        assert!(made.unwrap().success());
+        assert!(read_payload(&pipe).unwrap_err().contains("named pipe"));
+    }
 }

@@ -12,16 +12,20 @@ const FILE: &str = "made-for";
 /// The commit, and a digest of all tracked files as they are at `view`; what no
 /// commit has ever had is not among them, since a step before the tests may make
 /// such files.
-pub fn of(view: &View) -> String {
+///
+/// # Errors
+/// If what is on disk cannot be read.
+pub fn of(view: &View) -> anyhow::Result<String> {
     let revision = view.revision();
     let mut digest = blake3::Hasher::new();
     digest.update(revision.tree.to_string().as_bytes());
-    for (path, fingerprint) in view.dirty().unwrap_or_default() {
-        if view.is_tracked(path.as_ref()).unwrap_or(true) {
+    for (path, fingerprint) in view.dirty()? {
+        if view.is_tracked(path.as_ref())? {
             digest.update(format!("\n{path:?} {fingerprint:?}").as_bytes());
         }
     }
-    format!("{} {}\n", revision.commit, digest.finalize().to_hex())
+    let digest = digest.finalize().to_hex();
+    Ok(format!("{} {digest}\n", revision.commit))
 }
 
 /// Leaves it in `folder`; `None` where nobody knows, and nothing is left out.
@@ -41,8 +45,11 @@ pub fn write(folder: &Path, made_for: Option<&str>) -> Result<(), Error> {
 /// Why the selection in `folder` is not for the files of `view`, if so.
 pub fn mismatch(folder: &Path, view: &View) -> Option<String> {
     let told = fs_err::read_to_string(folder.join(FILE)).unwrap_or_default();
-    let (told, here) = (told.trim_end(), of(view));
-    let here = here.trim_end();
+    let here = match of(view) {
+        Ok(here) => here,
+        Err(error) => return Some(format!("cannot be compared with what is here ({error:#})")),
+    };
+    let (told, here) = (told.trim_end(), here.trim_end());
     // The commit alone may be another: a merge that was made twice.
     let (_, digest) = here.split_once(' ')?;
     match told.split_once(' ') {
