@@ -85,6 +85,9 @@ pub(super) fn model_of(
 /// # Errors
 /// If git cannot tell, or one is a link.
 pub(super) fn sources_below(view: &View, folder: &BStr) -> Result<Vec<BString>, String> {
+    if let Some(link) = link_in(view, folder)? {
+        return Err(format!("{link} is a link"));
+    }
     let mut found = Vec::new();
     let mut open = vec![folder.to_owned()];
     while let Some(dir) = open.pop() {
@@ -93,14 +96,14 @@ pub(super) fn sources_below(view: &View, folder: &BStr) -> Result<Vec<BString>, 
             .map_err(|error| error.to_string())?;
         for (name, is_dir) in names.into_iter().flatten() {
             let path = BString::from([dir.as_slice(), b"/", name.as_slice()].concat());
-            if is_dir {
-                open.push(path);
-                continue;
-            }
             let entry = view
                 .entry(path.as_bstr())
                 .map_err(|error| error.to_string())?;
             match entry {
+                Entry::Dir if is_dir => {
+                    open.push(path);
+                    continue;
+                }
                 Entry::File {
                     mode: Mode::Regular | Mode::Executable,
                     ..
@@ -114,6 +117,26 @@ pub(super) fn sources_below(view: &View, folder: &BStr) -> Result<Vec<BString>, 
         }
     }
     Ok(found)
+}
+
+/// What of a path is a link, or a repository of its own: then what lies there has
+/// another path, too.
+///
+/// # Errors
+/// If git cannot tell.
+pub(super) fn link_in<'p>(view: &View, path: &'p BStr) -> Result<Option<&'p BStr>, String> {
+    for part in maven::upwards(path).filter(|part| !part.is_empty()) {
+        match view.entry(part).map_err(|error| error.to_string())? {
+            Entry::Missing
+            | Entry::Dir
+            | Entry::File {
+                mode: Mode::Regular | Mode::Executable,
+                ..
+            } => {}
+            Entry::File { .. } | Entry::Unknown => return Ok(Some(part)),
+        }
+    }
+    Ok(None)
 }
 
 struct Build<'a> {

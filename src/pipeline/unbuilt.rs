@@ -10,7 +10,7 @@ use std::rc::Rc;
 use bstr::{BStr, BString, ByteSlice};
 use rustc_hash::FxHashMap;
 
-use super::built::{model_of, sources_below};
+use super::built::{link_in, model_of, sources_below};
 use super::project::Project;
 use crate::fingerprint::java::{Affected, Outline, Source, affected, outline};
 use crate::fingerprint::jvm::ALL;
@@ -247,6 +247,11 @@ impl<'a> Unbuilt<'a> {
         let resource = BString::from([module.resources(side.1).as_slice(), b"/", rest].concat());
         if delta.touches(resource.as_bstr()) {
             return open(format!("{resource} changed"));
+        }
+        match link_in(self.view, resource.as_bstr()) {
+            Ok(None) => {}
+            Ok(Some(link)) => return open(format!("{link} is a link")),
+            Err(why) => return open(why),
         }
         let is_there = !matches!(self.view.entry(resource.as_bstr()), Ok(Entry::Missing));
         let was_there = recorded != Fingerprint::MISSING;

@@ -119,7 +119,7 @@ pub const JDK: &[(&str, &[Hook])] = &[
     (
         "java/lang/Class",
         &[
-            hook("forName", "(Ljava/lang/String;", FIRST, "named"),
+            hook("forName", "(Ljava/lang/String;", FIRST, "asked"),
             hook("reflectionData", "()", THIS, "used"),
             hook("annotationData", "()", THIS, "used"),
             hook("privateGetDeclaredFields", "(Z)", THIS, "used"),
@@ -134,6 +134,7 @@ pub const JDK: &[(&str, &[Hook])] = &[
         ],
     ),
     (
+        // The JVM itself asks it for each class that it loads.
         "java/lang/ClassLoader",
         &[hook("loadClass", "(Ljava/lang/String;)", FIRST, "named")],
     ),

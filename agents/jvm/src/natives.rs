@@ -7,6 +7,7 @@ use std::thread;
 use crate::agent::{Agent, guarded, lock};
 use crate::ffi::{Jni, Object};
 use crate::process;
+use crate::state::Use;
 use crate::statics;
 
 thread_local! {
@@ -498,16 +499,22 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_setProperty(jni: Jni, _: Obj
 /// A class was got at by its name.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_named(jni: Jni, _: Object, class: Object) {
-    used(jni, class, false);
+    used(jni, class, Use::Named);
+}
+
+/// A class is asked for by its name, and loaded if it was not.
+#[unsafe(no_mangle)]
+unsafe extern "system" fn Java_java_lang_TamisProbe_asked(jni: Jni, _: Object, class: Object) {
+    used(jni, class, Use::Asked);
 }
 
 /// The members or annotations of a class were looked at.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_used(jni: Jni, _: Object, class: Object) {
-    used(jni, class, true);
+    used(jni, class, Use::LookedAt);
 }
 
-unsafe fn used(jni: Jni, class: Object, is_looked_at: bool) {
+unsafe fn used(jni: Jni, class: Object, how: Use) {
     once(jni, |agent| {
         if let Some(name) = text_of(agent, jni, class) {
             let name = name.trim_start_matches('[');
@@ -515,7 +522,7 @@ unsafe fn used(jni: Jni, class: Object, is_looked_at: bool) {
                 Some(name) => name.trim_start_matches('L'),
                 None => name,
             };
-            lock(&agent.state).used(&name.replace('.', "/"), is_looked_at);
+            lock(&agent.state).used(&name.replace('.', "/"), how);
         }
     });
 }

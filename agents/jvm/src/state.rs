@@ -48,12 +48,25 @@ pub struct Method {
     pub unit: Option<u64>,
 }
 
+/// How a class was used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Use {
+    /// It was named.
+    Named,
+    /// The same, and it is loaded for that.
+    Asked,
+    /// Its members or annotations were looked at.
+    LookedAt,
+}
+
 #[derive(Debug, Default)]
 struct Scope {
     /// Probes that were hit.
     methods: HashSet<u32>,
     /// Classes that were used otherwise.
     classes: HashSet<ClassIndex>,
+    /// Classes that somebody asked for, and that may be loaded for that.
+    asked: HashSet<Symbol>,
     /// Those whose members or annotations were looked at.
     looked_at: HashSet<ClassIndex>,
     observed: BTreeSet<u64>,
@@ -286,13 +299,11 @@ impl State {
         }
     }
 
-    /// A class was used by other means than by running its code: named, or
-    /// `is_looked_at`: asked for its members or annotations.
-    pub fn used(&mut self, name: &str, is_looked_at: bool) {
-        let Some(symbol) = self.symbols.get(name) else {
-            return;
-        };
-        let classes = self.loaded[*symbol as usize].clone();
+    /// A class was used by other means than by running its code.
+    pub fn used(&mut self, name: &str, how: Use) {
+        let symbol = self.symbol(name);
+        let classes = self.loaded[symbol as usize].clone();
+        let is_looked_at = how == Use::LookedAt;
         if !self.has_tests() {
             // While tests are looked for, all test classes are looked at; that
             // makes no test use them. What was seen may be kept.
@@ -303,6 +314,9 @@ impl State {
         }
         for scope in self.open() {
             let scope = self.scope(scope);
+            if how == Use::Asked {
+                scope.asked.insert(symbol);
+            }
             scope.classes.extend(&classes);
             if is_looked_at {
                 scope.looked_at.extend(&classes);
@@ -666,6 +680,7 @@ impl State {
         let mut open: Vec<(ClassIndex, bool)> =
             classes.map(|class| (*class, is_looked_at(class))).collect();
         let mut named: HashSet<(Symbol, Option<u64>)> = HashSet::new();
+        named.extend(scope.asked.iter().map(|symbol| (*symbol, None)));
         for method in &scope.methods {
             let method = &self.methods[*method as usize];
             open.push((method.class, false));

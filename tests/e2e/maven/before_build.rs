@@ -320,3 +320,62 @@ fn modules_see_one_another() {
     ]);
     select().are(&[]);
 }
+
+/// What no class of a test names, or lies elsewhere than it seems to.
+#[test]
+fn packages_parents_and_links_count() {
+    if !has_maven() {
+        return;
+    }
+    let child = "-- core/pom.xml --
+<project>
+  <modelVersion>4.0.0</modelVersion>
+  <parent><groupId>demo</groupId><artifactId>demo</artifactId><version>1</version></parent>
+  <artifactId>core</artifactId>
+</project>
+";
+    let core = [
+        main("Text", "public class Text {\n    private static final String T = \"t\";\n    public static final String TEXT = T + 1;\n}"),
+        main("An", "import java.lang.annotation.*;\n\n@Retention(RetentionPolicy.RUNTIME)\npublic @interface An {\n    String value();\n}"),
+        "-- src/main/java/demo/package-info.java --\n@An(Text.TEXT)\npackage demo;\n".to_owned(),
+        main("Bare", "public class Bare {\n}"),
+        test("PackageTest", "assertEquals(\"t1\", An.class.getPackage().getAnnotation(An.class).value());"),
+        test("AbsentTest", "assertNull(AbsentTest.class.getResource(\"/absent.txt\"));"),
+        test("BareTest", "Class.forName(\"demo.\" + \"Bare\");"),
+        test("LinkTest", "assertNotNull(LinkTest.class.getResource(\"/link.txt\").openStream().readAllBytes());"),
+        "-- conf/data.txt --\ndata\n-- shared.txt --\nshared\n".to_owned(),
+    ]
+    .concat();
+    let resources = "<build>
+    <resources><resource><directory>conf</directory></resource></resources>";
+    let more = "<packaging>pom</packaging>\n  <modules><module>core</module></modules>";
+    let text = [
+        pom(JUPITER, "3.2.5", more).replace("<build>", resources),
+        child.to_owned(),
+        core.replace("-- ", "-- core/"),
+    ]
+    .concat();
+    let project = Maven::new(&text);
+    let top = project.root();
+    fs_err::create_dir_all(top.join("core/src/test/resources")).unwrap();
+    let link = top.join("core/src/test/resources/link.txt");
+    std::os::unix::fs::symlink("../../../shared.txt", link).unwrap();
+    project.commit("a link");
+    assert_eq!(project.run().code, 0);
+    project.forget_build();
+    let selects = |test: &str| {
+        let found = project.select(&["--here", "--", "mvn", "test"]);
+        assert!(found.tests.contains(test), "{test}: {}", found.told);
+        project.reset("HEAD~1");
+    };
+    project.edit("core/src/main/java/demo/Text.java", "\"t\"", "\"u\"");
+    selects("core/demo.PackageTest");
+    project.write("core/conf/absent.txt", "");
+    project.commit("new");
+    selects("core/demo.AbsentTest");
+    project.remove("core/src/main/java/demo/Bare.java");
+    project.commit("gone");
+    selects("core/demo.BareTest");
+    project.edit("core/shared.txt", "shared", "other");
+    selects("core/demo.LinkTest");
+}

@@ -49,6 +49,8 @@ public class ByName {
     public String toString() { return \"by name\"; }
     // end of ByName
 }
+-- Bare.java --
+class Bare { }
 -- Colour.java --
 enum Colour {
     RED;
@@ -111,6 +113,8 @@ class THandle {
 }
 -- TByName.java --
 class TByName { Object test() throws Exception { return Class.forName(\"By\" + \"Name\").getConstructor().newInstance().toString(); } }
+-- TForName.java --
+class TForName { Object test() throws Exception { return Runnable.class.isAssignableFrom(Class.forName(\"Ba\" + \"re\")); } }
 -- TColour.java --
 class TColour { Object test() { return new java.util.EnumMap<Colour, String>(Colour.class).size() + Colour.valueOf(\"RED\").code(); } }
 -- TRead.java --
@@ -123,7 +127,7 @@ class TRead {
 class TUses { Object test() { return new Handle().g() + new Read().unused(); } }
 ";
 
-const TESTS: [&str; 12] = [
+const TESTS: [&str; 13] = [
     "TDeclared",
     "TGet",
     "TAnnotation",
@@ -133,6 +137,7 @@ const TESTS: [&str; 12] = [
     "TProxy",
     "THandle",
     "TByName",
+    "TForName",
     "TColour",
     "TRead",
     "TUses",
@@ -208,6 +213,11 @@ fn reflection_and_the_like() {
             "a method of who is got at by name",
             &[("// end of ByName", "public void more() { }")],
             &["TByName"],
+        ),
+        edit(
+            "what a class is of which nothing runs",
+            &[("class Bare", "abstract class Bare implements Runnable")],
+            &["TForName"],
         ),
         edit(
             "an enum whose values are looked up",

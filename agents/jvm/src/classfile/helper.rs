@@ -8,7 +8,7 @@ pub const HELPER: &str = "java/lang/TamisProbe";
 pub const PROBES: u32 = 1 << 22;
 
 /// Its native methods, all static and without a result.
-const NATIVES: [(&str, &str); 20] = [
+const NATIVES: [(&str, &str); 21] = [
     ("enter", "(I)V"),
     ("leave", "(I)V"),
     ("started", "(Ljava/lang/Object;)V"),
@@ -27,6 +27,7 @@ const NATIVES: [(&str, &str); 20] = [
     ("wrote", "(Ljava/lang/Object;)V"),
     ("env", "(Ljava/lang/Object;)V"),
     ("named", "(Ljava/lang/Object;)V"),
+    ("asked", "(Ljava/lang/Object;)V"),
     ("used", "(Ljava/lang/Object;)V"),
     ("spawned", "(Ljava/lang/Object;)V"),
 ];
