@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 
 use super::once::local_repository;
+use super::lines::{Classes, class_line};
 use super::parents::{Poms, plugins};
 use super::{modules, source_of};
 use crate::runners::pytest::Part;
@@ -59,7 +60,7 @@ fn patterns<'t>(
             continue;
         }
         if tests.values().all(|leaves| *leaves) {
-            patterns.insert(format!("{class}.java"));
+            patterns.insert(class_line(&class, folders.have_longer(&class)));
         } else if !has_nested && tests.get(&None).is_none_or(|leaves| *leaves) {
             let methods = tests.iter().filter(|(_, leaves)| **leaves);
             let names = methods.filter_map(|(method, _)| *method);
@@ -72,8 +73,10 @@ fn patterns<'t>(
 /// The folders of a project's modules, each with the name that ids of tests have.
 #[derive(Default)]
 struct Folders {
-    project: PathBuf,
     modules: Vec<(String, PathBuf)>,
+    /// By module: its pom and those that it inherits from, if all are known.
+    poms: Vec<Option<Poms>>,
+    classes: Classes,
 }
 
 impl Folders {
@@ -82,19 +85,32 @@ impl Folders {
             let name = folder.strip_prefix(project).unwrap_or(&folder);
             (name.to_string_lossy().into_owned(), folder)
         });
+        let modules: Vec<(String, PathBuf)> = named.collect();
+        let repository = local_repository(project);
+        let poms = modules.iter().map(|(_, module)| module);
+        let poms: Vec<Option<Poms>> = poms
+            .map(|module| Poms::of(module, &repository).ok())
+            .collect();
+        let both = modules.iter().zip(&poms);
+        let classes = Classes::of(both.map(|((_, folder), poms)| (&**folder, poms.as_ref())));
         Folders {
-            project: project.to_owned(),
-            modules: named.collect(),
+            modules,
+            poms,
+            classes,
         }
+    }
+
+    /// Whether there may be a class of this name in a package beneath another one.
+    fn have_longer(&self, class: &str) -> bool {
+        self.classes.have_longer(class)
     }
 
     /// Whether Surefire excludes nested classes: no module, and nothing that it inherits
     /// from, says what else is excluded.
     fn exclude_nested(&self) -> bool {
-        let repository = local_repository(&self.project);
-        self.modules.iter().all(|(_, module)| {
-            let poms = Poms::of(module, &repository);
-            poms.is_ok_and(|poms| !poms.texts.iter().any(|pom| excludes(pom)))
+        self.poms.iter().all(|poms| {
+            let mut texts = poms.iter().flat_map(|poms| &poms.texts);
+            poms.is_some() && !texts.any(|pom| excludes(pom))
         })
     }
 

@@ -6,6 +6,7 @@
 
 mod command;
 mod emit;
+mod lines;
 mod model;
 mod once;
 mod parents;
