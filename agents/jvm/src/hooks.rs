@@ -208,7 +208,18 @@ pub const FRAMEWORKS: &[(&str, &[Hook])] = &[
             hook("fireTestSuiteStarted", DESCRIPTION, FIRST, "suiteStarted"),
             hook("fireTestSuiteFinished", DESCRIPTION, FIRST, "suiteFinished"),
             hook("fireTestStarted", DESCRIPTION, FIRST, "methodStarted"),
+            hook("fireTestFinished", DESCRIPTION, FIRST, "methodFinished"),
+            hook("fireTestIgnored", DESCRIPTION, FIRST, "ignored"),
         ],
+    ),
+    (
+        "org/junit/runners/ParentRunner",
+        &[hook(
+            "run",
+            "(Lorg/junit/runner/notification/RunNotifier;)",
+            THIS,
+            "runnerStarted",
+        )],
     ),
 ];
 

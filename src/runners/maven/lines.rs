@@ -18,6 +18,21 @@ pub fn class_line(class: &str, has_longer: bool) -> String {
     }
 }
 
+/// The line that leaves out methods of a class, for all parameters that they may
+/// have. `None` if there is none that can be named.
+pub fn methods_line<'m>(class: &str, methods: impl Iterator<Item = &'m str>) -> Option<String> {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    let plain = methods.filter(|method| !method.is_empty() && method.chars().all(is_plain));
+    let names: Vec<&str> = plain.collect();
+    let class = exact(class);
+    (!names.is_empty()).then(|| format!(r"%regex[{class}#({})(\[[\s\S]*)?]", names.join("|")))
+}
+
+/// Whether a line is one that leaves out methods.
+pub fn names_methods(line: &str) -> bool {
+    line.contains('#')
+}
+
 /// A regular expression for a class file and no other.
 fn exact(class: &str) -> String {
     format!(r"{}\.class", class.replace('$', r"\$"))

@@ -10,6 +10,7 @@ mod lines;
 mod model;
 mod once;
 mod parents;
+mod plain;
 #[path = "../../../agents/jvm/src/runtime.rs"]
 mod runtime;
 mod xml;
@@ -21,7 +22,9 @@ use std::path::{Path, PathBuf};
 use bstr::{BStr, BString, ByteSlice};
 
 pub use command::{build_command, definition_in, ignores_failure, is_maven, with_exclusions};
-pub use emit::{EVERYTHING, FILE as EXCLUSIONS, emit, emit_for_later, emit_tests, list};
+pub use emit::{
+    EVERYTHING, FILE as EXCLUSIONS, emit, emit_for_later, emit_tests, excludes_nested, list,
+};
 pub use model::{Model, Module, coordinates};
 pub use once::why_twice;
 pub use runtime::runtime_in;

@@ -6,4 +6,5 @@ mod ekstazi;
 mod frameworks;
 pub mod harness;
 mod kinds;
+mod methods;
 mod once;
