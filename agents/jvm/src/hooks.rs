@@ -172,6 +172,11 @@ pub const FRAMEWORKS: &[(&str, &[Hook])] = &[
             hook("executionSkipped", "(L", FIRST, "skipped"),
         ],
     ),
+    // From Surefire 3.5.4 on, with JUnit 6: what is told to stop counts as skipped.
+    (
+        "org/apache/maven/surefire/junitplatform/CancellationTokenAdapter",
+        &[hook("cancel", "()", THIS, "stopped")],
+    ),
     (
         "org/apache/maven/surefire/junit4/JUnit4Provider",
         &[hook(
@@ -210,6 +215,7 @@ pub const FRAMEWORKS: &[(&str, &[Hook])] = &[
             hook("fireTestStarted", DESCRIPTION, FIRST, "methodStarted"),
             hook("fireTestFinished", DESCRIPTION, FIRST, "methodFinished"),
             hook("fireTestIgnored", DESCRIPTION, FIRST, "ignored"),
+            hook("pleaseStop", "()", THIS, "stopped"),
         ],
     ),
     (

@@ -71,6 +71,8 @@ pub unsafe fn begin_class(agent: &Agent, jni: Jni, class: &str) {
     if !agent.by_method() {
         return begin_test(agent, jni, class);
     }
+    // Of one that was stopped nobody tells that it has ended.
+    METHOD.set(None);
     let mut state = lock(&agent.state);
     agent.drain(jni, &mut state);
     state.begin_container(class, Kind::Unknown, thread::current().id());
@@ -392,6 +394,13 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_ignored(
             state.skipped(&test, &class, thread::current().id());
         }
     });
+}
+
+/// JUnit is told to stop, after so many failures say: what begins from now on ends
+/// without being run.
+#[unsafe(no_mangle)]
+unsafe extern "system" fn Java_java_lang_TamisProbe_stopped(_: Jni, _: Object, _: Object) {
+    guarded(|agent| lock(&agent.state).stop("JUnit was told to stop"));
 }
 
 /// A method has failed, or something around it.

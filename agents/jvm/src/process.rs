@@ -51,11 +51,12 @@ pub fn is_old_surefire(jar: &str) -> bool {
     let Some(version) = name.strip_prefix("surefire-api-") else {
         return false;
     };
-    let milestones = ["3.0.0-M1", "3.0.0-M2", "3.0.0-M3", "3.0.0-M4", "3.0.0-M5"];
-    let is_milestone = |known: &&str| version.strip_suffix(".jar") == Some(known);
+    let milestones = 1..6;
     version.starts_with("1.")
         || version.starts_with("2.")
-        || milestones.iter().any(|it| is_milestone(&it))
+        || milestones
+            .into_iter()
+            .any(|number| version == format!("3.0.0-M{number}.jar"))
 }
 
 /// Whether a command is one by which tools serve the JVM that it comes from.

@@ -10,6 +10,9 @@ use crate::trace::Trace;
 mod containers;
 mod units;
 
+use containers::Container;
+pub use containers::Kind;
+
 /// Index of a class.
 pub type ClassIndex = u32;
 /// Index of a name of a class.
@@ -80,34 +83,6 @@ struct Test {
     incomplete: Option<String>,
 }
 
-/// What the tests of a test class are that has begun.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// What the JUnit Platform calls tests.
-    Platform,
-    /// JUnit 4's, of which nobody has told yet.
-    Unknown,
-    /// JUnit 4's methods.
-    Methods,
-    /// The class as a whole, as its methods cannot be told apart.
-    Whole,
-}
-
-/// A test class whose methods are tests, while it runs.
-struct Container {
-    scope: u64,
-    name: String,
-    kind: Kind,
-    thread: ThreadId,
-    /// The scopes of the tests that began in it.
-    parts: Vec<u64>,
-    /// Tests in it that may run once more.
-    paused: Vec<Test>,
-    /// Whether its tests run on several threads: then what happens while one of
-    /// them runs may be about another one, which has not begun yet.
-    is_spread: bool,
-}
-
 /// An unfinished static initialiser.
 struct Initialising {
     thread: ThreadId,
@@ -141,6 +116,8 @@ pub struct State {
     reads: HashMap<String, Vec<u64>>,
     /// Why no row can be trusted, once something went wrong.
     failed: Option<String>,
+    /// Why those of tests that end from now on cannot.
+    stopped: Option<&'static str>,
 }
 
 /// The scope of what happens outside tests.
@@ -176,6 +153,7 @@ impl State {
             written_files: HashSet::new(),
             reads: HashMap::new(),
             failed: None,
+            stopped: None,
         }
     }
 
@@ -284,19 +262,6 @@ impl State {
         open.sort_unstable();
         open.dedup();
         open
-    }
-
-    /// Whether what happens now may be of this test class, and of none of its tests.
-    fn is_between(&self, class: &Container) -> bool {
-        let mut own = self
-            .tests
-            .iter()
-            .filter(|test| test.container == Some(class.scope));
-        let is_in_one = match (own.next(), own.next()) {
-            (Some(test), None) => test.thread == class.thread,
-            _ => false,
-        };
-        class.is_spread || !is_in_one
     }
 
     fn initialiser(&mut self, symbol: Symbol) -> u64 {
@@ -448,6 +413,11 @@ impl State {
             self.trace.incomplete(SESSION, why);
             self.trace.flush();
         }
+    }
+
+    /// Tests that have not ended may end without having run.
+    pub fn stop(&mut self, why: &'static str) {
+        self.stopped = Some(why);
     }
 
     pub fn is_running(&self, test: &str) -> bool {
@@ -616,7 +586,8 @@ impl State {
             false if test.is_skipped => "skipped",
             false => outcome,
         };
-        let why = test.incomplete.as_deref().or(self.failed.as_deref());
+        let why = test.incomplete.as_deref().or(self.stopped);
+        let why = why.or(self.failed.as_deref());
         self.trace
             .end(test.scope, &test.name, outcome, test.seconds, why);
         // All of it is in the trace.

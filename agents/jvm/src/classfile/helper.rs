@@ -8,7 +8,7 @@ pub const HELPER: &str = "java/lang/TamisProbe";
 pub const PROBES: u32 = 1 << 22;
 
 /// Its native methods, all static and without a result.
-const NATIVES: [(&str, &str); 23] = [
+const NATIVES: [(&str, &str); 24] = [
     ("enter", "(I)V"),
     ("leave", "(I)V"),
     ("started", "(Ljava/lang/Object;)V"),
@@ -23,6 +23,7 @@ const NATIVES: [(&str, &str); 23] = [
     ("methodStarted", "(Ljava/lang/Object;)V"),
     ("methodFinished", "(Ljava/lang/Object;)V"),
     ("ignored", "(Ljava/lang/Object;)V"),
+    ("stopped", "(Ljava/lang/Object;)V"),
     ("gotProperty", "(Ljava/lang/Object;)V"),
     ("setProperty", "(Ljava/lang/Object;)V"),
     ("failed", "(Ljava/lang/Object;)V"),

@@ -3,7 +3,35 @@
 use std::thread::ThreadId;
 use std::time::Instant;
 
-use super::{Container, Kind, Scope, State};
+use super::{Scope, State, Test};
+
+/// What the tests of a test class are that has begun.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// What the JUnit Platform calls tests.
+    Platform,
+    /// JUnit 4's, of which nobody has told yet.
+    Unknown,
+    /// JUnit 4's methods.
+    Methods,
+    /// The class as a whole, as its methods cannot be told apart.
+    Whole,
+}
+
+/// A test class whose methods are tests, while it runs.
+pub(super) struct Container {
+    pub scope: u64,
+    name: String,
+    kind: Kind,
+    thread: ThreadId,
+    /// The scopes of the tests that began in it.
+    parts: Vec<u64>,
+    /// Tests in it that may run once more.
+    pub paused: Vec<Test>,
+    /// Whether its tests run on several threads: then what happens while one of
+    /// them runs may be about another one, which has not begun yet.
+    is_spread: bool,
+}
 
 impl State {
     /// A test class begins: what runs in it outside of its tests counts for each.
@@ -43,6 +71,19 @@ impl State {
             self.ended(test, "passed");
         }
         self.trace.flush();
+    }
+
+    /// Whether what happens now may be of this test class, and of none of its tests.
+    pub(super) fn is_between(&self, class: &Container) -> bool {
+        let mut own = self
+            .tests
+            .iter()
+            .filter(|test| test.container == Some(class.scope));
+        let is_in_one = match (own.next(), own.next()) {
+            (Some(test), None) => test.thread == class.thread,
+            _ => false,
+        };
+        class.is_spread || !is_in_one
     }
 
     fn container(&self, class: &str) -> Option<&Container> {
