@@ -234,7 +234,11 @@ impl Work<'_> {
         let exclude = shared::write_exclusions(selection, part, project, workshop)?;
         let out = workshop.scratch.join("out");
         let left_out = Tool::of(command)
-            .map(|tool| tool.emit(selection, part, &project.dir, &out))
+            .map(|tool| {
+                tool.emit(selection, part, &project.dir, &out, &|why| {
+                    report.detail(why)
+                })
+            })
             .transpose()?
             .flatten();
         let session = run_tests(
@@ -346,7 +350,9 @@ impl Work<'_> {
         let list = match selection.mode() {
             // Nor is a JVM started to find that abstract classes have no tests.
             Mode::None => maven::EVERYTHING.to_owned(),
-            _ => maven::list(selection, part, &project.dir),
+            _ => maven::list(selection, part, &project.dir, &|why| {
+                self.report.detail(why)
+            }),
         };
         asker.answer(&list)?;
         Ok((chosen, audited, view))

@@ -186,7 +186,9 @@ pub fn start_tests<'a>(
     let root = project.repository.root();
     let command = match (tool, &order.left_out) {
         (Some(jvm::Tool::Maven), Some(excludes)) => {
-            maven::with_exclusions(&order.command, excludes)
+            let nested = granularity_of(tool, &project.config) == Granularity::Method
+                && maven::excludes_nested(&project.dir);
+            maven::with_exclusions(&order.command, excludes, nested)
         }
         (Some(jvm::Tool::Gradle), excludes) => {
             let script = gradle::Script {

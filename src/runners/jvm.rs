@@ -55,7 +55,8 @@ impl Tool {
         }
     }
 
-    /// Writes into `out` what is to be left out; `None` if that is nothing.
+    /// Writes into `out` what is to be left out of a project that is built; `None` if
+    /// that is nothing. `tell` hears why more runs than has to.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -65,9 +66,10 @@ impl Tool {
         part: Option<Part<'_>>,
         project: &Path,
         out: &Path,
+        tell: &dyn Fn(String),
     ) -> Result<Option<PathBuf>> {
         match self {
-            Tool::Maven => maven::emit(selection, part, project, out),
+            Tool::Maven => maven::emit(selection, part, project, out, tell),
             Tool::Gradle => gradle::emit(selection, part, out),
             Tool::Console => console::emit(selection, part, out),
         }

@@ -16,6 +16,7 @@ use crate::ffi::{
     VM_INIT, Vm, c,
 };
 use crate::hooks::{FRAMEWORKS, JDK, of};
+use crate::junit4;
 use crate::plan::{hooked, plan, unprobed};
 use crate::process;
 use crate::state::{Class, State};
@@ -38,7 +39,7 @@ pub struct Agent {
     /// Where Surefire keeps what it tells this process.
     surefire: Option<PathBuf>,
     /// Whether test methods are tests, where they can be told apart.
-    pub by_method: bool,
+    by_method: AtomicBool,
     /// Whether every class gets probes, for tests of the rewriting.
     rewrites_all: bool,
 }
@@ -105,6 +106,11 @@ impl Agent {
         state.hit(&hit);
     }
 
+    /// Whether test methods are tests, where they can be told apart.
+    pub fn by_method(&self) -> bool {
+        self.by_method.load(Ordering::Relaxed)
+    }
+
     /// Whether `path` may be about the project, and not the JVM's own.
     pub fn is_of_project(&self, path: &str) -> bool {
         Path::new(path).starts_with(&self.root)
@@ -162,7 +168,9 @@ unsafe fn start(vm: Vm) -> Option<()> {
         told: Mutex::default(),
         root: root.into(),
         surefire: process::surefire_folder(&command),
-        by_method: std::env::var_os("TAMIS_TESTS").is_some_and(|tests| tests == "methods"),
+        by_method: std::env::var_os("TAMIS_TESTS")
+            .is_some_and(|tests| tests == "methods")
+            .into(),
         rewrites_all,
     };
     let agent = AGENT.get_or_init(|| agent);
@@ -262,10 +270,7 @@ fn tell_environment(state: &mut State, runtime: &str) {
 
 unsafe extern "system" fn vm_death(_: *const c_void, jni: Jni) {
     guarded(|agent| {
-        let running = lock(&agent.state).running();
-        for test in running {
-            crate::natives::end_test(agent, jni, &test, "passed");
-        }
+        junit4::end_running(agent, jni);
         let mut state = lock(&agent.state);
         agent.drain(jni, &mut state);
         state.close();
@@ -411,6 +416,9 @@ unsafe fn changed_class(
         Origin::Directory(path) => Some(path),
         Origin::Generated => None,
         Origin::Jar(path) => {
+            if process::is_old_surefire(&path) {
+                agent.by_method.store(false, Ordering::Relaxed);
+            }
             if lock(&agent.jars).insert(path.clone()) {
                 lock(&agent.state).observed("file", &path, None, true);
             }

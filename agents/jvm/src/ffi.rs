@@ -138,6 +138,13 @@ impl Jni {
         }
     }
 
+    /// A field of an object, or null.
+    pub unsafe fn field(self, class: Object, name: &CStr, kind: &CStr) -> FieldId {
+        type F = unsafe extern "system" fn(Table, Object, *const c_char, *const c_char) -> FieldId;
+        let get: F = function(self.0, 94);
+        self.checked(get(self.0, class, name.as_ptr(), kind.as_ptr()))
+    }
+
     pub unsafe fn object_field(self, object: Object, field: FieldId) -> Object {
         type F = unsafe extern "system" fn(Table, Object, FieldId) -> Object;
         function::<F>(self.0, 95)(self.0, object, field)

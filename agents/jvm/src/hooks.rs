@@ -173,6 +173,11 @@ pub const FRAMEWORKS: &[(&str, &[Hook])] = &[
             hook("executionSkipped", "(L", FIRST, "skipped"),
         ],
     ),
+    // From Surefire 3.5.4 on, with JUnit 6: what is told to stop counts as skipped.
+    (
+        "org/apache/maven/surefire/junitplatform/CancellationTokenAdapter",
+        &[hook("cancel", "()", THIS, "stopped")],
+    ),
     (
         "org/apache/maven/surefire/junit4/JUnit4Provider",
         &[hook(
@@ -209,7 +214,19 @@ pub const FRAMEWORKS: &[(&str, &[Hook])] = &[
             hook("fireTestSuiteStarted", DESCRIPTION, FIRST, "suiteStarted"),
             hook("fireTestSuiteFinished", DESCRIPTION, FIRST, "suiteFinished"),
             hook("fireTestStarted", DESCRIPTION, FIRST, "methodStarted"),
+            hook("fireTestFinished", DESCRIPTION, FIRST, "methodFinished"),
+            hook("fireTestIgnored", DESCRIPTION, FIRST, "ignored"),
+            hook("pleaseStop", "()", THIS, "stopped"),
         ],
+    ),
+    (
+        "org/junit/runners/ParentRunner",
+        &[hook(
+            "run",
+            "(Lorg/junit/runner/notification/RunNotifier;)",
+            THIS,
+            "runnerStarted",
+        )],
     ),
 ];
 

@@ -1,27 +1,23 @@
 //! What probes and hooks call: the native methods of the helper class.
 
-use std::cell::{Cell, RefCell};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::cell::Cell;
 use std::thread;
 
 use crate::agent::{Agent, guarded, lock};
 use crate::ffi::{Jni, Object};
+use crate::junit4;
 use crate::process;
-use crate::state::Use;
+use crate::state::{Kind, Use};
 use crate::statics;
 
 thread_local! {
     /// Whether this thread is in here: what the agent itself calls does not count.
     static IS_INSIDE: Cell<bool> = const { Cell::new(false) };
-    /// The test class that this thread's build tool has named.
-    static NEXT: Cell<Option<String>> = const { Cell::new(None) };
-    /// The test class that began on this thread because JUnit 4 told of it.
-    static OUTER: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
 /// Runs `work` unless this thread is in here already, or an exception is on
 /// its way, during which nothing may be called.
-unsafe fn once(jni: Jni, work: impl FnOnce(&'static Agent)) {
+pub unsafe fn once(jni: Jni, work: impl FnOnce(&'static Agent)) {
     if IS_INSIDE.replace(true) {
         return;
     }
@@ -104,6 +100,14 @@ fn test_method(id: &str) -> Option<(&str, Option<(String, bool)>)> {
     Some((class?, method))
 }
 
+/// The class of JUnit 4 that a unique id of the vintage engine is about, and whether
+/// the id is that of the class itself.
+fn vintage_class(id: &str) -> Option<(&str, bool)> {
+    let rest = id.strip_prefix("[engine:junit-vintage]/[runner:")?;
+    let (class, rest) = rest.split_once(']')?;
+    Some((class, rest.is_empty()))
+}
+
 unsafe fn unique_id(agent: &Agent, jni: Jni, descriptor: Object) -> Option<String> {
     let java = agent.java.get()?;
     let kind = c"()Lorg/junit/platform/engine/UniqueId;";
@@ -111,11 +115,12 @@ unsafe fn unique_id(agent: &Agent, jni: Jni, descriptor: Object) -> Option<Strin
     jni.text(jni.call(id, java.to_string))
 }
 
-unsafe fn begin_test(agent: &Agent, jni: Jni, test: &str) {
+/// A test class begins that is one test.
+pub unsafe fn begin_test(agent: &Agent, jni: Jni, test: &str) {
     let mut state = lock(&agent.state);
     if !state.is_running(test) {
         agent.drain(jni, &mut state);
-        state.begin(test, None, thread::current().id());
+        state.begin(test, Some(test), thread::current().id());
     }
 }
 
@@ -123,36 +128,46 @@ unsafe fn begin_test(agent: &Agent, jni: Jni, test: &str) {
 unsafe fn begin_method(agent: &Agent, jni: Jni, class: &str, method: Option<&str>) {
     let mut state = lock(&agent.state);
     agent.drain(jni, &mut state);
-    state.begin_container(class, thread::current().id());
+    state.begin_container(class, Kind::Platform, thread::current().id());
     if let Some(test) = method.filter(|test| !state.is_running(test)) {
         state.begin(test, Some(class), thread::current().id());
     }
 }
 
-/// What the class did after its last method counts for all of them, too.
-unsafe fn end_container(agent: &Agent, jni: Jni, class: &str) {
-    let used = {
+/// Ends a test class whose methods are tests. What it did after the last of them
+/// counts for all, too.
+pub unsafe fn end_class(agent: &Agent, jni: Jni, class: &str) {
+    let tests = {
         let mut state = lock(&agent.state);
         agent.drain(jni, &mut state);
-        state.statics_of(class)
+        if !state.has_parts(class) {
+            // An assumption of the class did not hold, say: that is its outcome.
+            state.begin(class, Some(class), thread::current().id());
+        }
+        state.running_in(class)
     };
-    let changed = statics::changed(agent, jni, used);
-    let mut state = lock(&agent.state);
-    state.changed(class, &changed);
-    state.end_container(class);
+    for test in tests {
+        end_test(agent, jni, &test, "passed");
+    }
+    note_changes(agent, jni, class);
+    lock(&agent.state).end_container(class);
 }
 
-/// Ends a test class after all that it did was attributed to it.
-pub unsafe fn end_test(agent: &Agent, jni: Jni, test: &str, outcome: &str) {
+/// Compares the static fields that a test used, or a class around its tests.
+pub unsafe fn note_changes(agent: &Agent, jni: Jni, test: &str) {
     let used = {
         let mut state = lock(&agent.state);
         agent.drain(jni, &mut state);
         state.statics_of(test)
     };
     let changed = statics::changed(agent, jni, used);
-    let mut state = lock(&agent.state);
-    state.changed(test, &changed);
-    state.end(test, outcome);
+    lock(&agent.state).changed(test, &changed);
+}
+
+/// Ends a test class after all that it did was attributed to it.
+pub unsafe fn end_test(agent: &Agent, jni: Jni, test: &str, outcome: &str) {
+    note_changes(agent, jni, test);
+    lock(&agent.state).end(test, outcome);
 }
 
 #[unsafe(no_mangle)]
@@ -163,10 +178,15 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_started(
 ) {
     once(jni, |agent| {
         let id = unique_id(agent, jni, descriptor);
-        let by_method = id.as_deref().filter(|_| agent.by_method);
+        let by_method = id.as_deref().filter(|_| agent.by_method());
         if let Some((class, method)) = by_method.and_then(test_method) {
             let method = method.as_ref().map(|(method, _)| method.as_str());
             begin_method(agent, jni, class, method);
+        } else if let Some((class, is_whole)) = by_method.and_then(vintage_class) {
+            // Its methods are told of by JUnit 4 itself.
+            if is_whole {
+                junit4::begin_class(agent, jni, class);
+            }
         } else if let Some((test, _)) = id.as_deref().and_then(test_class) {
             begin_test(agent, jni, test);
         }
@@ -200,7 +220,16 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_finished(
         let to_string = agent.java.get().map(|java| java.to_string);
         let status = to_string.and_then(|to_string| jni.text(jni.call(status, to_string)));
         let is_good = matches!(status.as_deref(), Some("SUCCESSFUL" | "ABORTED"));
-        let method = Some(id.as_str()).filter(|_| agent.by_method);
+        let method = Some(id.as_str()).filter(|_| agent.by_method());
+        if let Some((class, is_whole)) = method.and_then(vintage_class) {
+            if is_whole {
+                if !is_good {
+                    junit4::class_failed(agent, jni, class);
+                }
+                end_class(agent, jni, class);
+            }
+            return;
+        }
         if let Some((class, method)) = method.and_then(test_method) {
             match method {
                 Some((method, is_whole)) => {
@@ -218,7 +247,7 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_finished(
                         end_test(agent, jni, class, "failed");
                     }
                     if is_whole {
-                        end_container(agent, jni, class);
+                        end_class(agent, jni, class);
                     }
                 }
             }
@@ -241,132 +270,13 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_skipped(
 ) {
     once(jni, |agent| {
         let id = unique_id(agent, jni, descriptor);
-        let by_method = id.as_deref().filter(|_| agent.by_method);
+        let by_method = id.as_deref().filter(|_| agent.by_method());
         if let Some((class, Some((method, true)))) = by_method.and_then(test_method) {
             begin_method(agent, jni, class, Some(&method));
             end_test(agent, jni, &method, "skipped");
         } else if let Some((test, true)) = id.as_deref().and_then(test_class) {
             begin_test(agent, jni, test);
             end_test(agent, jni, test, "skipped");
-        }
-    });
-}
-
-/// JUnit 4 as Surefire runs it: one class after the other.
-#[unsafe(no_mangle)]
-unsafe extern "system" fn Java_java_lang_TamisProbe_testClass(jni: Jni, _: Object, class: Object) {
-    once(jni, |agent| {
-        let Some(name) = agent.jvmti.signature(class) else {
-            return agent.fail("JUnit did not say which test begins");
-        };
-        let name = name.trim_start_matches('L').trim_end_matches(';');
-        end_running(agent, jni);
-        begin_test(agent, jni, &name.replace('/', "."));
-    });
-}
-
-unsafe fn end_running(agent: &Agent, jni: Jni) {
-    // Not in the loop's head, which would keep the lock.
-    let running = lock(&agent.state).running();
-    for test in running {
-        end_test(agent, jni, &test, "passed");
-    }
-}
-
-/// JUnit 4 as Gradle runs it: the name of the next class, which is not loaded.
-#[unsafe(no_mangle)]
-unsafe extern "system" fn Java_java_lang_TamisProbe_testName(jni: Jni, _: Object, name: Object) {
-    once(jni, |agent| {
-        end_running(agent, jni);
-        NEXT.set(jni.text(name));
-    });
-}
-
-/// JUnit 4 is asked to run a class: the one that Gradle named, or one that a
-/// test has JUnit run, which is part of that test.
-#[unsafe(no_mangle)]
-unsafe extern "system" fn Java_java_lang_TamisProbe_testRequest(
-    jni: Jni,
-    _: Object,
-    class: Object,
-) {
-    once(jni, |agent| {
-        let Some(name) = NEXT.take() else {
-            return;
-        };
-        let signature = agent.jvmti.signature(class).unwrap_or_default();
-        if signature == format!("L{};", name.replace('.', "/")) {
-            begin_test(agent, jni, &name);
-        }
-    });
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "system" fn Java_java_lang_TamisProbe_failed(_: Jni, _: Object, _: Object) {
-    guarded(|agent| lock(&agent.state).has_failed(None));
-}
-
-/// Whether test classes begin because JUnit 4 tells of them: then no build tool
-/// or platform does.
-static IS_CORE: AtomicBool = AtomicBool::new(false);
-
-unsafe fn class_name_of(jni: Jni, description: Object) -> Option<String> {
-    jni.text(jni.call_named(description, c"getClassName", c"()Ljava/lang/String;"))
-}
-
-/// JUnit 4 runs all that a class has: in a provider that hands over many classes
-/// at once, several of them at a time perhaps. Of nested ones the outermost counts.
-#[unsafe(no_mangle)]
-unsafe extern "system" fn Java_java_lang_TamisProbe_suiteStarted(
-    jni: Jni,
-    _: Object,
-    description: Object,
-) {
-    once(jni, |agent| {
-        let is_nested = OUTER.with_borrow(Option::is_some);
-        let others = !IS_CORE.load(Ordering::Relaxed) && lock(&agent.state).has_tests();
-        let Some(name) = class_name_of(jni, description).filter(|_| !is_nested && !others) else {
-            return;
-        };
-        // Not those that only hold others together.
-        if lock(&agent.state).is_loaded(&name.replace('.', "/")) {
-            IS_CORE.store(true, Ordering::Relaxed);
-            begin_test(agent, jni, &name);
-            OUTER.set(Some(name));
-        }
-    });
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "system" fn Java_java_lang_TamisProbe_suiteFinished(
-    jni: Jni,
-    _: Object,
-    description: Object,
-) {
-    once(jni, |agent| {
-        let name = class_name_of(jni, description);
-        if name.is_some() && OUTER.with_borrow(|outer| *outer == name) {
-            let test = OUTER.take().unwrap_or_default();
-            end_test(agent, jni, &test, "passed");
-        }
-    });
-}
-
-/// A method of JUnit 4 or 3 begins. Where no test class is known to run, nobody
-/// knows what came before it.
-#[unsafe(no_mangle)]
-unsafe extern "system" fn Java_java_lang_TamisProbe_methodStarted(jni: Jni, _: Object, _: Object) {
-    once(jni, |agent| {
-        let is_core = IS_CORE.load(Ordering::Relaxed);
-        let is_known = match is_core {
-            true => OUTER.with_borrow(Option::is_some) || lock(&agent.state).has_tests(),
-            false => lock(&agent.state).has_tests(),
-        };
-        if !is_known {
-            agent.fail(
-                "JUnit ran a test without telling of its class, as JUnit 3's tests and all \
-                 before JUnit 4.13 are where `parallel` or `groups` are used",
-            );
         }
     });
 }

@@ -44,6 +44,21 @@ pub fn surefire_folder(words: &[String]) -> Option<PathBuf> {
     booter.and_then(Path::parent).map(Path::to_owned)
 }
 
+/// Whether a jar is that of a Surefire which takes no methods in a list of what to
+/// leave out: before 3.0.0-M6 that is an error.
+pub fn is_old_surefire(jar: &str) -> bool {
+    let name = jar.rsplit('/').next().unwrap_or(jar);
+    let Some(version) = name.strip_prefix("surefire-api-") else {
+        return false;
+    };
+    let milestones = 1..6;
+    version.starts_with("1.")
+        || version.starts_with("2.")
+        || milestones
+            .into_iter()
+            .any(|number| version == format!("3.0.0-M{number}.jar"))
+}
+
 /// Whether a command is one by which tools serve the JVM that it comes from.
 pub fn is_of_tools(words: &str) -> bool {
     is_surefires_own(words) || is_attacher(words)
@@ -242,6 +257,14 @@ mod tests {
             "[/jdk/bin/java, -cp, /b.jar, net.bytebuddy.agent.Attacher, x, 12]"
         ));
         assert!(!is_of_tools("[git, status]") && !is_of_tools("[/jdk/bin/java, a.Main]"));
+    }
+
+    #[test]
+    fn surefires_that_leave_out_no_methods_are_known() {
+        let is_old = |version: &str| is_old_surefire(&format!("/m/surefire-api-{version}.jar"));
+        assert!(is_old("2.22.2") && is_old("2.12.4") && is_old("3.0.0-M5"));
+        assert!(!is_old("3.0.0-M6") && !is_old("3.0.0") && !is_old("3.2.5"));
+        assert!(!is_old_surefire("/m/surefire-junit4-2.22.2.jar"));
     }
 
     #[test]

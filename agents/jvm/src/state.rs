@@ -1,11 +1,17 @@
 //! What ran while which test class did. No JVM in here: events in, records of
 //! the trace out.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::thread::ThreadId;
 use std::time::Instant;
 
 use crate::trace::Trace;
+
+mod containers;
+mod units;
+
+use containers::Container;
+pub use containers::Kind;
 
 /// Index of a class.
 pub type ClassIndex = u32;
@@ -79,8 +85,14 @@ struct Scope {
 struct Test {
     scope: u64,
     name: String,
+    /// The scope of the test class that it is a part of.
+    container: Option<u64>,
+    thread: ThreadId,
     began: Instant,
+    /// What it took before, where it runs in several parts.
+    seconds: f64,
     has_failed: bool,
+    is_skipped: bool,
     incomplete: Option<String>,
 }
 
@@ -106,7 +118,7 @@ pub struct State {
     units: HashMap<(&'static str, String), u64>,
     tests: Vec<Test>,
     /// Test classes that run, where tests are their methods.
-    containers: Vec<Test>,
+    containers: Vec<Container>,
     initialising: Vec<Initialising>,
     /// By class name: the scope of its static initialiser.
     initialisers: HashMap<Symbol, u64>,
@@ -117,6 +129,8 @@ pub struct State {
     reads: HashMap<String, Vec<u64>>,
     /// Why no row can be trusted, once something went wrong.
     failed: Option<String>,
+    /// Why those of tests that end from now on cannot.
+    stopped: Option<&'static str>,
 }
 
 /// The scope of what happens outside tests.
@@ -152,6 +166,7 @@ impl State {
             written_files: HashSet::new(),
             reads: HashMap::new(),
             failed: None,
+            stopped: None,
         }
     }
 
@@ -245,9 +260,11 @@ impl State {
     /// The scopes that something which happens now belongs to.
     fn open(&mut self) -> Vec<u64> {
         let mut open: Vec<u64> = self.tests.iter().map(|test| test.scope).collect();
-        if open.is_empty() {
-            open.extend(self.containers.iter().map(|class| class.scope));
-        }
+        let containers = self
+            .containers
+            .iter()
+            .filter(|class| self.is_between(class));
+        open.extend(containers.map(|class| class.scope));
         if open.is_empty() {
             open.push(SESSION);
         }
@@ -383,11 +400,15 @@ impl State {
         if !self.has_tests() {
             self.trace.incomplete(SESSION, why);
         }
-        let containers = match self.tests.is_empty() {
-            true => self.containers.as_mut_slice(),
-            false => &mut [],
-        };
-        for test in self.tests.iter_mut().chain(containers) {
+        let containers = self
+            .containers
+            .iter()
+            .filter(|class| self.is_between(class));
+        let containers: Vec<u64> = containers.map(|class| class.scope).collect();
+        for scope in containers {
+            self.trace.incomplete(scope, why);
+        }
+        for test in &mut self.tests {
             // Of the scope, so that who inherits from it is in doubt as well.
             self.trace.incomplete(test.scope, why);
             test.incomplete.get_or_insert_with(|| why.to_owned());
@@ -408,48 +429,17 @@ impl State {
         }
     }
 
+    /// Tests that have not ended may end without having run.
+    pub fn stop(&mut self, why: &'static str) {
+        self.stopped = Some(why);
+    }
+
     pub fn is_running(&self, test: &str) -> bool {
         self.tests.iter().any(|known| known.name == test)
     }
 
     pub fn has_tests(&self) -> bool {
         !self.tests.is_empty() || !self.containers.is_empty()
-    }
-
-    /// A test class begins whose methods are tests: what runs outside of them
-    /// counts for each.
-    pub fn begin_container(&mut self, class: &str, thread: ThreadId) {
-        if self.containers.iter().any(|known| known.name == class) {
-            return;
-        }
-        self.initialising.retain(|one| one.thread != thread);
-        let scope = self.next_scope;
-        self.next_scope += 1;
-        self.scopes.insert(scope, Scope::default());
-        let symbol = self.symbol(&class.replace('.', "/"));
-        let classes = self.loaded[symbol as usize].clone();
-        self.scope(scope).classes.extend(&classes);
-        self.scope(scope).looked_at.extend(&classes);
-        self.trace.scope(scope, "fixture", class, None);
-        self.containers.push(Test {
-            scope,
-            name: class.to_owned(),
-            began: Instant::now(),
-            has_failed: false,
-            incomplete: None,
-        });
-    }
-
-    pub fn end_container(&mut self, class: &str) {
-        self.settle_reads();
-        self.flush();
-        self.containers.retain(|known| known.name != class);
-    }
-
-    /// What runs and is called `name`: a test, or a class whose methods are tests.
-    fn running_as(&self, name: &str) -> Option<&Test> {
-        let mut all = self.tests.iter().chain(&self.containers);
-        all.find(|known| known.name == name)
     }
 
     /// A test begins: a test class, its name with dots, or behind a `#` one of
@@ -459,11 +449,7 @@ impl State {
         let scope = self.next_scope;
         self.next_scope += 1;
         self.scopes.insert(scope, Scope::default());
-        let container = self
-            .containers
-            .iter()
-            .find(|known| Some(known.name.as_str()) == container);
-        let container = container.map(|known| known.scope);
+        let container = container.and_then(|name| self.enter_container(name, scope, thread));
         let class = test.split('#').next().unwrap_or(test);
         let slashes = class.replace('.', "/");
         let symbol = self.symbol(&slashes);
@@ -487,14 +473,25 @@ impl State {
         self.tests.push(Test {
             scope,
             name: test.to_owned(),
+            container,
+            thread,
             began: Instant::now(),
+            seconds: 0.0,
             has_failed: false,
+            is_skipped: false,
             incomplete,
         });
     }
 
     /// A part of this test class failed; `None`: of all that run.
     pub fn has_failed(&mut self, test: Option<&str>) {
+        let paused = self
+            .containers
+            .iter_mut()
+            .flat_map(|class| &mut class.paused);
+        for known in paused.filter(|known| Some(known.name.as_str()) == test) {
+            known.has_failed = true;
+        }
         for known in &mut self.tests {
             known.has_failed |= test.is_none_or(|test| known.name == test);
         }
@@ -503,10 +500,10 @@ impl State {
     /// The classes that a test class used whose static fields can change, by
     /// name, each with whether it has a static initialiser.
     pub fn statics_of(&self, test: &str) -> Vec<(String, bool)> {
-        let Some(test) = self.running_as(test) else {
+        let Some(scope) = self.running_as(test) else {
             return Vec::new();
         };
-        let used = self.resolve(&self.scopes[&test.scope]).into_keys();
+        let used = self.resolve(&self.scopes[&scope]).into_keys();
         let classes = used.map(|class| &self.classes[class as usize]);
         let with_statics = classes.filter(|class| class.has_statics);
         let named = with_statics.map(|class| {
@@ -537,23 +534,26 @@ impl State {
         self.trace.overridable(class, methods);
     }
 
-    /// The static fields of these classes hold something else than before the
-    /// test class ran.
+    /// The static fields of these classes hold something else than before this test
+    /// ran, or the class that has it. Any that runs at the same time may have done it.
     pub fn changed(&mut self, test: &str, classes: &[String]) {
-        let Some(by) = self.running_as(test).map(|known| known.scope) else {
+        let Some(by) = self.running_as(test).filter(|_| !classes.is_empty()) else {
             return;
         };
+        let mut by: BTreeSet<u64> = [by].into();
+        by.extend(self.open());
+        let by: Vec<u64> = by.into_iter().collect();
         for class in classes {
             let symbol = self.symbol(class);
             let setter = self.setter(symbol);
-            self.scope(setter).edges.insert(by);
-            self.trace.add(setter, &[], &[by]);
+            self.scope(setter).edges.extend(&by);
+            self.trace.add(setter, &[], &by);
         }
     }
 
     /// What runs now set this property of the system, for whoever reads it later.
     pub fn set_property(&mut self, name: &str) {
-        if self.tests.is_empty() && self.initialising.is_empty() {
+        if !self.has_tests() && self.initialising.is_empty() {
             // The build tool does, as its files and its command say.
             return;
         }
@@ -588,16 +588,22 @@ impl State {
         };
         self.settle_reads();
         self.flush();
-        let test = self.tests.remove(at);
+        let mut test = self.tests.remove(at);
+        test.seconds += test.began.elapsed().as_secs_f64();
+        self.ended(&test, outcome);
+        self.trace.flush();
+    }
+
+    fn ended(&mut self, test: &Test, outcome: &str) {
         let outcome = match test.has_failed {
             true => "failed",
+            false if test.is_skipped => "skipped",
             false => outcome,
         };
-        let why = test.incomplete.as_deref().or(self.failed.as_deref());
-        let seconds = test.began.elapsed().as_secs_f64();
+        let why = test.incomplete.as_deref().or(self.stopped);
+        let why = why.or(self.failed.as_deref());
         self.trace
-            .end(test.scope, &test.name, outcome, seconds, why);
-        self.trace.flush();
+            .end(test.scope, &test.name, outcome, test.seconds, why);
         // All of it is in the trace.
         self.scopes.remove(&test.scope);
     }
@@ -605,110 +611,6 @@ impl State {
     /// Names of all test classes that run.
     pub fn running(&self) -> Vec<String> {
         self.tests.iter().map(|test| test.name.clone()).collect()
-    }
-
-    /// Writes what scopes have got since the last time.
-    pub fn flush(&mut self) {
-        let mut dirty: Vec<u64> = self
-            .scopes
-            .iter()
-            .filter(|(_, scope)| scope.is_dirty)
-            .map(|(number, _)| *number)
-            .collect();
-        dirty.sort_unstable();
-        for number in dirty {
-            let used = self.resolve(&self.scopes[&number]);
-            let mut edges: BTreeSet<u64> = BTreeSet::new();
-            let mut units: BTreeSet<u64> = self.scopes[&number].observed.clone();
-            for (class, is_whole) in used {
-                let symbol = self.classes[class as usize].symbol;
-                edges.extend(self.initialisers.get(&symbol));
-                edges.extend(self.setters.get(&symbol));
-                units.extend(self.class_unit(class, is_whole));
-            }
-            let methods: Vec<u32> = self.scopes[&number].methods.iter().copied().collect();
-            for method in methods {
-                units.extend(self.method_unit(method));
-            }
-            edges.remove(&number);
-            let scope = self.scope(number);
-            scope.is_dirty = false;
-            units.retain(|unit| scope.written.insert(*unit));
-            edges.retain(|edge| scope.edges.insert(*edge));
-            let units: Vec<u64> = units.into_iter().collect();
-            let edges: Vec<u64> = edges.into_iter().collect();
-            self.trace.add(number, &units, &edges);
-        }
-        self.trace.flush();
-    }
-
-    fn class_unit(&mut self, class: ClassIndex, is_whole: bool) -> Option<u64> {
-        let known = &self.classes[class as usize];
-        if let Some(unit) = known.units[usize::from(is_whole)] {
-            return Some(unit);
-        }
-        let origin = known.origin.clone()?;
-        let name = self.names[known.symbol as usize].clone();
-        let kind = if is_whole { "class" } else { "shape" };
-        let unit = self.unit(kind, &origin, Some(&name));
-        self.classes[class as usize].units[usize::from(is_whole)] = Some(unit);
-        Some(unit)
-    }
-
-    fn method_unit(&mut self, method: u32) -> Option<u64> {
-        let known = &self.methods[method as usize];
-        if known.unit.is_some() {
-            return known.unit;
-        }
-        let class = &self.classes[known.class as usize];
-        if class.is_whole {
-            return None;
-        }
-        let origin = class.origin.clone()?;
-        let name = format!("{}#{}", self.names[class.symbol as usize], known.name);
-        let unit = self.unit("method", &origin, Some(&name));
-        self.methods[method as usize].unit = Some(unit);
-        Some(unit)
-    }
-
-    /// All classes that a scope's probes stand for, each with whether it counts
-    /// whole.
-    fn resolve(&self, scope: &Scope) -> BTreeMap<ClassIndex, bool> {
-        let mut used: BTreeMap<ClassIndex, bool> = BTreeMap::new();
-        let is_looked_at = |class: &ClassIndex| scope.looked_at.contains(class);
-        let classes = scope.classes.iter();
-        let mut open: Vec<(ClassIndex, bool)> =
-            classes.map(|class| (*class, is_looked_at(class))).collect();
-        let mut named: HashSet<(Symbol, Option<u64>)> = HashSet::new();
-        named.extend(scope.asked.iter().map(|symbol| (*symbol, None)));
-        for method in &scope.methods {
-            let method = &self.methods[*method as usize];
-            open.push((method.class, false));
-            named.extend(&method.mentions);
-        }
-        for (symbol, member) in named {
-            let classes = self.loaded[symbol as usize].iter().copied();
-            let classes = classes.filter(|class| match member {
-                Some(hash) => !self.classes[*class as usize].declared.contains(&hash),
-                None => true,
-            });
-            open.extend(classes.map(|class| (class, false)));
-        }
-        while let Some((index, is_whole)) = open.pop() {
-            let class = &self.classes[index as usize];
-            let is_whole = is_whole || class.is_whole;
-            if used.get(&index).is_some_and(|known| *known || !is_whole) {
-                continue;
-            }
-            used.insert(index, is_whole);
-            let above = class.needs.iter().map(|symbol| (symbol, false));
-            let more = class.whole_needs.iter().map(|symbol| (symbol, true));
-            for (symbol, is_whole) in above.chain(more.filter(|_| is_whole)) {
-                let classes = self.loaded[*symbol as usize].iter();
-                open.extend(classes.map(|class| (*class, is_whole)));
-            }
-        }
-        used
     }
 
     /// The process ends in good order.

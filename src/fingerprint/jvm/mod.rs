@@ -7,6 +7,7 @@
 
 #[path = "../../../agents/jvm/src/classfile/mod.rs"]
 mod classfile;
+mod junit;
 mod members;
 mod normal;
 
@@ -15,6 +16,7 @@ use std::rc::Rc;
 
 use anyhow::{Context, Result};
 
+pub use junit::TestClass;
 pub use members::{ANY, ClassUnits, MethodUnit, Reference};
 
 use crate::matrix::{Fingerprint, Unit, UnitKind};

@@ -3,6 +3,8 @@
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
+use super::emit::NESTED;
+
 /// Phases that run tests, or that come behind those which do.
 const PHASES: [&str; 12] = [
     "test",
@@ -170,12 +172,15 @@ pub fn chooses_tests(command: &[OsString]) -> bool {
     })
 }
 
-/// The command that leaves out the tests that `excludes` lists. One that says
-/// itself which tests run stays as it is.
-pub fn with_exclusions(command: &[OsString], excludes: &Path) -> Vec<OsString> {
+/// The command that leaves out the tests that `excludes` lists, and `nested` classes
+/// by a setting of their own. One that says itself which tests run stays as it is.
+pub fn with_exclusions(command: &[OsString], excludes: &Path, nested: bool) -> Vec<OsString> {
     let mut command = command.to_vec();
     if !chooses_tests(&command) {
         for name in ["surefire", "failsafe"] {
+            if nested {
+                command.push(format!("-D{name}.excludes={NESTED}").into());
+            }
             let mut option = OsString::from(format!("-D{name}.excludesFile="));
             option.push(excludes);
             command.push(option);
@@ -249,7 +254,7 @@ mod tests {
 
     #[test]
     fn a_choice_of_the_user_stays() {
-        let with = |line: &str| with_exclusions(&words(line), Path::new("/x")).len();
+        let with = |line: &str| with_exclusions(&words(line), Path::new("/x"), false).len();
         assert_eq!(with("mvn test"), 4);
         assert_eq!(with("mvn test -Dtest=A"), 3);
         assert_eq!(with("mvn test -D test=A"), 4);

@@ -6,13 +6,15 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 
 use super::around::local_repository;
+use super::lines::{Classes, class_line, methods_line, names_methods};
 use super::parents::{Poms, plugins};
+use super::plain::why_whole_classes;
 use super::{modules, source_of};
 use crate::runners::pytest::Part;
 use crate::select::{Selection, Verdict};
 
 /// Surefire excludes nested classes unless something else is to be excluded.
-const NESTED: &str = "**/*$*";
+pub const NESTED: &str = "**/*$*";
 
 /// The patterns of what to leave out: classes all of whose tests are proven to
 /// need no run, without anything left open, in each module that has such a class;
@@ -21,6 +23,7 @@ fn class_patterns(
     selection: &Selection,
     part: Option<Part<'_>>,
     folders: &Folders,
+    methods: Methods<'_>,
 ) -> BTreeSet<String> {
     let is_here = |test: &str| part.is_none_or(|part| part.has(test));
     let verdicts = selection.verdicts.iter();
@@ -32,13 +35,23 @@ fn class_patterns(
         };
         (test.as_str(), is_left_out)
     });
-    patterns(tests, folders)
+    patterns(tests, folders, methods)
+}
+
+/// Whether single methods may be left out.
+#[derive(Clone, Copy)]
+enum Methods<'a> {
+    /// No: what is compiled then is not known yet.
+    Stay,
+    /// Yes, if what was compiled allows it. If not, the reason goes there.
+    Leave(&'a dyn Fn(String)),
 }
 
 /// The same, of all tests that are known and whether each is left out.
 fn patterns<'t>(
     tests: impl Iterator<Item = (&'t str, bool)>,
     folders: &Folders,
+    methods: Methods<'_>,
 ) -> BTreeSet<String> {
     // By class and method; `None` is the class as a test.
     let mut leaves: BTreeMap<String, BTreeMap<Option<&str>, bool>> = BTreeMap::new();
@@ -50,20 +63,37 @@ fn patterns<'t>(
         let tests = leaves.entry(class).or_default();
         *tests.entry(method).or_insert(true) &= is_left_out;
     }
-    // A list that names methods is applied to those of nested classes too, which
-    // the line that keeps these from being found would then leave out.
-    let has_nested = leaves.keys().any(|class| class.contains('$'));
+    // Surefire comes to tests in a nested class by the one around it.
+    let has_nested_tests = |class: &str| {
+        let nested = format!("{class}$");
+        let beneath = leaves.range(nested.clone()..);
+        let mut beneath = beneath.take_while(|(other, _)| other.starts_with(&nested));
+        beneath.any(|(_, tests)| {
+            tests
+                .iter()
+                .any(|(method, leaves)| method.is_some() && !leaves)
+        })
+    };
     let mut patterns = BTreeSet::new();
-    for (class, tests) in leaves {
-        if folders.have_another(&class, &known[&class]) {
+    let mut partly = Vec::new();
+    for (class, tests) in &leaves {
+        if folders.have_another(class, &known[class]) {
             continue;
         }
-        if tests.values().all(|leaves| *leaves) {
-            patterns.insert(format!("{class}.java"));
-        } else if !has_nested && tests.get(&None).is_none_or(|leaves| *leaves) {
-            let methods = tests.iter().filter(|(_, leaves)| **leaves);
-            let names = methods.filter_map(|(method, _)| *method);
-            patterns.extend(names.map(|method| format!("{class}#{method}")));
+        if tests.values().all(|leaves| *leaves) && !has_nested_tests(class) {
+            patterns.insert(class_line(class, folders.have_longer(class)));
+        } else if tests.get(&None).is_none_or(|leaves| *leaves) {
+            let left_out = tests.iter().filter(|(_, leaves)| **leaves);
+            partly.extend(methods_line(
+                class,
+                left_out.filter_map(|(method, _)| *method),
+            ));
+        }
+    }
+    if let (Methods::Leave(tell), false) = (methods, partly.is_empty()) {
+        match folders.why_whole_classes() {
+            None => patterns.extend(partly),
+            Some(why) => tell(format!("single test methods are not left out: {why}")),
         }
     }
     patterns
@@ -72,8 +102,10 @@ fn patterns<'t>(
 /// The folders of a project's modules, each with the name that ids of tests have.
 #[derive(Default)]
 struct Folders {
-    project: PathBuf,
     modules: Vec<(String, PathBuf)>,
+    /// By module: its pom and those that it inherits from, if all are known.
+    poms: Vec<Option<Poms>>,
+    classes: Classes,
 }
 
 impl Folders {
@@ -82,19 +114,42 @@ impl Folders {
             let name = folder.strip_prefix(project).unwrap_or(&folder);
             (name.to_string_lossy().into_owned(), folder)
         });
-        Folders {
-            project: project.to_owned(),
-            modules: named.collect(),
-        }
+        let modules: Vec<(String, PathBuf)> = named.collect();
+        let repository = local_repository(project, &[]);
+        let poms = modules.iter().map(|(_, module)| module);
+        let poms: Vec<Option<Poms>> = poms
+            .map(|module| Poms::of(module, &repository).ok())
+            .collect();
+        let mut folders = Folders {
+            modules,
+            poms,
+            classes: Classes::default(),
+        };
+        folders.classes = Classes::of(folders.with_poms());
+        folders
+    }
+
+    /// Whether there may be a class of this name in a package beneath another one.
+    fn have_longer(&self, class: &str) -> bool {
+        self.classes.have_longer(class)
+    }
+
+    /// Why no single methods can be left out.
+    fn why_whole_classes(&self) -> Option<String> {
+        why_whole_classes(self.with_poms())
+    }
+
+    fn with_poms(&self) -> impl Iterator<Item = (&Path, Option<&Poms>)> + Clone {
+        let both = self.modules.iter().zip(&self.poms);
+        both.map(|((_, folder), poms)| (&**folder, poms.as_ref()))
     }
 
     /// Whether Surefire excludes nested classes: no module, and nothing that it inherits
     /// from, says what else is excluded.
     fn exclude_nested(&self) -> bool {
-        let repository = local_repository(&self.project, &[]);
-        self.modules.iter().all(|(_, module)| {
-            let poms = Poms::of(module, &repository);
-            poms.is_ok_and(|poms| !poms.texts.iter().any(|pom| excludes(pom)))
+        self.poms.iter().all(|poms| {
+            let mut texts = poms.iter().flat_map(|poms| &poms.texts);
+            poms.is_some() && !texts.any(|pom| excludes(pom))
         })
     }
 
@@ -111,8 +166,9 @@ impl Folders {
     }
 }
 
-/// Writes `surefire.excludes` into `out`, for `-Dsurefire.excludesFile`.
-/// `None` if nothing is to be left out.
+/// Writes `surefire.excludes` into `out`, for `-Dsurefire.excludesFile`, for a
+/// project that is built. `None` if nothing is to be left out. `tell` hears why more
+/// runs than has to.
 ///
 /// # Errors
 /// If it cannot be written.
@@ -121,11 +177,13 @@ pub fn emit(
     part: Option<Part<'_>>,
     project: &Path,
     out: &Path,
+    tell: &dyn Fn(String),
 ) -> Result<Option<PathBuf>> {
-    write(&list(selection, part, project), out)
+    write(&list(selection, part, project, tell), out)
 }
 
-/// The same of tests by name: all that are known, and whether each is left out.
+/// The same before it is built, of tests by name: all that are known, and whether
+/// each is left out.
 ///
 /// # Errors
 /// If it cannot be written.
@@ -136,11 +194,12 @@ pub fn emit_tests(
 ) -> Result<Option<PathBuf>> {
     let tests = tests.iter().map(|(test, leaves)| (test.as_str(), *leaves));
     let folders = Folders::of(project);
-    write(&lines(patterns(tests, &folders), &folders), out)
+    let patterns = patterns(tests, &folders, Methods::Stay);
+    write(&lines(patterns, &folders), out)
 }
 
-/// The same for a later step, which names the file whatever is in it: there it is
-/// always. Where the project is not known, nothing is left out.
+/// The same of a selection, for a later step, which names the file whatever is in it:
+/// there it is always. Where the project is not known, nothing is left out.
 ///
 /// # Errors
 /// If it cannot be written.
@@ -150,17 +209,25 @@ pub fn emit_for_later(
     project: Option<&Path>,
     out: &Path,
 ) -> Result<()> {
-    if let Some(project) = project
-        && emit(selection, part, project, out)?.is_some()
-    {
-        return Ok(());
+    if let Some(project) = project {
+        let folders = Folders::of(project);
+        let patterns = class_patterns(selection, part, &folders, Methods::Stay);
+        if write(&lines(patterns, &folders), out)?.is_some() {
+            return Ok(());
+        }
     }
-    let lines = match project.is_some_and(|project| Folders::of(project).exclude_nested()) {
+    let lines = match project.is_some_and(excludes_nested) {
         true => format!("{NESTED}\n"),
         false => String::new(),
     };
     fs_err::create_dir_all(out)?;
     Ok(fs_err::write(out.join(FILE), lines)?)
+}
+
+/// Whether Surefire would leave out nested classes in all modules of a project if
+/// nothing else were left out.
+pub fn excludes_nested(project: &Path) -> bool {
+    Folders::of(project).exclude_nested()
 }
 
 fn write(lines: &str, out: &Path) -> Result<Option<PathBuf>> {
@@ -179,14 +246,24 @@ pub const EVERYTHING: &str = "**/*.java\n";
 /// The name of the file that Surefire reads.
 pub const FILE: &str = "surefire.excludes";
 
-/// What Surefire is to leave out, a pattern a line; empty if that is nothing.
-pub fn list(selection: &Selection, part: Option<Part<'_>>, project: &Path) -> String {
+/// What Surefire is to leave out of a project that is built, a pattern a line; empty
+/// if that is nothing. `tell` hears why more runs than has to.
+pub fn list(
+    selection: &Selection,
+    part: Option<Part<'_>>,
+    project: &Path,
+    tell: &dyn Fn(String),
+) -> String {
     let folders = Folders::of(project);
-    lines(class_patterns(selection, part, &folders), &folders)
+    let patterns = class_patterns(selection, part, &folders, Methods::Leave(tell));
+    lines(patterns, &folders)
 }
 
 fn lines(mut patterns: BTreeSet<String>, folders: &Folders) -> String {
-    if !patterns.is_empty() && folders.exclude_nested() {
+    // A list that names methods is applied to the tests in nested classes, too. With
+    // it, `surefire.excludes` keeps these from being found.
+    let has_methods = patterns.iter().any(|line| names_methods(line));
+    if !patterns.is_empty() && !has_methods && folders.exclude_nested() {
         patterns.insert(NESTED.to_owned());
     }
     patterns.iter().map(|line| format!("{line}\n")).collect()
@@ -222,9 +299,10 @@ mod tests {
         ] {
             selection.verdicts.insert(test.into(), verdict);
         }
-        let patterns: Vec<String> = class_patterns(&selection, None, &Folders::default())
-            .into_iter()
-            .collect();
+        let patterns: Vec<String> =
+            class_patterns(&selection, None, &Folders::default(), Methods::Stay)
+                .into_iter()
+                .collect();
         assert_eq!(patterns, ["demo/Y$ZTest.java"]);
     }
 
@@ -243,7 +321,7 @@ mod tests {
         let mut selection = Selection::all(Strategy::Auto, "");
         let skip = Verdict::Skip(evidence());
         selection.verdicts.insert("a/demo.XTest".into(), skip);
-        let listed = || list(&selection, None, top.path()).contains("demo/XTest");
+        let listed = || list(&selection, None, top.path(), &|_| ()).contains("demo/XTest");
         assert!(listed());
         write("b/src/test/java/demo/XTest.java");
         assert!(!listed());
@@ -273,26 +351,49 @@ mod tests {
     }
 
     #[test]
-    fn single_methods_are_left_out_where_nothing_is_nested() {
+    fn single_methods_are_left_out_of_what_is_built() {
         let mut selection = Selection::all(Strategy::Auto, "");
         let skip = || Verdict::Skip(evidence());
         for (test, verdict) in [
             ("demo.X#a", skip()),
             ("demo.X#b", Verdict::Run(Reason::New)),
+            ("demo.X#c", skip()),
+            ("demo.X#adds one, two", skip()),
             ("demo.Y#a", skip()),
+            ("demo.Y$In#a", Verdict::Run(Reason::New)),
+            ("demo.Y$In#b", skip()),
             ("demo.Z", Verdict::Run(Reason::New)),
             ("demo.Z#a", skip()),
+            ("demo.V#a", skip()),
+            ("demo.V$In#a", skip()),
         ] {
             selection.verdicts.insert(test.into(), verdict);
         }
-        let patterns = |selection: &Selection| -> Vec<String> {
-            class_patterns(selection, None, &Folders::default())
-                .into_iter()
-                .collect()
-        };
-        assert_eq!(patterns(&selection), ["demo/X#a", "demo/Y.java"]);
-        selection.verdicts.insert("demo.X$In#c".into(), skip());
-        assert_eq!(patterns(&selection), ["demo/X$In.java", "demo/Y.java"]);
+        let top = tempfile::tempdir().unwrap();
+        let pom = |text: &str| fs_err::write(top.path().join("pom.xml"), text).unwrap();
+        pom("<project/>");
+        let told = std::cell::RefCell::new(Vec::new());
+        let tell = |why: String| told.borrow_mut().push(why);
+        let listed = || list(&selection, None, top.path(), &tell);
+        let some = [
+            r"%regex[demo/X\.class#(a|c)(\[[\s\S]*)?]",
+            r"%regex[demo/Y\$In\.class#(b)(\[[\s\S]*)?]",
+            r"%regex[demo/Y\.class#(a)(\[[\s\S]*)?]",
+            "demo/V$In.java",
+            "demo/V.java",
+        ];
+        assert_eq!(listed(), format!("{}\n", some.join("\n")));
+        assert!(told.borrow().is_empty());
+        pom(
+            "<plugin><artifactId>maven-surefire-plugin</artifactId><version>2.22.2</version></plugin>",
+        );
+        assert_eq!(listed(), "**/*$*\ndemo/V$In.java\ndemo/V.java\n");
+        let why = "single test methods are not left out: Surefire 2.22.2 takes no methods";
+        assert_eq!(told.take(), [why]);
+        // Before anything is compiled.
+        emit_for_later(&selection, None, Some(top.path()), top.path()).unwrap();
+        let later = fs_err::read_to_string(top.path().join(FILE)).unwrap();
+        assert_eq!(later, "**/*$*\ndemo/V$In.java\ndemo/V.java\n");
     }
 
     #[test]

@@ -8,10 +8,12 @@ mod around;
 mod command;
 mod configuration;
 mod emit;
+mod lines;
 mod meaning;
 mod model;
 mod once;
 mod parents;
+mod plain;
 #[path = "../../../agents/jvm/src/runtime.rs"]
 mod runtime;
 mod xml;
@@ -28,7 +30,9 @@ pub use command::{
     with_exclusions,
 };
 pub use configuration::Configuration;
-pub use emit::{EVERYTHING, FILE as EXCLUSIONS, emit, emit_for_later, emit_tests, list};
+pub use emit::{
+    EVERYTHING, FILE as EXCLUSIONS, emit, emit_for_later, emit_tests, excludes_nested, list,
+};
 pub use meaning::{kept_of, pom_fingerprint, unit_name};
 pub use model::{Model, Module, coordinates, doubt_of_goal, upwards};
 pub use once::why_twice;

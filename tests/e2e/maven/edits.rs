@@ -139,3 +139,30 @@ fn the_right_test_classes_run_after_each_edit() {
     project.run().are(&all);
     assert!(project.exists("target/surefire-reports"));
 }
+
+/// Surefire takes a class file for another one whose path ends with its own.
+#[test]
+fn a_class_of_the_same_name_deeper_down_runs() {
+    if !has_maven() {
+        return;
+    }
+    for surefire in ["2.22.2", "3.2.5"] {
+        let text = [
+            pom("junit:junit:4.13.2", surefire, ""),
+            main(
+                "One",
+                "public class One {\n    public static int x() { return 1; }\n}",
+            ),
+            super::frameworks::junit4("OneTest", "assertTrue(true);"),
+            super::frameworks::junit4("OneTest", "assertEquals(1, demo.One.x());")
+                .replace("java/demo", "java/old/demo")
+                .replace("package demo", "package old.demo"),
+        ];
+        let project = Maven::new(&text.concat());
+        project.run().are(&["demo.OneTest", "old.demo.OneTest"]);
+        project.edit("src/main/java/demo/One.java", "return 1", "return 3");
+        let broken = project.run();
+        broken.are(&["old.demo.OneTest"]);
+        assert_eq!(broken.code, 1, "{}", broken.told);
+    }
+}

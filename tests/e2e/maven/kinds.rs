@@ -196,3 +196,37 @@ fn properties_of_the_system_are_seen() {
     project.set_env("LANG", "C");
     project.run().are(&["demo.LanguageTest"]);
 }
+
+/// Told to stop after a failure, JUnit goes through the other classes without running
+/// them.
+#[test]
+fn what_does_not_run_after_a_failure_proves_nothing() {
+    if !has_maven() {
+        return;
+    }
+    for parallel in [
+        "",
+        "<parallel>classes</parallel><threadCount>1</threadCount><perCoreThreadCount>false</perCoreThreadCount>",
+    ] {
+        let stops = format!(
+            "<version>3.2.5</version>
+        <configuration><runOrder>alphabetical</runOrder><skipAfterFailureCount>1</skipAfterFailureCount>{parallel}</configuration>"
+        );
+        let text = [
+            pom("junit:junit:4.13.2", "3.2.5", "").replace("<version>3.2.5</version>", &stops),
+            main("One", ONE),
+            junit4("AFirstTest", "assertEquals(1, One.x());"),
+            junit4("BNextTest", "assertTrue(true);"),
+            junit4("CLastTest", "assertTrue(true);"),
+        ];
+        let project = Maven::new(&text.concat().replace("return 1", "return 3"));
+        let broken = project.run();
+        assert_eq!(broken.code, 1, "{}", broken.told);
+        project.edit("src/main/java/demo/One.java", "return 3", "return 1");
+        let mended = project.run();
+        assert!(mended.tests.contains("demo.AFirstTest"), "{}", mended.told);
+        assert!(mended.tests.contains("demo.CLastTest"), "{}", mended.told);
+        assert_eq!(mended.code, 0, "{}", mended.told);
+        project.run().are(&[]);
+    }
+}

@@ -8,5 +8,6 @@ mod ekstazi;
 mod frameworks;
 pub mod harness;
 mod kinds;
+mod methods;
 mod once;
 mod poms;

@@ -8,7 +8,7 @@ pub const HELPER: &str = "java/lang/TamisProbe";
 pub const PROBES: u32 = 1 << 22;
 
 /// Its native methods, all static and without a result.
-const NATIVES: [(&str, &str); 21] = [
+const NATIVES: [(&str, &str); 25] = [
     ("enter", "(I)V"),
     ("leave", "(I)V"),
     ("started", "(Ljava/lang/Object;)V"),
@@ -19,7 +19,11 @@ const NATIVES: [(&str, &str); 21] = [
     ("testRequest", "(Ljava/lang/Object;)V"),
     ("suiteStarted", "(Ljava/lang/Object;)V"),
     ("suiteFinished", "(Ljava/lang/Object;)V"),
+    ("runnerStarted", "(Ljava/lang/Object;)V"),
     ("methodStarted", "(Ljava/lang/Object;)V"),
+    ("methodFinished", "(Ljava/lang/Object;)V"),
+    ("ignored", "(Ljava/lang/Object;)V"),
+    ("stopped", "(Ljava/lang/Object;)V"),
     ("gotProperty", "(Ljava/lang/Object;)V"),
     ("setProperty", "(Ljava/lang/Object;)V"),
     ("failed", "(Ljava/lang/Object;)V"),

@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use crate::state::{Class, Method, State, member_hash};
+use crate::state::{Class, Kind, Method, State, member_hash};
 use crate::trace::Trace;
 
 struct World {
@@ -50,13 +50,24 @@ impl World {
         self.state.end(test, "passed");
     }
 
+    fn records(&self) -> Vec<serde_json::Value> {
+        let text = std::fs::read_to_string(self.folder.path().join("x.trace")).unwrap();
+        text.lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
+    }
+
+    /// How often it is told that a test has ended.
+    fn ends(&self, test: &str) -> usize {
+        let records = self.records().into_iter();
+        records
+            .filter(|record| record[0] == "t" && record[2] == *test)
+            .count()
+    }
+
     /// Names of the classes that the closure of a test's scope has, or parts of.
     fn row(&self, test: &str) -> Vec<String> {
-        let text = std::fs::read_to_string(self.folder.path().join("x.trace")).unwrap();
-        let records: Vec<serde_json::Value> = text
-            .lines()
-            .map(|line| serde_json::from_str(line).unwrap())
-            .collect();
+        let records = self.records();
         let of = |tag: &'static str| records.iter().filter(move |record| record[0] == *tag);
         let scope = of("b").find(|record| record[2] == *test).unwrap()[1].clone();
         let (mut open, mut seen, mut units) = (vec![scope], vec![], vec![]);
@@ -165,4 +176,98 @@ fn tests_that_run_at_once_share_what_happens() {
     world.state.end("B", "passed");
     assert_eq!(world.row("A"), ["A", "Used"]);
     assert_eq!(world.row("B"), ["B", "Used"]);
+}
+
+fn begin_part(world: &mut World, class: &str, method: &str, thread: thread::ThreadId) -> String {
+    let test = format!("{class}#{method}");
+    world.state.begin(&test, Some(class), thread);
+    test
+}
+
+#[test]
+fn what_a_class_does_around_its_methods_counts_for_each() {
+    let mut world = World::new();
+    let here = thread::current().id();
+    for name in ["A", "B"] {
+        world.class(name, &[], &[]);
+    }
+    let before = world.class("Before", &[], &[]);
+    let one = world.class("One", &[], &[]);
+    let two = world.class("Two", &[], &[]);
+    let after = world.class("After", &[], &[]);
+    world.state.begin_container("A", Kind::Methods, here);
+    world.state.hit(&[before]);
+    for (method, probe) in [("one", one), ("two", two), ("one", two)] {
+        world.state.resume(&format!("A#{method}"), "A", here);
+        world.state.hit(&[probe]);
+        world.state.pause(&format!("A#{method}"));
+    }
+    world.state.hit(&[after]);
+    world.state.end_container("A");
+    assert_eq!(world.row("A#one"), ["A", "After", "Before", "One", "Two"]);
+    assert_eq!(world.row("A#two"), ["A", "After", "Before", "Two"]);
+    assert_eq!(world.ends("A#one"), 1);
+}
+
+#[test]
+fn another_class_that_is_between_its_methods_may_have_done_it() {
+    let mut world = World::new();
+    let here = thread::current().id();
+    let other = thread::spawn(|| thread::current().id()).join().unwrap();
+    for name in ["A", "B"] {
+        world.class(name, &[], &[]);
+    }
+    let used = world.class("Used", &[], &[]);
+    world.state.begin_container("A", Kind::Platform, here);
+    let running = begin_part(&mut world, "A", "m", here);
+    world.state.begin_container("B", Kind::Platform, other);
+    world.state.hit(&[used]);
+    world.state.end(&running, "passed");
+    let later = begin_part(&mut world, "B", "m", other);
+    world.state.end(&later, "passed");
+    assert_eq!(world.row("A#m"), ["A", "Used"]);
+    assert_eq!(world.row("B#m"), ["B", "Used"]);
+}
+
+#[test]
+fn methods_on_several_threads_share_what_their_class_did() {
+    let mut world = World::new();
+    let here = thread::current().id();
+    let other = thread::spawn(|| thread::current().id()).join().unwrap();
+    world.class("A", &[], &[]);
+    let early = world.class("Early", &[], &[]);
+    let late = world.class("Late", &[], &[]);
+    world.state.begin_container("A", Kind::Platform, here);
+    let first = begin_part(&mut world, "A", "first", here);
+    // As well the second one's constructor, on the other thread.
+    world.state.hit(&[early]);
+    let second = begin_part(&mut world, "A", "second", other);
+    world.state.end(&second, "passed");
+    world.state.hit(&[late]);
+    world.state.end(&first, "passed");
+    let third = begin_part(&mut world, "A", "third", here);
+    world.state.end(&third, "passed");
+    for test in [first, second, third] {
+        assert_eq!(world.row(&test), ["A", "Early", "Late"], "{test}");
+    }
+}
+
+#[test]
+fn any_test_that_runs_may_have_changed_a_static() {
+    let mut world = World::new();
+    let here = thread::current().id();
+    let other = thread::spawn(|| thread::current().id()).join().unwrap();
+    for name in ["A", "B", "C"] {
+        world.class(name, &[], &[]);
+    }
+    let factory = world.class("Factory", &[], &[]);
+    let holder = world.class("Holder", &[], &[]);
+    world.state.begin("B", None, other);
+    world.state.hit(&[factory]);
+    world.state.begin("A", None, here);
+    world.state.changed("A", &["Holder".to_owned()]);
+    world.state.end("A", "passed");
+    world.state.end("B", "passed");
+    world.run("C", &[holder]);
+    assert_eq!(world.row("C"), ["A", "B", "C", "Factory", "Holder"]);
 }

@@ -1,0 +1,245 @@
+//! Test classes whose methods are tests.
+
+use std::thread::ThreadId;
+use std::time::Instant;
+
+use super::{Scope, State, Test};
+
+/// What the tests of a test class are that has begun.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// What the JUnit Platform calls tests.
+    Platform,
+    /// JUnit 4's, of which nobody has told yet.
+    Unknown,
+    /// JUnit 4's methods.
+    Methods,
+    /// The class as a whole, as its methods cannot be told apart.
+    Whole,
+}
+
+/// A test class whose methods are tests, while it runs.
+pub(super) struct Container {
+    pub scope: u64,
+    name: String,
+    kind: Kind,
+    thread: ThreadId,
+    /// The scopes of the tests that began in it.
+    parts: Vec<u64>,
+    /// Tests in it that may run once more.
+    pub paused: Vec<Test>,
+    /// Whether its tests run on several threads: then what happens while one of
+    /// them runs may be about another one, which has not begun yet.
+    is_spread: bool,
+}
+
+impl State {
+    /// A test class begins: what runs in it outside of its tests counts for each.
+    pub fn begin_container(&mut self, class: &str, kind: Kind, thread: ThreadId) {
+        if self.container(class).is_some() {
+            return;
+        }
+        self.initialising.retain(|one| one.thread != thread);
+        let scope = self.next_scope;
+        self.next_scope += 1;
+        self.scopes.insert(scope, Scope::default());
+        let symbol = self.symbol(&class.replace('.', "/"));
+        let classes = self.loaded[symbol as usize].clone();
+        self.scope(scope).classes.extend(&classes);
+        self.scope(scope).looked_at.extend(&classes);
+        self.trace.scope(scope, "fixture", class, None);
+        self.containers.push(Container {
+            scope,
+            name: class.to_owned(),
+            kind,
+            thread,
+            parts: Vec::new(),
+            paused: Vec::new(),
+            is_spread: false,
+        });
+    }
+
+    /// Ends a test class, and those of its tests that are paused.
+    pub fn end_container(&mut self, class: &str) {
+        self.settle_reads();
+        self.flush();
+        let Some(at) = self.containers.iter().position(|one| one.name == class) else {
+            return;
+        };
+        let class = self.containers.remove(at);
+        for test in &class.paused {
+            self.ended(test, "passed");
+        }
+        self.trace.flush();
+    }
+
+    /// Whether what happens now may be of this test class, and of none of its tests.
+    pub(super) fn is_between(&self, class: &Container) -> bool {
+        let mut own = self
+            .tests
+            .iter()
+            .filter(|test| test.container == Some(class.scope));
+        let is_in_one = match (own.next(), own.next()) {
+            (Some(test), None) => test.thread == class.thread,
+            _ => false,
+        };
+        class.is_spread || !is_in_one
+    }
+
+    fn container(&self, class: &str) -> Option<&Container> {
+        self.containers.iter().find(|known| known.name == class)
+    }
+
+    fn container_mut(&mut self, class: &str) -> Option<&mut Container> {
+        self.containers.iter_mut().find(|known| known.name == class)
+    }
+
+    /// The scope of a test class in which a test of this scope begins on a thread.
+    pub(super) fn enter_container(
+        &mut self,
+        class: &str,
+        scope: u64,
+        thread: ThreadId,
+    ) -> Option<u64> {
+        let class = self.container_mut(class)?;
+        class.parts.push(scope);
+        let (container, parts) = (class.scope, class.parts.clone());
+        if thread != class.thread && !class.is_spread {
+            class.is_spread = true;
+            // What went to those alone that had begun may be of the class.
+            self.scope(container).edges.extend(&parts);
+            self.trace.add(container, &[], &parts);
+        }
+        Some(container)
+    }
+
+    /// The scope of what runs and is called `name`: a test, or a class whose methods
+    /// are tests.
+    pub(super) fn running_as(&self, name: &str) -> Option<u64> {
+        let tests = self.tests.iter().map(|test| (&test.name, test.scope));
+        let classes = self
+            .containers
+            .iter()
+            .map(|class| (&class.name, class.scope));
+        let mut all = tests.chain(classes);
+        all.find(|(known, _)| *known == name)
+            .map(|(_, scope)| scope)
+    }
+
+    pub fn kind_of(&self, class: &str) -> Option<Kind> {
+        self.container(class).map(|class| class.kind)
+    }
+
+    pub fn set_kind(&mut self, class: &str, kind: Kind) {
+        if let Some(class) = self.container_mut(class) {
+            class.kind = kind;
+        }
+    }
+
+    /// Whether any test began in a test class.
+    pub fn has_parts(&self, class: &str) -> bool {
+        self.container(class)
+            .is_some_and(|class| !class.parts.is_empty())
+    }
+
+    /// The tests in a test class that run.
+    pub fn running_in(&self, class: &str) -> Vec<String> {
+        let scope = self.container(class).map(|class| class.scope);
+        let own = self.tests.iter().filter(|test| test.container == scope);
+        own.filter(|_| scope.is_some())
+            .map(|test| test.name.clone())
+            .collect()
+    }
+
+    /// Names of JUnit 4's test classes that run.
+    pub fn classes_of_junit4(&self) -> Vec<String> {
+        let own = self
+            .containers
+            .iter()
+            .filter(|class| class.kind != Kind::Platform);
+        own.map(|class| class.name.clone()).collect()
+    }
+
+    /// Those of them in which no test runs.
+    pub fn idle_classes_of_junit4(&self) -> Vec<String> {
+        let mut classes = self.classes_of_junit4();
+        classes.retain(|class| self.running_in(class).is_empty());
+        classes
+    }
+
+    /// Whether a test has begun in its test class, which still runs.
+    pub fn has_begun(&self, test: &str) -> bool {
+        let mut paused = self.containers.iter().flat_map(|class| &class.paused);
+        self.is_running(test) || paused.any(|known| known.name == test)
+    }
+
+    /// A method begins, or runs once more.
+    pub fn resume(&mut self, test: &str, class: &str, thread: ThreadId) {
+        if self.is_running(test) {
+            return;
+        }
+        let known = self.container_mut(class).and_then(|class| {
+            let at = class.paused.iter().position(|known| known.name == test)?;
+            Some(class.paused.remove(at))
+        });
+        let Some(mut known) = known else {
+            return self.begin(test, Some(class), thread);
+        };
+        self.initialising.retain(|one| one.thread != thread);
+        self.enter_container(class, known.scope, thread);
+        known.thread = thread;
+        known.began = Instant::now();
+        self.tests.push(known);
+    }
+
+    /// A method has ended; it may run once more, with other parameters.
+    pub fn pause(&mut self, test: &str) {
+        let Some(at) = self.tests.iter().position(|known| known.name == test) else {
+            return;
+        };
+        self.settle_reads();
+        self.flush();
+        let mut test = self.tests.remove(at);
+        test.seconds += test.began.elapsed().as_secs_f64();
+        let class = self.containers.iter_mut();
+        let mut class = class.filter(|class| Some(class.scope) == test.container);
+        match class.next() {
+            Some(class) => class.paused.push(test),
+            None => self.ended(&test, "passed"),
+        }
+    }
+
+    /// A method does not run, as it is told to be left out.
+    pub fn skipped(&mut self, test: &str, class: &str, thread: ThreadId) {
+        if self.has_begun(test) {
+            return;
+        }
+        self.begin(test, Some(class), thread);
+        for known in self.tests.iter_mut().filter(|known| known.name == test) {
+            known.is_skipped = true;
+        }
+        self.pause(test);
+    }
+
+    /// Whether a class of the project, or one that it extends, has one of these
+    /// annotations, or its members have.
+    pub fn has_annotation(&self, class: &str, types: &[&str]) -> bool {
+        let is_one = |symbol: &u32| types.contains(&&*self.names[*symbol as usize]);
+        let mut open: Vec<u32> = self
+            .symbols
+            .get(class.replace('.', "/").as_str())
+            .copied()
+            .into_iter()
+            .collect();
+        while let Some(symbol) = open.pop() {
+            for class in &self.loaded[symbol as usize] {
+                let class = &self.classes[*class as usize];
+                if class.whole_needs.iter().any(is_one) {
+                    return true;
+                }
+                open.extend(&class.needs);
+            }
+        }
+        false
+    }
+}

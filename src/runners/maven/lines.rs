@@ -1,0 +1,123 @@
+//! One line of what Surefire is to leave out, so that it means one class.
+//!
+//! Surefire puts `**/` before a path: `demo/CalcTest.java` is `old.demo.CalcTest`
+//! as well (`ResolvedTest.reformatClassPattern`, 2.22 and 3.x). A regular expression
+//! is compared with the whole path, but compiled for each class that it is compared
+//! with, so it stands only where there is another class that the path fits.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use super::parents::Poms;
+
+/// The line that leaves out a class, named by its path.
+pub fn class_line(class: &str, has_longer: bool) -> String {
+    match has_longer {
+        true => format!("%regex[{}]", exact(class)),
+        false => format!("{class}.java"),
+    }
+}
+
+/// The line that leaves out methods of a class, for all parameters that they may
+/// have. `None` if there is none that can be named.
+pub fn methods_line<'m>(class: &str, methods: impl Iterator<Item = &'m str>) -> Option<String> {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    let plain = methods.filter(|method| !method.is_empty() && method.chars().all(is_plain));
+    let names: Vec<&str> = plain.collect();
+    let class = exact(class);
+    (!names.is_empty()).then(|| format!(r"%regex[{class}#({})(\[[\s\S]*)?]", names.join("|")))
+}
+
+/// Whether a line is one that leaves out methods.
+pub fn names_methods(line: &str) -> bool {
+    line.contains('#')
+}
+
+/// A regular expression for a class file and no other.
+fn exact(class: &str) -> String {
+    format!(r"{}\.class", class.replace('$', r"\$"))
+}
+
+/// The test classes that are on disk, compiled or not, by the last part of their
+/// paths.
+#[derive(Default)]
+pub struct Classes {
+    paths: HashMap<String, Vec<String>>,
+    /// Whether there may be others, elsewhere.
+    are_some: bool,
+}
+
+impl Classes {
+    /// Those of modules, of each its folder and its pom with those that it inherits
+    /// from; `None` if one of these is not known.
+    pub fn of<'f>(modules: impl Iterator<Item = (&'f Path, Option<&'f Poms>)>) -> Classes {
+        let mut classes = Classes::default();
+        for (module, poms) in modules {
+            let elsewhere = ["<testSourceDirectory", "<testOutputDirectory"];
+            classes.are_some |= poms.is_none_or(|poms| {
+                let mut texts = poms.texts.iter();
+                texts.any(|pom| elsewhere.iter().any(|mark| pom.contains(mark)))
+            });
+            classes.walk(&module.join("target/test-classes"), "");
+            let sources = fs_err::read_dir(module.join("src/test")).into_iter();
+            for language in sources.flatten().flatten() {
+                classes.walk(&language.path(), "");
+            }
+        }
+        classes
+    }
+
+    fn walk(&mut self, folder: &Path, package: &str) {
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let path = entry.path();
+            if path.is_dir() {
+                self.walk(&path, &format!("{package}{name}/"));
+            } else if let Some((class, _)) = name.split_once('.') {
+                let path = format!("{package}{class}");
+                self.paths.entry(class.to_owned()).or_default().push(path);
+            }
+        }
+    }
+
+    /// Whether there may be a class whose path ends with that of this one.
+    pub fn have_longer(&self, class: &str) -> bool {
+        let last = class.rsplit('/').next().unwrap_or(class);
+        let end = format!("/{class}");
+        let paths = self.paths.get(last);
+        self.are_some || paths.is_some_and(|all| all.iter().any(|path| path.ends_with(&end)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_class_whose_path_ends_another_ones_is_named_exactly() {
+        let top = tempfile::tempdir().unwrap();
+        let write = |path: &str| {
+            let path = top.path().join(path);
+            fs_err::create_dir_all(path.parent().unwrap()).unwrap();
+            fs_err::write(path, "").unwrap();
+        };
+        let line_in = |class: &str, pom: Option<&str>| {
+            let texts = |text: &str| vec![text.to_owned()];
+            let poms = pom.map(|pom| Poms { texts: texts(pom) });
+            let classes = Classes::of([(top.path(), poms.as_ref())].into_iter());
+            class_line(class, classes.have_longer(class))
+        };
+        let line = |class: &str| line_in(class, Some(""));
+        write("src/test/java/demo/XTest.java");
+        write("target/test-classes/demo/XTest.class");
+        assert_eq!(line("demo/XTest"), "demo/XTest.java");
+        write("src/test/kotlin/old/demo/XTest.kt");
+        assert_eq!(line("demo/XTest"), r"%regex[demo/XTest\.class]");
+        assert_eq!(line("old/demo/XTest"), "old/demo/XTest.java");
+        write("target/test-classes/a/YTest$In.class");
+        assert_eq!(line("YTest$In"), r"%regex[YTest\$In\.class]");
+        let elsewhere = line_in("a/B", Some("<testSourceDirectory>"));
+        assert_eq!(elsewhere, r"%regex[a/B\.class]");
+        assert_eq!(line_in("a/B", None), elsewhere);
+    }
+}

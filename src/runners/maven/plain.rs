@@ -1,0 +1,293 @@
+//! Whether Surefire can leave out single methods of a project that is built.
+//!
+//! Where its list names methods, the provider itself gets the list, as a filter of
+//! JUnit's, and puts it upon whatever runs (3.0.0-M6 and later; before, it is an
+//! error). Tests of custom runners then vanish unless their names are those of
+//! methods, suites lose the classes that the list names, and Mockito's runner no
+//! longer looks for stubs that nobody needs.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use super::parents::{Poms, plugins, value};
+use crate::fingerprint::jvm::TestClass;
+
+/// Runners that a filter leaves as they are, but for the methods that it names.
+const PLAIN: [&str; 4] = [
+    "org/junit/runners/BlockJUnit4ClassRunner",
+    "org/junit/runners/JUnit4",
+    "org/junit/runners/Parameterized",
+    "org/junit/experimental/theories/Theories",
+];
+
+/// Why methods cannot be left out of these modules, each with its pom and those that
+/// it inherits from, if these are known.
+pub fn why_whole_classes<'f>(
+    modules: impl Iterator<Item = (&'f Path, Option<&'f Poms>)> + Clone,
+) -> Option<String> {
+    for (module, poms) in modules.clone() {
+        let Some(poms) = poms else {
+            return Some(format!("a parent of {} is not known", module.display()));
+        };
+        if let Some(why) = poms.texts.iter().find_map(|pom| why_of_pom(pom)) {
+            return Some(why);
+        }
+        let is_built = module.join("target/test-classes").is_dir();
+        if !is_built && module.join("src/test/java").is_dir() {
+            return Some(format!("{} has no compiled tests", module.display()));
+        }
+    }
+    let any_name = modules.clone().any(|(_, poms)| {
+        let mut texts = poms.iter().flat_map(|poms| &poms.texts);
+        texts.any(|pom| {
+            plugins(pom).any(|plugin| is_surefire(plugin) && plugin.contains("<include"))
+        })
+    });
+    let folders: Vec<&Path> = modules.map(|(module, _)| module).collect();
+    Compiled::of(&folders, any_name).why_whole_classes()
+}
+
+fn is_surefire(plugin: &str) -> bool {
+    plugin.contains("surefire") || plugin.contains("failsafe")
+}
+
+fn why_of_pom(pom: &str) -> Option<String> {
+    let elsewhere = ["dependenciesToScan", "<testOutputDirectory", "suiteXmlFile"];
+    if let Some(setting) = elsewhere.iter().find(|setting| pom.contains(**setting)) {
+        return Some(format!("`{}` is set", setting.trim_start_matches('<')));
+    }
+    let mut versions = plugins(pom)
+        .filter(|plugin| is_surefire(plugin))
+        .filter_map(|plugin| value(plugin, "version"));
+    let old = versions.find(|version| is_old(version))?;
+    Some(format!("Surefire {old} takes no methods"))
+}
+
+fn is_old(version: &str) -> bool {
+    let milestone = version.strip_prefix("3.0.0-M");
+    let is_early = milestone
+        .and_then(|number| number.parse().ok())
+        .is_some_and(|number: u32| number < 6);
+    is_early || version.starts_with("2.") || version.starts_with("1.")
+}
+
+/// The compiled classes of a project.
+struct Compiled {
+    /// Where each lies, by name with slashes: the tests', and all.
+    tests: Vec<PathBuf>,
+    all: HashMap<String, PathBuf>,
+    /// Whether Surefire may take a class of any name for a test.
+    any_name: bool,
+}
+
+impl Compiled {
+    fn of(modules: &[&Path], any_name: bool) -> Compiled {
+        let mut compiled = Compiled {
+            tests: Vec::new(),
+            all: HashMap::new(),
+            any_name,
+        };
+        for module in modules {
+            let folders = [("target/test-classes", true), ("target/classes", false)];
+            for (folder, is_tests) in folders {
+                let folder = module.join(folder);
+                for entry in walk(&folder) {
+                    if is_tests {
+                        compiled.tests.push(entry.clone());
+                    }
+                    let name = entry.strip_prefix(&folder).unwrap_or(&entry);
+                    let name = name.with_extension("").to_string_lossy().into_owned();
+                    compiled.all.entry(name).or_insert(entry);
+                }
+            }
+        }
+        compiled
+    }
+
+    fn why_whole_classes(&self) -> Option<String> {
+        let mut classes = Vec::new();
+        for file in &self.tests {
+            let read = std::fs::read(file).ok();
+            let Some(class) = read.and_then(|bytes| TestClass::read(&bytes)) else {
+                return Some(format!("{} is not understood", file.display()));
+            };
+            classes.push(class);
+        }
+        let has_junit4 = classes.iter().any(|class| class.is_junit4);
+        classes
+            .iter()
+            .find_map(|class| self.why_not(class, has_junit4))
+    }
+
+    fn why_not(&self, class: &TestClass, has_junit4: bool) -> Option<String> {
+        let name = class.name.replace('/', ".");
+        let mut is_test = self.any_name || is_named_as_test(&class.name);
+        let mut next = class.clone();
+        // A circle cannot be compiled; it may be left over.
+        for _ in 0..100 {
+            is_test |= next.is_annotated;
+            if let Some(runner) = next
+                .runner
+                .filter(|runner| !PLAIN.contains(&runner.as_str()))
+            {
+                let runner = runner.replace('/', ".");
+                return Some(format!("{name} is run by {runner}"));
+            }
+            if next.is_suite {
+                return Some(format!("{name} is a suite"));
+            }
+            let above = next.extends?;
+            let known = [
+                "java/",
+                "javax/",
+                "junit/framework/TestCase",
+                "org/junit/rules/",
+            ];
+            if known.iter().any(|prefix| above.starts_with(prefix)) {
+                return None;
+            }
+            let read = self
+                .all
+                .get(&above)
+                .and_then(|file| std::fs::read(file).ok());
+            match read.map(|bytes| TestClass::read(&bytes)) {
+                Some(Some(class)) => next = class,
+                None if !is_test || !has_junit4 => return None,
+                Some(None) | None => {
+                    let above = above.replace('/', ".");
+                    return Some(format!(
+                        "{name} extends {above}, which may be run in its own way"
+                    ));
+                }
+            }
+        }
+        Some(format!("what {name} extends has no end"))
+    }
+}
+
+/// Whether Surefire or Failsafe takes it for a test by its name.
+fn is_named_as_test(class: &str) -> bool {
+    let name = class.rsplit('/').next().unwrap_or(class);
+    ["Test", "IT"].iter().any(|mark| name.starts_with(mark))
+        || ["Test", "Tests", "TestCase", "IT", "ITCase"]
+            .iter()
+            .any(|mark| name.ends_with(mark))
+}
+
+/// All class files beneath a folder.
+fn walk(folder: &Path) -> Vec<PathBuf> {
+    let (mut found, mut open) = (Vec::new(), vec![folder.to_owned()]);
+    while let Some(folder) = open.pop() {
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            let is_class = path.extension().is_some_and(|end| end == "class");
+            match entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                true => open.push(path),
+                false
+                    if is_class
+                        && path.file_stem().is_some_and(|name| {
+                            name != "module-info" && name != "package-info"
+                        }) =>
+                {
+                    found.push(path);
+                }
+                false => {}
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SOURCES: [&str; 12] = [
+        "package org.junit; import java.lang.annotation.*; @Retention(RetentionPolicy.RUNTIME) public @interface Test {}",
+        "package org.junit.runner; import java.lang.annotation.*; @Retention(RetentionPolicy.RUNTIME) public @interface RunWith { Class<?> value(); }",
+        "package org.junit.runners; public class Parameterized {}",
+        "package org.junit.runners; public class Suite {}",
+        "package lib; public class Base {}",
+        "public class PlainTest extends Object { @org.junit.Test public void x() {} static class In {} }",
+        "@org.junit.runner.RunWith(org.junit.runners.Parameterized.class) public class ManyTest {}",
+        "@org.junit.runner.RunWith(org.junit.runners.Suite.class) public class AllTest {}",
+        "public class MoreTest extends AllTest {}",
+        "public class OldTests { public static Object suite() { return null; } }",
+        "public class FarTest extends lib.Base {}",
+        "public class Helper extends lib.Base {}",
+    ];
+
+    /// Compiles all sources; `None` without a compiler.
+    fn compiled(to: &Path) -> Option<()> {
+        let mut javac = std::process::Command::new("javac");
+        javac.arg("-d").arg(to);
+        for (at, source) in SOURCES.iter().enumerate() {
+            let mut words = source
+                .split(' ')
+                .skip_while(|word| !word.ends_with("interface") && *word != "class");
+            let name = words.nth(1).unwrap();
+            let file = to.join(at.to_string()).join(format!("{name}.java"));
+            fs_err::create_dir_all(file.parent().unwrap()).unwrap();
+            fs_err::write(&file, source).unwrap();
+            javac.arg(file);
+        }
+        let done = javac.status().ok();
+        assert!(
+            done.is_some() || std::env::var_os("CI").is_none(),
+            "there is no javac"
+        );
+        done.map(|status| assert!(status.success()))
+    }
+
+    #[test]
+    fn classes_that_a_filter_may_change_are_a_reason() {
+        let classes = tempfile::tempdir().unwrap();
+        if compiled(classes.path()).is_none() {
+            return;
+        }
+        let why = |tests: &[&str], pom: &str| {
+            let module = tempfile::tempdir().unwrap();
+            let output = module.path().join("target/test-classes");
+            fs_err::create_dir_all(&output).unwrap();
+            for test in tests {
+                let name = format!("{test}.class");
+                fs_err::copy(classes.path().join(&name), output.join(name)).unwrap();
+            }
+            let texts = vec![pom.to_owned()];
+            why_whole_classes([(module.path(), Some(&Poms { texts }))].into_iter())
+        };
+        let is_run = |name: &str| Some(format!("{name} is run by org.junit.runners.Suite"));
+        assert_eq!(
+            why(&["PlainTest", "PlainTest$In", "ManyTest", "Helper"], ""),
+            None
+        );
+        assert_eq!(why(&["PlainTest", "AllTest"], ""), is_run("AllTest"));
+        assert_eq!(
+            why(&["MoreTest", "PlainTest", "AllTest"], ""),
+            is_run("AllTest")
+        );
+        let is_suite = Some("OldTests is a suite".to_owned());
+        assert_eq!(why(&["PlainTest", "OldTests"], ""), is_suite);
+        let is_far = Some("FarTest extends lib.Base, which may be run in its own way".to_owned());
+        assert_eq!(why(&["PlainTest", "FarTest"], ""), is_far);
+        assert_eq!(why(&["FarTest"], ""), None);
+        let any = "<plugin>surefire<includes><include>**/*</include></includes></plugin>";
+        assert!(why(&["PlainTest", "Helper"], any).is_some());
+    }
+
+    #[test]
+    fn what_poms_say_is_a_reason() {
+        let version = |name: &str, version: &str| {
+            why_of_pom(&format!(
+                "<plugin>{name}<version>{version}</version></plugin>"
+            ))
+        };
+        assert_eq!(version("maven-surefire-plugin", "3.2.5"), None);
+        assert_eq!(version("maven-surefire-plugin", "3.0.0-M6"), None);
+        assert_eq!(version("maven-jar-plugin", "2.4"), None);
+        assert!(version("maven-surefire-plugin", "3.0.0-M5").is_some());
+        assert!(version("maven-failsafe-plugin", "2.22.2").is_some());
+        assert!(why_of_pom("<dependenciesToScan>").is_some());
+    }
+}
