@@ -216,7 +216,8 @@ mod tests {
         );
         write(
             "etc/parent.xml",
-            "<project><a>${env.ONE}x ${env.TWO}</a><argLine>-ea @a.txt @{b}</argLine><b>env.not</b></project>",
+            "<project><artifactId></artifactId><a>${env.ONE}x ${env.TWO}</a>\
+             <argLine>-ea @a.txt @{b}</argLine><b>an env.not</b></project>",
         );
         write(
             "src/core/pom.xml",
