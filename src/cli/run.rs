@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use clap::Args;
 use serde_json::Value;
@@ -207,10 +208,11 @@ impl Work<'_> {
             report,
             ..
         } = *self;
+        let since = SystemTime::now();
         let built = build(command, &self.cwd, report)?;
         let view = project.repository.work_view()?;
         let prober = match built {
-            Build::Done => Some(self.jvm_prober(command)),
+            Build::Done => Some(self.built_prober(command, since)),
             Build::Failed => None,
             Build::NotNeeded => workshop.prober(command, &self.cwd, project),
         };
@@ -396,6 +398,15 @@ impl Work<'_> {
 
     fn jvm_prober(&self, command: &[OsString]) -> Prober {
         Workshop::jvm_prober(command, &self.cwd, &self.project.config)
+    }
+
+    /// The same where Maven has compiled, and packages and more when it is started again.
+    fn built_prober(&self, command: &[OsString], since: SystemTime) -> Prober {
+        let is_maven = Tool::of(command) == Some(Tool::Maven);
+        match self.jvm_prober(command) {
+            Prober::Jvm(jvm) if is_maven => Prober::Jvm(jvm.since(since)),
+            prober => prober,
+        }
     }
 
     fn asked<'r>(

@@ -5,8 +5,10 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::time::SystemTime;
 
 use anyhow::Result;
 use bstr::{BStr, BString, ByteSlice};
@@ -14,6 +16,7 @@ use rustc_hash::FxHashMap;
 
 use super::cache::Cache;
 use super::jvm::ClassAt;
+use super::left_over::Build;
 use super::names::Known;
 use super::python::{names_docstrings_in, names_readers_in};
 use super::{Analysis, analyse_python_knowing};
@@ -81,6 +84,7 @@ pub struct Facts<'a> {
     /// By directory and name.
     classes: RefCell<FxHashMap<(BString, String), ClassAt>>,
     real_dirs: RefCell<FxHashMap<BString, Place>>,
+    build: Option<Build>,
 }
 
 /// What a directory holds, sorted: names, and whether each is a directory.
@@ -112,7 +116,29 @@ impl<'a> Facts<'a> {
             listings: RefCell::default(),
             classes: RefCell::default(),
             real_dirs: RefCell::default(),
+            build: None,
         }
+    }
+
+    /// Where a build that began at `since` has compiled and will go on: in `folders`
+    /// (absolute), what it has not made may be made yet, but for classes and resources.
+    pub fn with_build(mut self, since: SystemTime, folders: Vec<PathBuf>) -> Facts<'a> {
+        let folders = folders.into_iter().filter_map(|folder| {
+            match self.place(folder.into_os_string().into_encoded_bytes().as_bstr()) {
+                Place::Inside(folder) => Some(folder),
+                Place::Outside(_) => None,
+            }
+        });
+        let folders = folders.collect();
+        self.build = Some(Build::new(since, folders));
+        self
+    }
+
+    /// Whether the build may make this file anew before the tests run.
+    fn is_left_over(&self, path: &BStr) -> bool {
+        let root = Path::new(std::ffi::OsStr::from_bytes(&self.root));
+        let build = self.build.as_ref();
+        build.is_some_and(|build| build.may_make(root, path))
     }
 
     /// Top of the work tree, without a slash at its end.
@@ -298,6 +324,10 @@ impl<'a> Facts<'a> {
             UnitKind::File | UnitKind::Exists | UnitKind::Dir if self.is_late(unit) => {
                 Ok(Value::Late)
             }
+            UnitKind::File if self.is_left_over(unit.path()) => Ok(Value::Unknown(format!(
+                "{} is of an earlier build",
+                unit.path
+            ))),
             UnitKind::File => self.file(unit.path()),
             UnitKind::Exists => self.exists(unit.path()),
             UnitKind::Lookup => self.lookup(unit.path()),

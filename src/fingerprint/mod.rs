@@ -13,6 +13,7 @@ mod facts;
 mod imports;
 pub mod java;
 pub mod jvm;
+mod left_over;
 mod names;
 pub mod python;
 

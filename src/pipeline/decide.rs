@@ -21,7 +21,7 @@ use crate::fingerprint::jvm::ALL;
 use crate::fingerprint::{Environment, Facts, Probe, Value};
 use crate::history::{Classifier, CommitGraph, CommitId, Delta, Entry, Head, Hints, View};
 use crate::matrix::{Fingerprint, Header, Matrix, MatrixView, Unit, UnitId, UnitKind};
-use crate::runners::{maven, pytest};
+use crate::runners::{jvm, maven, pytest};
 use crate::select::{
     COLLECTION, Course, Differences, Layout, Plan, Reason, Rule, Selection, Strategy, Thresholds,
     Verdict, plan, tts,
@@ -433,12 +433,16 @@ fn facts_of<'v>(
         Some(_) => Environment::Here(probe.clone()),
         None => Environment::Elsewhere,
     };
-    Facts::new(
-        view,
-        project.repository.root(),
-        environment,
-        project.cache(),
-    )
+    let compiled_since = match request.prober {
+        Some(Prober::Jvm(jvm)) => jvm.compiled_since,
+        Some(Prober::Python(_)) | None => None,
+    };
+    let root = project.repository.root();
+    let facts = Facts::new(view, root, environment, project.cache());
+    match compiled_since {
+        Some(since) => facts.with_build(since, jvm::build_folders(root)),
+        None => facts,
+    }
 }
 
 fn traditional(strategy: Strategy, baseline: &Baseline, found: &Differences) -> Selection {

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::SystemTime;
 
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
@@ -23,6 +24,8 @@ pub enum Prober {
 /// The JVM that Maven will start, as far as it can be told without.
 #[derive(Clone, Debug)]
 pub struct Jvm {
+    /// When Maven began to compile, where packaging and more comes after the selection.
+    pub compiled_since: Option<SystemTime>,
     /// The words that name the JDK; empty if none was found.
     pub runtime: String,
     /// The options that can alter outcomes.
@@ -55,6 +58,14 @@ impl Prober {
 }
 
 impl Jvm {
+    /// The same, where Maven began to compile at `since` and goes on after the selection.
+    pub fn since(self, since: SystemTime) -> Jvm {
+        Jvm {
+            compiled_since: Some(since),
+            ..self
+        }
+    }
+
     fn ask<'u>(&self, units: impl Iterator<Item = &'u Unit>) -> Probe {
         use std::os::unix::ffi::OsStrExt;
         let mut probe = Probe::default();

@@ -100,6 +100,7 @@ impl Workshop {
     pub fn jvm_prober(command: &[OsString], cwd: &Path, config: &Config) -> Prober {
         let home = jvm::home(command, cwd);
         Prober::Jvm(Jvm {
+            compiled_since: None,
             runtime: home.map_or_else(String::new, |home| maven::runtime_in(&home)),
             args: jvm_options(command, cwd, config),
         })

@@ -126,6 +126,12 @@ pub fn configuration(top: &Path, folders: &[PathBuf], command: &[String]) -> Con
     found
 }
 
+/// Where Maven leaves what it makes of each module beneath `top`: absolute.
+pub fn build_folders(top: &Path) -> Vec<PathBuf> {
+    let modules = maven::modules(top).into_iter();
+    modules.map(|module| module.join("target")).collect()
+}
+
 /// Where the compiled tests of all modules lie unless they say otherwise.
 pub fn test_outputs(top: &Path) -> Vec<PathBuf> {
     let mut outputs = maven::test_outputs(top);

@@ -10,4 +10,5 @@ pub mod harness;
 mod kinds;
 mod methods;
 mod once;
+mod packaged;
 mod poms;
