@@ -82,10 +82,10 @@ impl Configuration {
 
     /// What a pom or settings say, for a module in `folder`.
     fn add_text(&mut self, text: &str, folder: &Path) {
-        self.add_variables(text);
         let Ok(document) = Element::read(text.as_bytes()) else {
             return;
         };
+        self.add_variables_of(&document);
         for file in document.at("profiles/profile/activation/file") {
             let paths = file.children.iter();
             let paths = paths.map(|path| resolved(&path.text, folder));
@@ -97,18 +97,18 @@ impl Configuration {
     }
 
     /// `${env.NAME}`, and the names of properties by which a profile is active.
-    fn add_variables(&mut self, text: &str) {
-        let mut rest = text;
-        while let Some((before, after)) = rest.split_once("env.") {
-            let is_name = |sign: char| !sign.is_whitespace() && !"}<>{$:\"'".contains(sign);
-            let name = after
-                .split(|sign| !is_name(sign))
-                .next()
-                .unwrap_or_default();
-            if before.trim_end().ends_with(['{', '>', '!']) && !name.is_empty() {
-                self.variables.insert(name.to_owned());
-            }
-            rest = after;
+    fn add_variables_of(&mut self, element: &Element) {
+        if ABOUT_OTHERS.contains(&element.name.as_str()) {
+            return;
+        }
+        let text = element.text.trim_start_matches('!').trim_start();
+        let active_by = text.strip_prefix("env.").filter(|_| element.name == "name");
+        let named = element.text.split("${env.").skip(1);
+        let named = named.filter_map(|text| text.split('}').next());
+        let named = named.chain(active_by).filter(|name| !name.is_empty());
+        self.variables.extend(named.map(str::to_owned));
+        for child in &element.children {
+            self.add_variables_of(child);
         }
     }
 
@@ -125,6 +125,19 @@ impl Configuration {
         }
     }
 }
+
+/// Parts of poms and settings that say how to get at other machines: secrets, which are
+/// others in each job.
+const ABOUT_OTHERS: [&str; 8] = [
+    "ciManagement",
+    "distributionManagement",
+    "mirrors",
+    "pluginRepositories",
+    "proxies",
+    "repositories",
+    "scm",
+    "servers",
+];
 
 /// Endings of settings of Surefire and Failsafe that name a file.
 const FILES: [&str; 4] = [
@@ -204,7 +217,8 @@ mod tests {
         write(".mvn/maven.config", "-s\nours.xml\n");
         write(
             "ours.xml",
-            "<settings><x>${env.FOUR}</x><!-- ${env.NO} --></settings>",
+            "<settings><servers><server><password>${env.SECRET}</password></server></servers>\
+             <x>${env.FOUR}</x><!-- ${env.NO} --></settings>",
         );
         let command = "mvn -f other.xml --settings=theirs.xml test -Dsurefire.includesFile=in.txt";
         let command = command.split(' ');
