@@ -201,12 +201,12 @@ mod tests {
         };
         write(
             "pom.xml",
-            "<project><parent><relativePath>etc/parent.xml</relativePath></parent>\
+            "<project><parent><artifactId>p</artifactId><relativePath>etc/parent.xml</relativePath></parent>\
              <modules><module>src/core</module><module>gone</module></modules></project>",
         );
         write(
             "etc/parent.xml",
-            "<project><a>${env.ONE}x ${env.TWO}</a><argLine>-ea @a.txt @{b}</argLine><b>env.not</b></project>",
+            "<project><artifactId>p</artifactId><a>${env.ONE}x ${env.TWO}</a><argLine>-ea @a.txt @{b}</argLine><b>env.not</b></project>",
         );
         write(
             "src/core/pom.xml",
