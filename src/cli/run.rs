@@ -19,7 +19,7 @@ use crate::pipeline::{
     self, Decision, Judged, Order, Prober, Project, Request, Session, Workshop, decide, open_whole,
     run_tests, start_tests, words,
 };
-use crate::report::{CiSelection, Report, SelectionJson};
+use crate::report::{CiSelection, Event, Report, SelectionJson};
 use crate::run::{Asker, Ended, Gate, RunPlan};
 use crate::runners::jvm::Tool;
 use crate::runners::maven;
@@ -375,8 +375,15 @@ impl Work<'_> {
         let mut decision = decide(project, &project.store(), before, &asked)?;
         let why = "Surefire did not ask what to leave out";
         decision.selection = Selection::all(asked.strategy, why);
-        self.report
-            .detail(format!("{why}: all tests count as selected"));
+        match ran.is_silent() {
+            true => self
+                .report
+                .detail(format!("{why}: all tests count as selected")),
+            // Nobody would learn why it is never faster.
+            false => self.report.event(Event::Fallback {
+                reason: format!("{why}, which it does from 2.19 on: all tests ran"),
+            }),
+        }
         let chosen = Chosen {
             told: self.tell_service(&decision)?,
             decision,

@@ -455,7 +455,11 @@ impl Change<'_> {
             });
         }
         for path in &delta.paths {
-            if path.ends_with(b"pom.xml") || path.contains_str(".mvn/") {
+            // By the last one, files on disk are others than git stores.
+            let is_about_all = path.ends_with(b"pom.xml")
+                || path.contains_str(".mvn/")
+                || path.ends_with(b".gitattributes");
+            if is_about_all {
                 return Err(format!("{path} changed"));
             }
             let Some(side) = self.side_of(path.as_bstr()) else {

@@ -59,8 +59,14 @@ impl Configuration {
             texts.iter_mut().for_each(|texts| texts.push(text.clone()));
         }
         found.kept = texts.and_then(|texts| kept(&texts));
+        for pom in &seen {
+            // The file itself counts, too, where the pom is a link.
+            if pom.is_symlink() {
+                found.files.extend(pom.canonicalize());
+            }
+        }
         found.files.extend(seen.iter().cloned());
-        found.poms = seen;
+        found.poms = seen.into_iter().filter(|pom| !pom.is_symlink()).collect();
         found
     }
 
@@ -82,7 +88,15 @@ impl Configuration {
                 self.add_text(text, folder);
             }
             match (above, texts.as_mut()) {
-                (Ok(poms), Some(texts)) => texts.extend(poms.texts),
+                (Ok(poms), Some(known)) => {
+                    let is_sure = poms.are_sure();
+                    self.files.extend(poms.files.iter().map(|file| plain(file)));
+                    known.extend(poms.texts);
+                    if !is_sure {
+                        *texts = None;
+                    }
+                }
+                (Ok(poms), None) => self.files.extend(poms.files),
                 // A file that is not there says nothing.
                 (Err(_), _) if file.exists() => *texts = None,
                 _ => {}
@@ -105,10 +119,10 @@ impl Configuration {
 
     /// What a pom or settings say, for a module in `folder`.
     fn add_text(&mut self, text: &str, folder: &Path) {
-        self.add_variables(text);
         let Ok(document) = Element::read(text.as_bytes()) else {
             return;
         };
+        self.add_variables_of(&document);
         for file in document.at("profiles/profile/activation/file") {
             let paths = file.children.iter();
             let paths = paths.map(|path| resolved(&path.text, folder));
@@ -120,18 +134,18 @@ impl Configuration {
     }
 
     /// `${env.NAME}`, and the names of properties by which a profile is active.
-    fn add_variables(&mut self, text: &str) {
-        let mut rest = text;
-        while let Some((before, after)) = rest.split_once("env.") {
-            let is_name = |sign: char| !sign.is_whitespace() && !"}<>{$:\"'".contains(sign);
-            let name = after
-                .split(|sign| !is_name(sign))
-                .next()
-                .unwrap_or_default();
-            if before.trim_end().ends_with(['{', '>', '!']) && !name.is_empty() {
-                self.variables.insert(name.to_owned());
-            }
-            rest = after;
+    fn add_variables_of(&mut self, element: &Element) {
+        if ABOUT_OTHERS.contains(&element.name.as_str()) {
+            return;
+        }
+        let text = element.text.trim_start_matches('!').trim_start();
+        let active_by = text.strip_prefix("env.").filter(|_| element.name == "name");
+        let named = element.text.split("${env.").skip(1);
+        let named = named.filter_map(|text| text.split('}').next());
+        let named = named.chain(active_by).filter(|name| !name.is_empty());
+        self.variables.extend(named.map(str::to_owned));
+        for child in &element.children {
+            self.add_variables_of(child);
         }
     }
 
@@ -148,6 +162,19 @@ impl Configuration {
         }
     }
 }
+
+/// Parts of poms and settings that say how to get at other machines: secrets, which are
+/// others in each job.
+const ABOUT_OTHERS: [&str; 8] = [
+    "ciManagement",
+    "distributionManagement",
+    "mirrors",
+    "pluginRepositories",
+    "proxies",
+    "repositories",
+    "scm",
+    "servers",
+];
 
 /// Endings of settings of Surefire and Failsafe that name a file.
 const FILES: [&str; 4] = [
@@ -211,13 +238,12 @@ mod tests {
         };
         write(
             "pom.xml",
-            "<project><parent><relativePath>etc/parent.xml</relativePath></parent>\
+            "<project><parent><artifactId>p</artifactId><relativePath>etc/parent.xml</relativePath></parent>\
              <modules><module>src/core</module><module>gone</module></modules></project>",
         );
         write(
             "etc/parent.xml",
-            "<project><artifactId></artifactId><a>${env.ONE}x ${env.TWO}</a>\
-             <argLine>-ea @a.txt @{b}</argLine><b>an env.not</b></project>",
+            "<project><artifactId>p</artifactId><a>${env.ONE}x ${env.TWO}</a><argLine>-ea @a.txt @{b}</argLine><b>env.not</b></project>",
         );
         write(
             "src/core/pom.xml",
@@ -228,7 +254,8 @@ mod tests {
         write(".mvn/maven.config", "-s\nours.xml\n");
         write(
             "ours.xml",
-            "<settings><x>${env.FOUR}</x><!-- ${env.NO} --></settings>",
+            "<settings><servers><server><password>${env.SECRET}</password></server></servers>\
+             <x>${env.FOUR}</x><!-- ${env.NO} --></settings>",
         );
         let command = "mvn -f other.xml --settings=theirs.xml test -Dsurefire.includesFile=in.txt";
         let command = command.split(' ');

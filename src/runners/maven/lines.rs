@@ -103,7 +103,10 @@ mod tests {
         };
         let line_in = |class: &str, pom: Option<&str>| {
             let texts = |text: &str| vec![text.to_owned()];
-            let poms = pom.map(|pom| Poms { texts: texts(pom) });
+            let poms = pom.map(|pom| Poms {
+                texts: texts(pom),
+                files: Vec::new(),
+            });
             let classes = Classes::of([(top.path(), poms.as_ref())].into_iter());
             class_line(class, classes.have_longer(class))
         };

@@ -11,7 +11,7 @@ use super::xml::Element;
 use crate::matrix::Fingerprint;
 
 /// What a project says of itself, for people and for publishing.
-const DESCRIPTION: [&str; 13] = [
+const DESCRIPTION: [&str; 14] = [
     "ciManagement",
     "contributors",
     "description",
@@ -23,6 +23,7 @@ const DESCRIPTION: [&str; 13] = [
     "mailingLists",
     "name",
     "organization",
+    "reporting",
     "scm",
     "url",
 ];
@@ -51,6 +52,33 @@ const LOOKING: [&str; 22] = [
     "nexus-staging-maven-plugin",
     "sonar-maven-plugin",
     "spotbugs-maven-plugin",
+];
+
+/// Whose they are; Maven's own need not be named.
+const GROUPS: [&str; 11] = [
+    "",
+    "com.github.siom79.japicmp",
+    "com.github.spotbugs",
+    "org.apache.maven.plugins",
+    "org.apache.rat",
+    "org.codehaus.mojo",
+    "org.cyclonedx",
+    "org.eluder.coveralls",
+    "org.sonarsource.scanner.maven",
+    "org.sonatype.central",
+    "org.sonatype.plugins",
+];
+
+/// What else a project has that may be referred to, in small letters.
+const OTHER: [&str; 8] = [
+    "artifact",
+    "artifactid",
+    "basedir",
+    "build",
+    "groupid",
+    "modelversion",
+    "packaging",
+    "version",
 ];
 
 /// Words in the names of properties that are for such plugins.
@@ -84,6 +112,9 @@ pub fn kept(texts: &[String]) -> Option<BTreeSet<String>> {
         }),
     };
     let poms = texts.iter().map(read).collect::<Option<Vec<_>>>()?;
+    if poms.iter().any(runs_scripts) {
+        return None;
+    }
     let mut kept = BTreeSet::new();
     loop {
         let mut found = BTreeSet::new();
@@ -101,6 +132,51 @@ pub fn kept(texts: &[String]) -> Option<BTreeSet<String>> {
         }
         kept.extend(found);
     }
+}
+
+/// Whether a pom has scripts, which can ask for anything without a reference.
+fn runs_scripts(pom: &Element) -> bool {
+    let every = pom.every();
+    let mut plugins = every.iter().filter(|one| one.name == "plugin");
+    plugins.any(|plugin| {
+        let artifact = plugin.text_of("artifactId");
+        let all = plugin.every();
+        let has = |names: &[&str]| all.iter().any(|one| names.contains(&one.name.as_str()));
+        match artifact {
+            "properties-maven-plugin" => true,
+            "build-helper-maven-plugin" => all.iter().any(|one| one.text == "bsh-property"),
+            "maven-antrun-plugin" => {
+                has(&SCRIPTS)
+                    || all
+                        .iter()
+                        .any(|one| one.name == "property" && is_of_file(one))
+            }
+            _ => artifact.contains("gmaven") || artifact.contains("groovy"),
+        }
+    })
+}
+
+/// Tasks of Ant that run what is not in the pom, or a script that is.
+const SCRIPTS: [&str; 11] = [
+    "ant",
+    "exportAntProperties",
+    "import",
+    "include",
+    "loadproperties",
+    "macrodef",
+    "script",
+    "scriptdef",
+    "subant",
+    "taskdef",
+    "typedef",
+];
+
+fn is_of_file(property: &Element) -> bool {
+    let names = ["file", "resource", "url", "environment"];
+    property
+        .attributes
+        .iter()
+        .any(|(name, _)| names.contains(&name.as_str()))
 }
 
 /// The unit's name for the meaning of a pom that keeps these parts.
@@ -132,7 +208,17 @@ pub fn pom_fingerprint(pom: Option<Vec<u8>>, kept: &BTreeSet<String>) -> Fingerp
 /// A pom without what has no part, in a form in which layout and comments do not
 /// count; `None` if that is not known.
 fn meaning(pom: &[u8], kept: &BTreeSet<String>) -> Option<Vec<u8>> {
-    let pom = Element::read(std::str::from_utf8(pom).ok()?.as_bytes()).ok()?;
+    let text = std::str::from_utf8(pom).ok()?;
+    let declared = text
+        .split("?>")
+        .next()
+        .filter(|head| head.contains("<?xml"));
+    if declared
+        .is_some_and(|head| head.contains("encoding") && !head.to_lowercase().contains("utf-8"))
+    {
+        return None;
+    }
+    let pom = Element::read(text.as_bytes()).ok()?;
     if pom.name != "project" {
         return None;
     }
@@ -162,10 +248,9 @@ fn meaning(pom: &[u8], kept: &BTreeSet<String>) -> Option<Vec<u8>> {
 /// behind the last of each.
 fn walk(pom: &Element, kept: &BTreeSet<String>, tell: &mut dyn FnMut(&Element)) {
     let mut path = Vec::new();
-    let root = Element {
-        attributes: Vec::new(),
-        ..pom.clone()
-    };
+    let mut root = pom.clone();
+    let is_schema = |name: &str| name.starts_with("xmlns") || name.starts_with("xsi:");
+    root.attributes.retain(|(name, _)| !is_schema(name));
     below(&root, &mut path, kept, tell);
 }
 
@@ -196,14 +281,36 @@ fn is_dropped(element: &Element, path: &[&str], kept: &BTreeSet<String>) -> bool
         _ => return false,
     };
     match place {
-        [] if name == "reporting" => true,
-        [] if path.len() == 1 => DESCRIPTION.contains(&name) && !kept.contains(name),
+        [] if path.len() == 1 || name == "reporting" => {
+            DESCRIPTION.contains(&name) && !kept.contains(name)
+        }
         ["properties"] => is_of_looking(name) && !kept.contains(name),
         ["build", "plugins"] | ["build", "pluginManagement", "plugins"] => {
             LOOKING.contains(&element.text_of("artifactId"))
+                && GROUPS.contains(&element.text_of("groupId"))
                 && element.text_of("extensions").is_empty()
         }
         _ => false,
+    }
+}
+
+/// The parts of a description that a reference may lead to.
+fn described(name: &str) -> impl Iterator<Item = &'static str> {
+    let small = name.to_lowercase();
+    let words: Vec<&str> = small.split(|sign: char| !sign.is_alphanumeric()).collect();
+    let is_named = |part: &&&str| words.contains(&part.to_lowercase().as_str());
+    let named: Vec<&str> = DESCRIPTION.iter().filter(is_named).copied().collect();
+    let of_project = match words.as_slice() {
+        ["project" | "pom", rest @ ..] => rest.iter().find(|word| **word != "parent"),
+        _ => None,
+    };
+    // Maven asks its own objects, which may have more names for the same.
+    let is_known = of_project.is_none_or(|first| {
+        OTHER.contains(first) || DESCRIPTION.iter().any(|part| part.to_lowercase() == *first)
+    });
+    match is_known {
+        true => named.into_iter(),
+        false => DESCRIPTION.to_vec().into_iter(),
     }
 }
 
@@ -229,9 +336,7 @@ fn refer(element: &Element, found: &mut BTreeSet<String>) -> bool {
             let is_reference = before.ends_with(['$', '@']);
             is_plain &= !is_reference || part.contains('}');
             let name = part.split('}').next().unwrap_or_default();
-            let words = name.split(|sign: char| !sign.is_alphanumeric());
-            let described = words.filter(|word| DESCRIPTION.contains(word));
-            found.extend(described.map(str::to_owned));
+            found.extend(described(name).map(str::to_owned));
         }
         let is_sign = |sign: char| sign.is_alphanumeric() || ".-_".contains(sign);
         for token in text.split(|sign| !is_sign(sign)) {
@@ -288,6 +393,25 @@ mod tests {
         assert!(!same("<a>xy</a>", "<a>x y</a>") && same("<a>x</a>", "<a> x\n</a>"));
         let append = "<build combine.children='append'/>";
         assert!(!same("<build/>", append));
+        let of = |text: &str| meaning(text.as_bytes(), &BTreeSet::new());
+        for (one, other) in [
+            ("<project a='b'/>", "<project/>"),
+            (
+                "<project><a>b&amp;c</a></project>",
+                "<project><a><![CDATA[b&amp;c]]></a></project>",
+            ),
+            (
+                "<project><a>b</a></project>",
+                "<project><a>b\u{a0}</a></project>",
+            ),
+            (
+                "<project><p:a>b</p:a></project>",
+                "<project><a>b</a></project>",
+            ),
+        ] {
+            assert_ne!(of(one), of(other), "{one}");
+        }
+        assert_eq!(of("<project xmlns='x'/>"), of("<project/>"));
         // A dependency's own name is another matter.
         assert!(!same(
             "<dependencies><url>a</url></dependencies>",
@@ -350,6 +474,15 @@ mod tests {
                 "<scm><url>b</url></scm>",
             ),
             ("name", "<name>a</name>", "<name>b</name>"),
+            ("project.Name", "<name>a</name>", "<name>b</name>"),
+            ("project.parent.name", "<name>a</name>", "<name>b</name>"),
+            (
+                "project.reporting.x",
+                "<reporting>a</reporting>",
+                "<reporting>b</reporting>",
+            ),
+            // Another name for the same.
+            ("project.siteRepository.x", "<scm>a</scm>", "<scm>b</scm>"),
             (
                 "project.developers[0].id",
                 "<developers>a</developers>",
@@ -369,6 +502,11 @@ mod tests {
         ] {
             assert!(!same(&with(part, more), &with(part, other)), "{part}");
         }
+        let other = "project.build.directory";
+        assert!(same(
+            &with(other, "<name>a</name>"),
+            &with(other, "<name>b</name>")
+        ));
         // Only from there: the reference itself is dropped.
         let looks = |value: &str| {
             let set = plugin("maven-pmd-plugin", "<version>${pmd.version}</version>");
@@ -418,5 +556,18 @@ mod tests {
         assert_eq!(meaning(b"<project><a>\xe9</a></project>", &none), None);
         let nested = "<project><a>${${tool}.version}</a></project>";
         assert_eq!(kept(&[nested.to_owned()]), None);
+        let task = |task: &str| {
+            let tasks = format!("<configuration><target>{task}</target></configuration>");
+            format!(
+                "<project>{}</project>",
+                plugin("maven-antrun-plugin", &tasks)
+            )
+        };
+        assert!(kept(&[task("<echo message='x'/>")]).is_some());
+        for script in ["<script/>", "<property file='x'/>"] {
+            assert_eq!(kept(&[task(script)]), None);
+        }
+        let latin = "<?xml version='1.0' encoding='ISO-8859-1'?><project/>";
+        assert_eq!(meaning(latin.as_bytes(), &none), None);
     }
 }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::POM;
+use super::xml::Element;
 
 /// More parents than that are a circle.
 const MOST: usize = 20;
@@ -12,6 +13,8 @@ const MOST: usize = 20;
 pub struct Poms {
     /// The project's own first; without comments.
     pub texts: Vec<String>,
+    /// Where they lie.
+    pub files: Vec<PathBuf>,
 }
 
 impl Poms {
@@ -29,7 +32,7 @@ impl Poms {
     /// # Errors
     /// Those of [`Poms::of`].
     pub fn above(file: &Path, repository: &Path) -> Result<Poms, String> {
-        let mut texts = Vec::new();
+        let (mut texts, mut files) = (Vec::new(), Vec::new());
         let mut next = Some(file.to_owned());
         while let Some(file) = next {
             if texts.len() == MOST {
@@ -43,8 +46,36 @@ impl Poms {
                 None => None,
             };
             texts.push(text);
+            files.push(file);
         }
-        Ok(Poms { texts })
+        Ok(Poms { texts, files })
+    }
+}
+
+impl Poms {
+    /// Whether each is the one that the pom before it names, and none is missing.
+    pub fn are_sure(&self) -> bool {
+        let read = |text: &String| Element::read(text.as_bytes()).ok();
+        let Some(poms) = self.texts.iter().map(read).collect::<Option<Vec<_>>>() else {
+            return false;
+        };
+        poms.iter().enumerate().all(|(at, pom)| {
+            match (pom.all("parent").next(), poms.get(at + 1)) {
+                (None, None) => true,
+                (Some(named), Some(above)) => {
+                    let inherited = above.all("parent").next();
+                    let own = |part: &str| match above.text_of(part) {
+                        "" => inherited
+                            .map_or("", |parent| parent.text_of(part))
+                            .to_owned(),
+                        own => own.to_owned(),
+                    };
+                    let parts = ["groupId", "artifactId", "version"];
+                    parts.iter().all(|part| own(part) == named.text_of(part))
+                }
+                _ => false,
+            }
+        })
     }
 }
 

@@ -255,7 +255,16 @@ mod tests {
                 fs_err::copy(classes.path().join(&name), output.join(name)).unwrap();
             }
             let texts = vec![pom.to_owned()];
-            why_whole_classes([(module.path(), Some(&Poms { texts }))].into_iter())
+            why_whole_classes(
+                [(
+                    module.path(),
+                    Some(&Poms {
+                        texts,
+                        files: Vec::new(),
+                    }),
+                )]
+                .into_iter(),
+            )
         };
         let is_run = |name: &str| Some(format!("{name} is run by org.junit.runners.Suite"));
         assert_eq!(

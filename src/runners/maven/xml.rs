@@ -11,7 +11,7 @@ pub struct Element {
     pub name: String,
     /// Without white space at its ends; references as they are written.
     pub text: String,
-    /// As they are written.
+    /// As they are written; the name's own prefix is that of the name `:`.
     pub attributes: Vec<(String, String)>,
     pub children: Vec<Element>,
 }
@@ -41,7 +41,11 @@ impl Element {
                     String::new()
                 }
                 Event::Text(text) => String::from_utf8_lossy(text).into_owned(),
-                Event::CData(text) => String::from_utf8_lossy(text).into_owned(),
+                // As it would be written elsewhere.
+                Event::CData(text) => {
+                    let text = String::from_utf8_lossy(text);
+                    text.replace('&', "&amp;").replace('<', "&lt;")
+                }
                 Event::GeneralRef(name) => format!("&{};", String::from_utf8_lossy(name)),
                 Event::DocType(_) => return Err("it has a document type".to_owned()),
                 Event::Eof => break,
@@ -55,7 +59,8 @@ impl Element {
                 && let Some(mut done) = open.pop()
                 && let Some(above) = open.last_mut()
             {
-                done.text = done.text.trim().to_owned();
+                // What Java takes for white space.
+                done.text = done.text.trim_matches(|sign| sign <= ' ').to_owned();
                 above.children.push(done);
             }
         }
@@ -111,6 +116,9 @@ impl Element {
 fn attributes(tag: &BytesStart<'_>) -> Result<Vec<(String, String)>, String> {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let mut attributes = Vec::new();
+    if let Some(prefix) = tag.name().prefix() {
+        attributes.push((":".to_owned(), text(prefix.as_ref())));
+    }
     for attribute in tag.attributes() {
         let attribute = attribute.map_err(|error| error.to_string())?;
         attributes.push((text(attribute.key.as_ref()), text(&attribute.value)));
@@ -128,7 +136,13 @@ mod tests {
         let read = Element::read(text.as_bytes()).unwrap();
         assert_eq!((read.name.as_str(), read.children.len()), ("project", 3));
         assert_eq!(read.text_of("c"), "d f&amp;g");
-        assert_eq!(read.attributes, [("a".to_owned(), "b".to_owned())]);
+        assert_eq!(
+            read.attributes,
+            [
+                (":".to_owned(), "p".to_owned()),
+                ("a".to_owned(), "b".to_owned())
+            ]
+        );
         assert_eq!(read.at("c/i")[0].text, "j");
         assert_eq!(read.every().len(), 5);
         assert_eq!((read.all("c").count(), read.text_of("none")), (2, ""));

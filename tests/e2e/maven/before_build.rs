@@ -378,4 +378,8 @@ fn packages_parents_and_links_count() {
     selects("core/demo.BareTest");
     project.edit("core/shared.txt", "shared", "other");
     selects("core/demo.LinkTest");
+    // What Maven copies has other ends of lines then.
+    project.write(".gitattributes", "*.txt text eol=crlf\n");
+    project.commit("ends of lines");
+    selects("core/demo.AbsentTest");
 }
