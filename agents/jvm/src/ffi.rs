@@ -10,6 +10,9 @@ pub type MethodId = *mut c_void;
 pub type FieldId = *mut c_void;
 pub type Vm = *mut *const *const c_void;
 
+/// In classes for Java 10 and before.
+const JACOCO: &CStr = c"$jacocoData";
+
 type Table = *mut *const *const c_void;
 
 /// The function with this number.
@@ -330,7 +333,8 @@ impl Jvmti {
     }
 
     /// The fields that a class itself declares: id, first letter of the type's
-    /// descriptor, modifiers.
+    /// descriptor, modifiers. Not the one in which JaCoCo counts what ran, which no
+    /// program looks at.
     pub unsafe fn fields(self, class: Object) -> Vec<(FieldId, u8, i32)> {
         type List = unsafe extern "system" fn(Table, Object, *mut i32, *mut *mut FieldId) -> i32;
         type Name = unsafe extern "system" fn(
@@ -349,13 +353,15 @@ impl Jvmti {
         let mut fields = Vec::with_capacity(count as usize);
         for field in std::slice::from_raw_parts(start, count as usize) {
             let (mut kind, mut modifiers): (*mut c_char, i32) = (ptr::null_mut(), 0);
-            let (name, none) = (ptr::null_mut(), ptr::null_mut());
-            let named = function::<Name>(self.0, 59)(self.0, class, *field, name, &mut kind, none);
+            let (mut name, none): (*mut c_char, _) = (ptr::null_mut(), ptr::null_mut());
+            let named =
+                function::<Name>(self.0, 59)(self.0, class, *field, &mut name, &mut kind, none);
             let told = function::<Modifiers>(self.0, 61)(self.0, class, *field, &mut modifiers);
             if named == 0 {
-                if told == 0 {
+                if told == 0 && CStr::from_ptr(name) != JACOCO {
                     fields.push((*field, *kind as u8, modifiers));
                 }
+                self.free(name);
                 self.free(kind);
             }
         }

@@ -230,3 +230,36 @@ fn what_does_not_run_after_a_failure_proves_nothing() {
         project.run().are(&[]);
     }
 }
+
+/// In classes for older versions of Java JaCoCo counts in a static field, which is
+/// another one after each test.
+#[test]
+fn what_jacoco_counts_is_no_state() {
+    if !has_maven() {
+        return;
+    }
+    let jacoco = "<plugins>
+      <plugin>
+        <groupId>org.jacoco</groupId>
+        <artifactId>jacoco-maven-plugin</artifactId>
+        <version>0.8.12</version>
+        <executions><execution><goals><goal>prepare-agent</goal></goals></execution></executions>
+      </plugin>";
+    let text = [
+        pom("junit:junit:4.13.2", "3.2.5", "")
+            .replace("<plugins>", jacoco)
+            .replace(">17<", ">8<"),
+        main("One", ONE),
+        main("Shared", &ONE.replace("One", "Shared")),
+        junit4("ATest", "assertEquals(Shared.x(), One.x());"),
+        junit4("BTest", "assertEquals(1, Shared.x());"),
+        junit4("CTest", "assertEquals(Shared.x(), One.x());"),
+    ];
+    let project = Maven::new(&text.concat());
+    project
+        .run()
+        .are(&["demo.ATest", "demo.BTest", "demo.CTest"]);
+    let one = "src/main/java/demo/One.java";
+    project.edit(one, "return 1", "return Integer.valueOf(1)");
+    project.run().are(&["demo.ATest", "demo.CTest"]);
+}

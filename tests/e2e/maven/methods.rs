@@ -40,8 +40,8 @@ fn numbers(name: &str, methods: &[&str]) -> String {
 /// Edits one of those methods so that its class file differs and its result does not.
 fn touch(project: &Maven, class: &str, method: &str) {
     let path = format!("src/main/java/demo/{class}.java");
-    let from = format!("int {method}() {{ return ");
-    let to = format!("int {method}() {{ String.valueOf(1); return ");
+    let from = format!("int {method}() {{ ");
+    let to = format!("{from}String.valueOf(1); ");
     project.edit(&path, &from, &to);
 }
 
@@ -108,7 +108,11 @@ fn changes_of_methods(project: &Maven) {
         "{}",
         broken.told
     );
-    project.edit(main, "high() { return 4", "high() { return 2 + 1");
+    project.edit(
+        main,
+        "high() { return 4",
+        "high() { return Integer.valueOf(3)",
+    );
     project.run().are(&[p2]);
     // A new name, and a new method.
     let test = "src/test/java/demo/MTest.java";
