@@ -61,7 +61,7 @@ fn what_configures_the_build_counts_for_every_test() {
         (
             "java/pom.xml",
             "17</maven.compiler.target>",
-            "17 </maven.compiler.target>",
+            "17</maven.compiler.target><more>x</more>",
         ),
         ("java/etc/above.xml", "<flagged>no", "<flagged>not"),
         ("java/ours.xml", "<level>1", "<level>2"),
