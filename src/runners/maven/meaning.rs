@@ -146,10 +146,10 @@ fn runs_scripts(pom: &Element) -> bool {
             "properties-maven-plugin" => true,
             "build-helper-maven-plugin" => all.iter().any(|one| one.text == "bsh-property"),
             "maven-antrun-plugin" => {
+                let of_files = ["include", "property"];
+                let mut tasks = all.iter();
                 has(&SCRIPTS)
-                    || all
-                        .iter()
-                        .any(|one| one.name == "property" && is_of_file(one))
+                    || tasks.any(|one| of_files.contains(&one.name.as_str()) && is_of_file(one))
             }
             _ => artifact.contains("gmaven") || artifact.contains("groovy"),
         }
@@ -157,11 +157,10 @@ fn runs_scripts(pom: &Element) -> bool {
 }
 
 /// Tasks of Ant that run what is not in the pom, or a script that is.
-const SCRIPTS: [&str; 11] = [
+const SCRIPTS: [&str; 10] = [
     "ant",
     "exportAntProperties",
     "import",
-    "include",
     "loadproperties",
     "macrodef",
     "script",
@@ -171,6 +170,7 @@ const SCRIPTS: [&str; 11] = [
     "typedef",
 ];
 
+/// A set of files has `include`, too, with a pattern.
 fn is_of_file(property: &Element) -> bool {
     let names = ["file", "resource", "url", "environment"];
     property
@@ -563,8 +563,13 @@ mod tests {
                 plugin("maven-antrun-plugin", &tasks)
             )
         };
-        assert!(kept(&[task("<echo message='x'/>")]).is_some());
-        for script in ["<script/>", "<property file='x'/>"] {
+        for plain in [
+            "<echo message='x'/>",
+            "<fileset><include name='x'/></fileset>",
+        ] {
+            assert!(kept(&[task(plain)]).is_some());
+        }
+        for script in ["<script/>", "<property file='x'/>", "<include file='x'/>"] {
             assert_eq!(kept(&[task(script)]), None);
         }
         let latin = "<?xml version='1.0' encoding='ISO-8859-1'?><project/>";
