@@ -158,14 +158,14 @@ enum Build {
 }
 
 /// Compiles what a command will test.
-fn build(command: &[OsString], cwd: &Path, report: &Report) -> Result<Build, Error> {
+fn build(command: &[OsString], cwd: &Path, out: &Path, report: &Report) -> Result<Build, Error> {
     let Some(tool) = Tool::of(command) else {
         return Ok(Build::NotNeeded);
     };
     if tool == Tool::Console {
         return Ok(Build::Done);
     }
-    let Some(build) = tool.build_command(command) else {
+    let Some(build) = tool.build_command(command, out)? else {
         report.detail("nobody knows how to compile for this command alone".to_owned());
         return Ok(Build::Failed);
     };
@@ -209,7 +209,8 @@ impl Work<'_> {
             ..
         } = *self;
         let since = SystemTime::now();
-        let built = build(command, &self.cwd, report)?;
+        let out = workshop.scratch.join("out");
+        let built = build(command, &self.cwd, &out, report)?;
         let view = project.repository.work_view()?;
         let prober = match built {
             Build::Done => Some(self.built_prober(command, since)),
@@ -234,7 +235,6 @@ impl Work<'_> {
         let division = self.division(selection);
         let part = self.part(division.as_ref());
         let exclude = shared::write_exclusions(selection, part, project, workshop)?;
-        let out = workshop.scratch.join("out");
         let left_out = Tool::of(command)
             .map(|tool| {
                 tool.emit(selection, part, &project.dir, &out, &|why| {

@@ -37,13 +37,19 @@ impl Tool {
     }
 
     /// The command that compiles all that `command` would test; `None` if that
-    /// is not known.
-    pub fn build_command(self, command: &[OsString]) -> Option<Vec<OsString>> {
-        match self {
+    /// is not known. What it needs is written into `out`.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn build_command(self, command: &[OsString], out: &Path) -> Result<Option<Vec<OsString>>> {
+        Ok(match self {
             Tool::Maven => maven::build_command(command),
-            Tool::Gradle => gradle::build_command(command),
+            Tool::Gradle => {
+                let script = gradle::write_compile_script(out)?;
+                gradle::build_command(command, &script)
+            }
             Tool::Console => None,
-        }
+        })
     }
 
     /// The options by which the user can alter outcomes, for a command that runs in `cwd`.

@@ -190,6 +190,35 @@ fn projects_use_one_another() {
     project.run().are(&ALL_OF_BOTH);
 }
 
+/// With `java-library` a project's tests are compiled without the jars that they run with.
+#[test]
+fn jars_are_made_before_tests_are_selected() {
+    if !has_gradle() {
+        return;
+    }
+    let library = |more: &str| build(more).replace("plugin: 'java'", "plugin: 'java-library'");
+    let core = "public class Core {\n    public static int x() { return 1; }\n}";
+    let text = [
+        "-- settings.gradle --\ninclude 'core', 'app'\n".to_owned(),
+        in_module("core", &[library(""), main("Core", core)].concat()),
+        in_module(
+            "app",
+            &[
+                library("dependencies { implementation project(':core') }"),
+                test("CoreTest", "assertEquals(1, demo.Core.x());"),
+            ]
+            .concat(),
+        ),
+    ];
+    let project = Project::new(&text.concat());
+    project.run().are(&["app/demo.CoreTest"]);
+    project.run().are(&[]);
+    project.edit("core/src/main/java/demo/Core.java", "return 1", "return 2");
+    let edited = project.run();
+    edited.are(&["app/demo.CoreTest"]);
+    assert_ne!(edited.code, 0, "{}", edited.told);
+}
+
 /// `tamis record -- gradle test` compiles and tests in one go, and what is up
 /// to date runs all the same.
 #[test]

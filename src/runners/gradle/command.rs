@@ -70,10 +70,11 @@ fn chooses_tests(command: &[OsString]) -> bool {
     })
 }
 
-/// The command that compiles all that `command` would test; `None` where that
+/// The command that makes all that `command` would test, with `script` to keep the tests
+/// from running; `None` where that
 /// is not known: it has tasks of other names than `test`, `…Test`, `check`,
 /// `build` and `clean`, or chooses tests itself.
-pub fn build_command(command: &[OsString]) -> Option<Vec<OsString>> {
+pub fn build_command(command: &[OsString], script: &Path) -> Option<Vec<OsString>> {
     if chooses_tests(command) {
         return None;
     }
@@ -82,9 +83,10 @@ pub fn build_command(command: &[OsString]) -> Option<Vec<OsString>> {
     for (kind, word) in words(command) {
         match kind {
             Word::Option => build.push(word.clone()),
-            Word::Task => match classes_of(&word.to_string_lossy())? {
+            Word::Task => match tests_of(&word.to_string_lossy())? {
                 Some(task) => {
                     tests += 1;
+                    build.push(format!("{task}Classes").into());
                     build.push(task.into());
                 }
                 None => build.push(word.clone()),
@@ -92,24 +94,24 @@ pub fn build_command(command: &[OsString]) -> Option<Vec<OsString>> {
         }
     }
     build.push("--quiet".into());
-    (tests > 0).then_some(build)
+    (tests > 0).then(|| with_script(&build, script))
 }
 
-/// The task that compiles what a task tests: `:core:test` → `:core:testClasses`;
+/// The task that runs the tests of a task: `:core:check` → `:core:test`;
 /// `Some(None)` for one that tests nothing and may run twice, `None` for one that
 /// is not known.
-fn classes_of(task: &str) -> Option<Option<String>> {
+fn tests_of(task: &str) -> Option<Option<String>> {
     let (before, name) = match task.rfind(':') {
         Some(at) => task.split_at(at + 1),
         None => ("", task),
     };
-    let classes = match name {
+    let tests = match name {
         "clean" => return Some(None),
-        "test" | "check" | "build" => "testClasses".to_owned(),
-        name if name.ends_with("Test") => format!("{name}Classes"),
+        "test" | "check" | "build" => "test",
+        name if name.ends_with("Test") => name,
         _ => return None,
     };
-    Some(Some(format!("{before}{classes}")))
+    Some(Some(format!("{before}{tests}")))
 }
 
 /// The command with a script that is run before the build's own.
@@ -167,16 +169,21 @@ mod tests {
 
     #[test]
     fn a_build_compiles_the_tests_and_no_more() {
-        let build = |line: &str| build_command(&split(line));
+        let build = |line: &str| build_command(&split(line), Path::new("x"));
         let is = |line: &str| Some(split(line));
-        assert_eq!(build("gradle test"), is("gradle testClasses --quiet"));
+        assert_eq!(
+            build("gradle test"),
+            is("gradle --init-script x testClasses test --quiet")
+        );
         assert_eq!(
             build("./gradlew -p test clean :core:check -x lint"),
-            is("./gradlew -p test clean :core:testClasses -x lint --quiet")
+            is(
+                "./gradlew --init-script x -p test clean :core:testClasses :core:test -x lint --quiet"
+            )
         );
         assert_eq!(
             build("gradle slowTest --offline"),
-            is("gradle slowTestClasses --offline --quiet")
+            is("gradle --init-script x slowTestClasses slowTest --offline --quiet")
         );
         assert_eq!(build("gradle publish test"), None);
         assert_eq!(build("gradle clean"), None);

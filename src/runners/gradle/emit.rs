@@ -44,6 +44,17 @@ pub fn emit(selection: &Selection, part: Option<Part<'_>>, out: &Path) -> Result
     Ok(Some(file))
 }
 
+/// Writes `tamis.compile.gradle` into `out`, which keeps tests from running.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write_compile_script(out: &Path) -> Result<PathBuf> {
+    fs_err::create_dir_all(out)?;
+    let file = out.join("tamis.compile.gradle");
+    fs_err::write(&file, include_str!("compile.gradle"))?;
+    Ok(file)
+}
+
 /// What the script is to do.
 pub struct Script<'a> {
     /// The folder that names of tests are relative to.

@@ -11,7 +11,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 pub use command::{build_command, is_gradle, with_script};
-pub use emit::{Script, class_files, emit, write_script};
+pub use emit::{Script, class_files, emit, write_compile_script, write_script};
 
 /// Where the classes of a project lie unless it says otherwise, then a folder
 /// for each language and in it one for each set of sources.
