@@ -155,7 +155,7 @@ fn template(findings: &Findings) -> String {
          # Tests whose order matters: they run on one machine.\n\
          #: keep-together: [[tests/test_setup.py, tests/test_use.py]]\n\
          \n\
-         # What a test of a JVM is: class, or method (JUnit 5).\n\
+         # What a test of a JVM is: class, or method (JUnit 4 and 5).\n\
          #: granularity: class\n\
          \n\
          # Whether a JVM's tests look at line numbers.\n\

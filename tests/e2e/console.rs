@@ -139,37 +139,21 @@ fn what_the_class_path_leads_to_is_watched() {
     }
     let project = project();
     run(&project).are(&ALL);
-    // A test class in a folder that was not there.
-    let file = "src/more/java/demo/MoreTest.java";
-    project.write(
-        file,
-        "package demo;\nclass MoreTest { @org.junit.jupiter.api.Test void m() {} }\n",
-    );
-    let mut javac = Command::new("javac");
-    javac.args(["-cp", "lib/*", "-d", "out/more", file]);
-    assert!(
-        javac
-            .current_dir(project.root())
-            .status()
-            .unwrap()
-            .success()
-    );
-    // The class path has another entry, and the options are others.
+    let compile_more = |class: &str| {
+        let file = "src/more/java/demo/MoreTest.java";
+        let text = "package demo;\nclass NAME { @org.junit.jupiter.api.Test void m() {} }\n";
+        project.write(file, &text.replace("NAME", class));
+        let mut javac = Command::new("javac");
+        javac.args(["-cp", "lib/*", "-d", "out/more", file]);
+        let done = javac.current_dir(project.root()).status();
+        assert!(done.unwrap().success());
+    };
+    // In a folder that was not there: the class path has another entry, and the options
+    // are others.
+    compile_more("MoreTest");
     assert!(run(&project).tests.contains("demo.MoreTest"));
     run(&project).are(&[]);
-    project.write(
-        file,
-        "package demo;\nclass NewTest { @org.junit.jupiter.api.Test void m() {} }\n",
-    );
-    let mut javac = Command::new("javac");
-    javac.args(["-cp", "lib/*", "-d", "out/more", file]);
-    assert!(
-        javac
-            .current_dir(project.root())
-            .status()
-            .unwrap()
-            .success()
-    );
+    compile_more("NewTest");
     run(&project).are(&["demo.NewTest"]);
     // A jar that the wildcard takes in.
     fs_err::copy(

@@ -17,8 +17,8 @@ pub struct Configuration {
     pub files: BTreeSet<PathBuf>,
     /// Files by which profiles are active.
     pub looked_for: BTreeSet<PathBuf>,
-    /// Those of the files that are poms, and what they keep of their [`super::meaning`],
-    /// if that is known.
+    /// Those of the files that are poms, and which parts they keep, if
+    /// that is known.
     pub poms: BTreeSet<PathBuf>,
     pub kept: Option<BTreeSet<String>>,
     /// Variables that a file names.
