@@ -350,10 +350,7 @@ pub fn words(command: &[OsString]) -> Vec<String> {
     }
     if jvm::Tool::of(command).is_some() {
         // With what variables add to it.
-        let set = |name| Some((name, std::env::var_os(name)?));
-        let variables = maven::JVM_OPTIONS.into_iter().filter_map(set);
-        let shown = variables.map(|(name, value)| format!("{name}={}", value.to_string_lossy()));
-        words.extend(shown);
+        words.extend(maven::options(&[]));
     }
     words
 }

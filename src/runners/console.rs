@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
+use super::jvm;
 use super::maven::{JVM_OPTIONS, source_of};
 use super::pytest::Part;
-use crate::select::{Selection, Verdict};
+use crate::select::Selection;
 
 const MAIN: &str = "org.junit.platform.console.ConsoleLauncher";
 const JAR: &str = "junit-platform-console-standalone";
@@ -220,16 +221,13 @@ pub fn emit(selection: &Selection, part: Option<Part<'_>>, out: &Path) -> Result
 /// The classes that are proven, without anything left open, where no other test has
 /// the name of one or is nested in it.
 fn left_out(selection: &Selection, part: Option<Part<'_>>) -> Vec<String> {
-    let is_here = |test: &str| part.is_none_or(|part| part.has(test));
-    let is_proven = |test: &str, verdict: &Verdict| {
-        let is_proven = matches!(verdict, Verdict::Skip(evidence) if evidence.late.is_empty());
-        is_proven || !is_here(test)
-    };
-    let name = |test: &str| source_of(test).1.replace('/', ".");
     let mut stay: Vec<String> = Vec::new();
-    for (test, verdict) in &selection.verdicts {
-        if !is_proven(test, verdict) {
-            stay.push(name(test));
+    let mut classes: Vec<String> = Vec::new();
+    for (test, leaves) in jvm::left_out(selection, part) {
+        let class = source_of(test).1.replace('/', ".");
+        match leaves {
+            true => classes.push(class),
+            false => stay.push(class),
         }
     }
     let keeps = |class: &String| {
@@ -237,11 +235,6 @@ fn left_out(selection: &Selection, part: Option<Part<'_>>) -> Vec<String> {
         stay.iter()
             .any(|one| one == class || one.starts_with(&nested))
     };
-    let proven = selection
-        .verdicts
-        .iter()
-        .filter(|(test, verdict)| is_proven(test, verdict));
-    let mut classes: Vec<String> = proven.map(|(test, _)| name(test)).collect();
     classes.retain(|class| !keeps(class));
     classes.sort();
     classes.dedup();
@@ -291,7 +284,7 @@ pub fn with_options(command: &[OsString], options: &Path) -> Result<Vec<OsString
 mod tests {
     use super::*;
     use crate::select::samples::evidence;
-    use crate::select::{Reason, Strategy};
+    use crate::select::{Reason, Strategy, Verdict};
 
     fn words(line: &str) -> Vec<OsString> {
         line.split(' ').map(OsString::from).collect()

@@ -11,7 +11,7 @@ use bstr::BStr;
 use super::maven::Configuration;
 use super::pytest::Part;
 use super::{console, gradle, maven};
-use crate::select::Selection;
+use crate::select::{Selection, Verdict};
 
 /// What the collector is told, and keeps, where what compilers add for debuggers counts.
 pub const DEBUG_INFO: &str = "debug-info=true";
@@ -80,6 +80,19 @@ impl Tool {
             Tool::Console => console::emit(selection, part, out),
         }
     }
+}
+
+/// Each test, with whether it is left out of a project that is built: it is proven to need
+/// no run, without anything left open, or it is another machine's.
+pub fn left_out<'s>(
+    selection: &'s Selection,
+    part: Option<Part<'s>>,
+) -> impl Iterator<Item = (&'s str, bool)> {
+    selection.verdicts.iter().map(move |(test, verdict)| {
+        let is_here = part.is_none_or(|part| part.has(test));
+        let is_proven = matches!(verdict, Verdict::Skip(evidence) if evidence.late.is_empty());
+        (test.as_str(), is_proven || !is_here)
+    })
 }
 
 /// The folder of the JDK with which a command in `cwd` runs its tests, unless a build says

@@ -581,15 +581,21 @@ impl State {
         }
     }
 
-    /// A test class has ended; `outcome` without regard to its parts.
-    pub fn end(&mut self, test: &str, outcome: &str) {
-        let Some(at) = self.tests.iter().position(|known| known.name == test) else {
-            return;
-        };
+    /// A test does not run any more, with what it used told.
+    fn take_off(&mut self, test: &str) -> Option<Test> {
+        let at = self.tests.iter().position(|known| known.name == test)?;
         self.settle_reads();
         self.flush();
         let mut test = self.tests.remove(at);
         test.seconds += test.began.elapsed().as_secs_f64();
+        Some(test)
+    }
+
+    /// A test class has ended; `outcome` without regard to its parts.
+    pub fn end(&mut self, test: &str, outcome: &str) {
+        let Some(test) = self.take_off(test) else {
+            return;
+        };
         self.ended(&test, outcome);
         self.trace.flush();
     }

@@ -6,22 +6,20 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
+use crate::runners::jvm::left_out;
 use crate::runners::maven::source_of;
 use crate::runners::pytest::Part;
-use crate::select::{Selection, Verdict};
+use crate::select::Selection;
 
 const SCRIPT: &str = include_str!("init.gradle");
 
 /// Lines of a folder, relative to the project's, and a class file: those of the
 /// tests that are proven to need no run, without anything left open.
 pub fn class_files(selection: &Selection, part: Option<Part<'_>>) -> Vec<String> {
-    let is_here = |test: &str| part.is_none_or(|part| part.has(test));
-    let left_out = selection.verdicts.iter().filter(|(test, verdict)| {
-        let is_proven = matches!(verdict, Verdict::Skip(evidence) if evidence.late.is_empty());
-        // Outside the project nobody knows where its folder is.
-        (is_proven || !is_here(test)) && !test.starts_with('/')
-    });
-    left_out
+    // Outside the project nobody knows where its folder is.
+    let leaves = |(test, leaves): &(&str, bool)| *leaves && !test.starts_with('/');
+    left_out(selection, part)
+        .filter(leaves)
         .map(|(test, _)| {
             let (module, class) = source_of(test);
             format!("{module}\t{class}.class\n")
@@ -126,7 +124,7 @@ fn quoted(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::select::samples::evidence;
-    use crate::select::{Reason, Strategy};
+    use crate::select::{Reason, Strategy, Verdict};
 
     #[test]
     fn classes_are_left_out_by_folder() {

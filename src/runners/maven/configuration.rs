@@ -87,19 +87,17 @@ impl Configuration {
             for text in above.iter().flat_map(|poms| &poms.texts) {
                 self.add_text(text, folder);
             }
-            match (above, texts.as_mut()) {
-                (Ok(poms), Some(known)) => {
-                    let is_sure = poms.are_sure();
+            match above {
+                Ok(poms) => {
                     self.files.extend(poms.files.iter().map(|file| plain(file)));
-                    known.extend(poms.texts);
-                    if !is_sure {
-                        *texts = None;
-                    }
+                    *texts = texts.take().filter(|_| poms.are_sure());
+                    texts
+                        .iter_mut()
+                        .for_each(|texts| texts.extend_from_slice(&poms.texts));
                 }
-                (Ok(poms), None) => self.files.extend(poms.files),
+                Err(_) if file.exists() => *texts = None,
                 // A file that is not there says nothing.
-                (Err(_), _) if file.exists() => *texts = None,
-                _ => {}
+                Err(_) => {}
             }
         }
         let Ok(pom) = Element::read(text.as_bytes()) else {

@@ -10,8 +10,9 @@ use super::lines::{Classes, class_line, methods_line, names_methods};
 use super::parents::{Poms, plugins};
 use super::plain::why_whole_classes;
 use super::{modules, source_of};
+use crate::runners::jvm::left_out;
 use crate::runners::pytest::Part;
-use crate::select::{Selection, Verdict};
+use crate::select::Selection;
 
 /// Surefire excludes nested classes unless something else is to be excluded.
 pub const NESTED: &str = "**/*$*";
@@ -25,17 +26,7 @@ fn class_patterns(
     folders: &Folders,
     methods: Methods<'_>,
 ) -> BTreeSet<String> {
-    let is_here = |test: &str| part.is_none_or(|part| part.has(test));
-    let verdicts = selection.verdicts.iter();
-    let tests = verdicts.map(|(test, verdict)| {
-        let is_left_out = match verdict {
-            _ if !is_here(test) => true,
-            Verdict::Run(_) => false,
-            Verdict::Skip(evidence) => evidence.late.is_empty(),
-        };
-        (test.as_str(), is_left_out)
-    });
-    patterns(tests, folders, methods)
+    patterns(left_out(selection, part), folders, methods)
 }
 
 /// Whether single methods may be left out.
@@ -286,7 +277,7 @@ fn excludes(pom: &str) -> bool {
 mod tests {
     use super::*;
     use crate::select::samples::evidence;
-    use crate::select::{Reason, Strategy};
+    use crate::select::{Reason, Strategy, Verdict};
 
     #[test]
     fn a_class_that_must_run_in_one_module_is_left_out_in_none() {

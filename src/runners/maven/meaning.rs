@@ -247,11 +247,16 @@ fn meaning(pom: &[u8], kept: &BTreeSet<String>) -> Option<Vec<u8>> {
 /// Tells of the pom's element and of those in it that may have a part, with an empty one
 /// behind the last of each.
 fn walk(pom: &Element, kept: &BTreeSet<String>, tell: &mut dyn FnMut(&Element)) {
-    let mut path = Vec::new();
-    let mut root = pom.clone();
     let is_schema = |name: &str| name.starts_with("xmlns") || name.starts_with("xsi:");
-    root.attributes.retain(|(name, _)| !is_schema(name));
-    below(&root, &mut path, kept, tell);
+    let attributes = pom.attributes.iter();
+    let attributes = attributes.filter(|(name, _)| !is_schema(name));
+    tell(&Element {
+        name: pom.name.clone(),
+        text: pom.text.clone(),
+        attributes: attributes.cloned().collect(),
+        children: Vec::new(),
+    });
+    below(pom, &mut Vec::new(), kept, tell);
 }
 
 fn below<'a>(
@@ -260,10 +265,10 @@ fn below<'a>(
     kept: &BTreeSet<String>,
     tell: &mut dyn FnMut(&Element),
 ) {
-    tell(element);
     path.push(&element.name);
     for child in &element.children {
         if !is_dropped(child, path, kept) {
+            tell(child);
             below(child, path, kept, tell);
         }
     }

@@ -17,6 +17,15 @@ const TOP: &str = "-- pom.xml --
 </project>
 ";
 
+/// For `<plugins>`: JaCoCo's beside those that are there.
+const JACOCO: &str = "<plugins>
+      <plugin>
+        <groupId>org.jacoco</groupId>
+        <artifactId>jacoco-maven-plugin</artifactId>
+        <version>0.8.12</version>
+        <executions><execution><goals><goal>prepare-agent</goal></goals></execution></executions>
+      </plugin>";
+
 const ONE: &str = "public class One {\n    public static int x() { return 1; }\n}";
 
 /// Classes at the same time, handed to JUnit all at once.
@@ -109,13 +118,6 @@ fn other_agents_and_older_tests_stand_beside() {
     if !has_maven() {
         return;
     }
-    let plugins = "<plugins>
-      <plugin>
-        <groupId>org.jacoco</groupId>
-        <artifactId>jacoco-maven-plugin</artifactId>
-        <version>0.8.12</version>
-        <executions><execution><goals><goal>prepare-agent</goal></goals></execution></executions>
-      </plugin>";
     let mockito = "<dependencies>
     <dependency>
       <groupId>org.mockito</groupId>
@@ -128,7 +130,7 @@ fn other_agents_and_older_tests_stand_beside() {
     let final_class = "public final class Last {\n    public int x() { return 1; }\n}";
     let text = [
         pom("junit:junit:4.13.2", "2.22.2", "")
-            .replace("<plugins>", plugins)
+            .replace("<plugins>", JACOCO)
             .replace("<dependencies>", mockito)
             .replace("<version>2.22.2</version>", older),
         main("One", ONE),
@@ -238,16 +240,9 @@ fn what_jacoco_counts_is_no_state() {
     if !has_maven() {
         return;
     }
-    let jacoco = "<plugins>
-      <plugin>
-        <groupId>org.jacoco</groupId>
-        <artifactId>jacoco-maven-plugin</artifactId>
-        <version>0.8.12</version>
-        <executions><execution><goals><goal>prepare-agent</goal></goals></execution></executions>
-      </plugin>";
     let text = [
         pom("junit:junit:4.13.2", "3.2.5", "")
-            .replace("<plugins>", jacoco)
+            .replace("<plugins>", JACOCO)
             .replace(">17<", ">8<"),
         main("One", ONE),
         main("Shared", &ONE.replace("One", "Shared")),

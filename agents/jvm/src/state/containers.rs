@@ -194,13 +194,9 @@ impl State {
 
     /// A method has ended; it may run once more, with other parameters.
     pub fn pause(&mut self, test: &str) {
-        let Some(at) = self.tests.iter().position(|known| known.name == test) else {
+        let Some(test) = self.take_off(test) else {
             return;
         };
-        self.settle_reads();
-        self.flush();
-        let mut test = self.tests.remove(at);
-        test.seconds += test.began.elapsed().as_secs_f64();
         let class = self.containers.iter_mut();
         let mut class = class.filter(|class| Some(class.scope) == test.container);
         match class.next() {
