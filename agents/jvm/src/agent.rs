@@ -21,6 +21,7 @@ use crate::plan::{hooked, plan, unprobed};
 use crate::process;
 use crate::state::{Class, State};
 use crate::statics::Statics;
+use crate::testng;
 use crate::trace::{Trace, quoted};
 
 /// What all threads share.
@@ -270,6 +271,7 @@ fn tell_environment(state: &mut State, runtime: &str) {
 
 unsafe extern "system" fn vm_death(_: *const c_void, jni: Jni) {
     guarded(|agent| {
+        testng::end(agent, jni);
         junit4::end_running(agent, jni);
         let mut state = lock(&agent.state);
         agent.drain(jni, &mut state);

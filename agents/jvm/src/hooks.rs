@@ -51,6 +51,8 @@ const fn hook(
 
 const STRING: &str = "(Ljava/lang/String;";
 const DESCRIPTION: &str = "(Lorg/junit/runner/Description;";
+const NG_METHOD: &str = "(Lorg/testng/ITestNGMethod;";
+const NG_CLASS: &str = "(Lorg/testng/ITestClass;";
 const PATH: &str = "(Ljava/nio/file/Path;";
 
 /// Classes of the JDK with what they tell: files read and looked for, files
@@ -228,6 +230,83 @@ pub const FRAMEWORKS: &[(&str, &[Hook])] = &[
             "runnerStarted",
         )],
     ),
+    // TestNG, 6.8 to 7.10.
+    (
+        "org/testng/TestNG",
+        &[
+            hook("run", "()", THIS, "ngStarted"),
+            hook("generateReports", "(Ljava/util/List;)", THIS, "ngEnded"),
+        ],
+    ),
+    (
+        "org/testng/SuiteRunner",
+        &[hook("run", "()", THIS, "ngSuite")],
+    ),
+    (
+        "org/testng/TestRunner",
+        &[
+            hook("beforeRun", "()", THIS, "ngTests"),
+            hook(
+                "privateRun",
+                "(Lorg/testng/xml/XmlTest;)",
+                THIS,
+                "ngTesting",
+            ),
+            hook("afterRun", "()", THIS, "ngTested"),
+            hook("addFailedTest", NG_METHOD, FIRST, "ngFailed"),
+            hook(
+                "addFailedButWithinSuccessPercentageTest",
+                NG_METHOD,
+                FIRST,
+                "ngFailed",
+            ),
+            hook("addSkippedTest", NG_METHOD, BOTH, "ngSkipped"),
+        ],
+    ),
+    (
+        "org/testng/TestRunner$ConfigurationListener",
+        &[hook(
+            "onConfigurationFailure",
+            "(Lorg/testng/ITestResult;",
+            FIRST,
+            "ngNotPrepared",
+        )],
+    ),
+    (
+        "org/testng/internal/ClassImpl",
+        &[hook("getDefaultInstance", "(", THIS, "ngMaking")],
+    ),
+    // It is asked once all objects are made.
+    (
+        "org/testng/internal/MethodGroupsHelper",
+        &[hook(
+            "findGroupsMethods",
+            "(Ljava/util/Collection;",
+            FIRST,
+            "ngBetween",
+        )],
+    ),
+    (
+        "org/testng/internal/DynamicGraph",
+        &[hook("setStatus", "(L", THIS, "ngBetween")],
+    ),
+    // Up to 7.4, and from 7.5 on.
+    ("org/testng/internal/TestMethodWorker", NG_WORKER),
+    ("org/testng/internal/invokers/TestMethodWorker", NG_WORKER),
+    (
+        "org/testng/internal/FactoryMethod",
+        &[hook("invoke", "()", THIS, "ngFactory")],
+    ),
+    (
+        "org/junit/support/testng/engine/TestNGTestEngine",
+        &[hook("discover", "(", THIS, "ngEngine")],
+    ),
+];
+
+const NG_WORKER: &[Hook] = &[
+    hook("invokeBeforeClassMethods", NG_CLASS, FIRST, "ngClass"),
+    hook("invokeTestMethods", NG_METHOD, FIRST, "ngMethod"),
+    hook("invokeAfterClassMethods", NG_CLASS, FIRST, "ngClass"),
 ];
 
 /// The hooks of a class, if it has some.

@@ -94,7 +94,7 @@ fn make_whole(state: &mut State, class: &str) {
 fn decide(state: &mut State, class: &str, keeps_apart: bool) {
     match state.kind_of(class) {
         Some(Kind::Unknown | Kind::Methods) => {}
-        Some(Kind::Whole | Kind::Platform) | None => return,
+        Some(_) | None => return,
     }
     match keeps_apart && !state.has_annotation(class, &ORDERS) {
         true => state.set_kind(class, Kind::Methods),

@@ -21,6 +21,7 @@ mod process;
 mod runtime;
 mod state;
 mod statics;
+mod testng;
 mod trace;
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use crate::junit4;
 use crate::process;
 use crate::state::{Kind, Use};
 use crate::statics;
+use crate::testng;
 
 thread_local! {
     /// Whether this thread is in here: what the agent itself calls does not count.
@@ -311,7 +312,10 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_read(jni: Jni, _: Object, pa
             return;
         };
         let path = process::absolute(&path);
-        if NOT_OF_PROJECT.iter().any(|one| path.starts_with(one)) || agent.is_of_surefire(&path) {
+        if NOT_OF_PROJECT.iter().any(|one| path.starts_with(one))
+            || agent.is_of_surefire(&path)
+            || testng::writes_reports()
+        {
             return;
         }
         observe(agent, &path);

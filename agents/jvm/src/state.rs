@@ -321,7 +321,7 @@ impl State {
         let symbol = self.symbol(name);
         let classes = self.loaded[symbol as usize].clone();
         let is_looked_at = how == Use::LookedAt;
-        if !self.has_tests() {
+        if self.looks_for_tests() {
             // While tests are looked for, all test classes are looked at; that
             // makes no test use them. What was seen may be kept.
             for class in classes.into_iter().filter(|_| is_looked_at) {

@@ -8,7 +8,7 @@ pub const HELPER: &str = "java/lang/TamisProbe";
 pub const PROBES: u32 = 1 << 22;
 
 /// Its native methods, all static and without a result.
-const NATIVES: [(&str, &str); 25] = [
+const NATIVES: [(&str, &str); 40] = [
     ("enter", "(I)V"),
     ("leave", "(I)V"),
     ("started", "(Ljava/lang/Object;)V"),
@@ -24,6 +24,21 @@ const NATIVES: [(&str, &str); 25] = [
     ("methodFinished", "(Ljava/lang/Object;)V"),
     ("ignored", "(Ljava/lang/Object;)V"),
     ("stopped", "(Ljava/lang/Object;)V"),
+    ("ngStarted", "(Ljava/lang/Object;)V"),
+    ("ngSuite", "(Ljava/lang/Object;)V"),
+    ("ngTests", "(Ljava/lang/Object;)V"),
+    ("ngMaking", "(Ljava/lang/Object;)V"),
+    ("ngTesting", "(Ljava/lang/Object;)V"),
+    ("ngTested", "(Ljava/lang/Object;)V"),
+    ("ngBetween", "(Ljava/lang/Object;)V"),
+    ("ngClass", "(Ljava/lang/Object;)V"),
+    ("ngMethod", "(Ljava/lang/Object;)V"),
+    ("ngFailed", "(Ljava/lang/Object;)V"),
+    ("ngNotPrepared", "(Ljava/lang/Object;)V"),
+    ("ngFactory", "(Ljava/lang/Object;)V"),
+    ("ngEngine", "(Ljava/lang/Object;)V"),
+    ("ngEnded", "(Ljava/lang/Object;)V"),
+    ("ngSkipped", "(Ljava/lang/Object;Ljava/lang/Object;)V"),
     ("gotProperty", "(Ljava/lang/Object;)V"),
     ("setProperty", "(Ljava/lang/Object;)V"),
     ("failed", "(Ljava/lang/Object;)V"),

@@ -10,6 +10,10 @@ use super::{Scope, State, Test};
 pub enum Kind {
     /// What the JUnit Platform calls tests.
     Platform,
+    /// All that TestNG will run, while it looks for tests.
+    TestNgToRun,
+    /// All that TestNG runs, where tests are classes.
+    TestNg,
     /// JUnit 4's, of which nobody has told yet.
     Unknown,
     /// JUnit 4's methods.
@@ -86,6 +90,12 @@ impl State {
         class.is_spread || !is_in_one
     }
 
+    /// Whether tests are looked for, by means that tests use, too.
+    pub(super) fn looks_for_tests(&self) -> bool {
+        let to_run = |class: &Container| class.kind == Kind::TestNgToRun;
+        self.tests.is_empty() && self.containers.iter().all(to_run)
+    }
+
     fn container(&self, class: &str) -> Option<&Container> {
         self.containers.iter().find(|known| known.name == class)
     }
@@ -153,10 +163,12 @@ impl State {
 
     /// Names of JUnit 4's test classes that run.
     pub fn classes_of_junit4(&self) -> Vec<String> {
-        let own = self
-            .containers
-            .iter()
-            .filter(|class| class.kind != Kind::Platform);
+        let own = self.containers.iter().filter(|class| {
+            !matches!(
+                class.kind,
+                Kind::Platform | Kind::TestNgToRun | Kind::TestNg
+            )
+        });
         own.map(|class| class.name.clone()).collect()
     }
 

@@ -1,0 +1,311 @@
+//! TestNG: test classes, whose methods it runs in any order, some of several classes in
+//! turn. A test is a test class, which is paused while another one runs.
+//!
+//! From its beginning to its end a run is a container of all that: what neither test
+//! class does (`@BeforeSuite`, `@BeforeTest`, listeners) counts for all of them. So does
+//! what comes before it, as TestNG makes the objects of all test classes first.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::ffi::CStr;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use crate::agent::{Agent, lock};
+use crate::ffi::{Jni, Object};
+use crate::natives::{end_test, note_changes, once};
+use crate::state::Kind;
+
+/// The name of the container.
+const RUN: &str = "TestNG";
+
+thread_local! {
+    /// The test class that this thread has come to.
+    static CURRENT: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// How many threads are in each test class.
+static THREADS: Mutex<BTreeMap<String, usize>> = Mutex::new(BTreeMap::new());
+
+/// How many parts of a suite (`<test>`) run, and how many did so at the same time.
+static PARTS: Mutex<(usize, usize)> = Mutex::new((0, 0));
+
+/// Whether TestNG writes its reports, after the tests.
+static REPORTS: AtomicBool = AtomicBool::new(false);
+
+pub fn writes_reports() -> bool {
+    REPORTS.load(Ordering::Relaxed)
+}
+
+const STRING: &CStr = c"()Ljava/lang/String;";
+const TEST_CLASS: &CStr = c"()Lorg/testng/ITestClass;";
+const METHODS: &CStr = c"()[Lorg/testng/ITestNGMethod;";
+
+fn is_running(agent: &Agent) -> bool {
+    lock(&agent.state).kind_of(RUN).is_some()
+}
+
+/// The same as [`once`], while TestNG runs what nobody else tells of: not for a test of
+/// JUnit that uses it.
+unsafe fn in_run(jni: Jni, work: impl FnOnce(&'static Agent)) {
+    once(jni, |agent| {
+        if is_running(agent) {
+            work(agent);
+        }
+    });
+}
+
+/// TestNG is started.
+#[unsafe(no_mangle)]
+unsafe extern "system" fn Java_java_lang_TamisProbe_ngStarted(jni: Jni, _: Object, _: Object) {
+    once(jni, |agent| {
+        REPORTS.store(false, Ordering::Relaxed);
+        if is_running(agent) {
+            agent.fail("a test of TestNG runs TestNG, or TestNG did not come to its end");
+        }
+    });
+}
+
+/// An object of a test class is made, before anything runs.
+#[unsafe(no_mangle)]
+unsafe extern "system" fn Java_java_lang_TamisProbe_ngMaking(jni: Jni, _: Object, class: Object) {
+    once(jni, |agent| {
+        let Some(class) = name_of(jni, class) else {
+            return agent.fail("TestNG did not say which test begins");
+        };
+        {
+            let mut state = lock(&agent.state);
+            agent.drain(jni, &mut state);
+            if !state.has_tests() {
+                state.begin_container(RUN, Kind::TestNgToRun, thread::current().id());
+            }
+        }
+        if is_running(agent) {
+            enter(agent, jni, &class);
+        }
+    });
+}
+
+/// All objects of test classes are made, or some tests have ended.
+#[unsafe(no_mangle)]
+unsafe extern "system" fn Java_java_lang_TamisProbe_ngBetween(jni: Jni, _: Object, _: Object) {
+    in_run(jni, |agent| leave(agent, jni));
+}
+
+/// A suite begins.
+#[unsafe(no_mangle)]
+unsafe extern "system" fn Java_java_lang_TamisProbe_ngSuite(jni: Jni, _: Object, _: Object) {
+    once(jni, |agent| {
+        let mut state = lock(&agent.state);
+        agent.drain(jni, &mut state);
+        if !state.has_tests() {
+            state.begin_container(RUN, Kind::TestNg, thread::current().id());
+        }
+        state.set_kind(RUN, Kind::TestNg);
+    });
+}
+
+/// The tests of a suite are about to begin.
+#[unsafe(no_mangle)]
+unsafe extern "system" fn Java_java_lang_TamisProbe_ngTests(jni: Jni, _: Object, runner: Object) {
+    in_run(jni, |agent| {
+        leave(agent, jni);
+        {
+            let mut parts = lock(&PARTS);
+            parts.0 += 1;
+            parts.1 = parts.1.max(parts.0);
+        }
+        lock(&agent.state).set_kind(RUN, Kind::TestNg);
+        let classes = jni.call_named(runner, c"getTestClasses", c"()Ljava/util/Collection;");
+        let classes = jni.call_named(classes, c"toArray", c"()[Ljava/lang/Object;");
+        if classes.is_null() {
+            return agent.fail("TestNG did not say which test classes it has");
+        }
+        for at in 0..jni.array_len(classes) {
+            let class = jni.element(classes, at);
+            for name in [c"getBeforeGroupsMethods", c"getAfterGroupsMethods"] {
+                let methods = jni.call_named(class, name, METHODS);
+                if methods.is_null() || jni.array_len(methods) > 0 {
+                    agent.fail(
+                        "@BeforeGroups or @AfterGroups of TestNG: nobody tells when they run",
+                    );
+                }
+            }
+        }
+    });
+}
+
+/// TestNG chooses what to run next, for which it looks at all test classes, and runs it.
+#[unsafe(no_mangle)]
+unsafe extern "system" fn Java_java_lang_TamisProbe_ngTesting(jni: Jni, _: Object, _: Object) {
+    in_run(jni, |agent| {
+        leave(agent, jni);
+        if lock(&PARTS).1 <= 1 {
+            lock(&agent.state).set_kind(RUN, Kind::TestNgToRun);
+        }
+    });
+}
+
+/// The tests of a suite have ended, but for `@AfterTest`.
+#[unsafe(no_mangle)]
+unsafe extern "system" fn Java_java_lang_TamisProbe_ngTested(jni: Jni, _: Object, _: Object) {
+    in_run(jni, |agent| {
+        leave(agent, jni);
+        let mut parts = lock(&PARTS);
+        parts.0 = parts.0.saturating_sub(1);
+        lock(&agent.state).set_kind(RUN, Kind::TestNg);
+    });
+}
+
+/// What is in a test class begins, or is cleaned up.
+#[unsafe(no_mangle)]
+unsafe extern "system" fn Java_java_lang_TamisProbe_ngClass(jni: Jni, _: Object, class: Object) {
+    in_run(jni, |agent| match name_of(jni, class) {
+        Some(class) => enter(agent, jni, &class),
+        None => agent.fail("TestNG did not say which test begins"),
+    });
+}
+
+/// A test method begins.
+#[unsafe(no_mangle)]
+unsafe extern "system" fn Java_java_lang_TamisProbe_ngMethod(jni: Jni, _: Object, method: Object) {
+    in_run(jni, |agent| match class_of_method(jni, method) {
+        Some(class) => enter(agent, jni, &class),
+        None => agent.fail("TestNG did not say which test begins"),
+    });
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "system" fn Java_java_lang_TamisProbe_ngFailed(jni: Jni, _: Object, method: Object) {
+    in_run(jni, |agent| {
+        let class = class_of_method(jni, method);
+        failed(agent, jni, class);
+    });
+}
+
+/// A method of the test class that prepares others failed.
+#[unsafe(no_mangle)]
+unsafe extern "system" fn Java_java_lang_TamisProbe_ngNotPrepared(
+    jni: Jni,
+    _: Object,
+    result: Object,
+) {
+    in_run(jni, |agent| {
+        let class = jni.call_named(result, c"getTestClass", c"()Lorg/testng/IClass;");
+        failed(agent, jni, name_of(jni, class));
+    });
+}
+
+/// A method was not run: because of what failed before it, which may go well the next
+/// time, unless it said itself that it is to be skipped.
+#[unsafe(no_mangle)]
+unsafe extern "system" fn Java_java_lang_TamisProbe_ngSkipped(
+    jni: Jni,
+    _: Object,
+    method: Object,
+    result: Object,
+) {
+    in_run(jni, |agent| {
+        let cause = jni.call_named(result, c"getThrowable", c"()Ljava/lang/Throwable;");
+        let kind = match cause.is_null() {
+            true => None,
+            false => agent.jvmti.signature(jni.class_of(cause)),
+        };
+        if kind.as_deref() != Some("Lorg/testng/SkipException;") {
+            failed(agent, jni, class_of_method(jni, method));
+        }
+    });
+}
+
+/// Objects of test classes are made by a method of another one, perhaps.
+#[unsafe(no_mangle)]
+unsafe extern "system" fn Java_java_lang_TamisProbe_ngFactory(jni: Jni, _: Object, _: Object) {
+    once(jni, |agent| agent.fail("a @Factory of TestNG makes tests"));
+}
+
+/// TestNG as an engine of the JUnit Platform: who of the two tells of what is not known.
+#[unsafe(no_mangle)]
+unsafe extern "system" fn Java_java_lang_TamisProbe_ngEngine(jni: Jni, _: Object, _: Object) {
+    once(jni, |agent| {
+        agent.fail("TestNG is run by the JUnit Platform")
+    });
+}
+
+/// All has run; reports follow.
+#[unsafe(no_mangle)]
+unsafe extern "system" fn Java_java_lang_TamisProbe_ngEnded(jni: Jni, _: Object, _: Object) {
+    in_run(jni, |agent| {
+        end(agent, jni);
+        REPORTS.store(true, Ordering::Relaxed);
+    });
+}
+
+unsafe fn name_of(jni: Jni, class: Object) -> Option<String> {
+    jni.text(jni.call_named(class, c"getName", STRING))
+}
+
+unsafe fn class_of_method(jni: Jni, method: Object) -> Option<String> {
+    name_of(jni, jni.call_named(method, c"getTestClass", TEST_CLASS))
+}
+
+/// This thread comes to a test class.
+unsafe fn enter(agent: &Agent, jni: Jni, class: &str) {
+    if CURRENT.with_borrow(|current| current.as_deref() == Some(class)) {
+        return;
+    }
+    leave(agent, jni);
+    *lock(&THREADS).entry(class.to_owned()).or_default() += 1;
+    CURRENT.set(Some(class.to_owned()));
+    let mut state = lock(&agent.state);
+    agent.drain(jni, &mut state);
+    state.resume(class, RUN, thread::current().id());
+}
+
+/// This thread leaves the test class in which it is, if it is in one.
+unsafe fn leave(agent: &Agent, jni: Jni) {
+    let Some(class) = CURRENT.take() else {
+        return;
+    };
+    let others = {
+        let mut threads = lock(&THREADS);
+        let count = threads.entry(class.clone()).or_default();
+        *count = count.saturating_sub(1);
+        *count
+    };
+    if others == 0 {
+        note_changes(agent, jni, &class);
+        lock(&agent.state).pause(&class);
+    }
+}
+
+unsafe fn failed(agent: &Agent, jni: Jni, class: Option<String>) {
+    let Some(class) = class else {
+        return agent.fail("TestNG did not say what failed");
+    };
+    let mut state = lock(&agent.state);
+    agent.drain(jni, &mut state);
+    // `@BeforeSuite`: none of its tests has begun.
+    if !state.has_begun(&class) {
+        state.resume(&class, RUN, thread::current().id());
+        state.pause(&class);
+    }
+    state.has_failed(Some(&class));
+}
+
+/// Ends all that a run of TestNG has.
+pub unsafe fn end(agent: &Agent, jni: Jni) {
+    if !is_running(agent) {
+        return;
+    }
+    leave(agent, jni);
+    // Of other threads nobody tells that they left.
+    let running = lock(&agent.state).running_in(RUN);
+    for class in running {
+        end_test(agent, jni, &class, "passed");
+    }
+    lock(&THREADS).clear();
+    let mut state = lock(&agent.state);
+    agent.drain(jni, &mut state);
+    state.end_container(RUN);
+}
