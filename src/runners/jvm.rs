@@ -10,7 +10,7 @@ use bstr::BStr;
 
 use super::maven::Configuration;
 use super::pytest::Part;
-use super::{console, gradle, maven};
+use super::{console, gradle, maven, testng};
 use crate::select::{Selection, Verdict};
 
 /// What the collector is told, and keeps, where what compilers add for debuggers counts.
@@ -76,23 +76,42 @@ impl Tool {
     ) -> Result<Option<PathBuf>> {
         match self {
             Tool::Maven => maven::emit(selection, part, project, out, tell),
-            Tool::Gradle => gradle::emit(selection, part, out),
+            Tool::Gradle => gradle::emit(selection, part, project, out, tell),
             Tool::Console => console::emit(selection, part, out),
         }
     }
 }
 
-/// Each test, with whether it is left out of a project that is built: it is proven to need
-/// no run, without anything left open, or it is another machine's.
-pub fn left_out<'s>(
-    selection: &'s Selection,
-    part: Option<Part<'s>>,
-) -> impl Iterator<Item = (&'s str, bool)> {
-    selection.verdicts.iter().map(move |(test, verdict)| {
+/// Each test, with whether it is left out: it is proven to need no run, without anything
+/// left open, or it is another machine's.
+pub fn left_out<'s>(selection: &'s Selection, part: Option<Part<'s>>) -> Vec<(&'s str, bool)> {
+    let tests = selection.verdicts.iter().map(|(test, verdict)| {
         let is_here = part.is_none_or(|part| part.has(test));
         let is_proven = matches!(verdict, Verdict::Skip(evidence) if evidence.late.is_empty());
         (test.as_str(), is_proven || !is_here)
-    })
+    });
+    tests.collect()
+}
+
+/// The same of a project that is built. `tell` hears why more runs than has to.
+pub fn left_out_of<'s>(
+    project: &Path,
+    selection: &'s Selection,
+    part: Option<Part<'s>>,
+    tell: &dyn Fn(String),
+) -> Vec<(&'s str, bool)> {
+    let mut tests = left_out(selection, part);
+    testng::keep_together(&mut tests, project, tell);
+    tests
+}
+
+/// The same of one that is not, or not yet: which tests need others is not known there.
+pub fn left_out_unbuilt<'t>(project: &Path, tests: Vec<(&'t str, bool)>) -> Vec<(&'t str, bool)> {
+    let stay = tests.iter().any(|(_, leaves)| *leaves) && testng::is_named_in(project);
+    let tests = tests.into_iter();
+    tests
+        .map(|(test, leaves)| (test, leaves && !stay))
+        .collect()
 }
 
 /// The folder of the JDK with which a command in `cwd` runs its tests, unless a build says
@@ -164,4 +183,29 @@ pub fn outputs_of(module: &Path) -> Vec<PathBuf> {
     let mut outputs = gradle::test_outputs(module);
     outputs.push(module.join("target/test-classes"));
     outputs
+}
+
+/// All class files beneath a folder.
+pub fn class_files(folder: &Path) -> Vec<PathBuf> {
+    let (mut found, mut open) = (Vec::new(), vec![folder.to_owned()]);
+    while let Some(folder) = open.pop() {
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            let is_class = path.extension().is_some_and(|end| end == "class");
+            match entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                true => open.push(path),
+                false
+                    if is_class
+                        && path.file_stem().is_some_and(|name| {
+                            name != "module-info" && name != "package-info"
+                        }) =>
+                {
+                    found.push(path);
+                }
+                false => {}
+            }
+        }
+    }
+    found.sort();
+    found
 }

@@ -6,3 +6,4 @@ pub mod gradle;
 pub mod jvm;
 pub mod maven;
 pub mod pytest;
+mod testng;

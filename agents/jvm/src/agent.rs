@@ -21,7 +21,6 @@ use crate::plan::{hooked, plan, unprobed};
 use crate::process;
 use crate::state::{Class, State};
 use crate::statics::Statics;
-use crate::testng;
 use crate::trace::{Trace, quoted};
 
 /// What all threads share.
@@ -81,6 +80,11 @@ impl Agent {
     /// Nothing is collected from now on, and no row counts as complete.
     pub fn fail(&self, why: &str) {
         self.is_off.store(true, Ordering::Relaxed);
+        self.mistrust(why);
+    }
+
+    /// The same, but that tests begin and end is still told.
+    pub fn mistrust(&self, why: &str) {
         let mut state = self
             .state
             .lock()
@@ -271,7 +275,6 @@ fn tell_environment(state: &mut State, runtime: &str) {
 
 unsafe extern "system" fn vm_death(_: *const c_void, jni: Jni) {
     guarded(|agent| {
-        testng::end(agent, jni);
         junit4::end_running(agent, jni);
         let mut state = lock(&agent.state);
         agent.drain(jni, &mut state);

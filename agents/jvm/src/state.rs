@@ -119,6 +119,8 @@ pub struct State {
     tests: Vec<Test>,
     /// Test classes that run, where tests are their methods.
     containers: Vec<Container>,
+    /// Test classes of TestNG, which looks at all of them, whichever runs.
+    looked_over: HashSet<Symbol>,
     initialising: Vec<Initialising>,
     /// By class name: the scope of its static initialiser.
     initialisers: HashMap<Symbol, u64>,
@@ -160,6 +162,7 @@ impl State {
             units: HashMap::new(),
             tests: Vec::new(),
             containers: Vec::new(),
+            looked_over: HashSet::new(),
             initialising: Vec::new(),
             initialisers: HashMap::new(),
             setters: HashMap::new(),
@@ -321,9 +324,10 @@ impl State {
         let symbol = self.symbol(name);
         let classes = self.loaded[symbol as usize].clone();
         let is_looked_at = how == Use::LookedAt;
-        if self.looks_for_tests() {
+        if self.looks_for_tests() || is_looked_at && self.looked_over.contains(&symbol) {
             // While tests are looked for, all test classes are looked at; that
-            // makes no test use them. What was seen may be kept.
+            // makes no test use them. What was seen may be kept: they count whole
+            // where they are used.
             for class in classes.into_iter().filter(|_| is_looked_at) {
                 self.class_unit(class, true);
             }
@@ -463,6 +467,9 @@ impl State {
         self.scope(scope).classes.extend(&classes);
         self.scope(scope).looked_at.extend(&classes);
         self.trace.scope(scope, "test", test, None);
+        if self.is_of_testng(container) {
+            self.looked_over.insert(symbol);
+        }
         if let Some(container) = container {
             self.scope(scope).edges.insert(container);
             self.trace.add(scope, &[], &[container]);

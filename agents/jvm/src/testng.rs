@@ -62,7 +62,7 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_ngStarted(jni: Jni, _: Objec
     once(jni, |agent| {
         REPORTS.store(false, Ordering::Relaxed);
         if is_running(agent) {
-            agent.fail("a test of TestNG runs TestNG, or TestNG did not come to its end");
+            agent.mistrust("a test of TestNG runs TestNG, or TestNG did not come to its end");
         }
     });
 }
@@ -122,18 +122,25 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_ngTests(jni: Jni, _: Object,
         if classes.is_null() {
             return agent.fail("TestNG did not say which test classes it has");
         }
-        for at in 0..jni.array_len(classes) {
-            let class = jni.element(classes, at);
-            for name in [c"getBeforeGroupsMethods", c"getAfterGroupsMethods"] {
-                let methods = jni.call_named(class, name, METHODS);
-                if methods.is_null() || jni.array_len(methods) > 0 {
-                    agent.fail(
-                        "@BeforeGroups or @AfterGroups of TestNG: nobody tells when they run",
-                    );
-                }
-            }
+        if (0..jni.array_len(classes)).any(|at| is_around_groups(jni, classes, at)) {
+            agent.mistrust("@BeforeGroups or @AfterGroups of TestNG: nobody tells when they run");
         }
     });
+}
+
+/// Whether one of these test classes has methods that run before or after groups.
+unsafe fn is_around_groups(jni: Jni, classes: Object, at: i32) -> bool {
+    if !jni.push_frame() {
+        return true;
+    }
+    let class = jni.element(classes, at);
+    let names = [c"getBeforeGroupsMethods", c"getAfterGroupsMethods"];
+    let has_some = names.iter().any(|name| {
+        let methods = jni.call_named(class, name, METHODS);
+        methods.is_null() || jni.array_len(methods) > 0
+    });
+    jni.pop_frame();
+    has_some
 }
 
 /// TestNG chooses what to run next, for which it looks at all test classes, and runs it.
@@ -171,7 +178,10 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_ngClass(jni: Jni, _: Object,
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_ngMethod(jni: Jni, _: Object, method: Object) {
     in_run(jni, |agent| match class_of_method(jni, method) {
-        Some(class) => enter(agent, jni, &class),
+        Some(class) => {
+            enter(agent, jni, &class);
+            lock(&agent.state).set_skipped(&class, false);
+        }
         None => agent.fail("TestNG did not say which test begins"),
     });
 }
@@ -221,14 +231,16 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_ngSkipped(
 /// Objects of test classes are made by a method of another one, perhaps.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_ngFactory(jni: Jni, _: Object, _: Object) {
-    once(jni, |agent| agent.fail("a @Factory of TestNG makes tests"));
+    once(jni, |agent| {
+        agent.mistrust("a @Factory of TestNG makes tests")
+    });
 }
 
 /// TestNG as an engine of the JUnit Platform: who of the two tells of what is not known.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_ngEngine(jni: Jni, _: Object, _: Object) {
     once(jni, |agent| {
-        agent.fail("TestNG is run by the JUnit Platform")
+        agent.mistrust("TestNG is run by the JUnit Platform")
     });
 }
 
@@ -259,7 +271,12 @@ unsafe fn enter(agent: &Agent, jni: Jni, class: &str) {
     CURRENT.set(Some(class.to_owned()));
     let mut state = lock(&agent.state);
     agent.drain(jni, &mut state);
+    let is_new = !state.has_begun(class);
     state.resume(class, RUN, thread::current().id());
+    if is_new {
+        // Until one of its methods is come to.
+        state.set_skipped(class, true);
+    }
 }
 
 /// This thread leaves the test class in which it is, if it is in one.
@@ -293,13 +310,14 @@ unsafe fn failed(agent: &Agent, jni: Jni, class: Option<String>) {
     state.has_failed(Some(&class));
 }
 
-/// Ends all that a run of TestNG has.
-pub unsafe fn end(agent: &Agent, jni: Jni) {
+/// Ends all that a run of TestNG has. Where TestNG does not come to it, its tests have not
+/// ended.
+unsafe fn end(agent: &Agent, jni: Jni) {
     if !is_running(agent) {
         return;
     }
     leave(agent, jni);
-    // Of other threads nobody tells that they left.
+    // Of those of other threads nobody tells that they left.
     let running = lock(&agent.state).running_in(RUN);
     for class in running {
         end_test(agent, jni, &class, "passed");

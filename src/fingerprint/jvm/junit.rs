@@ -1,6 +1,7 @@
 //! What a compiled test class says of how JUnit runs it.
 
-use super::classfile::{ClassFile, Malformed, Pool, Reader, annotation_types};
+use super::annotations::{Value, said};
+use super::classfile::{ClassFile, Malformed, annotation_types};
 
 /// What a class file says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -19,7 +20,7 @@ pub struct TestClass {
     pub is_junit4: bool,
 }
 
-const RUN_WITH: &[u8] = b"Lorg/junit/runner/RunWith;";
+const RUN_WITH: &str = "org/junit/runner/RunWith";
 
 impl TestClass {
     /// `None` if the class file is not understood.
@@ -43,64 +44,14 @@ impl TestClass {
             method.is_static() && method.name == b"suite" && method.descriptor.starts_with(b"()")
         });
         for attribute in &file.attributes {
-            if attribute.name == b"RuntimeVisibleAnnotations" {
-                let mut reader = Reader::new(attribute.content);
-                for _ in 0..reader.u2()? {
-                    annotation(&mut reader, &file.pool, &mut class.runner, 0)?;
-                }
+            let values = said(attribute, &file.pool)?.into_iter();
+            let mut runners = values.filter(|one| one.annotation == RUN_WITH && !one.is_inner);
+            if let Some(Value::Class(runner)) = runners.next().map(|one| one.value) {
+                class.runner = Some(runner);
             }
         }
         class.is_junit4 |= class.runner.is_some();
         class.is_junit4 |= class.extends.as_deref() == Some("junit/framework/TestCase");
         Ok(class)
     }
-}
-
-fn annotation(
-    reader: &mut Reader<'_>,
-    pool: &Pool<'_>,
-    runner: &mut Option<String>,
-    depth: usize,
-) -> Result<(), Malformed> {
-    let is_run_with = pool.utf8(reader.u2()?)? == RUN_WITH;
-    for _ in 0..reader.u2()? {
-        reader.u2()?;
-        let class = element(reader, pool, runner, depth)?;
-        if let Some(class) = class.filter(|_| is_run_with && depth == 0) {
-            *runner = Some(class);
-        }
-    }
-    Ok(())
-}
-
-/// The class that the value is, if it is one.
-fn element(
-    reader: &mut Reader<'_>,
-    pool: &Pool<'_>,
-    runner: &mut Option<String>,
-    depth: usize,
-) -> Result<Option<String>, Malformed> {
-    if depth > 32 {
-        return Err(Malformed("annotations in annotations without end"));
-    }
-    match reader.u1()? {
-        b'e' => {
-            reader.u4()?;
-        }
-        b'c' => {
-            let name = String::from_utf8_lossy(pool.utf8(reader.u2()?)?).into_owned();
-            let name = name.trim_start_matches('L').trim_end_matches(';');
-            return Ok(Some(name.to_owned()));
-        }
-        b'@' => annotation(reader, pool, runner, depth + 1)?,
-        b'[' => {
-            for _ in 0..reader.u2()? {
-                element(reader, pool, runner, depth + 1)?;
-            }
-        }
-        _ => {
-            reader.u2()?;
-        }
-    }
-    Ok(None)
 }

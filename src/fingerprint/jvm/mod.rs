@@ -5,11 +5,13 @@
 //! fields, methods, annotations and inner classes, to which the JVM gives no
 //! meaning.
 
+mod annotations;
 #[path = "../../../agents/jvm/src/classfile/mod.rs"]
 mod classfile;
 mod junit;
 mod members;
 mod normal;
+mod testng;
 
 use std::path::Path;
 use std::rc::Rc;
@@ -18,6 +20,7 @@ use anyhow::{Context, Result};
 
 pub use junit::TestClass;
 pub use members::{ANY, ClassUnits, MethodUnit, Reference};
+pub use testng::NgClass;
 
 use crate::matrix::{Fingerprint, Unit, UnitKind};
 

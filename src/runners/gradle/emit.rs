@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-use crate::runners::jvm::left_out;
+use crate::runners::jvm::left_out_of;
 use crate::runners::maven::source_of;
 use crate::runners::pytest::Part;
 use crate::select::Selection;
@@ -14,11 +14,12 @@ use crate::select::Selection;
 const SCRIPT: &str = include_str!("init.gradle");
 
 /// Lines of a folder, relative to the project's, and a class file: those of the
-/// tests that are proven to need no run, without anything left open.
-pub fn class_files(selection: &Selection, part: Option<Part<'_>>) -> Vec<String> {
+/// tests that are left out.
+fn lines(tests: Vec<(&str, bool)>) -> Vec<String> {
     // Outside the project nobody knows where its folder is.
     let leaves = |(test, leaves): &(&str, bool)| *leaves && !test.starts_with('/');
-    left_out(selection, part)
+    let tests = tests.into_iter();
+    tests
         .filter(leaves)
         .map(|(test, _)| {
             let (module, class) = source_of(test);
@@ -27,12 +28,19 @@ pub fn class_files(selection: &Selection, part: Option<Part<'_>>) -> Vec<String>
         .collect()
 }
 
-/// Writes `gradle.excludes` into `out`; `None` if nothing is to be left out.
+/// Writes `gradle.excludes` into `out` for a project that is built; `None` if nothing is
+/// to be left out. `tell` hears why more runs than has to.
 ///
 /// # Errors
 /// If it cannot be written.
-pub fn emit(selection: &Selection, part: Option<Part<'_>>, out: &Path) -> Result<Option<PathBuf>> {
-    let lines = class_files(selection, part);
+pub fn emit(
+    selection: &Selection,
+    part: Option<Part<'_>>,
+    project: &Path,
+    out: &Path,
+    tell: &dyn Fn(String),
+) -> Result<Option<PathBuf>> {
+    let lines = lines(left_out_of(project, selection, part, tell));
     if lines.is_empty() {
         return Ok(None);
     }
@@ -138,7 +146,7 @@ mod tests {
         ] {
             selection.verdicts.insert(test.into(), verdict);
         }
-        let lines = class_files(&selection, None).concat();
+        let lines = lines(crate::runners::jvm::left_out(&selection, None)).concat();
         assert_eq!(lines, "a\tdemo/XTest.class\n\tdemo/Y$ZTest.class\n");
     }
 

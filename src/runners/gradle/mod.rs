@@ -11,7 +11,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 pub use command::{build_command, is_gradle, with_script};
-pub use emit::{Script, class_files, emit, write_compile_script, write_script};
+pub use emit::{Script, emit, write_compile_script, write_script};
 
 /// Where the classes of a project lie unless it says otherwise, then a folder
 /// for each language and in it one for each set of sources.
@@ -162,6 +162,13 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
         }
     }
     found
+}
+
+/// Where what is no test lies in the project at `module`.
+pub fn main_outputs(module: &Path) -> Vec<PathBuf> {
+    let languages = std::fs::read_dir(module.join(CLASSES));
+    let languages = languages.into_iter().flatten().flatten();
+    languages.map(|one| one.path().join("main")).collect()
 }
 
 /// Where compiled tests lie in the project at `module`: where they do by

@@ -10,24 +10,12 @@ use super::lines::{Classes, class_line, methods_line, names_methods};
 use super::parents::{Poms, plugins};
 use super::plain::why_whole_classes;
 use super::{modules, source_of};
-use crate::runners::jvm::left_out;
+use crate::runners::jvm::{left_out, left_out_of, left_out_unbuilt};
 use crate::runners::pytest::Part;
 use crate::select::Selection;
 
 /// Surefire excludes nested classes unless something else is to be excluded.
 pub const NESTED: &str = "**/*$*";
-
-/// The patterns of what to leave out: classes all of whose tests are proven to
-/// need no run, without anything left open, in each module that has such a class;
-/// and single methods of other classes.
-fn class_patterns(
-    selection: &Selection,
-    part: Option<Part<'_>>,
-    folders: &Folders,
-    methods: Methods<'_>,
-) -> BTreeSet<String> {
-    patterns(left_out(selection, part), folders, methods)
-}
 
 /// Whether single methods may be left out.
 #[derive(Clone, Copy)]
@@ -38,12 +26,10 @@ enum Methods<'a> {
     Leave(&'a dyn Fn(String)),
 }
 
-/// The same, of all tests that are known and whether each is left out.
-fn patterns<'t>(
-    tests: impl Iterator<Item = (&'t str, bool)>,
-    folders: &Folders,
-    methods: Methods<'_>,
-) -> BTreeSet<String> {
+/// The patterns of what to leave out, of all tests that are known and whether each is
+/// left out: classes that have no other test, in each module that has such a class; and
+/// single methods of other classes.
+fn patterns(tests: Vec<(&str, bool)>, folders: &Folders, methods: Methods<'_>) -> BTreeSet<String> {
     // By class and method; `None` is the class as a test.
     let mut leaves: BTreeMap<String, BTreeMap<Option<&str>, bool>> = BTreeMap::new();
     let mut known: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
@@ -184,6 +170,7 @@ pub fn emit_tests(
     out: &Path,
 ) -> Result<Option<PathBuf>> {
     let tests = tests.iter().map(|(test, leaves)| (test.as_str(), *leaves));
+    let tests = left_out_unbuilt(project, tests.collect());
     let folders = Folders::of(project);
     let patterns = patterns(tests, &folders, Methods::Stay);
     write(&lines(patterns, &folders), out)
@@ -202,7 +189,8 @@ pub fn emit_for_later(
 ) -> Result<()> {
     if let Some(project) = project {
         let folders = Folders::of(project);
-        let patterns = class_patterns(selection, part, &folders, Methods::Stay);
+        let tests = left_out_unbuilt(project, left_out(selection, part));
+        let patterns = patterns(tests, &folders, Methods::Stay);
         if write(&lines(patterns, &folders), out)?.is_some() {
             return Ok(());
         }
@@ -246,7 +234,8 @@ pub fn list(
     tell: &dyn Fn(String),
 ) -> String {
     let folders = Folders::of(project);
-    let patterns = class_patterns(selection, part, &folders, Methods::Leave(tell));
+    let tests = left_out_of(project, selection, part, tell);
+    let patterns = patterns(tests, &folders, Methods::Leave(tell));
     lines(patterns, &folders)
 }
 
@@ -290,10 +279,13 @@ mod tests {
         ] {
             selection.verdicts.insert(test.into(), verdict);
         }
-        let patterns: Vec<String> =
-            class_patterns(&selection, None, &Folders::default(), Methods::Stay)
-                .into_iter()
-                .collect();
+        let patterns: Vec<String> = patterns(
+            left_out(&selection, None),
+            &Folders::default(),
+            Methods::Stay,
+        )
+        .into_iter()
+        .collect();
         assert_eq!(patterns, ["demo/Y$ZTest.java"]);
     }
 

@@ -513,6 +513,10 @@ fn plain(pom: &Element) -> Result<(), String> {
         if element.text_of("artifactId") == "lombok" {
             return Err("Lombok changes what sources are compiled to".to_owned());
         }
+        if element.text_of("artifactId") == "testng" {
+            let why = "which tests TestNG needs together is known when they are compiled";
+            return Err(why.to_owned());
+        }
         let version = element.text_of("version");
         if version.starts_with(['[', '(']) || ["LATEST", "RELEASE"].contains(&version) {
             let why = format!("the version {version} of a dependency may be another tomorrow");

@@ -9,8 +9,11 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use bstr::ByteSlice;
+
 use super::parents::{Poms, plugins, value};
 use crate::fingerprint::jvm::TestClass;
+use crate::runners::jvm::class_files;
 
 /// Runners that a filter leaves as they are, but for the methods that it names.
 const PLAIN: [&str; 4] = [
@@ -91,7 +94,7 @@ impl Compiled {
             let folders = [("target/test-classes", true), ("target/classes", false)];
             for (folder, is_tests) in folders {
                 let folder = module.join(folder);
-                for entry in walk(&folder) {
+                for entry in class_files(&folder) {
                     if is_tests {
                         compiled.tests.push(entry.clone());
                     }
@@ -107,10 +110,13 @@ impl Compiled {
     fn why_whole_classes(&self) -> Option<String> {
         let mut classes = Vec::new();
         for file in &self.tests {
-            let read = std::fs::read(file).ok();
-            let Some(class) = read.and_then(|bytes| TestClass::read(&bytes)) else {
+            let bytes = std::fs::read(file).unwrap_or_default();
+            let Some(class) = TestClass::read(&bytes) else {
                 return Some(format!("{} is not understood", file.display()));
             };
+            if bytes.contains_str("org/testng/") {
+                return Some(format!("{} uses TestNG", class.name.replace('/', ".")));
+            }
             classes.push(class);
         }
         let has_junit4 = classes.iter().any(|class| class.is_junit4);
@@ -172,31 +178,6 @@ fn is_named_as_test(class: &str) -> bool {
         || ["Test", "Tests", "TestCase", "IT", "ITCase"]
             .iter()
             .any(|mark| name.ends_with(mark))
-}
-
-/// All class files beneath a folder.
-fn walk(folder: &Path) -> Vec<PathBuf> {
-    let (mut found, mut open) = (Vec::new(), vec![folder.to_owned()]);
-    while let Some(folder) = open.pop() {
-        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-            let path = entry.path();
-            let is_class = path.extension().is_some_and(|end| end == "class");
-            match entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                true => open.push(path),
-                false
-                    if is_class
-                        && path.file_stem().is_some_and(|name| {
-                            name != "module-info" && name != "package-info"
-                        }) =>
-                {
-                    found.push(path);
-                }
-                false => {}
-            }
-        }
-    }
-    found.sort();
-    found
 }
 
 #[cfg(test)]

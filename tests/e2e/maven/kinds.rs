@@ -84,20 +84,6 @@ fn runs_every_time(unknown: &[String]) {
 }
 
 #[test]
-fn testng_runs_every_time() {
-    if !has_maven() {
-        return;
-    }
-    runs_every_time(&[
-        pom("org.testng:testng:7.5.1", "3.2.5", ""),
-        main("One", ONE),
-        junit4("OneTest", "assertEquals(1, One.x());")
-            .replace("org.junit.Assert", "org.testng.Assert")
-            .replace("org.junit.Test", "org.testng.annotations.Test"),
-    ]);
-}
-
-#[test]
 fn tests_in_mavens_own_jvm_run_every_time() {
     if !has_maven() {
         return;

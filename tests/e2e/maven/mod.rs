@@ -12,3 +12,4 @@ mod methods;
 mod once;
 mod packaged;
 mod poms;
+mod testng;

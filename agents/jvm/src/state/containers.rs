@@ -90,6 +90,13 @@ impl State {
         class.is_spread || !is_in_one
     }
 
+    /// Whether a test class in this container is one of TestNG's.
+    pub(super) fn is_of_testng(&self, container: Option<u64>) -> bool {
+        let own = |class: &&Container| Some(class.scope) == container;
+        let found = self.containers.iter().find(own);
+        found.is_some_and(|class| matches!(class.kind, Kind::TestNgToRun | Kind::TestNg))
+    }
+
     /// Whether tests are looked for, by means that tests use, too.
     pub(super) fn looks_for_tests(&self) -> bool {
         let to_run = |class: &Container| class.kind == Kind::TestNgToRun;
@@ -223,10 +230,15 @@ impl State {
             return;
         }
         self.begin(test, Some(class), thread);
-        for known in self.tests.iter_mut().filter(|known| known.name == test) {
-            known.is_skipped = true;
-        }
+        self.set_skipped(test, true);
         self.pause(test);
+    }
+
+    /// Whether a test that runs is one of which nothing is run.
+    pub fn set_skipped(&mut self, test: &str, is_skipped: bool) {
+        for known in self.tests.iter_mut().filter(|known| known.name == test) {
+            known.is_skipped = is_skipped;
+        }
     }
 
     /// Whether a class of the project, or one that it extends, has one of these

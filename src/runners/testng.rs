@@ -1,0 +1,333 @@
+//! Test classes of TestNG that cannot be left out alone.
+//!
+//! One run of TestNG has all test classes of a module. `@BeforeSuite` in one of them
+//! prepares them all, tests can depend on those of other classes, and factories make
+//! them. So what such a class does for others is lost to these where it is left out.
+
+use std::cell::LazyCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use bstr::ByteSlice;
+
+use super::jvm::{class_files, outputs_of};
+use super::maven::source_of;
+use super::{gradle, maven};
+use crate::fingerprint::jvm::NgClass;
+
+/// What is known to do nothing for other test classes.
+const HARMLESS: [&str; 8] = [
+    "java/",
+    "javax/",
+    "jakarta/",
+    "groovy/lang/",
+    "kotlin/",
+    "scala/",
+    "org/testng/",
+    "org/springframework/test/context/testng/",
+];
+
+/// Sets to `false` what is left out of a project that is built, though others that run
+/// need it. `tell` hears why.
+pub fn keep_together(tests: &mut [(&str, bool)], project: &Path, tell: &dyn Fn(String)) {
+    if !tests.iter().any(|(_, leaves)| *leaves) {
+        return;
+    }
+    let Some(compiled) = Compiled::of(project) else {
+        return;
+    };
+    let is_named = LazyCell::new(|| is_named_in(project));
+    for module in &compiled.modules {
+        let left_out: BTreeSet<String> = tests
+            .iter()
+            .filter(|(test, leaves)| *leaves && source_of(test).0 == module.id)
+            .map(|(test, _)| source_of(test).1)
+            .collect();
+        let elsewhere = left_out
+            .iter()
+            .find(|class| !module.classes.contains(*class));
+        let kept = match elsewhere {
+            Some(class) if *is_named => Kept {
+                classes: left_out.clone(),
+                why: Some(format!(
+                    "nobody knows where {} is compiled to",
+                    dotted(class)
+                )),
+            },
+            _ => compiled.kept(module, &left_out),
+        };
+        for (test, leaves) in tests.iter_mut() {
+            let (id, class) = source_of(test);
+            *leaves &= id != module.id || !kept.classes.contains(&class);
+        }
+        if let Some(why) = kept.why {
+            tell(format!("TestNG runs more than has to: {why}"));
+        }
+    }
+}
+
+/// Whether a project that may not be built has tests of TestNG, as far as its sources
+/// and its build's files say.
+pub fn is_named_in(project: &Path) -> bool {
+    let names = |path: &Path| {
+        let text = std::fs::read(path).unwrap_or_default();
+        text.contains_str("testng")
+    };
+    let scripts = ["pom.xml", "build.gradle", "build.gradle.kts"];
+    modules(project).iter().any(|module| {
+        scripts.iter().any(|script| names(&module.join(script)))
+            || sources(&module.join("src")).iter().any(|path| names(path))
+    })
+}
+
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let (mut found, mut open) = (Vec::new(), vec![folder.to_owned()]);
+    while let Some(folder) = open.pop() {
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            match entry.path().is_dir() {
+                true => open.push(entry.path()),
+                false => found.push(entry.path()),
+            }
+        }
+    }
+    found
+}
+
+fn modules(project: &Path) -> BTreeSet<PathBuf> {
+    let mut modules: BTreeSet<PathBuf> = maven::modules(project).into_iter().collect();
+    modules.extend(gradle::modules(project));
+    modules
+}
+
+struct Module {
+    /// As ids of its tests begin.
+    id: String,
+    /// Names of the classes among its tests.
+    classes: BTreeSet<String>,
+    /// A class file among them that is not understood.
+    unread: Option<PathBuf>,
+}
+
+/// What runs though it is proven.
+#[derive(Default)]
+struct Kept {
+    classes: BTreeSet<String>,
+    why: Option<String>,
+}
+
+/// The compiled classes of a project.
+#[derive(Default)]
+struct Compiled {
+    modules: Vec<Module>,
+    by_name: BTreeMap<String, NgClass>,
+}
+
+impl Compiled {
+    /// `None` if no class of the project names one of TestNG's.
+    fn of(project: &Path) -> Option<Compiled> {
+        let mut compiled = Compiled::default();
+        let mut is_used = false;
+        for folder in modules(project) {
+            let id = folder.strip_prefix(project).unwrap_or(&folder);
+            let mut module = Module {
+                id: id.to_string_lossy().into_owned(),
+                classes: BTreeSet::new(),
+                unread: None,
+            };
+            for output in outputs_of(&folder) {
+                for file in class_files(&output) {
+                    match compiled.read(&file, &mut is_used) {
+                        Some(name) => {
+                            module.classes.insert(name);
+                        }
+                        None => module.unread = Some(file),
+                    }
+                }
+            }
+            compiled.modules.push(module);
+            let main = folder.join("target/classes");
+            for output in gradle::main_outputs(&folder).into_iter().chain([main]) {
+                for file in class_files(&output) {
+                    compiled.read(&file, &mut is_used);
+                }
+            }
+        }
+        is_used.then_some(compiled)
+    }
+
+    /// The name of a class, which is known from now on.
+    fn read(&mut self, file: &Path, is_used: &mut bool) -> Option<String> {
+        let bytes = std::fs::read(file).ok()?;
+        *is_used |= bytes.contains_str("org/testng/");
+        let class = NgClass::read(&bytes)?;
+        let name = class.name.clone();
+        self.by_name.entry(name.clone()).or_insert(class);
+        Some(name)
+    }
+
+    /// A class with all that it extends and implements: those of the project, and the
+    /// names of others.
+    fn chain(&self, class: &str) -> (Vec<&NgClass>, Vec<String>) {
+        let (mut own, mut others) = (Vec::new(), Vec::new());
+        let (mut open, mut seen) = (vec![class.to_owned()], BTreeSet::new());
+        while let Some(name) = open.pop() {
+            if !seen.insert(name.clone()) {
+                continue;
+            }
+            match self.by_name.get(&name) {
+                Some(class) => {
+                    own.push(class);
+                    open.extend(class.supers.iter().cloned());
+                }
+                None => others.push(name),
+            }
+        }
+        others.retain(|name| !HARMLESS.iter().any(|prefix| name.starts_with(prefix)));
+        (own, others)
+    }
+
+    /// What of a module cannot be left out while the rest of it runs.
+    fn kept(&self, module: &Module, left_out: &BTreeSet<String>) -> Kept {
+        let classes = &module.classes;
+        let chains = classes.iter().map(|name| (name.as_str(), self.chain(name)));
+        let chains: BTreeMap<&str, _> = chains
+            .filter(|(name, (own, others))| {
+                let is_test = own.iter().any(|class| class.has_tests)
+                    || (!others.is_empty() && left_out.contains(*name));
+                is_test && !self.by_name[*name].is_abstract
+            })
+            .collect();
+        let is_used = classes.iter().any(|name| {
+            let (own, _) = self.chain(name);
+            own.iter().any(|class| class.is_annotated)
+        });
+        let is_idle = chains.keys().all(|name| left_out.contains(*name));
+        if !is_used || is_idle && module.unread.is_none() {
+            return Kept::default();
+        }
+        let all = |why: String| Kept {
+            classes: left_out.clone(),
+            why: (!left_out.is_empty()).then_some(why),
+        };
+        if let Some(file) = &module.unread {
+            return all(format!("{} is not understood", file.display()));
+        }
+        let every = classes.iter().flat_map(|name| self.chain(name).0);
+        for class in every {
+            if let Some(why) = &class.needs_others {
+                return all(format!("{} in {}", why, dotted(&class.name)));
+            }
+        }
+        // What each test class does for others, by who says so.
+        let mut shared: BTreeMap<&str, (BTreeSet<&str>, String)> = BTreeMap::new();
+        for (name, (own, others)) in &chains {
+            for class in own {
+                if let Some(what) = &class.for_others {
+                    let why = format!("{what} in {}", dotted(&class.name));
+                    let entry = shared.entry(&class.name);
+                    entry.or_insert((BTreeSet::new(), why)).0.insert(name);
+                }
+            }
+            for other in others {
+                let why = format!("nobody knows what {} does for others", dotted(other));
+                let entry = shared.entry(other);
+                entry.or_insert((BTreeSet::new(), why)).0.insert(name);
+            }
+        }
+        let mut kept = Kept::default();
+        // What all have comes with each.
+        for (who, why) in shared
+            .into_values()
+            .filter(|(who, _)| who.len() < chains.len())
+        {
+            let proven = who.into_iter().filter(|name| left_out.contains(*name));
+            let before = kept.classes.len();
+            kept.classes.extend(proven.map(str::to_owned));
+            if kept.classes.len() > before {
+                kept.why.get_or_insert(why);
+            }
+        }
+        kept
+    }
+}
+
+fn dotted(class: &str) -> String {
+    class.replace('/', ".")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn class(name: &str, supers: &[&str]) -> NgClass {
+        NgClass {
+            name: name.to_owned(),
+            supers: supers.iter().map(|&name| name.to_owned()).collect(),
+            is_annotated: true,
+            has_tests: true,
+            ..NgClass::default()
+        }
+    }
+
+    fn base(name: &str) -> NgClass {
+        NgClass {
+            is_abstract: true,
+            has_tests: false,
+            for_others: Some("@BeforeSuite".to_owned()),
+            ..class(name, &["java/lang/Object"])
+        }
+    }
+
+    /// What is kept of the classes, all in one module, where `left_out` are proven.
+    fn kept(classes: Vec<NgClass>, left_out: &[&str]) -> (Vec<String>, Option<String>) {
+        let module = Module {
+            id: String::new(),
+            classes: classes.iter().map(|class| class.name.clone()).collect(),
+            unread: None,
+        };
+        let named = classes.into_iter().map(|class| (class.name.clone(), class));
+        let compiled = Compiled {
+            modules: Vec::new(),
+            by_name: named.collect(),
+        };
+        let left_out = left_out.iter().map(|&name| name.to_owned()).collect();
+        let kept = compiled.kept(&module, &left_out);
+        (kept.classes.into_iter().collect(), kept.why)
+    }
+
+    #[test]
+    fn what_prepares_others_stays_while_they_run() {
+        let all = || vec![base("Base"), class("A", &["Base"]), class("B", &[])];
+        let (classes, why) = kept(all(), &["A"]);
+        assert_eq!(classes, ["A"]);
+        assert_eq!(why.as_deref(), Some("@BeforeSuite in Base"));
+        // Nobody is left who would miss it.
+        assert_eq!(kept(all(), &["A", "B"]).0, [""; 0]);
+        assert_eq!(kept(all(), &["B"]).0, [""; 0]);
+    }
+
+    #[test]
+    fn what_all_inherit_comes_with_each() {
+        let all = || vec![base("Base"), class("A", &["Base"]), class("B", &["Base"])];
+        assert_eq!(kept(all(), &["A"]), (Vec::new(), None));
+        // A new class that does without it.
+        let more = [all(), vec![class("C", &[])]].concat();
+        assert_eq!(kept(more, &["A"]).0, ["A"]);
+    }
+
+    #[test]
+    fn a_base_in_a_library_may_prepare_others() {
+        let all = |above: &str| vec![class("A", &[above]), class("B", &["java/lang/Object"])];
+        assert_eq!(kept(all("lib/Arquillian"), &["A"]).0, ["A"]);
+        assert_eq!(kept(all("org/testng/Assert"), &["A"]).0, [""; 0]);
+    }
+
+    #[test]
+    fn tests_that_depend_on_others_run_with_them() {
+        let mut first = class("A", &[]);
+        first.needs_others = Some("@Factory".to_owned());
+        let (classes, why) = kept(vec![first, class("B", &[]), class("C", &[])], &["B", "C"]);
+        assert_eq!(classes, ["B", "C"]);
+        assert_eq!(why.as_deref(), Some("@Factory in A"));
+    }
+}

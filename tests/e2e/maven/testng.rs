@@ -1,0 +1,332 @@
+//! TestNG's tests: classes, whose methods run in any order.
+
+use super::harness::*;
+
+const NEW: &str = "org.testng:testng:7.10.2";
+const OLD: &str = "org.testng:testng:6.11";
+
+/// A test class of TestNG.
+fn class(name: &str, body: &str) -> String {
+    format!(
+        "-- src/test/java/demo/{name}.java --
+package demo;
+
+import static org.testng.Assert.*;
+import org.testng.SkipException;
+import org.testng.annotations.*;
+
+public class {name} {{
+    {body}
+}}
+"
+    )
+}
+
+/// One with one test.
+fn test(name: &str, statement: &str) -> String {
+    class(
+        name,
+        &format!("@Test public void works() {{ {statement} }}"),
+    )
+}
+
+/// `public class NAME { public static int x() { return VALUE; } }`
+fn returns(name: &str, value: usize) -> String {
+    let body =
+        format!("public class {name} {{\n    public static int x() {{ return {value}; }}\n}}");
+    main(name, &body)
+}
+
+fn java(name: &str) -> String {
+    format!("src/main/java/demo/{name}.java")
+}
+
+const HOLDER: &str = "public class Holder {
+    private static Object held;
+    public static Object get() {
+        if (held == null) { held = Factory.make(); }
+        return held;
+    }
+}";
+
+const FACTORY: &str = "public class Factory {
+    public static Object make() { return new int[] {1}; }
+}";
+
+/// What methods of two classes do in turn, objects that are made before all tests,
+/// parameters of another class, and what one class leaves behind for another one.
+fn classes_are_told_apart(testng: &str) {
+    if !has_maven() {
+        return;
+    }
+    let text = [
+        pom(testng, "3.2.5", ""),
+        returns("One", 1),
+        returns("Two", 2),
+        returns("Three", 3),
+        returns("Four", 4),
+        main("Holder", HOLDER),
+        main("Factory", FACTORY),
+        class(
+            "ATest",
+            "int made = One.x();
+    @BeforeMethod public void prepare() { made += 0; }
+    @Test(priority = 1) public void first() { assertEquals(made, 1); }
+    @Test(priority = 4) public void second() { assertEquals(made, 1); }",
+        ),
+        class(
+            "HolderTest",
+            "@Test(priority = 3) public void holds() { assertNotNull(Holder.get()); }",
+        ),
+        class(
+            "BTest",
+            "@Test(priority = 2, dataProvider = \"numbers\", dataProviderClass = Numbers.class)
+    public void same(int number) { assertEquals(number, 2); }
+    @Test(priority = 5) public void reads() {
+        assertEquals(((int[]) Holder.get())[0], 1);
+    }",
+        ),
+        class(
+            "Numbers",
+            "@DataProvider public static Object[][] numbers() {
+        return new Object[][] {{2}, {Two.x()}};
+    }",
+        ),
+        class(
+            "CTest",
+            "@BeforeClass public void prepare() { assertEquals(Three.x(), 3); }
+    @Test public void works() { }
+    @Test(dependsOnMethods = \"works\") public void later() { }",
+        ),
+        class(
+            "SuiteTest",
+            "@BeforeSuite public void prepare() { assertEquals(Four.x(), 4); }
+    @Test public void works() { }",
+        ),
+    ];
+    let all = [
+        "demo.ATest",
+        "demo.BTest",
+        "demo.CTest",
+        "demo.HolderTest",
+        "demo.SuiteTest",
+    ];
+    let project = Maven::new(&text.concat());
+    let first = project.run();
+    first.are(&all);
+    assert!(first.told.contains("\"incomplete\":0"), "{}", first.told);
+    assert_eq!(first.code, 0, "{}", first.told);
+    project.run().are(&[]);
+    // SuiteTest prepares the suite, so it always runs beside others.
+    project.edit(&java("One"), "return 1", "return 1 + Math.abs(0)");
+    project.run().are(&["demo.ATest", "demo.SuiteTest"]);
+    // HolderTest finds what BTest has had made, if that came first.
+    let with_b = |ran: &Ran| {
+        assert!(ran.tests.contains("demo.BTest"), "{}", ran.told);
+        let others = ["demo.ATest", "demo.CTest"];
+        assert!(
+            others.iter().all(|other| !ran.tests.contains(*other)),
+            "{}",
+            ran.told
+        );
+    };
+    project.edit(&java("Two"), "return 2", "return 2 + Math.abs(0)");
+    with_b(&project.run());
+    let numbers = "src/test/java/demo/Numbers.java";
+    project.edit(numbers, "{Two.x()}}", "{Two.x()}, {2}}");
+    with_b(&project.run());
+    project.edit(&java("Factory"), "{1}", "{1, 2}");
+    project
+        .run()
+        .are(&["demo.BTest", "demo.HolderTest", "demo.SuiteTest"]);
+    project.edit(&java("Three"), "return 3", "return 4");
+    let broken = project.run();
+    broken.are(&["demo.CTest", "demo.SuiteTest"]);
+    assert_eq!(broken.code, 1, "{}", broken.told);
+    project.edit(&java("Three"), "return 4", "return 3 + Math.abs(0)");
+    project.run().are(&["demo.CTest", "demo.SuiteTest"]);
+    project.edit(&java("Four"), "return 4", "return 4 + Math.abs(0)");
+    project.run().are(&all);
+    let a_test = "src/test/java/demo/ATest.java";
+    project.edit(a_test, "assertEquals(made, 1);", "assertEquals(1, made);");
+    project.run().are(&["demo.ATest", "demo.SuiteTest"]);
+}
+
+#[test]
+fn classes_of_testng_7_are_told_apart() {
+    classes_are_told_apart(NEW);
+}
+
+#[test]
+fn classes_of_testng_6_are_told_apart() {
+    classes_are_told_apart(OLD);
+}
+
+/// What was not run because of something else runs again, though nothing changed.
+#[test]
+fn what_fails_before_the_tests_is_a_failure_of_theirs() {
+    if !has_maven() {
+        return;
+    }
+    let flag = "if (System.getenv(\"DOWN\") != null) { throw new RuntimeException(\"down\"); }";
+    let prepare = |what: &str| {
+        format!("@{what} public void prepare() {{ {flag} }}\n    @Test public void works() {{ }}")
+    };
+    let text = [
+        pom(NEW, "3.2.5", ""),
+        class("AllTest", &prepare("BeforeSuite")),
+        test("OtherTest", "assertTrue(true);"),
+        test("SkippedTest", "throw new SkipException(\"not here\");"),
+    ];
+    let mut project = Maven::new(&text.concat());
+    project.set_env("DOWN", "1");
+    assert_eq!(project.run().code, 1);
+    // All tests were skipped, and none is proven.
+    let again = project.run();
+    again.are(&["demo.AllTest", "demo.OtherTest", "demo.SkippedTest"]);
+    assert_eq!(again.code, 1, "{}", again.told);
+    project.set_env("DOWN", "");
+    project.edit("src/test/java/demo/AllTest.java", "!= null", "== \"x\"");
+    let well = project.run();
+    well.are(&["demo.AllTest", "demo.OtherTest", "demo.SkippedTest"]);
+    assert_eq!(well.code, 0, "{}", well.told);
+    // What says itself that it is to be skipped does so the next time as well.
+    project.run().are(&[]);
+}
+
+/// Tests that cannot run without those of other classes.
+#[test]
+fn tests_that_depend_on_other_classes_run_with_them() {
+    if !has_maven() {
+        return;
+    }
+    let text = [
+        pom(NEW, "3.2.5", ""),
+        returns("One", 1),
+        class(
+            "FirstTest",
+            "@Test(groups = \"first\") public void works() { }",
+        ),
+        class(
+            "SecondTest",
+            "@Test(dependsOnGroups = \"first\") public void works() { assertEquals(One.x(), 1); }",
+        ),
+    ];
+    let both = ["demo.FirstTest", "demo.SecondTest"];
+    let project = Maven::new(&text.concat());
+    project.run().are(&both);
+    project.run().are(&[]);
+    project.edit(&java("One"), "return 1", "return 1 + Math.abs(0)");
+    let ran = project.run_with(&["-v"]);
+    ran.are(&both);
+    assert_eq!(ran.code, 0, "{}", ran.told);
+    assert!(
+        ran.told
+            .contains("dependsOnGroups = \\\"first\\\" in demo.SecondTest"),
+        "{}",
+        ran.told
+    );
+}
+
+/// Where nobody tells what runs for which class, all run every time, and say why.
+#[test]
+fn factories_and_methods_around_groups_are_not_told_apart() {
+    if !has_maven() {
+        return;
+    }
+    let module = |name: &str, more: &str| {
+        super::frameworks::in_module(
+            name,
+            &[
+                pom(NEW, "3.2.5", ""),
+                class("OneTest", more),
+                test("OtherTest", "assertTrue(true);"),
+            ]
+            .concat(),
+        )
+    };
+    let top = "-- pom.xml --
+<project xmlns=\"http://maven.apache.org/POM/4.0.0\">
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>demo</groupId>
+  <artifactId>top</artifactId>
+  <version>1</version>
+  <packaging>pom</packaging>
+  <modules><module>factory</module><module>groups</module><module>plain</module></modules>
+</project>
+";
+    let factory = "public OneTest() { }
+    @Factory public static Object[] make() { return new Object[] {new OneTest()}; }
+    @Test public void works() { }";
+    let groups = "@BeforeGroups(\"g\") public void prepare() { }
+    @Test(groups = \"g\") public void works() { }";
+    let text = [
+        top.to_owned(),
+        module("factory", factory),
+        module("groups", groups),
+        module("plain", "@Test public void works() { }"),
+    ];
+    let project = Maven::new(&text.concat());
+    project.run();
+    let again = project.run();
+    again.are(&[
+        "factory/demo.OneTest",
+        "factory/demo.OtherTest",
+        "groups/demo.OneTest",
+        "groups/demo.OtherTest",
+    ]);
+    let why = project.tamis(&["why", "groups/demo.OtherTest"]);
+    let why = String::from_utf8_lossy(&why.stdout).into_owned();
+    assert!(
+        why.contains("@BeforeGroups or @AfterGroups of TestNG"),
+        "{why}"
+    );
+}
+
+/// Test classes at the same time share what happens meanwhile, and no more is left out.
+#[test]
+fn parallel_classes_of_testng_are_not_missed() {
+    if !has_maven() {
+        return;
+    }
+    let parallel = "<version>3.2.5</version>
+        <configuration><parallel>classes</parallel><threadCount>2</threadCount></configuration>";
+    let text = [
+        pom(NEW, "3.2.5", "").replace("<version>3.2.5</version>", parallel),
+        returns("One", 1),
+        returns("Two", 2),
+        test("OneTest", "assertEquals(One.x(), 1);"),
+        test("TwoTest", "assertEquals(Two.x(), 2);"),
+        test("OtherTest", "assertTrue(true);"),
+    ];
+    let project = Maven::new(&text.concat());
+    project
+        .run()
+        .are(&["demo.OneTest", "demo.OtherTest", "demo.TwoTest"]);
+    project.run().are(&[]);
+    for (class, test) in [("One", "demo.OneTest"), ("Two", "demo.TwoTest")] {
+        project.edit(&java(class), "x() { return ", "x() { return 5 + ");
+        let broken = project.run();
+        assert!(broken.tests.contains(test), "{}", broken.told);
+        assert_eq!(broken.code, 1, "{}", broken.told);
+    }
+}
+
+/// Before the build nobody knows which test classes need one another.
+#[test]
+fn testng_is_selected_after_the_build() {
+    if !has_maven() {
+        return;
+    }
+    let text = [
+        pom(NEW, "3.2.5", ""),
+        test("OneTest", "assertTrue(true);"),
+        test("OtherTest", "assertTrue(true);"),
+    ];
+    let project = Maven::new(&text.concat());
+    project.run();
+    project.forget_build();
+    let selected = project.select(&["--out", "out", "--", "mvn", "test"]);
+    selected.are(&["demo.OneTest", "demo.OtherTest"]);
+    assert!(selected.told.contains("TestNG"), "{}", selected.told);
+}
