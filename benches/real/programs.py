@@ -9,6 +9,9 @@ that pytest starts seldom. After each round of edits, one per program, every
 test that does not pass any more must have been selected; then the selected
 tests run, and the next round builds on what was carried over.
 
+A test that fails only after other tests, which the edit makes leave something
+behind, is counted as *not alone*: by itself it passes.
+
 Prints a line per batch and the number of tests missed; exit status 1 if any.
 """
 
@@ -71,6 +74,10 @@ def outcomes(root, python):
     return passed
 
 
+def passes_alone(root, python, test):
+    return run([python, "-m", "pytest", "-q", "-p", "no:cacheprovider", test], root).returncode == 0
+
+
 def batch(arguments, seed, count):
     rng = random.Random(seed)
     with tempfile.TemporaryDirectory() as directory:
@@ -96,7 +103,7 @@ def batch(arguments, seed, count):
         # at first is not used.
         recorded = run([arguments.tamis, "record", "--", *command], root)
         before = outcomes(root, arguments.python)
-        counts = {"tests": 0, "selected": 0, "changed": 0}
+        counts = {"tests": 0, "selected": 0, "changed": 0, "not alone": 0}
         missed = []
         for turn in range(arguments.rounds):
             for program in programs:
@@ -108,6 +115,9 @@ def batch(arguments, seed, count):
             excluded = {one["id"] for one in selection["excluded"]}
             # Only a test that passed is ever left out.
             lost = sorted(excluded - after)
+            beside = [test for test in lost if passes_alone(root, arguments.python, test)]
+            counts["not alone"] += len(beside)
+            lost = sorted(set(lost) - set(beside))
             missed += ["round %d: %s" % (turn + 1, test) for test in lost]
             if arguments.causes:
                 print(causes(selection))
@@ -146,7 +156,7 @@ def main():
     parser.add_argument("--causes", action="store_true", help="print what selected the tests")
     parser.add_argument("--keep", help="a folder for the repositories of batches with misses")
     arguments = parser.parse_args()
-    done = edits = tests = selected = changed = 0
+    done = edits = tests = selected = changed = beside = 0
     misses = []
     seed = arguments.seed * 1_000_000
     while done < arguments.programs:
@@ -155,9 +165,10 @@ def main():
         done, edits = done + programs, edits + programs * arguments.rounds
         tests, selected = tests + counts["tests"], selected + counts["selected"]
         changed += counts["changed"]
+        beside += counts["not alone"]
         misses += ["seed %d: %s" % (seed, test) for test in missed]
-        print("%d programs, %d edits, %d tests, %.1f %% selected, %d outcomes changed, %d missed"
-              % (done, edits, tests, 100 * selected / max(tests, 1), changed, len(misses)), flush=True)
+        print("%d programs, %d edits, %d tests, %.1f %% selected, %d outcomes changed, %d missed, %d not alone"
+              % (done, edits, tests, 100 * selected / max(tests, 1), changed, len(misses), beside), flush=True)
         for miss in missed[:5]:
             print("  missed", miss)
         seed += 1

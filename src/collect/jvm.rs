@@ -121,7 +121,7 @@ impl Closing<'_> {
         if trace.begins.is_empty() {
             // Its tests are unknown: a proof for all known ones is not enough.
             collected.items = None;
-            let why = "a JVM that runs tests did not tell of any (TestNG's are not known)";
+            let why = "a JVM that runs tests did not tell of any";
             collected.doubt = Some(why.to_owned());
         }
     }

@@ -8,6 +8,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ffi::CStr;
+use std::io::Write;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -42,6 +43,16 @@ const STRING: &CStr = c"()Ljava/lang/String;";
 const TEST_CLASS: &CStr = c"()Lorg/testng/ITestClass;";
 const METHODS: &CStr = c"()[Lorg/testng/ITestNGMethod;";
 
+/// Why no row of this run counts as complete.
+static DOUBT: Mutex<Option<&'static str>> = Mutex::new(None);
+
+fn mistrust(why: &'static str) {
+    let known = lock(&DOUBT).replace(why);
+    if known != Some(why) {
+        let _ = writeln!(std::io::stderr(), "tamis: {why}; its tests run every time");
+    }
+}
+
 fn is_running(agent: &Agent) -> bool {
     lock(&agent.state).kind_of(RUN).is_some()
 }
@@ -62,7 +73,7 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_ngStarted(jni: Jni, _: Objec
     once(jni, |agent| {
         REPORTS.store(false, Ordering::Relaxed);
         if is_running(agent) {
-            agent.mistrust("a test of TestNG runs TestNG, or TestNG did not come to its end");
+            mistrust("a test of TestNG runs TestNG, or TestNG did not come to its end");
         }
     });
 }
@@ -123,7 +134,7 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_ngTests(jni: Jni, _: Object,
             return agent.fail("TestNG did not say which test classes it has");
         }
         if (0..jni.array_len(classes)).any(|at| is_around_groups(jni, classes, at)) {
-            agent.mistrust("@BeforeGroups or @AfterGroups of TestNG: nobody tells when they run");
+            mistrust("@BeforeGroups or @AfterGroups of TestNG: nobody tells when they run");
         }
     });
 }
@@ -231,8 +242,8 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_ngSkipped(
 /// Objects of test classes are made by a method of another one, perhaps.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_ngFactory(jni: Jni, _: Object, _: Object) {
-    once(jni, |agent| {
-        agent.mistrust("a @Factory of TestNG makes tests")
+    once(jni, |_| {
+        mistrust("a @Factory of TestNG makes tests");
     });
 }
 
@@ -315,6 +326,9 @@ unsafe fn failed(agent: &Agent, jni: Jni, class: Option<String>) {
 unsafe fn end(agent: &Agent, jni: Jni) {
     if !is_running(agent) {
         return;
+    }
+    if let Some(why) = lock(&DOUBT).take() {
+        lock(&agent.state).doubt_container(RUN, why);
     }
     leave(agent, jni);
     // Of those of other threads nobody tells that they left.

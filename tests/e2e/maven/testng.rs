@@ -234,13 +234,14 @@ fn factories_and_methods_around_groups_are_not_told_apart() {
     if !has_maven() {
         return;
     }
+    // A class to leave out is named for all modules, so each has names of its own.
     let module = |name: &str, more: &str| {
         super::frameworks::in_module(
-            name,
+            &name.to_lowercase(),
             &[
                 pom(NEW, "3.2.5", ""),
-                class("OneTest", more),
-                test("OtherTest", "assertTrue(true);"),
+                class(&format!("{name}Test"), more),
+                test(&format!("{name}OtherTest"), "assertTrue(true);"),
             ]
             .concat(),
         )
@@ -255,27 +256,27 @@ fn factories_and_methods_around_groups_are_not_told_apart() {
   <modules><module>factory</module><module>groups</module><module>plain</module></modules>
 </project>
 ";
-    let factory = "public OneTest() { }
-    @Factory public static Object[] make() { return new Object[] {new OneTest()}; }
+    let factory = "public FactoryTest() { }
+    @Factory public static Object[] make() { return new Object[] {new FactoryTest()}; }
     @Test public void works() { }";
     let groups = "@BeforeGroups(\"g\") public void prepare() { }
     @Test(groups = \"g\") public void works() { }";
     let text = [
         top.to_owned(),
-        module("factory", factory),
-        module("groups", groups),
-        module("plain", "@Test public void works() { }"),
+        module("Factory", factory),
+        module("Groups", groups),
+        module("Plain", "@Test public void works() { }"),
     ];
     let project = Maven::new(&text.concat());
     project.run();
     let again = project.run();
     again.are(&[
-        "factory/demo.OneTest",
-        "factory/demo.OtherTest",
-        "groups/demo.OneTest",
-        "groups/demo.OtherTest",
+        "factory/demo.FactoryOtherTest",
+        "factory/demo.FactoryTest",
+        "groups/demo.GroupsOtherTest",
+        "groups/demo.GroupsTest",
     ]);
-    let why = project.tamis(&["why", "groups/demo.OtherTest"]);
+    let why = project.tamis(&["why", "groups/demo.GroupsOtherTest"]);
     let why = String::from_utf8_lossy(&why.stdout).into_owned();
     assert!(
         why.contains("@BeforeGroups or @AfterGroups of TestNG"),

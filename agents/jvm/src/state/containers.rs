@@ -63,6 +63,13 @@ impl State {
         });
     }
 
+    /// No test in this container has a row that is complete.
+    pub fn doubt_container(&mut self, class: &str, why: &str) {
+        if let Some(class) = self.containers.iter().find(|known| known.name == class) {
+            self.trace.incomplete(class.scope, why);
+        }
+    }
+
     /// Ends a test class, and those of its tests that are paused.
     pub fn end_container(&mut self, class: &str) {
         self.settle_reads();
