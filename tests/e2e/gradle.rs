@@ -239,3 +239,45 @@ fn a_record_serves_the_next_run() {
     assert!(after.tests.contains("demo.CalcTest"), "{}", after.told);
     assert!(!after.tests.contains("demo.OtherTest"), "{}", after.told);
 }
+
+/// TestNG's classes, those that prepare the suite for others among them.
+#[test]
+fn testng_is_told_what_to_leave_out() {
+    if !has_gradle() {
+        return;
+    }
+    let script =
+        build("test { useTestNG() }").replace("junit:junit:4.13.2", "org.testng:testng:6.11");
+    let of_testng = |name: &str, statement: &str| {
+        test(name, statement)
+            .replace("org.junit.Assert", "org.testng.Assert")
+            .replace("org.junit.Test", "org.testng.annotations.*")
+    };
+    let prepares = of_testng("PreparesTest", "assertTrue(true);").replace(
+        "    @Test",
+        "    @BeforeSuite public void prepare() { }\n    @Test",
+    );
+    let text = [
+        script,
+        main(
+            "One",
+            "public class One {\n    public static int x() { return 1; }\n}",
+        ),
+        main(
+            "Two",
+            "public class Two {\n    public static int x() { return 2; }\n}",
+        ),
+        of_testng("OneTest", "assertEquals(One.x(), 1);"),
+        of_testng("TwoTest", "assertEquals(Two.x(), 2);"),
+        prepares,
+    ];
+    let project = Project::new(&text.concat());
+    let first = project.run();
+    first.are(&["demo.OneTest", "demo.PreparesTest", "demo.TwoTest"]);
+    assert!(first.told.contains("\"incomplete\":0"), "{}", first.told);
+    project.run().are(&[]);
+    project.edit("src/main/java/demo/One.java", "return 1", "return 3");
+    let broken = project.run();
+    broken.are(&["demo.OneTest", "demo.PreparesTest"]);
+    assert_eq!(broken.code, 1, "{}", broken.told);
+}
