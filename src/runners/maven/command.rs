@@ -167,6 +167,8 @@ pub fn chooses_tests(command: &[OsString]) -> bool {
             "failsafe.excludesFile",
             "surefire.excludes",
             "failsafe.excludes",
+            "surefire.suiteXmlFiles",
+            "failsafe.suiteXmlFiles",
         ];
         definition.contains('=') && chosen.contains(&name)
     })

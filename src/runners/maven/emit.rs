@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
-use super::around::local_repository;
+use super::around::{Around, Words, local_repository};
 use super::lines::{Classes, class_line, methods_line, names_methods};
 use super::parents::{Poms, plugins};
 use super::plain::why_whole_classes;
 use super::{modules, source_of};
 use crate::runners::jvm::{left_out, left_out_of, left_out_unbuilt};
 use crate::runners::pytest::Part;
+use crate::runners::testng;
 use crate::select::Selection;
 
 /// Surefire excludes nested classes unless something else is to be excluded.
@@ -33,6 +34,7 @@ fn patterns(tests: Vec<(&str, bool)>, folders: &Folders, methods: Methods<'_>) -
     // By class and method; `None` is the class as a test.
     let mut leaves: BTreeMap<String, BTreeMap<Option<&str>, bool>> = BTreeMap::new();
     let mut known: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
+    let leaves_some = tests.iter().any(|(_, leaves)| *leaves);
     for (test, is_left_out) in tests {
         let (module, class) = source_of(test);
         known.entry(class.clone()).or_default().insert(module);
@@ -52,6 +54,12 @@ fn patterns(tests: Vec<(&str, bool)>, folders: &Folders, methods: Methods<'_>) -
         })
     };
     let mut patterns = BTreeSet::new();
+    if let Some(why) = &folders.suites {
+        if let (Methods::Leave(tell), true) = (methods, leaves_some) {
+            tell(format!("all tests run: {why}"));
+        }
+        return patterns;
+    }
     let mut partly = Vec::new();
     for (class, tests) in &leaves {
         if folders.have_another(class, &known[class]) {
@@ -83,6 +91,9 @@ struct Folders {
     /// By module: its pom and those that it inherits from, if all are known.
     poms: Vec<Option<Poms>>,
     classes: Classes,
+    /// Why suites of TestNG's, which say what runs and with what, may be run: Surefire
+    /// forgets them where it has a list of what to leave out.
+    suites: Option<String>,
 }
 
 impl Folders {
@@ -101,9 +112,24 @@ impl Folders {
             modules,
             poms,
             classes: Classes::default(),
+            suites: None,
         };
         folders.classes = Classes::of(folders.with_poms());
+        folders.suites = folders.why_suites(project);
         folders
+    }
+
+    fn why_suites(&self, project: &Path) -> Option<String> {
+        let around = Around::of(project, &Words::default());
+        let poms = self.poms.iter().flatten().flat_map(|poms| &poms.texts);
+        if poms
+            .chain(&around.texts)
+            .any(|text| text.contains("suiteXmlFile"))
+        {
+            return Some("`suiteXmlFile` says what runs".to_owned());
+        }
+        let is_unknown = self.poms.iter().any(Option::is_none) && testng::is_named_in(project);
+        is_unknown.then(|| "a parent that may name a suite of TestNG is not known".to_owned())
     }
 
     /// Whether there may be a class of this name in a package beneath another one.

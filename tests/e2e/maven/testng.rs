@@ -331,3 +331,39 @@ fn testng_is_selected_after_the_build() {
     selected.are(&["demo.OneTest", "demo.OtherTest"]);
     assert!(selected.told.contains("TestNG"), "{}", selected.told);
 }
+
+/// What a suite says of its tests holds whatever is proven.
+#[test]
+fn suites_are_run_whole() {
+    if !has_maven() {
+        return;
+    }
+    let suite = "<version>3.2.5</version>
+        <configuration><suiteXmlFiles><suiteXmlFile>all.xml</suiteXmlFile></suiteXmlFiles></configuration>";
+    let text = [
+        pom(NEW, "3.2.5", "").replace("<version>3.2.5</version>", suite),
+        "-- all.xml --
+<!DOCTYPE suite SYSTEM \"https://testng.org/testng-1.0.dtd\">
+<suite name=\"all\">
+  <parameter name=\"level\" value=\"7\"/>
+  <test name=\"one\"><classes><class name=\"demo.OneTest\"/><class name=\"demo.TwoTest\"/></classes></test>
+</suite>
+"
+        .to_owned(),
+        returns("One", 1),
+        class(
+            "OneTest",
+            "@Parameters(\"level\") @Test public void works(int level) { assertEquals(One.x() + level, 8); }",
+        ),
+        test("TwoTest", "assertTrue(true);"),
+        test("NotInTheSuiteTest", "fail();"),
+    ];
+    let project = Maven::new(&text.concat());
+    let both = ["demo.OneTest", "demo.TwoTest"];
+    project.run().are(&both);
+    project.run().are(&[]);
+    project.edit(&java("One"), "return 1", "return 1 + Math.abs(0)");
+    let ran = project.run();
+    ran.are(&both);
+    assert_eq!(ran.code, 0, "{}", ran.told);
+}
