@@ -20,6 +20,9 @@ pub fn has_maven() -> bool {
     all
 }
 
+/// Maven's own JVM ends before the second compiler would pay.
+const SHORT_LIVED: &str = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC";
+
 pub struct Maven {
     world: tempfile::TempDir,
     env: Vec<(String, String)>,
@@ -139,6 +142,7 @@ impl Maven {
             .current_dir(self.root())
             .env("XDG_CACHE_HOME", self.world.path().join("the cache"))
             .env_remove("JAVA_TOOL_OPTIONS")
+            .env("MAVEN_OPTS", SHORT_LIVED)
             .envs(self.env.iter().map(|(name, value)| (name, value)))
             .output()
             .unwrap()
@@ -216,6 +220,7 @@ impl Maven {
         let done = Command::new("mvn")
             .arg("--quiet")
             .args(arguments)
+            .env("MAVEN_OPTS", SHORT_LIVED)
             .current_dir(self.root())
             .output()
             .unwrap();
