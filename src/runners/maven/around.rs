@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use super::command::is_phase;
+use super::on_path;
 use super::parents::{value, without_comments};
 
 /// Words of a command that do not matter here.
@@ -134,11 +135,16 @@ impl Around {
         let named = typed.settings.iter().chain(&words.settings);
         let mut settings: Vec<PathBuf> = named.map(|file| folder.join(file)).collect();
         settings.push(home.join("settings.xml"));
+        settings.extend(installation().map(|folder| folder.join("conf/settings.xml")));
         let mut texts: Vec<String> = settings
             .iter()
             .map(|file| without_comments(&read(file)))
             .collect();
         files.extend(settings);
+        // What its script reads first, and which JDKs there are.
+        files.push(home.with_file_name(".mavenrc"));
+        files.push("/etc/mavenrc".into());
+        files.push(home.join("toolchains.xml"));
         let said = [typed, &words, &options]
             .iter()
             .find_map(|words| words.property("maven.repo.local"));
@@ -155,6 +161,12 @@ impl Around {
             files,
         }
     }
+}
+
+/// The folder of the Maven that a command starts, unless it is the project's wrapper.
+fn installation() -> Option<PathBuf> {
+    let program = on_path("mvn")?.canonicalize().ok()?;
+    Some(program.parent()?.parent()?.to_owned())
 }
 
 /// What a project says in `.mvn` to each command, to Maven's JVM, and adds to Maven.

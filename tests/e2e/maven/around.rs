@@ -53,6 +53,8 @@ fn what_configures_the_build_counts_for_every_test() {
         "java/ours.xml",
         "test",
     ];
+    // Maven's own settings lie beside the folder of its program.
+    project.count_starts();
     let all = ["java/demo.ATest"];
     let run = |project: &Maven, tests: &[&str]| project.run_with(&command).are(tests);
     run(&project, &all);
@@ -73,6 +75,9 @@ fn what_configures_the_build_counts_for_every_test() {
     project.set_env("TAMIS_TEST_MODE", "x");
     run(&project, &all);
     project.write("java/flag", "");
+    run(&project, &all);
+    run(&project, &[]);
+    project.write("../conf/settings.xml", "<settings/>");
     run(&project, &all);
     run(&project, &[]);
 }
