@@ -239,18 +239,26 @@ fn surround(
 }
 
 /// Lets methods of a class of the JDK or of a test framework tell that they
-/// are called. `None` if the class has none of them.
+/// are called. `None` if the class has none of them, or, where it must have all, lacks one.
 ///
 /// # Errors
 /// If the class file is not understood.
-pub fn hooked(file: &ClassFile<'_>, hooks: &[Hook]) -> Result<Option<Vec<u8>>, Malformed> {
-    let mut count = 0;
+pub fn hooked(
+    file: &ClassFile<'_>,
+    hooks: &[Hook],
+    has_all: bool,
+) -> Result<Option<Vec<u8>>, Malformed> {
+    let mut found = HashSet::new();
     let mut missing = None;
     let bytes = rewrite(
         file,
         |_, method, pool| {
-            let hook = hooks.iter().find(|hook| hook.is_for(method));
-            let Some(hook) = hook.filter(|_| method.attributes.iter().any(|a| a.name == b"Code"))
+            let hook = hooks
+                .iter()
+                .enumerate()
+                .find(|(_, hook)| hook.is_for(method));
+            let Some((at, hook)) =
+                hook.filter(|_| method.attributes.iter().any(|a| a.name == b"Code"))
             else {
                 return Ok(None);
             };
@@ -267,7 +275,7 @@ pub fn hooked(file: &ClassFile<'_>, hooks: &[Hook]) -> Result<Option<Vec<u8>>, M
             let object = "Ljava/lang/Object;".repeat(hook.arguments.len());
             let target = pool.method(HELPER, hook.native, &format!("({object})V"))?;
             prologue.extend_from_slice(&target.to_be_bytes());
-            count += 1;
+            found.insert(at);
             Ok(Some(Insertion {
                 prologue,
                 epilogue: None,
@@ -278,6 +286,9 @@ pub fn hooked(file: &ClassFile<'_>, hooks: &[Hook]) -> Result<Option<Vec<u8>>, M
     )?;
     match missing {
         Some(why) => Err(why),
-        None => Ok((count > 0).then_some(bytes)),
+        None => {
+            let least = if has_all { hooks.len() } else { 1 };
+            Ok((found.len() >= least).then_some(bytes))
+        }
     }
 }

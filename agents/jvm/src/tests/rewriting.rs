@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::classfile::{ClassFile, helper_class};
+use crate::hooks::{Argument, Hook};
+use crate::plan::hooked;
 
 /// The shared object, compiled as `build.rs` does it.
 fn agent(folder: &Path) -> PathBuf {
@@ -85,6 +87,34 @@ fn rewritten_classes_verify_as_well_as_before() {
     let trace = std::fs::read_to_string(trace.next().unwrap()).unwrap();
     assert!(trace.ends_with("[\"close\",0]\n"));
     assert!(!trace.contains("\n[\"i\","), "the agent gave up");
+}
+
+/// Of what must tell of all that happens, no version may lack a part.
+#[test]
+fn a_method_that_tells_is_missed() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("T.java");
+    std::fs::write(&source, "class T { void a() {} void b(String x) {} }").unwrap();
+    let Ok(compiled) = Command::new("javac").arg(&source).status() else {
+        assert!(std::env::var_os("CI").is_none(), "there is no javac");
+        return;
+    };
+    assert!(compiled.success());
+    let bytes = std::fs::read(folder.path().join("T.class")).unwrap();
+    let file = ClassFile::parse(&bytes).unwrap();
+    let hook = |method, parameters| Hook {
+        method,
+        parameters,
+        arguments: &[Argument::This],
+        native: "read",
+    };
+    let has = |hooks: &[Hook], all| hooked(&file, hooks, all).unwrap().is_some();
+    let known = [hook("a", "()"), hook("b", "(Ljava/lang/String;")];
+    assert!(has(&known, true));
+    let changed = [hook("a", "()"), hook("b", "(I")];
+    assert!(has(&changed, false));
+    assert!(!has(&changed, true));
+    assert!(!has(&[hook("c", "()")], false));
 }
 
 #[test]
