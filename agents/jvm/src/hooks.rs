@@ -230,7 +230,7 @@ pub const FRAMEWORKS: &[(&str, &[Hook])] = &[
             "runnerStarted",
         )],
     ),
-    // TestNG, 6.8 to 7.10, and what Surefire adds for `skipAfterFailureCount`.
+    // TestNG, 6.8 to 7.11, and what Surefire adds for `skipAfterFailureCount`.
     (
         "org/apache/maven/surefire/testng/utils/FailFastEventsSingleton",
         &[hook("setSkipOnNextTest", "()", THIS, "stopped")],
