@@ -29,7 +29,7 @@ const DESCRIPTION: [&str; 14] = [
 ];
 
 /// Plugins that look at a project, or publish it, and set nothing that others read.
-const LOOKING: [&str; 22] = [
+const LOOKING: [&str; 23] = [
     "animal-sniffer-maven-plugin",
     "apache-rat-plugin",
     "central-publishing-maven-plugin",
@@ -48,6 +48,7 @@ const LOOKING: [&str; 22] = [
     "maven-pmd-plugin",
     "maven-project-info-reports-plugin",
     "maven-release-plugin",
+    "maven-scm-publish-plugin",
     "maven-site-plugin",
     "nexus-staging-maven-plugin",
     "sonar-maven-plugin",
@@ -377,6 +378,19 @@ mod tests {
 
     fn surefire(part: &str) -> String {
         plugin("maven-surefire-plugin", &SET.replace("PART", part))
+    }
+
+    #[test]
+    fn who_publishes_reports_makes_them_no_part() {
+        let publishes = |artifact: &str, version: usize| {
+            let more = "<configuration><content>${project.reporting.outputDirectory}</content></configuration>";
+            let reports =
+                format!("<reporting><plugins><version>{version}</version></plugins></reporting>");
+            plugin(artifact, more) + &reports
+        };
+        let is_same = |artifact: &str| same(&publishes(artifact, 1), &publishes(artifact, 2));
+        assert!(is_same("maven-scm-publish-plugin"));
+        assert!(!is_same("maven-surefire-plugin"));
     }
 
     #[test]
