@@ -159,6 +159,8 @@ unsafe fn is_around_groups(jni: Jni, classes: Object, at: i32) -> bool {
 unsafe extern "system" fn Java_java_lang_TamisProbe_ngTesting(jni: Jni, _: Object, _: Object) {
     in_run(jni, |agent| {
         leave(agent, jni);
+        // What all were prepared with is nobody's own.
+        note_changes(agent, jni, RUN);
         if lock(&PARTS).1 <= 1 {
             lock(&agent.state).set_kind(RUN, Kind::TestNgToRun);
         }
@@ -339,5 +341,6 @@ unsafe fn end(agent: &Agent, jni: Jni) {
     lock(&THREADS).clear();
     let mut state = lock(&agent.state);
     agent.drain(jni, &mut state);
+    state.needs_what_others_do(RUN);
     state.end_container(RUN);
 }
