@@ -477,3 +477,108 @@ fn what_is_prepared_for_all_is_of_no_test_class() {
     broken.are(&all);
     assert_eq!(broken.code, 1, "{}", broken.told);
 }
+
+/// What a class keeps in the suite for others is theirs, too.
+#[test]
+fn what_is_kept_in_a_suite_is_state() {
+    if !has_maven() {
+        return;
+    }
+    let text = [
+        pom(NEW, "3.2.5", ""),
+        returns("One", 1),
+        class(
+            "ATest",
+            "@Test(priority = 1) public void works(org.testng.ITestContext context) {
+        context.getSuite().setAttribute(\"one\", One.x());
+    }",
+        ),
+        class(
+            "BTest",
+            "@Test(priority = 2) public void works(org.testng.ITestContext context) {
+        assertEquals(context.getSuite().getAttribute(\"one\"), (Object) 1);
+    }",
+        ),
+        class(
+            "CTest",
+            "@Test(priority = 3) public void works(org.testng.ITestContext context) {
+        context.getSuite().setAttribute(\"one\", 3);
+        assertEquals(context.getSuite().getAttribute(\"one\"), (Object) 3);
+    }",
+        ),
+    ];
+    let project = Maven::new(&text.concat());
+    project
+        .run()
+        .are(&["demo.ATest", "demo.BTest", "demo.CTest"]);
+    project.edit(&java("One"), "return 1", "return 2");
+    let broken = project.run();
+    broken.are(&["demo.ATest", "demo.BTest"]);
+    assert_eq!(broken.code, 1, "{}", broken.told);
+}
+
+/// A test that ends its JVM, and one that TestNG cannot make an object of, have not passed.
+#[test]
+fn what_is_cut_off_has_not_passed() {
+    if !has_maven() {
+        return;
+    }
+    let exits = "if (System.getenv(\"DOWN\") != null) { System.exit(0); }";
+    let text = [
+        pom(NEW, "3.2.5", ""),
+        test("ATest", "assertTrue(true);"),
+        test("BTest", exits),
+    ];
+    let mut project = Maven::new(&text.concat());
+    project.set_env("DOWN", "1");
+    assert_eq!(project.run().code, 1);
+    let again = project.run();
+    assert!(again.tests.contains("demo.BTest"), "{}", again.told);
+    assert_eq!(again.code, 1, "{}", again.told);
+    project.edit("src/test/java/demo/BTest.java", exits, "");
+    project.run();
+    project.edit(
+        "src/test/java/demo/BTest.java",
+        "@Test",
+        "public BTest() { assertNull(System.getenv(\"DOWN\")); }\n    @Test",
+    );
+    for _ in 0..2 {
+        let ran = project.run();
+        assert!(ran.tests.contains("demo.BTest"), "{}", ran.told);
+        assert_eq!(ran.code, 1, "{}", ran.told);
+        assert!(
+            !ran.told.contains("\"demo.BTest\": \"skipped\""),
+            "{}",
+            ran.told
+        );
+    }
+}
+
+/// Until 7.5 TestNG runs tests of JUnit as well, of which it tells otherwise.
+#[test]
+fn tests_of_junit_that_testng_runs_are_not_left_out() {
+    if !has_maven() {
+        return;
+    }
+    let junit = "<dependencies>
+    <dependency>
+      <groupId>junit</groupId>
+      <artifactId>junit</artifactId>
+      <version>4.13.2</version>
+      <scope>test</scope>
+    </dependency>";
+    let text = [
+        pom(OLD, "3.2.5", "").replace("<dependencies>", junit),
+        returns("One", 1),
+        test("OneTest", "assertTrue(true);"),
+        test("JunitTest", "org.junit.Assert.assertEquals(One.x(), 1);")
+            .replace("@Test", "@org.junit.Test"),
+    ];
+    let project = Maven::new(&text.concat());
+    assert_eq!(project.run().code, 0);
+    project.edit(&java("One"), "return 1", "return 2");
+    for _ in 0..2 {
+        let broken = project.run();
+        assert_eq!(broken.code, 1, "{}", broken.told);
+    }
+}
