@@ -14,7 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::trace::Trace;
 use super::units::{UnitIndex, UnitTable};
-use crate::fingerprint::jvm::{ALL, ANY, ClassAt, ClassUnits, Reference};
+use crate::fingerprint::jvm::{ANY, ClassAt, ClassUnits, Reference, is_of_all};
 use crate::fingerprint::{Facts, UNTRACKED};
 use crate::matrix::{Unit, UnitKind};
 use crate::runners::jvm::DEBUG_INFO;
@@ -422,5 +422,5 @@ impl ClassFiles {
 
 /// Whether a unit is about one class file.
 fn is_part(unit: &&Unit) -> bool {
-    unit.kind.is_compiled() && unit.name != ALL
+    unit.kind.is_compiled() && !is_of_all(&unit.name)
 }

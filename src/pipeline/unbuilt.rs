@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 use super::built::{link_in, model_of, sources_below};
 use super::project::Project;
 use crate::fingerprint::java::{Affected, Outline, Source, affected, outline};
-use crate::fingerprint::jvm::ALL;
+use crate::fingerprint::jvm::is_of_all;
 use crate::history::{Delta, Entry, View};
 use crate::matrix::{Fingerprint, MatrixView, Unit, UnitKind};
 use crate::runners::jvm::Tool;
@@ -313,7 +313,7 @@ impl Files {
     /// A unit of a class file, or of all classes of a folder.
     fn classes(&self, side: Side, unit: &Unit, recorded: Fingerprint) -> Standing {
         let (class, _) = unit.in_class();
-        if class != ALL {
+        if !is_of_all(class) {
             return self.class(side, class, recorded);
         }
         let mut own = self.all.iter().filter(|file| file.side == side);

@@ -38,11 +38,15 @@ pub fn keep_together(tests: &mut [(&str, bool)], project: &Path, tell: &dyn Fn(S
     };
     let is_named = LazyCell::new(|| is_named_in(project));
     for module in &compiled.modules {
-        let left_out: BTreeSet<String> = tests
-            .iter()
-            .filter(|(test, leaves)| *leaves && source_of(test).0 == module.id)
-            .map(|(test, _)| source_of(test).1)
-            .collect();
+        let (mut left_out, mut runs) = (BTreeSet::new(), BTreeSet::new());
+        for (test, leaves) in tests.iter() {
+            let (id, class) = source_of(test);
+            match leaves {
+                _ if id != module.id => false,
+                true => left_out.insert(class),
+                false => runs.insert(class),
+            };
+        }
         let elsewhere = left_out
             .iter()
             .find(|class| !module.classes.contains(*class));
@@ -54,7 +58,7 @@ pub fn keep_together(tests: &mut [(&str, bool)], project: &Path, tell: &dyn Fn(S
                     dotted(class)
                 )),
             },
-            _ => compiled.kept(module, &left_out),
+            _ => compiled.kept(module, &left_out, &runs),
         };
         for (test, leaves) in tests.iter_mut() {
             let (id, class) = source_of(test);
@@ -119,7 +123,8 @@ struct Kept {
 #[derive(Default)]
 struct Compiled {
     modules: Vec<Module>,
-    by_name: BTreeMap<String, NgClass>,
+    /// Modules may have different ones of a name.
+    by_name: BTreeMap<String, Vec<NgClass>>,
 }
 
 impl Compiled {
@@ -161,7 +166,7 @@ impl Compiled {
         *is_used |= bytes.contains_str("org/testng/");
         let class = NgClass::read(&bytes)?;
         let name = class.name.clone();
-        self.by_name.entry(name.clone()).or_insert(class);
+        self.by_name.entry(name.clone()).or_default().push(class);
         Some(name)
     }
 
@@ -175,9 +180,10 @@ impl Compiled {
                 continue;
             }
             match self.by_name.get(&name) {
-                Some(class) => {
-                    own.push(class);
-                    open.extend(class.supers.iter().cloned());
+                Some(classes) => {
+                    own.extend(classes);
+                    let supers = classes.iter().flat_map(|class| &class.supers);
+                    open.extend(supers.cloned());
                 }
                 None => others.push(name),
             }
@@ -186,22 +192,25 @@ impl Compiled {
         (own, others)
     }
 
-    /// What of a module cannot be left out while the rest of it runs.
-    fn kept(&self, module: &Module, left_out: &BTreeSet<String>) -> Kept {
+    /// What of a module cannot be left out while the rest of it runs, of which `runs`
+    /// is known.
+    fn kept(&self, module: &Module, left_out: &BTreeSet<String>, runs: &BTreeSet<String>) -> Kept {
         let classes = &module.classes;
         let chains = classes.iter().map(|name| (name.as_str(), self.chain(name)));
         let chains: BTreeMap<&str, _> = chains
             .filter(|(name, (own, others))| {
+                // It may have tests in a library, or none and yet do something for others.
                 let is_test = own.iter().any(|class| class.has_tests)
-                    || (!others.is_empty() && left_out.contains(*name));
-                is_test && !self.by_name[*name].is_abstract
+                    || !others.is_empty() && (left_out.contains(*name) || may_be_test(name))
+                    || left_out.contains(*name) && own.iter().any(|class| class.is_annotated);
+                is_test && !self.by_name[*name].iter().all(|class| class.is_abstract)
             })
             .collect();
         let is_used = classes.iter().any(|name| {
             let (own, _) = self.chain(name);
             own.iter().any(|class| class.is_annotated)
         });
-        let is_idle = chains.keys().all(|name| left_out.contains(*name));
+        let is_idle = runs.is_empty() && chains.keys().all(|name| left_out.contains(*name));
         if !is_used || is_idle && module.unread.is_none() {
             return Kept::default();
         }
@@ -219,18 +228,23 @@ impl Compiled {
             }
         }
         // What each test class does for others, by who says so.
-        let mut shared: BTreeMap<&str, (BTreeSet<&str>, String)> = BTreeMap::new();
+        let mut shared: BTreeMap<(&str, &str), (BTreeSet<&str>, String)> = BTreeMap::new();
         for (name, (own, others)) in &chains {
             for class in own {
                 if let Some(what) = &class.for_others {
                     let why = format!("{what} in {}", dotted(&class.name));
-                    let entry = shared.entry(&class.name);
+                    let entry = shared.entry(("", &class.name));
+                    entry.or_insert((BTreeSet::new(), why)).0.insert(name);
+                }
+                for listener in &class.listeners {
+                    let why = format!("@Listeners in {}", dotted(&class.name));
+                    let entry = shared.entry(("listener", listener));
                     entry.or_insert((BTreeSet::new(), why)).0.insert(name);
                 }
             }
             for other in others {
                 let why = format!("nobody knows what {} does for others", dotted(other));
-                let entry = shared.entry(other);
+                let entry = shared.entry(("", other));
                 entry.or_insert((BTreeSet::new(), why)).0.insert(name);
             }
         }
@@ -249,6 +263,12 @@ impl Compiled {
         }
         kept
     }
+}
+
+/// Whether a class may be taken for a test by its name.
+fn may_be_test(class: &str) -> bool {
+    let name = class.rsplit('/').next().unwrap_or(class);
+    !name.contains('$') && (name.contains("Test") || name.starts_with("IT") || name.ends_with("IT"))
 }
 
 fn dotted(class: &str) -> String {
@@ -285,13 +305,15 @@ mod tests {
             classes: classes.iter().map(|class| class.name.clone()).collect(),
             unread: None,
         };
-        let named = classes.into_iter().map(|class| (class.name.clone(), class));
+        let named = classes
+            .into_iter()
+            .map(|class| (class.name.clone(), vec![class]));
         let compiled = Compiled {
             modules: Vec::new(),
             by_name: named.collect(),
         };
-        let left_out = left_out.iter().map(|&name| name.to_owned()).collect();
-        let kept = compiled.kept(&module, &left_out);
+        let left_out: BTreeSet<String> = left_out.iter().map(|&name| name.to_owned()).collect();
+        let kept = compiled.kept(&module, &left_out, &BTreeSet::new());
         (kept.classes.into_iter().collect(), kept.why)
     }
 
@@ -313,6 +335,64 @@ mod tests {
         // A new class that does without it.
         let more = [all(), vec![class("C", &[])]].concat();
         assert_eq!(kept(more, &["A"]).0, ["A"]);
+    }
+
+    #[test]
+    fn listeners_that_all_name_come_with_each() {
+        let listens = |name: &str| NgClass {
+            listeners: ["L".to_owned()].into(),
+            ..class(name, &[])
+        };
+        let all = || vec![listens("A"), listens("B")];
+        assert_eq!(kept(all(), &["A"]), (Vec::new(), None));
+        let more = [all(), vec![class("C", &[])]].concat();
+        let (classes, why) = kept(more, &["A"]);
+        assert_eq!(classes, ["A"]);
+        assert_eq!(why.as_deref(), Some("@Listeners in A"));
+    }
+
+    #[test]
+    fn classes_without_tests_prepare_others_too() {
+        let mut prepares = base("Prepares");
+        prepares.is_abstract = false;
+        let all = vec![prepares, class("A", &[])];
+        assert_eq!(kept(all.clone(), &["Prepares"]).0, ["Prepares"]);
+        assert_eq!(kept(all, &["A", "Prepares"]).0, [""; 0]);
+    }
+
+    #[test]
+    fn tests_of_a_library_need_what_prepares_them() {
+        let mut inherits = class("InheritsTest", &["lib/Contract"]);
+        inherits.has_tests = false;
+        let mut prepares = class("Prepares", &[]);
+        prepares.for_others = Some("@BeforeSuite".to_owned());
+        // It is new.
+        let all = vec![inherits, prepares];
+        assert_eq!(kept(all, &["Prepares"]).0, ["Prepares"]);
+    }
+
+    #[test]
+    fn classes_of_one_name_are_all_asked() {
+        let one = class("A", &["Base"]);
+        let mut plain = base("Base");
+        plain.for_others = None;
+        let by_name = BTreeMap::from([
+            ("A".to_owned(), vec![one]),
+            ("B".to_owned(), vec![class("B", &[])]),
+            ("Base".to_owned(), vec![plain, base("Base")]),
+        ]);
+        let module = Module {
+            id: String::new(),
+            classes: ["A".to_owned(), "B".to_owned()].into(),
+            unread: None,
+        };
+        let compiled = Compiled {
+            modules: Vec::new(),
+            by_name,
+        };
+        let left_out = ["A".to_owned()].into();
+        let kept = compiled.kept(&module, &left_out, &BTreeSet::new());
+        assert_eq!(kept.classes, left_out);
     }
 
     #[test]

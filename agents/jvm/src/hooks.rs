@@ -244,7 +244,11 @@ pub const FRAMEWORKS: &[(&str, &[Hook])] = &[
     ),
     (
         "org/testng/SuiteRunner",
-        &[hook("run", "()", THIS, "ngSuite")],
+        &[
+            hook("run", "()", THIS, "ngSuite"),
+            hook("setAttribute", STRING, FIRST, "ngKept"),
+            hook("getAttribute", STRING, FIRST, "ngAsked"),
+        ],
     ),
     (
         "org/testng/TestRunner",
@@ -256,6 +260,7 @@ pub const FRAMEWORKS: &[(&str, &[Hook])] = &[
                 THIS,
                 "ngTesting",
             ),
+            hook("privateRunJUnit", "(", THIS, "ngJUnit"),
             hook("afterRun", "()", THIS, "ngTested"),
             hook("addFailedTest", NG_METHOD, FIRST, "ngFailed"),
             hook(
@@ -265,6 +270,8 @@ pub const FRAMEWORKS: &[(&str, &[Hook])] = &[
                 "ngFailed",
             ),
             hook("addSkippedTest", NG_METHOD, BOTH, "ngSkipped"),
+            hook("setAttribute", STRING, FIRST, "ngKept"),
+            hook("getAttribute", STRING, FIRST, "ngAsked"),
         ],
     ),
     (

@@ -32,6 +32,10 @@ static THREADS: Mutex<BTreeMap<String, usize>> = Mutex::new(BTreeMap::new());
 /// How many parts of a suite (`<test>`) run, and how many did so at the same time.
 static PARTS: Mutex<(usize, usize)> = Mutex::new((0, 0));
 
+/// Attributes of a suite or a part of it: who set each last (no test class: what counts
+/// for all), and how often another one did.
+static KEPT: Mutex<BTreeMap<String, (Option<String>, usize)>> = Mutex::new(BTreeMap::new());
+
 /// Whether TestNG writes its reports, after the tests.
 static REPORTS: AtomicBool = AtomicBool::new(false);
 
@@ -159,6 +163,8 @@ unsafe fn is_around_groups(jni: Jni, classes: Object, at: i32) -> bool {
 unsafe extern "system" fn Java_java_lang_TamisProbe_ngTesting(jni: Jni, _: Object, _: Object) {
     in_run(jni, |agent| {
         leave(agent, jni);
+        // What all were prepared with is nobody's own.
+        note_changes(agent, jni, RUN);
         if lock(&PARTS).1 <= 1 {
             lock(&agent.state).set_kind(RUN, Kind::TestNgToRun);
         }
@@ -255,6 +261,54 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_ngEngine(jni: Jni, _: Object
     });
 }
 
+/// TestNG runs tests of JUnit, of which it does not tell in the same way.
+#[unsafe(no_mangle)]
+unsafe extern "system" fn Java_java_lang_TamisProbe_ngJUnit(jni: Jni, _: Object, _: Object) {
+    in_run(jni, |agent| agent.mistrust("TestNG runs tests of JUnit"));
+}
+
+/// Something is kept for all of a suite, or of a part of it.
+#[unsafe(no_mangle)]
+unsafe extern "system" fn Java_java_lang_TamisProbe_ngKept(jni: Jni, _: Object, name: Object) {
+    in_run(jni, |agent| {
+        let Some(name) = jni.text(name) else {
+            return;
+        };
+        let by = CURRENT.with_borrow(Clone::clone);
+        let times = {
+            let mut kept = lock(&KEPT);
+            let (last, times) = kept.entry(name.clone()).or_default();
+            if *last != by || *times == 0 {
+                (*last, *times) = (by, *times + 1);
+            }
+            *times
+        };
+        let mut state = lock(&agent.state);
+        agent.drain(jni, &mut state);
+        state.set_property(&kept_as(&name, times));
+    });
+}
+
+/// What is kept is asked for.
+#[unsafe(no_mangle)]
+unsafe extern "system" fn Java_java_lang_TamisProbe_ngAsked(jni: Jni, _: Object, name: Object) {
+    in_run(jni, |agent| {
+        let Some(name) = jni.text(name) else {
+            return;
+        };
+        let times = lock(&KEPT).get(&name).map(|(_, times)| *times);
+        if let Some(times) = times {
+            let mut state = lock(&agent.state);
+            agent.drain(jni, &mut state);
+            state.got_property(&kept_as(&name, times));
+        }
+    });
+}
+
+fn kept_as(name: &str, times: usize) -> String {
+    format!("TestNG {times} {name}")
+}
+
 /// All has run; reports follow.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_ngEnded(jni: Jni, _: Object, _: Object) {
@@ -339,5 +393,6 @@ unsafe fn end(agent: &Agent, jni: Jni) {
     lock(&THREADS).clear();
     let mut state = lock(&agent.state);
     agent.drain(jni, &mut state);
+    state.needs_what_others_do(RUN);
     state.end_container(RUN);
 }

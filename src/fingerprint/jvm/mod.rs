@@ -20,7 +20,7 @@ use anyhow::{Context, Result};
 
 pub use junit::TestClass;
 pub use members::{ANY, ClassUnits, MethodUnit, Reference};
-pub use testng::NgClass;
+pub use testng::{FOR_OTHERS_IN, NgClass};
 
 use crate::matrix::{Fingerprint, Unit, UnitKind};
 
@@ -75,13 +75,17 @@ pub fn class_fingerprint(bytes: &[u8]) -> Fingerprint {
 }
 
 /// That of the class `name` (with slashes) beneath a directory of classes;
-/// [`Fingerprint::MISSING`] if there is none. `*` stands for all classes there.
+/// [`Fingerprint::MISSING`] if there is none. [`ALL`] stands for all classes there,
+/// [`FOR_OTHERS_IN`] for what they do for tests of others.
 ///
 /// # Errors
 /// If something that is there cannot be read.
 pub fn class_in(directory: &Path, name: &str) -> Result<Fingerprint> {
     if name == ALL {
         return all_in(directory);
+    }
+    if name == FOR_OTHERS_IN {
+        return testng::for_others_in(directory);
     }
     let file = directory.join(format!("{name}.class"));
     match std::fs::read(&file) {
@@ -93,6 +97,11 @@ pub fn class_in(directory: &Path, name: &str) -> Result<Fingerprint> {
 
 /// The name of a `class` unit for all classes of a directory.
 pub const ALL: &str = "*";
+
+/// Whether a `class` unit of this name is about all classes of a directory.
+pub fn is_of_all(name: &str) -> bool {
+    [ALL, FOR_OTHERS_IN].contains(&name)
+}
 
 fn is_absent(error: &std::io::Error) -> bool {
     use std::io::ErrorKind::{NotADirectory, NotFound};

@@ -1,21 +1,26 @@
 //! What a compiled test class says of how TestNG runs it.
 
 use std::collections::BTreeSet;
+use std::path::Path;
+
+use anyhow::Result as Done;
+use bstr::ByteSlice;
 
 use super::annotations::{Value, said};
 use super::classfile::{ClassFile, Malformed, annotation_types};
+use super::{class_fingerprint, classes_in};
+use crate::matrix::Fingerprint;
 
 const ANNOTATIONS: &str = "org/testng/annotations/";
 
 /// Annotations by which a class has a part in tests of others.
-const FOR_OTHERS: [&str; 9] = [
+const FOR_OTHERS: [&str; 8] = [
     "BeforeSuite",
     "AfterSuite",
     "BeforeTest",
     "AfterTest",
     "BeforeGroups",
     "AfterGroups",
-    "Listeners",
     "ObjectFactory",
     "Configuration",
 ];
@@ -34,6 +39,8 @@ pub struct NgClass {
     pub has_tests: bool,
     /// The annotation by which it has a part in tests of other classes.
     pub for_others: Option<String>,
+    /// Those that it has for all tests of a run.
+    pub listeners: BTreeSet<String>,
     /// Why other classes cannot be left out where this one runs.
     pub needs_others: Option<String>,
 }
@@ -60,12 +67,64 @@ impl NgClass {
                 .iter()
                 .find(|name| has(name))
                 .map(|name| format!("@{name}")),
+            listeners: listeners(file)?,
             needs_others: match has("Factory") {
                 true => Some("@Factory".to_owned()),
                 false => dependence(file)?,
             },
         })
     }
+}
+
+/// The name of a `class` unit for what the classes of a directory do for tests of others.
+pub const FOR_OTHERS_IN: &str = "*testng";
+
+/// Changes with classes that have a part in tests of others, and with which listeners
+/// there are, wherever they are named; [`Fingerprint::MISSING`] if there is nothing.
+///
+/// # Errors
+/// If something that is there cannot be read.
+pub fn for_others_in(directory: &Path) -> Done<Fingerprint> {
+    let mut form = Vec::new();
+    let mut listeners = BTreeSet::new();
+    for name in classes_in(directory)? {
+        let bytes = fs_err::read(directory.join(format!("{name}.class")))?;
+        if !bytes.contains_str(ANNOTATIONS) {
+            continue;
+        }
+        let class = NgClass::read(&bytes);
+        if class
+            .as_ref()
+            .is_none_or(|class| class.for_others.is_some())
+        {
+            form.extend_from_slice(name.as_bytes());
+            form.push(0);
+            form.extend_from_slice(&class_fingerprint(&bytes).0);
+        }
+        listeners.extend(class.into_iter().flat_map(|class| class.listeners));
+    }
+    for listener in listeners {
+        form.extend_from_slice(format!("{listener};").as_bytes());
+    }
+    Ok(match form.is_empty() {
+        true => Fingerprint::MISSING,
+        false => Fingerprint::of_digest("tamis jvm testng 1", &form),
+    })
+}
+
+/// What `@Listeners` of a class names.
+fn listeners(file: &ClassFile<'_>) -> Result<BTreeSet<String>, Malformed> {
+    let mut listeners = BTreeSet::new();
+    for attribute in &file.attributes {
+        for one in said(attribute, &file.pool)? {
+            if let Value::Class(name) = one.value
+                && one.annotation.strip_prefix(ANNOTATIONS) == Some("Listeners")
+            {
+                listeners.insert(name);
+            }
+        }
+    }
+    Ok(listeners)
 }
 
 /// An annotation by which tests depend on what may be another class's.

@@ -367,3 +367,218 @@ fn suites_are_run_whole() {
     ran.are(&both);
     assert_eq!(ran.code, 0, "{}", ran.told);
 }
+
+const LISTENER: &str = "-- src/test/java/demo/Fails.java --
+package demo;
+
+import org.testng.*;
+
+/// Lets tests of one class fail.
+public class Fails implements IInvokedMethodListener {
+    public void beforeInvocation(IInvokedMethod method, ITestResult result) { }
+    public void afterInvocation(IInvokedMethod method, ITestResult result) {
+        if (result.getTestClass().getName().endsWith(\"OtherTest\")) {
+            result.setStatus(ITestResult.FAILURE);
+            result.setThrowable(new RuntimeException(\"told to\"));
+        }
+    }
+}
+";
+
+/// What a test class begins or ceases to do for others reaches these, though they use
+/// nothing that changed.
+#[test]
+fn what_classes_do_for_others_counts_for_all() {
+    if !has_maven() {
+        return;
+    }
+    let text = [
+        pom(NEW, "3.2.5", ""),
+        returns("One", 1),
+        LISTENER.to_owned(),
+        class(
+            "OneTest",
+            "@Test public void works() { assertEquals(One.x(), 1); }",
+        ),
+        test("OtherTest", "assertNull(System.getProperty(\"prepared\"));"),
+    ];
+    let both = ["demo.OneTest", "demo.OtherTest"];
+    let one_test = "src/test/java/demo/OneTest.java";
+    let project = Maven::new(&text.concat());
+    project.run().are(&both);
+    project.edit(
+        one_test,
+        "public class",
+        "@Listeners(Fails.class) public class",
+    );
+    let listening = project.run();
+    listening.are(&both);
+    assert_eq!(listening.code, 1, "{}", listening.told);
+    project.edit(one_test, "@Listeners(Fails.class) ", "");
+    project.run();
+    project.run().are(&[]);
+    // Without a test of its own.
+    let prepares = "@BeforeSuite public void prepare() { System.setProperty(\"prepared\", \"\"); }";
+    let new_test = class("NewTest", prepares);
+    let (_, new_test) = new_test.split_once(" --\n").unwrap();
+    project.write("src/test/java/demo/NewTest.java", new_test);
+    project.commit("prepares");
+    let prepared = project.run();
+    assert!(
+        prepared.tests.contains("demo.OtherTest"),
+        "{}",
+        prepared.told
+    );
+    assert_eq!(prepared.code, 1, "{}", prepared.told);
+    // It does so for each that runs, and for no other than those that use what it did.
+    let other_test = "src/test/java/demo/OtherTest.java";
+    project.edit(other_test, "assertNull", "assertNotNull");
+    assert_eq!(project.run().code, 0);
+    project.edit(&java("One"), "return 1", "return 1 + Math.abs(0)");
+    project.run().are(&["demo.NewTest", "demo.OneTest"]);
+    project.remove("src/test/java/demo/NewTest.java");
+    project.remove("target/test-classes/demo/NewTest.class");
+    project.commit("does not");
+    let alone = project.run();
+    assert!(alone.tests.contains("demo.OtherTest"), "{}", alone.told);
+    assert_eq!(alone.code, 1, "{}", alone.told);
+}
+
+/// Fields that `@BeforeSuite` sets are nobody's state, though one class is the first that
+/// reads them.
+#[test]
+fn what_is_prepared_for_all_is_of_no_test_class() {
+    if !has_maven() {
+        return;
+    }
+    let text = [
+        pom(NEW, "3.2.5", ""),
+        returns("One", 1),
+        returns("Two", 2),
+        main(
+            "State",
+            "public class State {\n    public static int level;\n}",
+        ),
+        class(
+            "PreparesTest",
+            "@BeforeSuite public void prepare() { State.level = Two.x(); }
+    @Test public void works() { }",
+        ),
+        test("ATest", "assertEquals(One.x() + State.level, 3);"),
+        test("BTest", "assertEquals(State.level, 2);"),
+    ];
+    let project = Maven::new(&text.concat());
+    let all = ["demo.ATest", "demo.BTest", "demo.PreparesTest"];
+    project.run().are(&all);
+    project.edit(&java("One"), "return 1", "return 1 + Math.abs(0)");
+    project.run().are(&["demo.ATest", "demo.PreparesTest"]);
+    project.edit(&java("Two"), "return 2", "return 3");
+    let broken = project.run();
+    broken.are(&all);
+    assert_eq!(broken.code, 1, "{}", broken.told);
+}
+
+/// What a class keeps in the suite for others is theirs, too.
+#[test]
+fn what_is_kept_in_a_suite_is_state() {
+    if !has_maven() {
+        return;
+    }
+    let text = [
+        pom(NEW, "3.2.5", ""),
+        returns("One", 1),
+        class(
+            "ATest",
+            "@Test(priority = 1) public void works(org.testng.ITestContext context) {
+        context.getSuite().setAttribute(\"one\", One.x());
+    }",
+        ),
+        class(
+            "BTest",
+            "@Test(priority = 2) public void works(org.testng.ITestContext context) {
+        assertEquals(context.getSuite().getAttribute(\"one\"), (Object) 1);
+    }",
+        ),
+        class(
+            "CTest",
+            "@Test(priority = 3) public void works(org.testng.ITestContext context) {
+        context.getSuite().setAttribute(\"one\", 3);
+        assertEquals(context.getSuite().getAttribute(\"one\"), (Object) 3);
+    }",
+        ),
+    ];
+    let project = Maven::new(&text.concat());
+    project
+        .run()
+        .are(&["demo.ATest", "demo.BTest", "demo.CTest"]);
+    project.edit(&java("One"), "return 1", "return 2");
+    let broken = project.run();
+    broken.are(&["demo.ATest", "demo.BTest"]);
+    assert_eq!(broken.code, 1, "{}", broken.told);
+}
+
+/// A test that ends its JVM, and one that TestNG cannot make an object of, have not passed.
+#[test]
+fn what_is_cut_off_has_not_passed() {
+    if !has_maven() {
+        return;
+    }
+    let exits = "if (System.getenv(\"DOWN\") != null) { System.exit(0); }";
+    let text = [
+        pom(NEW, "3.2.5", ""),
+        test("ATest", "assertTrue(true);"),
+        test("BTest", exits),
+    ];
+    let mut project = Maven::new(&text.concat());
+    project.set_env("DOWN", "1");
+    assert_eq!(project.run().code, 1);
+    let again = project.run();
+    assert!(again.tests.contains("demo.BTest"), "{}", again.told);
+    assert_eq!(again.code, 1, "{}", again.told);
+    project.edit("src/test/java/demo/BTest.java", exits, "");
+    project.run();
+    project.edit(
+        "src/test/java/demo/BTest.java",
+        "@Test",
+        "public BTest() { assertNull(System.getenv(\"DOWN\")); }\n    @Test",
+    );
+    for _ in 0..2 {
+        let ran = project.run();
+        assert!(ran.tests.contains("demo.BTest"), "{}", ran.told);
+        assert_eq!(ran.code, 1, "{}", ran.told);
+        assert!(
+            !ran.told.contains("\"demo.BTest\": \"skipped\""),
+            "{}",
+            ran.told
+        );
+    }
+}
+
+/// Until 7.5 TestNG runs tests of JUnit as well, of which it tells otherwise.
+#[test]
+fn tests_of_junit_that_testng_runs_are_not_left_out() {
+    if !has_maven() {
+        return;
+    }
+    let junit = "<dependencies>
+    <dependency>
+      <groupId>junit</groupId>
+      <artifactId>junit</artifactId>
+      <version>4.13.2</version>
+      <scope>test</scope>
+    </dependency>";
+    let text = [
+        pom(OLD, "3.2.5", "").replace("<dependencies>", junit),
+        returns("One", 1),
+        test("OneTest", "assertTrue(true);"),
+        test("JunitTest", "org.junit.Assert.assertEquals(One.x(), 1);")
+            .replace("@Test", "@org.junit.Test"),
+    ];
+    let project = Maven::new(&text.concat());
+    assert_eq!(project.run().code, 0);
+    project.edit(&java("One"), "return 1", "return 2");
+    for _ in 0..2 {
+        let broken = project.run();
+        assert_eq!(broken.code, 1, "{}", broken.told);
+    }
+}

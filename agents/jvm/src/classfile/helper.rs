@@ -8,7 +8,7 @@ pub const HELPER: &str = "java/lang/TamisProbe";
 pub const PROBES: u32 = 1 << 22;
 
 /// Its native methods, all static and without a result.
-const NATIVES: [(&str, &str); 40] = [
+const NATIVES: [(&str, &str); 43] = [
     ("enter", "(I)V"),
     ("leave", "(I)V"),
     ("started", "(Ljava/lang/Object;)V"),
@@ -37,6 +37,9 @@ const NATIVES: [(&str, &str); 40] = [
     ("ngNotPrepared", "(Ljava/lang/Object;)V"),
     ("ngFactory", "(Ljava/lang/Object;)V"),
     ("ngEngine", "(Ljava/lang/Object;)V"),
+    ("ngJUnit", "(Ljava/lang/Object;)V"),
+    ("ngKept", "(Ljava/lang/Object;)V"),
+    ("ngAsked", "(Ljava/lang/Object;)V"),
     ("ngEnded", "(Ljava/lang/Object;)V"),
     ("ngSkipped", "(Ljava/lang/Object;Ljava/lang/Object;)V"),
     ("gotProperty", "(Ljava/lang/Object;)V"),

@@ -1,9 +1,13 @@
 //! Test classes whose methods are tests.
 
+use std::collections::BTreeSet;
 use std::thread::ThreadId;
 use std::time::Instant;
 
 use super::{Scope, State, Test};
+
+/// In place of a class's name: all that classes of a directory do for tests of others.
+const FOR_OTHERS_IN: &str = "*testng";
 
 /// What the tests of a test class are that has begun.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,6 +71,19 @@ impl State {
     pub fn doubt_container(&mut self, class: &str, why: &str) {
         if let Some(class) = self.containers.iter().find(|known| known.name == class) {
             self.trace.incomplete(class.scope, why);
+        }
+    }
+
+    /// All tests in this container depend on what the classes of any directory do for
+    /// tests of others.
+    pub fn needs_what_others_do(&mut self, class: &str) {
+        let Some(scope) = self.container(class).map(|class| class.scope) else {
+            return;
+        };
+        let origins = self.classes.iter().filter_map(|class| class.origin.clone());
+        for origin in origins.collect::<BTreeSet<String>>() {
+            let unit = self.unit("class", &origin, Some(FOR_OTHERS_IN));
+            self.scope(scope).observed.insert(unit);
         }
     }
 
