@@ -38,6 +38,8 @@ pub struct Agent {
     root: PathBuf,
     /// Where Surefire keeps what it tells this process.
     surefire: Option<PathBuf>,
+    /// Whether a framework writes its reports, after the tests.
+    pub writes_reports: AtomicBool,
     /// Whether test methods are tests, where they can be told apart.
     by_method: AtomicBool,
     /// Whether every class gets probes, for tests of the rewriting.
@@ -173,6 +175,7 @@ unsafe fn start(vm: Vm) -> Option<()> {
         told: Mutex::default(),
         root: root.into(),
         surefire: process::surefire_folder(&command),
+        writes_reports: AtomicBool::new(false),
         by_method: std::env::var_os("TAMIS_TESTS")
             .is_some_and(|tests| tests == "methods")
             .into(),
@@ -275,7 +278,7 @@ fn tell_environment(state: &mut State, runtime: &str) {
 
 unsafe extern "system" fn vm_death(_: *const c_void, jni: Jni) {
     guarded(|agent| {
-        junit4::end_running(agent, jni);
+        junit4::end_last(agent, jni);
         let mut state = lock(&agent.state);
         agent.drain(jni, &mut state);
         state.close();
@@ -407,10 +410,7 @@ unsafe fn changed_class(
         };
     }
     if let Some(hooks) = of(FRAMEWORKS, name) {
-        let changed = ClassFile::parse(bytes).and_then(|file| {
-            // JUnit's differ by version, and are told apart by those that there are.
-            hooked(&file, hooks, name.starts_with("org/testng/"))
-        });
+        let changed = ClassFile::parse(bytes).and_then(|file| hooked(&file, hooks, true));
         if !matches!(changed, Ok(Some(_))) {
             lock(&agent.state).fail(&format!("tests of {name} cannot be told apart"));
         }

@@ -19,6 +19,8 @@ pub struct Hook {
     pub arguments: &'static [Argument],
     /// The native method that is called.
     pub native: &'static str,
+    /// Whether there are versions without such a method.
+    pub is_optional: bool,
 }
 
 impl Hook {
@@ -46,6 +48,14 @@ const fn hook(
         parameters,
         arguments,
         native,
+        is_optional: false,
+    }
+}
+
+const fn optional(hook: Hook) -> Hook {
+    Hook {
+        is_optional: true,
+        ..hook
     }
 }
 
@@ -213,8 +223,18 @@ pub const FRAMEWORKS: &[(&str, &[Hook])] = &[
                 "failed",
             ),
             // The two of suites there are from JUnit 4.13 on.
-            hook("fireTestSuiteStarted", DESCRIPTION, FIRST, "suiteStarted"),
-            hook("fireTestSuiteFinished", DESCRIPTION, FIRST, "suiteFinished"),
+            optional(hook(
+                "fireTestSuiteStarted",
+                DESCRIPTION,
+                FIRST,
+                "suiteStarted",
+            )),
+            optional(hook(
+                "fireTestSuiteFinished",
+                DESCRIPTION,
+                FIRST,
+                "suiteFinished",
+            )),
             hook("fireTestStarted", DESCRIPTION, FIRST, "methodStarted"),
             hook("fireTestFinished", DESCRIPTION, FIRST, "methodFinished"),
             hook("fireTestIgnored", DESCRIPTION, FIRST, "ignored"),
@@ -260,7 +280,7 @@ pub const FRAMEWORKS: &[(&str, &[Hook])] = &[
                 THIS,
                 "ngTesting",
             ),
-            hook("privateRunJUnit", "(", THIS, "ngJUnit"),
+            optional(hook("privateRunJUnit", "(", THIS, "ngJUnit")),
             hook("afterRun", "()", THIS, "ngTested"),
             hook("addFailedTest", NG_METHOD, FIRST, "ngFailed"),
             hook(

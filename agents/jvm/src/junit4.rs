@@ -5,7 +5,7 @@
 //! runs them; whatever else comes makes the class one test.
 
 use std::cell::{Cell, RefCell};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
 use crate::agent::{Agent, guarded, lock};
@@ -23,6 +23,20 @@ thread_local! {
     /// The runner that began last on this thread: of which class, and whether it
     /// keeps methods apart.
     static RUNNER: RefCell<Option<(String, bool)>> = const { RefCell::new(None) };
+}
+
+/// Whether test classes follow one another, so that the next one or the end of the JVM
+/// tells of a class's end.
+static IS_ONE_BY_ONE: AtomicBool = AtomicBool::new(false);
+
+/// How many methods have begun and not ended.
+static METHODS: AtomicUsize = AtomicUsize::new(0);
+
+/// A test class begins where nobody will tell of its end: the one before has ended.
+unsafe fn end_one_before(agent: &Agent, jni: Jni) {
+    IS_ONE_BY_ONE.store(true, Ordering::Relaxed);
+    METHODS.store(0, Ordering::Relaxed);
+    end_running(agent, jni);
 }
 
 /// Runners that make an object of the test class for each method, and name each by
@@ -118,13 +132,22 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_testClass(jni: Jni, _: Objec
             return agent.fail("JUnit did not say which test begins");
         };
         let name = name.trim_start_matches('L').trim_end_matches(';');
-        end_running(agent, jni);
+        end_one_before(agent, jni);
         begin_class(agent, jni, &name.replace('/', "."));
     });
 }
 
+/// Ends what still runs when the JVM ends, unless it was cut off, as by `System.exit` in
+/// a test: then it has not ended.
+pub unsafe fn end_last(agent: &Agent, jni: Jni) {
+    let is_cut_off = METHODS.load(Ordering::Relaxed) > 0;
+    if IS_ONE_BY_ONE.load(Ordering::Relaxed) && !is_cut_off {
+        end_running(agent, jni);
+    }
+}
+
 /// Ends all that runs: where nobody tells of its end.
-pub unsafe fn end_running(agent: &Agent, jni: Jni) {
+unsafe fn end_running(agent: &Agent, jni: Jni) {
     // Not in the loops' heads, which would keep the lock.
     let classes = lock(&agent.state).classes_of_junit4();
     for class in classes {
@@ -140,7 +163,7 @@ pub unsafe fn end_running(agent: &Agent, jni: Jni) {
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_testName(jni: Jni, _: Object, name: Object) {
     once(jni, |agent| {
-        end_running(agent, jni);
+        end_one_before(agent, jni);
         NEXT.set(jni.text(name));
     });
 }
@@ -231,6 +254,7 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_methodStarted(
     description: Object,
 ) {
     once(jni, |agent| {
+        METHODS.fetch_add(1, Ordering::Relaxed);
         let is_core = IS_CORE.load(Ordering::Relaxed);
         let is_known = match is_core {
             true => OUTER.with_borrow(Option::is_some) || lock(&agent.state).has_tests(),
@@ -359,6 +383,8 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_methodFinished(
     description: Object,
 ) {
     once(jni, |agent| {
+        let one_less = |count: usize| count.checked_sub(1);
+        let _ = METHODS.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less);
         if !agent.by_method() {
             return;
         }

@@ -1,6 +1,7 @@
 //! What probes and hooks call: the native methods of the helper class.
 
 use std::cell::Cell;
+use std::sync::atomic::Ordering;
 use std::thread;
 
 use crate::agent::{Agent, guarded, lock};
@@ -9,7 +10,6 @@ use crate::junit4;
 use crate::process;
 use crate::state::{Kind, Use};
 use crate::statics;
-use crate::testng;
 
 thread_local! {
     /// Whether this thread is in here: what the agent itself calls does not count.
@@ -314,7 +314,7 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_read(jni: Jni, _: Object, pa
         let path = process::absolute(&path);
         if NOT_OF_PROJECT.iter().any(|one| path.starts_with(one))
             || agent.is_of_surefire(&path)
-            || testng::writes_reports()
+            || agent.writes_reports.load(Ordering::Relaxed)
         {
             return;
         }

@@ -239,7 +239,8 @@ fn surround(
 }
 
 /// Lets methods of a class of the JDK or of a test framework tell that they
-/// are called. `None` if the class has none of them, or, where it must have all, lacks one.
+/// are called. `None` if the class has none of them, or, where it must have all that are not
+/// optional, lacks one.
 ///
 /// # Errors
 /// If the class file is not understood.
@@ -287,8 +288,12 @@ pub fn hooked(
     match missing {
         Some(why) => Err(why),
         None => {
-            let least = if has_all { hooks.len() } else { 1 };
-            Ok((found.len() >= least).then_some(bytes))
+            let mut needed = hooks
+                .iter()
+                .enumerate()
+                .filter(|(_, hook)| !hook.is_optional);
+            let has_needed = !has_all || needed.all(|(at, _)| found.contains(&at));
+            Ok((has_needed && !found.is_empty()).then_some(bytes))
         }
     }
 }

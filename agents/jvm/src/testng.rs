@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::ffi::CStr;
 use std::io::Write;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::thread;
 
 use crate::agent::{Agent, lock};
@@ -35,13 +35,6 @@ static PARTS: Mutex<(usize, usize)> = Mutex::new((0, 0));
 /// Attributes of a suite or a part of it: who set each last (no test class: what counts
 /// for all), and how often another one did.
 static KEPT: Mutex<BTreeMap<String, (Option<String>, usize)>> = Mutex::new(BTreeMap::new());
-
-/// Whether TestNG writes its reports, after the tests.
-static REPORTS: AtomicBool = AtomicBool::new(false);
-
-pub fn writes_reports() -> bool {
-    REPORTS.load(Ordering::Relaxed)
-}
 
 const STRING: &CStr = c"()Ljava/lang/String;";
 const TEST_CLASS: &CStr = c"()Lorg/testng/ITestClass;";
@@ -75,7 +68,7 @@ unsafe fn in_run(jni: Jni, work: impl FnOnce(&'static Agent)) {
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_ngStarted(jni: Jni, _: Object, _: Object) {
     once(jni, |agent| {
-        REPORTS.store(false, Ordering::Relaxed);
+        agent.writes_reports.store(false, Ordering::Relaxed);
         if is_running(agent) {
             mistrust("a test of TestNG runs TestNG, or TestNG did not come to its end");
         }
@@ -314,7 +307,7 @@ fn kept_as(name: &str, times: usize) -> String {
 unsafe extern "system" fn Java_java_lang_TamisProbe_ngEnded(jni: Jni, _: Object, _: Object) {
     in_run(jni, |agent| {
         end(agent, jni);
-        REPORTS.store(true, Ordering::Relaxed);
+        agent.writes_reports.store(true, Ordering::Relaxed);
     });
 }
 

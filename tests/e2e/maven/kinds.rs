@@ -244,3 +244,45 @@ fn what_jacoco_counts_is_no_state() {
     project.edit(one, "return 1", "return Integer.valueOf(1)");
     project.run().are(&["demo.ATest", "demo.CTest"]);
 }
+
+/// A test that ends the JVM has not passed, and neither have those that it was cut off from.
+#[test]
+fn what_ends_the_jvm_has_not_passed() {
+    if !has_maven() {
+        return;
+    }
+    let exit = "if (!new java.io.File(\"calm\").exists()) { System.exit(0); }";
+    let modules = [
+        in_module(
+            "four",
+            &[
+                pom("junit:junit:4.13.2", "3.2.5", ""),
+                junit4("FourTest", exit),
+            ]
+            .concat(),
+        ),
+        in_module(
+            "five",
+            &[pom(JUPITER, "3.2.5", ""), test("FiveTest", exit)].concat(),
+        ),
+    ];
+    let top = TOP.replace(
+        "known</module>\n    <module>unknown",
+        "four</module>\n    <module>five",
+    );
+    let project = Maven::new(&format!("{top}{}", modules.concat()));
+    let both = ["five/demo.FiveTest", "four/demo.FourTest"];
+    let command = ["--", "mvn", "--fail-at-end", "test"];
+    for _ in 0..2 {
+        let ran = project.run_with(&command);
+        ran.are(&both);
+        assert!(!ran.told.contains("passed\""), "{}", ran.told);
+    }
+    for module in ["four", "five"] {
+        project.write(&format!("{module}/calm"), "");
+    }
+    let calm = project.run_with(&command);
+    calm.are(&both);
+    assert_eq!(calm.code, 0, "{}", calm.told);
+    project.run_with(&command).are(&[]);
+}

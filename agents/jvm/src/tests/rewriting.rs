@@ -107,6 +107,7 @@ fn a_method_that_tells_is_missed() {
         parameters,
         arguments: &[Argument::This],
         native: "read",
+        is_optional: false,
     };
     let has = |hooks: &[Hook], all| hooked(&file, hooks, all).unwrap().is_some();
     let known = [hook("a", "()"), hook("b", "(Ljava/lang/String;")];
