@@ -175,6 +175,9 @@ pub const JDK: &[(&str, &[Hook])] = &[
     ),
 ];
 
+/// What runs Surefire's tests in a JVM of their own.
+pub const FORK: &str = "org/apache/maven/surefire/booter/ForkedBooter";
+
 /// Where frameworks tell that tests begin and end.
 pub const FRAMEWORKS: &[(&str, &[Hook])] = &[
     (
@@ -198,6 +201,11 @@ pub const FRAMEWORKS: &[(&str, &[Hook])] = &[
             FIRST,
             "testClass",
         )],
+    ),
+    // Surefire's JVM comes to its end, from 2.20 on.
+    (
+        FORK,
+        &[optional(hook("acknowledgedExit", "()", THIS, "lastEnded"))],
     ),
     // Gradle's JUnit 4, as it was called up to 4 and is called from 5 on: it names
     // the next class before that is loaded, and then asks JUnit for it.

@@ -32,6 +32,13 @@ static IS_ONE_BY_ONE: AtomicBool = AtomicBool::new(false);
 /// How many methods have begun and not ended.
 static METHODS: AtomicUsize = AtomicUsize::new(0);
 
+/// Whether Surefire will tell of the end of all.
+static IS_END_TOLD: AtomicBool = AtomicBool::new(false);
+
+pub fn expect_end() {
+    IS_END_TOLD.store(true, Ordering::Relaxed);
+}
+
 /// A test class begins where nobody will tell of its end: the one before has ended.
 unsafe fn end_one_before(agent: &Agent, jni: Jni) {
     IS_ONE_BY_ONE.store(true, Ordering::Relaxed);
@@ -137,10 +144,20 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_testClass(jni: Jni, _: Objec
     });
 }
 
+/// All that Surefire had to run has ended.
+#[unsafe(no_mangle)]
+unsafe extern "system" fn Java_java_lang_TamisProbe_lastEnded(jni: Jni, _: Object, _: Object) {
+    once(jni, |agent| {
+        if IS_ONE_BY_ONE.load(Ordering::Relaxed) {
+            end_running(agent, jni);
+        }
+    });
+}
+
 /// Ends what still runs when the JVM ends, unless it was cut off, as by `System.exit` in
 /// a test: then it has not ended.
 pub unsafe fn end_last(agent: &Agent, jni: Jni) {
-    let is_cut_off = METHODS.load(Ordering::Relaxed) > 0;
+    let is_cut_off = IS_END_TOLD.load(Ordering::Relaxed) || METHODS.load(Ordering::Relaxed) > 0;
     if IS_ONE_BY_ONE.load(Ordering::Relaxed) && !is_cut_off {
         end_running(agent, jni);
     }

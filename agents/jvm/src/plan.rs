@@ -239,11 +239,11 @@ fn surround(
 }
 
 /// Lets methods of a class of the JDK or of a test framework tell that they
-/// are called. `None` if the class has none of them, or, where it must have all that are not
-/// optional, lacks one.
+/// are called. `None` if the class has none of them.
 ///
 /// # Errors
-/// If the class file is not understood.
+/// If the class file is not understood, or, where it must have all that are not optional,
+/// lacks one.
 pub fn hooked(
     file: &ClassFile<'_>,
     hooks: &[Hook],
@@ -292,8 +292,10 @@ pub fn hooked(
                 .iter()
                 .enumerate()
                 .filter(|(_, hook)| !hook.is_optional);
-            let has_needed = !has_all || needed.all(|(at, _)| found.contains(&at));
-            Ok((has_needed && !found.is_empty()).then_some(bytes))
+            match has_all && !needed.all(|(at, _)| found.contains(&at)) {
+                true => Err(Malformed("a method that tells is not there")),
+                false => Ok((!found.is_empty()).then_some(bytes)),
+            }
         }
     }
 }

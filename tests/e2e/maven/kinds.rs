@@ -252,33 +252,40 @@ fn what_ends_the_jvm_has_not_passed() {
         return;
     }
     let exit = "if (!new java.io.File(\"calm\").exists()) { System.exit(0); }";
+    let clears =
+        format!("@org.junit.AfterClass public static void clear() {{ {exit} }}\n    @Test");
+    let junit = "junit:junit:4.13.2";
     let modules = [
         in_module(
             "four",
-            &[
-                pom("junit:junit:4.13.2", "3.2.5", ""),
-                junit4("FourTest", exit),
-            ]
-            .concat(),
+            &(pom(junit, "3.2.5", "") + &junit4("FourTest", "").replace("@Test", &clears)),
+        ),
+        in_module(
+            "old",
+            &(pom(junit, "2.22.2", "") + &junit4("OldTest", exit)),
         ),
         in_module(
             "five",
-            &[pom(JUPITER, "3.2.5", ""), test("FiveTest", exit)].concat(),
+            &(pom(JUPITER, "3.2.5", "") + &test("FiveTest", exit)),
         ),
     ];
     let top = TOP.replace(
         "known</module>\n    <module>unknown",
-        "four</module>\n    <module>five",
+        "four</module>\n    <module>old</module>\n    <module>five",
     );
     let project = Maven::new(&format!("{top}{}", modules.concat()));
-    let both = ["five/demo.FiveTest", "four/demo.FourTest"];
+    let both = [
+        "five/demo.FiveTest",
+        "four/demo.FourTest",
+        "old/demo.OldTest",
+    ];
     let command = ["--", "mvn", "--fail-at-end", "test"];
     for _ in 0..2 {
         let ran = project.run_with(&command);
         ran.are(&both);
         assert!(!ran.told.contains("passed\""), "{}", ran.told);
     }
-    for module in ["four", "five"] {
+    for module in ["four", "five", "old"] {
         project.write(&format!("{module}/calm"), "");
     }
     let calm = project.run_with(&command);

@@ -8,13 +8,14 @@ pub const HELPER: &str = "java/lang/TamisProbe";
 pub const PROBES: u32 = 1 << 22;
 
 /// Its native methods, all static and without a result.
-const NATIVES: [(&str, &str); 43] = [
+const NATIVES: [(&str, &str); 44] = [
     ("enter", "(I)V"),
     ("leave", "(I)V"),
     ("started", "(Ljava/lang/Object;)V"),
     ("finished", "(Ljava/lang/Object;Ljava/lang/Object;)V"),
     ("skipped", "(Ljava/lang/Object;)V"),
     ("testClass", "(Ljava/lang/Object;)V"),
+    ("lastEnded", "(Ljava/lang/Object;)V"),
     ("testName", "(Ljava/lang/Object;)V"),
     ("testRequest", "(Ljava/lang/Object;)V"),
     ("suiteStarted", "(Ljava/lang/Object;)V"),
