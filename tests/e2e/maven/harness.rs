@@ -137,12 +137,15 @@ impl Maven {
     }
 
     pub fn tamis(&self, arguments: &[&str]) -> Output {
-        Command::new(env!("CARGO_BIN_EXE_tamis"))
+        let mut tamis = Command::new(env!("CARGO_BIN_EXE_tamis"));
+        if self.exists("pom.xml") {
+            tamis.env("MAVEN_OPTS", SHORT_LIVED);
+        }
+        tamis
             .args(arguments)
             .current_dir(self.root())
             .env("XDG_CACHE_HOME", self.world.path().join("the cache"))
             .env_remove("JAVA_TOOL_OPTIONS")
-            .env("MAVEN_OPTS", SHORT_LIVED)
             .envs(self.env.iter().map(|(name, value)| (name, value)))
             .output()
             .unwrap()
