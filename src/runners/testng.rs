@@ -112,6 +112,10 @@ struct Module {
     unread: Option<PathBuf>,
 }
 
+/// By name: a class of the project with those that it extends and implements, and the names
+/// of others among these.
+type Chains<'a> = BTreeMap<&'a str, (Vec<&'a NgClass>, Vec<String>)>;
+
 /// What runs though it is proven.
 #[derive(Default)]
 struct Kept {
@@ -192,68 +196,52 @@ impl Compiled {
         (own, others)
     }
 
+    /// Which of these classes are tests.
+    fn tests_among<'a>(&self, mut all: Chains<'a>, left_out: &BTreeSet<String>) -> Chains<'a> {
+        all.retain(|name, (own, others)| {
+            // It may have tests in a library, or none and yet do something for others.
+            let is_test = own.iter().any(|class| class.has_tests)
+                || !others.is_empty() && (left_out.contains(*name) || may_be_test(name))
+                || left_out.contains(*name) && own.iter().any(|class| class.is_annotated);
+            is_test && !self.by_name[*name].iter().all(|class| class.is_abstract)
+        });
+        all
+    }
+
     /// What of a module cannot be left out while the rest of it runs, of which `runs`
     /// is known.
     fn kept(&self, module: &Module, left_out: &BTreeSet<String>, runs: &BTreeSet<String>) -> Kept {
-        let classes = &module.classes;
-        let chains = classes.iter().map(|name| (name.as_str(), self.chain(name)));
-        let chains: BTreeMap<&str, _> = chains
-            .filter(|(name, (own, others))| {
-                // It may have tests in a library, or none and yet do something for others.
-                let is_test = own.iter().any(|class| class.has_tests)
-                    || !others.is_empty() && (left_out.contains(*name) || may_be_test(name))
-                    || left_out.contains(*name) && own.iter().any(|class| class.is_annotated);
-                is_test && !self.by_name[*name].iter().all(|class| class.is_abstract)
-            })
-            .collect();
-        let is_used = classes.iter().any(|name| {
-            let (own, _) = self.chain(name);
-            own.iter().any(|class| class.is_annotated)
-        });
-        let is_idle = runs.is_empty() && chains.keys().all(|name| left_out.contains(*name));
-        if !is_used || is_idle && module.unread.is_none() {
+        let all = module
+            .classes
+            .iter()
+            .map(|name| (name.as_str(), self.chain(name)));
+        let all: Chains<'_> = all.collect();
+        let mut every = all.values().flat_map(|(own, _)| own);
+        if !every.clone().any(|class| class.is_annotated) {
             return Kept::default();
         }
-        let all = |why: String| Kept {
+        let needing = every.find(|class| class.needs_others.is_some());
+        let tests = self.tests_among(all.clone(), left_out);
+        let is_idle = runs.is_empty() && tests.keys().all(|name| left_out.contains(*name));
+        if is_idle && module.unread.is_none() {
+            return Kept::default();
+        }
+        let keep_all = |why: String| Kept {
             classes: left_out.clone(),
             why: (!left_out.is_empty()).then_some(why),
         };
         if let Some(file) = &module.unread {
-            return all(format!("{} is not understood", file.display()));
+            return keep_all(format!("{} is not understood", file.display()));
         }
-        let every = classes.iter().flat_map(|name| self.chain(name).0);
-        for class in every {
-            if let Some(why) = &class.needs_others {
-                return all(format!("{} in {}", why, dotted(&class.name)));
-            }
-        }
-        // What each test class does for others, by who says so.
-        let mut shared: BTreeMap<(&str, &str), (BTreeSet<&str>, String)> = BTreeMap::new();
-        for (name, (own, others)) in &chains {
-            for class in own {
-                if let Some(what) = &class.for_others {
-                    let why = format!("{what} in {}", dotted(&class.name));
-                    let entry = shared.entry(("", &class.name));
-                    entry.or_insert((BTreeSet::new(), why)).0.insert(name);
-                }
-                for listener in &class.listeners {
-                    let why = format!("@Listeners in {}", dotted(&class.name));
-                    let entry = shared.entry(("listener", listener));
-                    entry.or_insert((BTreeSet::new(), why)).0.insert(name);
-                }
-            }
-            for other in others {
-                let why = format!("nobody knows what {} does for others", dotted(other));
-                let entry = shared.entry(("", other));
-                entry.or_insert((BTreeSet::new(), why)).0.insert(name);
-            }
+        if let Some((why, class)) =
+            needing.and_then(|class| Some((class.needs_others.as_ref()?, class)))
+        {
+            return keep_all(format!("{why} in {}", dotted(&class.name)));
         }
         let mut kept = Kept::default();
         // What all have comes with each.
-        for (who, why) in shared
-            .into_values()
-            .filter(|(who, _)| who.len() < chains.len())
-        {
+        let shared = done_for_others(&tests).into_values();
+        for (who, why) in shared.filter(|(who, _)| who.len() < tests.len()) {
             let proven = who.into_iter().filter(|name| left_out.contains(*name));
             let before = kept.classes.len();
             kept.classes.extend(proven.map(str::to_owned));
@@ -263,6 +251,38 @@ impl Compiled {
         }
         kept
     }
+}
+
+/// What each test class does for others, by who says so: who does that, and how it is told.
+fn done_for_others<'a>(
+    tests: &'a Chains<'a>,
+) -> BTreeMap<(&'a str, &'a str), (BTreeSet<&'a str>, String)> {
+    let mut shared: BTreeMap<(&str, &str), (BTreeSet<&str>, String)> = BTreeMap::new();
+    let mut add = |kind, who, test, why: String| {
+        let entry = shared.entry((kind, who));
+        entry.or_insert((BTreeSet::new(), why)).0.insert(test);
+    };
+    for (test, (own, others)) in tests {
+        for class in own {
+            let place = dotted(&class.name);
+            if let Some(what) = &class.for_others {
+                add(
+                    "class",
+                    class.name.as_str(),
+                    *test,
+                    format!("{what} in {place}"),
+                );
+            }
+            for listener in &class.listeners {
+                add("listener", listener, test, format!("@Listeners in {place}"));
+            }
+        }
+        for other in others {
+            let why = format!("nobody knows what {} does for others", dotted(other));
+            add("library", other, test, why);
+        }
+    }
+    shared
 }
 
 /// Whether a class may be taken for a test by its name.
