@@ -84,9 +84,15 @@ pub fn is_named_in(project: &Path) -> bool {
     })
 }
 
+/// All files beneath a folder, those behind links as well.
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let (mut found, mut open) = (Vec::new(), vec![folder.to_owned()]);
+    let mut seen = BTreeSet::new();
     while let Some(folder) = open.pop() {
+        // Links can lead around in a circle.
+        if !folder.canonicalize().is_ok_and(|real| seen.insert(real)) {
+            continue;
+        }
         for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
             match entry.path().is_dir() {
                 true => open.push(entry.path()),
@@ -335,6 +341,22 @@ mod tests {
         let left_out: BTreeSet<String> = left_out.iter().map(|&name| name.to_owned()).collect();
         let kept = compiled.kept(&module, &left_out, &BTreeSet::new());
         (kept.classes.into_iter().collect(), kept.why)
+    }
+
+    #[test]
+    fn sources_behind_links_are_read_once() {
+        let top = tempfile::tempdir().unwrap();
+        let src = top.path().join("src/test/java");
+        fs_err::create_dir_all(&src).unwrap();
+        fs_err::write(top.path().join("pom.xml"), "<project/>").unwrap();
+        fs_err::write(src.join("A.java"), "import org.junit.Test;").unwrap();
+        std::os::unix::fs::symlink("../..", src.join("around")).unwrap();
+        assert!(!is_named_in(top.path()));
+        let other = top.path().join("other");
+        fs_err::create_dir(&other).unwrap();
+        fs_err::write(other.join("B.java"), "import org.testng.annotations.Test;").unwrap();
+        std::os::unix::fs::symlink("../../../other", src.join("linked")).unwrap();
+        assert!(is_named_in(top.path()));
     }
 
     #[test]
