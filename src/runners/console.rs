@@ -209,13 +209,10 @@ pub fn folders(options: &[String]) -> impl Iterator<Item = &str> {
 /// If it cannot be written.
 pub fn emit(selection: &Selection, part: Option<Part<'_>>, out: &Path) -> Result<Option<PathBuf>> {
     let lines = patterns(&left_out(selection, part));
-    if lines.is_empty() || lines.iter().map(String::len).sum::<usize>() > MOST {
+    if lines.iter().map(String::len).sum::<usize>() > MOST {
         return Ok(None);
     }
-    fs_err::create_dir_all(out)?;
-    let file = out.join(FILE);
-    fs_err::write(&file, lines.concat())?;
-    Ok(Some(file))
+    jvm::written(&lines.concat(), &out.join(FILE))
 }
 
 /// The classes that are proven, without anything left open, where no other test has

@@ -114,6 +114,19 @@ pub fn left_out_unbuilt<'t>(project: &Path, tests: Vec<(&'t str, bool)>) -> Vec<
         .collect()
 }
 
+/// Writes what is to be left out as `file`; `None` if that is nothing.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn written(lines: &str, file: &Path) -> Result<Option<PathBuf>> {
+    if lines.is_empty() {
+        return Ok(None);
+    }
+    fs_err::create_dir_all(file.parent().unwrap_or(file))?;
+    fs_err::write(file, lines)?;
+    Ok(Some(file.to_owned()))
+}
+
 /// The folder of the JDK with which a command in `cwd` runs its tests, unless a build says
 /// another one.
 pub fn home(command: &[OsString], cwd: &Path) -> Option<PathBuf> {

@@ -7,3 +7,13 @@ pub mod jvm;
 pub mod maven;
 pub mod pytest;
 mod testng;
+
+use std::path::PathBuf;
+
+/// The program of this name that a command finds.
+fn on_path(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path)
+        .map(|folder| folder.join(name))
+        .find(|program| program.is_file())
+}

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-use crate::runners::jvm::left_out_of;
+use crate::runners::jvm::{left_out_of, written};
 use crate::runners::maven::source_of;
 use crate::runners::pytest::Part;
 use crate::select::Selection;
@@ -41,13 +41,7 @@ pub fn emit(
     tell: &dyn Fn(String),
 ) -> Result<Option<PathBuf>> {
     let lines = lines(left_out_of(project, selection, part, tell));
-    if lines.is_empty() {
-        return Ok(None);
-    }
-    fs_err::create_dir_all(out)?;
-    let file = out.join("gradle.excludes");
-    fs_err::write(&file, lines.concat())?;
-    Ok(Some(file))
+    written(&lines.concat(), &out.join("gradle.excludes"))
 }
 
 /// Writes `tamis.compile.gradle` into `out`, which keeps tests from running.

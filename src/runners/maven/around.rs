@@ -4,7 +4,6 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use super::command::is_phase;
-use super::on_path;
 use super::parents::{value, without_comments};
 
 /// Words of a command that do not matter here.
@@ -165,7 +164,7 @@ impl Around {
 
 /// The folder of the Maven that a command starts, unless it is the project's wrapper.
 fn installation() -> Option<PathBuf> {
-    let program = on_path("mvn")?.canonicalize().ok()?;
+    let program = crate::runners::on_path("mvn")?.canonicalize().ok()?;
     Some(program.parent()?.parent()?.to_owned())
 }
 

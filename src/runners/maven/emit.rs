@@ -10,7 +10,7 @@ use super::lines::{Classes, class_line, methods_line, names_methods};
 use super::parents::{Poms, plugins};
 use super::plain::why_whole_classes;
 use super::{modules, source_of};
-use crate::runners::jvm::{left_out, left_out_of, left_out_unbuilt};
+use crate::runners::jvm::{left_out, left_out_of, left_out_unbuilt, written};
 use crate::runners::pytest::Part;
 use crate::runners::testng;
 use crate::select::Selection;
@@ -236,13 +236,7 @@ pub fn excludes_nested(project: &Path) -> bool {
 }
 
 fn write(lines: &str, out: &Path) -> Result<Option<PathBuf>> {
-    if lines.is_empty() {
-        return Ok(None);
-    }
-    fs_err::create_dir_all(out)?;
-    let file = out.join(FILE);
-    fs_err::write(&file, lines)?;
-    Ok(Some(file))
+    written(lines, &out.join(FILE))
 }
 
 /// The list where no test has to run.

@@ -69,17 +69,9 @@ pub fn options(command: &[OsString]) -> Vec<String> {
 pub fn java_home() -> Option<PathBuf> {
     let program = match std::env::var_os("JAVA_HOME").filter(|home| !home.is_empty()) {
         Some(home) => Path::new(&home).join("bin/java"),
-        None => on_path("java")?,
+        None => super::on_path("java")?,
     };
     home_of(&program)
-}
-
-/// The program of this name that a command finds.
-fn on_path(name: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path)
-        .map(|folder| folder.join(name))
-        .find(|program| program.is_file())
 }
 
 /// The folder of the JDK that has this `java`, or a link to it.

@@ -7,6 +7,8 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Result, bail};
 
+use crate::runners::on_path;
+
 /// A pytest that can be started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
@@ -132,13 +134,6 @@ pub fn interpreters(project: &Path, chosen: Option<&Path>) -> Vec<(PathBuf, Stri
         }
     }
     found
-}
-
-fn on_path(name: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path)
-        .map(|folder| folder.join(name))
-        .find(|candidate| candidate.is_file())
 }
 
 fn has_pytest(python: &Path) -> bool {
