@@ -293,3 +293,52 @@ fn what_ends_the_jvm_has_not_passed() {
     assert_eq!(calm.code, 0, "{}", calm.told);
     project.run_with(&command).are(&[]);
 }
+
+/// From here on the project's own code may read nothing, as by a policy file.
+const GUARD: &str = "@org.junit.BeforeClass public static void guard() {
+        java.security.Policy.setPolicy(new java.security.Policy() {
+            public boolean implies(java.security.ProtectionDomain by, java.security.Permission what) {
+                var source = by.getCodeSource();
+                return source == null || !source.getLocation().getPath().endsWith(\"classes/\");
+            }
+        });
+        System.setSecurityManager(new SecurityManager());
+    }
+    static void denied(Runnable what) {
+        try { what.run(); } catch (SecurityException denied) { return; }
+        fail();
+    }
+    @Test";
+
+/// What the collector asks in a test's name is not asked with the test's permissions.
+#[test]
+fn a_security_manager_sees_no_collector() {
+    if !has_maven() {
+        return;
+    }
+    let allowed = "<version>3.2.5</version><configuration>\
+                   <argLine>-Djava.security.manager=allow</argLine></configuration>";
+    let asks = "assertEquals(1, One.x());
+        denied(() -> new java.io.File(\"data\").exists());
+        denied(() -> System.getProperty(\"user.home\"));
+        denied(() -> System.getenv(\"HOME\"));
+        denied(() -> One.class.getProtectionDomain());";
+    let text = [
+        pom("junit:junit:4.13.2", "3.2.5", "").replace("<version>3.2.5</version>", allowed),
+        main("One", ONE),
+        main("Two", &ONE.replace("One", "Two")),
+        junit4("GuardedTest", asks).replace("@Test", GUARD),
+        junit4("OtherTest", "assertEquals(1, Two.x());"),
+    ];
+    let project = Maven::new(&text.concat());
+    let all = project.run();
+    all.are(&["demo.GuardedTest", "demo.OtherTest"]);
+    assert_eq!(all.code, 0, "{}", all.told);
+    project.run().are(&[]);
+    for (class, test) in [("One", "demo.GuardedTest"), ("Two", "demo.OtherTest")] {
+        let path = format!("src/main/java/demo/{class}.java");
+        project.edit(&path, "return 1", "return Integer.valueOf(1)");
+        project.run().are(&[test]);
+    }
+    project.run().are(&[]);
+}
