@@ -10,8 +10,15 @@ pub type MethodId = *mut c_void;
 pub type FieldId = *mut c_void;
 pub type Vm = *mut *const *const c_void;
 
-/// In classes for Java 10 and before.
-const JACOCO: &CStr = c"$jacocoData";
+/// Static fields that are made beside a program's own, and hold nothing of it: JaCoCo's
+/// counters (in classes for Java 10 and before), what Groovy remembers of a class and of
+/// its calls. Not Groovy's `__$stMC`: whether a class's methods were replaced.
+fn is_made_beside(name: &CStr) -> bool {
+    let name = name.to_bytes();
+    let is_of_class = name.strip_prefix(b"$staticClassInfo");
+    is_of_class.is_some_and(|rest| rest.iter().all(|byte| *byte == b'$'))
+        || [&b"$jacocoData"[..], b"$callSiteArray"].contains(&name)
+}
 
 type Table = *mut *const *const c_void;
 
@@ -333,8 +340,7 @@ impl Jvmti {
     }
 
     /// The fields that a class itself declares: id, first letter of the type's
-    /// descriptor, modifiers. Not the one in which JaCoCo counts what ran, which no
-    /// program looks at.
+    /// descriptor, modifiers. Not those that are made beside a program's own.
     pub unsafe fn fields(self, class: Object) -> Vec<(FieldId, u8, i32)> {
         type List = unsafe extern "system" fn(Table, Object, *mut i32, *mut *mut FieldId) -> i32;
         type Name = unsafe extern "system" fn(
@@ -358,7 +364,7 @@ impl Jvmti {
                 function::<Name>(self.0, 59)(self.0, class, *field, &mut name, &mut kind, none);
             let told = function::<Modifiers>(self.0, 61)(self.0, class, *field, &mut modifiers);
             if named == 0 {
-                if told == 0 && CStr::from_ptr(name) != JACOCO {
+                if told == 0 && !is_made_beside(CStr::from_ptr(name)) {
                     fields.push((*field, *kind as u8, modifiers));
                 }
                 self.free(name);

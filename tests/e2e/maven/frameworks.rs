@@ -224,3 +224,64 @@ class PTest {
     project.set_env("TAMIS_GRANULARITY", "class");
     project.run().are(&["demo.MTest", "demo.PTest"]);
 }
+
+const SPOCK: &str = "org.spockframework:spock-core:2.3-groovy-4.0";
+
+/// For `<plugins>`: the compiler of Groovy's tests beside those that are there.
+const GROOVY: &str = "<plugins>
+      <plugin>
+        <groupId>org.codehaus.gmavenplus</groupId>
+        <artifactId>gmavenplus-plugin</artifactId>
+        <version>3.0.2</version>
+        <executions><execution><goals><goal>compileTests</goal></goals></execution></executions>
+      </plugin>";
+
+fn spec(name: &str, features: &str) -> String {
+    format!(
+        "-- src/test/groovy/demo/{name}.groovy --
+package demo
+
+import spock.lang.*
+
+class {name} extends Specification {{
+    @Shared int shared = 1
+    {features}
+}}
+"
+    )
+}
+
+/// Spock makes a specification's object before it says that it begins, and Groovy keeps
+/// what it knows of a class in a static field of it.
+#[test]
+fn specifications_of_spock_are_told_apart() {
+    if !has_maven() {
+        return;
+    }
+    let named = "<version>3.2.5</version>\
+                 <configuration><includes><include>**/*Spec</include></includes></configuration>";
+    let one = "public class One {\n    public static int x() { return 1; }\n}";
+    let text = [
+        pom(SPOCK, "3.2.5", "")
+            .replace("<plugins>", GROOVY)
+            .replace("<version>3.2.5</version>", named),
+        main("One", one),
+        main("Two", &one.replace("One", "Two")),
+        spec("ASpec", "def 'is one'() { expect: One.x() == shared }"),
+        spec(
+            "BSpec",
+            "def 'table'() { expect: Two.x() + n == m\n where: n | m\n 1 | 2\n 2 | 3 }",
+        ),
+    ];
+    let project = Maven::new(&text.concat());
+    project.run().are(&["demo.ASpec", "demo.BSpec"]);
+    for (class, test) in [("One", "demo.ASpec"), ("Two", "demo.BSpec")] {
+        let path = format!("src/main/java/demo/{class}.java");
+        project.edit(&path, "return 1", "return 3");
+        let ran = project.run();
+        ran.are(&[test]);
+        assert_eq!(ran.code, 1, "{}", ran.told);
+        project.edit(&path, "return 3", "return 1");
+        project.run().are(&[]);
+    }
+}
