@@ -17,7 +17,7 @@ use crate::fingerprint::jvm::is_of_all;
 use crate::history::{Delta, Entry, View};
 use crate::matrix::{Fingerprint, MatrixView, Unit, UnitKind};
 use crate::runners::jvm::Tool;
-use crate::runners::maven::{Model, Module};
+use crate::runners::maven::{self, Model, Module};
 
 /// What is known of a unit of a class file, or of a file beneath the build's output.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,6 +85,7 @@ impl<'a> Unbuilt<'a> {
         let files = present.clone().and_then(|present| {
             let change = Change {
                 project,
+                view,
                 matrix,
                 delta,
                 present: &present,
@@ -420,6 +421,7 @@ fn is_about_more(path: &BStr) -> bool {
 /// From a matrix to a view.
 struct Change<'a> {
     project: &'a Project,
+    view: &'a View,
     matrix: &'a MatrixView,
     delta: Option<&'a Delta>,
     present: &'a Present,
@@ -456,7 +458,7 @@ impl Change<'_> {
         }
         for path in &delta.paths {
             // By the last one, files on disk are others than git stores.
-            let is_about_all = path.ends_with(b"pom.xml")
+            let is_about_all = path.ends_with(b"pom.xml") && !self.means_the_same(path.as_bstr())
                 || path.contains_str(".mvn/")
                 || path.ends_with(b".gitattributes");
             if is_about_all {
@@ -492,6 +494,21 @@ impl Change<'_> {
             file.affected = affected;
         }
         Ok(files)
+    }
+
+    /// Whether a pom differs only in what no test can notice, as far as the matrix tells
+    /// what that is.
+    fn means_the_same(&self, pom: &BStr) -> bool {
+        let is_same = |kept, recorded| {
+            let text = self.view.read(pom).ok();
+            text.is_some_and(|text| maven::pom_fingerprint(text, &kept) == recorded)
+        };
+        let units = self.matrix.units_at_path(pom);
+        let mut meanings = units.filter_map(|id| {
+            let kept = maven::kept_of(&self.matrix.unit(id).name)?;
+            Some(is_same(kept, self.matrix.fingerprint(id)))
+        });
+        meanings.next() == Some(true) && meanings.all(|is_same| is_same)
     }
 
     /// That the recorded class files are of the recorded sources.

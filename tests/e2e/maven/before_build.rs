@@ -50,7 +50,7 @@ fn sources_tell_what_an_edit_affects() {
     let unchanged = select();
     unchanged.are(&[]);
     assert_eq!(unchanged.mode, "none", "{}", unchanged.told);
-    let edits: [(&str, &str, &str, &[&str]); 10] = [
+    let edits: [(&str, &str, &str, &[&str]); 11] = [
         (
             &java("Calc"),
             "public class",
@@ -95,6 +95,12 @@ fn sources_tell_what_an_edit_affects() {
             "return a + b;",
             "return a + ;",
             &["demo.CalcTest"],
+        ),
+        (
+            "pom.xml",
+            "<version>1</version>",
+            "<version>1</version>\n  <description>What nobody asks for.</description>",
+            &[],
         ),
         (
             "pom.xml",
