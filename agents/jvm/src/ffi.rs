@@ -289,11 +289,12 @@ impl Jvmti {
         (found == 0).then_some(Jvmti(table))
     }
 
-    /// Asks for the hook of all classes, and to change those that are loaded.
+    /// Asks for the code of methods, the hook of all classes, and to change those that are
+    /// loaded.
     pub unsafe fn add_capabilities(self) -> bool {
         type F = unsafe extern "system" fn(Table, *const [u32; 4]) -> i32;
         let mut bits = [0u32; 4];
-        for bit in [26, 37] {
+        for bit in [3, 26, 37] {
             bits[bit / 32] |= 1 << (bit % 32);
         }
         function::<F>(self.0, 141)(self.0, &bits) == 0
@@ -449,6 +450,41 @@ impl Jvmti {
         }
         // Not that of null.
         hash as u32 as u64 | 1 << 32
+    }
+
+    /// Whether what stands at this depth of the current thread's stack calls a method by
+    /// an object; so it is where that is not known.
+    pub unsafe fn is_at_call(self, depth: i32) -> bool {
+        #[repr(C)]
+        struct Frame {
+            method: MethodId,
+            location: i64,
+        }
+        type Stack =
+            unsafe extern "system" fn(Table, Object, i32, i32, *mut Frame, *mut i32) -> i32;
+        type Code = unsafe extern "system" fn(Table, MethodId, *mut i32, *mut *mut u8) -> i32;
+        const CALLS: [u8; 3] = [0xb6, 0xb7, 0xb9]; // virtual, special, interface
+        let (method, thread) = (ptr::null_mut(), ptr::null_mut());
+        let mut frame = Frame {
+            method,
+            location: 0,
+        };
+        let mut count = 0;
+        let found =
+            function::<Stack>(self.0, 103)(self.0, thread, depth, 1, &mut frame, &mut count);
+        let (mut len, mut start) = (0, ptr::null_mut());
+        if found != 0
+            || count != 1
+            || function::<Code>(self.0, 74)(self.0, frame.method, &mut len, &mut start) != 0
+        {
+            return true;
+        }
+        let code = std::slice::from_raw_parts(start, len as usize);
+        let at = usize::try_from(frame.location).ok();
+        let found = at.and_then(|at| code.get(at));
+        let is_call = found.is_none_or(|code| CALLS.contains(code));
+        self.free(start);
+        is_call
     }
 
     /// Has the classes loaded anew through the hook; whether all could be.

@@ -410,10 +410,25 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_setProperty(jni: Jni, _: Obj
     });
 }
 
-/// A class was got at by its name.
+/// A class loader is asked for a class: by code, or by the JVM for what code names,
+/// extends, or has to be checked against.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_named(jni: Jni, _: Object, class: Object) {
-    used(jni, class, Use::Named);
+    // Below this method and the one that has its hook.
+    const CALLER: i32 = 2;
+    once(jni, |agent| {
+        if let Some(name) = class_name(agent, jni, class) {
+            let is_new = {
+                let state = lock(&agent.state);
+                state.has_tests() && !state.is_loaded(&name)
+            };
+            let how = match is_new && agent.jvmti.is_at_call(CALLER) {
+                true => Use::Asked,
+                false => Use::Named,
+            };
+            lock(&agent.state).used(&name, how);
+        }
+    });
 }
 
 /// A class is asked for by its name, and loaded if it was not.
@@ -430,15 +445,21 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_used(jni: Jni, _: Object, cl
 
 unsafe fn used(jni: Jni, class: Object, how: Use) {
     once(jni, |agent| {
-        if let Some(name) = text_of(agent, jni, class) {
-            let name = name.trim_start_matches('[');
-            let name = match name.strip_suffix(';') {
-                Some(name) => name.trim_start_matches('L'),
-                None => name,
-            };
-            lock(&agent.state).used(&name.replace('.', "/"), how);
+        if let Some(name) = class_name(agent, jni, class) {
+            lock(&agent.state).used(&name, how);
         }
     });
+}
+
+/// The name, with slashes, of a class or its elements' one, or that a string is.
+unsafe fn class_name(agent: &Agent, jni: Jni, class: Object) -> Option<String> {
+    let name = text_of(agent, jni, class)?;
+    let name = name.trim_start_matches('[');
+    let name = match name.strip_suffix(';') {
+        Some(name) => name.trim_start_matches('L'),
+        None => name,
+    };
+    Some(name.replace('.', "/"))
 }
 
 #[unsafe(no_mangle)]

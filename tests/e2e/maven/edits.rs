@@ -25,6 +25,7 @@ fn project() -> String {
         main("Maker", "class Maker {\n    static Thing make(String name) { return new Thing(name); }\n}"),
         main("Limits", "public class Limits {\n    public static final int MOST = 7;\n}"),
         main("Plugin", "public class Plugin {\n    public String toString() { return \"plugin\"; }\n}"),
+        main("Loaded", "public class Loaded {\n}"),
         main("Unused", "public class Unused {\n    public int x() { return 1; }\n}"),
         "-- src/test/resources/data.txt --\nsome data\n".to_owned(),
         test("CalcTest", "assertEquals(3, new Calc().add(1, 2) + new Calc().zero());"),
@@ -34,6 +35,8 @@ fn project() -> String {
         test("BConfigTest", "assertTrue(Config.VALUE.toString().length() == 7);"),
         test("ACacheTest", "assertEquals(1, Cache.get(\"k\").name.length());"),
         test("BCacheTest", "assertTrue(Cache.get(\"k\").name.length() == 1);"),
+        test("ALoadTest", LOADS),
+        test("BLoadTest", LOADS),
         test("LimitsTest", "assertTrue(Limits.MOST > 3);"),
         test("PluginTest", "assertEquals(6, Class.forName(\"demo.\" + \"Plugin\").getConstructor().newInstance().toString().length());"),
         test("DataTest", "try (java.io.InputStream in = DataTest.class.getResourceAsStream(\"/data.txt\")) { assertTrue(in.read() > 0); }"),
@@ -43,13 +46,19 @@ fn project() -> String {
     .concat()
 }
 
-const ALL: [&str; 12] = [
+/// Nothing of that class runs, and nobody looks at its members.
+const LOADS: &str = "assertFalse(java.io.Serializable.class.isAssignableFrom(\
+                     Calc.class.getClassLoader().loadClass(\"demo.\" + \"Loaded\")));";
+
+const ALL: [&str; 14] = [
     "demo.ACacheTest",
     "demo.AConfigTest",
     "demo.AHolderTest",
+    "demo.ALoadTest",
     "demo.BCacheTest",
     "demo.BConfigTest",
     "demo.BHolderTest",
+    "demo.BLoadTest",
     "demo.CalcTest",
     "demo.DataTest",
     "demo.EnvTest",
@@ -83,6 +92,14 @@ fn the_right_test_classes_run_after_each_edit() {
     project.edit(&java("Plugin"), "\"plugin\"", "\"PLUGIN\"");
     project.edit(&java("Limits"), "= 7", "= 8");
     project.run().are(&["demo.CalcTest", "demo.PluginTest"]);
+    // A class that is only loaded.
+    let kind = "class Loaded implements java.io.Serializable {";
+    project.edit(&java("Loaded"), "class Loaded {", kind);
+    let loaded = project.run();
+    loaded.are(&["demo.ALoadTest", "demo.BLoadTest"]);
+    assert_eq!(loaded.code, 1, "{}", loaded.told);
+    project.edit(&java("Loaded"), kind, "class Loaded {");
+    project.run().are(&[]);
     // What one test has had made, and the other only sees.
     project.edit(&java("Factory"), "\"made\"", "\"MADE\"");
     project.edit(&java("Defaults"), "\"default\"", "\"DEFAULT\"");
