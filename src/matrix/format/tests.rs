@@ -2,8 +2,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::fuzz;
-use crate::matrix::samples::{any_matrix, key, small};
-use crate::matrix::{Matrix, Table, Unit, UnitId, UnitKind};
+use crate::matrix::samples::{any_matrix, facts, header, key, small};
+use crate::matrix::{Fingerprint, Matrix, MatrixBuilder, Table, Unit, UnitId, UnitKind};
 
 const UNSORTED: &str = "malformed: units are not sorted";
 
@@ -63,6 +63,40 @@ fn reseal(file: &mut [u8]) {
     hasher.update(&file[..16]).update(&file[48..body]);
     let digest = hasher.finalize();
     file[16..48].copy_from_slice(digest.as_bytes());
+}
+
+/// Names of classes all lie at the path of their folder.
+#[test]
+fn units_have_their_names_where_many_are_at_one_path() {
+    let mut builder = MatrixBuilder::new(header());
+    let folders = [
+        ("app/classes", 1),
+        ("core/classes", 100),
+        ("web/classes", 33),
+    ];
+    let mut units = Vec::new();
+    for (folder, count) in folders {
+        for kind in [UnitKind::Shape, UnitKind::Method] {
+            for number in 0..count {
+                let name = format!("demo/p{}/Class{}#run()V", number / 7, number % 7);
+                units.push(
+                    builder
+                        .unit(Unit::new(kind, folder, name), Fingerprint([1; 16]))
+                        .unwrap(),
+                );
+            }
+        }
+    }
+    let group = builder.group(units);
+    builder.row(facts("t"), [group]).unwrap();
+    let matrix = builder.finish();
+    let view = MatrixView::open(encoded(&matrix)).unwrap();
+    assert_eq!(view.units(), 268);
+    for (id, (unit, _)) in (0..).zip(&matrix.units) {
+        assert_eq!(&view.unit(id), unit);
+        assert!(view.is_named(id, &unit.name));
+        assert_eq!(view.find(unit), Some(id));
+    }
 }
 
 proptest! {

@@ -379,26 +379,38 @@ struct Names {
     content: Vec<u8>,
     /// Where each unit's name begins in `content`.
     starts: Vec<u32>,
+    /// Units with the names of those before them, ascending: all classes of a folder are
+    /// at one path, and to read them from its first one on takes too long for each.
+    marks: Vec<(UnitId, Box<[u8]>)>,
 }
+
+/// How many names of one kind and path are read at most to get one.
+const MARK_EVERY: u32 = 32;
 
 impl Names {
     fn read(prefix: &Prefix, file: &[u8], table: &UnitTable) -> Result<Names, Refusal> {
         let content = prefix.raw(file, Section::Names)?;
         let mut reader = Reader::new(&content);
         let mut starts = Vec::with_capacity(prefix.counts.units as usize);
+        let mut marks = Vec::new();
         let (mut total, mut is_ascii) = (0, true);
+        let mut name: Vec<u8> = Vec::new();
         for kind in UnitKind::ALL {
-            let (mut before, mut path) = (0, None);
+            let (mut first, mut path) = (0, None);
             for id in table.of_kind(kind) {
                 let own = Some(table.paths[id as usize]);
                 if path != own {
-                    before = 0;
+                    (path, first) = (own, id);
+                    name.clear();
                 }
-                path = own;
+                if id > first && (id - first) % MARK_EVERY == 0 {
+                    marks.push((id, name.as_slice().into()));
+                }
                 starts.push(reader.position() as u32);
-                let (shared, rest) = reader.text_parts(before)?;
-                before = shared + rest.len();
-                total += before as u64;
+                let (shared, rest) = reader.text_parts(name.len())?;
+                name.truncate(shared);
+                name.extend_from_slice(rest);
+                total += name.len() as u64;
                 is_ascii &= rest.is_ascii();
             }
         }
@@ -412,26 +424,40 @@ impl Names {
             // Only whole names can be told to be UTF-8.
             table.read_names(prefix, file)?;
         }
-        Ok(Names { content, starts })
+        Ok(Names {
+            content,
+            starts,
+            marks,
+        })
     }
 
     /// The name of unit `id`; `first` is the first of its kind and path, where
     /// the names that share prefixes with it begin.
     fn get(&self, first: UnitId, id: UnitId) -> String {
-        let mut names = self.from(first);
-        for _ in first..id {
+        let marks = self.marks.partition_point(|(at, _)| *at <= id);
+        let mark = self.marks[..marks].last().filter(|(at, _)| *at > first);
+        let (start, mut names) = match mark {
+            Some((at, before)) => (*at, self.after(before, *at)),
+            None => (first, self.from(first)),
+        };
+        for _ in start..id {
             names.next();
         }
         String::from_utf8_lossy(names.next()).into_owned()
     }
 
-    /// The names from unit `first` on.
+    /// The names from unit `first` of its kind and path on.
     fn from(&self, first: UnitId) -> NamesFrom<'_> {
-        let start = self.starts.get(first as usize);
+        self.after(&[], first)
+    }
+
+    /// Those from `unit` on, behind one with the name `before`.
+    fn after(&self, before: &[u8], unit: UnitId) -> NamesFrom<'_> {
+        let start = self.starts.get(unit as usize);
         let start = start.map_or(self.content.len(), |start| *start as usize);
         NamesFrom {
             reader: Reader::new(&self.content[start..]),
-            name: Vec::new(),
+            name: before.to_vec(),
         }
     }
 }
