@@ -10,7 +10,7 @@ use std::path::Path;
 
 use super::around::{Around, Words};
 use super::command::{chooses_tests, is_phase};
-use super::parents::{Poms, plugins};
+use super::parents::{Poms, plugins, value};
 
 /// Phases that come to Failsafe's tests.
 const FAILSAFE: [&str; 5] = [
@@ -63,11 +63,10 @@ pub fn why_twice(command: &[OsString], folder: &Path) -> Option<String> {
         Ok(poms) => poms,
         Err(why) => return Some(why),
     };
-    let texts = around.texts.iter().chain(&poms.texts);
-    for text in texts
-        .map(String::as_str)
-        .chain(typed.all.iter().map(String::as_str))
-    {
+    let said = around.texts.iter().chain(&typed.all);
+    let said: Vec<&String> = said.chain(&around.words.all).collect();
+    let awake = poms.texts.iter().map(|pom| awake(pom, &said));
+    for text in said.iter().copied().cloned().chain(awake) {
         if let Some(setting) = SETTINGS.iter().find(|setting| text.contains(**setting)) {
             return Some(format!("`{setting}` is set"));
         }
@@ -78,6 +77,46 @@ pub fn why_twice(command: &[OsString], folder: &Path) -> Option<String> {
         return Some("Failsafe has tests of its own".to_owned());
     }
     why_not_alone(&poms.texts)
+}
+
+/// A pom without the profiles that nothing activates, as nothing of what is said has
+/// their names or those of their properties. Were one active after all, its list would
+/// be read and not ours: all tests would run.
+fn awake(pom: &str, said: &[&String]) -> String {
+    let is_said = |name: &str| name.is_empty() || said.iter().any(|text| text.contains(name));
+    let is_idle = |profile: &str| {
+        let (own, activation) = match profile.split_once("<activation>") {
+            Some((before, after)) => match after.split_once("</activation>") {
+                Some((activation, rest)) => ([before, rest].concat(), Some(activation)),
+                None => return false,
+            },
+            None => (profile.to_owned(), None),
+        };
+        let is_asleep = |activation: &str| {
+            let others = [
+                "<activeByDefault>",
+                "<jdk>",
+                "<os>",
+                "<file>",
+                "<condition>",
+            ];
+            let property = value(activation, "name").unwrap_or_default();
+            activation.matches("<name>").count() == 1
+                && !others.iter().any(|other| activation.contains(other))
+                && !property.starts_with(['!', '$'])
+                && !property.starts_with("env.")
+                && !is_said(property)
+        };
+        value(&own, "id").is_some_and(|id| !is_said(id)) && activation.is_none_or(is_asleep)
+    };
+    let mut parts = pom.split("<profile>");
+    let mut kept = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (profile, after) = part.split_once("</profile>").unwrap_or((part, ""));
+        kept.push_str(if is_idle(profile) { "" } else { profile });
+        kept.push_str(after);
+    }
+    kept
 }
 
 /// What a pom says that makes it more than one module with Surefire in its place.
@@ -154,6 +193,36 @@ mod tests {
         }
         let surefire = "<plugin>maven-surefire-plugin<phase>verify</phase></plugin>";
         assert_eq!(why("mvn test", surefire), None);
+    }
+
+    #[test]
+    fn profiles_that_nothing_activates_have_no_list() {
+        let pom = |activation: &str| {
+            format!(
+                "<profiles><profile><id>quick</id>{activation}<excludesFile>x</excludesFile>\
+                 </profile><profile><id>other</id></profile></profiles>"
+            )
+        };
+        let by = |how: &str| pom(&format!("<activation>{how}</activation>"));
+        let property = by("<property><name>fast</name></property>");
+        for idle in [&property, &pom("")] {
+            assert_eq!(why("mvn test -Pother -Dx", idle), None);
+            assert!(why("mvn test -P quick", idle).is_some());
+            assert!(why("mvn test -Pquick,other", idle).is_some());
+        }
+        assert!(why("mvn test -Dfast", &property).is_some());
+        assert!(why("mvn test -Dfast=1", &property).is_some());
+        for how in [
+            "<property><name>!fast</name></property>",
+            "<property><name>env.FAST</name></property>",
+            "<activeByDefault>true</activeByDefault>",
+            "<jdk>17</jdk>",
+            "<property><name>fast</name></property><file><exists>x</exists></file>",
+        ] {
+            assert!(why("mvn test", &by(how)).is_some(), "{how}");
+        }
+        let behind = property + "<excludesFile>x</excludesFile>";
+        assert!(why("mvn test", &behind).is_some());
     }
 
     #[test]
