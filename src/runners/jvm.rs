@@ -11,6 +11,7 @@ use bstr::BStr;
 use super::maven::Configuration;
 use super::pytest::Part;
 use super::{console, gradle, maven, testng};
+use crate::fingerprint::jvm::classes_in;
 use crate::select::{Selection, Verdict};
 
 /// What the collector is told, and keeps, where what compilers add for debuggers counts.
@@ -198,27 +199,18 @@ pub fn outputs_of(module: &Path) -> Vec<PathBuf> {
     outputs
 }
 
-/// All class files beneath a folder.
-pub fn class_files(folder: &Path) -> Vec<PathBuf> {
-    let (mut found, mut open) = (Vec::new(), vec![folder.to_owned()]);
-    while let Some(folder) = open.pop() {
-        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-            let path = entry.path();
-            let is_class = path.extension().is_some_and(|end| end == "class");
-            match entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                true => open.push(path),
-                false
-                    if is_class
-                        && path.file_stem().is_some_and(|name| {
-                            name != "module-info" && name != "package-info"
-                        }) =>
-                {
-                    found.push(path);
-                }
-                false => {}
-            }
-        }
-    }
-    found.sort();
-    found
+/// The class files beneath a folder that declare a type.
+///
+/// # Errors
+/// If a folder cannot be listed.
+pub fn class_files(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut classes = classes_in(folder)?;
+    classes.retain(|name| {
+        let name = name.rsplit('/').next().unwrap_or(name);
+        name != "module-info" && name != "package-info"
+    });
+    let files = classes.into_iter();
+    Ok(files
+        .map(|name| folder.join(format!("{name}.class")))
+        .collect())
 }

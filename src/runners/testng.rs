@@ -114,7 +114,7 @@ struct Module {
     id: String,
     /// Names of the classes among its tests.
     classes: BTreeSet<String>,
-    /// A class file among them that is not understood.
+    /// A class file among them that is not understood, or a folder that cannot be listed.
     unread: Option<PathBuf>,
 }
 
@@ -150,7 +150,11 @@ impl Compiled {
                 unread: None,
             };
             for output in outputs_of(&folder) {
-                for file in class_files(&output) {
+                let Ok(files) = class_files(&output) else {
+                    module.unread = Some(output);
+                    continue;
+                };
+                for file in files {
                     match compiled.read(&file, &mut is_used) {
                         Some(name) => {
                             module.classes.insert(name);
@@ -159,13 +163,17 @@ impl Compiled {
                     }
                 }
             }
-            compiled.modules.push(module);
             let main = folder.join("target/classes");
             for output in gradle::main_outputs(&folder).into_iter().chain([main]) {
-                for file in class_files(&output) {
+                let Ok(files) = class_files(&output) else {
+                    module.unread = Some(output);
+                    continue;
+                };
+                for file in files {
                     compiled.read(&file, &mut is_used);
                 }
             }
+            compiled.modules.push(module);
         }
         is_used.then_some(compiled)
     }

@@ -9,6 +9,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use anyhow::Result;
 use bstr::ByteSlice;
 
 use super::parents::{Poms, plugins, value};
@@ -47,7 +48,10 @@ pub fn why_whole_classes<'f>(
         })
     });
     let folders: Vec<&Path> = modules.map(|(module, _)| module).collect();
-    Compiled::of(&folders, any_name).why_whole_classes()
+    match Compiled::of(&folders, any_name) {
+        Ok(compiled) => compiled.why_whole_classes(),
+        Err(error) => Some(format!("{error:#}")),
+    }
 }
 
 fn is_surefire(plugin: &str) -> bool {
@@ -84,7 +88,7 @@ struct Compiled {
 }
 
 impl Compiled {
-    fn of(modules: &[&Path], any_name: bool) -> Compiled {
+    fn of(modules: &[&Path], any_name: bool) -> Result<Compiled> {
         let mut compiled = Compiled {
             tests: Vec::new(),
             all: HashMap::new(),
@@ -94,7 +98,7 @@ impl Compiled {
             let folders = [("target/test-classes", true), ("target/classes", false)];
             for (folder, is_tests) in folders {
                 let folder = module.join(folder);
-                for entry in class_files(&folder) {
+                for entry in class_files(&folder)? {
                     if is_tests {
                         compiled.tests.push(entry.clone());
                     }
@@ -104,7 +108,7 @@ impl Compiled {
                 }
             }
         }
-        compiled
+        Ok(compiled)
     }
 
     fn why_whole_classes(&self) -> Option<String> {
