@@ -11,8 +11,8 @@ use std::process::Command;
 use std::time::Instant;
 
 use tamis::matrix::{
-    Fingerprint, Header, Key, Matrix, MatrixView, Outcome, Row, Run, Unit, UnitId, UnitKind,
-    decode, encode,
+    Fingerprint, Header, Key, Matrix, MatrixBuilder, MatrixView, Outcome, Row, RowFacts, Run, Unit,
+    UnitId, UnitKind, decode, encode,
 };
 use tamis::store::FsStore;
 
@@ -132,6 +132,7 @@ fn all() {
          prints and sets); ratio: decode / affected; the second line of each case is a process that\n\
          only does that, so its peak is that of a selection"
     );
+    folders();
     memo();
     selecting();
 }
@@ -181,6 +182,48 @@ fn measure(case: &Case) {
         decode_ms / affected_ms,
         after_encode,
     );
+}
+
+/// The units of the JVM: all classes of a module are at one path.
+fn folders() {
+    println!("\n{:<36} {:>9}", "open, and get all units", "ms");
+    for count in [10_000, 100_000] {
+        let mut builder = MatrixBuilder::new(header(1));
+        let units: Vec<_> = (0..count)
+            .map(|number| {
+                let name = format!(
+                    "org/demo/p{}/Class{}#run{number}()V",
+                    number / 400,
+                    number / 20
+                );
+                let unit = Unit::new(UnitKind::Method, "target/classes", name);
+                let added = builder.unit(unit, Fingerprint([1; 16]));
+                added.expect("units differ")
+            })
+            .collect();
+        let group = builder.group(units);
+        let facts = RowFacts {
+            test: "demo.ATest".into(),
+            outcome: Outcome::Passed,
+            duration_ms: 1,
+            position: 0,
+            incomplete: None,
+            run: 0,
+            selected: true,
+        };
+        builder.row(facts, [group]).expect("the only row");
+        let bytes = encode(&builder.finish()).expect("a sound matrix");
+        let ms = best_with(
+            || bytes.clone(),
+            |bytes| {
+                let view = MatrixView::open(bytes).expect("own bytes");
+                for id in 0..view.units() as UnitId {
+                    std::hint::black_box(view.unit(id));
+                }
+            },
+        );
+        println!("{:<36} {ms:>9.1}", format!("{count} methods in one folder"));
+    }
 }
 
 /// The memo index of a store with many matrices that differ in few rows.
