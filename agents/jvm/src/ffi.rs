@@ -134,6 +134,25 @@ impl Jni {
         self.call(object, method)
     }
 
+    /// What `hashCode()` of an object returns.
+    pub unsafe fn hash_of(self, object: Object) -> i32 {
+        type F = unsafe extern "system" fn(Table, Object, MethodId, *const i64) -> i32;
+        if object.is_null() {
+            return 0;
+        }
+        let method = self.method(self.class_of(object), c"hashCode", c"()I");
+        if method.is_null() {
+            return 0;
+        }
+        let call: F = function(self.0, 51);
+        let nothing = 0;
+        let hash = call(self.0, object, method, &nothing);
+        match self.clear_exception() {
+            true => 0,
+            false => hash,
+        }
+    }
+
     /// The class that a class extends, or null.
     pub unsafe fn super_class(self, class: Object) -> Object {
         type F = unsafe extern "system" fn(Table, Object) -> Object;

@@ -36,6 +36,7 @@ impl Hook {
 const THIS: &[Argument] = &[Argument::This];
 const FIRST: &[Argument] = &[Argument::First];
 const BOTH: &[Argument] = &[Argument::First, Argument::Second];
+const THIS_AND_FIRST: &[Argument] = &[Argument::This, Argument::First];
 
 const fn hook(
     method: &'static str,
@@ -60,9 +61,11 @@ const fn optional(hook: Hook) -> Hook {
 }
 
 const STRING: &str = "(Ljava/lang/String;";
+const OBJECT: &str = "(Ljava/lang/Object;";
 const DESCRIPTION: &str = "(Lorg/junit/runner/Description;";
 const NG_METHOD: &str = "(Lorg/testng/ITestNGMethod;";
 const NG_CLASS: &str = "(Lorg/testng/ITestClass;";
+const SPRING: &str = "(Lorg/springframework/test/context/MergedContextConfiguration;";
 const PATH: &str = "(Ljava/nio/file/Path;";
 
 /// Classes of the JDK with what they tell: files read and looked for, files
@@ -90,9 +93,9 @@ pub const JDK: &[(&str, &[Hook])] = &[
             hook("lastModified", "()", THIS, "read"),
             hook("canRead", "()", THIS, "read"),
             hook("canExecute", "()", THIS, "read"),
-            hook("normalizedList", "()", THIS, "read"),
-            hook("list", "()", THIS, "read"),
-            hook("listFiles", "(", THIS, "read"),
+            hook("normalizedList", "()", THIS, "listed"),
+            hook("list", "()", THIS, "listed"),
+            hook("listFiles", "(", THIS, "listed"),
             hook("createNewFile", "()", THIS, "wrote"),
         ],
     ),
@@ -102,7 +105,7 @@ pub const JDK: &[(&str, &[Hook])] = &[
             hook("newByteChannel", PATH, FIRST, "read"),
             hook("newFileChannel", PATH, FIRST, "read"),
             hook("newAsynchronousFileChannel", PATH, FIRST, "read"),
-            hook("newDirectoryStream", PATH, FIRST, "read"),
+            hook("newDirectoryStream", PATH, FIRST, "listed"),
             hook("readAttributes", PATH, FIRST, "read"),
             hook("readAttributesIfExists", PATH, FIRST, "read"),
             hook("checkAccess", PATH, FIRST, "read"),
@@ -186,6 +189,49 @@ pub const FRAMEWORKS: &[(&str, &[Hook])] = &[
             hook("executionStarted", "(L", FIRST, "started"),
             hook("executionFinished", "(L", BOTH, "finished"),
             hook("executionSkipped", "(L", FIRST, "skipped"),
+        ],
+    ),
+    // Conditions and extensions of a class come before it is said to have started.
+    (
+        "org/junit/platform/engine/support/hierarchical/NodeTestTask",
+        &[hook("execute", "()", THIS, "prepared")],
+    ),
+    (
+        "org/junit/jupiter/engine/execution/NamespaceAwareStore",
+        &[
+            hook("get", OBJECT, THIS_AND_FIRST, "storeAsked"),
+            hook(
+                "getOrComputeIfAbsent",
+                OBJECT,
+                THIS_AND_FIRST,
+                "storeFilled",
+            ),
+            // From JUnit 6 on.
+            optional(hook(
+                "computeIfAbsent",
+                OBJECT,
+                THIS_AND_FIRST,
+                "storeFilled",
+            )),
+            hook("put", OBJECT, THIS_AND_FIRST, "storeChanged"),
+            hook("remove", OBJECT, THIS_AND_FIRST, "storeChanged"),
+        ],
+    ),
+    // Spring 4.1 to 6.2.
+    (
+        "org/springframework/test/context/cache/DefaultCacheAwareContextLoaderDelegate",
+        &[optional(hook(
+            "loadContextInternal",
+            SPRING,
+            FIRST,
+            "contextMaking",
+        ))],
+    ),
+    (
+        "org/springframework/test/context/cache/DefaultContextCache",
+        &[
+            hook("get", SPRING, FIRST, "contextAsked"),
+            hook("put", SPRING, FIRST, "contextMade"),
         ],
     ),
     // From Surefire 3.5.4 on, with JUnit 6: what is told to stop counts as skipped.

@@ -19,6 +19,7 @@ mod natives;
 mod plan;
 mod process;
 mod runtime;
+mod shared;
 mod state;
 mod statics;
 mod testng;

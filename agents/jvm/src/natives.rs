@@ -68,6 +68,12 @@ fn test_class(id: &str) -> Option<(&str, bool)> {
     None
 }
 
+/// The class of a suite of the JUnit Platform, if a unique id is that of one.
+fn suite(id: &str) -> Option<&str> {
+    let rest = id.strip_prefix("[engine:junit-platform-suite]/[suite:")?;
+    rest.strip_suffix(']').filter(|class| !class.contains(']'))
+}
+
 /// Where a unique id of JUnit 5 lies, if what it is about can be told apart by
 /// method: the test class, and with it the method as a test and whether the id is
 /// that of the method itself.
@@ -179,6 +185,11 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_started(
 ) {
     once(jni, |agent| {
         let id = unique_id(agent, jni, descriptor);
+        if let Some(suite) = id.as_deref().and_then(suite) {
+            begin_test(agent, jni, suite);
+            lock(&agent.state).needs_what_may_be_tests(suite);
+            return;
+        }
         let by_method = id.as_deref().filter(|_| agent.by_method());
         if let Some((class, method)) = by_method.and_then(test_method) {
             let method = method.as_ref().map(|(method, _)| method.as_str());
@@ -190,6 +201,29 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_started(
             }
         } else if let Some((test, _)) = id.as_deref().and_then(test_class) {
             begin_test(agent, jni, test);
+        }
+    });
+}
+
+/// The JUnit Platform comes to a test or a class, and looks first whether it is to be
+/// skipped and what extends it.
+#[unsafe(no_mangle)]
+unsafe extern "system" fn Java_java_lang_TamisProbe_prepared(jni: Jni, _: Object, task: Object) {
+    once(jni, |agent| {
+        let kind = c"Lorg/junit/platform/engine/TestDescriptor;";
+        let field = jni.field(jni.class_of(task), c"testDescriptor", kind);
+        if field.is_null() {
+            return;
+        }
+        let id = unique_id(agent, jni, jni.object_field(task, field));
+        // What is in the class is known to be of it.
+        let Some((class, true)) = id.as_deref().and_then(test_class) else {
+            return;
+        };
+        let by_method = id.as_deref().filter(|_| agent.by_method());
+        match by_method.and_then(test_method) {
+            Some(_) => begin_method(agent, jni, class, None),
+            None => begin_test(agent, jni, class),
         }
     });
 }
@@ -278,6 +312,10 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_skipped(
         } else if let Some((test, true)) = id.as_deref().and_then(test_class) {
             begin_test(agent, jni, test);
             end_test(agent, jni, test, "skipped");
+            let is_container = lock(&agent.state).kind_of(test).is_some();
+            if is_container {
+                end_class(agent, jni, test);
+            }
         }
     });
 }
@@ -307,6 +345,16 @@ const NOT_OF_PROJECT: [&str; 4] = ["/proc/", "/sys/", "/dev/", "/etc/"];
 
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_read(jni: Jni, _: Object, path: Object) {
+    read(jni, path, false);
+}
+
+/// What is in a directory is asked for.
+#[unsafe(no_mangle)]
+unsafe extern "system" fn Java_java_lang_TamisProbe_listed(jni: Jni, _: Object, path: Object) {
+    read(jni, path, true);
+}
+
+unsafe fn read(jni: Jni, path: Object, is_listed: bool) {
     once(jni, |agent| {
         let Some(path) = text_of(agent, jni, path) else {
             return;
@@ -318,19 +366,28 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_read(jni: Jni, _: Object, pa
         {
             return;
         }
-        observe(agent, &path);
+        observe(agent, &path, is_listed);
     });
 }
 
-fn observe(agent: &Agent, path: &str) {
+/// Whether classes lie in this directory.
+fn has_classes(path: &str) -> bool {
+    let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
+    let mut names = entries.map(|entry| entry.file_name());
+    names.any(|name| name.to_string_lossy().ends_with(".class"))
+}
+
+fn observe(agent: &Agent, path: &str, is_listed: bool) {
     let is_of_project = agent.is_of_project(path);
     let found = std::fs::metadata(path);
     let mut state = lock(&agent.state);
     let is_class = path.ends_with(".class");
     match found {
         Ok(found) if found.is_dir() => {
-            // A directory of classes is looked at when tests are looked for.
-            if is_of_project && state.has_tests() {
+            // Before the tests, some are made of what a directory has (parameters, features);
+            // where classes are, tests are looked for.
+            let counts = state.has_tests() || is_listed && !has_classes(path);
+            if is_of_project && counts {
                 state.observed("dir", path, None, false);
             }
         }

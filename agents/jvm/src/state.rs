@@ -109,6 +109,8 @@ pub struct State {
     names: Vec<Box<str>>,
     /// By symbol: the classes of that name.
     loaded: Vec<Vec<ClassIndex>>,
+    /// By the class around them: names of classes of the project.
+    nested: HashMap<Symbol, Vec<Symbol>>,
     classes: Vec<Class>,
     /// By probe number.
     methods: Vec<Method>,
@@ -122,6 +124,8 @@ pub struct State {
     /// Test classes of TestNG, which looks at all of them, whichever runs.
     looked_over: HashSet<Symbol>,
     initialising: Vec<Initialising>,
+    /// What is made for later test classes, by whom: what runs belongs to that as well.
+    making: Vec<(ThreadId, u64)>,
     /// By class name: the scope of its static initialiser.
     initialisers: HashMap<Symbol, u64>,
     /// By class name: the scope of what set its static fields later.
@@ -154,6 +158,7 @@ impl State {
             symbols: HashMap::new(),
             names: Vec::new(),
             loaded: Vec::new(),
+            nested: HashMap::new(),
             classes: Vec::new(),
             methods: Vec::new(),
             scopes: HashMap::from([(SESSION, Scope::default())]),
@@ -164,6 +169,7 @@ impl State {
             containers: Vec::new(),
             looked_over: HashSet::new(),
             initialising: Vec::new(),
+            making: Vec::new(),
             initialisers: HashMap::new(),
             setters: HashMap::new(),
             written_files: HashSet::new(),
@@ -199,8 +205,12 @@ impl State {
     pub fn loaded(&mut self, class: Class, methods: Vec<Method>, always: &[u32]) {
         let index = self.next_class();
         if let Some(origin) = &class.origin {
-            let name = &self.names[class.symbol as usize];
+            let name = self.names[class.symbol as usize].clone();
             self.reads.remove(&format!("{origin}/{name}.class"));
+            if let Some((around, _)) = name.rsplit_once('$') {
+                let around = self.symbol(around);
+                self.nested.entry(around).or_default().push(class.symbol);
+            }
         }
         self.loaded[class.symbol as usize].push(index);
         self.classes.push(class);
@@ -275,6 +285,7 @@ impl State {
             let symbol = self.classes[self.initialising[at].class as usize].symbol;
             open.push(self.initialiser(symbol));
         }
+        open.extend(self.making.iter().map(|(_, scope)| *scope));
         open.sort_unstable();
         open.dedup();
         open
@@ -464,8 +475,7 @@ impl State {
         let incomplete = origin
             .is_none()
             .then(|| "where its class came from is not known".to_owned());
-        self.scope(scope).classes.extend(&classes);
-        self.scope(scope).looked_at.extend(&classes);
+        self.tests_of(scope, symbol);
         self.trace.scope(scope, "test", test, None);
         if self.is_of_testng(container) {
             self.looked_over.insert(symbol);
@@ -588,12 +598,35 @@ impl State {
         }
     }
 
+    /// What this thread does is to make something that others find under this name.
+    pub fn making(&mut self, name: &str, thread: ThreadId) {
+        let symbol = self.symbol(&format!("java/lang/System/{name}"));
+        let setter = self.setter(symbol);
+        // It may be made in several places.
+        self.got_property(name);
+        self.making.push((thread, setter));
+    }
+
+    /// It is made.
+    pub fn made(&mut self, name: &str, thread: ThreadId) {
+        let symbol = self.symbol(&format!("java/lang/System/{name}"));
+        let setter = self.setter(symbol);
+        let before = self.making.len();
+        self.making.retain(|one| *one != (thread, setter));
+        if self.making.len() == before {
+            // Nobody told that it began.
+            self.set_property(name);
+        }
+    }
+
     /// A test does not run any more, with what it used told.
     fn take_off(&mut self, test: &str) -> Option<Test> {
         let at = self.tests.iter().position(|known| known.name == test)?;
         self.settle_reads();
         self.flush();
         let mut test = self.tests.remove(at);
+        // What failed was not told to be made.
+        self.making.retain(|(thread, _)| *thread != test.thread);
         test.seconds += test.began.elapsed().as_secs_f64();
         Some(test)
     }

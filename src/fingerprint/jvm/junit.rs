@@ -1,7 +1,13 @@
 //! What a compiled test class says of how JUnit runs it.
 
+use std::path::Path;
+
+use anyhow::Result as Done;
+
 use super::annotations::{Value, said};
 use super::classfile::{ClassFile, Malformed, annotation_types};
+use super::{class_fingerprint, classes_in};
+use crate::matrix::Fingerprint;
 
 /// What a class file says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -54,4 +60,44 @@ impl TestClass {
         class.is_junit4 |= class.extends.as_deref() == Some("junit/framework/TestCase");
         Ok(class)
     }
+}
+
+/// The name of a `class` unit for what a suite may find to be tests in a directory.
+pub const MAY_BE_TESTS_IN: &str = "*suite";
+
+/// Changes with any class that has annotations, and with what others inherit from, as
+/// both can make tests; [`Fingerprint::MISSING`] if there is no class.
+///
+/// # Errors
+/// If something that is there cannot be read.
+pub fn may_be_tests_in(directory: &Path) -> Done<Fingerprint> {
+    let mut form = Vec::new();
+    for name in classes_in(directory)? {
+        let bytes = fs_err::read(directory.join(format!("{name}.class")))?;
+        form.extend_from_slice(name.as_bytes());
+        form.push(0);
+        match inherits(&bytes) {
+            Some(own) => form.extend_from_slice(&own),
+            None => form.extend_from_slice(&class_fingerprint(&bytes).0),
+        }
+        form.push(0);
+    }
+    Ok(match form.is_empty() {
+        true => Fingerprint::MISSING,
+        false => Fingerprint::of_digest("tamis jvm suite 1", &form),
+    })
+}
+
+/// What a class inherits from, with its flags, if nothing in it has an annotation.
+fn inherits(bytes: &[u8]) -> Option<Vec<u8>> {
+    let file = ClassFile::parse(bytes).ok()?;
+    if !annotation_types(&file).ok()?.is_empty() {
+        return None;
+    }
+    let mut form = file.access.to_be_bytes().to_vec();
+    for name in file.super_name.iter().chain(&file.interfaces) {
+        form.extend_from_slice(name);
+        form.push(b';');
+    }
+    Some(form)
 }

@@ -18,7 +18,7 @@ use std::rc::Rc;
 
 use anyhow::{Context, Result};
 
-pub use junit::TestClass;
+pub use junit::{MAY_BE_TESTS_IN, TestClass};
 pub use members::{ANY, ClassUnits, MethodUnit, Reference};
 pub use testng::{FOR_OTHERS_IN, NgClass};
 
@@ -76,7 +76,8 @@ pub fn class_fingerprint(bytes: &[u8]) -> Fingerprint {
 
 /// That of the class `name` (with slashes) beneath a directory of classes;
 /// [`Fingerprint::MISSING`] if there is none. [`ALL`] stands for all classes there,
-/// [`FOR_OTHERS_IN`] for what they do for tests of others.
+/// [`FOR_OTHERS_IN`] for what they do for tests of others, [`MAY_BE_TESTS_IN`] for what
+/// a suite may find.
 ///
 /// # Errors
 /// If something that is there cannot be read.
@@ -86,6 +87,9 @@ pub fn class_in(directory: &Path, name: &str) -> Result<Fingerprint> {
     }
     if name == FOR_OTHERS_IN {
         return testng::for_others_in(directory);
+    }
+    if name == MAY_BE_TESTS_IN {
+        return junit::may_be_tests_in(directory);
     }
     let file = directory.join(format!("{name}.class"));
     match std::fs::read(&file) {
@@ -100,7 +104,7 @@ pub const ALL: &str = "*";
 
 /// Whether a `class` unit of this name is about all classes of a directory.
 pub fn is_of_all(name: &str) -> bool {
-    [ALL, FOR_OTHERS_IN].contains(&name)
+    [ALL, FOR_OTHERS_IN, MAY_BE_TESTS_IN].contains(&name)
 }
 
 fn is_absent(error: &std::io::Error) -> bool {

@@ -11,5 +11,6 @@ mod kinds;
 mod methods;
 mod once;
 mod packaged;
+mod platform;
 mod poms;
 mod testng;

@@ -8,12 +8,19 @@ pub const HELPER: &str = "java/lang/TamisProbe";
 pub const PROBES: u32 = 1 << 22;
 
 /// Its native methods, all static and without a result.
-const NATIVES: [(&str, &str); 44] = [
+const NATIVES: [(&str, &str); 52] = [
     ("enter", "(I)V"),
     ("leave", "(I)V"),
     ("started", "(Ljava/lang/Object;)V"),
+    ("prepared", "(Ljava/lang/Object;)V"),
     ("finished", "(Ljava/lang/Object;Ljava/lang/Object;)V"),
     ("skipped", "(Ljava/lang/Object;)V"),
+    ("storeAsked", "(Ljava/lang/Object;Ljava/lang/Object;)V"),
+    ("storeFilled", "(Ljava/lang/Object;Ljava/lang/Object;)V"),
+    ("storeChanged", "(Ljava/lang/Object;Ljava/lang/Object;)V"),
+    ("contextAsked", "(Ljava/lang/Object;)V"),
+    ("contextMaking", "(Ljava/lang/Object;)V"),
+    ("contextMade", "(Ljava/lang/Object;)V"),
     ("testClass", "(Ljava/lang/Object;)V"),
     ("lastEnded", "(Ljava/lang/Object;)V"),
     ("testName", "(Ljava/lang/Object;)V"),
@@ -47,6 +54,7 @@ const NATIVES: [(&str, &str); 44] = [
     ("setProperty", "(Ljava/lang/Object;)V"),
     ("failed", "(Ljava/lang/Object;)V"),
     ("read", "(Ljava/lang/Object;)V"),
+    ("listed", "(Ljava/lang/Object;)V"),
     ("wrote", "(Ljava/lang/Object;)V"),
     ("env", "(Ljava/lang/Object;)V"),
     ("named", "(Ljava/lang/Object;)V"),

@@ -4,10 +4,13 @@ use std::collections::BTreeSet;
 use std::thread::ThreadId;
 use std::time::Instant;
 
-use super::{Scope, State, Test};
+use super::{Scope, State, Symbol, Test};
 
 /// In place of a class's name: all that classes of a directory do for tests of others.
 const FOR_OTHERS_IN: &str = "*testng";
+
+/// The same for what a suite may find to be tests.
+const MAY_BE_TESTS_IN: &str = "*suite";
 
 /// What the tests of a test class are that has begun.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,9 +55,7 @@ impl State {
         self.next_scope += 1;
         self.scopes.insert(scope, Scope::default());
         let symbol = self.symbol(&class.replace('.', "/"));
-        let classes = self.loaded[symbol as usize].clone();
-        self.scope(scope).classes.extend(&classes);
-        self.scope(scope).looked_at.extend(&classes);
+        self.tests_of(scope, symbol);
         self.trace.scope(scope, "fixture", class, None);
         self.containers.push(Container {
             scope,
@@ -65,6 +66,44 @@ impl State {
             paused: Vec::new(),
             is_spread: false,
         });
+    }
+
+    /// A test class has the tests of this class, and of those in it or in what it
+    /// inherits from, though none is in there yet: JUnit looked for them.
+    pub(super) fn tests_of(&mut self, scope: u64, class: Symbol) {
+        let mut looked_at = self.loaded[class as usize].clone();
+        let (mut open, mut seen) = (vec![class], BTreeSet::new());
+        while let Some(symbol) = open.pop() {
+            if !seen.insert(symbol) {
+                continue;
+            }
+            for class in &self.loaded[symbol as usize] {
+                open.extend(&self.classes[*class as usize].needs);
+            }
+            for inner in self.nested.get(&symbol).into_iter().flatten() {
+                looked_at.extend(&self.loaded[*inner as usize]);
+                open.push(*inner);
+            }
+        }
+        let scope = self.scope(scope);
+        scope.classes.extend(&looked_at);
+        scope.looked_at.extend(&looked_at);
+    }
+
+    /// This test has the tests of whatever classes it finds.
+    pub fn needs_what_may_be_tests(&mut self, test: &str) {
+        if let Some(scope) = self.running_as(test) {
+            self.needs_of_directories(scope, MAY_BE_TESTS_IN);
+        }
+    }
+
+    /// A scope depends on all classes of any directory in this way.
+    fn needs_of_directories(&mut self, scope: u64, way: &str) {
+        let origins = self.classes.iter().filter_map(|class| class.origin.clone());
+        for origin in origins.collect::<BTreeSet<String>>() {
+            let unit = self.unit("class", &origin, Some(way));
+            self.scope(scope).observed.insert(unit);
+        }
     }
 
     /// No test in this container has a row that is complete.
@@ -80,11 +119,7 @@ impl State {
         let Some(scope) = self.container(class).map(|class| class.scope) else {
             return;
         };
-        let origins = self.classes.iter().filter_map(|class| class.origin.clone());
-        for origin in origins.collect::<BTreeSet<String>>() {
-            let unit = self.unit("class", &origin, Some(FOR_OTHERS_IN));
-            self.scope(scope).observed.insert(unit);
-        }
+        self.needs_of_directories(scope, FOR_OTHERS_IN);
     }
 
     /// Ends a test class, and those of its tests that are paused.

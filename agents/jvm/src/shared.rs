@@ -1,0 +1,209 @@
+//! What frameworks keep for later test classes: the stores of JUnit 5, Spring's contexts.
+//!
+//! Who finds something there depends on all that the test class used that made it, or
+//! on what ran while it was made.
+
+use std::collections::BTreeSet;
+use std::ffi::CStr;
+use std::sync::Mutex;
+use std::thread;
+
+use crate::agent::{Agent, lock};
+use crate::ffi::{Jni, Object};
+use crate::natives::once;
+
+/// What is known to be kept in stores of JUnit 5.
+static KEPT: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+
+/// How a key and a store are called; the same for those above it, where it is looked for, too.
+struct Places {
+    own: String,
+    all: Vec<String>,
+}
+
+/// A store is asked for what it has under a key.
+#[unsafe(no_mangle)]
+unsafe extern "system" fn Java_java_lang_TamisProbe_storeAsked(
+    jni: Jni,
+    _: Object,
+    store: Object,
+    key: Object,
+) {
+    once(jni, |agent| {
+        if let Some(places) = places(agent, jni, store, key) {
+            asked(agent, jni, &places);
+        }
+    });
+}
+
+/// The same, and if there is nothing, it is made.
+#[unsafe(no_mangle)]
+unsafe extern "system" fn Java_java_lang_TamisProbe_storeFilled(
+    jni: Jni,
+    _: Object,
+    store: Object,
+    key: Object,
+) {
+    once(jni, |agent| {
+        let Some(places) = places(agent, jni, store, key) else {
+            return;
+        };
+        asked(agent, jni, &places);
+        let is_new = {
+            let mut kept = lock(&KEPT);
+            let is_new = !places.all.iter().any(|place| kept.contains(place));
+            kept.insert(places.own.clone());
+            is_new
+        };
+        if is_new {
+            lock(&agent.state).set_property(&places.own);
+        }
+    });
+}
+
+/// Something is put into a store or taken from it.
+#[unsafe(no_mangle)]
+unsafe extern "system" fn Java_java_lang_TamisProbe_storeChanged(
+    jni: Jni,
+    _: Object,
+    store: Object,
+    key: Object,
+) {
+    once(jni, |agent| {
+        if let Some(places) = places(agent, jni, store, key) {
+            asked(agent, jni, &places);
+            lock(&agent.state).set_property(&places.own);
+            lock(&KEPT).remove(&places.own);
+        }
+    });
+}
+
+unsafe fn asked(agent: &Agent, jni: Jni, places: &Places) {
+    let mut state = lock(&agent.state);
+    agent.drain(jni, &mut state);
+    for place in &places.all {
+        state.got_property(place);
+    }
+}
+
+/// `None` for what JUnit keeps for itself.
+unsafe fn places(agent: &Agent, jni: Jni, store: Object, key: Object) -> Option<Places> {
+    let class = jni.class_of(store);
+    let any_of = |kinds: &[&CStr], name| {
+        let mut fields = kinds.iter().map(|kind| jni.field(class, name, kind));
+        let found = fields.find(|field| !field.is_null());
+        found.map(|field| jni.object_field(store, field))
+    };
+    // Up to 5.9, and from 5.10 on.
+    let values = [
+        c"Lorg/junit/jupiter/engine/execution/ExtensionValuesStore;",
+        c"Lorg/junit/platform/engine/support/store/NamespacedHierarchicalStore;",
+    ];
+    // Up to 5.12, and from 5.13 on.
+    let namespaces = [
+        c"Lorg/junit/jupiter/api/extension/ExtensionContext$Namespace;",
+        c"Lorg/junit/platform/engine/support/store/Namespace;",
+    ];
+    let (Some(mut level), Some(namespace)) = (
+        any_of(&values, c"valuesStore"),
+        any_of(&namespaces, c"namespace"),
+    ) else {
+        agent.mistrust("what is in the stores of this JUnit is not known");
+        return None;
+    };
+    let field = jni.field(jni.class_of(namespace), c"parts", c"Ljava/util/List;");
+    let mut called = String::new();
+    if !field.is_null() {
+        let parts = jni.object_field(namespace, field);
+        let parts = jni.call_named(parts, c"toArray", c"()[Ljava/lang/Object;");
+        let count = match parts.is_null() {
+            true => 0,
+            false => jni.array_len(parts),
+        };
+        for at in 0..count {
+            let part = name_of(agent, jni, jni.element(parts, at));
+            if at == 0 && part.starts_with("Lorg/junit/") {
+                return None;
+            }
+            called = format!("{called} {part}");
+        }
+    }
+    called = format!("{called} {}", name_of(agent, jni, key));
+    let mut all = Vec::new();
+    while !level.is_null() {
+        all.push(format!("JUnit {}{called}", agent.jvmti.identity(level)));
+        let class = jni.class_of(level);
+        let fields = values.map(|kind| jni.field(class, c"parentStore", kind));
+        let Some(field) = fields.into_iter().find(|field| !field.is_null()) else {
+            break;
+        };
+        level = jni.object_field(level, field);
+    }
+    let own = all.first()?.clone();
+    Some(Places { own, all })
+}
+
+/// A text or a class; of all else the kind, as its own methods are not to run.
+unsafe fn name_of(agent: &Agent, jni: Jni, object: Object) -> String {
+    let Some(java) = agent.java.get().filter(|_| !object.is_null()) else {
+        return String::new();
+    };
+    if jni.is_instance(object, java.string) {
+        return jni.text(object).unwrap_or_default();
+    }
+    let class = match jni.is_instance(object, java.class) {
+        true => object,
+        false => jni.class_of(object),
+    };
+    agent.jvmti.signature(class).unwrap_or_default()
+}
+
+/// Spring looks whether it has a context.
+#[unsafe(no_mangle)]
+unsafe extern "system" fn Java_java_lang_TamisProbe_contextAsked(
+    jni: Jni,
+    _: Object,
+    configuration: Object,
+) {
+    once(jni, |agent| {
+        let name = context(jni, configuration);
+        let mut state = lock(&agent.state);
+        agent.drain(jni, &mut state);
+        state.got_property(&name);
+    });
+}
+
+/// Spring makes a context, for all test classes of such a configuration.
+#[unsafe(no_mangle)]
+unsafe extern "system" fn Java_java_lang_TamisProbe_contextMaking(
+    jni: Jni,
+    _: Object,
+    configuration: Object,
+) {
+    once(jni, |agent| {
+        let name = context(jni, configuration);
+        let mut state = lock(&agent.state);
+        agent.drain(jni, &mut state);
+        state.making(&name, thread::current().id());
+    });
+}
+
+/// It has made one.
+#[unsafe(no_mangle)]
+unsafe extern "system" fn Java_java_lang_TamisProbe_contextMade(
+    jni: Jni,
+    _: Object,
+    configuration: Object,
+) {
+    once(jni, |agent| {
+        let name = context(jni, configuration);
+        let mut state = lock(&agent.state);
+        agent.drain(jni, &mut state);
+        state.made(&name, thread::current().id());
+    });
+}
+
+/// Configurations that are equal have one context.
+unsafe fn context(jni: Jni, configuration: Object) -> String {
+    format!("Spring {}", jni.hash_of(configuration))
+}
