@@ -201,7 +201,11 @@ def table(options):
     measure = Measured(options)
     of = {tool: sorted((row for row in measure.rows if row["tool"] == tool),
                        key=lambda row: row["at"]) for tool in options.tools}
-    count = min(len(rows) for rows in of.values())
+    # Those that were not measured.
+    of = {tool: rows for tool, rows in of.items() if rows}
+    count = min(map(len, of.values()), default=0)
+    if "all" not in of or count < 2:
+        sys.exit(f"{measure.file} does not have two revisions yet of `all` and each other tool")
     everything = of["all"][:count]
     classes = sum(len(row["outcomes"]) for row in everything[1:])
     tests = sum(len(flat(row)) for row in everything[1:])
@@ -210,7 +214,7 @@ def table(options):
           f"{tests / (count - 1):.0f} tests, {cpu / (count - 1):.1f} s CPU each")
     print("| tool | classes | tests | missed | A+E+C | median | A+E |")
     print("|---|---|---|---|---|---|---|")
-    for tool in options.tools[1:]:
+    for tool in [tool for tool in of if tool != "all"]:
         rows = of[tool][:count]
         misses = missed(everything, rows, options.flaky)
         ran = sum(len(row["outcomes"]) for row in rows[1:])
