@@ -27,6 +27,7 @@ seconds, user and system, of all processes; walls are stored as well.
 import argparse
 import json
 import os
+import re
 import shutil
 import statistics
 import subprocess
@@ -40,6 +41,7 @@ EKSTAZI = "org.ekstazi:ekstazi-maven-plugin:5.3.0"
 STARTS = "edu.illinois:starts-maven-plugin:1.4"
 TOOLS = ["all", "tamis", "ekstazi", "starts"]
 STATE = [".tamis", ".ekstazi", ".starts"]
+WORSE = ["passed", "skipped", "failed"]
 
 
 def git(folder, *words):
@@ -105,7 +107,7 @@ def outcomes(folder):
             word = "failed" if set(words) & {"failure", "error"} else (words or ["passed"])[0]
             # Cases of one name are told apart no further.
             known = methods.get(case.get("name"), "passed")
-            methods[case.get("name")] = max(known, word, key=["passed", "skipped", "failed"].index)
+            methods[case.get("name")] = max(known, word, key=WORSE.index)
     # A class that ran nothing is what Ekstazi leaves of one that it skips.
     return {suite: methods for suite, methods in found.items() if methods}
 
@@ -181,8 +183,13 @@ def measure_all(options):
 
 
 def flat(row):
-    return {(suite, name): outcome for suite, methods in row["outcomes"].items()
-            for name, outcome in methods.items()}
+    """{(class, method): outcome}; a Java object's number in a name is another one each time."""
+    found = {}
+    for suite, methods in row["outcomes"].items():
+        for name, outcome in methods.items():
+            test = (suite, re.sub(r"@[0-9a-f]+", "@", name))
+            found[test] = max(found.get(test, "passed"), outcome, key=WORSE.index)
+    return found
 
 
 def missed(everything, own, flaky):
