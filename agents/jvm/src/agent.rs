@@ -17,6 +17,7 @@ use crate::ffi::{
 };
 use crate::hooks::{FORK, FRAMEWORKS, JDK, of};
 use crate::junit4;
+use crate::natives;
 use crate::plan::{hooked, plan, unprobed};
 use crate::process;
 use crate::state::{Class, State};
@@ -366,6 +367,7 @@ unsafe extern "system" fn class_file_load_hook(
             return;
         }
         let name = CStr::from_ptr(name).to_string_lossy();
+        natives::is_loaded(&name);
         let bytes = std::slice::from_raw_parts(bytes, len as usize);
         if let Some(changed) = changed_class(agent, jni, loader, &name, domain, bytes) {
             let start = agent.jvmti.allocate(&changed);

@@ -1,6 +1,6 @@
 //! What probes and hooks call: the native methods of the helper class.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::sync::atomic::Ordering;
 use std::thread;
 
@@ -14,6 +14,28 @@ use crate::statics;
 thread_local! {
     /// Whether this thread is in here: what the agent itself calls does not count.
     static IS_INSIDE: Cell<bool> = const { Cell::new(false) };
+    /// The class, its name with slashes, that a class loader was last asked for by this
+    /// thread, and that is not loaded yet.
+    static ASKED_FOR: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+/// A class is loaded; reading its file from now on is no part of that.
+pub fn is_loaded(name: &str) {
+    ASKED_FOR.with_borrow_mut(|asked| {
+        if asked == name {
+            asked.clear();
+        }
+    });
+}
+
+/// Whether this class file is read to load the class.
+fn is_being_loaded(path: &str) -> bool {
+    ASKED_FOR.with_borrow(|asked| {
+        let rest = path
+            .strip_suffix(".class")
+            .and_then(|path| path.strip_suffix(asked.as_str()));
+        !asked.is_empty() && rest.is_some_and(|rest| rest.ends_with('/'))
+    })
 }
 
 /// Runs `work` unless this thread is in here already, or an exception is on
@@ -391,7 +413,8 @@ fn observe(agent: &Agent, path: &str, is_listed: bool) {
                 state.observed("dir", path, None, false);
             }
         }
-        // The JVM loads it; whoever runs it is told by its probes.
+        // Whoever runs what is loaded is told by its probes.
+        Ok(_) if is_class && is_being_loaded(path) => {}
         Ok(_) if is_class => state.read_class(path),
         Ok(_) if !is_of_project && !path.ends_with(".jar") && is_of_runtime(path) => {}
         Ok(_) => state.observed("file", path, None, path.ends_with(".jar")),
@@ -475,10 +498,14 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_named(jni: Jni, _: Object, c
     const CALLER: i32 = 2;
     once(jni, |agent| {
         if let Some(name) = class_name(agent, jni, class) {
-            let is_new = {
+            let (has_tests, is_new) = {
                 let state = lock(&agent.state);
-                state.has_tests() && !state.is_loaded(&name)
+                (state.has_tests(), !state.is_loaded(&name))
             };
+            if is_new {
+                ASKED_FOR.set(name.clone());
+            }
+            let is_new = is_new && has_tests;
             let how = match is_new && agent.jvmti.is_at_call(CALLER) {
                 true => Use::Asked,
                 false => Use::Named,

@@ -204,13 +204,12 @@ impl State {
     /// from [`State::probes`] on. `always` are those that could not be probed.
     pub fn loaded(&mut self, class: Class, methods: Vec<Method>, always: &[u32]) {
         let index = self.next_class();
-        if let Some(origin) = &class.origin {
-            let name = self.names[class.symbol as usize].clone();
-            self.reads.remove(&format!("{origin}/{name}.class"));
-            if let Some((around, _)) = name.rsplit_once('$') {
-                let around = self.symbol(around);
-                self.nested.entry(around).or_default().push(class.symbol);
-            }
+        let name = self.names[class.symbol as usize].clone();
+        if let Some((around, _)) = name.rsplit_once('$')
+            && class.origin.is_some()
+        {
+            let around = self.symbol(around);
+            self.nested.entry(around).or_default().push(class.symbol);
         }
         self.loaded[class.symbol as usize].push(index);
         self.classes.push(class);
@@ -232,8 +231,7 @@ impl State {
         self.loaded(class, vec![method], &[number]);
     }
 
-    /// A class file was opened: by the JVM, which then loads it, or by a test
-    /// that looks into it.
+    /// A class file was opened by who looks into it.
     pub fn read_class(&mut self, path: &str) {
         if self.has_tests() {
             let open = self.open();
@@ -241,7 +239,7 @@ impl State {
         }
     }
 
-    /// Class files that were opened and not loaded are read by somebody.
+    /// Which classes those are is known once these are loaded.
     fn settle_reads(&mut self) {
         for (path, scopes) in std::mem::take(&mut self.reads) {
             let mut origins = self.classes.iter().filter_map(|one| one.origin.as_deref());

@@ -26,6 +26,7 @@ fn project() -> String {
         main("Limits", "public class Limits {\n    public static final int MOST = 7;\n}"),
         main("Plugin", "public class Plugin {\n    public String toString() { return \"plugin\"; }\n}"),
         main("Loaded", "public class Loaded {\n}"),
+        main("Read", "public class Read {\n    static String unused() { return \"old\"; }\n}"),
         main("Unused", "public class Unused {\n    public int x() { return 1; }\n}"),
         "-- src/test/resources/data.txt --\nsome data\n".to_owned(),
         test("CalcTest", "assertEquals(3, new Calc().add(1, 2) + new Calc().zero());"),
@@ -40,6 +41,7 @@ fn project() -> String {
         test("LimitsTest", "assertTrue(Limits.MOST > 3);"),
         test("PluginTest", "assertEquals(6, Class.forName(\"demo.\" + \"Plugin\").getConstructor().newInstance().toString().length());"),
         test("DataTest", "try (java.io.InputStream in = DataTest.class.getResourceAsStream(\"/data.txt\")) { assertTrue(in.read() > 0); }"),
+        test("ReadTest", READS),
         test("MissingTest", "assertNull(MissingTest.class.getResource(\"/absent.txt\"));"),
         test("EnvTest", "assertNotEquals(\"bad\", System.getenv(\"DEMO_MODE\"));"),
     ]
@@ -50,7 +52,12 @@ fn project() -> String {
 const LOADS: &str = "assertFalse(java.io.Serializable.class.isAssignableFrom(\
                      Calc.class.getClassLoader().loadClass(\"demo.\" + \"Loaded\")));";
 
-const ALL: [&str; 14] = [
+/// A class file as data, before its class is loaded.
+const READS: &str = "byte[] data = Calc.class.getResourceAsStream(\"Read.class\").readAllBytes();
+        assertFalse(new String(data, \"ISO-8859-1\").contains(\"new\"));
+        assertNotNull(new Read());";
+
+const ALL: [&str; 15] = [
     "demo.ACacheTest",
     "demo.AConfigTest",
     "demo.AHolderTest",
@@ -65,6 +72,7 @@ const ALL: [&str; 14] = [
     "demo.LimitsTest",
     "demo.MissingTest",
     "demo.PluginTest",
+    "demo.ReadTest",
 ];
 
 #[test]
@@ -99,6 +107,13 @@ fn the_right_test_classes_run_after_each_edit() {
     loaded.are(&["demo.ALoadTest", "demo.BLoadTest"]);
     assert_eq!(loaded.code, 1, "{}", loaded.told);
     project.edit(&java("Loaded"), kind, "class Loaded {");
+    project.run().are(&[]);
+    // One that is read, and then loaded.
+    project.edit(&java("Read"), "\"old\"", "\"new\"");
+    let read = project.run();
+    read.are(&["demo.ReadTest"]);
+    assert_eq!(read.code, 1, "{}", read.told);
+    project.edit(&java("Read"), "\"new\"", "\"old\"");
     project.run().are(&[]);
     // What one test has had made, and the other only sees.
     project.edit(&java("Factory"), "\"made\"", "\"MADE\"");
