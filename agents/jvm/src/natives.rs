@@ -422,7 +422,7 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_named(jni: Jni, _: Object, c
                 let state = lock(&agent.state);
                 state.has_tests() && !state.is_loaded(&name)
             };
-            let how = match is_new && agent.jvmti.is_at_call(CALLER) {
+            let how = match is_new && agent.jvmti.is_at_call(jni, CALLER) {
                 true => Use::Asked,
                 false => Use::Named,
             };

@@ -37,6 +37,10 @@ fn project() -> String {
         test("BCacheTest", "assertTrue(Cache.get(\"k\").name.length() == 1);"),
         test("ALoadTest", LOADS),
         test("BLoadTest", LOADS),
+        main("ByHandle", "public class ByHandle {\n}"),
+        test("HandleTest", LOADS_BY_HANDLE),
+        main("OfModule", "public class OfModule {\n}"),
+        test("ModuleTest", "assertFalse(java.io.Serializable.class.isAssignableFrom(Class.forName(Calc.class.getModule(), \"demo.\" + \"OfModule\")));"),
         test("LimitsTest", "assertTrue(Limits.MOST > 3);"),
         test("PluginTest", "assertEquals(6, Class.forName(\"demo.\" + \"Plugin\").getConstructor().newInstance().toString().length());"),
         test("DataTest", "try (java.io.InputStream in = DataTest.class.getResourceAsStream(\"/data.txt\")) { assertTrue(in.read() > 0); }"),
@@ -50,7 +54,13 @@ fn project() -> String {
 const LOADS: &str = "assertFalse(java.io.Serializable.class.isAssignableFrom(\
                      Calc.class.getClassLoader().loadClass(\"demo.\" + \"Loaded\")));";
 
-const ALL: [&str; 14] = [
+/// The same by what reflection (JDK 18 on) and Groovy's calls are made of.
+const LOADS_BY_HANDLE: &str = "java.lang.invoke.MethodHandle load = java.lang.invoke.MethodHandles.publicLookup()
+            .findVirtual(ClassLoader.class, \"loadClass\", java.lang.invoke.MethodType.methodType(Class.class, String.class));
+        Class<?> found = (Class<?>) load.invokeExact(Calc.class.getClassLoader(), \"demo.\" + \"ByHandle\");
+        assertFalse(java.io.Serializable.class.isAssignableFrom(found));";
+
+const ALL: [&str; 16] = [
     "demo.ACacheTest",
     "demo.AConfigTest",
     "demo.AHolderTest",
@@ -62,8 +72,10 @@ const ALL: [&str; 14] = [
     "demo.CalcTest",
     "demo.DataTest",
     "demo.EnvTest",
+    "demo.HandleTest",
     "demo.LimitsTest",
     "demo.MissingTest",
+    "demo.ModuleTest",
     "demo.PluginTest",
 ];
 
@@ -100,6 +112,21 @@ fn the_right_test_classes_run_after_each_edit() {
     assert_eq!(loaded.code, 1, "{}", loaded.told);
     project.edit(&java("Loaded"), kind, "class Loaded {");
     project.run().are(&[]);
+    for (class, test) in [
+        ("ByHandle", "demo.HandleTest"),
+        ("OfModule", "demo.ModuleTest"),
+    ] {
+        let (plain, kind) = (
+            format!("class {class} {{"),
+            format!("class {class} implements java.io.Serializable {{"),
+        );
+        project.edit(&java(class), &plain, &kind);
+        let ran = project.run();
+        ran.are(&[test]);
+        assert_eq!(ran.code, 1, "{}", ran.told);
+        project.edit(&java(class), &kind, &plain);
+        project.run().are(&[]);
+    }
     // What one test has had made, and the other only sees.
     project.edit(&java("Factory"), "\"made\"", "\"MADE\"");
     project.edit(&java("Defaults"), "\"default\"", "\"DEFAULT\"");
