@@ -57,7 +57,9 @@ const LOADS: &str = "assertFalse(java.io.Serializable.class.isAssignableFrom(\
 /// The same by what reflection (JDK 18 on) and Groovy's calls are made of.
 const LOADS_BY_HANDLE: &str = "java.lang.invoke.MethodHandle load = java.lang.invoke.MethodHandles.publicLookup()
             .findVirtual(ClassLoader.class, \"loadClass\", java.lang.invoke.MethodType.methodType(Class.class, String.class));
-        Class<?> found = (Class<?>) load.invokeExact(Calc.class.getClassLoader(), \"demo.\" + \"ByHandle\");
+        Class<?> found;
+        try { found = (Class<?>) load.invokeExact(Calc.class.getClassLoader(), \"demo.\" + \"ByHandle\"); }
+        catch (Throwable thrown) { throw new AssertionError(thrown); }
         assertFalse(java.io.Serializable.class.isAssignableFrom(found));";
 
 const ALL: [&str; 16] = [
