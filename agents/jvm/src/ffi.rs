@@ -472,8 +472,9 @@ impl Jvmti {
     }
 
     /// Whether what stands at this depth of the current thread's stack calls a method by
-    /// an object; so it is where that is not known.
-    pub unsafe fn is_at_call(self, depth: i32) -> bool {
+    /// an object; so it is where that is not known. Method handles do it by a static
+    /// method, of which there is no frame.
+    pub unsafe fn is_at_call(self, jni: Jni, depth: i32) -> bool {
         #[repr(C)]
         struct Frame {
             method: MethodId,
@@ -503,7 +504,20 @@ impl Jvmti {
         let found = at.and_then(|at| code.get(at));
         let is_call = found.is_none_or(|code| CALLS.contains(code));
         self.free(start);
-        is_call
+        is_call || self.is_of_handles(jni, frame.method)
+    }
+
+    /// Whether a method is one of those that method handles are made of; so it is where
+    /// that is not known.
+    unsafe fn is_of_handles(self, jni: Jni, method: MethodId) -> bool {
+        type Declaring = unsafe extern "system" fn(Table, MethodId, *mut Object) -> i32;
+        let mut class = ptr::null_mut();
+        if function::<Declaring>(self.0, 64)(self.0, method, &mut class) != 0 {
+            return true;
+        }
+        let signature = self.signature(class);
+        jni.drop_local(class);
+        signature.is_none_or(|name| name.starts_with("Ljava/lang/invoke/"))
     }
 
     /// Has the classes loaded anew through the hook; whether all could be.

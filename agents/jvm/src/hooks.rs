@@ -35,6 +35,7 @@ impl Hook {
 
 const THIS: &[Argument] = &[Argument::This];
 const FIRST: &[Argument] = &[Argument::First];
+const SECOND: &[Argument] = &[Argument::Second];
 const BOTH: &[Argument] = &[Argument::First, Argument::Second];
 const THIS_AND_FIRST: &[Argument] = &[Argument::This, Argument::First];
 
@@ -135,6 +136,8 @@ pub const JDK: &[(&str, &[Hook])] = &[
         "java/lang/Class",
         &[
             hook("forName", "(Ljava/lang/String;", FIRST, "asked"),
+            // From Java 9 on.
+            optional(hook("forName", "(Ljava/lang/Module;", SECOND, "asked")),
             hook("reflectionData", "()", THIS, "used"),
             hook("annotationData", "()", THIS, "used"),
             hook("privateGetDeclaredFields", "(Z)", THIS, "used"),

@@ -506,7 +506,7 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_named(jni: Jni, _: Object, c
                 ASKED_FOR.set(name.clone());
             }
             let is_new = is_new && has_tests;
-            let how = match is_new && agent.jvmti.is_at_call(CALLER) {
+            let how = match is_new && agent.jvmti.is_at_call(jni, CALLER) {
                 true => Use::Asked,
                 false => Use::Named,
             };

@@ -99,6 +99,17 @@ fn units_have_their_names_where_many_are_at_one_path() {
     }
 }
 
+/// Else what is kept of the names in a small file could fill the memory.
+#[test]
+fn names_are_read_no_further_than_declared() {
+    let mut bytes = encoded(&small(4, 1));
+    let at = 48 + 8 * 3;
+    bytes[at..at + 8].copy_from_slice(&1u64.to_le_bytes());
+    reseal(&mut bytes);
+    let refusal = MatrixView::open(bytes).unwrap_err().to_string();
+    assert_eq!(refusal, "malformed: names are longer than declared");
+}
+
 proptest! {
     #[test]
     fn what_is_encoded_is_decoded(matrix in any_matrix()) {

@@ -411,6 +411,10 @@ impl Names {
                 name.truncate(shared);
                 name.extend_from_slice(rest);
                 total += name.len() as u64;
+                if total > prefix.counts.name_bytes {
+                    // Or the marks of a small file could fill the memory.
+                    return Err(Refusal::malformed("names are longer than declared"));
+                }
                 is_ascii &= rest.is_ascii();
             }
         }

@@ -10,7 +10,8 @@ use std::path::Path;
 
 use super::around::{Around, Words};
 use super::command::{chooses_tests, is_phase};
-use super::parents::{Poms, plugins, value};
+use super::parents::{Poms, plugins};
+use super::xml::Element;
 
 /// Phases that come to Failsafe's tests.
 const FAILSAFE: [&str; 5] = [
@@ -63,13 +64,13 @@ pub fn why_twice(command: &[OsString], folder: &Path) -> Option<String> {
         Ok(poms) => poms,
         Err(why) => return Some(why),
     };
-    let said = around.texts.iter().chain(&typed.all);
-    let said: Vec<&String> = said.chain(&around.words.all).collect();
-    let awake = poms.texts.iter().map(|pom| awake(pom, &said));
-    for text in said.iter().copied().cloned().chain(awake) {
-        if let Some(setting) = SETTINGS.iter().find(|setting| text.contains(**setting)) {
-            return Some(format!("`{setting}` is set"));
-        }
+    let said = all_said(&around, &typed);
+    let is_set = |setting: &str| {
+        said.iter().any(|text| text.contains(setting))
+            || poms.texts.iter().any(|pom| is_set_in(pom, setting, &said))
+    };
+    if let Some(setting) = SETTINGS.iter().find(|setting| is_set(setting)) {
+        return Some(format!("`{setting}` is set"));
     }
     let comes_to = |phases: &[&str]| typed.phases.iter().any(|it| phases.contains(&it.as_str()));
     let has_failsafe = || poms.texts.iter().any(|text| text.contains("failsafe"));
@@ -79,44 +80,82 @@ pub fn why_twice(command: &[OsString], folder: &Path) -> Option<String> {
     why_not_alone(&poms.texts)
 }
 
-/// A pom without the profiles that nothing activates, as nothing of what is said has
-/// their names or those of their properties. Were one active after all, its list would
-/// be read and not ours: all tests would run.
-fn awake(pom: &str, said: &[&String]) -> String {
-    let is_said = |name: &str| name.is_empty() || said.iter().any(|text| text.contains(name));
-    let is_idle = |profile: &str| {
-        let (own, activation) = match profile.split_once("<activation>") {
-            Some((before, after)) => match after.split_once("</activation>") {
-                Some((activation, rest)) => ([before, rest].concat(), Some(activation)),
-                None => return false,
-            },
-            None => (profile.to_owned(), None),
-        };
-        let is_asleep = |activation: &str| {
-            let others = [
-                "<activeByDefault>",
-                "<jdk>",
-                "<os>",
-                "<file>",
-                "<condition>",
-            ];
-            let property = value(activation, "name").unwrap_or_default();
-            activation.matches("<name>").count() == 1
-                && !others.iter().any(|other| activation.contains(other))
-                && !property.starts_with(['!', '$'])
-                && !property.starts_with("env.")
-                && !is_said(property)
-        };
-        value(&own, "id").is_some_and(|id| !is_said(id)) && activation.is_none_or(is_asleep)
-    };
-    let mut parts = pom.split("<profile>");
-    let mut kept = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let (profile, after) = part.split_once("</profile>").unwrap_or((part, ""));
-        kept.push_str(if is_idle(profile) { "" } else { profile });
-        kept.push_str(after);
+/// Variables with options for every JVM.
+const OPTIONS: [&str; 3] = ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"];
+
+/// All that can name a profile, or set a property that activates one.
+fn all_said(around: &Around, typed: &Words) -> Vec<String> {
+    let mut said = [around.texts.as_slice(), &typed.all].concat();
+    let files = around.files.iter();
+    said.extend(files.filter_map(|file| std::fs::read_to_string(file).ok()));
+    said.extend(OPTIONS.iter().filter_map(|name| std::env::var(name).ok()));
+    said
+}
+
+/// Whether a pom has a setting elsewhere than in profiles that nothing activates. Were
+/// one of those active after all, its list would be read and not ours: all tests would
+/// run. With its `failIfNoTests`, a run that leaves out everything would fail.
+fn is_set_in(pom: &str, setting: &str, said: &[String]) -> bool {
+    if !pom.contains(setting) {
+        return false;
     }
-    kept
+    let Ok(mut pom) = Element::read(pom.as_bytes()) else {
+        return true;
+    };
+    let profiles = pom.children.iter_mut().filter(|one| one.name == "profiles");
+    for profiles in profiles {
+        profiles.children.retain(|profile| !is_idle(profile, said));
+    }
+    let has = |text: &String| text.contains(setting);
+    let is_in = |one: &Element| {
+        let mut values = one.attributes.iter().map(|(_, value)| value);
+        has(&one.name) || has(&one.text) || values.any(has)
+    };
+    pom.every().into_iter().any(is_in)
+}
+
+/// Beginnings of properties that are set though nobody says so: by the JVM, by Maven's
+/// script, by Maven 4 (`packaging`), by us.
+const ALWAYS_SET: [&str; 20] = [
+    "awt.",
+    "classworlds.",
+    "env.",
+    "failsafe.",
+    "file.",
+    "ftp.",
+    "guice.",
+    "http.",
+    "java.",
+    "jdk.",
+    "library.",
+    "line.",
+    "maven.",
+    "native.",
+    "os.",
+    "packaging",
+    "path.",
+    "sun.",
+    "surefire.",
+    "user.",
+];
+
+/// Whether nothing activates a profile: only its name or a property would, and nothing
+/// that is said has either.
+fn is_idle(profile: &Element, said: &[String]) -> bool {
+    let is_unsaid = |name: &str| {
+        !name.is_empty() && !name.contains('&') && !said.iter().any(|text| text.contains(name))
+    };
+    let is_asleep = |by: &Element| {
+        let name = by.text_of("name");
+        // `!` is for one that is not set, or not to this.
+        by.name == "property"
+            && !name.starts_with(['!', '$'])
+            && !by.text_of("value").starts_with('!')
+            && !ALWAYS_SET.iter().any(|start| name.starts_with(start))
+            && is_unsaid(name)
+    };
+    let mut activations = profile.all("activation");
+    is_unsaid(profile.text_of("id")) && activations.all(|one| one.children.iter().all(is_asleep))
 }
 
 /// What a pom says that makes it more than one module with Surefire in its place.
@@ -197,12 +236,14 @@ mod tests {
 
     #[test]
     fn profiles_that_nothing_activates_have_no_list() {
-        let pom = |activation: &str| {
+        let project = |profile: &str, more: &str| {
             format!(
-                "<profiles><profile><id>quick</id>{activation}<excludesFile>x</excludesFile>\
-                 </profile><profile><id>other</id></profile></profiles>"
+                "<project><profiles><profile>{profile}</profile><profile><id>other</id></profile>\
+                 </profiles>{more}</project>"
             )
         };
+        let list = "<excludesFile>x</excludesFile>";
+        let pom = |activation: &str| project(&format!("<id>quick</id>{activation}{list}"), "");
         let by = |how: &str| pom(&format!("<activation>{how}</activation>"));
         let property = by("<property><name>fast</name></property>");
         for idle in [&property, &pom("")] {
@@ -214,15 +255,25 @@ mod tests {
         assert!(why("mvn test -Dfast=1", &property).is_some());
         for how in [
             "<property><name>!fast</name></property>",
+            "<property><name>fast</name><value>!true</value></property>",
             "<property><name>env.FAST</name></property>",
+            "<property><name>java.vendor</name></property>",
+            "<property><name>&#102;ast</name></property>",
             "<activeByDefault>true</activeByDefault>",
             "<jdk>17</jdk>",
             "<property><name>fast</name></property><file><exists>x</exists></file>",
         ] {
             assert!(why("mvn test", &by(how)).is_some(), "{how}");
         }
-        let behind = property + "<excludesFile>x</excludesFile>";
-        assert!(why("mvn test", &behind).is_some());
+        let spaced = "<activation ><jdk>17</jdk></activation >";
+        assert!(why("mvn test", &pom(spaced)).is_some());
+        // Executions have ids, too.
+        let late = format!("<execution><id>x</id></execution>{list}<id>quick</id>");
+        assert_eq!(why("mvn test", &project(&late, "")), None);
+        assert!(why("mvn test -Pquick", &project(&late, "")).is_some());
+        assert!(why("mvn test", &project("<id>quick</id>", list)).is_some());
+        let broken = property.replace("</project>", "");
+        assert!(why("mvn test", &broken).is_some());
     }
 
     #[test]

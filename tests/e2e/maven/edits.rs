@@ -38,6 +38,10 @@ fn project() -> String {
         test("BCacheTest", "assertTrue(Cache.get(\"k\").name.length() == 1);"),
         test("ALoadTest", LOADS),
         test("BLoadTest", LOADS),
+        main("ByHandle", "public class ByHandle {\n}"),
+        test("HandleTest", LOADS_BY_HANDLE),
+        main("OfModule", "public class OfModule {\n}"),
+        test("ModuleTest", "assertFalse(java.io.Serializable.class.isAssignableFrom(Class.forName(Calc.class.getModule(), \"demo.\" + \"OfModule\")));"),
         test("LimitsTest", "assertTrue(Limits.MOST > 3);"),
         test("PluginTest", "assertEquals(6, Class.forName(\"demo.\" + \"Plugin\").getConstructor().newInstance().toString().length());"),
         test("DataTest", "try (java.io.InputStream in = DataTest.class.getResourceAsStream(\"/data.txt\")) { assertTrue(in.read() > 0); }"),
@@ -57,7 +61,15 @@ const READS: &str = "byte[] data = Calc.class.getResourceAsStream(\"Read.class\"
         assertFalse(new String(data, \"ISO-8859-1\").contains(\"new\"));
         assertNotNull(new Read());";
 
-const ALL: [&str; 15] = [
+/// The same by what reflection (JDK 18 on) and Groovy's calls are made of.
+const LOADS_BY_HANDLE: &str = "java.lang.invoke.MethodHandle load = java.lang.invoke.MethodHandles.publicLookup()
+            .findVirtual(ClassLoader.class, \"loadClass\", java.lang.invoke.MethodType.methodType(Class.class, String.class));
+        Class<?> found;
+        try { found = (Class<?>) load.invokeExact(Calc.class.getClassLoader(), \"demo.\" + \"ByHandle\"); }
+        catch (Throwable thrown) { throw new AssertionError(thrown); }
+        assertFalse(java.io.Serializable.class.isAssignableFrom(found));";
+
+const ALL: [&str; 17] = [
     "demo.ACacheTest",
     "demo.AConfigTest",
     "demo.AHolderTest",
@@ -69,8 +81,10 @@ const ALL: [&str; 15] = [
     "demo.CalcTest",
     "demo.DataTest",
     "demo.EnvTest",
+    "demo.HandleTest",
     "demo.LimitsTest",
     "demo.MissingTest",
+    "demo.ModuleTest",
     "demo.PluginTest",
     "demo.ReadTest",
 ];
@@ -100,19 +114,28 @@ fn the_right_test_classes_run_after_each_edit() {
     project.edit(&java("Plugin"), "\"plugin\"", "\"PLUGIN\"");
     project.edit(&java("Limits"), "= 7", "= 8");
     project.run().are(&["demo.CalcTest", "demo.PluginTest"]);
-    // A class that is only loaded.
-    let kind = "class Loaded implements java.io.Serializable {";
-    project.edit(&java("Loaded"), "class Loaded {", kind);
-    let loaded = project.run();
-    loaded.are(&["demo.ALoadTest", "demo.BLoadTest"]);
-    assert_eq!(loaded.code, 1, "{}", loaded.told);
-    project.edit(&java("Loaded"), kind, "class Loaded {");
-    project.run().are(&[]);
-    // One that is read, and then loaded.
+    // Classes that are only loaded, and one whose file is read before.
+    let edits = ["Loaded", "ByHandle", "OfModule"].map(|class| {
+        let plain = format!("class {class} {{");
+        let kind = format!("class {class} implements java.io.Serializable {{");
+        (java(class), plain, kind)
+    });
+    for (path, plain, kind) in &edits {
+        project.edit(path, plain, kind);
+    }
     project.edit(&java("Read"), "\"old\"", "\"new\"");
-    let read = project.run();
-    read.are(&["demo.ReadTest"]);
-    assert_eq!(read.code, 1, "{}", read.told);
+    let loaded = project.run();
+    loaded.are(&[
+        "demo.ALoadTest",
+        "demo.BLoadTest",
+        "demo.HandleTest",
+        "demo.ModuleTest",
+        "demo.ReadTest",
+    ]);
+    assert!(loaded.told.contains("\"failed\":5"), "{}", loaded.told);
+    for (path, plain, kind) in &edits {
+        project.edit(path, kind, plain);
+    }
     project.edit(&java("Read"), "\"new\"", "\"old\"");
     project.run().are(&[]);
     // What one test has had made, and the other only sees.
