@@ -29,13 +29,12 @@ const DESCRIPTION: [&str; 14] = [
 ];
 
 /// Plugins that look at a project, or publish it, and set nothing that others read.
-const LOOKING: [&str; 23] = [
+const LOOKING: [&str; 22] = [
     "animal-sniffer-maven-plugin",
     "apache-rat-plugin",
     "central-publishing-maven-plugin",
     "clirr-maven-plugin",
     "coveralls-maven-plugin",
-    "cyclonedx-maven-plugin",
     "findbugs-maven-plugin",
     "japicmp-maven-plugin",
     "maven-changelog-plugin",
@@ -56,14 +55,13 @@ const LOOKING: [&str; 23] = [
 ];
 
 /// Whose they are; Maven's own need not be named.
-const GROUPS: [&str; 11] = [
+const GROUPS: [&str; 10] = [
     "",
     "com.github.siom79.japicmp",
     "com.github.spotbugs",
     "org.apache.maven.plugins",
     "org.apache.rat",
     "org.codehaus.mojo",
-    "org.cyclonedx",
     "org.eluder.coveralls",
     "org.sonarsource.scanner.maven",
     "org.sonatype.central",
@@ -83,12 +81,11 @@ const OTHER: [&str; 8] = [
 ];
 
 /// Words in the names of properties that are for such plugins.
-const OF_LOOKING: [&str; 15] = [
+const OF_LOOKING: [&str; 14] = [
     "checkstyle",
     "clirr",
     "coveralls",
     "cpd",
-    "cyclonedx",
     "doclint",
     "findbugs",
     "gpg",
@@ -295,9 +292,17 @@ fn is_dropped(element: &Element, path: &[&str], kept: &BTreeSet<String>) -> bool
             LOOKING.contains(&element.text_of("artifactId"))
                 && GROUPS.contains(&element.text_of("groupId"))
                 && element.text_of("extensions").is_empty()
+                && !element.every().into_iter().any(names_classes)
         }
         _ => false,
     }
+}
+
+/// Whether a tool may be told to write where classes and resources lie.
+fn names_classes(element: &Element) -> bool {
+    let text = element.text.to_lowercase();
+    let text = text.replace("reporting.outputdirectory", "");
+    text.contains("outputdirectory") || text.contains("classes")
 }
 
 /// The parts of a description that a reference may lead to.
@@ -454,6 +459,14 @@ mod tests {
             )
         };
         assert!(!same(&extended("1"), &extended("2")));
+        let writing = |version: &str| {
+            let place = "<configuration><to>${project.build.outputDirectory}</to></configuration>";
+            plugin(
+                "maven-javadoc-plugin",
+                &format!("{place}<version>{version}</version>"),
+            )
+        };
+        assert!(!same(&writing("1"), &writing("2")));
         let other = |version: &str| {
             plugin(
                 "jacoco-maven-plugin",
