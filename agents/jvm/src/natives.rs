@@ -471,7 +471,7 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_gotProperty(jni: Jni, _: Obj
             return;
         };
         let mut state = lock(&agent.state);
-        state.got_property(&name);
+        state.got_by_name(&name);
         // Before any test, build tools and frameworks ask, each for itself.
         let asked_by_tests = state.has_tests();
         for variable in variables_behind(&name).iter().filter(|_| asked_by_tests) {
@@ -485,7 +485,7 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_gotProperty(jni: Jni, _: Obj
 unsafe extern "system" fn Java_java_lang_TamisProbe_setProperty(jni: Jni, _: Object, name: Object) {
     once(jni, |agent| {
         if let Some(name) = jni.text(name) {
-            lock(&agent.state).set_property(&name);
+            lock(&agent.state).set_by_name(&name);
         }
     });
 }

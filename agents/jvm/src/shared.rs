@@ -56,7 +56,7 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_storeFilled(
             is_new
         };
         if is_new {
-            lock(&agent.state).set_property(&places.own);
+            lock(&agent.state).set_by_name(&places.own);
         }
     });
 }
@@ -72,7 +72,7 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_storeChanged(
     once(jni, |agent| {
         if let Some(places) = places(agent, jni, store, key) {
             asked(agent, jni, &places);
-            lock(&agent.state).set_property(&places.own);
+            lock(&agent.state).set_by_name(&places.own);
             lock(&KEPT).remove(&places.own);
         }
     });
@@ -82,7 +82,7 @@ unsafe fn asked(agent: &Agent, jni: Jni, places: &Places) {
     let mut state = lock(&agent.state);
     agent.drain(jni, &mut state);
     for place in &places.all {
-        state.got_property(place);
+        state.got_by_name(place);
     }
 }
 
@@ -169,7 +169,7 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_contextAsked(
         let name = context(jni, configuration);
         let mut state = lock(&agent.state);
         agent.drain(jni, &mut state);
-        state.got_property(&name);
+        state.got_by_name(&name);
     });
 }
 

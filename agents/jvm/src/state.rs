@@ -8,6 +8,7 @@ use std::time::Instant;
 use crate::trace::Trace;
 
 mod containers;
+mod handed_on;
 mod units;
 
 use containers::Container;
@@ -298,15 +299,6 @@ impl State {
         scope
     }
 
-    fn setter(&mut self, symbol: Symbol) -> u64 {
-        if let Some(scope) = self.setters.get(&symbol) {
-            return *scope;
-        }
-        let scope = self.new_scope("cache", symbol, "static");
-        self.setters.insert(symbol, scope);
-        scope
-    }
-
     fn new_scope(&mut self, kind: &str, symbol: Symbol, extra: &str) -> u64 {
         let scope = self.next_scope;
         self.next_scope += 1;
@@ -512,22 +504,6 @@ impl State {
         }
     }
 
-    /// The classes that a test class used whose static fields can change, by
-    /// name, each with whether it has a static initialiser.
-    pub fn statics_of(&self, test: &str) -> Vec<(String, bool)> {
-        let Some(scope) = self.running_as(test) else {
-            return Vec::new();
-        };
-        let used = self.resolve(&self.scopes[&scope]).into_keys();
-        let classes = used.map(|class| &self.classes[class as usize]);
-        let with_statics = classes.filter(|class| class.has_statics);
-        let named = with_statics.map(|class| {
-            let name = self.names[class.symbol as usize].to_string();
-            (name, class.has_initialiser)
-        });
-        named.collect()
-    }
-
     /// The name of a class, with slashes.
     pub fn class_name(&self, class: ClassIndex) -> String {
         let class = &self.classes[class as usize];
@@ -547,74 +523,6 @@ impl State {
     /// of the project, can override.
     pub fn overridable(&mut self, class: &str, methods: &[String]) {
         self.trace.overridable(class, methods);
-    }
-
-    /// The static fields of these classes hold something else than before this test
-    /// ran, or the class that has it. Any that runs at the same time may have done it.
-    pub fn changed(&mut self, test: &str, classes: &[String]) {
-        let Some(by) = self.running_as(test).filter(|_| !classes.is_empty()) else {
-            return;
-        };
-        let mut by: BTreeSet<u64> = [by].into();
-        by.extend(self.open());
-        let by: Vec<u64> = by.into_iter().collect();
-        for class in classes {
-            let symbol = self.symbol(class);
-            let setter = self.setter(symbol);
-            self.scope(setter).edges.extend(&by);
-            self.trace.add(setter, &[], &by);
-        }
-    }
-
-    /// What runs now set this property of the system, for whoever reads it later.
-    pub fn set_property(&mut self, name: &str) {
-        if !self.has_tests() && self.initialising.is_empty() {
-            // The build tool does, as its files and its command say.
-            return;
-        }
-        let symbol = self.symbol(&format!("java/lang/System/{name}"));
-        let setter = self.setter(symbol);
-        for by in self.open() {
-            if self.scope(setter).edges.insert(by) {
-                self.trace.add(setter, &[], &[by]);
-            }
-        }
-    }
-
-    /// What runs now read it: all that set it before belongs to that.
-    pub fn got_property(&mut self, name: &str) {
-        let symbol = self
-            .symbols
-            .get(format!("java/lang/System/{name}").as_str());
-        let Some(setter) = symbol.and_then(|symbol| self.setters.get(symbol)).copied() else {
-            return;
-        };
-        for scope in self.open() {
-            if self.scope(scope).edges.insert(setter) {
-                self.trace.add(scope, &[], &[setter]);
-            }
-        }
-    }
-
-    /// What this thread does is to make something that others find under this name.
-    pub fn making(&mut self, name: &str, thread: ThreadId) {
-        let symbol = self.symbol(&format!("java/lang/System/{name}"));
-        let setter = self.setter(symbol);
-        // It may be made in several places.
-        self.got_property(name);
-        self.making.push((thread, setter));
-    }
-
-    /// It is made.
-    pub fn made(&mut self, name: &str, thread: ThreadId) {
-        let symbol = self.symbol(&format!("java/lang/System/{name}"));
-        let setter = self.setter(symbol);
-        let before = self.making.len();
-        self.making.retain(|one| *one != (thread, setter));
-        if self.making.len() == before {
-            // Nobody told that it began.
-            self.set_property(name);
-        }
     }
 
     /// A test does not run any more, with what it used told.

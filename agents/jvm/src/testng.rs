@@ -278,7 +278,7 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_ngKept(jni: Jni, _: Object, 
         };
         let mut state = lock(&agent.state);
         agent.drain(jni, &mut state);
-        state.set_property(&kept_as(&name, times));
+        state.set_by_name(&kept_as(&name, times));
     });
 }
 
@@ -293,7 +293,7 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_ngAsked(jni: Jni, _: Object,
         if let Some(times) = times {
             let mut state = lock(&agent.state);
             agent.drain(jni, &mut state);
-            state.got_property(&kept_as(&name, times));
+            state.got_by_name(&kept_as(&name, times));
         }
     });
 }

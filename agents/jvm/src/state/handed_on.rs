@@ -1,0 +1,105 @@
+//! What one test leaves for those after it: static fields, and what is kept by name.
+
+use std::collections::BTreeSet;
+use std::thread::ThreadId;
+
+use super::{State, Symbol};
+
+/// In place of a class's name.
+fn by_name(name: &str) -> String {
+    format!("java/lang/System/{name}")
+}
+
+impl State {
+    /// The classes that a test class used whose static fields can change, by
+    /// name, each with whether it has a static initialiser.
+    pub fn statics_of(&self, test: &str) -> Vec<(String, bool)> {
+        let Some(scope) = self.running_as(test) else {
+            return Vec::new();
+        };
+        let used = self.resolve(&self.scopes[&scope]).into_keys();
+        let classes = used.map(|class| &self.classes[class as usize]);
+        let with_statics = classes.filter(|class| class.has_statics);
+        let named = with_statics.map(|class| {
+            let name = self.names[class.symbol as usize].to_string();
+            (name, class.has_initialiser)
+        });
+        named.collect()
+    }
+
+    /// The static fields of these classes hold something else than before this test
+    /// ran, or the class that has it. Any that runs at the same time may have done it.
+    pub fn changed(&mut self, test: &str, classes: &[String]) {
+        let Some(by) = self.running_as(test).filter(|_| !classes.is_empty()) else {
+            return;
+        };
+        let mut by: BTreeSet<u64> = [by].into();
+        by.extend(self.open());
+        let by: Vec<u64> = by.into_iter().collect();
+        for class in classes {
+            let symbol = self.symbol(class);
+            let setter = self.setter(symbol);
+            self.scope(setter).edges.extend(&by);
+            self.trace.add(setter, &[], &by);
+        }
+    }
+
+    /// What runs now set what has this name (a property of the system, what a framework
+    /// keeps), for whoever asks for it later.
+    pub fn set_by_name(&mut self, name: &str) {
+        if !self.has_tests() && self.initialising.is_empty() {
+            // The build tool does, as its files and its command say.
+            return;
+        }
+        let symbol = self.symbol(&by_name(name));
+        let setter = self.setter(symbol);
+        for by in self.open() {
+            if self.scope(setter).edges.insert(by) {
+                self.trace.add(setter, &[], &[by]);
+            }
+        }
+    }
+
+    /// What runs now asked for it: all that set it before belongs to that.
+    pub fn got_by_name(&mut self, name: &str) {
+        let symbol = self.symbols.get(by_name(name).as_str());
+        let Some(setter) = symbol.and_then(|symbol| self.setters.get(symbol)).copied() else {
+            return;
+        };
+        for scope in self.open() {
+            if self.scope(scope).edges.insert(setter) {
+                self.trace.add(scope, &[], &[setter]);
+            }
+        }
+    }
+
+    /// What this thread does is to make something that others find under this name.
+    pub fn making(&mut self, name: &str, thread: ThreadId) {
+        let symbol = self.symbol(&by_name(name));
+        let setter = self.setter(symbol);
+        // It may be made in several places.
+        self.got_by_name(name);
+        self.making.push((thread, setter));
+    }
+
+    /// It is made.
+    pub fn made(&mut self, name: &str, thread: ThreadId) {
+        let symbol = self.symbol(&by_name(name));
+        let setter = self.setter(symbol);
+        let before = self.making.len();
+        self.making.retain(|one| *one != (thread, setter));
+        if self.making.len() == before {
+            // Nobody told that it began.
+            self.set_by_name(name);
+        }
+    }
+
+    fn setter(&mut self, symbol: Symbol) -> u64 {
+        if let Some(scope) = self.setters.get(&symbol) {
+            return *scope;
+        }
+        let scope = self.new_scope("cache", symbol, "static");
+        self.setters.insert(symbol, scope);
+        scope
+    }
+}
