@@ -213,7 +213,11 @@ def table(options):
     count = min(map(len, of.values()), default=0)
     if "all" not in of or count < 2:
         sys.exit(f"{measure.file} does not have two revisions yet of `all` and each other tool")
-    everything = of["all"][:count]
+    # Where nothing compiles, nobody can run or miss a test.
+    is_built = [bool(row["outcomes"]) for row in of["all"][:count]]
+    of = {tool: [row for row, built in zip(rows, is_built) if built] for tool, rows in of.items()}
+    count = sum(is_built)
+    everything = of["all"]
     classes = sum(len(row["outcomes"]) for row in everything[1:])
     tests = sum(len(flat(row)) for row in everything[1:])
     cpu = sum(row["cpu"] for row in everything[1:])
@@ -222,7 +226,7 @@ def table(options):
     print("| tool | classes | tests | missed | A+E+C | median | A+E |")
     print("|---|---|---|---|---|---|---|")
     for tool in [tool for tool in of if tool != "all"]:
-        rows = of[tool][:count]
+        rows = of[tool]
         misses = missed(everything, rows, options.flaky)
         ran = sum(len(row["outcomes"]) for row in rows[1:])
         ran_tests = sum(len(flat(row)) for row in rows[1:])

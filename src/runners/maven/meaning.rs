@@ -7,6 +7,7 @@
 
 use std::collections::BTreeSet;
 
+use super::tools::{is_no_part, is_of_looking, packing_early, runs_scripts};
 use super::xml::Element;
 use crate::matrix::Fingerprint;
 
@@ -28,46 +29,6 @@ const DESCRIPTION: [&str; 14] = [
     "url",
 ];
 
-/// Plugins that look at a project, or publish it, and set nothing that others read.
-const LOOKING: [&str; 22] = [
-    "animal-sniffer-maven-plugin",
-    "apache-rat-plugin",
-    "central-publishing-maven-plugin",
-    "clirr-maven-plugin",
-    "coveralls-maven-plugin",
-    "findbugs-maven-plugin",
-    "japicmp-maven-plugin",
-    "maven-changelog-plugin",
-    "maven-changes-plugin",
-    "maven-checkstyle-plugin",
-    "maven-deploy-plugin",
-    "maven-gpg-plugin",
-    "maven-javadoc-plugin",
-    "maven-jxr-plugin",
-    "maven-pmd-plugin",
-    "maven-project-info-reports-plugin",
-    "maven-release-plugin",
-    "maven-scm-publish-plugin",
-    "maven-site-plugin",
-    "nexus-staging-maven-plugin",
-    "sonar-maven-plugin",
-    "spotbugs-maven-plugin",
-];
-
-/// Whose they are; Maven's own need not be named.
-const GROUPS: [&str; 10] = [
-    "",
-    "com.github.siom79.japicmp",
-    "com.github.spotbugs",
-    "org.apache.maven.plugins",
-    "org.apache.rat",
-    "org.codehaus.mojo",
-    "org.eluder.coveralls",
-    "org.sonarsource.scanner.maven",
-    "org.sonatype.central",
-    "org.sonatype.plugins",
-];
-
 /// What else a project has that may be referred to, in small letters.
 const OTHER: [&str; 8] = [
     "artifact",
@@ -78,24 +39,6 @@ const OTHER: [&str; 8] = [
     "modelversion",
     "packaging",
     "version",
-];
-
-/// Words in the names of properties that are for such plugins.
-const OF_LOOKING: [&str; 14] = [
-    "checkstyle",
-    "clirr",
-    "coveralls",
-    "cpd",
-    "doclint",
-    "findbugs",
-    "gpg",
-    "japicmp",
-    "javadoc",
-    "pmd",
-    "rat",
-    "sniffer",
-    "sonar",
-    "spotbugs",
 ];
 
 /// The names of parts that would be dropped if nothing referred to them, and to which
@@ -113,7 +56,7 @@ pub fn kept(texts: &[String]) -> Option<BTreeSet<String>> {
     if poms.iter().any(runs_scripts) {
         return None;
     }
-    let mut kept = BTreeSet::new();
+    let mut kept = packing_early(&poms);
     loop {
         let mut found = BTreeSet::new();
         let mut is_plain = true;
@@ -130,51 +73,6 @@ pub fn kept(texts: &[String]) -> Option<BTreeSet<String>> {
         }
         kept.extend(found);
     }
-}
-
-/// Whether a pom has scripts, which can ask for anything without a reference.
-fn runs_scripts(pom: &Element) -> bool {
-    let every = pom.every();
-    let mut plugins = every.iter().filter(|one| one.name == "plugin");
-    plugins.any(|plugin| {
-        let artifact = plugin.text_of("artifactId");
-        let all = plugin.every();
-        let has = |names: &[&str]| all.iter().any(|one| names.contains(&one.name.as_str()));
-        match artifact {
-            "properties-maven-plugin" => true,
-            "build-helper-maven-plugin" => all.iter().any(|one| one.text == "bsh-property"),
-            "maven-antrun-plugin" => {
-                let of_files = ["include", "property"];
-                let mut tasks = all.iter();
-                has(&SCRIPTS)
-                    || tasks.any(|one| of_files.contains(&one.name.as_str()) && is_of_file(one))
-            }
-            _ => artifact.contains("gmaven") || artifact.contains("groovy"),
-        }
-    })
-}
-
-/// Tasks of Ant that run what is not in the pom, or a script that is.
-const SCRIPTS: [&str; 10] = [
-    "ant",
-    "exportAntProperties",
-    "import",
-    "loadproperties",
-    "macrodef",
-    "script",
-    "scriptdef",
-    "subant",
-    "taskdef",
-    "typedef",
-];
-
-/// A set of files has `include`, too, with a pattern.
-fn is_of_file(property: &Element) -> bool {
-    let names = ["file", "resource", "url", "environment"];
-    property
-        .attributes
-        .iter()
-        .any(|(name, _)| names.contains(&name.as_str()))
 }
 
 /// The unit's name for the meaning of a pom that keeps these parts.
@@ -289,20 +187,10 @@ fn is_dropped(element: &Element, path: &[&str], kept: &BTreeSet<String>) -> bool
         }
         ["properties"] => is_of_looking(name) && !kept.contains(name),
         ["build", "plugins"] | ["build", "pluginManagement", "plugins"] => {
-            LOOKING.contains(&element.text_of("artifactId"))
-                && GROUPS.contains(&element.text_of("groupId"))
-                && element.text_of("extensions").is_empty()
-                && !element.every().into_iter().any(names_classes)
+            is_no_part(element, kept)
         }
         _ => false,
     }
-}
-
-/// Whether a tool may be told to write where classes and resources lie.
-fn names_classes(element: &Element) -> bool {
-    let text = element.text.to_lowercase();
-    let text = text.replace("reporting.outputdirectory", "");
-    text.contains("outputdirectory") || text.contains("classes")
 }
 
 /// The parts of a description that a reference may lead to.
@@ -323,14 +211,6 @@ fn described(name: &str) -> impl Iterator<Item = &'static str> {
         true => named.into_iter(),
         false => DESCRIPTION.to_vec().into_iter(),
     }
-}
-
-fn is_of_looking(property: &str) -> bool {
-    let words = property.split(|sign: char| !sign.is_ascii_alphanumeric());
-    words.map(str::to_ascii_lowercase).any(|word| {
-        let tool = word.strip_suffix("version").unwrap_or(&word);
-        OF_LOOKING.contains(&tool)
-    })
 }
 
 /// What an element's text refers to: `${project.name}`, `${name}`, and whatever looks
@@ -459,6 +339,17 @@ mod tests {
             )
         };
         assert!(!same(&extended("1"), &extended("2")));
+        let packed = |more: &str| plugin("maven-assembly-plugin", more);
+        let late = "<executions><execution><phase>package</phase></execution></executions>";
+        let early = late.replace("package", "process-classes");
+        assert!(same(&packed("<version>1</version>"), &packed(late)));
+        assert!(!same(&packed("<version>1</version>"), &packed(&early)));
+        assert!(!same(
+            &packed(&early),
+            &packed(&(early.clone() + "<version>2</version>"))
+        ));
+        let modules = |more: &str| format!("<modules><module>a</module></modules>{}", packed(more));
+        assert!(!same(&modules(""), &modules(late)));
         let writing = |version: &str| {
             let place = "<configuration><to>${project.build.outputDirectory}</to></configuration>";
             plugin(

@@ -16,6 +16,7 @@ mod parents;
 mod plain;
 #[path = "../../../agents/jvm/src/runtime.rs"]
 mod runtime;
+mod tools;
 mod xml;
 
 use std::ffi::OsString;
