@@ -11,6 +11,7 @@ use std::thread;
 use crate::agent::{Agent, lock};
 use crate::ffi::{Jni, Object};
 use crate::natives::once;
+use crate::state::State;
 
 /// What is known to be kept in stores of JUnit 5.
 static KEPT: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
@@ -165,12 +166,7 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_contextAsked(
     _: Object,
     configuration: Object,
 ) {
-    once(jni, |agent| {
-        let name = context(jni, configuration);
-        let mut state = lock(&agent.state);
-        agent.drain(jni, &mut state);
-        state.got_by_name(&name);
-    });
+    about_context(jni, configuration, |state, name| state.got_by_name(name));
 }
 
 /// Spring makes a context, for all test classes of such a configuration.
@@ -180,11 +176,8 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_contextMaking(
     _: Object,
     configuration: Object,
 ) {
-    once(jni, |agent| {
-        let name = context(jni, configuration);
-        let mut state = lock(&agent.state);
-        agent.drain(jni, &mut state);
-        state.making(&name, thread::current().id());
+    about_context(jni, configuration, |state, name| {
+        state.making(name, thread::current().id());
     });
 }
 
@@ -195,15 +188,17 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_contextMade(
     _: Object,
     configuration: Object,
 ) {
-    once(jni, |agent| {
-        let name = context(jni, configuration);
-        let mut state = lock(&agent.state);
-        agent.drain(jni, &mut state);
-        state.made(&name, thread::current().id());
+    about_context(jni, configuration, |state, name| {
+        state.made(name, thread::current().id());
     });
 }
 
-/// Configurations that are equal have one context.
-unsafe fn context(jni: Jni, configuration: Object) -> String {
-    format!("Spring {}", jni.hash_of(configuration))
+unsafe fn about_context(jni: Jni, configuration: Object, tell: impl FnOnce(&mut State, &str)) {
+    once(jni, |agent| {
+        // Configurations that are equal have one context.
+        let name = format!("Spring {}", jni.hash_of(configuration));
+        let mut state = lock(&agent.state);
+        agent.drain(jni, &mut state);
+        tell(&mut state, &name);
+    });
 }
