@@ -347,17 +347,25 @@ pub fn tell_session(session: Session, decision: &Decision, report: &Report) -> R
             session.ended.status()
         ));
     } else if found_none {
+        let mut hints = vec![
+            "what is watched is pytest with Python 3.8 or later (not with `python -I` or `-S`), \
+             and JUnit under Maven or Gradle, not in a container or on another machine; \
+             `tamis doctor` looks into it, and TAMIS_DEBUG=1 tells why a collector did not start"
+                .to_owned(),
+        ];
+        let selection = &decision.selection;
+        if selection.selected().next().is_none() && selection.excluded().next().is_some() {
+            hints.push(
+                "all known tests are left out on proof: where there is no new one, Maven and \
+                 Gradle start none, and nothing is wrong"
+                    .to_owned(),
+            );
+        }
         report.event(Event::Warning {
             text: "the command started no tests that the collector could watch: \
                    no test is recorded"
                 .to_owned(),
-            hints: vec![
-                "what is watched is pytest with Python 3.8 or later (not with `python -I` or `-S`), \
-                 and JUnit under Maven or Gradle, not in a container or on another machine; \
-                 `tamis doctor` looks into it, and TAMIS_DEBUG=1 tells why a collector did not \
-                 start"
-                    .to_owned(),
-            ],
+            hints,
         });
     }
     let incomplete: usize = recorded.incomplete.values().sum();
