@@ -367,7 +367,7 @@ unsafe extern "system" fn class_file_load_hook(
             return;
         }
         let name = CStr::from_ptr(name).to_string_lossy();
-        natives::is_loaded(&name);
+        natives::loaded(&name);
         let bytes = std::slice::from_raw_parts(bytes, len as usize);
         if let Some(changed) = changed_class(agent, jni, loader, &name, domain, bytes) {
             let start = agent.jvmti.allocate(&changed);

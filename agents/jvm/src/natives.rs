@@ -20,7 +20,7 @@ thread_local! {
 }
 
 /// A class is loaded; reading its file from now on is no part of that.
-pub fn is_loaded(name: &str) {
+pub fn loaded(name: &str) {
     ASKED_FOR.with_borrow_mut(|asked| {
         if asked == name {
             asked.clear();
@@ -408,8 +408,8 @@ fn observe(agent: &Agent, path: &str, is_listed: bool) {
         Ok(found) if found.is_dir() => {
             // Before the tests, some are made of what a directory has (parameters, features);
             // where classes are, tests are looked for.
-            let counts = state.has_tests() || is_listed && !has_classes(path);
-            if is_of_project && counts {
+            let counts = || state.has_tests() || is_listed && !has_classes(path);
+            if is_of_project && counts() {
                 state.observed("dir", path, None, false);
             }
         }

@@ -30,11 +30,7 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_storeAsked(
     store: Object,
     key: Object,
 ) {
-    once(jni, |agent| {
-        if let Some(places) = places(agent, jni, store, key) {
-            asked(agent, jni, &places);
-        }
-    });
+    about_store(jni, store, key, |_, _| {});
 }
 
 /// The same, and if there is nothing, it is made.
@@ -45,11 +41,7 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_storeFilled(
     store: Object,
     key: Object,
 ) {
-    once(jni, |agent| {
-        let Some(places) = places(agent, jni, store, key) else {
-            return;
-        };
-        asked(agent, jni, &places);
+    about_store(jni, store, key, |agent, places| {
         let is_new = {
             let mut kept = lock(&KEPT);
             let is_new = !places.all.iter().any(|place| kept.contains(place));
@@ -70,21 +62,27 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_storeChanged(
     store: Object,
     key: Object,
 ) {
-    once(jni, |agent| {
-        if let Some(places) = places(agent, jni, store, key) {
-            asked(agent, jni, &places);
-            lock(&agent.state).set_by_name(&places.own);
-            lock(&KEPT).remove(&places.own);
-        }
+    about_store(jni, store, key, |agent, places| {
+        lock(&agent.state).set_by_name(&places.own);
+        lock(&KEPT).remove(&places.own);
     });
 }
 
-unsafe fn asked(agent: &Agent, jni: Jni, places: &Places) {
-    let mut state = lock(&agent.state);
-    agent.drain(jni, &mut state);
-    for place in &places.all {
-        state.got_by_name(place);
-    }
+/// Whoever runs now finds what is there already; `then` comes what else the call does.
+unsafe fn about_store(jni: Jni, store: Object, key: Object, then: impl FnOnce(&Agent, &Places)) {
+    once(jni, |agent| {
+        let Some(places) = places(agent, jni, store, key) else {
+            return;
+        };
+        {
+            let mut state = lock(&agent.state);
+            agent.drain(jni, &mut state);
+            for place in &places.all {
+                state.got_by_name(place);
+            }
+        }
+        then(agent, &places);
+    });
 }
 
 /// `None` for what JUnit keeps for itself.
