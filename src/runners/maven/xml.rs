@@ -6,6 +6,9 @@ use quick_xml::events::{BytesStart, Event};
 /// Elements in elements in a file that somebody wrote.
 const MAX_DEPTH: usize = 200;
 
+/// Attributes of one element. The reader compares each with all before it.
+const MAX_ATTRIBUTES: usize = 1000;
+
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Element {
     pub name: String,
@@ -120,6 +123,9 @@ fn attributes(tag: &BytesStart<'_>) -> Result<Vec<(String, String)>, String> {
         attributes.push((":".to_owned(), text(prefix.as_ref())));
     }
     for attribute in tag.attributes() {
+        if attributes.len() == MAX_ATTRIBUTES {
+            return Err("attributes without end".to_owned());
+        }
         let attribute = attribute.map_err(|error| error.to_string())?;
         attributes.push((text(attribute.key.as_ref()), text(&attribute.value)));
     }
