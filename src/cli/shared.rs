@@ -38,7 +38,8 @@ pub fn tell_decision(decision: &Decision, suite: Option<&str>, report: &Report) 
         report.event(Event::StoreTrouble {
             place: trouble.path.display().to_string(),
             reason: trouble.refusal.to_string(),
-            consequence: "its results are not used".to_owned(),
+            consequence: "its results are not used: delete it, or see `tamis store verify`"
+                .to_owned(),
         });
     }
     if let Some(trouble) = &decision.index {

@@ -84,7 +84,6 @@ struct Page {
 #[serde(default)]
 struct ArtifactRow {
     id: Option<u64>,
-    name: Option<String>,
     size_in_bytes: Option<u64>,
     expired: Option<bool>,
     digest: Option<String>,
@@ -154,6 +153,10 @@ impl Remote for Artifacts {
         let rows = page.artifacts.unwrap_or_default().into_iter();
         let mut listed = Listed::default();
         for (number, row) in rows.enumerate() {
+            // The name is searched for, so longer ones may come too.
+            if row["name"].as_str() != Some(self.name.as_str()) {
+                continue;
+            }
             // One that cannot be read does not hide the others.
             let row: ArtifactRow = match serde_json::from_value(row) {
                 Ok(row) => row,
@@ -163,7 +166,7 @@ impl Remote for Artifacts {
                     continue;
                 }
             };
-            if row.name.as_deref() != Some(self.name.as_str()) || row.expired == Some(true) {
+            if row.expired == Some(true) {
                 continue;
             }
             let run = row.workflow_run.unwrap_or_default();

@@ -71,7 +71,6 @@ impl Packages {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct PackageRow {
-    name: Option<String>,
     version: Option<String>,
 }
 
@@ -101,6 +100,10 @@ impl Remote for Packages {
             .map_err(|error| RemoteError::Malformed(format!("{what}: {error}")))?;
         let mut listed = Listed::default();
         for (number, row) in rows.into_iter().enumerate() {
+            // The name is searched for, so longer ones may come too.
+            if row["name"].as_str() != Some(self.name.as_str()) {
+                continue;
+            }
             // One that cannot be read does not hide the others.
             let row: PackageRow = match serde_json::from_value(row) {
                 Ok(row) => row,
@@ -110,11 +113,8 @@ impl Remote for Packages {
                     continue;
                 }
             };
-            // The name is searched for, so longer ones come too.
-            if row.name.as_deref() != Some(self.name.as_str()) {
-                continue;
-            }
-            let version = row.version.unwrap_or_default();
+            // One that is still being made has none.
+            let Some(version) = row.version else { continue };
             match Pointer::parse(&version) {
                 Some(pointer) => listed.offers.push(pointer.offer()),
                 None => listed.damaged.push(Damaged::new(

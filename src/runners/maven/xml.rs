@@ -167,5 +167,12 @@ mod tests {
         }
         let deep = "<a>".repeat(1000);
         assert!(Element::read(deep.as_bytes()).is_err());
+        let wide = |count| {
+            let attributes = (0..count).map(|at| format!(" a{at}=''"));
+            format!("<a{}/>", attributes.collect::<String>())
+        };
+        assert!(Element::read(wide(MAX_ATTRIBUTES).as_bytes()).is_ok());
+        let error = Element::read(wide(300_000).as_bytes()).unwrap_err();
+        assert_eq!(error, "attributes without end");
     }
 }

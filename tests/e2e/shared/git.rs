@@ -404,7 +404,7 @@ fn damaged_files_are_named() {
         damage(
             &project,
             "/[.]tamis/d",
-            "printf '160000 commit %s\\tsub\\n' $bad",
+            "printf '040000 tree %s\\tsub\\n' $(git mktree </dev/null)",
         );
         let doctor = project.tamis(&["doctor"]);
         for word in [
