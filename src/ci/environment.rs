@@ -1,8 +1,6 @@
 //! The variables that this room reads, and the payload that one of them names.
 
 use std::collections::BTreeMap;
-use std::io::Read;
-use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
 /// Every variable of a service that is read, and no other: tokens are not among
@@ -140,20 +138,8 @@ impl Environment {
 }
 
 fn read_payload(path: &Path) -> Result<Vec<u8>, String> {
-    let why = |error: std::io::Error| error.to_string();
-    // Nobody may ever write into a named pipe.
-    if fs_err::metadata(path).map_err(why)?.file_type().is_fifo() {
-        return Err(format!("{} is a named pipe", path.display()));
-    }
-    let file = fs_err::File::open(path).map_err(why)?;
-    let mut bytes = Vec::new();
-    file.take(LARGEST_PAYLOAD + 1)
-        .read_to_end(&mut bytes)
-        .map_err(why)?;
-    if bytes.len() as u64 > LARGEST_PAYLOAD {
-        return Err(format!("{} is too large", path.display()));
-    }
-    Ok(bytes)
+    crate::disk::read_at_most(path, LARGEST_PAYLOAD)
+        .map_err(|error| format!("{}: {error}", path.display()))
 }
 
 #[cfg(test)]

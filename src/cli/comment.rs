@@ -29,7 +29,7 @@ pub struct CommentArgs {
 pub fn run(args: &CommentArgs, globals: &Globals, report: &Report) -> Result<Exit, Error> {
     globals.enter_ci(report)?;
     let path = globals.folder.join(&args.folder).join(SUMMARY);
-    let text = fs_err::read_to_string(path)
+    let text = crate::disk::read_to_string(&path)
         .context("there is no summary of a selection")
         .map_err(|error| {
             Error::usage(format!("{error:#}")).with_hint("`tamis select --out DIR` writes one")

@@ -15,7 +15,8 @@ use crate::config::{self, Config, Overrides, Variables, shown_path};
 use crate::error::{Error, Exit};
 use crate::pipeline::{Exchange, Project};
 use crate::report::{Check, CheckState, Report, escape};
-use crate::share::redact;
+use crate::share::{name_damaged, redact};
+use crate::store::link_out;
 
 /// Check the set-up and say what to fix.
 ///
@@ -84,7 +85,7 @@ fn suite(globals: &Globals) -> (Vec<Check>, Settings) {
     }
     let mut checks = vec![configuration(&config)];
     checks.extend(own);
-    checks.push(store(&config.store.value));
+    checks.push(store(&config.store.value, config.top_of_store()));
     let settings = config.table().into_iter();
     let settings = settings.map(|(key, value, origin)| Shown {
         suite: globals.mark(),
@@ -108,8 +109,16 @@ fn shared_store(config: &Config) -> Option<Check> {
     };
     let place = exchange.place();
     Some(match exchange.offered(PATIENCE) {
-        Ok(offered) => {
-            let held = match offered.len() {
+        Ok(listed) if !listed.damaged.is_empty() => {
+            let named = redact(&name_damaged(&listed.damaged));
+            Check::warn(
+                name,
+                format!("{place} holds damaged files, which are not used: {named}"),
+                exchange.mend(),
+            )
+        }
+        Ok(listed) => {
+            let held = match listed.offers.len() {
                 0 => "nothing of this suite yet".to_owned(),
                 1 => "1 result of this suite".to_owned(),
                 count => format!("{count} results of this suite"),
@@ -147,9 +156,9 @@ fn git_folder(top: &Path) -> Option<PathBuf> {
     if git.is_dir() {
         return Some(git);
     }
-    let text = fs_err::read_to_string(&git).ok()?;
+    let text = crate::disk::read_to_string(&git).ok()?;
     let own = top.join(text.strip_prefix("gitdir: ")?.trim_end());
-    match fs_err::read_to_string(own.join("commondir")) {
+    match crate::disk::read_to_string(own.join("commondir")) {
         Ok(common) => Some(own.join(common.trim_end())),
         Err(_) => Some(own),
     }
@@ -217,9 +226,17 @@ fn broken_configuration(error: &Error) -> Check {
 }
 
 /// Whether the store can be written: by a file that goes at once.
-fn store(folder: &Path) -> Check {
+fn store(folder: &Path, top: Option<&Path>) -> Check {
     let name = "store";
     let shown = shown_path(folder);
+    if let Some((link, target)) = top.and_then(|top| link_out(folder, top)) {
+        let link = shown_path(&link);
+        return Check::fail(
+            name,
+            format!("{link} is a symbolic link out of the repository, to {target}: it is not used"),
+            "remove the link, or set `store` to a folder",
+        );
+    }
     let existing = folder.ancestors().find(|path| path.exists());
     let Some(existing) = existing.filter(|path| path.is_dir()) else {
         return Check::fail(
@@ -382,10 +399,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("file");
         fs_err::write(&file, "").unwrap();
-        assert_eq!(store(&file).state, CheckState::Fail);
-        assert_eq!(store(&file.join("below")).state, CheckState::Fail);
-        assert_eq!(store(&folder.path().join("a/b")).state, CheckState::Ok);
-        assert_eq!(store(folder.path()).state, CheckState::Ok);
+        assert_eq!(store(&file, None).state, CheckState::Fail);
+        assert_eq!(store(&file.join("below"), None).state, CheckState::Fail);
+        assert_eq!(
+            store(&folder.path().join("a/b"), None).state,
+            CheckState::Ok
+        );
+        assert_eq!(store(folder.path(), None).state, CheckState::Ok);
         assert_eq!(fs_err::read_dir(folder.path()).unwrap().count(), 1);
     }
 }

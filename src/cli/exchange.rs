@@ -10,7 +10,7 @@ use super::shared;
 use crate::ci::CiContext;
 use crate::config::{Config, SIGNING_KEY, shown_path};
 use crate::error::{Error, Exit, Explain, Kind};
-use crate::pipeline::{Exchange, Project, exchange_words, open_whole};
+use crate::pipeline::{Exchange, Project, exchange_damaged, exchange_words, open_whole};
 use crate::report::{Event, Report};
 use crate::share::{PACK, Sent, redact};
 use crate::store::{FsStore, Name};
@@ -71,8 +71,18 @@ pub fn fetch(
             .iter()
             .map(|taken| json!({ "name": taken.name.to_string(), "commit": taken.commit }))
             .collect();
-        let told = json!({ "schema": 1, "taken": taken, "refused": brought.refused });
+        let damaged: Vec<_> = brought
+            .damaged
+            .iter()
+            .map(|damaged| json!({ "file": damaged.file, "why": damaged.why }))
+            .collect();
+        let told = json!({
+            "schema": 1, "taken": taken, "refused": brought.refused, "damaged": damaged,
+        });
         return Ok(Some(told));
+    }
+    if let Some(text) = exchange_damaged(&exchange.place(), &brought) {
+        report.warning(text);
     }
     for words in exchange_words(&brought) {
         report.note(words);
@@ -119,7 +129,7 @@ pub fn pack(
     let pack = exchange.pack(&store, &name).kind(Kind::Store)?;
     fs_err::create_dir_all(folder).map_err(anyhow::Error::from)?;
     let path = folder.join(PACK);
-    fs_err::write(&path, pack.encode()).map_err(anyhow::Error::from)?;
+    crate::disk::write(&path, pack.encode()).map_err(anyhow::Error::from)?;
     report.data(&format!("{}\n", shown_path(&path)))?;
     Ok(Exit::DONE)
 }

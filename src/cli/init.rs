@@ -74,7 +74,7 @@ pub fn run(args: &InitArgs, globals: &Globals, report: &Report) -> Result<Exit, 
 
 fn look(folder: &Path) -> Findings {
     let holds = |file: &str, text: &str| {
-        fs_err::read(folder.join(file))
+        crate::disk::read(folder.join(file))
             .is_ok_and(|content| String::from_utf8_lossy(&content).contains(text))
     };
     let signs = [
@@ -173,15 +173,15 @@ fn write_config(file: &Path, text: &str, force: bool) -> Result<(), Error> {
         let message = format!("{} exists", shown_path(file));
         return Err(Error::usage(message).with_hint("add `--force` to replace it"));
     }
-    let mut options = fs_err::OpenOptions::new();
+    let mut options = std::fs::File::options();
     options.write(true);
     match force {
         true => options.create(true).truncate(true),
         false => options.create_new(true),
     };
-    let written = options
-        .open(file)
-        .and_then(|mut file| file.write_all(text.as_bytes()));
+    let written = crate::disk::open_with(file, &mut options)
+        .and_then(|(mut file, _)| file.write_all(text.as_bytes()))
+        .with_context(|| shown_path(file));
     Ok(written.context("cannot write the configuration")?)
 }
 
@@ -190,13 +190,13 @@ fn write_config(file: &Path, text: &str, force: bool) -> Result<(), Error> {
 fn ignore_store(folder: &Path, top: &Path) -> Result<Option<PathBuf>, Error> {
     let inside = |other: &Path| other.starts_with(top);
     let ignored = folder.ancestors().take_while(|up| inside(up)).any(|up| {
-        fs_err::read(up.join(".gitignore")).is_ok_and(|text| names_store(&text, up == folder))
+        crate::disk::read(up.join(".gitignore")).is_ok_and(|text| names_store(&text, up == folder))
     });
     if ignored {
         return Ok(None);
     }
     let path = folder.join(".gitignore");
-    let before = match fs_err::read(&path) {
+    let before = match crate::disk::read_named(&path) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
         Err(error) => return Err(anyhow::Error::new(error).into()),
@@ -210,11 +210,7 @@ fn ignore_store(folder: &Path, top: &Path) -> Result<Option<PathBuf>, Error> {
         None | Some(b'\n') => "",
         Some(_) => end,
     };
-    let added = fs_err::OpenOptions::new()
-        .append(true)
-        .create(true)
-        .open(&path)
-        .and_then(|mut file| file.write_all(format!("{lead}{IGNORED}{end}").as_bytes()));
+    let added = crate::disk::append(&path, format!("{lead}{IGNORED}{end}"));
     added.context("cannot add the store to .gitignore")?;
     Ok(Some(path))
 }

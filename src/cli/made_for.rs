@@ -35,7 +35,7 @@ pub fn of(view: &View) -> anyhow::Result<String> {
 pub fn write(folder: &Path, made_for: Option<&str>) -> Result<(), Error> {
     let file = folder.join(FILE);
     let done = match made_for {
-        Some(text) => fs_err::write(file, text),
+        Some(text) => crate::disk::write(file, text),
         None if file.exists() => fs_err::remove_file(file),
         None => Ok(()),
     };
@@ -44,7 +44,7 @@ pub fn write(folder: &Path, made_for: Option<&str>) -> Result<(), Error> {
 
 /// Why the selection in `folder` is not for the files of `view`, if so.
 pub fn mismatch(folder: &Path, view: &View) -> Option<String> {
-    let told = fs_err::read_to_string(folder.join(FILE)).unwrap_or_default();
+    let told = crate::disk::read_to_string(folder.join(FILE)).unwrap_or_default();
     let here = match of(view) {
         Ok(here) => here,
         Err(error) => return Some(format!("cannot be compared with what is here ({error:#})")),

@@ -220,7 +220,7 @@ impl Later<'_> {
         let (Some(Tool::Maven), Ok(told), Ok(run)) = (
             Tool::of(self.command),
             read_exclusions(late),
-            fs_err::read_to_string(folder.join("tests.txt")),
+            crate::disk::read_to_string(folder.join("tests.txt")),
         ) else {
             return Ok(None);
         };

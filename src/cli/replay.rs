@@ -167,7 +167,7 @@ pub fn run(args: &ReplayArgs, globals: &Globals, report: &Report) -> Result<Exit
 }
 
 fn write(path: &Path, text: String, report: &Report) -> Result<(), Error> {
-    fs_err::write(path, text).map_err(anyhow::Error::from)?;
+    crate::disk::write(path, text).map_err(anyhow::Error::from)?;
     report.note(format!("wrote {}", path.display()));
     Ok(())
 }

@@ -237,7 +237,7 @@ fn finish(
     if let (Some(file), Some(top)) = (&request.pipeline, &request.top) {
         let jobs: String = parts.iter().map(|part| part.jobs.as_str()).collect();
         let text = child_pipeline(&jobs, &Template::of(file));
-        fs_err::write(top.join("child-pipeline.yml"), text)
+        crate::disk::write(top.join("child-pipeline.yml"), text)
             .context("cannot write the child pipeline")?;
     }
     let shards = parts.iter().map(|part| part.shards);
@@ -254,11 +254,12 @@ fn finish(
         }
     };
     if let Some(top) = &request.top {
-        fs_err::write(top.join(SUMMARY), told.step_summary())
+        crate::disk::write(top.join(SUMMARY), told.step_summary())
             .context("cannot write the summary")?;
     }
     if let Some(path) = &request.dotenv {
-        fs_err::write(path, told.dotenv(shards)).context("cannot write what --dotenv names")?;
+        crate::disk::write(path, told.dotenv(shards))
+            .context("cannot write what --dotenv names")?;
     }
     shared::tell_service(globals.ci.as_ref(), &told, report)?;
     let is_on_github = globals.ci.as_ref().map(|ci| ci.provider) == Some(Provider::GitHub);

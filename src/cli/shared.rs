@@ -38,7 +38,15 @@ pub fn tell_decision(decision: &Decision, suite: Option<&str>, report: &Report) 
         report.event(Event::StoreTrouble {
             place: trouble.path.display().to_string(),
             reason: trouble.refusal.to_string(),
-            consequence: "its results are not used".to_owned(),
+            consequence: "its results are not used: delete it, or see `tamis store verify`"
+                .to_owned(),
+        });
+    }
+    if let Some(trouble) = &decision.index {
+        report.event(Event::StoreTrouble {
+            place: trouble.path.display().to_string(),
+            reason: trouble.refusal.to_string(),
+            consequence: "the matrices are read instead, so nothing is lost".to_owned(),
         });
     }
     for note in &decision.notes {
@@ -573,7 +581,8 @@ pub fn tell_people(ci: Option<&CiContext>, told: &CiSelection, report: &Report) 
         && let Err(error) = append(path, &told.step_summary())
     {
         // Nobody's tests depend on it.
-        report.warning(error.to_string());
+        let whole = [vec![error.to_string()], error.causes()].concat();
+        report.warning(whole.join(": "));
     }
     if ci.provider == Provider::GitHub && !report.is_json() {
         report::workflow_commands(&told.annotations());
@@ -582,15 +591,7 @@ pub fn tell_people(ci: Option<&CiContext>, told: &CiSelection, report: &Report) 
 
 /// Appends to a file that the service made.
 fn append(path: &Path, text: &str) -> Result<(), Error> {
-    use std::io::Write;
-    let mut file = fs_err::OpenOptions::new()
-        .append(true)
-        .create(true)
-        .open(path)
-        .context("cannot tell the CI service")?;
-    Ok(file
-        .write_all(text.as_bytes())
-        .context("cannot tell the CI service")?)
+    Ok(crate::disk::append(path, text).context("cannot tell the CI service")?)
 }
 
 /// Where the test command may write: not where a JSON document goes.

@@ -218,7 +218,7 @@ fn fetch(args: &StoreArgs, suites: &[Globals], report: &Report) -> Result<Exit, 
 
 fn run_suite(args: &StoreArgs, globals: &Globals, report: &Report) -> Result<Exit, Error> {
     let request = args.resolve(globals)?;
-    let store = FsStore::open(&request.config.store.value);
+    let store = FsStore::open_beneath(&request.config.store.value, request.config.top_of_store());
     match &request.action {
         StoreAction::List => list(&store, report),
         StoreAction::Show { matrix, test } => {

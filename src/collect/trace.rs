@@ -239,7 +239,7 @@ pub fn read_traces(dir: &Path) -> Result<(Vec<Trace>, Vec<TraceError>)> {
     paths.sort();
     let (mut traces, mut errors) = (Vec::new(), Vec::new());
     for path in paths {
-        match fs_err::read(&path)
+        match crate::disk::read(&path)
             .map_err(anyhow::Error::from)
             .and_then(|bytes| parse::trace(&path, &bytes))
         {

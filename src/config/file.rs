@@ -17,7 +17,7 @@ use super::trust::{Trust, TrustVisitor};
 use super::value::{
     Count, DebugInfo, Deepen, Granularity, Runner, Shared, Strategy, SubFolder, Text, shown_path,
 };
-use super::weight::repeats_too_much;
+use super::weight::{MOST_NESTED, nests_too_deeply, repeats_too_much};
 use crate::error::Error;
 
 /// The name of the file.
@@ -70,23 +70,29 @@ pub fn read(path: &Path) -> Result<FileConfig, Error> {
         let message = format!("{} is not a file", shown_path(path));
         return Err(Error::usage(message));
     }
-    if size.len() > MAX_BYTES {
-        return Err(Error::usage(format!(
-            "{} has {} bytes; tamis reads at most {MAX_BYTES}",
-            shown_path(path),
-            size.len(),
-        ))
-        .with_hint("check that it is the file you mean; `tamis init` writes one of 2 KB"));
-    }
-    let bytes = fs_err::read(path).context("cannot read the configuration")?;
+    check_size(size.len(), &shown_path(path))?;
+    let bytes = crate::disk::read_named(path).context("cannot read the configuration")?;
     parse(&bytes, &shown_path(path))
+}
+
+fn check_size(bytes: u64, name: &str) -> Result<(), Error> {
+    if bytes <= MAX_BYTES {
+        return Ok(());
+    }
+    let message = format!("{name} has {bytes} bytes; tamis reads at most {MAX_BYTES}");
+    let hint = "check that it is the file you mean; `tamis init` writes one of 2 KB";
+    Err(Error::usage(message).with_hint(hint))
 }
 
 /// Parses the content of a file that messages call `name`.
 pub fn parse(bytes: &[u8], name: &str) -> Result<FileConfig, Error> {
+    check_size(bytes.len() as u64, name)?;
     let text = decode(bytes, name)?;
     if text.lines().all(is_blank) {
         return Err(empty(name));
+    }
+    if nests_too_deeply(text) {
+        return Err(too_deep(name));
     }
     let mut documents = serde_yaml::Deserializer::from_str(text);
     let Some(document) = documents.next() else {
@@ -113,6 +119,13 @@ pub fn parse(bytes: &[u8], name: &str) -> Result<FileConfig, Error> {
 fn empty(name: &str) -> Error {
     Error::usage(format!("{name} is empty"))
         .with_hint("write `version: 1`, or delete the file: it is optional")
+}
+
+fn too_deep(name: &str) -> Error {
+    let message = format!("{name} nests too deeply: more than {MOST_NESTED} lists or maps");
+    Error::usage(message).with_hint(
+        "no setting needs more than three, one in another; check for a `[` or `{` that nothing ends",
+    )
 }
 
 fn is_blank(line: &str) -> bool {
@@ -167,6 +180,9 @@ fn explain(error: &serde_yaml::Error, text: &str, name: &str) -> Error {
         .with_hint("update tamis");
     }
     let full = error.to_string();
+    if full.starts_with("recursion limit exceeded") {
+        return too_deep(name);
+    }
     let Some(place) = error.location() else {
         return Error::usage(format!("{name}: {full}"));
     };

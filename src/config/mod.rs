@@ -327,6 +327,14 @@ impl Config {
     }
 }
 
+impl Config {
+    /// The folder that must hold the store because nobody has named another place.
+    pub fn top_of_store(&self) -> Option<&Path> {
+        let is_named = self.store.origin != Origin::Default;
+        self.place.top.as_deref().filter(|_| !is_named)
+    }
+}
+
 /// Variables named `TAMIS_…` that nothing reads, with the nearest name that
 /// something does.
 pub fn unknown_variables(variables: &Variables) -> Vec<(String, Option<&'static str>)> {

@@ -80,7 +80,7 @@ fn has_jvm_tests(folder: &Path) -> bool {
 fn has_pytest(folder: &Path) -> bool {
     let has = |name: &str| folder.join(name).is_file();
     let says = |name: &str| {
-        fs_err::read_to_string(folder.join(name)).is_ok_and(|text| text.contains("pytest"))
+        crate::disk::read_to_string(folder.join(name)).is_ok_and(|text| text.contains("pytest"))
     };
     let is_test = |name: &str| {
         name == "conftest.py"

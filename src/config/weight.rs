@@ -1,5 +1,7 @@
-//! How much a YAML document is once its aliases are followed. A short file can
-//! say more than fits into memory: each alias repeats what its anchor holds.
+//! How much a YAML document asks of its reader. Once its aliases are followed, a short
+//! file can say more than fits into memory: each alias repeats what its anchor holds.
+//! And for each word the reader looks at every `[` and `{` that is open, so that a file
+//! of nothing else takes a time that grows with the square of its length.
 
 use std::fmt;
 
@@ -17,6 +19,50 @@ pub(super) fn repeats_too_much(text: &str) -> bool {
         let _ = Weight { left: &mut left }.deserialize(document);
     }
     left.is_none()
+}
+
+/// So many lists and maps may lie in one another.
+pub(super) const MOST_NESTED: usize = 128;
+
+/// What the reader may be asked: bytes, each with so many that are open.
+const MOST_LOOKS: usize = 100_000_000;
+
+/// Whether lists and maps of `text` in brackets may lie in one another so deeply that
+/// reading them takes long. All of it is told from signs alone, and rather too deep: a
+/// bracket in quotes opens one, and after quotes none is known to end. So where
+/// quotes are, files may hold as many as their length allows.
+pub(super) fn nests_too_deeply(text: &str) -> bool {
+    let (mut open, mut most, mut is_sure) = (0usize, 0, true);
+    // What YAML takes for the end of a line.
+    let ends = ['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}'];
+    for line in text.split(ends).map(str::trim) {
+        // Where nothing is open, such lines open nothing.
+        if open == 0 && (line.starts_with('#') || is_quoted(line)) {
+            continue;
+        }
+        for byte in line.bytes() {
+            match byte {
+                b'[' | b'{' => open += 1,
+                b']' | b'}' if is_sure => open = open.saturating_sub(1),
+                // What follows may be text, a comment or a name.
+                b'"' | b'\'' | b'#' | b'!' | b'%' => is_sure = false,
+                _ => {}
+            }
+            most = most.max(open);
+        }
+    }
+    most > MOST_NESTED && (is_sure || most.saturating_mul(text.len()) > MOST_LOOKS)
+}
+
+/// Whether a line is one text in quotes, as an item of a list.
+fn is_quoted(line: &str) -> bool {
+    let text = line.strip_prefix("- ").unwrap_or(line).trim_start();
+    ['"', '\''].into_iter().any(|quote| {
+        let inner = text
+            .strip_prefix(quote)
+            .and_then(|text| text.strip_suffix(quote));
+        inner.is_some_and(|inner| !inner.contains([quote, '\\']))
+    })
 }
 
 /// Visits a document and keeps nothing of it; `left` is how many more values, and

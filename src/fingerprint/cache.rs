@@ -48,7 +48,7 @@ impl Cache {
 
     /// The units of the source with this blob id, if they are known.
     pub fn get(&self, blob: &[u8; 20]) -> Option<ModuleUnits> {
-        let bytes = std::fs::read(self.path(blob)).ok()?;
+        let bytes = crate::disk::read(self.path(blob)).ok()?;
         let (digest, body) = bytes.split_at_checked(DIGEST)?;
         if digest != &blake3::hash(body).as_bytes()[..DIGEST] {
             return None;

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::SystemTime;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use bstr::{BStr, BString, ByteSlice};
 use rustc_hash::FxHashMap;
 
@@ -224,7 +224,7 @@ impl<'a> Facts<'a> {
         let code = file
             .to_path()
             .ok()
-            .and_then(|path| std::fs::read(path).ok());
+            .and_then(|path| crate::disk::read(path).ok());
         Reads {
             annotations: code.as_deref().is_none_or(names_readers_in),
             docstrings: code.as_deref().is_none_or(names_docstrings_in),
@@ -278,7 +278,9 @@ impl<'a> Facts<'a> {
             Some(source) => crate::history::blob_id(source),
             None => match self.view.entry(path)? {
                 Entry::File { blob, .. } => blob,
-                Entry::Missing | Entry::Dir | Entry::Unknown => return Ok(None),
+                Entry::TooLarge { .. } | Entry::Missing | Entry::Dir | Entry::Unknown => {
+                    return Ok(None);
+                }
             },
         };
         let key = cache_key(blob, known);
@@ -303,7 +305,10 @@ impl<'a> Facts<'a> {
     /// Whether `path` (relative) is a file that git neither tracks nor would
     /// show as new: it is ignored, and so most likely generated.
     pub fn is_generated(&self, path: &BStr) -> Result<bool> {
-        let is_file = matches!(self.view.entry(path)?, Entry::File { .. });
+        let is_file = matches!(
+            self.view.entry(path)?,
+            Entry::File { .. } | Entry::TooLarge { .. }
+        );
         if !is_file || self.view.is_tracked(path)? {
             return Ok(false);
         }
@@ -430,6 +435,9 @@ impl<'a> Facts<'a> {
             Entry::Missing => Value::Known(Fingerprint::MISSING),
             Entry::Dir => Value::Known(DIR),
             Entry::File { fingerprint, .. } => Value::Known(fingerprint),
+            Entry::TooLarge { bytes, .. } => {
+                Value::Unknown(format!("{path} {}", crate::history::too_large(bytes)))
+            }
             Entry::Unknown => unknown(path),
         })
     }
@@ -447,7 +455,7 @@ impl<'a> Facts<'a> {
         Ok(match self.view.entry(path)? {
             Entry::Missing => Value::Known(Fingerprint::MISSING),
             Entry::Dir => Value::Known(DIR),
-            Entry::File { .. } => Value::Known(FILE),
+            Entry::File { .. } | Entry::TooLarge { .. } => Value::Known(FILE),
             Entry::Unknown => unknown(path),
         })
     }
@@ -625,7 +633,7 @@ pub(super) fn is_candidate(name: &BStr, is_dir: bool, stem: &BStr) -> bool {
 
 fn read_outside(path: &BStr) -> Result<Option<Vec<u8>>> {
     use std::os::unix::ffi::OsStrExt;
-    match fs_err::read(Path::new(std::ffi::OsStr::from_bytes(path))) {
+    match crate::disk::read_named(Path::new(std::ffi::OsStr::from_bytes(path))) {
         Ok(content) => Ok(Some(content)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error.into()),
@@ -658,7 +666,10 @@ fn outside_fingerprint(path: &BStr) -> Result<Fingerprint> {
         0 => Mode::Regular,
         _ => Mode::Executable,
     };
-    Ok(blob(&fs_err::read(file)?, mode))
+    let read = crate::disk::open(file)
+        .and_then(|file| crate::history::fingerprint_of(&file, mode))
+        .with_context(|| format!("cannot read {}", file.display()))?;
+    Ok(read)
 }
 
 #[cfg(test)]

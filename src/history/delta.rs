@@ -94,7 +94,7 @@ impl Repository {
             let now = match to.entry(path.as_bstr())? {
                 Entry::File { fingerprint, .. } => Some(fingerprint),
                 Entry::Missing => Some(Fingerprint::MISSING),
-                Entry::Dir | Entry::Unknown => None,
+                Entry::Dir | Entry::TooLarge { .. } | Entry::Unknown => None,
             };
             if before.is_some() && before == now {
                 paths.remove(path);

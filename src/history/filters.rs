@@ -16,11 +16,17 @@ use git2::{AttrCheckFlags, AttrValue};
 
 use super::clean::{Attribute, LineEnds, clean_ident, clean_line_ends, line_ends};
 use super::objects::{ObjectId, Stored};
+use super::pieces::{LARGEST, Pieces, WHOLE, unread};
 use super::repository::Repository;
 use super::{HistoryError, Result, blob_id};
+use crate::disk;
 use crate::matrix::{Fingerprint, Mode};
 
 const OPAQUE_DOMAIN: &str = "tamis 2026 content before an external filter";
+
+/// A larger file whose line ends or `$Id$` git would change is opaque: changing them
+/// needs all of it in the memory.
+const LARGEST_CLEANED: u64 = 64 << 20;
 
 /// The repository's settings that concern the files of its work tree.
 pub(super) struct Filters {
@@ -40,6 +46,9 @@ pub(super) struct DiskFile {
     pub stored: Stored,
     /// Whether the stored form is unknown: `stored` is the file as it is.
     pub is_opaque: bool,
+    /// The length of a file that is too large to be read: what the fingerprint is of
+    /// are its metadata, and it is no proof.
+    pub unread: Option<u64>,
 }
 
 impl DiskFile {
@@ -48,6 +57,16 @@ impl DiskFile {
             fingerprint: stored.fingerprint(),
             stored,
             is_opaque: false,
+            unread: None,
+        }
+    }
+
+    fn opaque(stored: Stored, fingerprint: Fingerprint) -> DiskFile {
+        DiskFile {
+            fingerprint,
+            stored,
+            is_opaque: true,
+            unread: None,
         }
     }
 }
@@ -102,6 +121,59 @@ impl Filters {
         mode: Mode,
         indexed: Option<ObjectId>,
     ) -> Result<DiskFile> {
+        if mode != Mode::Symlink
+            && place
+                .metadata()
+                .is_ok_and(|metadata| metadata.len() > WHOLE)
+        {
+            return self.hash_large(repository, path, place, mode, indexed);
+        }
+        self.hash_whole(repository, path, place, mode, indexed)
+    }
+
+    /// The same of a file that need not fit into the memory.
+    fn hash_large(
+        &self,
+        repository: &Repository,
+        path: &BStr,
+        place: &Path,
+        mode: Mode,
+        indexed: Option<ObjectId>,
+    ) -> Result<DiskFile> {
+        let unreadable = |error: std::io::Error| HistoryError::disk("read", place, &error);
+        let file = disk::open(place).map_err(unreadable)?;
+        let metadata = file.metadata().map_err(unreadable)?;
+        if metadata.len() > LARGEST {
+            let (id, fingerprint) = unread(&metadata);
+            return Ok(DiskFile {
+                unread: Some(metadata.len()),
+                ..DiskFile::opaque(Stored { id, mode }, fingerprint)
+            });
+        }
+        let is_opaque = self.is_opaque(repository, path)?;
+        let pieces = Pieces::read(&file, Some(OPAQUE_DOMAIN)).map_err(unreadable)?;
+        let id = pieces.blob;
+        let is_cleaned = !is_opaque
+            && (pieces.has_ident && attribute(repository, path, "ident")? == Attribute::Set
+                || self.line_ends(repository, path, pieces.has_crlf)? != LineEnds::Keep);
+        match is_cleaned && pieces.bytes <= LARGEST_CLEANED {
+            true => self.hash_whole(repository, path, place, mode, indexed),
+            false if is_cleaned || is_opaque => {
+                let tagged = pieces.fingerprint_with(mode as u8);
+                Ok(DiskFile::opaque(Stored { id, mode }, tagged))
+            }
+            false => Ok(DiskFile::known(Stored { id, mode })),
+        }
+    }
+
+    fn hash_whole(
+        &self,
+        repository: &Repository,
+        path: &BStr,
+        place: &Path,
+        mode: Mode,
+        indexed: Option<ObjectId>,
+    ) -> Result<DiskFile> {
         let (content, is_opaque) = self.read(repository, path, place, mode, indexed)?;
         let stored = Stored {
             id: blob_id(&content),
@@ -112,11 +184,8 @@ impl Filters {
         }
         let mut tagged = content;
         tagged.push(mode as u8);
-        Ok(DiskFile {
-            fingerprint: Fingerprint::of_digest(OPAQUE_DOMAIN, &tagged),
-            stored,
-            is_opaque,
-        })
+        let fingerprint = Fingerprint::of_digest(OPAQUE_DOMAIN, &tagged);
+        Ok(DiskFile::opaque(stored, fingerprint))
     }
 
     /// The content as git would store it, or as it is and true if only an
@@ -134,14 +203,14 @@ impl Filters {
             let target = std::fs::read_link(place).map_err(unreadable)?;
             return Ok((Vec::from_path_lossy(&target).into_owned(), false));
         }
-        let content = std::fs::read(place).map_err(unreadable)?;
+        let content = crate::disk::read(place).map_err(unreadable)?;
         if mode == Mode::Symlink {
             return Ok((content, false));
         }
         if self.is_opaque(repository, path)? {
             return Ok((content, true));
         }
-        let rule = self.line_ends(repository, path, &content)?;
+        let rule = self.line_ends(repository, path, content.find("\r\n").is_some())?;
         let has_ident = content.find("$Id:").is_some()
             && attribute(repository, path, "ident")? == Attribute::Set;
         let cleaned = clean_line_ends(Cow::Owned(content), rule, || {
@@ -177,8 +246,8 @@ impl Filters {
             .any(|verb| config.get_entry(&format!("filter.{driver}.{verb}")).is_ok()))
     }
 
-    fn line_ends(&self, repository: &Repository, path: &BStr, content: &[u8]) -> Result<LineEnds> {
-        if content.find("\r\n").is_none() {
+    fn line_ends(&self, repository: &Repository, path: &BStr, has_crlf: bool) -> Result<LineEnds> {
+        if !has_crlf {
             return Ok(LineEnds::Keep);
         }
         Ok(line_ends(
@@ -193,6 +262,7 @@ impl Filters {
 /// The attribute `name` of `path` on the way into git: from the work tree's
 /// `.gitattributes`, or else the index's.
 fn attribute(repository: &Repository, path: &BStr, name: &str) -> Result<Attribute> {
+    repository.check_rules(path)?;
     let value = repository
         .git()
         .get_attr_bytes(&path.to_path_lossy(), name, AttrCheckFlags::FILE_THEN_INDEX)

@@ -11,6 +11,8 @@ use super::{CommitId, Result};
 
 /// First line of the file that remembers root commits.
 const ROOTS_FORMAT: &str = "tamis roots 1";
+/// A file of a line for each root has no more bytes.
+const MOST_ROOTS: u64 = 1 << 20;
 
 /// The parents that a commit names.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -166,7 +168,8 @@ struct KnownRoots {
 }
 
 fn read_roots(path: &Path) -> Option<KnownRoots> {
-    let text = fs_err::read_to_string(path).ok()?;
+    let text = crate::disk::read_at_most(path, MOST_ROOTS).ok()?;
+    let text = String::from_utf8(text).ok()?;
     let mut lines = text.lines();
     if lines.next()? != ROOTS_FORMAT {
         return None;
@@ -191,7 +194,7 @@ fn write_roots(path: &Path, tip: CommitId, roots: &BTreeSet<CommitId>) -> std::i
     }
     let dir = path.parent().unwrap_or(Path::new("."));
     let file = tempfile::NamedTempFile::new_in(dir)?;
-    fs_err::write(file.path(), text)?;
+    crate::disk::write(file.path(), text)?;
     file.persist(path)?;
     Ok(())
 }

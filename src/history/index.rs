@@ -128,7 +128,7 @@ fn read_file(repository: &Repository) -> Option<Read> {
     let path = repository.git().path().join("index");
     // The time is taken before the content: too old errs on the safe side.
     let written = std::fs::metadata(&path).ok().as_ref().and_then(modified);
-    let bytes = std::fs::read(&path).ok()?;
+    let bytes = crate::disk::read(&path).ok()?;
     let file = index_file::parse(&bytes)?;
     let mut items: Vec<(BString, IndexItem)> = Vec::with_capacity(file.entries.len());
     for entry in &file.entries {

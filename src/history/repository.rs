@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use bstr::{BString, ByteSlice};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::objects::{ObjectId, TreeItem, object_id};
+use super::odd::{check, check_repository};
 use super::{CommitId, HistoryError, HistoryErrorKind, Result, Revision};
 
 /// Trees that were read, by name.
@@ -24,6 +25,7 @@ struct Inner {
     git: git2::Repository,
     root: PathBuf,
     trees: TreeCache,
+    rules: RefCell<FxHashSet<BString>>,
 }
 
 impl Repository {
@@ -34,6 +36,7 @@ impl Repository {
     /// There is none, it is bare, it belongs to another user, or its format
     /// is unknown.
     pub fn discover(from: &Path) -> Result<Repository> {
+        check_repository(from)?;
         let git = if std::env::var_os("GIT_DIR").is_some() {
             git2::Repository::open_from_env()
         } else {
@@ -51,6 +54,7 @@ impl Repository {
     /// The repository whose work tree is exactly `top`: a submodule, or one
     /// that lies in the work tree of another.
     pub(super) fn open_at(top: &Path) -> Result<Repository> {
+        check_repository(top)?;
         let git =
             git2::Repository::open(top).map_err(|error| HistoryError::opening(top, &error))?;
         Repository::new(git)
@@ -70,11 +74,18 @@ impl Repository {
         let root = workdir
             .canonicalize()
             .map_err(|error| HistoryError::disk("find the work tree", workdir, &error))?;
+        let config = git.config().and_then(|mut config| config.snapshot());
+        for name in ["core.attributesFile", "core.excludesFile"] {
+            if let Some(file) = config.as_ref().ok().and_then(|it| it.get_path(name).ok()) {
+                check(&file)?;
+            }
+        }
         Ok(Repository {
             inner: Rc::new(Inner {
                 git,
                 root,
                 trees: TreeCache::default(),
+                rules: RefCell::default(),
             }),
         })
     }
@@ -85,6 +96,11 @@ impl Repository {
 
     pub(super) fn tree_cache(&self) -> &TreeCache {
         &self.inner.trees
+    }
+
+    /// The directories whose rules were looked at.
+    pub(super) fn known_rules(&self) -> &RefCell<FxHashSet<BString>> {
+        &self.inner.rules
     }
 
     /// The top of the work tree, without symbolic links.

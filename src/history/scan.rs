@@ -142,7 +142,7 @@ impl Walk<'_> {
         if self.dirs.contains(path) {
             return self.directory(path, place, true);
         }
-        if self.is_ignored(path) {
+        if self.is_ignored(path)? {
             return Ok(());
         }
         match checked_out(place)? {
@@ -201,7 +201,7 @@ impl Walk<'_> {
     }
 
     fn untracked_file(&mut self, path: &BString, place: &Path) -> Result<()> {
-        if self.is_ignored(path) {
+        if self.is_ignored(path)? {
             return Ok(());
         }
         let metadata = look_at(place)?;
@@ -258,7 +258,7 @@ impl Walk<'_> {
         }
     }
 
-    fn is_ignored(&self, path: &BString) -> bool {
+    fn is_ignored(&self, path: &BString) -> Result<bool> {
         is_ignored(self.repository, path)
     }
 }
@@ -270,11 +270,13 @@ fn look_at(place: &Path) -> Result<Metadata> {
 }
 
 /// Whether the ignore rules leave `path` out. In doubt they do not.
-pub(super) fn is_ignored(repository: &Repository, path: &[u8]) -> bool {
-    repository
-        .git()
-        .is_path_ignored(path.to_path_lossy())
-        .unwrap_or(false)
+///
+/// # Errors
+/// If rules are no plain file.
+pub(super) fn is_ignored(repository: &Repository, path: &[u8]) -> Result<bool> {
+    repository.check_rules(path.as_bstr())?;
+    let is_ignored = repository.git().is_path_ignored(path.to_path_lossy());
+    Ok(is_ignored.unwrap_or(false))
 }
 
 /// The repository whose work tree is `place`, if there is one with a commit.

@@ -23,7 +23,7 @@ impl Scratch {
             line.push("\n");
             let ours = dir.join(".git/objects/info");
             fs_err::create_dir_all(&ours)?;
-            fs_err::write(ours.join("alternates"), line.as_encoded_bytes())?;
+            crate::disk::write(ours.join("alternates"), line.as_encoded_bytes())?;
             // Where a shallow history ends.
             let shallow = theirs.join("shallow");
             if shallow.exists() {

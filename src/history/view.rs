@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 
 use super::filters::DiskFile;
 use super::objects::{Found, ObjectId, Stored};
+use super::pieces::too_large;
 use super::repository::Repository;
 use super::scan::checked_out;
 use super::work::{Begun, Work};
@@ -30,6 +31,12 @@ pub enum Entry {
         blob: [u8; 20],
         mode: Mode,
     },
+    /// A file that is not read because of its length. Equal to nothing.
+    TooLarge {
+        bytes: u64,
+        /// What stands for it in lists of what is edited; of its metadata.
+        fingerprint: Fingerprint,
+    },
     /// Git cannot tell here: a file of a submodule that is not checked out, a
     /// link that leaves the repository, a socket. Equal to nothing.
     Unknown,
@@ -41,10 +48,14 @@ impl Entry {
     }
 
     pub(super) fn of_file(file: &DiskFile) -> Entry {
-        Entry::File {
-            fingerprint: file.fingerprint,
-            blob: file.stored.id,
-            mode: file.stored.mode,
+        let fingerprint = file.fingerprint;
+        match file.unread {
+            Some(bytes) => Entry::TooLarge { bytes, fingerprint },
+            None => Entry::File {
+                fingerprint,
+                blob: file.stored.id,
+                mode: file.stored.mode,
+            },
         }
     }
 }
@@ -260,7 +271,9 @@ impl View {
         let mut dirty = Vec::new();
         for path in self.changed_paths()? {
             let fingerprint = match self.entry(path.as_bstr())? {
-                Entry::File { fingerprint, .. } => fingerprint,
+                Entry::File { fingerprint, .. } | Entry::TooLarge { fingerprint, .. } => {
+                    fingerprint
+                }
                 Entry::Missing | Entry::Dir | Entry::Unknown => Fingerprint::MISSING,
             };
             dirty.push((path, fingerprint));
@@ -288,6 +301,14 @@ impl View {
         self.repository
             .object(stored.id, git2::ObjectType::Blob)
             .map(Some)
+    }
+
+    pub(super) fn unread(&self, path: &BStr, bytes: u64) -> HistoryError {
+        HistoryError::new(
+            HistoryErrorKind::Unreadable,
+            format!("{path} {}", too_large(bytes)),
+            "let git ignore it, or move it out of the repository",
+        )
     }
 
     pub(super) fn unknown(&self, path: &BStr) -> HistoryError {

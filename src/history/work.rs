@@ -153,6 +153,7 @@ impl View {
         let (blob, mode) = match self.work_entry(work, path)? {
             Entry::File { blob, mode, .. } if mode != Mode::Gitlink => (blob, mode),
             Entry::Unknown => return Err(self.unknown(path)),
+            Entry::TooLarge { bytes, .. } => return Err(self.unread(path, bytes)),
             Entry::File { .. } | Entry::Missing | Entry::Dir => return Ok(None),
         };
         if !work.scan.changes.contains_key(path) && self.repository.has_object(blob) {
@@ -176,6 +177,7 @@ impl View {
         match self.entry(dir)? {
             Entry::Missing => return Ok(None),
             Entry::Unknown => return Err(self.unknown(dir)),
+            Entry::TooLarge { .. } => return Ok(None),
             Entry::Dir => {}
             Entry::File { mode, blob, .. } => {
                 return match mode {
@@ -195,7 +197,7 @@ impl View {
             return self.list(real.as_bstr());
         }
         let mut names = self.visible_names(work, dir)?;
-        if names.is_empty() && is_ignored(&self.repository, dir) {
+        if names.is_empty() && is_ignored(&self.repository, dir)? {
             names = names_on_disk(&place)?;
         } else {
             for (name, is_dir) in names_on_disk(&place)? {

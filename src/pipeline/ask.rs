@@ -246,6 +246,7 @@ impl Questions<'_> {
             .shelf
             .memo(&self.around.nearest.matrix.header().key);
         decision.trouble.extend(memo.troubles.iter().cloned());
+        decision.index = memo.index.clone();
         let is_excused = |test: &str| {
             named
                 .values()

@@ -74,7 +74,7 @@ impl Asked {
         if is_over || !self.is_known {
             return None;
         }
-        let text = std::fs::read_to_string(&self.file).ok()?;
+        let text = crate::disk::read_to_string(&self.file).ok()?;
         let answer: Answer = serde_json::from_str(&text).ok()?;
         [&self.question, &self.general]
             .contains(&&answer.question)
@@ -93,7 +93,7 @@ impl Asked {
             trouble: brought.trouble.clone(),
         };
         if let Ok(text) = serde_json::to_string(&answer) {
-            let _ = std::fs::write(&self.file, text);
+            let _ = crate::disk::write(&self.file, text);
         }
     }
 }

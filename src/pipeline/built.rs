@@ -129,6 +129,7 @@ pub(super) fn link_in<'p>(view: &View, path: &'p BStr) -> Result<Option<&'p BStr
         match view.entry(part).map_err(|error| error.to_string())? {
             Entry::Missing
             | Entry::Dir
+            | Entry::TooLarge { .. }
             | Entry::File {
                 mode: Mode::Regular | Mode::Executable,
                 ..
@@ -171,7 +172,7 @@ impl Build<'_> {
                 .join(artifact)
                 .join(version);
             let name = format!("{group}:{artifact}:{version}");
-            let text = std::fs::read(file.join(format!("{artifact}-{version}.pom")));
+            let text = crate::disk::read(file.join(format!("{artifact}-{version}.pom")));
             let text = text.map_err(|_| format!("the parent {name} is not at hand"))?;
             model.add_parent(&name, &text)?;
             seen.insert(parent);
@@ -348,7 +349,7 @@ fn files_below(folder: &Path) -> Vec<PathBuf> {
 /// If a jar has an annotation processor, or cannot be read. Names of entries are
 /// not compressed.
 fn has_no_processors(jar: &Path) -> Result<(), String> {
-    let bytes = std::fs::read(jar).map_err(|error| format!("{}: {error}", jar.display()))?;
+    let bytes = crate::disk::read(jar).map_err(|error| format!("{}: {error}", jar.display()))?;
     match bytes.contains_str(PROCESSORS) {
         true => {
             let name = jar.file_name().unwrap_or_default().to_string_lossy();
@@ -412,7 +413,7 @@ fn needed_by(pom: &Path, group: &str, repository: &Path) -> Vec<(String, String)
     let mut found = Vec::new();
     let mut next = Some(pom.to_owned());
     for _ in 0..20 {
-        let text = next.take().and_then(|file| std::fs::read(file).ok());
+        let text = next.take().and_then(|file| crate::disk::read(file).ok());
         let Some(pom) = text.and_then(|text| maven::Element::read(&text).ok()) else {
             break;
         };

@@ -159,7 +159,7 @@ impl Recorded<'_> {
             let now = match facts.view().entry(path) {
                 Ok(Entry::File { fingerprint, .. }) => fingerprint,
                 Ok(Entry::Missing) => Fingerprint::MISSING,
-                Ok(Entry::Dir | Entry::Unknown) | Err(_) => return false,
+                Ok(Entry::Dir | Entry::TooLarge { .. } | Entry::Unknown) | Err(_) => return false,
             };
             if now != *recorded {
                 return false;

@@ -73,6 +73,8 @@ pub struct Decision {
     /// What the interpreter said of late units.
     pub probe: Probe,
     pub trouble: Vec<Trouble>,
+    /// The index of the store, if it had to be made anew.
+    pub index: Option<Trouble>,
     /// Fallbacks that people should hear of.
     pub notes: Vec<String>,
 }
@@ -135,6 +137,7 @@ pub fn decide_on(
         proofs: BTreeMap::new(),
         probe: Probe::default(),
         trouble: Vec::new(),
+        index: None,
         notes: Vec::new(),
     };
     decision.head = match request.head {

@@ -244,7 +244,7 @@ impl Completion<'_> {
             Ok(None) | Err(_) => return,
         };
         let offered = self.project.offered.get_or_init(|| offered);
-        for offer in offered.iter().flatten() {
+        for offer in offered.iter().flat_map(|listed| &listed.offers) {
             results.commits.insert(offer.commit.clone());
         }
     }

@@ -15,7 +15,7 @@ use crate::history::{Revision, View};
 use crate::matrix::{Header, Key};
 use crate::select::Strategy;
 use crate::share::{self, bring, sign_and_pack};
-use crate::share::{Brought, Deadline, Manifest, Offer, Pack, Sent, Shared, Site, Wanted};
+use crate::share::{Brought, Deadline, Listed, Manifest, Pack, Sent, Shared, Site, Wanted};
 use crate::store::{FsStore, Name};
 use crate::trust::{Policy, SecretKey, Writer};
 
@@ -97,6 +97,11 @@ impl Exchange {
         }))
     }
 
+    /// What people can do about damaged files in it.
+    pub fn mend(&self) -> String {
+        self.shared.remote.mend()
+    }
+
     pub fn place(&self) -> String {
         self.shared.remote.place()
     }
@@ -121,7 +126,7 @@ impl Exchange {
     ///
     /// # Errors
     /// If the store cannot be asked.
-    pub fn offered(&self, patience: Duration) -> share::Result<Vec<Offer>> {
+    pub fn offered(&self, patience: Duration) -> share::Result<Listed> {
         let deadline = Deadline::after(patience);
         self.shared.remote.offers(&Wanted::default(), &deadline)
     }
@@ -375,6 +380,7 @@ pub(super) fn consult(
                     false => told.details.push(trouble),
                 }
             }
+            told.fallbacks.extend(damaged(&place, &brought));
             match is_needed {
                 true => told.fallbacks.extend(words(&brought)),
                 false => told.details.extend(words(&brought)),
@@ -387,6 +393,20 @@ pub(super) fn consult(
         }
     }
     told
+}
+
+/// Which files of the shared store are damaged, and what to do, if any are.
+pub fn damaged(place: &str, brought: &Brought) -> Option<String> {
+    let count = match brought.damaged.len() {
+        0 => return None,
+        1 => "a damaged file".to_owned(),
+        count => format!("{count} damaged files"),
+    };
+    let named = share::redact(&share::name_damaged(&brought.damaged));
+    let mend = &brought.mend;
+    Some(format!(
+        "the shared store ({place}) has {count}, of no use: {named} ({mend})"
+    ))
 }
 
 /// What was taken, and what was not, for the curious.

@@ -30,7 +30,7 @@ pub use baselines::{Baseline, Place};
 pub use causes::causes;
 pub use decide::{Decision, Known, Request, decide, decide_on};
 pub use deepen::open_whole;
-pub use exchange::{Exchange, Told, words as exchange_words};
+pub use exchange::{Exchange, Told, damaged as exchange_damaged, words as exchange_words};
 pub use layout::{lay_out, lay_out_by_files};
 pub use merge::join_shards;
 pub use probe::{Interpreter, Jvm, Prober};

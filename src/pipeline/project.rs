@@ -3,8 +3,9 @@
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use bstr::{BStr, BString, ByteSlice};
+use tempfile::TempDir;
 
 use super::exchange::Told;
 use crate::ci::writer_here;
@@ -12,8 +13,8 @@ use crate::config::{Config, Pattern, shown_path};
 use crate::fingerprint::Cache;
 use crate::history::{Delta, Repository, View};
 use crate::matrix::Key;
-use crate::share::{self, Offer};
-use crate::store::{FsStore, aside};
+use crate::share::{self, Listed};
+use crate::store::{FsStore, aside, link_out};
 use crate::trust::Writer;
 
 /// Folder of everything that tamis keeps in a project.
@@ -36,10 +37,12 @@ pub struct Project {
     /// The tip of the branch that a pull request goes to, if it had to be fetched.
     pub base: OnceCell<String>,
     /// What a shared store has, if it had to be asked for completing the clone.
-    pub offered: OnceCell<share::Result<Vec<Offer>>>,
+    pub offered: OnceCell<share::Result<Listed>>,
     /// What came of completing the clone; every selection tells it.
     pub told: Told,
     state: PathBuf,
+    /// Removes the state folder, if it is one for this command alone.
+    _own_state: Option<TempDir>,
     store: PathBuf,
     cache: Option<Cache>,
 }
@@ -52,7 +55,7 @@ impl Project {
     pub fn open(config: Config) -> Result<Project> {
         let dir = config.root.value.clone();
         let repository = Repository::discover(&dir)?;
-        let state = config.place.folder.join(STATE);
+        let (state, own_state) = state_of(&config)?;
         let identity = repository.identity(Some(&state.join("cache").join("identity")))?;
         let reader = writer_here();
         Ok(Project {
@@ -65,6 +68,7 @@ impl Project {
             prefix: repository.prefix_of(&dir)?,
             suite: suite_of(&config),
             state,
+            _own_state: own_state,
             repository,
             config,
             dir,
@@ -82,7 +86,7 @@ impl Project {
     }
 
     pub fn store(&self) -> FsStore {
-        FsStore::open(self.store_dir())
+        FsStore::open_beneath(self.store_dir(), self.config.top_of_store())
     }
 
     pub fn cache(&self) -> Option<&Cache> {
@@ -172,6 +176,19 @@ impl Project {
     pub fn path_of(&self, file: &str) -> BString {
         join(self.prefix.as_bstr(), file)
     }
+}
+
+/// Where tamis keeps what it needs between runs. Behind a link out of the repository
+/// it keeps nothing.
+fn state_of(config: &Config) -> Result<(PathBuf, Option<TempDir>)> {
+    let state = config.place.folder.join(STATE);
+    let top = config.place.top.as_deref();
+    if top.and_then(|top| link_out(&state, top)).is_none() {
+        return Ok((state, None));
+    }
+    let own = tempfile::Builder::new().prefix("tamis-").tempdir();
+    let own = own.context("cannot make a folder; set TMPDIR to one that can be written")?;
+    Ok((own.path().to_owned(), Some(own)))
 }
 
 /// The folder of the store. What counts for one pull request alone is kept

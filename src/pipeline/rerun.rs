@@ -100,7 +100,7 @@ impl Rerun {
 
     /// Revisions that were tried before and have no results, with the reason.
     pub fn failures(folder: &Path) -> BTreeMap<CommitId, String> {
-        let text = fs_err::read_to_string(folder.join(FAILURES)).unwrap_or_default();
+        let text = crate::disk::read_to_string(folder.join(FAILURES)).unwrap_or_default();
         let lines = text.lines().filter_map(|line| {
             let failure: Failure = serde_json::from_str(line).ok()?;
             Some((failure.commit.parse().ok()?, failure.why))
@@ -121,18 +121,13 @@ impl Rerun {
     }
 
     fn remember(&self, commit: CommitId, why: &str) -> Result<()> {
-        use std::io::Write;
         let failure = Failure {
             commit: commit.to_string(),
             why: why.to_owned(),
         };
         let mut line = serde_json::to_string(&failure)?;
         line.push('\n');
-        let mut file = fs_err::OpenOptions::new()
-            .create(true)
-            .append(true)
-            .open(self.folder.join(FAILURES))?;
-        Ok(file.write_all(line.as_bytes())?)
+        Ok(crate::disk::append(&self.folder.join(FAILURES), line)?)
     }
 
     fn log(&self, commit: CommitId, what: &str) -> PathBuf {
@@ -240,7 +235,7 @@ impl Place {
 
     fn build(&self, rerun: &Rerun, commit: CommitId, build: &str) -> Result<()> {
         let log = rerun.log(commit, "build");
-        let file = fs_err::File::create(&log)?.into_parts().0;
+        let file = crate::disk::create(&log)?;
         let again = file.try_clone().context("cannot use the log twice")?;
         let status = Command::new("sh")
             .args(["-c", build])

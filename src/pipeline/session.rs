@@ -32,7 +32,7 @@ pub struct Session {
 fn hide(state: &Path) {
     let file = state.join(".gitignore");
     if !file.exists() && fs_err::create_dir_all(state).is_ok() {
-        let _ = fs_err::write(file, "*\n");
+        let _ = crate::disk::write(file, "*\n");
     }
 }
 

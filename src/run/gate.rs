@@ -34,7 +34,7 @@ impl Gate {
         let folder = path.parent().unwrap_or(Path::new("."));
         fs_err::create_dir_all(folder)?;
         // There when the disk is full later on.
-        fs_err::write(empty(&path), "")?;
+        crate::disk::write(empty(&path), "")?;
         make_pipe(&path)?;
         let keeper = Keeper::start(&path)?;
         Ok(Gate { path, keeper })
@@ -99,7 +99,7 @@ impl Asker {
     pub fn answer(mut self, text: &str) -> Result<()> {
         // Later ones find a file, and need nobody to serve them.
         let file = self.path.with_extension("list");
-        fs_err::write(&file, text)?;
+        crate::disk::write(&file, text)?;
         fs_err::rename(&file, &self.path)?;
         if let Some(mut pipe) = self.pipe.take() {
             rustix::fs::fcntl_setfl(&pipe, OFlags::empty())?;

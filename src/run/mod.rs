@@ -48,7 +48,7 @@ impl Output {
             Output::Inherited => (Stdio::inherit(), Stdio::inherit()),
             Output::Stderr => (Stdio::from(std::io::stderr()), Stdio::inherit()),
             Output::File(path) => {
-                let file = fs_err::File::create(path)?.into_parts().0;
+                let file = crate::disk::create(path)?;
                 let again = file.try_clone().context("cannot use the log twice")?;
                 (Stdio::from(file), Stdio::from(again))
             }

@@ -272,7 +272,8 @@ fn patterns(classes: &[String]) -> Vec<String> {
 /// # Errors
 /// If they cannot be read.
 pub fn with_options(command: &[OsString], options: &Path) -> Result<Vec<OsString>> {
-    let text = fs_err::read_to_string(options).context("cannot read what is to be left out")?;
+    let text =
+        crate::disk::read_to_string(options).context("cannot read what is to be left out")?;
     let added = text.lines().map(OsString::from);
     Ok(command.iter().cloned().chain(added).collect())
 }

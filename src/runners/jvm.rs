@@ -124,7 +124,7 @@ pub fn written(lines: &str, file: &Path) -> Result<Option<PathBuf>> {
         return Ok(None);
     }
     fs_err::create_dir_all(file.parent().unwrap_or(file))?;
-    fs_err::write(file, lines)?;
+    crate::disk::write(file, lines)?;
     Ok(Some(file.to_owned()))
 }
 

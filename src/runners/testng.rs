@@ -74,7 +74,7 @@ pub fn keep_together(tests: &mut [(&str, bool)], project: &Path, tell: &dyn Fn(S
 /// and its build's files say.
 pub fn is_named_in(project: &Path) -> bool {
     let names = |path: &Path| {
-        let text = std::fs::read(path).unwrap_or_default();
+        let text = crate::disk::read(path).unwrap_or_default();
         text.contains_str("testng")
     };
     let scripts = ["pom.xml", "build.gradle", "build.gradle.kts"];
@@ -180,7 +180,7 @@ impl Compiled {
 
     /// The name of a class, which is known from now on.
     fn read(&mut self, file: &Path, is_used: &mut bool) -> Option<String> {
-        let bytes = std::fs::read(file).ok()?;
+        let bytes = crate::disk::read(file).ok()?;
         *is_used |= bytes.contains_str("org/testng/");
         let class = NgClass::read(&bytes)?;
         let name = class.name.clone();

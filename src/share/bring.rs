@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use super::error::{Deadline, RemoteError};
 use super::manifest::{Manifest, Pack};
-use super::{Offer, Shared, redact, tag};
+use super::{Damaged, Listed, Offer, Shared, redact, tag};
 use crate::store::{FsStore, Name};
-use crate::trust::{Policy, Signed, Standing, Writer, judge};
+use crate::trust::{Distrust, Policy, Signed, Standing, Writer, judge};
 
 /// All of the fetching must be done by then.
 const PATIENCE: Duration = Duration::from_secs(25);
@@ -45,6 +45,9 @@ pub struct Brought {
     pub taken: Vec<Taken>,
     /// Why other results were not taken, each with how many.
     pub refused: BTreeMap<String, usize>,
+    /// What is there and damaged, and what people can do about that.
+    pub damaged: Vec<Damaged>,
+    pub mend: String,
     /// Whether the store was asked: not if nothing in it could be better than
     /// what is here.
     pub asked: bool,
@@ -77,13 +80,14 @@ pub fn bring(
         Some(listed) => listed.clone(),
         None => shared.remote.offers(wanted, &deadline),
     };
-    let offers = match listed {
-        Ok(offers) => offers,
+    let Listed { offers, damaged } = match listed {
+        Ok(listed) => listed,
         Err(error) => {
             brought.trouble = Some(redact(&error.to_string()));
             return brought;
         }
     };
+    brought.damaged = damaged;
     let mut taken_of: BTreeMap<String, usize> = BTreeMap::new();
     let mut rejected = 0;
     for offer in rank(offers, wanted) {
@@ -102,6 +106,11 @@ pub fn bring(
                 brought.refuse(why);
                 rejected += 1;
             }
+            Err(Why::Damaged(why)) => {
+                let name = shared.remote.name_of(&offer);
+                brought.damaged.push(Damaged::new(name, redact(&why)));
+                rejected += 1;
+            }
             Err(Why::Store(error)) if error.is_about_one_entry() => {
                 brought.refuse(error);
                 rejected += 1;
@@ -112,11 +121,16 @@ pub fn bring(
             }
         }
     }
+    if !brought.damaged.is_empty() {
+        brought.mend = shared.remote.mend();
+    }
     brought
 }
 
 /// Why an offer was not taken.
 enum Why {
+    /// It is not what was recorded, or nothing that this version reads.
+    Damaged(String),
     /// That could be told without a request.
     Beforehand(String),
     /// That took requests.
@@ -139,7 +153,7 @@ fn take(
             return Err(Why::Beforehand(OTHER.to_owned()));
         }
         // The store may know more, but nothing that makes this one better.
-        standing(shared, manifest, None).map_err(Why::Beforehand)?;
+        standing(shared, manifest, None, Why::Beforehand)?;
     }
     let attested = shared.remote.attest(offer, deadline).map_err(Why::Store)?;
     if let Some(attested) = &attested
@@ -147,19 +161,26 @@ fn take(
     {
         may_count(shared, attested).map_err(Why::Looked)?;
     }
-    let bytes = shared.remote.get(offer, deadline).map_err(Why::Store)?;
-    let pack = Pack::decode(&bytes).map_err(|refusal| Why::Looked(refusal.to_string()))?;
+    let bytes = shared
+        .remote
+        .get(offer, deadline)
+        .map_err(|error| match error {
+            RemoteError::Malformed(why) => Why::Damaged(why),
+            RemoteError::TooLarge { .. } => Why::Damaged(error.to_string()),
+            error => Why::Store(error),
+        })?;
+    let pack = Pack::decode(&bytes).map_err(|refusal| Why::Damaged(refusal.to_string()))?;
     if offer
         .manifest
         .as_ref()
         .is_some_and(|told| *told != pack.manifest)
     {
-        return Err(Why::Looked("its manifest is another one now".to_owned()));
+        return Err(Why::Damaged("its manifest is another one now".to_owned()));
     }
     if !is_ours(&pack.manifest) {
         return Err(Why::Looked(OTHER.to_owned()));
     }
-    let standing = standing(shared, &pack.manifest, attested.as_ref()).map_err(Why::Looked)?;
+    let standing = standing(shared, &pack.manifest, attested.as_ref(), Why::Looked)?;
     let name = store
         .take(&pack.matrix)
         .map_err(|error| Why::Store(RemoteError::NotSetUp(format!("{error:#}"))))?;
@@ -210,7 +231,8 @@ fn standing(
     shared: &Shared,
     manifest: &Manifest,
     attested: Option<&Writer>,
-) -> Result<Standing, String> {
+    why: fn(String) -> Why,
+) -> Result<Standing, Why> {
     let signed = manifest.signed(shared.public_key.as_ref());
     judge(
         &shared.policy,
@@ -219,7 +241,10 @@ fn standing(
         attested,
         signed,
     )
-    .map_err(|distrust| distrust.to_string())
+    .map_err(|distrust| match distrust {
+        Distrust::BadSignature => Why::Damaged(distrust.to_string()),
+        distrust => why(distrust.to_string()),
+    })
 }
 
 /// What is worth a look, the most useful first: the same files, then the

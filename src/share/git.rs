@@ -15,7 +15,7 @@ use super::error::{Deadline, RemoteError, Result};
 use super::manifest::{MAX_MANIFEST, MAX_MATRIX, Manifest, Pack};
 use super::process;
 use super::program::{MAX_ANSWER, git, is_object, must, trouble};
-use super::{Hint, Offer, Remote, Site, Wanted, redact, tag};
+use super::{Damaged, Hint, Listed, Offer, Remote, Site, Wanted, redact, tag};
 use crate::trust::Writer;
 
 /// All that a ref may hold: more is dropped, the oldest first.
@@ -188,9 +188,10 @@ impl GitRef {
         self.ask(&["cat-file", "-e", &tree], b"", deadline).is_ok()
     }
 
-    fn entries(&self, commit: &str, deadline: &Deadline) -> Result<Entries> {
+    /// The files of a commit, and what in it is none.
+    fn entries(&self, commit: &str, deadline: &Deadline) -> Result<(Entries, Vec<Damaged>)> {
         let listed = self.ask(&["ls-tree", "-z", "-l", commit], b"", deadline)?;
-        let mut entries = Entries::new();
+        let (mut entries, mut damaged) = (Entries::new(), Vec::new());
         for line in listed
             .split(|byte| *byte == 0)
             .filter(|line| !line.is_empty())
@@ -206,9 +207,11 @@ impl GitRef {
             {
                 let object = object.to_owned();
                 entries.insert(name.to_owned(), Entry { object, bytes });
+            } else {
+                damaged.push(Damaged::new(name, "it is no file"));
             }
         }
-        Ok(entries)
+        Ok((entries, damaged))
     }
 
     fn blob(
@@ -225,16 +228,14 @@ impl GitRef {
         must(process::run(command, b"", limit, what, deadline)?)
     }
 
-    /// All manifests that can be read, by name of their matrix.
-    fn manifests(&self, entries: &Entries, deadline: &Deadline) -> Result<Vec<(Manifest, u64)>> {
-        let wanted: Vec<(&str, &Entry, u64)> = entries
-            .iter()
-            .filter_map(|(name, entry)| {
-                let stem = name.strip_suffix(".manifest")?;
-                let matrix = entries.get(&format!("{stem}.tamis"))?;
-                (entry.bytes <= MAX_MANIFEST).then_some((stem, entry, matrix.bytes))
-            })
-            .collect();
+    /// All manifests that can be read, the newest first, with the length of their matrix;
+    /// and the files that are of no use.
+    fn manifests(
+        &self,
+        entries: &Entries,
+        deadline: &Deadline,
+    ) -> Result<(Vec<(Manifest, u64)>, Vec<Damaged>)> {
+        let (wanted, mut damaged) = pairs(entries);
         let input: String = wanted
             .iter()
             .map(|(_, entry, _)| format!("{}\n", entry.object))
@@ -243,21 +244,23 @@ impl GitRef {
         let mut rest = &answer[..];
         let mut manifests = Vec::new();
         for (stem, entry, matrix_bytes) in wanted {
-            // `<object> blob <bytes>\n<content>\n`
-            let Some(end) = rest.iter().position(|byte| *byte == b'\n') else {
-                break;
-            };
-            let content = rest.get(end + 1..end + 1 + entry.bytes as usize);
-            let Some(content) = content else { break };
-            if let Ok(manifest) = Manifest::decode(content)
-                && manifest.matrix == stem
-            {
-                manifests.push((manifest, matrix_bytes));
+            match next_of_batch(&mut rest, entry.bytes as usize).map(Manifest::decode) {
+                Some(Ok(manifest)) if manifest.matrix == stem => {
+                    manifests.push((manifest, matrix_bytes));
+                }
+                Some(Ok(_)) => damaged.push(Damaged::new(
+                    format!("{stem}.manifest"),
+                    "it tells of another matrix than its name",
+                )),
+                Some(Err(why)) => damaged.push(Damaged::new(format!("{stem}.manifest"), why)),
+                None => damaged.push(Damaged::new(
+                    format!("{stem}.manifest"),
+                    "git does not have its content",
+                )),
             }
-            rest = rest.get(end + 2 + entry.bytes as usize..).unwrap_or(&[]);
         }
         manifests.sort_by(|(a, _), (b, _)| (b.created, &b.matrix).cmp(&(a.created, &a.matrix)));
-        Ok(manifests)
+        Ok((manifests, damaged))
     }
 
     /// One attempt to add `ours` to what is there.
@@ -271,7 +274,7 @@ impl GitRef {
                 Ok(()) => return Ok(Pushed::Overtaken),
                 Err(error) => return Err(error),
             }
-            entries = self.entries(old, deadline)?;
+            (entries, _) = self.entries(old, deadline)?;
         }
         if ours
             .iter()
@@ -279,7 +282,8 @@ impl GitRef {
         {
             return Ok(Pushed::Done);
         }
-        let mut known = self.manifests(&entries, deadline)?;
+        // What is damaged is not kept.
+        let (mut known, _) = self.manifests(&entries, deadline)?;
         if known.iter().any(|(there, _)| outranks(there, own)) {
             return Ok(Pushed::Done);
         }
@@ -368,15 +372,16 @@ impl Remote for GitRef {
         format!("{} in {}", self.reference, redact(&self.url))
     }
 
-    fn offers(&self, _wanted: &Wanted, deadline: &Deadline) -> Result<Vec<Offer>> {
+    fn offers(&self, _wanted: &Wanted, deadline: &Deadline) -> Result<Listed> {
         self.prepare(deadline)?;
         let Some(tip) = self.tip(deadline)? else {
-            return Ok(Vec::new());
+            return Ok(Listed::default());
         };
         self.fetch(&tip, deadline)?;
-        let entries = self.entries(&tip, deadline)?;
-        let offers = self.manifests(&entries, deadline)?.into_iter();
-        let offers = offers.filter_map(|(manifest, _)| {
+        let (entries, mut damaged) = self.entries(&tip, deadline)?;
+        let (manifests, unusable) = self.manifests(&entries, deadline)?;
+        damaged.extend(unusable);
+        let offers = manifests.into_iter().filter_map(|(manifest, _)| {
             let entry = entries.get(&format!("{}.tamis", manifest.matrix))?;
             Some(Offer {
                 id: entry.object.clone(),
@@ -388,7 +393,23 @@ impl Remote for GitRef {
                 manifest: Some(manifest),
             })
         });
-        Ok(offers.collect())
+        Ok(Listed {
+            offers: offers.collect(),
+            damaged,
+        })
+    }
+
+    fn name_of(&self, offer: &Offer) -> String {
+        let manifest = offer.manifest.as_ref();
+        manifest.map_or_else(|| offer.id.clone(), |told| format!("{}.tamis", told.matrix))
+    }
+
+    fn mend(&self) -> String {
+        format!(
+            "the next run that shares its results drops manifests that cannot be read; \
+             `git push REMOTE --delete {}` drops everything",
+            self.reference
+        )
     }
 
     /// Git does not tell who wrote a ref.
@@ -441,6 +462,44 @@ impl Remote for GitRef {
     fn worth(&self) -> usize {
         3
     }
+}
+
+/// The manifests that have a matrix, each with its name, its entry and the length of the
+/// matrix; and the files that belong to none.
+fn pairs(entries: &Entries) -> (Vec<(&str, &Entry, u64)>, Vec<Damaged>) {
+    let (mut pairs, mut damaged) = (Vec::new(), Vec::new());
+    for (name, entry) in entries {
+        let why = match name.rsplit_once('.') {
+            Some((stem, "manifest")) => match entries.get(&format!("{stem}.tamis")) {
+                Some(matrix) if entry.bytes <= MAX_MANIFEST => {
+                    pairs.push((stem, entry, matrix.bytes));
+                    continue;
+                }
+                Some(_) => format!("it has {} bytes, which no manifest has", entry.bytes),
+                None => "its matrix is not there".to_owned(),
+            },
+            Some((stem, "tamis")) if entries.contains_key(&format!("{stem}.manifest")) => continue,
+            Some((_, "tamis")) => "its manifest is not there".to_owned(),
+            _ => "it is no file of tamis".to_owned(),
+        };
+        damaged.push(Damaged::new(name, why));
+    }
+    (pairs, damaged)
+}
+
+/// The next content that `git cat-file --batch` told, which has so many bytes; `None` if
+/// git does not have it.
+fn next_of_batch<'a>(rest: &mut &'a [u8], bytes: usize) -> Option<&'a [u8]> {
+    // `<object> blob <bytes>\n<content>\n`, or `<object> missing\n`.
+    let end = rest.iter().position(|byte| *byte == b'\n')?;
+    let (head, content) = rest.split_at(end + 1);
+    if head.ends_with(b" missing\n") {
+        *rest = content;
+        return None;
+    }
+    let found = content.get(..bytes)?;
+    *rest = content.get(bytes + 1..).unwrap_or(&[]);
+    Some(found)
 }
 
 /// The newest matrices of each environment, and no more bytes than a ref may

@@ -16,7 +16,7 @@ use super::error::{Deadline, RemoteError, Result};
 use super::manifest::{MAX_MANIFEST, MAX_MATRIX, Pack};
 use super::single::only_entry;
 use super::web::{body, chain, plain_client, refusal, within};
-use super::{Hint, Offer, Remote, Site, Wanted};
+use super::{Damaged, Hint, Listed, Offer, Remote, Site, Wanted};
 use crate::trust::Writer;
 
 /// The file in an artifact.
@@ -84,7 +84,6 @@ struct Page {
 #[serde(default)]
 struct ArtifactRow {
     id: Option<u64>,
-    name: Option<String>,
     size_in_bytes: Option<u64>,
     expired: Option<bool>,
     digest: Option<String>,
@@ -143,7 +142,7 @@ impl Remote for Artifacts {
         format!("artifacts `{}` of {}", self.name, self.repository)
     }
 
-    fn offers(&self, _wanted: &Wanted, deadline: &Deadline) -> Result<Vec<Offer>> {
+    fn offers(&self, _wanted: &Wanted, deadline: &Deadline) -> Result<Listed> {
         // One page: what is older than the hundredth is not worth a request.
         let route = format!(
             "/repos/{}/actions/artifacts?name={}&per_page=100",
@@ -152,18 +151,42 @@ impl Remote for Artifacts {
         let asked = self.api.ask::<Page>(route, "the list of artifacts");
         let page = within(&self.api.runtime, deadline, asked)?;
         let rows = page.artifacts.unwrap_or_default().into_iter();
-        // One that cannot be read does not hide the others.
-        let rows = rows.filter_map(|row| serde_json::from_value::<ArtifactRow>(row).ok());
-        let usable = rows.filter(|row| {
-            row.name.as_deref() == Some(self.name.as_str())
-                && row.expired != Some(true)
-                && row.size_in_bytes.unwrap_or(0) <= MAX_ARCHIVE
-        });
-        let offers = usable.filter_map(|row| {
+        let mut listed = Listed::default();
+        for (number, row) in rows.enumerate() {
+            // The name is searched for, so longer ones may come too.
+            if row["name"].as_str() != Some(self.name.as_str()) {
+                continue;
+            }
+            // One that cannot be read does not hide the others.
+            let row: ArtifactRow = match serde_json::from_value(row) {
+                Ok(row) => row,
+                Err(why) => {
+                    let name = format!("row {} of the list of artifacts", number + 1);
+                    listed.damaged.push(Damaged::new(name, why));
+                    continue;
+                }
+            };
+            if row.expired == Some(true) {
+                continue;
+            }
             let run = row.workflow_run.unwrap_or_default();
             let digest = row.digest.unwrap_or_default();
-            Some(Offer {
-                id: format!("{} {} {digest}", row.id?, run.id?),
+            let (Some(id), Some(of)) = (row.id, run.id) else {
+                let name = format!("row {} of the list of artifacts", number + 1);
+                let why = "it names no artifact, or no run that wrote it";
+                listed.damaged.push(Damaged::new(name, why));
+                continue;
+            };
+            let bytes = row.size_in_bytes.unwrap_or(0);
+            if bytes > MAX_ARCHIVE {
+                let why = format!("it has {bytes} bytes, which no result has");
+                listed
+                    .damaged
+                    .push(Damaged::new(format!("artifact {id}"), why));
+                continue;
+            }
+            listed.offers.push(Offer {
+                id: format!("{id} {of} {digest}"),
                 commit: run.head_sha.unwrap_or_default(),
                 tree: None,
                 created: 0,
@@ -174,9 +197,18 @@ impl Remote for Artifacts {
                     branch: run.head_branch,
                     pr: None,
                 },
-            })
-        });
-        Ok(offers.collect())
+            });
+        }
+        Ok(listed)
+    }
+
+    fn name_of(&self, offer: &Offer) -> String {
+        let id = Id::of(offer);
+        format!("artifact {} of run {}", id.artifact, id.run)
+    }
+
+    fn mend(&self) -> String {
+        "delete these artifacts, or let them expire".to_owned()
     }
 
     fn attest(&self, offer: &Offer, deadline: &Deadline) -> Result<Option<Writer>> {
@@ -216,7 +248,7 @@ impl Remote for Artifacts {
         let local = |error: std::io::Error| RemoteError::NotSetUp(error.to_string());
         std::fs::create_dir_all(&self.upload).map_err(local)?;
         // The upload step has to know under which name.
-        std::fs::write(self.upload.join(NAME), format!("{}\n", self.name)).map_err(local)?;
+        crate::disk::write(self.upload.join(NAME), format!("{}\n", self.name)).map_err(local)?;
         let mut file = tempfile::NamedTempFile::new_in(&self.upload).map_err(local)?;
         std::io::Write::write_all(&mut file, &pack.encode()).map_err(local)?;
         let path = self.upload.join(PACK);

@@ -13,7 +13,7 @@ use super::github::PACK;
 use super::manifest::{MAX_MANIFEST, MAX_MATRIX, Manifest, Pack};
 use super::pointer::Pointer;
 use super::web::{body, chain, plain_client, refusal, runtime, within};
-use super::{Offer, Remote, Site, Wanted};
+use super::{Damaged, Listed, Offer, Remote, Site, Wanted};
 use crate::trust::Writer;
 
 /// One answer of the interface.
@@ -71,7 +71,6 @@ impl Packages {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct PackageRow {
-    name: Option<String>,
     version: Option<String>,
 }
 
@@ -80,7 +79,7 @@ impl Remote for Packages {
         format!("packages `{}` of this project", self.name)
     }
 
-    fn offers(&self, _wanted: &Wanted, deadline: &Deadline) -> Result<Vec<Offer>> {
+    fn offers(&self, _wanted: &Wanted, deadline: &Deadline) -> Result<Listed> {
         let mut url = self.api.clone();
         url.query_pairs_mut()
             .append_pair("package_type", "generic")
@@ -99,14 +98,40 @@ impl Remote for Packages {
         let bytes = within(&self.runtime, deadline, asked)?;
         let rows: Vec<Value> = serde_json::from_slice(&bytes)
             .map_err(|error| RemoteError::Malformed(format!("{what}: {error}")))?;
-        // One that cannot be read does not hide the others.
-        let rows = rows
-            .into_iter()
-            .filter_map(|row| serde_json::from_value::<PackageRow>(row).ok());
-        // The name is searched for, so longer ones come too.
-        let ours = rows.filter(|row| row.name.as_deref() == Some(self.name.as_str()));
-        let offers = ours.filter_map(|row| Some(Pointer::parse(&row.version?)?.offer()));
-        Ok(offers.collect())
+        let mut listed = Listed::default();
+        for (number, row) in rows.into_iter().enumerate() {
+            // The name is searched for, so longer ones may come too.
+            if row["name"].as_str() != Some(self.name.as_str()) {
+                continue;
+            }
+            // One that cannot be read does not hide the others.
+            let row: PackageRow = match serde_json::from_value(row) {
+                Ok(row) => row,
+                Err(why) => {
+                    let name = format!("row {} of {what}", number + 1);
+                    listed.damaged.push(Damaged::new(name, why));
+                    continue;
+                }
+            };
+            // One that is still being made has none.
+            let Some(version) = row.version else { continue };
+            match Pointer::parse(&version) {
+                Some(pointer) => listed.offers.push(pointer.offer()),
+                None => listed.damaged.push(Damaged::new(
+                    format!("version {version}"),
+                    "it is none that tamis gives",
+                )),
+            }
+        }
+        Ok(listed)
+    }
+
+    fn name_of(&self, offer: &Offer) -> String {
+        format!("version {}", offer.id)
+    }
+
+    fn mend(&self) -> String {
+        "delete them in the project's package registry".to_owned()
     }
 
     /// GitLab tells which pipeline made a package, but not which one added a

@@ -9,6 +9,7 @@ mod error;
 mod git;
 mod github;
 mod gitlab;
+mod listed;
 mod manifest;
 mod object;
 mod origin;
@@ -24,6 +25,7 @@ pub use bring::{Brought, Taken, Wanted, bring};
 pub use comment::{Commented, comment};
 pub use error::{Deadline, RemoteError, Result};
 pub use github::PACK;
+pub use listed::{Damaged, Listed, name_damaged};
 pub use manifest::{MAX_MATRIX, Manifest, Pack};
 pub use origin::{Depth, Origin};
 pub use secrets::redact;
@@ -41,11 +43,19 @@ pub trait Remote {
     /// What people know it by; without secrets.
     fn place(&self) -> String;
 
-    /// What may be of use, the newest first.
+    /// What may be of use, and what is damaged, as far as it shows.
     ///
     /// # Errors
     /// If the store cannot be asked.
-    fn offers(&self, wanted: &Wanted, deadline: &Deadline) -> Result<Vec<Offer>>;
+    fn offers(&self, wanted: &Wanted, deadline: &Deadline) -> Result<Listed>;
+
+    /// What people find `offer` by.
+    fn name_of(&self, offer: &Offer) -> String {
+        offer.id.clone()
+    }
+
+    /// What people can do about damaged files.
+    fn mend(&self) -> String;
 
     /// What the store itself knows of the writer of `offer`; `None` if it keeps
     /// no account of who writes.
@@ -184,7 +194,7 @@ pub struct Shared {
     /// Who this process is.
     pub reader: Writer,
     /// What the store told already, when it was asked for its list.
-    pub listed: Option<Result<Vec<Offer>>>,
+    pub listed: Option<Result<Listed>>,
 }
 
 /// Where a shared store's client works.

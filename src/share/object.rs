@@ -12,7 +12,7 @@ use super::error::{Deadline, RemoteError, Result};
 use super::manifest::{MAX_MANIFEST, MAX_MATRIX, Manifest, Pack};
 use super::pointer::Pointer;
 use super::web::{chain, runtime, within};
-use super::{Offer, Remote, Site, Wanted, redact};
+use super::{Damaged, Listed, Offer, Remote, Site, Wanted, redact};
 use crate::trust::Writer;
 
 /// So many pointers are looked at, the newest.
@@ -87,22 +87,35 @@ impl Remote for Bucket {
         format!("{}/v1/…", redact(&self.url))
     }
 
-    fn offers(&self, _wanted: &Wanted, deadline: &Deadline) -> Result<Vec<Offer>> {
+    fn offers(&self, _wanted: &Wanted, deadline: &Deadline) -> Result<Listed> {
         let pointers = self.pointers();
         let listed = async {
             let mut listing = self.store.list(Some(&pointers)).take(MOST_POINTERS);
-            let mut offers = Vec::new();
+            let mut listed = Listed::default();
             while let Some(meta) = listing.next().await {
                 let meta = meta.map_err(|error| trouble(&error))?;
                 let name = meta.location.filename().unwrap_or_default();
-                let Some(pointer) = Pointer::parse(name) else {
-                    continue;
-                };
-                offers.push(pointer.offer());
+                match Pointer::parse(name) {
+                    Some(pointer) => listed.offers.push(pointer.offer()),
+                    None => {
+                        let why = "its name is none that tamis gives";
+                        listed
+                            .damaged
+                            .push(Damaged::new(format!("pointers/{name}"), why));
+                    }
+                }
             }
-            Ok(offers)
+            Ok(listed)
         };
         within(&self.runtime, deadline, listed)
+    }
+
+    fn name_of(&self, offer: &Offer) -> String {
+        format!("pointers/{}", offer.id)
+    }
+
+    fn mend(&self) -> String {
+        "delete them in the bucket, with the matrices of the same digest".to_owned()
     }
 
     /// A bucket does not tell who wrote.
@@ -123,7 +136,11 @@ impl Remote for Bucket {
         }
         let path = self.matrix(&manifest.matrix);
         let read = self.read(&path, "a matrix", MAX_MATRIX);
-        bytes.extend(within(&self.runtime, deadline, read)?);
+        let matrix = within(&self.runtime, deadline, read).map_err(|error| match error {
+            RemoteError::Absent(_) => RemoteError::Malformed("its matrix is not there".to_owned()),
+            error => error,
+        })?;
+        bytes.extend(matrix);
         Ok(bytes)
     }
 

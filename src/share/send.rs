@@ -38,7 +38,7 @@ pub fn sign_and_pack(
     key: Option<&SecretKey>,
 ) -> anyhow::Result<Pack> {
     let path = store.path_of(name);
-    let matrix = fs_err::read(&path)?;
+    let matrix = crate::disk::read_named(&path)?;
     if matrix.len() as u64 > MAX_MATRIX {
         bail!(
             "{} is too large to share: more than {MAX_MATRIX} bytes",

@@ -22,7 +22,7 @@ impl Remote for Shelf {
         "memory".into()
     }
 
-    fn offers(&self, _: &Wanted, _: &Deadline) -> Result<Vec<Offer>> {
+    fn offers(&self, _: &Wanted, _: &Deadline) -> Result<Listed> {
         if let Some(error) = &self.broken {
             return Err(error.clone());
         }
@@ -39,7 +39,14 @@ impl Remote for Shelf {
                 manifest: self.shows_manifests.then_some(manifest),
             }
         });
-        Ok(offers.collect())
+        Ok(Listed {
+            offers: offers.collect(),
+            damaged: Vec::new(),
+        })
+    }
+
+    fn mend(&self) -> String {
+        "forget them".into()
     }
 
     fn attest(&self, _: &Offer, _: &Deadline) -> Result<Option<Writer>> {
@@ -264,8 +271,11 @@ fn with_a_key_only_signed_results_count() {
     let mut world = World::new(shown(), &packs);
     world.shared.public_key = Some(secret.public());
     world.shared.policy.needs_signature = true;
-    world.bring(&wanted(&[1, 2, 3]));
+    let brought = world.bring(&wanted(&[1, 2, 3]));
     assert_eq!(world.local(), [commit(1)]);
+    // One that is not signed is of somebody else; this one pretends.
+    assert_eq!(brought.damaged.len(), 1, "{brought:?}");
+    assert_eq!(brought.damaged[0].file, "1");
 }
 
 #[test]
@@ -290,7 +300,11 @@ fn damaged_packs_are_named_and_the_next_is_tried() {
     };
     let brought = damaged.bring(&wanted(&[2, 1]));
     assert_eq!(damaged.local(), [commit(1)]);
-    assert_eq!(brought.refused.len(), 1, "{brought:?}");
+    assert_eq!(brought.damaged.len(), 1, "{brought:?}");
+    assert_eq!(
+        (&*brought.damaged[0].file, &*brought.mend),
+        ("1", "forget them")
+    );
 }
 
 #[test]

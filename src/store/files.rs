@@ -108,7 +108,7 @@ impl Listing {
 /// Reads at most `most` bytes from the start of a file.
 pub(super) fn read_start(path: &Path, most: usize) -> Result<Vec<u8>, Refusal> {
     let unreadable = |error: std::io::Error| Refusal::Unreadable(error.to_string());
-    let file = File::open(path).map_err(unreadable)?;
+    let file = crate::disk::open(path).map_err(unreadable)?;
     let mut bytes = Vec::new();
     file.take(most as u64)
         .read_to_end(&mut bytes)
@@ -144,18 +144,16 @@ pub(super) fn write_whole(dir: &Path, file_name: &str, bytes: &[u8]) -> anyhow::
 /// Makes a rename last through a power cut, where the system can.
 fn sync_dir(dir: &Path) {
     // Without it the rename may be lost, the old state stays whole: no error.
-    let _ = File::open(dir).and_then(|dir| dir.sync_all());
+    let opened = File::options().read(true).open(dir);
+    let _ = opened.and_then(|dir| dir.sync_all());
 }
 
 /// Waits for the store's lock; held until the file is dropped. `None` where
 /// locking does not work or takes too long: then do without what needs it.
 pub(super) fn lock(dir: &Path) -> Option<File> {
-    let file = File::options()
-        .create(true)
-        .truncate(false)
-        .write(true)
-        .open(dir.join(LOCK))
-        .ok()?;
+    let mut options = File::options();
+    options.create(true).truncate(false).write(true);
+    let (file, _) = crate::disk::open_with(&dir.join(LOCK), &mut options).ok()?;
     let start = Instant::now();
     loop {
         match file.try_lock() {

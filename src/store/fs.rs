@@ -8,6 +8,7 @@ use fs_err as fs;
 
 use super::files::{Access, INDEX, Listing, SUFFIX, read_start, write_whole};
 use super::index::Index;
+use super::outside::refusal;
 use super::{Name, Trouble};
 use crate::matrix::format::Prefix;
 use crate::matrix::{Header, Matrix, MatrixView, Refusal, decode, encode};
@@ -20,6 +21,8 @@ const FIRST_READ: usize = 8 << 10;
 pub struct FsStore {
     dir: PathBuf,
     access: Access,
+    /// Why it is not used at all.
+    refused: Option<String>,
 }
 
 /// What a full check found about one file.
@@ -39,7 +42,36 @@ impl FsStore {
     pub fn open(dir: impl Into<PathBuf>) -> FsStore {
         let dir = dir.into();
         let access = Access::probe(&dir);
-        FsStore { dir, access }
+        FsStore {
+            dir,
+            access,
+            refused: None,
+        }
+    }
+
+    /// The store in `dir`. Where nobody has named that, it lies beneath `top`: a link
+    /// that leads out is not followed, and the store neither read nor written.
+    pub fn open_beneath(dir: impl Into<PathBuf>, top: Option<&Path>) -> FsStore {
+        let dir = dir.into();
+        match top.and_then(|top| refusal(&dir, top)) {
+            Some(why) => FsStore {
+                dir,
+                access: Access::None,
+                refused: Some(why),
+            },
+            None => FsStore::open(dir),
+        }
+    }
+
+    /// Its files, by what their names say.
+    pub(super) fn listing(&self) -> Result<Listing, Trouble> {
+        match &self.refused {
+            None => Listing::read(&self.dir),
+            Some(why) => Err(Trouble {
+                path: self.dir.clone(),
+                refusal: Refusal::Unreadable(why.clone()),
+            }),
+        }
     }
 
     pub fn dir(&self) -> &Path {
@@ -91,12 +123,15 @@ impl FsStore {
     }
 
     fn write(&self, name: &Name, bytes: &[u8]) -> anyhow::Result<()> {
+        if let Some(why) = &self.refused {
+            bail!("{why}");
+        }
         if self.access < Access::Write {
             bail!("{} is not writable", self.dir.display());
         }
         fs::create_dir_all(&self.dir)?;
         let path = self.path_of(name);
-        match std::fs::read(&path) {
+        match crate::disk::read(&path) {
             Ok(there) if there == bytes => return Ok(()),
             Ok(_) => bail!(
                 "{} is damaged; `tamis store verify` tells more; move it away",
@@ -111,7 +146,7 @@ impl FsStore {
     /// be one. Bodies are not read, so a damaged body shows only in
     /// [`FsStore::load`] and [`FsStore::verify`].
     pub fn headers(&self) -> (Vec<(Name, Header)>, Vec<Trouble>) {
-        let listing = match Listing::read(&self.dir) {
+        let listing = match self.listing() {
             Ok(listing) => listing,
             Err(trouble) => return (Vec::new(), vec![trouble]),
         };
@@ -146,7 +181,10 @@ impl FsStore {
     }
 
     fn read(&self, name: &Name) -> Result<Vec<u8>, Refusal> {
-        let bytes = std::fs::read(self.path_of(name))
+        if let Some(why) = &self.refused {
+            return Err(Refusal::Unreadable(why.clone()));
+        }
+        let bytes = crate::disk::read(self.path_of(name))
             .map_err(|error| Refusal::Unreadable(error.to_string()))?;
         let len = bytes.len() as u64;
         check_place(Prefix::read(&bytes)?, name, len)?;
@@ -156,7 +194,7 @@ impl FsStore {
     /// Reads every file of the store and checks all of it. The order is that
     /// of the names. Nothing is changed.
     pub fn verify(&self) -> Vec<(PathBuf, Verdict)> {
-        let listing = match Listing::read(&self.dir) {
+        let listing = match self.listing() {
             Ok(listing) => listing,
             Err(trouble) => return vec![(trouble.path, Verdict::Refused(trouble.refusal))],
         };

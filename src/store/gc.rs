@@ -8,7 +8,7 @@ use anyhow::Context;
 use fs_err as fs;
 
 use super::aside::forgotten;
-use super::files::{Listing, SUFFIX, lock};
+use super::files::{SUFFIX, lock};
 use super::{FsStore, Name, Trouble};
 use crate::matrix::Key;
 
@@ -51,10 +51,13 @@ impl FsStore {
     /// # Errors
     /// If a file cannot be removed; the others are as they were.
     pub fn gc(&self, policy: &GcPolicy, now: SystemTime) -> anyhow::Result<GcReport> {
+        let list = || {
+            let listing = self.listing().map_err(anyhow::Error::msg);
+            listing.context("cannot list the store; check its permissions")
+        };
+        list()?;
         let _lock = (!policy.dry_run).then(|| lock(self.dir()));
-        let listing = Listing::read(self.dir())
-            .map_err(anyhow::Error::msg)
-            .context("cannot list the store; check its permissions")?;
+        let listing = list()?;
         let lengths: BTreeMap<Name, u64> = listing.matrices.iter().copied().collect();
         let (headers, mut refused) = self.headers();
         let keep = self.choose(policy, now, &headers, &lengths, &mut refused);

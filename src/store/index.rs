@@ -168,7 +168,7 @@ impl Index {
 
     /// Reads the index at `path`; `None` if there is none.
     pub(super) fn read(path: &Path) -> Result<Option<Index>, Refusal> {
-        match std::fs::read(path) {
+        match crate::disk::read(path) {
             Ok(bytes) => Index::decode(&bytes).map(Some),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             Err(error) => Err(Refusal::Unreadable(error.to_string())),
@@ -181,7 +181,7 @@ impl Index {
         path: &Path,
         key: &Key,
     ) -> Result<Option<(Index, Option<FlatTests>)>, Refusal> {
-        match std::fs::read(path) {
+        match crate::disk::read(path) {
             Ok(bytes) => {
                 let mut rows = None;
                 let index = Index::decode_head(&bytes, |facts, section, names| {

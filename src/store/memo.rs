@@ -26,6 +26,8 @@ pub struct Memo {
     pub notice: Option<String>,
     /// The matrices that are not in the index.
     pub troubles: Vec<Trouble>,
+    /// The index, if it could not be used.
+    pub index: Option<Trouble>,
 }
 
 /// The rows by test: as they were read, or as a map that grows.
@@ -110,7 +112,7 @@ impl FsStore {
     /// damaged or older than the directory is made anew from the matrices,
     /// with a notice; where it cannot be written, in memory only.
     pub fn memo(&self, key: &Key) -> Memo {
-        let listing = match Listing::read(self.dir()) {
+        let listing = match self.listing() {
             Ok(listing) => listing,
             Err(trouble) => return Memo::without(trouble),
         };
@@ -122,7 +124,7 @@ impl FsStore {
         }
         let lock = lock(self.dir());
         // Somebody may have brought it up to date while we waited.
-        let listing = match Listing::read(self.dir()) {
+        let listing = match self.listing() {
             Ok(listing) => listing,
             Err(trouble) => return Memo::without(trouble),
         };
@@ -134,6 +136,13 @@ impl FsStore {
             Found::Stale(_) => Some("out of date".to_owned()),
             Found::Refused(refusal) => Some(refusal.to_string()),
         };
+        let refused = match &found {
+            Found::Refused(refusal) => Some(Trouble {
+                path: self.dir().join(INDEX),
+                refusal: refusal.clone(),
+            }),
+            _ => None,
+        };
         let keep = matches!(found, Found::Refused(Refusal::NewerFormat(_)));
         let mut index = self.bring_up_to_date(found, &listing, None);
         if why.is_some() && lock.is_some() && !keep {
@@ -143,7 +152,10 @@ impl FsStore {
         let notice =
             why.map(|why| format!("index of the store: {why}; made anew from {count} matrices"));
         let rows = Rows::Map(index.tests.remove(key).unwrap_or_default());
-        self.memo_from(&index, rows, notice)
+        Memo {
+            index: refused,
+            ..self.memo_from(&index, rows, notice)
+        }
     }
 
     fn memo_from(&self, index: &Index, tests: Rows, notice: Option<String>) -> Memo {
@@ -159,6 +171,7 @@ impl FsStore {
             troubles: troubles.collect(),
             tests,
             notice,
+            index: None,
         }
     }
 
@@ -168,7 +181,7 @@ impl FsStore {
         let Some(_lock) = lock(self.dir()) else {
             return;
         };
-        let Ok(listing) = Listing::read(self.dir()) else {
+        let Ok(listing) = self.listing() else {
             return;
         };
         let found = self.find_index(&listing);
@@ -184,7 +197,7 @@ impl FsStore {
 
     /// Brings the index up to date after matrices were removed.
     pub(super) fn index_after_removal(&self) {
-        let Ok(listing) = Listing::read(self.dir()) else {
+        let Ok(listing) = self.listing() else {
             return;
         };
         let found = self.find_index(&listing);

@@ -9,6 +9,7 @@ mod fs;
 mod gc;
 mod index;
 mod memo;
+mod outside;
 mod rows;
 
 pub use crate::matrix::format::Digest as Name;
@@ -17,6 +18,7 @@ pub use files::Access;
 pub use fs::{FsStore, Verdict};
 pub use gc::{GcPolicy, GcReport};
 pub use memo::{Candidate, Memo};
+pub use outside::link_out;
 pub use rows::RowDigest;
 
 use std::fmt;

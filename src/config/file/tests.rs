@@ -307,3 +307,55 @@ fn damaged_files_are_read_or_refused() {
     };
     reader.feed();
 }
+
+#[test]
+fn nesting_without_end_is_refused() {
+    let open = |what: &str, times: usize| format!("version: 1\ncommand: {}", what.repeat(times));
+    let close = |what: &str, end: &str, times: usize| open(what, times) + &end.repeat(times);
+    let steps = (0..300).map(|at| format!("{}a:\n", " ".repeat(at)));
+    let quoted = "#']\n".to_owned() + &"[ #]\n".repeat(90_000);
+    for text in [
+        open("[", 400_000),
+        open("{a: ", 200_000),
+        open("[ {a: ", 100_000),
+        open("[\"]\", ", 100_000),
+        open("[']', ", 100_000),
+        open("[ #]\n", 100_000),
+        open("[ !<]> ", 100_000),
+        open("\"\n\"\n]\"", 1) + &"[".repeat(400_000),
+        format!("version: 1 # \r{}", "[".repeat(400_000)),
+        format!("version: 1\n# \u{2028}{}", "[".repeat(400_000)),
+        format!("version: 1\n{quoted}"),
+        close("[", "]", 129),
+        close("[", "]", 5000),
+        format!("version: 1\nkeep-together:\n{}", "- ".repeat(100_000)),
+        format!("version: 1\n{}", "? ".repeat(100_000)),
+        "version: 1\n".to_owned() + &steps.collect::<String>(),
+    ] {
+        let error = parse(text.as_bytes(), "tamis.yml").unwrap_err();
+        let start: String = text.chars().take(40).collect();
+        let told = format!("{error:#} {:?}", error);
+        assert!(told.contains("tamis.yml"), "{start:?}: {told}");
+    }
+    let error = parse(close("[", "]", 200).as_bytes(), "tamis.yml").unwrap_err();
+    assert!(
+        format!("{error:#}").contains("nests too deeply"),
+        "{error:#}"
+    );
+}
+
+#[test]
+fn many_brackets_are_no_nesting() {
+    let quoted = |item: &str| format!("version: 1\nalways-run:\n{}", item.repeat(5000));
+    for text in [
+        quoted("  - test_a.py::test_[a]\n"),
+        quoted("  - \"test_a.py::test_[a\"\n"),
+        quoted("  # one [of\n  - 'test_[a'\n"),
+        format!(
+            "version: 1\ncommand: [\"pytest\"]\nalways-run: [{}]",
+            "'a[b]', ".repeat(1000)
+        ),
+    ] {
+        parse(text.as_bytes(), "tamis.yml").unwrap();
+    }
+}

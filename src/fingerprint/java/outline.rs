@@ -309,6 +309,10 @@ impl<'a> Parser<'a> {
         if self.kind(name) != Some(Kind::Word) {
             return Err(Unreadable("it has an unknown declaration"));
         }
+        let dollars = self.text(name).iter().filter(|byte| **byte == b'$');
+        if dollars.count() > MAX_DEPTH {
+            return Err(Unreadable("its types are nested too deeply"));
+        }
         self.add_type(self.text(name));
         self.at = name;
         let body = self.find(&[b"{"])?;

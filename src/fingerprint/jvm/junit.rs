@@ -73,7 +73,7 @@ pub const MAY_BE_TESTS_IN: &str = "*suite";
 pub fn may_be_tests_in(directory: &Path) -> Done<Fingerprint> {
     let mut form = Vec::new();
     for name in classes_in(directory)? {
-        let bytes = fs_err::read(directory.join(format!("{name}.class")))?;
+        let bytes = crate::disk::read_named(directory.join(format!("{name}.class")))?;
         form.extend_from_slice(name.as_bytes());
         form.push(0);
         match inherits(&bytes) {

@@ -38,7 +38,7 @@ impl ClassAt {
     /// If the file is there and cannot be read.
     pub fn read(directory: &Path, name: &str) -> Result<ClassAt> {
         let file = directory.join(format!("{name}.class"));
-        Ok(match std::fs::read(&file) {
+        Ok(match crate::disk::read(&file) {
             Ok(bytes) => match ClassUnits::read(&bytes) {
                 Ok(units) => ClassAt::Read(Rc::new(units)),
                 Err(_) => ClassAt::Unread(class_fingerprint(&bytes)),
@@ -92,7 +92,7 @@ pub fn class_in(directory: &Path, name: &str) -> Result<Fingerprint> {
         return junit::may_be_tests_in(directory);
     }
     let file = directory.join(format!("{name}.class"));
-    match std::fs::read(&file) {
+    match crate::disk::read(&file) {
         Ok(bytes) => Ok(class_fingerprint(&bytes)),
         Err(error) if is_absent(&error) => Ok(Fingerprint::MISSING),
         Err(error) => Err(error).with_context(|| format!("cannot read {}", file.display())),
@@ -122,7 +122,7 @@ fn all_in(directory: &Path) -> Result<Fingerprint> {
         let file = directory.join(format!("{name}.class"));
         form.extend_from_slice(format!("{name}.class").as_bytes());
         form.push(0);
-        form.extend_from_slice(&class_fingerprint(&fs_err::read(file)?).0);
+        form.extend_from_slice(&class_fingerprint(&crate::disk::read_named(file)?).0);
     }
     Ok(Fingerprint::of_digest("tamis jvm classes 1", &form))
 }

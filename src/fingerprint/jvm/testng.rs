@@ -88,7 +88,7 @@ pub fn for_others_in(directory: &Path) -> Done<Fingerprint> {
     let mut form = Vec::new();
     let mut listeners = BTreeSet::new();
     for name in classes_in(directory)? {
-        let bytes = fs_err::read(directory.join(format!("{name}.class")))?;
+        let bytes = crate::disk::read_named(directory.join(format!("{name}.class")))?;
         if !bytes.contains_str(ANNOTATIONS) {
             continue;
         }

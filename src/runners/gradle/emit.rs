@@ -51,7 +51,7 @@ pub fn emit(
 pub fn write_compile_script(out: &Path) -> Result<PathBuf> {
     fs_err::create_dir_all(out)?;
     let file = out.join("tamis.compile.gradle");
-    fs_err::write(&file, include_str!("compile.gradle"))?;
+    crate::disk::write(&file, include_str!("compile.gradle"))?;
     Ok(file)
 }
 
@@ -96,7 +96,7 @@ pub fn write_script(script: &Script<'_>, out: &Path) -> Result<PathBuf> {
         .replace("@VARIABLES@", &format!("[{}]", pairs.join(", ")));
     fs_err::create_dir_all(out)?;
     let file = out.join("tamis.init.gradle");
-    fs_err::write(&file, filled)?;
+    crate::disk::write(&file, filled)?;
     Ok(file)
 }
 

@@ -120,7 +120,7 @@ pub struct Around {
 impl Around {
     pub fn of(folder: &Path, typed: &Words) -> Around {
         let variable = |name: &str| std::env::var(name).unwrap_or_default();
-        let read = |file: &PathBuf| std::fs::read_to_string(file).unwrap_or_default();
+        let read = |file: &PathBuf| crate::disk::read_to_string(file).unwrap_or_default();
         let mut above = folder.ancestors();
         let top = above.find(|above| above.join(".mvn").is_dir());
         let own = top.unwrap_or(folder).join(".mvn");

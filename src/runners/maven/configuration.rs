@@ -79,7 +79,7 @@ impl Configuration {
         texts: &mut Option<Vec<String>>,
     ) -> Vec<PathBuf> {
         let folder = file.parent().unwrap_or(file);
-        let text = std::fs::read_to_string(file).unwrap_or_default();
+        let text = crate::disk::read_to_string(file).unwrap_or_default();
         self.add_text(&text, folder);
         // What it inherits is said of it.
         for here in around {

@@ -226,7 +226,7 @@ pub fn emit_for_later(
         false => String::new(),
     };
     fs_err::create_dir_all(out)?;
-    Ok(fs_err::write(out.join(FILE), lines)?)
+    Ok(crate::disk::write(out.join(FILE), lines)?)
 }
 
 /// Whether Surefire would leave out nested classes in all modules of a project if

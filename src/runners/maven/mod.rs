@@ -137,9 +137,9 @@ pub fn runs_inside(top: &Path, command: &[String]) -> bool {
         })
     };
     command.iter().any(|word| said(word, "="))
-        || modules(top)
-            .iter()
-            .any(|module| fs_err::read_to_string(module.join(POM)).is_ok_and(|pom| said(&pom, ">")))
+        || modules(top).iter().any(|module| {
+            crate::disk::read_to_string(module.join(POM)).is_ok_and(|pom| said(&pom, ">"))
+        })
 }
 
 /// The path of a test's class file and what the test is named after: for

@@ -87,7 +87,7 @@ const OPTIONS: [&str; 3] = ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTI
 fn all_said(around: &Around, typed: &Words) -> Vec<String> {
     let mut said = [around.texts.as_slice(), &typed.all].concat();
     let files = around.files.iter();
-    said.extend(files.filter_map(|file| std::fs::read_to_string(file).ok()));
+    said.extend(files.filter_map(|file| crate::disk::read_to_string(file).ok()));
     said.extend(OPTIONS.iter().filter_map(|name| std::env::var(name).ok()));
     said
 }

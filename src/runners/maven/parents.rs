@@ -38,7 +38,7 @@ impl Poms {
             if texts.len() == MOST {
                 return Err(format!("{} has too many parents", file.display()));
             }
-            let text = std::fs::read_to_string(&file)
+            let text = crate::disk::read_to_string(&file)
                 .map_err(|error| format!("{} cannot be read: {error}", file.display()))?;
             let text = without_comments(&text);
             next = match parent(&text) {
@@ -96,7 +96,7 @@ fn place(parent: &str, child: &Path, repository: &Path) -> Result<PathBuf, Strin
         };
         // Maven looks no further if it is the one.
         let id = format!("<artifactId>{artifact}</artifactId>");
-        let text = std::fs::read_to_string(&file).unwrap_or_default();
+        let text = crate::disk::read_to_string(&file).unwrap_or_default();
         let own = text.split("</parent>").last().unwrap_or_default();
         if own.contains(&id) {
             return Ok(file);

@@ -114,7 +114,7 @@ impl Compiled {
     fn why_whole_classes(&self) -> Option<String> {
         let mut classes = Vec::new();
         for file in &self.tests {
-            let bytes = std::fs::read(file).unwrap_or_default();
+            let bytes = crate::disk::read(file).unwrap_or_default();
             let Some(class) = TestClass::read(&bytes) else {
                 return Some(format!("{} is not understood", file.display()));
             };
@@ -159,7 +159,7 @@ impl Compiled {
             let read = self
                 .all
                 .get(&above)
-                .and_then(|file| std::fs::read(file).ok());
+                .and_then(|file| crate::disk::read(file).ok());
             match read.map(|bytes| TestClass::read(&bytes)) {
                 Some(Some(class)) => next = class,
                 None if !is_test || !has_junit4 => return None,

@@ -6,6 +6,9 @@ use quick_xml::events::{BytesStart, Event};
 /// Elements in elements in a file that somebody wrote.
 const MAX_DEPTH: usize = 200;
 
+/// Attributes of one element. The reader compares each with all before it.
+const MAX_ATTRIBUTES: usize = 1000;
+
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Element {
     pub name: String,
@@ -120,6 +123,9 @@ fn attributes(tag: &BytesStart<'_>) -> Result<Vec<(String, String)>, String> {
         attributes.push((":".to_owned(), text(prefix.as_ref())));
     }
     for attribute in tag.attributes() {
+        if attributes.len() == MAX_ATTRIBUTES {
+            return Err("attributes without end".to_owned());
+        }
         let attribute = attribute.map_err(|error| error.to_string())?;
         attributes.push((text(attribute.key.as_ref()), text(&attribute.value)));
     }
@@ -161,5 +167,12 @@ mod tests {
         }
         let deep = "<a>".repeat(1000);
         assert!(Element::read(deep.as_bytes()).is_err());
+        let wide = |count| {
+            let attributes = (0..count).map(|at| format!(" a{at}=''"));
+            format!("<a{}/>", attributes.collect::<String>())
+        };
+        assert!(Element::read(wide(MAX_ATTRIBUTES).as_bytes()).is_ok());
+        let error = Element::read(wide(300_000).as_bytes()).unwrap_err();
+        assert_eq!(error, "attributes without end");
     }
 }

@@ -151,6 +151,31 @@ mod tests {
     use super::*;
     use std::convert::Infallible;
 
+    /// Neither the stack nor the patience ends.
+    #[test]
+    fn nesting_without_end_is_read_or_broken() {
+        let table = print(&[(
+            "pyproject.toml",
+            "[tool.pytest.ini_options]\naddopts = '-q'\n",
+        )]);
+        for (before, deeper, after) in [
+            ("a = ", "[", ""),
+            ("a = ", "{a=", ""),
+            ("a", ".a", " = 1"),
+            ("[a", ".a", "]"),
+            ("[[a", ".a", "]]"),
+            ("[tool.pytest.ini_options]\na", ".a", " = 1"),
+            ("[tool.pytest.ini_options]\na = ", "[", ""),
+        ] {
+            let text = format!("{before}{}{after}\n", deeper.repeat(100_000));
+            assert_ne!(
+                print(&[("pyproject.toml", &text)]),
+                table,
+                "{before}{deeper}"
+            );
+        }
+    }
+
     fn print(files: &[(&str, &str)]) -> Fingerprint {
         config_fingerprint("a".into(), |path| {
             let name = path.strip_prefix(b"a/").unwrap();

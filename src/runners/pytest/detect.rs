@@ -59,7 +59,7 @@ pub fn python_of(command: &[OsString]) -> Option<PathBuf> {
         _ => program.to_owned(),
     };
     let mut start = Vec::new();
-    std::fs::File::open(script)
+    crate::disk::open(script)
         .ok()?
         .take(512)
         .read_to_end(&mut start)

@@ -219,7 +219,7 @@ pub fn read_exclusions(path: &Path) -> Result<Exclusions> {
         of: u32,
         plan: String,
     }
-    let bytes = fs_err::read(path)?;
+    let bytes = crate::disk::read_named(path)?;
     let file: File = serde_json::from_slice(&bytes)
         .with_context(|| format!("{} was not written by tamis", path.display()))?;
     Ok(Exclusions {

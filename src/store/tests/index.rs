@@ -108,6 +108,8 @@ fn a_damaged_index_is_made_anew_and_a_newer_one_is_left_alone() {
     std::fs::write(&path, &good[..good.len() / 2]).unwrap();
     let memo = store.memo(&key());
     assert!(memo.notice.is_some_and(|notice| notice.contains("cut off")));
+    assert_eq!(memo.index.map(|trouble| trouble.path), Some(path.clone()));
+    assert_eq!(store.memo(&key()).index, None);
     assert_eq!(std::fs::read(&path).unwrap(), good);
 
     let mut newer = good.clone();

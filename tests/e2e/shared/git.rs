@@ -338,3 +338,81 @@ fn many_writers_over_http() {
         assert_eq!(held(&remote).len(), 64);
     });
 }
+
+/// What cannot be used is named, with what to do about it, and the rest counts.
+#[test]
+fn damaged_files_are_named() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut project = project(python, "shared-store: git\n");
+        let remote = add_origin(&project);
+        on_main(&mut project);
+        project.run();
+        let older = held(&remote);
+        edit_a(&mut project, 10);
+        project.commit("edit a");
+        project.run();
+        assert_eq!(held(&remote).len(), 2);
+        // Puts other content in the place of every file of which `sed` says so.
+        let damage = |project: &Project, sed: &str, more: &str| {
+            let script = format!(
+                "ref=$(git for-each-ref --format='%(refname)' refs/tamis)\n\
+                 bad=$(echo nonsense | git hash-object -w --stdin)\n\
+                 tree=$( (git ls-tree $ref | sed \"{sed}\"; {more}) | git mktree)\n\
+                 git update-ref $ref $(git commit-tree -m x $tree)\n"
+            );
+            let done = project.command("sh", &["-ec", &script], &remote);
+            assert_eq!(done.code(), 0, "{}", done.stderr);
+        };
+        let names = held(&remote);
+        let newest = names.difference(&older).next().unwrap();
+        let readme = "printf '100644 blob %s\\tREADME\\n' $bad";
+        damage(
+            &project,
+            &format!("/{newest}.manifest/s/blob [0-9a-f]*/blob $bad/"),
+            readme,
+        );
+        let told = |project: &mut Project, words: &[&str]| {
+            forget(project);
+            let run = project.run();
+            for word in words {
+                assert!(run.told().contains(word), "{word}: {}", run.stderr);
+            }
+            run.outcomes.len()
+        };
+        let manifest = format!("{newest}.manifest: ");
+        let words = [
+            "refs/tamis/",
+            "README: it is no file of tamis",
+            &manifest,
+            "git push REMOTE",
+        ];
+        assert!(told(&mut project, &words) < 2, "the other result counts");
+        let doctor = project.tamis(&["doctor"]);
+        let page = format!("{}{}", doctor.stdout, doctor.stderr);
+        // What the run shared took the place of all that is damaged.
+        assert!(!page.contains("README"), "{page}");
+        assert!(held(&remote).len() >= 2);
+
+        damage(&project, "/[.]tamis/s/blob [0-9a-f]*/blob $bad/", "true");
+        let select = project.tamis(&["doctor"]);
+        assert!(
+            !select.stdout.contains("damaged"),
+            "manifests are sound: {}",
+            select.stdout
+        );
+        assert_eq!(told(&mut project, &[".tamis: ", "damaged files"]), 2);
+        damage(
+            &project,
+            "/[.]tamis/d",
+            "printf '040000 tree %s\\tsub\\n' $(git mktree </dev/null)",
+        );
+        let doctor = project.tamis(&["doctor"]);
+        for word in [
+            "its matrix is not there",
+            "sub: it is no file",
+            "git push REMOTE",
+        ] {
+            assert!(doctor.stdout.contains(word), "{word}: {}", doctor.stdout);
+        }
+    });
+}

@@ -532,3 +532,33 @@ fn a_job_asks_once_and_no_step_warns() {
         assert_eq!(github.requests().len(), 1);
     });
 }
+
+/// What cannot be used is named, with what to do about it, and the next one is tried.
+#[test]
+fn damaged_artifacts_are_named() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut project = project(python, "shared-store: github\n");
+        let github = GitHub::start(python, &mut project);
+        on_main(&mut project);
+        project.run();
+        github.upload(&project, run_of(&project, "push", "main", "o/r"));
+        github.upload(&project, run_of(&project, "push", "main", "o/r"));
+        fs::write(github.folder.join("101.zip"), "nonsense").unwrap();
+        let mut state = github.get();
+        let mut row = state["artifacts"][0].clone();
+        row["id"] = "seven".into();
+        state["artifacts"].as_array_mut().unwrap().push(row);
+        github.set(&state);
+        forget(&mut project);
+        let select = project.tamis(&["select"]);
+        let words = [
+            "artifact 101 of run 11",
+            "row 3 of the list",
+            "delete these artifacts",
+        ];
+        for word in words {
+            assert!(select.stderr.contains(word), "{word}: {}", select.stderr);
+        }
+        assert_eq!(left_out(&project).len(), 2, "the other one counts");
+    });
+}

@@ -289,3 +289,55 @@ fn google() {
 fn google_many_writers() {
     many_writers_lose_nothing(Service::Gcs);
 }
+
+/// What cannot be used is named, with what to do about it.
+#[test]
+fn damaged_files_are_named() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        let url = Service::Gcs.url("/p");
+        let mut project = project(python, &format!("shared-store: {url}\n"));
+        let Some(bucket) = Bucket::start(Service::Gcs, python, &mut project) else {
+            return;
+        };
+        on_main(&mut project);
+        project.run();
+        let objects = bucket.objects();
+        let is_pointer = |(name, _): &&(String, Vec<u8>)| name.contains("/pointers/");
+        let (pointer, manifest) = objects.iter().find(is_pointer).unwrap();
+        let (matrix, content) = objects.iter().find(|it| !is_pointer(it)).unwrap();
+        let name = pointer.rsplit('/').next().unwrap();
+        let put = |name: &str, bytes: &[u8]| {
+            let program = "import sys, urllib.request as u\n\
+                u.urlopen(u.Request(sys.argv[1], bytes.fromhex(sys.argv[2]), method='PUT'))";
+            let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+            let place = format!("{}/bucket/{name}", bucket.server.url());
+            let python = python.executable();
+            let done = std::process::Command::new(python)
+                .args(["-c", program, &place, &hex])
+                .status();
+            assert!(done.unwrap().success());
+        };
+        let folder = &pointer[..pointer.len() - name.len()];
+        put(&format!("{folder}notes.txt"), b"x");
+        for (place, whole) in [(pointer, manifest), (matrix, content)] {
+            put(place, &whole[..whole.len() / 2]);
+            forget(&mut project);
+            let select = project.tamis(&["select"]);
+            assert_eq!(select.code(), 0, "{}", select.stderr);
+            for word in [
+                "pointers/notes.txt",
+                name,
+                "2 damaged files",
+                "delete them in the bucket",
+            ] {
+                assert!(select.stderr.contains(word), "{word}: {}", select.stderr);
+            }
+            put(place, whole);
+        }
+        forget(&mut project);
+        let fetch = project.tamis(&["store", "fetch"]);
+        assert_eq!(fetch.code(), 0, "{}", fetch.stderr);
+        assert!(fetch.stderr.contains("taken"), "{}", fetch.stderr);
+        assert!(fetch.stderr.contains("a damaged file"), "{}", fetch.stderr);
+    });
+}

@@ -35,20 +35,26 @@ def of_file(path, lstat=os.lstat, readlink=os.readlink):
             return of_bytes(os.fsencode(readlink(path)), "l")
         if not stat.S_ISREG(info.st_mode) or info.st_size > LARGEST_FILE:
             return None
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+        # Without waiting, should it be a pipe by now.
+        flags = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
+        descriptor = os.open(path, flags)
         try:
-            parts = []
+            digest = sha1(b"blob %d\0" % info.st_size)
+            size = 0
             while True:
                 part = os.read(descriptor, 1 << 20)
                 if not part:
                     break
-                parts.append(part)
+                digest.update(part)
+                size += len(part)
         finally:
             os.close(descriptor)
     except (OSError, ValueError):
         return None
-    executable = info.st_mode & stat.S_IXUSR
-    return of_bytes(b"".join(parts), "x" if executable else "r")
+    if size != info.st_size:
+        return None
+    mode = "x" if info.st_mode & stat.S_IXUSR else "r"
+    return (digest.digest()[:15] + _ENTRY[mode]).hex()
 
 
 def runtime():
