@@ -17,6 +17,7 @@ mod strategy;
 #[cfg(test)]
 mod tests;
 mod tts;
+mod unlisted;
 
 pub use cause::{CauseKind, FirstCauses};
 pub use choose::{Course, Nearest, Proof, choose};
@@ -27,6 +28,7 @@ pub use rule::{Rule, Sources};
 pub use shard::{Load, MOST_SHARDS, Shard, Shards};
 pub use strategy::Strategy;
 pub use tts::{Differences, tts};
+pub use unlisted::Unlisted;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -168,6 +170,9 @@ pub struct Selection {
     /// Why the set of available tests may differ from the known one; `None`
     /// if it is proven to be the same.
     pub inventory_doubt: Option<String>,
+    /// How many files may hold tests that nobody has listed; `usize::MAX` if it may
+    /// be any number. For dividing, not for deciding.
+    pub unlisted_files: usize,
     /// Names of the matrices that verdicts rely on, the nearest first.
     pub baselines: Vec<String>,
     /// The commit of each of them.
@@ -210,6 +215,7 @@ impl Selection {
             all_because: Some(why.into()),
             verdicts: BTreeMap::new(),
             inventory_doubt: Some("no stored list of tests".to_owned()),
+            unlisted_files: usize::MAX,
             baselines: Vec::new(),
             revisions: BTreeMap::new(),
             durations: BTreeMap::new(),

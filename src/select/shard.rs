@@ -85,11 +85,15 @@ impl Shards {
         let groups = groups(selection, &file_of);
         let (running, resting): (Vec<_>, Vec<_>) =
             groups.iter().partition(|group| group.runs.tests > 0);
-        // Tests that nobody knows may be in any file: then all shards have work.
-        let parts = match selection.inventory_doubt {
-            Some(_) if running.is_empty() => most,
-            _ => most.min(running.len() as u32),
+        let listed = running.len();
+        let parts = match selection.all_because {
+            // Tests that nobody knows may be in any file: then all shards have work.
+            Some(_) if running.is_empty() => usize::MAX,
+            Some(_) => listed,
+            // Else in those that came since, which go to shards by their names.
+            None => listed.saturating_add(selection.unlisted_files),
         };
+        let parts = u32::try_from(parts).map_or(most, |parts| parts.min(most));
         let mut shards = Shards {
             of: parts.clamp(1, MOST_SHARDS),
             by_test: BTreeMap::new(),
@@ -255,7 +259,7 @@ mod tests {
     fn selection(tests: &[(u8, Option<u32>, bool)]) -> Selection {
         let mut selection = Selection::all(crate::select::Strategy::Auto, "");
         selection.all_because = None;
-        selection.inventory_doubt = None;
+        selection.is_whole();
         for (at, (file, millis, runs)) in tests.iter().enumerate() {
             let test = format!("test_{file}.py::test_{at}");
             let verdict = match runs {
@@ -292,6 +296,26 @@ mod tests {
         assert_eq!(of(&[]), 1);
         assert_eq!(of(&[(0, None, false)]), 1);
         assert_eq!(of(&[(0, None, true), (0, None, true), (1, None, true)]), 2);
+    }
+
+    #[test]
+    fn files_that_nobody_has_listed_are_worth_shards_of_their_own() {
+        let of = |known: &[(u8, Option<u32>, bool)], files| {
+            let mut selection = selection(known);
+            selection.may_also_hold(super::super::Unlisted {
+                doubt: Some("a.py may hold some".to_owned()),
+                files,
+            });
+            Shards::divide(&selection, 4, file_of).of()
+        };
+        let (rests, runs) = ((0, None, false), (1, None, true));
+        // What is left is settled when the tests start: one machine will do.
+        assert_eq!(of(&[rests], 0), 1);
+        assert_eq!(of(&[rests], 1), 1);
+        assert_eq!(of(&[rests, runs], 2), 3);
+        assert_eq!(of(&[rests], 9), 4);
+        assert_eq!(of(&[], usize::MAX), 4);
+        assert_eq!(of(&[runs], usize::MAX), 4);
     }
 
     #[test]
