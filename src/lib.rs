@@ -6,6 +6,7 @@ pub mod ci;
 pub mod cli;
 pub mod collect;
 pub mod config;
+pub mod count;
 pub mod error;
 pub mod fingerprint;
 #[cfg(test)]

@@ -26,7 +26,7 @@ pub(super) fn unlisted(
     let Some(delta) = delta else {
         return Ok(Unlisted {
             doubt: Some("what changed since the last run is unknown".to_owned()),
-            files: 0,
+            ..Unlisted::default()
         });
     };
     let collection: Vec<UnitId> = match matrix.row_of(COLLECTION) {
@@ -46,10 +46,12 @@ pub(super) fn unlisted(
         if known.contains(path.as_bstr()) || !finding.may_hold(path.as_bstr(), delta)? {
             continue;
         }
-        unlisted.files += 1;
+        if finding.is_named(path.as_bstr()) {
+            unlisted.files.extend(project.file_of(path.as_bstr()));
+        }
         unlisted
             .doubt
-            .get_or_insert_with(|| format!("{path} may hold some"));
+            .get_or_insert_with(|| format!("{path} may hold new ones"));
     }
     Ok(unlisted)
 }
@@ -100,6 +102,11 @@ impl<'a> Finding<'a> {
             }
         }
         Ok(false)
+    }
+
+    /// Whether it is a file of tests by its name, so that a machine for it is worth it.
+    fn is_named(&self, path: &BStr) -> bool {
+        !self.finds.is_empty() || Finds::by_default().may_hold(path) == MayHold::Yes
     }
 
     /// Whether a symbolic link lies where pytest looks, which may lead anywhere.

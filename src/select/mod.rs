@@ -170,9 +170,13 @@ pub struct Selection {
     /// Why the set of available tests may differ from the known one; `None`
     /// if it is proven to be the same.
     pub inventory_doubt: Option<String>,
-    /// How many files may hold tests that nobody has listed; `usize::MAX` if it may
-    /// be any number. For dividing, not for deciding.
-    pub unlisted_files: usize,
+    /// Files that may hold tests which nobody has listed, as far as they can be named.
+    /// For dividing, not for deciding.
+    pub unlisted: Vec<String>,
+    /// Whether there may be any number of others.
+    pub lacks_any: bool,
+    /// Whether the tests are compiled before they run, which no duration counts.
+    pub compiles: bool,
     /// Names of the matrices that verdicts rely on, the nearest first.
     pub baselines: Vec<String>,
     /// The commit of each of them.
@@ -215,7 +219,9 @@ impl Selection {
             all_because: Some(why.into()),
             verdicts: BTreeMap::new(),
             inventory_doubt: Some("no stored list of tests".to_owned()),
-            unlisted_files: usize::MAX,
+            unlisted: Vec::new(),
+            lacks_any: true,
+            compiles: false,
             baselines: Vec::new(),
             revisions: BTreeMap::new(),
             durations: BTreeMap::new(),
@@ -290,7 +296,7 @@ impl Selection {
         let Some((_, first)) = self.selected().next() else {
             return match &self.inventory_doubt {
                 None => "no change can affect a test".to_owned(),
-                Some(doubt) => format!("only new tests can run: {doubt}"),
+                Some(doubt) => format!("no known test has to run, but {doubt}"),
             };
         };
         first.to_string()

@@ -84,16 +84,13 @@ impl Shards {
     pub fn divide(selection: &Selection, most: u32, file_of: impl Fn(&str) -> &str) -> Shards {
         let groups = groups(selection, &file_of);
         let (running, resting): (Vec<_>, Vec<_>) =
-            groups.iter().partition(|group| group.runs.tests > 0);
-        let listed = running.len();
-        let parts = match selection.all_because {
-            // Tests that nobody knows may be in any file: then all shards have work.
-            Some(_) if running.is_empty() => usize::MAX,
-            Some(_) => listed,
-            // Else in those that came since, which go to shards by their names.
-            None => listed.saturating_add(selection.unlisted_files),
+            groups.iter().partition(|group| group.runs.millis > 0);
+        // Tests that nobody knows may be in any file: then all shards have work.
+        let is_anywhere = selection.all_because.is_some() || selection.lacks_any;
+        let parts = match is_anywhere && running.is_empty() {
+            true => most,
+            false => most.min(running.len() as u32),
         };
-        let parts = u32::try_from(parts).map_or(most, |parts| parts.min(most));
         let mut shards = Shards {
             of: parts.clamp(1, MOST_SHARDS),
             by_test: BTreeMap::new(),
@@ -189,7 +186,12 @@ fn groups<'s>(selection: &'s Selection, file_of: &impl Fn(&str) -> &str) -> Vec<
     let tests = selection.verdicts.keys().map(|test| part_of(test));
     let tied = layout.ties.iter().flatten().map(String::as_str);
     let known = layout.files.keys().map(String::as_str);
-    for file in tests.chain(tied).chain(known) {
+    let unlisted: BTreeSet<&str> = selection.unlisted.iter().map(String::as_str).collect();
+    for file in tests
+        .chain(tied)
+        .chain(known)
+        .chain(unlisted.iter().copied())
+    {
         let next = numbers.len();
         numbers.entry(file).or_insert(next);
     }
@@ -221,6 +223,9 @@ fn groups<'s>(selection: &'s Selection, file_of: &impl Fn(&str) -> &str) -> Vec<
             group.rests.millis += load.map_or(guess, |load| load.millis);
             if let Some(load) = load.filter(|_| everything_runs) {
                 group.runs.add(load);
+            }
+            if unlisted.contains(file) && !everything_runs {
+                group.runs.millis += guess;
             }
         }
     }
@@ -299,23 +304,31 @@ mod tests {
     }
 
     #[test]
-    fn files_that_nobody_has_listed_are_worth_shards_of_their_own() {
-        let of = |known: &[(u8, Option<u32>, bool)], files| {
+    fn files_that_nobody_has_listed_have_shards_of_their_own() {
+        let divide = |known: &[(u8, Option<u32>, bool)], files: usize, is_any| {
             let mut selection = selection(known);
             selection.may_also_hold(super::super::Unlisted {
-                doubt: Some("a.py may hold some".to_owned()),
-                files,
+                doubt: Some("a.py may hold new ones".to_owned()),
+                files: (0..files).map(|at| format!("new_{at}.py")).collect(),
+                is_any,
             });
-            Shards::divide(&selection, 4, file_of).of()
+            Shards::divide(&selection, 4, file_of)
         };
+        let of = |known: &[_], files, is_any| divide(known, files, is_any).of();
         let (rests, runs) = ((0, None, false), (1, None, true));
         // What is left is settled when the tests start: one machine will do.
-        assert_eq!(of(&[rests], 0), 1);
-        assert_eq!(of(&[rests], 1), 1);
-        assert_eq!(of(&[rests, runs], 2), 3);
-        assert_eq!(of(&[rests], 9), 4);
-        assert_eq!(of(&[], usize::MAX), 4);
-        assert_eq!(of(&[runs], usize::MAX), 4);
+        assert_eq!(of(&[rests], 0, false), 1);
+        assert_eq!(of(&[rests], 1, false), 1);
+        assert_eq!(of(&[rests, runs], 2, false), 3);
+        assert_eq!(of(&[rests], 9, false), 4);
+        assert_eq!(of(&[], 0, true), 4);
+        // Each runs in one place, which is told.
+        let shards = divide(&[rests, runs], 2, false);
+        let files: BTreeMap<&str, u32> = shards.files().collect();
+        let places: BTreeSet<u32> = ["new_0.py", "new_1.py", "test_1.py"]
+            .map(|file| files[file])
+            .into();
+        assert_eq!(places.len(), 3, "{files:?}");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::error::{Deadline, RemoteError};
 use super::manifest::{Manifest, Pack};
 use super::{Offer, Shared, redact, tag};
 use crate::store::{FsStore, Name};
-use crate::trust::{Policy, Signed, Standing, Writer, judge};
+use crate::trust::{Distrust, Policy, Signed, Standing, Writer, judge};
 
 /// All of the fetching must be done by then.
 const PATIENCE: Duration = Duration::from_secs(25);
@@ -192,7 +192,7 @@ fn may_count(shared: &Shared, attested: &Writer) -> Result<(), String> {
     if attested.is_proposed() {
         return match attested.head == shared.reader.head {
             true => Ok(()),
-            false => Err("a pull request wrote it".to_owned()),
+            false => Err(Distrust::of_proposed(attested, false).to_string()),
         };
     }
     let policy = Policy {

@@ -38,6 +38,17 @@ pub enum MayHold {
 }
 
 impl Finds {
+    /// As pytest does it where nothing is configured.
+    pub fn by_default() -> Finds {
+        Finds {
+            names: ["test_*.py", "*_test.py", "test*.txt"]
+                .map(str::to_owned)
+                .into(),
+            places: None,
+            others: Vec::new(),
+        }
+    }
+
     /// In the row of what tests there are; its value is always *missing*. What it is
     /// made of (options, configuration, plug-ins, `conftest.py`) that row has as well.
     pub fn unit(&self) -> Unit {
