@@ -7,6 +7,7 @@ pub mod cli;
 pub mod collect;
 pub mod config;
 pub mod disk;
+pub mod count;
 pub mod error;
 pub mod fingerprint;
 #[cfg(test)]

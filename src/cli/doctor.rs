@@ -12,6 +12,7 @@ use super::Globals;
 use crate::ci::CiContext;
 use crate::config::find::Place;
 use crate::config::{self, Config, Overrides, Variables, shown_path};
+use crate::count::counted;
 use crate::error::{Error, Exit};
 use crate::pipeline::{Exchange, Project};
 use crate::report::{Check, CheckState, Report, escape};
@@ -120,8 +121,7 @@ fn shared_store(config: &Config) -> Option<Check> {
         Ok(listed) => {
             let held = match listed.offers.len() {
                 0 => "nothing of this suite yet".to_owned(),
-                1 => "1 result of this suite".to_owned(),
-                count => format!("{count} results of this suite"),
+                count => format!("{} of this suite", counted(count, "result")),
             };
             Check::ok(name, format!("{place} answers, and holds {held}"))
         }

@@ -9,6 +9,7 @@ use clap::Args;
 
 use super::{Globals, shared};
 use crate::config::{Config, Overrides};
+use crate::count::counted;
 use crate::error::{Error, Exit};
 use crate::history::{CommitId, HeadKind, Span};
 use crate::pipeline::{Column, Project, Replayed, Replaying, Rerun, replay};
@@ -226,7 +227,10 @@ fn record(
         let commit = &one.commit.to_string()[..10];
         let seconds = one.seconds.as_secs_f64();
         match one.ran {
-            Ok(tests) => report.detail(format!("{commit}: {tests} tests in {seconds:.1} s")),
+            Ok(tests) => {
+                let tests = counted(tests, "test");
+                report.detail(format!("{commit}: {tests} in {seconds:.1} s"));
+            }
             Err(why) => report.warning(format!("{commit} has no results: {why}")),
         }
         let done = 1 + done.fetch_add(1, Ordering::Relaxed);

@@ -11,6 +11,7 @@ use super::strategy::EventArgs;
 use super::{Globals, exchange};
 use crate::ci::{CiContext, Provider};
 use crate::config::{Config, Origin, Runner, found_runner, shown_path};
+use crate::count::counted;
 use crate::error::{Error, Exit};
 use crate::history::{Head, View};
 use crate::matrix::Outcome;
@@ -96,6 +97,7 @@ fn summary(selection: &Selection) -> SelectionSummary {
         estimate: known.then_some(Estimate {
             all_seconds,
             selected_seconds,
+            compiles: selection.compiles,
         }),
     }
 }
@@ -354,21 +356,16 @@ pub fn tell_session(session: Session, decision: &Decision, report: &Report) -> R
              no test is recorded",
             session.ended.status()
         ));
+    } else if found_none && left_out_all(decision) {
+        // Where there is no new test, Maven and Gradle start none.
+        report.detail("the command started no tests: all known ones are left out on proof");
     } else if found_none {
-        let mut hints = vec![
+        let hints = vec![
             "what is watched is pytest with Python 3.8 or later (not with `python -I` or `-S`), \
              and JUnit under Maven or Gradle, not in a container or on another machine; \
              `tamis doctor` looks into it, and TAMIS_DEBUG=1 tells why a collector did not start"
                 .to_owned(),
         ];
-        let selection = &decision.selection;
-        if selection.selected().next().is_none() && selection.excluded().next().is_some() {
-            hints.push(
-                "all known tests are left out on proof: where there is no new one, Maven and \
-                 Gradle start none, and nothing is wrong"
-                    .to_owned(),
-            );
-        }
         report.event(Event::Warning {
             text: "the command started no tests that the collector could watch: \
                    no test is recorded"
@@ -402,6 +399,12 @@ pub fn tell_session(session: Session, decision: &Decision, report: &Report) -> R
         report.event(event);
     }
     recorded
+}
+
+/// Whether some tests are known, and none of them was to run.
+fn left_out_all(decision: &Decision) -> bool {
+    let selection = &decision.selection;
+    selection.selected().next().is_none() && selection.excluded().next().is_some()
 }
 
 /// What a selection is asked for.
@@ -512,16 +515,17 @@ pub fn lay_out(
     let tied = pipeline::lay_out(project, view, decision, known.as_ref())?;
     if tied.files > 0 {
         report.detail(format!(
-            "{} files of tests stay together, in {} groups: of each, a test uses what one of another file \
+            "{} of tests stay together, in {}: of each, a test uses what one of another file \
              left behind",
-            tied.files, tied.groups
+            counted(tied.files, "file"),
+            counted(tied.groups, "group")
         ));
     }
     if tied.everybodys > 0 {
         report.detail(format!(
-            "most files use what {} tests leave behind: nothing is kept together because of that; \
+            "most files use what {} left behind: nothing is kept together because of that; \
              `keep-together` in tamis.yml names tests whose order matters",
-            tied.everybodys
+            counted(tied.everybodys, "test")
         ));
     }
     Ok(())
@@ -532,7 +536,10 @@ pub fn lay_out(
 pub fn join_shards(project: &Project, report: &Report) {
     match pipeline::join_shards(project, &project.store()) {
         Ok(0) => {}
-        Ok(runs) => report.detail(format!("joined the results of the shards of {runs} runs")),
+        Ok(runs) => report.detail(format!(
+            "joined the results of the shards of {}",
+            counted(runs, "run")
+        )),
         Err(error) => report.warning(format!("the results of shards stay apart: {error:#}")),
     }
 }

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::{Globals, exchange, shared};
 use crate::config::{Config, Count, Overrides, Setting, nearest};
+use crate::count::{self, counted};
 use crate::error::{Error, Exit, Explain, Kind};
 use crate::history::Repository;
 use crate::matrix::{Matrix, Refusal, Row};
@@ -276,10 +277,10 @@ fn list(store: &FsStore, report: &Report) -> Result<Exit, Error> {
             "+edits"
         };
         let line = format!(
-            "{}  {}{dirty}  {} tests, {} ran  {}  {}",
+            "{}  {}{dirty}  {}, {} ran  {}  {}",
             short(&name.to_string()),
             short(&header.commit),
-            header.tests,
+            counted(header.tests, "test"),
             header.ran,
             header.key.suite,
             header.key.environment,
@@ -337,11 +338,11 @@ fn show(
             .as_deref()
             .map(|why| format!(", incomplete: {why}"));
         let line = format!(
-            "{}  {}, {} ms, {} units{}",
+            "{}  {}, {} ms, {}{}",
             row.test,
             row.outcome.word(),
             row.duration_ms,
-            matrix.units_of(row).len(),
+            counted(matrix.units_of(row).len(), "unit"),
             incomplete.unwrap_or_default(),
         );
         lines.push_str(&escape::line(&line));
@@ -449,8 +450,8 @@ fn verify(store: &FsStore, report: &Report) -> Result<Exit, Error> {
         }
         report.data(&lines)?;
         report.note(format!(
-            "{} files read, {} refused",
-            verdicts.len(),
+            "{} read, {} refused",
+            counted(verdicts.len(), "file"),
             bad.len()
         ));
     }
@@ -483,10 +484,11 @@ fn collect(store: &FsStore, policy: &GcPolicy, report: &Report) -> Result<Exit, 
         "deleted"
     };
     report.note(format!(
-        "{} files {verb}, {} bytes; {} matrices remain",
-        done.removed.len(),
-        done.freed,
-        done.kept
+        "{} {verb}, {}; {} {}",
+        counted(done.removed.len(), "file"),
+        counted(done.freed, "byte"),
+        counted(done.kept, "matrix"),
+        count::verb(done.kept, "remains", "remain")
     ));
     Ok(Exit::DONE)
 }

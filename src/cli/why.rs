@@ -7,6 +7,7 @@ use super::strategy::{EventArgs, StrategyArgs};
 use super::{Globals, shared};
 use crate::collect::Causes;
 use crate::config::{Config, nearest};
+use crate::count::counted;
 use crate::error::{Error, Exit};
 use crate::history::View;
 use crate::matrix::Matrix;
@@ -254,10 +255,10 @@ fn explain(test: &str, verdict: &Verdict, causes: &Causes, decision: &Decision) 
                 "{test} would be left out: nothing that it used has changed"
             ));
             lines.push(format!(
-                "  it {} at {} with {} units, all of them the same now",
+                "  it {} at {} with {}, all of them the same now",
                 evidence.outcome.past(),
                 short(&evidence.ran_at),
-                evidence.units
+                counted(evidence.units, "unit")
             ));
             lines.push(taken_from(evidence, decision));
             for (unit, _) in evidence.late.iter() {

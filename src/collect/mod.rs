@@ -4,6 +4,7 @@
 mod additions;
 mod cause;
 mod classes;
+mod finds;
 mod graph;
 mod jvm;
 mod meaning;

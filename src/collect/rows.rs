@@ -145,7 +145,7 @@ pub fn collect(
     closing.attach_session(traces, project, command)?;
     closing.attach_readers(traces);
     let state = closing.attach_state(benign)?;
-    let collected = closing.rows(traces, project)?;
+    let collected = closing.rows(traces, project, command)?;
     Ok(Collected { state, ..collected })
 }
 
@@ -391,7 +391,7 @@ impl<'a> Closing<'a> {
         names.reads_docs |= found.docstrings;
     }
 
-    fn rows(mut self, traces: &[Trace], project: &BStr) -> Result<Collected> {
+    fn rows(mut self, traces: &[Trace], project: &BStr, command: &[String]) -> Result<Collected> {
         let mut collected = Collected::default();
         let mut bases: FxHashMap<BString, Rc<Base>> = FxHashMap::default();
         let mut rows: BTreeMap<String, CollectedRow> = BTreeMap::new();
@@ -490,6 +490,8 @@ impl<'a> Closing<'a> {
         let whole = self.names.test_file_skeletons(&mut self.table);
         self.node_units[SESSION as usize].extend(whole);
         collected.collection = self.close(&reached.order, None).units();
+        let finds = self.attach_finds(traces, command);
+        collected.collection.extend(finds);
         if reached.incomplete.is_some() {
             collected.items = None;
         }

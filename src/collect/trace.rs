@@ -193,6 +193,19 @@ pub struct RunnerConfig {
     pub plugins: Vec<String>,
 }
 
+/// In which files pytest looks for tests.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FoundIn {
+    /// What pytest was given.
+    pub args: Vec<String>,
+    /// Patterns for names of files.
+    pub names: Vec<String>,
+    /// Where it begins, as real paths; `None`: anywhere.
+    pub places: Option<Vec<BString>>,
+    /// Plug-ins that may take any file for one with tests.
+    pub others: Vec<String>,
+}
+
 /// All that one process wrote.
 #[derive(Clone, Debug)]
 pub struct Trace {
@@ -208,6 +221,7 @@ pub struct Trace {
     pub spawned: Vec<Spawned>,
     pub items: Option<(Vec<String>, Vec<String>)>,
     pub config: Option<RunnerConfig>,
+    pub finds: Option<FoundIn>,
     /// By class that is not the project's, with slashes: the methods that one
     /// which extends or implements it can override (JVM only).
     pub overridable: FxHashMap<String, Vec<String>>,

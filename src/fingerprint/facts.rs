@@ -341,6 +341,9 @@ impl<'a> Facts<'a> {
                 self.source_unit(unit)
             }
             UnitKind::Dist | UnitKind::Runtime | UnitKind::Env => Ok(self.probed(unit)),
+            UnitKind::Config if pytest::Finds::is_unit(unit) => {
+                Ok(Value::Known(Fingerprint::MISSING))
+            }
             UnitKind::Config if unit.path.is_empty() => Ok(self.probed(unit)),
             UnitKind::Config => {
                 let read = |path: &BStr| self.view.read(path);

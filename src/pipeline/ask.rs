@@ -7,15 +7,16 @@ use std::rc::Rc;
 use anyhow::Result;
 
 use super::baselines::{Baseline, Place};
-use super::decide::{Decision, Request, compare, delta_to, unknown_paths};
+use super::decide::{Decision, Request, compare, delta_to};
+use super::inventory::unlisted;
 use super::ledger::Ledger;
 use super::project::Project;
 use super::shelf::Shelf;
 use crate::history::View;
 use crate::matrix::MatrixView;
 use crate::select::{
-    COLLECTION, Differences, Nearest, Node, Plan, Proof, Reason, Rule, Sources, Verdict, choose,
-    tts,
+    COLLECTION, Differences, Nearest, Node, Plan, Proof, Reason, Rule, Sources, Unlisted, Verdict,
+    choose, tts,
 };
 use crate::store::Name;
 
@@ -204,9 +205,9 @@ impl Questions<'_> {
         let at = decision.others.len();
         if settles_inventory(verdicts.get(COLLECTION))
             && decision.selection.inventory_doubt.is_some()
-            && unknown_paths(project, &matrix, delta.as_ref(), view)?.is_none()
+            && unlisted(project, &matrix, delta.as_ref(), view)? == Unlisted::default()
         {
-            decision.selection.inventory_doubt = None;
+            decision.selection.is_whole();
             decision.proofs.insert(COLLECTION.to_owned(), at);
             self.available = verdicts.clone();
         }

@@ -5,26 +5,26 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use anyhow::Result;
-use bstr::{BStr, ByteSlice};
+use bstr::ByteSlice;
 
 use super::ask::{Around, ask};
 use super::baselines::{Baseline, Place, find_baseline};
 use super::differences::differences;
 use super::exchange::consult;
+use super::inventory::unlisted;
 use super::ledger::Ledger;
 use super::probe::Prober;
 use super::project::Project;
 use super::shelf::Shelf;
 use super::unbuilt::{Sources, Unbuilt};
 use crate::config::Origin;
-use crate::fingerprint::jvm::ALL;
 use crate::fingerprint::{Environment, Facts, Probe, Value};
 use crate::history::{Classifier, CommitGraph, CommitId, Delta, Entry, Head, Hints, View};
 use crate::matrix::{Fingerprint, Header, Matrix, MatrixView, Unit, UnitId, UnitKind};
 use crate::runners::{jvm, maven, pytest};
 use crate::select::{
     COLLECTION, Course, Differences, Layout, Plan, Reason, Rule, Selection, Strategy, Thresholds,
-    Verdict, plan, tts,
+    Unlisted, Verdict, plan, tts,
 };
 use crate::store::{FsStore, Name, Trouble};
 
@@ -198,10 +198,8 @@ pub fn decide_on(
         &mut decision,
     );
     decision.selection = traditional(request.strategy, &baseline, &found);
-    if decision.selection.inventory_doubt.is_none() {
-        decision.selection.inventory_doubt =
-            unknown_paths(project, &baseline.matrix, delta.as_ref(), view)?;
-    }
+    let more = unlisted(project, &baseline.matrix, delta.as_ref(), view)?;
+    decision.selection.may_also_hold(more);
     let head = decision.head.clone();
     match head.filter(|_| request.baseline.is_none()) {
         Some(head) => {
@@ -456,7 +454,10 @@ fn traditional(strategy: Strategy, baseline: &Baseline, found: &Differences) -> 
         course: Course::plain(strategy),
         all_because: None,
         verdicts: BTreeMap::new(),
-        inventory_doubt: Some("the list of tests was not recorded".to_owned()),
+        inventory_doubt: None,
+        unlisted: Vec::new(),
+        lacks_any: false,
+        compiles: matrix.units_of_kind(UnitKind::Class).next().is_some(),
         baselines: Vec::new(),
         revisions: BTreeMap::new(),
         durations: BTreeMap::new(),
@@ -465,16 +466,9 @@ fn traditional(strategy: Strategy, baseline: &Baseline, found: &Differences) -> 
     selection.relies_on(&name, &matrix.header().commit);
     let mut verdicts = verdicts.into_iter().enumerate().peekable();
     // The least of all ids.
-    if let Some((_, verdict)) = verdicts.next_if(|(row, _)| matrix.row(*row).test == COLLECTION) {
-        selection.inventory_doubt = match verdict {
-            Verdict::Skip(evidence) => evidence
-                .late
-                .first()
-                .filter(|_| evidence.is_open)
-                .map(|(unit, _)| format!("{unit} is settled when the tests start")),
-            Verdict::Run(reason) => Some(doubt_of(&reason)),
-        };
-    }
+    let collection = verdicts.next_if(|(row, _)| matrix.row(*row).test == COLLECTION);
+    let collection = collection.map(|(_, verdict)| verdict);
+    selection.may_also_hold(Unlisted::of_collection(collection.as_ref()));
     let durations = &mut selection.durations;
     let named = verdicts.map(|(row, verdict)| {
         let row = matrix.row(row);
@@ -485,57 +479,6 @@ fn traditional(strategy: Strategy, baseline: &Baseline, found: &Differences) -> 
     });
     selection.verdicts = named.collect();
     selection
-}
-
-fn doubt_of(reason: &Reason) -> String {
-    match reason {
-        Reason::Changed { unit, .. } => format!("{unit} changed, on which finding tests depends"),
-        Reason::Unknown { unit, why, .. } => format!("{unit}: {why}"),
-        Reason::Incomplete { why, .. } => format!("finding tests was recorded incompletely: {why}"),
-        Reason::Failed { .. } => "finding tests failed last time".to_owned(),
-        Reason::New | Reason::Affected { .. } | Reason::Forced { .. } => {
-            "finding tests is new".to_owned()
-        }
-    }
-}
-
-/// A changed path that no recorded unit of the collection speaks of may hold
-/// tests that nobody knows: why that may be so, if it may. Outside of `paths`
-/// there are none: the configuration says so.
-pub(super) fn unknown_paths(
-    project: &Project,
-    matrix: &MatrixView,
-    delta: Option<&Delta>,
-    view: &View,
-) -> Result<Option<String>> {
-    let Some(delta) = delta else {
-        return Ok(Some(
-            "what changed since the last run is unknown".to_owned(),
-        ));
-    };
-    let collection = matrix.row_of(COLLECTION).map(|row| matrix.units_of(row));
-    let mut compiled = collection.iter().flatten();
-    if compiled.any(|id| matrix.kind(*id) == UnitKind::Class && matrix.is_named(*id, ALL)) {
-        // All compiled tests were compared.
-        return Ok(None);
-    }
-    let known: rustc_hash::FxHashSet<&BStr> = collection
-        .iter()
-        .flatten()
-        .map(|id| matrix.path(*id))
-        .collect();
-    for path in delta
-        .paths
-        .iter()
-        .filter(|path| project.may_hold_tests(path))
-    {
-        if !known.contains(path.as_bstr()) && view.entry(path.as_bstr())? != Entry::Missing {
-            return Ok(Some(format!(
-                "{path} is new to the list of tests or may hold some"
-            )));
-        }
-    }
-    Ok(None)
 }
 
 /// Tests that use what `paths` does not name run when it changes, as all do;

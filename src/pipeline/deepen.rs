@@ -13,6 +13,7 @@ use super::exchange::{Exchange, Told, base_of, config_path};
 use super::project::Project;
 use crate::ci::{CiContext, Provider};
 use crate::config::{Config, Deepen};
+use crate::count::counted;
 use crate::history::{CommitId, Entry, Revision};
 use crate::share::{Depth, Origin, RemoteError, Wanted, redact};
 
@@ -326,7 +327,7 @@ impl Completion<'_> {
             if !missing.is_empty() {
                 let blobs = missing.len();
                 self.origin()?.objects(&missing)?;
-                let told = format!("fetched {blobs} files that are not checked out");
+                let told = format!("fetched {}, not checked out here", counted(blobs, "file"));
                 self.told.details.push(told);
             }
         }
@@ -335,7 +336,7 @@ impl Completion<'_> {
             if !missing.is_empty() {
                 let blobs = missing.len();
                 self.origin()?.objects(&missing)?;
-                let told = format!("fetched {blobs} files that a filter had left out");
+                let told = format!("fetched {}, left out by a filter", counted(blobs, "file"));
                 self.told.details.push(told);
             }
         }

@@ -220,6 +220,13 @@ fn settings(project: &Project) -> Result<Settings> {
         return Ok(settings);
     }
     let Some(base) = base_of(project) else {
+        if project.reader.acts_for_proposals() {
+            anyhow::bail!(
+                "a run started by `{}` may be about any pull request: nobody says into which \
+                 branch that is to be merged, and so not what that branch says of trust",
+                project.reader.event
+            );
+        }
         anyhow::bail!(
             "the branch that this pull request is to be merged into is not in this clone, and so \
              not what it says of trust"

@@ -143,10 +143,7 @@ fn join(parts: &[Matrix], of: u32) -> Option<Matrix> {
 /// did not run all of its part.
 fn doubt(parts: &[Matrix], of: u32) -> Option<String> {
     if parts.len() < of as usize {
-        return Some(format!(
-            "only {} of {of} shards left their results",
-            parts.len()
-        ));
+        return Some(format!("only {} of {of} shards left results", parts.len()));
     }
     parts.iter().find_map(|matrix| {
         let why = matrix.row(COLLECTION).map(|row| row.incomplete.as_deref());

@@ -171,6 +171,18 @@ impl Project {
         &self.config.always_run.value
     }
 
+    /// How ids of tests name a file; `None` if it lies outside of the project.
+    pub fn file_of(&self, path: &BStr) -> Option<String> {
+        let file = match self.prefix.is_empty() {
+            true => path.as_bytes(),
+            false => {
+                let rest = path.strip_prefix(self.prefix.as_slice())?;
+                rest.strip_prefix(b"/")?
+            }
+        };
+        Some(file.to_str().ok()?.to_owned())
+    }
+
     /// The path, relative to the top of the work tree, of a file that a test
     /// id names.
     pub fn path_of(&self, file: &str) -> BString {

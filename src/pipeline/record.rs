@@ -10,6 +10,7 @@ use super::project::Project;
 use super::recording::{Recorded, Recording};
 use super::surefire;
 use crate::collect::{Collected, SharedState, collect, read_traces};
+use crate::count::{counted, verb};
 use crate::fingerprint::{Environment, Facts, Value};
 use crate::history::{Delta, View};
 use crate::matrix::{
@@ -310,7 +311,9 @@ impl<'a> Assembly<'a> {
         };
         let unfinished = lacking(&self.collected.kept);
         if unfinished > 0 {
-            return Some(format!("{unfinished} tests were to run and did not"));
+            let were = verb(unfinished, "was", "were");
+            let unfinished = counted(unfinished, "test");
+            return Some(format!("{unfinished} {were} to run and did not"));
         }
         let left_out = |test: &&String| exclusions.tests.contains(*test);
         let left_out: Vec<String> = items.iter().filter(left_out).cloned().collect();
@@ -319,7 +322,9 @@ impl<'a> Assembly<'a> {
             None if lacking(&left_out) > 0 => {
                 let lacking = lacking(&left_out);
                 Some(format!(
-                    "{lacking} tests were left out that have no result here"
+                    "{} {} left out without a result here",
+                    counted(lacking, "test"),
+                    verb(lacking, "was", "were")
                 ))
             }
             Some(_) | None => None,

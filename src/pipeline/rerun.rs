@@ -16,6 +16,7 @@ use super::decide::{Request, decide};
 use super::project::Project;
 use super::session::{Judged, Order, Workshop, run_tests};
 use crate::config::Config;
+use crate::count::counted;
 use crate::history::{CommitId, Scratch};
 use crate::run::{Ended, Output, was_interrupted};
 use crate::select::Strategy;
@@ -223,12 +224,13 @@ impl Place {
             fs_err::remove_file(store.path_of(name))?;
         }
         let log = log.display();
+        let ran = counted(ran, "test");
         match session.ended {
             Ended::Exit(status) => {
-                anyhow::bail!("the command ended with {status} after {ran} tests; see {log}")
+                anyhow::bail!("the command ended with {status} after {ran}; see {log}")
             }
             Ended::Signal(signal) => {
-                anyhow::bail!("signal {signal} ended the command after {ran} tests; see {log}")
+                anyhow::bail!("signal {signal} ended the command after {ran}; see {log}")
             }
         }
     }

@@ -4,6 +4,7 @@ use bstr::ByteSlice;
 use serde::Serialize;
 
 use super::event::Event;
+use crate::count::counted;
 use crate::pipeline::{Audit, Missed};
 
 /// Misses, and changed files of one, that are named to people; JSON has all.
@@ -56,7 +57,7 @@ pub fn audit_event(audit: &Audit) -> Option<Event> {
         return Some(Event::Note {
             text: format!(
                 "audit: {} that would have been left out ended as before",
-                tests(audit.checked)
+                counted(audit.checked, "test")
             ),
         });
     }
@@ -74,17 +75,10 @@ pub fn audit_event(audit: &Audit) -> Option<Event> {
         text: format!(
             "audit: {} of {} that would have been left out ended otherwise",
             audit.misses.len(),
-            tests(audit.checked)
+            counted(audit.checked, "test")
         ),
         hints,
     })
-}
-
-fn tests(count: usize) -> String {
-    match count {
-        1 => "1 test".to_owned(),
-        count => format!("{count} tests"),
-    }
 }
 
 fn told(missed: &Missed) -> String {

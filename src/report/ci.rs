@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::commands::{Level, annotation};
 use super::escape;
+use crate::count::{counted, number};
 use crate::select::{Mode, Selection};
 
 /// GitHub shows no more of a step.
@@ -35,6 +36,8 @@ pub struct CiSelection {
     pub counts: Option<(usize, usize)>,
     /// Seconds of the selected tests and of all.
     pub seconds: Option<(f64, f64)>,
+    /// Whether compiling comes on top.
+    pub compiles: bool,
     /// For `strategy.matrix`; `None` if the selection was not divided.
     pub matrix: Option<String>,
     /// Where the files of the selection are; `None` if they were not written.
@@ -68,6 +71,7 @@ impl CiSelection {
             reason: selection.reason(),
             counts: known.then_some((selected, selection.verdicts.len())),
             seconds: known.then_some((chosen, all)),
+            compiles: selection.compiles,
             matrix: None,
             out: None,
             fallbacks: fallbacks.to_vec(),
@@ -199,9 +203,13 @@ impl CiSelection {
 
     fn headline(&self) -> String {
         let what = match (self.mode, self.counts) {
-            ("none", Some((_, total))) => format!("none of {total} tests has to run"),
+            ("none", Some((_, 1))) => "the only test does not have to run".to_owned(),
+            ("none", Some((_, total))) => {
+                format!("none of {} has to run", counted(total, "test"))
+            }
             ("selected", Some((selected, total))) => {
-                format!("{selected} of {total} tests selected")
+                let selected = number(selected as u64);
+                format!("{selected} of {} selected", counted(total, "test"))
             }
             _ => "all tests selected".to_owned(),
         };
@@ -211,6 +219,42 @@ impl CiSelection {
             true => what,
             false => format!("{what}: {}", self.reason),
         }
+    }
+
+    /// How much test time is left out, and what that does not count.
+    fn saving(&self) -> Option<String> {
+        let (chosen, all) = self.seconds.filter(|(_, all)| *all > 0.0)?;
+        if self.mode == "none" {
+            return Some(format!("All {all:.1} s of recorded test time are saved."));
+        }
+        let beside = match (self.jobs(), self.compiles) {
+            (Some(jobs), true) => format!("what {} and compiling take", starts(jobs)),
+            (Some(jobs), false) => format!("what {} takes", starts(jobs)),
+            (None, true) => "compiling".to_owned(),
+            (None, false) => String::new(),
+        };
+        let beside = match beside.is_empty() {
+            true => beside,
+            false => format!(", not counting {beside}"),
+        };
+        // As long as something starts, not all is saved.
+        let saved = (100.0 * (1.0 - chosen / all)).round().min(99.0);
+        Some(match self.counts {
+            Some((0, _)) => format!(
+                "No recorded test is selected, of {all:.1} s in all; what starts looks for \
+                 others{beside}."
+            ),
+            _ => format!(
+                "About {chosen:.1} s of {all:.1} s of recorded test time: {saved:.0} % \
+                 saved{beside}."
+            ),
+        })
+    }
+
+    /// How many jobs start, where the selection is divided.
+    fn jobs(&self) -> Option<usize> {
+        let matrix: Value = serde_json::from_str(self.matrix.as_deref()?).ok()?;
+        Some(matrix["include"].as_array()?.len())
     }
 
     /// What is appended to `GITHUB_STEP_SUMMARY`.
@@ -227,12 +271,8 @@ impl CiSelection {
                 "  \"run\" : {selected}\n  \"left out\" : {left_out}\n```\n"
             );
         }
-        if let Some((chosen, all)) = self.seconds.filter(|(_, all)| *all > 0.0) {
-            let _ = writeln!(
-                text,
-                "About {chosen:.1} s of {all:.1} s of recorded test time: {:.0} % saved.\n",
-                100.0 * (1.0 - chosen / all)
-            );
+        if let Some(saving) = self.saving() {
+            let _ = writeln!(text, "{saving}\n");
         }
         if !self.causes.is_empty() {
             let _ = writeln!(text, "| tests | run because |\n|--:|---|");
@@ -255,6 +295,10 @@ impl CiSelection {
         }
         text
     }
+}
+
+fn starts(jobs: usize) -> String {
+    format!("starting {}", counted(jobs, "job"))
 }
 
 /// The entries of several matrices in one.
@@ -325,6 +369,7 @@ mod tests {
             reason: text.to_owned(),
             counts: Some((3, 12)),
             seconds: Some((1.0, 4.0)),
+            compiles: false,
             matrix: Some("{\"include\":[]}".to_owned()),
             out: Some("out".to_owned()),
             fallbacks: vec![text.to_owned()],

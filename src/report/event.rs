@@ -88,6 +88,8 @@ pub struct SelectionSummary {
 pub struct Estimate {
     pub all_seconds: f64,
     pub selected_seconds: f64,
+    /// Whether the tests are compiled before, which takes time that is not known.
+    pub compiles: bool,
 }
 
 /// What became of a run of the tests.

@@ -9,6 +9,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::escape;
 use super::{Estimate, Event, RunSummary, SelectionMode, SelectionSummary};
+use crate::count::{counted, number};
 use crate::error::Error;
 
 const PREFIX: Style = Style::new().dimmed();
@@ -109,14 +110,14 @@ impl Human {
     }
 
     fn ran(&mut self, summary: &RunSummary) -> io::Result<()> {
-        let headline = format!("{} ran", tests(summary.ran));
+        let headline = format!("{} ran", counted(summary.ran, "test"));
         let style = if summary.failed == 0 { STRONG } else { BAD };
         self.line(&[(style, &headline), (Style::new(), &run_details(summary))])?;
         if summary.incomplete > 0 {
             let reason = summary.incomplete_reason.as_deref().unwrap_or("unknown");
             let text = format!(
                 "{} will run again next time, whatever changes: {reason}",
-                tests(summary.incomplete)
+                counted(summary.incomplete, "test")
             );
             self.line(&[(CARE, "note: "), (Style::new(), &text)])?;
         }
@@ -190,16 +191,18 @@ fn least_verbosity(event: &Event) -> i8 {
 }
 
 fn selection_headline(summary: &SelectionSummary) -> String {
-    let available = summary.available.map(number);
+    let available = summary.available.map(|all| counted(all, "test"));
     match (summary.mode, summary.selected, available) {
-        (SelectionMode::All, _, Some(all)) => format!("all {all} tests selected"),
+        (SelectionMode::All, _, Some(all)) => format!("all {all} selected"),
         (SelectionMode::All, _, None) => "all tests selected".to_owned(),
-        (SelectionMode::None, _, Some(all)) => format!("nothing selected of {all} tests"),
+        (SelectionMode::None, _, Some(all)) => format!("nothing selected of {all}"),
         (SelectionMode::None, _, None) => "nothing selected".to_owned(),
         (SelectionMode::Subset, Some(some), Some(all)) => {
-            format!("{} of {all} tests selected", number(some))
+            format!("{} of {all} selected", number(some))
         }
-        (SelectionMode::Subset, Some(some), None) => format!("{} selected", tests(some)),
+        (SelectionMode::Subset, Some(some), None) => {
+            format!("{} selected", counted(some, "test"))
+        }
         (SelectionMode::Subset, None, _) => "some tests selected".to_owned(),
     }
 }
@@ -220,14 +223,19 @@ fn selection_details(summary: &SelectionSummary) -> String {
     if let Some(Estimate {
         all_seconds,
         selected_seconds,
+        compiles,
     }) = summary.estimate
-        && summary.mode != SelectionMode::All
+        && summary.mode == SelectionMode::Subset
+        && summary.selected != Some(0)
     {
         text.push_str(&format!(
             "; about {} instead of {}",
             seconds(selected_seconds),
             seconds(all_seconds)
         ));
+        if compiles {
+            text.push_str(", compiling not counted");
+        }
     }
     text
 }
@@ -243,26 +251,6 @@ fn run_details(summary: &RunSummary) -> String {
     match &summary.stored {
         Some(name) => text.push_str(&format!("; recorded as {name}")),
         None => text.push_str("; not recorded"),
-    }
-    text
-}
-
-fn tests(count: u64) -> String {
-    match count {
-        1 => "1 test".to_owned(),
-        _ => format!("{} tests", number(count)),
-    }
-}
-
-/// `1234567` as `1,234,567`.
-pub fn number(count: u64) -> String {
-    let digits = count.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
     }
     text
 }
@@ -308,6 +296,7 @@ mod tests {
             estimate: Some(Estimate {
                 all_seconds: 185.0,
                 selected_seconds: 2.25,
+                compiles: false,
             }),
         }
     }
@@ -320,15 +309,40 @@ mod tests {
             estimate: None,
             ..summary(SelectionMode::None, 0)
         };
+        let compiled = SelectionSummary {
+            estimate: Some(Estimate {
+                all_seconds: 9.0,
+                selected_seconds: 2.0,
+                compiles: true,
+            }),
+            ..summary(SelectionMode::Subset, 12)
+        };
+        let one = SelectionSummary {
+            available: Some(1),
+            estimate: compiled.estimate,
+            ..none.clone()
+        };
+        // What is looked at when the tests start, no estimate knows.
+        let open = SelectionSummary {
+            mode: SelectionMode::Subset,
+            reason: "no known test has to run, but a_test.py may hold new ones".into(),
+            ..one.clone()
+        };
         let events = vec![
             Event::Selected(summary(SelectionMode::Subset, 12)),
             Event::Selected(summary(SelectionMode::All, 1992)),
             Event::Selected(none),
+            Event::Selected(compiled),
+            Event::Selected(one),
+            Event::Selected(open),
         ];
         insta::assert_snapshot!(shown(Wish::default(), events), @r"
         tamis: 12 of 1,992 tests selected (3 new): changed since 4e92b9f: src/a.py; about 2.2 s instead of 3 min 5 s
         tamis: all 1,992 tests selected (3 new): changed since 4e92b9f: src/a.py
         tamis: nothing selected of 1,992 tests: no change can affect a test
+        tamis: 12 of 1,992 tests selected (3 new): changed since 4e92b9f: src/a.py; about 2.0 s instead of 9.0 s, compiling not counted
+        tamis: nothing selected of 1 test: no change can affect a test
+        tamis: 0 of 1 test selected: no known test has to run, but a_test.py may hold new ones
         ");
     }
 
@@ -430,11 +444,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_and_durations_read_well() {
-        assert_eq!(
-            [0, 12, 999, 1000, 1234567].map(number),
-            ["0", "12", "999", "1,000", "1,234,567"]
-        );
+    fn durations_read_well() {
         assert_eq!(
             [0.04, 9.96, 60.0, 3725.4].map(seconds),
             ["0.0 s", "10 s", "1 min", "62 min 5 s"]

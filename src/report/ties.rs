@@ -3,6 +3,7 @@
 
 use super::event::Event;
 use crate::collect::SharedState;
+use crate::count::{counted, verb};
 
 /// States that are named one by one; the pattern to paste covers all.
 const MOST_NAMED: usize = 4;
@@ -15,8 +16,12 @@ pub fn ties_event(state: &[SharedState], tests: usize) -> Option<Event> {
     }
     let named = state.iter().take(MOST_NAMED).map(|state| {
         format!(
-            "{} is used by {} of {tests} tests, and {} leave it changed",
-            state.name, state.readers, state.changers
+            "{} is used by {} of {}, and {} {} it changed",
+            state.name,
+            state.readers,
+            counted(tests, "test"),
+            state.changers,
+            verb(state.changers, "leaves", "leave")
         )
     });
     let mut hints: Vec<String> = named.collect();

@@ -17,6 +17,7 @@ mod strategy;
 #[cfg(test)]
 mod tests;
 mod tts;
+mod unlisted;
 
 pub use cause::{CauseKind, FirstCauses};
 pub use choose::{Course, Nearest, Proof, choose};
@@ -27,6 +28,7 @@ pub use rule::{Rule, Sources};
 pub use shard::{Load, MOST_SHARDS, Shard, Shards};
 pub use strategy::Strategy;
 pub use tts::{Differences, tts};
+pub use unlisted::Unlisted;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -168,6 +170,13 @@ pub struct Selection {
     /// Why the set of available tests may differ from the known one; `None`
     /// if it is proven to be the same.
     pub inventory_doubt: Option<String>,
+    /// Files that may hold tests which nobody has listed, as far as they can be named.
+    /// For dividing, not for deciding.
+    pub unlisted: Vec<String>,
+    /// Whether there may be any number of others.
+    pub lacks_any: bool,
+    /// Whether the tests are compiled before they run, which no duration counts.
+    pub compiles: bool,
     /// Names of the matrices that verdicts rely on, the nearest first.
     pub baselines: Vec<String>,
     /// The commit of each of them.
@@ -210,6 +219,9 @@ impl Selection {
             all_because: Some(why.into()),
             verdicts: BTreeMap::new(),
             inventory_doubt: Some("no stored list of tests".to_owned()),
+            unlisted: Vec::new(),
+            lacks_any: true,
+            compiles: false,
             baselines: Vec::new(),
             revisions: BTreeMap::new(),
             durations: BTreeMap::new(),
@@ -284,7 +296,7 @@ impl Selection {
         let Some((_, first)) = self.selected().next() else {
             return match &self.inventory_doubt {
                 None => "no change can affect a test".to_owned(),
-                Some(doubt) => format!("only new tests can run: {doubt}"),
+                Some(doubt) => format!("no known test has to run, but {doubt}"),
             };
         };
         first.to_string()

@@ -4,6 +4,7 @@
 use super::Strategy;
 use super::past::{Change, Node, Past, Tip};
 use super::rule::{Branch, ChangeHistory, MergeHistory, Pair, Rule};
+use crate::count::counted;
 use crate::history::HeadKind;
 
 /// What is to be done, and how it came to that.
@@ -394,14 +395,18 @@ impl<P: Past> Planner<'_, P> {
         if is_automatic && let Ok(merge) = self.merge_history(ends) {
             let new = self.new_tests(&merge);
             let is_many = new >= thresholds.many_new_tests as usize;
-            self.notes
-                .push(format!("{new} tests are not known to all branches"));
+            self.notes.push(format!(
+                "all branches know all but {}",
+                counted(new, "test")
+            ));
             return if is_many { parents } else { history };
         }
         match self.longest_branch(ends) {
             Some(length) if length <= thresholds.short_branches as usize => {
-                self.notes
-                    .push(format!("the longest branch has {length} commits"));
+                self.notes.push(format!(
+                    "the longest branch has {}",
+                    counted(length, "commit")
+                ));
                 dom
             }
             _ => parents,

@@ -84,11 +84,12 @@ impl Shards {
     pub fn divide(selection: &Selection, most: u32, file_of: impl Fn(&str) -> &str) -> Shards {
         let groups = groups(selection, &file_of);
         let (running, resting): (Vec<_>, Vec<_>) =
-            groups.iter().partition(|group| group.runs.tests > 0);
+            groups.iter().partition(|group| group.runs.millis > 0);
         // Tests that nobody knows may be in any file: then all shards have work.
-        let parts = match selection.inventory_doubt {
-            Some(_) if running.is_empty() => most,
-            _ => most.min(running.len() as u32),
+        let is_anywhere = selection.all_because.is_some() || selection.lacks_any;
+        let parts = match is_anywhere && running.is_empty() {
+            true => most,
+            false => most.min(running.len() as u32),
         };
         let mut shards = Shards {
             of: parts.clamp(1, MOST_SHARDS),
@@ -185,7 +186,12 @@ fn groups<'s>(selection: &'s Selection, file_of: &impl Fn(&str) -> &str) -> Vec<
     let tests = selection.verdicts.keys().map(|test| part_of(test));
     let tied = layout.ties.iter().flatten().map(String::as_str);
     let known = layout.files.keys().map(String::as_str);
-    for file in tests.chain(tied).chain(known) {
+    let unlisted: BTreeSet<&str> = selection.unlisted.iter().map(String::as_str).collect();
+    for file in tests
+        .chain(tied)
+        .chain(known)
+        .chain(unlisted.iter().copied())
+    {
         let next = numbers.len();
         numbers.entry(file).or_insert(next);
     }
@@ -217,6 +223,9 @@ fn groups<'s>(selection: &'s Selection, file_of: &impl Fn(&str) -> &str) -> Vec<
             group.rests.millis += load.map_or(guess, |load| load.millis);
             if let Some(load) = load.filter(|_| everything_runs) {
                 group.runs.add(load);
+            }
+            if unlisted.contains(file) && !everything_runs {
+                group.runs.millis += guess;
             }
         }
     }
@@ -255,7 +264,7 @@ mod tests {
     fn selection(tests: &[(u8, Option<u32>, bool)]) -> Selection {
         let mut selection = Selection::all(crate::select::Strategy::Auto, "");
         selection.all_because = None;
-        selection.inventory_doubt = None;
+        selection.is_whole();
         for (at, (file, millis, runs)) in tests.iter().enumerate() {
             let test = format!("test_{file}.py::test_{at}");
             let verdict = match runs {
@@ -292,6 +301,34 @@ mod tests {
         assert_eq!(of(&[]), 1);
         assert_eq!(of(&[(0, None, false)]), 1);
         assert_eq!(of(&[(0, None, true), (0, None, true), (1, None, true)]), 2);
+    }
+
+    #[test]
+    fn files_that_nobody_has_listed_have_shards_of_their_own() {
+        let divide = |known: &[(u8, Option<u32>, bool)], files: usize, is_any| {
+            let mut selection = selection(known);
+            selection.may_also_hold(super::super::Unlisted {
+                doubt: Some("a.py may hold new ones".to_owned()),
+                files: (0..files).map(|at| format!("new_{at}.py")).collect(),
+                is_any,
+            });
+            Shards::divide(&selection, 4, file_of)
+        };
+        let of = |known: &[_], files, is_any| divide(known, files, is_any).of();
+        let (rests, runs) = ((0, None, false), (1, None, true));
+        // What is left is settled when the tests start: one machine will do.
+        assert_eq!(of(&[rests], 0, false), 1);
+        assert_eq!(of(&[rests], 1, false), 1);
+        assert_eq!(of(&[rests, runs], 2, false), 3);
+        assert_eq!(of(&[rests], 9, false), 4);
+        assert_eq!(of(&[], 0, true), 4);
+        // Each runs in one place, which is told.
+        let shards = divide(&[rests, runs], 2, false);
+        let files: BTreeMap<&str, u32> = shards.files().collect();
+        let places: BTreeSet<u32> = ["new_0.py", "new_1.py", "test_1.py"]
+            .map(|file| files[file])
+            .into();
+        assert_eq!(places.len(), 3, "{files:?}");
     }
 
     #[test]

@@ -213,7 +213,7 @@ fn may_count(shared: &Shared, attested: &Writer) -> Result<(), String> {
     if attested.is_proposed() {
         return match attested.head == shared.reader.head {
             true => Ok(()),
-            false => Err("a pull request wrote it".to_owned()),
+            false => Err(Distrust::of_proposed(attested, false).to_string()),
         };
     }
     let policy = Policy {

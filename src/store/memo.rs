@@ -6,6 +6,7 @@ use super::files::{INDEX, Listing, lock, write_whole};
 use super::index::{Entry, FlatTests, Index, MAX_ROWS_PER_TEST, Tests};
 use super::rows::{RowDigest, usable_rows};
 use super::{FsStore, Name, Trouble};
+use crate::count::counted;
 use crate::matrix::{Key, Matrix, Refusal};
 
 /// A row that may hold at the head: where it is, and what tells it from the
@@ -148,9 +149,8 @@ impl FsStore {
         if why.is_some() && lock.is_some() && !keep {
             self.write_index(&index);
         }
-        let count = listing.matrices.len();
-        let notice =
-            why.map(|why| format!("index of the store: {why}; made anew from {count} matrices"));
+        let count = counted(listing.matrices.len(), "matrix");
+        let notice = why.map(|why| format!("index of the store: {why}; made anew from {count}"));
         let rows = Rows::Map(index.tests.remove(key).unwrap_or_default());
         Memo {
             index: refused,

@@ -58,6 +58,8 @@ pub enum Distrust {
     Fork,
     /// A pull request that is not the one at hand wrote it.
     Proposal(Option<u64>),
+    /// A run wrote it that was started by an event which acts for pull requests.
+    Acting(String),
     Repository(String),
     Event(String),
     Reference(String),
@@ -66,6 +68,17 @@ pub enum Distrust {
     Unsigned,
     /// Its signature is not of the configured key, or not of this content.
     BadSignature,
+}
+
+impl Distrust {
+    /// Why nobody but the same pull request believes what `writer` wrote.
+    pub fn of_proposed(writer: &Writer, is_fork: bool) -> Distrust {
+        match (writer.acts_for_proposals(), is_fork || writer.fork) {
+            (true, _) => Distrust::Acting(writer.event.clone()),
+            (false, true) => Distrust::Fork,
+            (false, false) => Distrust::Proposal(writer.pr),
+        }
+    }
 }
 
 impl fmt::Display for Distrust {
@@ -80,6 +93,11 @@ impl fmt::Display for Distrust {
             Distrust::Fork => f.write_str("a fork's pull request wrote it"),
             Distrust::Proposal(Some(pr)) => write!(f, "pull request {pr} wrote it"),
             Distrust::Proposal(None) => f.write_str("a pull request wrote it"),
+            Distrust::Acting(event) => write!(
+                f,
+                "a run started by `{event}` wrote it, which can run the code of a pull request \
+                 with the rights of the repository"
+            ),
             Distrust::Repository(name) => {
                 write!(f, "it was written for the repository `{name}`")
             }
@@ -187,10 +205,9 @@ fn own(reader: &Writer, claimed: &Writer, facts: &Writer) -> Result<Standing, Di
         && claimed.repository == reader.repository
         && claimed.provider == reader.provider
         && claimed.fork == reader.fork;
-    match (same, facts.fork || claimed.fork) {
-        (true, _) => Ok(Standing::SameProposal),
-        (false, true) => Err(Distrust::Fork),
-        (false, false) => Err(Distrust::Proposal(claimed.pr)),
+    match same {
+        true => Ok(Standing::SameProposal),
+        false => Err(Distrust::of_proposed(claimed, facts.fork)),
     }
 }
 

@@ -94,7 +94,7 @@ fn the_table_of_the_rule() {
         };
         assert_eq!(
             verdict(&main, &acting),
-            Err(Distrust::Proposal(None)),
+            Err(Distrust::Acting(event.into())),
             "{event}"
         );
     }

@@ -74,16 +74,21 @@ impl Writer {
         self.pr.is_some()
             || self.fork
             || !self.head.is_empty()
+            || self.acts_for_proposals()
             || matches!(
                 self.event.as_str(),
                 "pull_request"
-                    | "pull_request_target"
                     | "pull_request_review"
-                    | "issue_comment"
-                    | "workflow_run"
                     | "merge_request_event"
                     | "external_pull_request_event"
             )
+    }
+
+    /// Whether it was started by an event that acts for a pull request with the rights
+    /// of the repository, whoever proposed the code that it runs.
+    pub fn acts_for_proposals(&self) -> bool {
+        let acting = ["pull_request_target", "issue_comment", "workflow_run"];
+        acting.contains(&self.event.as_str())
     }
 
     /// The name of the pull request that it is about, whose results count for

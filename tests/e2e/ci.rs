@@ -358,7 +358,7 @@ fn the_parts_of_a_run_are_the_whole_and_come_together() {
         project.write("test_d.py", "def test_new():\n    pass\n");
         project.commit("edit");
         let of = divide(&project);
-        assert_eq!(of, 2);
+        assert_eq!(of, 3);
         let parts = run_parts(&mut project, of);
         let ran = whole(&parts);
         let wanted = [

@@ -36,4 +36,5 @@ mod smoke;
 mod stores;
 mod suites;
 mod table;
+mod unlisted;
 mod why;

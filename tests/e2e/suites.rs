@@ -245,10 +245,9 @@ fn paths_only_say_where_tests_lie() {
         let wide = narrow.replace("    paths: [\"services/web/**\"]\n", "");
         project.write("tamis.yml", &wide);
         project.delete("services/web/test_new.py");
-        assert_eq!(
-            mode(&project, "web"),
-            "subset",
-            "without `paths` anything may hold tests"
-        );
+        project.write("libs/test_new.py", "def test_new():\n    pass\n");
+        assert_eq!(mode(&project, "web"), "none", "pytest begins in its folder");
+        project.write("services/web/test_new.py", "def test_new():\n    pass\n");
+        assert_eq!(mode(&project, "web"), "subset");
     });
 }

@@ -358,6 +358,33 @@ def test_config_record(project):
     assert run.main().items == [["test_it.py::test_one"], []]
 
 
+def test_finds_record(project):
+    def finds(*arguments, **options):
+        return project.pytest(*arguments, **options).main().finds
+
+    def path(*parts):
+        return os.path.realpath(os.path.join(project.root, *parts))
+
+    project.write("pytest.ini", "[pytest]\ntestpaths = tests more*/unit\npython_files = check_*.py\n")
+    project.write("tests/check_it.py", "def test_one(): pass\n")
+    plain = finds("-x")
+    assert plain["args"][-1] == "-x" and plain["others"] == []
+    assert plain["names"] == ["check_*.py", "test*.txt"]
+    assert plain["in"] == [path(), path("tests")]
+    one = finds("tests/check_it.py::test_one", "--doctest-glob=*.md", "--doctest-modules")
+    assert one["names"] == ["*.md", "*.py", "check_*.py"]
+    assert one["in"] == [path("tests", "check_it.py")]
+    assert finds("--pyargs", "tests")["in"] is None
+    # Whoever takes files by another rule, or leaves some out.
+    project.write("tests/conftest.py", "def pytest_collect_file(parent): pass\n")
+    assert len(finds()["others"]) == 1
+    project.write("tests/conftest.py", "def pytest_ignore_collect(config): pass\n")
+    assert finds()["others"] == []
+    project.write("picky.py", "def pytest_ignore_collect(config): pass\n")
+    assert finds("-p", "picky") is None
+    assert finds("--lf", "-p", "cacheprovider") is None
+
+
 def test_odd_ids_and_paths(project):
     project.write("test_it.py", """
         import pytest

@@ -35,6 +35,7 @@ class Process:
         self.begun = {}
         self.items = None
         self.config = None
+        self.finds = None
         self.incomplete = {}
         self.starts = []
         self.writes = []
@@ -64,6 +65,8 @@ class Process:
             self.items = rest
         elif tag == "config":
             self.config = rest[0]
+        elif tag == "finds":
+            self.finds = rest[0]
         elif tag == "p":
             self.starts.append(rest)
         elif tag == "w":

@@ -8,8 +8,8 @@ use rustc_hash::FxHashMap;
 use serde_json::Value;
 
 use super::{
-    Definition, Found, Open, RunnerConfig, Scope, ScopeKind, Spawned, StateChange, TRACE_VERSION,
-    TestBegin, TestEnd, Trace,
+    Definition, Found, FoundIn, Open, RunnerConfig, Scope, ScopeKind, Spawned, StateChange,
+    TRACE_VERSION, TestBegin, TestEnd, Trace,
 };
 use crate::collect::additions;
 use crate::matrix::{Fingerprint, Outcome, UnitKind};
@@ -48,6 +48,7 @@ pub(super) fn trace(path: &Path, bytes: &[u8]) -> Result<Option<Trace>> {
         spawned: Vec::new(),
         items: None,
         config: None,
+        finds: None,
         overridable: FxHashMap::default(),
         closed: None,
     };
@@ -138,6 +139,7 @@ fn read_record(trace: &mut Trace, line: &[u8]) -> Result<()> {
                 .insert(text(field(1)?)?, texts(field(2)?)?);
         }
         "config" => trace.config = Some(runner_config(field(1)?)?),
+        "finds" => trace.finds = Some(found_in(field(1)?)?),
         "close" => trace.closed = Some(field(1)?.as_i64().unwrap_or(-1)),
         other => bail!("unknown record `{other}`: written by a newer agent"),
     }
@@ -233,6 +235,20 @@ fn runner_config(value: &Value) -> Result<RunnerConfig> {
         },
         args: list("args")?,
         plugins: list("plugins")?,
+    })
+}
+
+fn found_in(value: &Value) -> Result<FoundIn> {
+    let list = |key: &str| texts(value.get(key).unwrap_or(&Value::Null));
+    let places = match value.get("in") {
+        Some(Value::Array(places)) => Some(places.iter().map(path_of).collect::<Result<_>>()?),
+        _ => None,
+    };
+    Ok(FoundIn {
+        args: list("args")?,
+        names: list("names")?,
+        places,
+        others: list("others")?,
     })
 }
 
@@ -366,7 +382,8 @@ mod tests {
              [\"u\",3,\"env\",\"HOME\",\"{0}\"]\n[\"s\",7,\"test\",\"a.py::t\",null]\n[\"b\",7,\"a.py::t\",\"/p/a.py\"]\n\
              [\"+\",7,[1,2],[0]]\n[\"t\",7,\"a.py::t\",\"passed\",0.25,null]\n[\"i\",7,\"killed\"]\n[\"x\",\"/p/a.py\",\"N\",7]\n\
              [\"y\",7,0]\n[\"p\",7,\"token\",12,\"sh\",null]\n[\"items\",[\"a.py::t\"],[]]\n\
-             [\"config\",{{\"rootdir\":\"/p\",\"args\":[\"-x\"],\"plugins\":[]}}]\n[\"close\",0]\n",
+             [\"config\",{{\"rootdir\":\"/p\",\"args\":[\"-x\"],\"plugins\":[]}}]\n\
+             [\"finds\",{{\"args\":[\"-x\"],\"names\":[\"t*.py\"],\"in\":[\"/p\"],\"others\":[]}}]\n[\"close\",0]\n",
             "0a".repeat(16)
         );
         let child = r#"["open",{"version":1,"trace":"2-b","pid":2,"role":"child","spawn":"token","scope":["1-a",7],"cwd":"/p"}]"#;

@@ -9,6 +9,7 @@ use super::kin::{self, Copies};
 use super::picks;
 use super::replay::Replayer;
 use super::{Head, HeadKind, Hints, References};
+use crate::count::{counted, verb};
 use crate::history::commit_graph::CommitGraph;
 use crate::history::repository::Repository;
 use crate::history::written_graph::WrittenGraph;
@@ -273,9 +274,8 @@ impl Classifier {
             }
         }
         head.evidence.push(format!(
-            "the subject quotes what is undone; of {} commits that it can mean, none is proven \
-             by a replay",
-            found.len()
+            "the subject quotes what is undone; of {} that it can mean, none is proven by a replay",
+            counted(found.len(), "commit")
         ));
         Ok(false)
     }
@@ -542,7 +542,11 @@ impl Head {
         self.references.merge_bases = vec![rebase.base];
         self.settle(
             HeadKind::Rebase,
-            format!("{count} commits up to {tip} have the authors and dates of these"),
+            format!(
+                "{} up to {tip} {} the authors and dates of these",
+                counted(count, "commit"),
+                verb(count, "has", "have")
+            ),
         );
         if rebase.is_exact {
             self.prove(HeadKind::Rebase, "picking each again gives the same trees");

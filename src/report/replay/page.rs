@@ -1,5 +1,6 @@
 //! One page with everything in it: plots as SVG, no script, nothing to load.
 
+use crate::count::counted;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -115,11 +116,11 @@ impl ReplayJson {
                 };
                 let share = chosen.share * 100.0;
                 let title = format!(
-                    "{} {}: {name} {} of {} tests",
+                    "{} {}: {name} {} of {}",
                     short(merge),
                     merge.kind,
                     chosen.selected,
-                    merge.tests
+                    counted(merge.tests, "test")
                 );
                 let left = LEFT + at as f64 * group + which as f64 * bar;
                 plot.bar(left, bar, share, colour(which), &title);

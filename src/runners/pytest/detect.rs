@@ -101,7 +101,7 @@ pub fn flags_of(command: &[OsString]) -> Option<Vec<OsString>> {
     Some(flags)
 }
 
-fn is_python(program: &Path) -> bool {
+pub(super) fn is_python(program: &Path) -> bool {
     program
         .file_name()
         .and_then(|name| name.to_str())

@@ -326,7 +326,7 @@ mod tests {
     fn selection(excluded: &[&str], run: &[&str]) -> Selection {
         let mut selection = Selection::all(Strategy::Auto, "");
         selection.all_because = None;
-        selection.inventory_doubt = None;
+        selection.is_whole();
         for test in excluded {
             selection
                 .verdicts

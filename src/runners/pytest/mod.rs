@@ -3,10 +3,12 @@
 mod config;
 mod detect;
 mod emit;
+mod finds;
 
 pub use config::{config_files, config_fingerprint, directory_units};
 pub use detect::{Found, find, flags_of, interpreters, python_of};
 pub use emit::{Emission, Exclusions, LateFile, Part, ShardOf, emit, escape, read_exclusions};
+pub use finds::{Finds, MayHold, is_direct};
 
 use bstr::{BStr, ByteSlice};
 

@@ -79,14 +79,18 @@ def _short(argument):
     return "-" + kept if kept else ""
 
 
-def describe(config):
-    """The `config` record's content."""
+def given_arguments(config):
+    """The words after pytest's name."""
     worker = getattr(config, "workerinput", None)
     if worker is not None:
-        arguments = list(worker.get("mainargv", [""]))[1:]
-    else:
-        parameters = getattr(config, "invocation_params", None)
-        arguments = [str(argument) for argument in getattr(parameters, "args", sys.argv[1:])]
+        return list(worker.get("mainargv", [""]))[1:]
+    parameters = getattr(config, "invocation_params", None)
+    return [str(argument) for argument in getattr(parameters, "args", sys.argv[1:])]
+
+
+def describe(config):
+    """The `config` record's content."""
+    arguments = given_arguments(config)
     try:
         arguments += shlex.split(os.environ.get("PYTEST_ADDOPTS", ""))
     except ValueError:
@@ -99,6 +103,14 @@ def describe(config):
         "args": altering(arguments, getattr(config.option, "file_or_dir", None) or ()),
         "plugins": plugin_names(config),
     }
+
+
+def named_configuration(config):
+    """The file of `-c`, which may lie where pytest would not look for one."""
+    if not getattr(config.option, "inifilename", None):
+        return None
+    inifile = getattr(config, "inipath", None) or getattr(config, "inifile", None)
+    return None if inifile is None else os.path.abspath(str(inifile))
 
 
 def plugin_names(config):

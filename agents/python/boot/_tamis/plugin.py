@@ -10,7 +10,7 @@ import time
 import pytest
 
 from . import agent as agent_module
-from . import dists, envvars, fingerprint, fixtures, late, options
+from . import dists, envvars, finding, fingerprint, fixtures, late, options
 from .agent import guard
 from .trace import encode
 
@@ -82,6 +82,9 @@ class Session:
         for path in options.plugin_files(config):
             if agent.paths.place(path) == agent_module.SITE:
                 agent.note_site(path, agent.root_scope)
+        named = options.named_configuration(config)
+        if named is not None:
+            agent.note_file(named, agent.root_scope)
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session, exitstatus):
@@ -179,6 +182,10 @@ class Session:
     def _items(self, session):
         if session.config is self.config:
             ids = [item.nodeid for item in session.items]
+            # All `conftest.py` are loaded now.
+            found = finding.describe(session)
+            if found is not None:
+                self.agent.trace.write("finds", found)
             self.agent.trace.write("items", ids, self.deselected)
             self.agent.flush()
 

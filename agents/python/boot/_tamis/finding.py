@@ -1,0 +1,92 @@
+"""In which files pytest looks for tests: which that are not there yet may hold some.
+
+Files that were there are no question: pytest goes by their names and by what
+its plug-ins read of them, which belongs to the session like all that they read.
+"""
+
+import os
+
+from .options import given_arguments
+
+# The modules whose hooks decide by the name alone, in the way that is told here.
+_OWN = frozenset(("_pytest.python", "_pytest.doctest", "_pytest.main"))
+# Those that leave files out by the name alone.
+_IGNORING = frozenset(("_pytest.main", "_hypothesis_pytestplugin", "_tamis.selection"))
+_SPECIAL = "*?["
+
+
+def describe(session):
+    """The content of the `finds` record; `None` if it cannot be told."""
+    config = session.config
+    arguments = given_arguments(config)
+    if any(_is_from_file(argument) for argument in arguments):
+        # Who knows what stands there next time.
+        return None
+    if config.getoption("lf", False) or any(_who_ignore(config)):
+        # Files were left out for reasons that may be others next time.
+        return None
+    names = list(config.getini("python_files"))
+    names += config.getoption("doctestglob", None) or ["test*.txt"]
+    if config.getoption("doctestmodules", False):
+        names.append("*.py")
+    return {
+        "args": arguments,
+        "names": sorted(set(map(str, names))),
+        "in": _places(session),
+        "others": sorted(_others(config)),
+    }
+
+
+def _is_from_file(argument):
+    # What tamis wrote there only leaves tests out.
+    return argument.startswith("@") and "/.tamis/" not in "/" + argument[1:]
+
+
+def _others(config):
+    """Plug-ins that may take any file for one with tests."""
+    for name in ("pytest_collect_file", "pytest_collect_directory"):
+        for implementation in _implementations(config, name):
+            if _module(implementation) not in _OWN:
+                yield str(implementation.plugin_name)
+
+
+def _who_ignore(config):
+    """Installed plug-ins that leave files out by what they know. (What a
+    `conftest.py` goes by is seen.)"""
+    for implementation in _implementations(config, "pytest_ignore_collect"):
+        code = getattr(implementation.function, "__code__", None)
+        file = os.path.basename(code.co_filename) if code is not None else ""
+        if _module(implementation) not in _IGNORING and file != "conftest.py":
+            yield implementation.plugin_name
+
+
+def _implementations(config, name):
+    hook = getattr(config.hook, name, None)
+    return () if hook is None else hook.get_hookimpls()
+
+
+def _module(implementation):
+    return getattr(implementation.function, "__module__", None)
+
+
+def _places(session):
+    """The files and folders that pytest begins at; `None`: anywhere."""
+    config = session.config
+    if config.getoption("pyargs", False):
+        return None
+    given = config.getoption("file_or_dir", None) or ()
+    parameters = getattr(config, "invocation_params", None)
+    start = str(getattr(parameters, "dir", None) or config.invocation_dir)
+    found = set(map(str, config.args))
+    if not given:
+        # Also those that are not there yet.
+        found.update(map(str, config.getini("testpaths")))
+    found.update(str(path) for path in getattr(session, "_initialpaths", ()))
+    return sorted({os.path.realpath(os.path.join(start, _certain(path))) for path in found})
+
+
+def _certain(argument):
+    """Of an argument the path, as far as it names no more than one."""
+    path = argument.split("::", 1)[0]
+    at = min((path.find(sign) for sign in _SPECIAL if sign in path), default=-1)
+    return path if at < 0 else os.path.dirname(path[:at])

@@ -1,0 +1,221 @@
+//! In which files pytest looks for tests: whether one that nobody has listed may
+//! hold some.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use bstr::{BStr, ByteSlice};
+use serde::{Deserialize, Serialize};
+
+use super::detect::{flags_of, is_python};
+use crate::config::Pattern;
+use crate::matrix::{Unit, UnitKind};
+
+/// What stands before the rest in the name of the unit. No option looks like it.
+const MARK: &str = "<finds> ";
+
+/// What pytest went by when it looked for tests. It offers each file in its folders
+/// to its plug-ins, whose own ones go by the name alone.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finds {
+    /// Patterns for the names of files with tests.
+    pub names: Vec<String>,
+    /// The files and folders where it begins, relative to the top of the work tree;
+    /// `None`: anywhere.
+    #[serde(rename = "in")]
+    pub places: Option<Vec<String>>,
+    /// Plug-ins that may take any file for one with tests.
+    pub others: Vec<String>,
+}
+
+/// Whether a file may hold tests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MayHold {
+    No,
+    /// Only if a symbolic link in one of the places leads there.
+    ByLink,
+    Yes,
+}
+
+impl Finds {
+    /// As pytest does it where nothing is configured.
+    pub fn by_default() -> Finds {
+        Finds {
+            names: ["test_*.py", "*_test.py", "test*.txt"]
+                .map(str::to_owned)
+                .into(),
+            places: None,
+            others: Vec::new(),
+        }
+    }
+
+    /// In the row of what tests there are; its value is always *missing*. What it is
+    /// made of (options, configuration, plug-ins, `conftest.py`) that row has as well.
+    pub fn unit(&self) -> Unit {
+        let text = serde_json::to_string(self).unwrap_or_default();
+        Unit::new(UnitKind::Config, "", format!("{MARK}{text}"))
+    }
+
+    /// Whether a unit was made by [`Finds::unit`].
+    pub fn is_unit(unit: &Unit) -> bool {
+        unit.kind == UnitKind::Config && unit.path.is_empty() && unit.name.starts_with(MARK)
+    }
+
+    /// What such a unit says.
+    pub fn of_unit(unit: &Unit) -> Option<Finds> {
+        let text = unit.name.strip_prefix(MARK)?;
+        serde_json::from_str(text).ok()
+    }
+
+    /// Whether a file that was not there when tests were listed may hold some.
+    pub fn may_hold(&self, path: &BStr) -> MayHold {
+        let name = path.rsplit_str("/").next().unwrap_or(path).as_bstr();
+        // What it defines may take any file for one with tests.
+        if name == "conftest.py" || self.begins_at(path) {
+            return MayHold::Yes;
+        }
+        let is_named = self.names.iter().any(|pattern| is_like(name, pattern));
+        match (is_named || !self.others.is_empty(), self.is_within(path)) {
+            (false, _) => MayHold::No,
+            (true, true) => MayHold::Yes,
+            (true, false) => MayHold::ByLink,
+        }
+    }
+
+    fn begins_at(&self, path: &BStr) -> bool {
+        let mut places = self.places.iter().flatten();
+        places.any(|place| place.as_bytes() == path.as_bytes())
+    }
+
+    fn is_within(&self, path: &BStr) -> bool {
+        let Some(places) = &self.places else {
+            return true;
+        };
+        places.iter().any(|place| {
+            let rest = path.strip_prefix(place.as_bytes());
+            rest.is_some_and(|rest| place.is_empty() || rest.starts_with(b"/"))
+        })
+    }
+}
+
+/// Whether `name` matches a pattern of Python's `fnmatch`, of which the last part
+/// counts, and no set of characters is told from another.
+fn is_like(name: &BStr, pattern: &str) -> bool {
+    let last = pattern.rsplit('/').next().unwrap_or(pattern);
+    let wide = match last.split_once('[') {
+        Some((before, _)) => format!("{before}*"),
+        None => last.to_owned(),
+    };
+    match wide.parse::<Pattern>() {
+        Ok(pattern) => pattern.matches_whole(name),
+        // One that cannot be told may mean anything.
+        Err(_) => true,
+    }
+}
+
+/// Whether `command` starts pytest itself, and with these arguments: then no file
+/// but pytest's own decides what it is told, as a `Makefile` or `tox.ini` would.
+pub fn is_direct(command: &[String], arguments: &[String]) -> bool {
+    let is_added = |word: &String| word.starts_with("PYTEST_ADDOPTS=");
+    let command = match command.split_last() {
+        Some((last, rest)) if is_added(last) && !arguments.ends_with(&[last.clone()]) => rest,
+        _ => command,
+    };
+    let Some(start) = command.strip_suffix(arguments) else {
+        return false;
+    };
+    let words: Vec<OsString> = start.iter().map(OsString::from).collect();
+    let Some((program, _)) = words.split_first() else {
+        return false;
+    };
+    let program = Path::new(program);
+    if !is_python(program) {
+        let name = program.file_name().and_then(|name| name.to_str());
+        return start.len() == 1 && matches!(name, Some("pytest" | "py.test" | "pytest-3"));
+    }
+    let flags = flags_of(&words).map_or(usize::MAX, |flags| flags.len());
+    start.len() == flags.saturating_add(3) && start.ends_with(&["-m".into(), "pytest".into()])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn finds(names: &[&str], places: Option<&[&str]>, others: &[&str]) -> Finds {
+        let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
+        Finds {
+            names: owned(names),
+            places: places.map(owned),
+            others: owned(others),
+        }
+    }
+
+    #[test]
+    fn names_places_and_plug_ins_decide() {
+        use MayHold::{ByLink, No, Yes};
+        let plain = finds(
+            &["test_*.py", "*_test.py", "test*.txt"],
+            Some(&["tests"]),
+            &[],
+        );
+        for (path, wanted) in [
+            ("README.md", No),
+            ("uv.lock", No),
+            ("tests/data.json", No),
+            ("tests/helper.py", No),
+            ("tests/test_a.py", Yes),
+            ("tests/deep/a_test.py", Yes),
+            ("tests/test_a.txt", Yes),
+            ("tests2/test_a.py", ByLink),
+            ("docs/test_a.txt", ByLink),
+            ("docs/conftest.py", Yes),
+            ("tests", Yes),
+        ] {
+            assert_eq!(plain.may_hold(path.into()), wanted, "{path}");
+        }
+        let anywhere = finds(&["test_*.py"], None, &[]);
+        assert_eq!(anywhere.may_hold("docs/test_a.py".into()), Yes);
+        let top = finds(&["test_*.py"], Some(&[""]), &["yaml"]);
+        assert_eq!(top.may_hold("docs/a.yml".into()), Yes);
+        let odd = finds(&["docs/*.m[dx]", "a[b"], Some(&[""]), &[]);
+        assert_eq!(odd.may_hold("x/y.mdx".into()), Yes);
+        assert_eq!(odd.may_hold("x/y.rst".into()), No);
+    }
+
+    #[test]
+    fn a_unit_says_all() {
+        let finds = finds(&["test_*.py"], Some(&["tests", "a b"]), &["sybil"]);
+        let unit = finds.unit();
+        assert!(Finds::is_unit(&unit));
+        assert_eq!(Finds::of_unit(&unit), Some(finds));
+        let options = Unit::new(UnitKind::Config, "", super::super::ARGS);
+        assert!(!Finds::is_unit(&options) && Finds::of_unit(&options).is_none());
+    }
+
+    #[test]
+    fn only_pytest_itself_is_told_nothing_by_other_files() {
+        let is = |command: &str, arguments: &str| {
+            let words = |text: &str| text.split_whitespace().map(str::to_owned).collect();
+            let (command, arguments): (Vec<String>, Vec<String>) =
+                (words(command), words(arguments));
+            is_direct(&command, &arguments)
+        };
+        assert!(is("pytest", ""));
+        assert!(is(".venv/bin/pytest -q tests", "-q tests"));
+        assert!(is("python -m pytest", ""));
+        assert!(is("python3.11 -W error -m pytest -x", "-x"));
+        assert!(is("pytest -x PYTEST_ADDOPTS=-q", "-x"));
+        for command in [
+            "make test",
+            "tox -- -x",
+            "uv run pytest -x",
+            "sh -c pytest",
+            "-x",
+        ] {
+            assert!(!is(command, "-x") && !is(command, ""), "{command}");
+        }
+        assert!(!is("python run.py -m pytest -x", "-x"));
+        assert!(!is("pytest -x", ""), "a script that goes by this name");
+        assert!(!is("pytest", "-x"));
+    }
+}

@@ -1,0 +1,90 @@
+//! Tests that may be there, beyond those that are listed.
+
+use super::{Reason, Selection, Verdict};
+use crate::matrix::{Unit, UnitKind};
+
+/// Tests that may be there, beyond those that a matrix knows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Unlisted {
+    /// Why there may be some, if so.
+    pub doubt: Option<String>,
+    /// In which files, as ids of tests name them, as far as that can be told.
+    pub files: Vec<String>,
+    /// Whether it may be any number of them.
+    pub is_any: bool,
+}
+
+impl Unlisted {
+    /// By what became of what finding the tests depends on.
+    pub fn of_collection(verdict: Option<&Verdict>) -> Unlisted {
+        let (doubt, is_any) = match verdict {
+            Some(Verdict::Skip(evidence)) => {
+                let open = evidence.late.first().filter(|_| evidence.is_open);
+                let doubt = open.map(|(unit, _)| {
+                    let what = in_words(unit);
+                    format!("whether {what} the same is known only when the tests start")
+                });
+                (doubt, false)
+            }
+            Some(Verdict::Run(reason)) => (Some(doubt_of(reason)), was_not_whole(reason)),
+            None => {
+                let why = "the list of tests was not recorded".to_owned();
+                (Some(why), true)
+            }
+        };
+        Unlisted {
+            doubt,
+            is_any,
+            files: Vec::new(),
+        }
+    }
+}
+
+/// What only the environment of the tests can tell, with its verb.
+fn in_words(unit: &Unit) -> String {
+    match unit.kind {
+        UnitKind::Config => "the options of the test command are".to_owned(),
+        UnitKind::Dist if unit.name.starts_with('[') => "the plug-ins of pytest are".to_owned(),
+        UnitKind::Dist => format!("the package {} is", unit.name),
+        UnitKind::Env if unit.name == "*" => "the environment variables are".to_owned(),
+        UnitKind::Env => format!("the variable {} is", unit.name),
+        UnitKind::Runtime if unit.name == "java" => "the JDK is".to_owned(),
+        UnitKind::Runtime => "the interpreter is".to_owned(),
+        _ => format!("{} is", unit.path),
+    }
+}
+
+fn doubt_of(reason: &Reason) -> String {
+    match reason {
+        Reason::Changed { unit, .. } => format!("{unit} changed, on which finding tests depends"),
+        Reason::Unknown { unit, why, .. } => format!("{unit}: {why}"),
+        Reason::Incomplete { why, .. } => format!("finding tests was recorded incompletely: {why}"),
+        Reason::Failed { .. } => "finding tests failed last time".to_owned(),
+        Reason::New | Reason::Affected { .. } | Reason::Forced { .. } => {
+            "finding tests is new".to_owned()
+        }
+    }
+}
+
+/// A list that was never whole may lack any number of files; one that was, no more
+/// than have come since, but for new tests in files that it has.
+fn was_not_whole(reason: &Reason) -> bool {
+    !matches!(reason, Reason::Changed { .. } | Reason::Unknown { .. })
+}
+
+impl Selection {
+    /// Takes over that there may be tests beyond the listed ones.
+    pub fn may_also_hold(&mut self, more: Unlisted) {
+        let doubt = self.inventory_doubt.take();
+        self.inventory_doubt = doubt.or(more.doubt);
+        self.unlisted.extend(more.files);
+        self.lacks_any |= more.is_any;
+    }
+
+    /// All tests that there may be are listed.
+    pub fn is_whole(&mut self) {
+        self.inventory_doubt = None;
+        self.unlisted.clear();
+        self.lacks_any = false;
+    }
+}
