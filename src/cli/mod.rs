@@ -16,6 +16,7 @@ pub mod shards;
 mod shared;
 pub mod store;
 mod strategy;
+mod whole;
 pub mod why;
 
 use std::ffi::OsString;
@@ -30,6 +31,7 @@ use crate::config::{
     self, Config, Key, Origin, Overrides, Setting, Strategy, Variables, shown_path,
 };
 use crate::error::{Error, Exit, Explain};
+use crate::history;
 use crate::report::{self, Colour, Event, Report, Style};
 
 /// Run only the tests that a change can affect.
@@ -158,6 +160,9 @@ impl GlobalArgs {
     }
 
     fn resolve(&self, ci: Option<CiContext>) -> Result<Globals, Error> {
+        if let Some(workspace) = ci.as_ref().and_then(|ci| ci.workspace.as_ref()) {
+            history::entrust(workspace);
+        }
         let current = std::env::current_dir().context("cannot find the current folder")?;
         let folder = match &self.directory {
             Some(path) => fs_err::canonicalize(current.join(path))

@@ -26,6 +26,7 @@ mod histories;
 mod hostile;
 mod java_sources;
 mod maven;
+mod owner;
 mod parts;
 mod replay;
 mod shards;
