@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 
 use super::strategy::{EventArgs, StrategyArgs};
 use super::{Globals, shared, whole};
-use crate::config::Config;
+use crate::config::{Config, Overrides};
 use crate::error::{Error, Exit};
-use crate::pipeline::{open_whole, words};
+use crate::pipeline::{Project, open_whole, words};
 use crate::report::Report;
 use crate::runners::pytest;
 use crate::select::{MOST_SHARDS, Mode, Selection, Shards};
@@ -162,6 +162,17 @@ pub fn run(args: &ShardsArgs, globals: &Globals, report: &Report) -> Result<Exit
     };
     report.data(&text)?;
     Ok(Exit::DONE)
+}
+
+/// Joins what the shards of earlier runs recorded. That needs nobody's results, so
+/// nobody is asked for any.
+///
+/// # Errors
+/// If there is no repository that can be used.
+pub fn join(globals: &Globals, report: &Report) -> Result<(), Error> {
+    let project = Project::open(globals.config(&Overrides::default())?)?;
+    shared::join_shards(&project, report);
+    Ok(())
 }
 
 fn divide(

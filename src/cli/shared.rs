@@ -581,7 +581,10 @@ pub fn tell_people(ci: Option<&CiContext>, told: &CiSelection, report: &Report) 
 }
 
 /// Appends to a file that the service made.
-fn append(path: &Path, text: &str) -> Result<(), Error> {
+///
+/// # Errors
+/// If it cannot be written.
+pub fn append(path: &Path, text: &str) -> Result<(), Error> {
     use std::io::Write;
     let mut file = fs_err::OpenOptions::new()
         .append(true)
