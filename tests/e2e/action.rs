@@ -542,6 +542,8 @@ fn a_release_is_tagged_with_its_checksums() {
     assert!(!publish().status.success(), "one of the files is missing");
     assert!(!world.path("release/gh").exists());
     fs::write(world.path("tamis/dist").join(&names[1]), "arm").unwrap();
+    assert!(!publish().status.success(), "the list of parts is missing");
+    fs::write(world.path("tamis/dist/tamis-9.9.9.cdx.json"), "{}").unwrap();
     let done = publish();
     assert!(done.status.success(), "{done:?}");
     let list = git(&[
@@ -567,11 +569,17 @@ fn a_release_is_tagged_with_its_checksums() {
         .find(|line| line.starts_with("release create v9.9.9 --verify-tag"));
     let create = create.unwrap_or_else(|| panic!("{asked}"));
     assert!(
-        create.contains("dist/SHA256SUMS") && create.contains(&names[1]),
+        [
+            "dist/SHA256SUMS",
+            "dist/tamis-9.9.9.cdx.json",
+            names[1].as_str()
+        ]
+        .iter()
+        .all(|file| create.contains(file)),
         "{create}"
     );
     let sums = fs::read_to_string(world.path("tamis/dist/SHA256SUMS")).unwrap();
-    assert_eq!(sums.lines().count(), 2, "{sums}");
+    assert_eq!(sums.lines().count(), 3, "{sums}");
     // A tag that is there is never moved.
     let again = publish();
     assert!(!again.status.success(), "{again:?}");
