@@ -4,7 +4,7 @@
 use std::fmt;
 use std::process::ExitCode;
 
-use crate::history::HistoryError;
+use crate::history::{HistoryError, HistoryErrorKind};
 
 /// The exit status of tamis. `docs/exit-codes.md` documents the same list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,6 +117,13 @@ impl Error {
 
     pub fn kind(&self) -> Kind {
         self.kind
+    }
+
+    /// What kind of trouble with the repository it is, if some call of the history
+    /// room ended so.
+    pub fn history(&self) -> Option<HistoryErrorKind> {
+        let mut chain = self.cause.chain();
+        chain.find_map(|link| Some(link.downcast_ref::<HistoryError>()?.kind))
     }
 
     pub fn hints(&self) -> &[String] {

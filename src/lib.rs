@@ -6,8 +6,8 @@ pub mod ci;
 pub mod cli;
 pub mod collect;
 pub mod config;
-pub mod disk;
 pub mod count;
+pub mod disk;
 pub mod error;
 pub mod fingerprint;
 #[cfg(test)]

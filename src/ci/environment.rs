@@ -30,6 +30,7 @@ const READ: &[&str] = &[
     "CI_PIPELINE_ID",
     "CI_PIPELINE_IID",
     "CI_PIPELINE_SOURCE",
+    "CI_PROJECT_DIR",
     "CI_PROJECT_ID",
     "CI_PROJECT_PATH",
     "GITHUB_ACTIONS",
@@ -48,6 +49,7 @@ const READ: &[&str] = &[
     "GITHUB_SHA",
     "GITHUB_STEP_SUMMARY",
     "GITHUB_WORKFLOW_REF",
+    "GITHUB_WORKSPACE",
     "GITLAB_CI",
     "GIT_DEPTH",
 ];
@@ -67,6 +69,7 @@ pub const VARIABLES: &[&str] = &[
     "TAMIS_CI_REPOSITORY",
     "TAMIS_CI_RUN_NUMBER",
     "TAMIS_CI_TRIGGER",
+    "TAMIS_CI_WORKSPACE",
 ];
 
 fn all() -> impl Iterator<Item = &'static str> {

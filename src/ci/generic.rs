@@ -1,6 +1,8 @@
 //! Any other service: its configuration hands over what it knows in
 //! `TAMIS_CI_…` variables (`docs/ci.md`).
 
+use std::path::PathBuf;
+
 use super::{CiContext, Environment, Node, PullRequest, Trigger};
 
 pub(super) fn read(environment: &Environment, mut context: CiContext) -> CiContext {
@@ -17,6 +19,7 @@ pub(super) fn read(environment: &Environment, mut context: CiContext) -> CiConte
     context.trust.repository = environment.owned("TAMIS_CI_REPOSITORY");
     context.number = environment.number("TAMIS_CI_RUN_NUMBER");
     context.node = node(environment);
+    context.workspace = environment.owned("TAMIS_CI_WORKSPACE").map(PathBuf::from);
     if let Some(word) = environment.text("TAMIS_CI_TRIGGER") {
         match Trigger::ALL.iter().find(|trigger| trigger.word() == word) {
             Some(trigger) => context.trigger = *trigger,

@@ -18,6 +18,7 @@ pub(super) fn read(environment: &Environment, mut context: CiContext) -> CiConte
     context.head = context.commit("GITHUB_SHA", environment.text("GITHUB_SHA"));
     context.reference = environment.owned("GITHUB_REF");
     context.attempt = environment.number("GITHUB_RUN_ATTEMPT");
+    context.workspace = environment.owned("GITHUB_WORKSPACE").map(PathBuf::from);
     context.files = Files {
         output: environment.owned("GITHUB_OUTPUT").map(PathBuf::from),
         summary: environment.owned("GITHUB_STEP_SUMMARY").map(PathBuf::from),

@@ -1,12 +1,15 @@
 //! GitLab CI: predefined variables. There is no payload.
 //! Source: "Predefined CI/CD variables reference" of docs.gitlab.com.
 
+use std::path::PathBuf;
+
 use super::{CiContext, Environment, Node, PullRequest, Trigger};
 
 pub(super) fn read(environment: &Environment, mut context: CiContext) -> CiContext {
     context.head = context.commit("CI_COMMIT_SHA", environment.text("CI_COMMIT_SHA"));
     context.reference = environment.owned("CI_COMMIT_REF_NAME");
     context.trigger = trigger(environment);
+    context.workspace = environment.owned("CI_PROJECT_DIR").map(PathBuf::from);
     context.event = environment.owned("CI_PIPELINE_SOURCE");
     context.run = environment.owned("CI_PIPELINE_ID");
     context.number = environment.number("CI_PIPELINE_IID");

@@ -190,6 +190,8 @@ pub struct CiContext {
     pub depth: Option<u32>,
     pub node: Option<Node>,
     pub files: Files,
+    /// The folder into which the service checked out what the run is about.
+    pub workspace: Option<PathBuf>,
     /// What could not be read, in words.
     pub notes: Vec<String>,
 }
@@ -215,6 +217,7 @@ impl CiContext {
             depth: None,
             node: None,
             files: Files::default(),
+            workspace: None,
             notes: Vec::new(),
         }
     }

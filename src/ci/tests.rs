@@ -238,12 +238,32 @@ fn any_other_service_hands_over_what_it_knows() {
 }
 
 #[test]
+fn each_service_names_its_workspace() {
+    for (service, name) in [
+        ("GITHUB_ACTIONS", "GITHUB_WORKSPACE"),
+        ("GITLAB_CI", "CI_PROJECT_DIR"),
+        ("TAMIS_CI_FORK", "TAMIS_CI_WORKSPACE"),
+    ] {
+        let environment = Environment::new([(service, "true"), (name, "/builds/o/r")], None);
+        let read = |choice| CiContext::from_environment(&environment, choice);
+        let workspace = read(Choice::Auto).unwrap().workspace;
+        assert_eq!(workspace, Some("/builds/o/r".into()), "{service}");
+        assert!(read(Choice::None).is_none());
+    }
+    // No other service's word.
+    let environment =
+        Environment::new([("CI_PROJECT_DIR", "/x"), ("GITHUB_ACTIONS", "true")], None);
+    let context = CiContext::from_environment(&environment, Choice::Auto).unwrap();
+    assert_eq!(context.workspace, None);
+}
+
+#[test]
 fn tokens_are_not_in_the_list() {
     let variables = [("GITHUB_TOKEN", "s3cret"), ("CI_JOB_TOKEN", "s3cret")];
     let environment = Environment::new(variables, None);
     assert_eq!(environment.names().count(), 0);
     assert!(VARIABLES.iter().all(|name| name.starts_with("TAMIS_CI_")));
-    assert_eq!(VARIABLES.len(), 13);
+    assert_eq!(VARIABLES.len(), 14);
 }
 
 /// A payload of some event in which one value is something else.

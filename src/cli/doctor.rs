@@ -14,6 +14,7 @@ use crate::config::find::Place;
 use crate::config::{self, Config, Overrides, Variables, shown_path};
 use crate::count::counted;
 use crate::error::{Error, Exit};
+use crate::history::{self, Repository};
 use crate::pipeline::{Exchange, Project};
 use crate::report::{Check, CheckState, Report, escape};
 use crate::share::{name_damaged, redact};
@@ -138,7 +139,19 @@ fn repository(folder: &Path, place: &Place) -> Vec<Check> {
             "run `git init`, or go to a folder of the project",
         )];
     };
-    let mut checks = vec![Check::ok(name, shown_path(top))];
+    let opened = Repository::discover(folder).and_then(|repository| {
+        repository.head()?;
+        Ok(repository)
+    });
+    let mut checks = vec![match opened {
+        Err(error) => Check::fail(name, error.what, error.next),
+        Ok(repository) if history::entrusted(repository.root()).is_some() => {
+            let top = shown_path(top);
+            let found = format!("{top}, another user's, trusted as the workspace that CI names");
+            Check::ok(name, found)
+        }
+        Ok(_) => Check::ok(name, shown_path(top)),
+    }];
     if git_folder(top).is_some_and(|git| git.join("shallow").exists()) {
         checks.push(Check::warn(
             "history",

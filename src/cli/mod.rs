@@ -1,6 +1,7 @@
 //! The command line: what was typed, what it means with the configuration
 //! merged in, and one file for each command.
 
+pub mod action;
 pub mod classify;
 pub mod comment;
 pub mod completions;
@@ -16,6 +17,7 @@ pub mod shards;
 mod shared;
 pub mod store;
 mod strategy;
+mod whole;
 pub mod why;
 
 use std::ffi::OsString;
@@ -30,6 +32,7 @@ use crate::config::{
     self, Config, Key, Origin, Overrides, Setting, Strategy, Variables, shown_path,
 };
 use crate::error::{Error, Exit, Explain};
+use crate::history;
 use crate::report::{self, Colour, Event, Report, Style};
 
 /// Run only the tests that a change can affect.
@@ -70,6 +73,8 @@ enum Command {
     Store(store::StoreArgs),
     Doctor(doctor::DoctorArgs),
     Completions(completions::CompletionsArgs),
+    #[command(hide = true)]
+    Action(action::ActionArgs),
 }
 
 /// Options of every command, as typed.
@@ -158,6 +163,9 @@ impl GlobalArgs {
     }
 
     fn resolve(&self, ci: Option<CiContext>) -> Result<Globals, Error> {
+        if let Some(workspace) = ci.as_ref().and_then(|ci| ci.workspace.as_ref()) {
+            history::entrust(workspace);
+        }
         let current = std::env::current_dir().context("cannot find the current folder")?;
         let folder = match &self.directory {
             Some(path) => fs_err::canonicalize(current.join(path))
@@ -321,20 +329,35 @@ fn settle(work: impl FnOnce() -> Result<Exit, Error>, report: &Report) -> Exit {
 }
 
 fn dispatch(arguments: &Arguments, ci: Option<CiContext>, report: &Report) -> Result<Exit, Error> {
-    let globals = arguments.global.resolve(ci)?;
-    match &arguments.command {
-        Command::Init(args) => init::run(args, &globals, report),
-        Command::Run(args) => run::run(args, &globals, report),
-        Command::Select(args) => select::run(args, &globals, report),
-        Command::Shards(args) => shards::run(args, &globals, report),
-        Command::Record(args) => record::run(args, &globals, report),
-        Command::Why(args) => why::run(args, &globals, report),
-        Command::Classify(args) => classify::run(args, &globals, report),
-        Command::Comment(args) => comment::run(args, &globals, report),
-        Command::Replay(args) => replay::run(args, &globals, report),
-        Command::Store(args) => store::run(args, &globals, report),
-        Command::Doctor(args) => doctor::run(args, &globals, report),
+    perform(&arguments.command, &arguments.global.resolve(ci)?, report)
+}
+
+/// Does what these words mean behind `tamis`, in this process.
+fn again(
+    words: impl IntoIterator<Item = OsString>,
+    globals: &Globals,
+    report: &Report,
+) -> Result<Exit, Error> {
+    let words = [OsString::from("tamis")].into_iter().chain(words);
+    let arguments = Arguments::try_parse_from(words).map_err(|answer| refused(&answer))?;
+    perform(&arguments.command, globals, report)
+}
+
+fn perform(command: &Command, globals: &Globals, report: &Report) -> Result<Exit, Error> {
+    match command {
+        Command::Init(args) => init::run(args, globals, report),
+        Command::Run(args) => run::run(args, globals, report),
+        Command::Select(args) => select::run(args, globals, report),
+        Command::Shards(args) => shards::run(args, globals, report),
+        Command::Record(args) => record::run(args, globals, report),
+        Command::Why(args) => why::run(args, globals, report),
+        Command::Classify(args) => classify::run(args, globals, report),
+        Command::Comment(args) => comment::run(args, globals, report),
+        Command::Replay(args) => replay::run(args, globals, report),
+        Command::Store(args) => store::run(args, globals, report),
+        Command::Doctor(args) => doctor::run(args, globals, report),
         Command::Completions(args) => completions::run(args, report),
+        Command::Action(args) => action::run(args, globals, report),
     }
 }
 
@@ -526,7 +549,11 @@ mod tests {
     #[test]
     fn every_command_has_examples_and_a_page() {
         let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/docs");
-        for command in Arguments::command().get_subcommands() {
+        let all = Arguments::command();
+        for command in all
+            .get_subcommands()
+            .filter(|command| !command.is_hide_set())
+        {
             let name = command.get_name();
             let examples = command.get_after_help().map(ToString::to_string);
             assert!(examples.unwrap_or_default().contains("tamis "), "{name}");

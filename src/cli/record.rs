@@ -1,5 +1,6 @@
 //! `tamis record`.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -7,7 +8,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::{Globals, made_for, shared};
+use super::{Globals, made_for, shared, whole};
 use crate::config::{Config, Overrides, shown_path};
 use crate::error::{Error, Exit};
 use crate::history::View;
@@ -98,11 +99,33 @@ fn record_suite(
     if let Some(suite) = globals.mark() {
         report.note(format!("suite {suite}"));
     }
+    let has_started = Cell::new(false);
+    let done = watch(request, globals, &has_started, report);
+    done.or_else(|error| {
+        let may = whole::may_run(&error, globals.ci.as_ref(), false) && !has_started.get();
+        if !may {
+            return Err(error);
+        }
+        let command = shared::command_of(&request.command, &request.config, report)?;
+        whole::select(&error, &request.config, report);
+        let is_typed = !request.command.is_empty();
+        let cwd = shared::folder_of_command(is_typed, &request.config, globals);
+        let exit = whole::run(&command, &cwd, report)?;
+        Ok((exit, report.is_json().then(whole::nothing_recorded)))
+    })
+}
+
+fn watch(
+    request: &RecordRequest,
+    globals: &Globals,
+    has_started: &Cell<bool>,
+    report: &Report,
+) -> Result<(Exit, Option<Value>), Error> {
     let project = open_whole(&request.config, globals.ci.as_ref())?;
     shared::tell_clone(&project, report);
     shared::join_shards(&project, report);
     let workshop = Workshop::set_up_as(&project, &globals.mark().unwrap_or_default())?;
-    let done = run_and_record(request, globals, &project, &workshop, report);
+    let done = run_and_record(request, globals, &project, &workshop, has_started, report);
     workshop.clean_up();
     done
 }
@@ -112,6 +135,7 @@ fn run_and_record(
     globals: &Globals,
     project: &Project,
     workshop: &Workshop,
+    has_started: &Cell<bool>,
     report: &Report,
 ) -> Result<(Exit, Option<Value>), Error> {
     let store = &project.store();
@@ -164,6 +188,7 @@ fn run_and_record(
         output: shared::output(report),
     };
     let exclusions = order.exclusions();
+    has_started.set(true);
     let ran = start_tests(project, workshop, &order)?.wait()?;
     // Then it is known what Maven compiled.
     let built = order.left_out.as_ref().map(|_| later.decide(ran.ended));

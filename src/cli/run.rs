@@ -1,5 +1,6 @@
 //! `tamis run`.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -10,7 +11,7 @@ use serde_json::Value;
 
 use super::shards::Division;
 use super::strategy::{EventArgs, StrategyArgs};
-use super::{Globals, shared};
+use super::{Globals, shared, whole};
 use crate::ci::CiContext;
 use crate::config::{Config, Setting, Strategy};
 use crate::error::{Error, Exit};
@@ -130,6 +131,24 @@ fn run_suite(
     globals: &Globals,
     report: &Report,
 ) -> Result<(Exit, Ran), Error> {
+    let has_started = Cell::new(false);
+    let done = select_and_run(request, globals, &has_started, report);
+    done.or_else(|error| {
+        let ci = globals.ci.as_ref();
+        let may = whole::may_run(&error, ci, request.event.is_named()) && !has_started.get();
+        match may {
+            true => run_whole(request, globals, &error, report),
+            false => Err(error),
+        }
+    })
+}
+
+fn select_and_run(
+    request: &RunRequest,
+    globals: &Globals,
+    has_started: &Cell<bool>,
+    report: &Report,
+) -> Result<(Exit, Ran), Error> {
     let project = open_whole(&request.config, globals.ci.as_ref())?;
     shared::join_shards(&project, report);
     let command = shared::command_of(&request.command, &request.config, report)?;
@@ -139,12 +158,53 @@ fn run_suite(
         project: &project,
         suite: globals.mark(),
         cwd: shared::folder_of_command(is_typed, &request.config, globals),
+        has_started,
         report,
     };
     let workshop = Workshop::set_up_as(&project, &globals.mark().unwrap_or_default())?;
     let done = work.select_and_run(&workshop, &command);
     workshop.clean_up();
     done
+}
+
+/// Runs everything after `error`, which came before any test.
+fn run_whole(
+    request: &RunRequest,
+    globals: &Globals,
+    error: &Error,
+    report: &Report,
+) -> Result<(Exit, Ran), Error> {
+    let ci = globals.ci.as_ref();
+    let suite = globals.mark();
+    let command = shared::command_of(&request.command, &request.config, report)?;
+    let selection = whole::select(error, &request.config, report);
+    let told = whole::told(&selection, suite.clone());
+    let told = match suite {
+        Some(_) => {
+            shared::tell_people(ci, &told, report);
+            Some(told)
+        }
+        None => {
+            shared::tell_service(ci, &told, report)?;
+            None
+        }
+    };
+    let exit = match request.dry_run {
+        true => Exit::DONE,
+        false => {
+            let is_typed = !request.command.is_empty();
+            let cwd = shared::folder_of_command(is_typed, &request.config, globals);
+            whole::run(&command, &cwd, report)?
+        }
+    };
+    let json = || whole::json(&selection, ci, !request.dry_run);
+    let document = report.is_json().then(json).transpose()?;
+    let ran = Ran {
+        suite,
+        told,
+        document,
+    };
+    Ok((exit, ran))
 }
 
 /// What was compiled before selecting: class files tell what changed.
@@ -190,6 +250,8 @@ struct Work<'a> {
     /// Its name, if it is one of several.
     suite: Option<String>,
     cwd: PathBuf,
+    /// Whether the tests were, or may have been.
+    has_started: &'a Cell<bool>,
     report: &'a Report,
 }
 
@@ -243,6 +305,7 @@ impl Work<'_> {
             })
             .transpose()?
             .flatten();
+        self.has_started.set(true);
         let session = run_tests(
             project,
             &project.store(),
@@ -301,6 +364,7 @@ impl Work<'_> {
             left_out: Some(gate.path().to_owned()),
             output: shared::output(report),
         };
+        self.has_started.set(true);
         let mut started = start_tests(project, workshop, &order)?;
         let asker = gate.wait(&mut started.running);
         let words = words(command);

@@ -7,10 +7,10 @@ use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
 use super::strategy::{EventArgs, StrategyArgs};
-use super::{Globals, shared};
-use crate::config::Config;
+use super::{Globals, shared, whole};
+use crate::config::{Config, Overrides};
 use crate::error::{Error, Exit};
-use crate::pipeline::{open_whole, words};
+use crate::pipeline::{Project, open_whole, words};
 use crate::report::Report;
 use crate::runners::pytest;
 use crate::select::{MOST_SHARDS, Mode, Selection, Shards};
@@ -137,7 +137,16 @@ pub fn run(args: &ShardsArgs, globals: &Globals, report: &Report) -> Result<Exit
     let mut jobs = String::new();
     let mut documents = Vec::new();
     for (globals, request) in suites.iter().zip(&requests) {
-        let (division, selection) = divide(request, globals, report)?;
+        let divided = divide(request, globals, report);
+        let (division, selection) = divided.or_else(|error| {
+            // As `select` does: the next jobs must not be kept from running the tests.
+            if !whole::may_run(&error, globals.ci.as_ref(), request.event.is_named()) {
+                return Err(error);
+            }
+            let selection = whole::select(&error, &request.config, report);
+            let division = Division::into_at_most(&selection, request.most);
+            Ok((division, selection))
+        })?;
         let suite = request.suite.as_deref();
         entries.extend(division.entries(&selection, suite));
         if let Some(template) = &request.gitlab {
@@ -153,6 +162,17 @@ pub fn run(args: &ShardsArgs, globals: &Globals, report: &Report) -> Result<Exit
     };
     report.data(&text)?;
     Ok(Exit::DONE)
+}
+
+/// Joins what the shards of earlier runs recorded. That needs nobody's results, so
+/// nobody is asked for any.
+///
+/// # Errors
+/// If there is no repository that can be used.
+pub fn join(globals: &Globals, report: &Report) -> Result<(), Error> {
+    let project = Project::open(globals.config(&Overrides::default())?)?;
+    shared::join_shards(&project, report);
+    Ok(())
 }
 
 fn divide(

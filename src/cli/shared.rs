@@ -597,7 +597,10 @@ pub fn tell_people(ci: Option<&CiContext>, told: &CiSelection, report: &Report) 
 }
 
 /// Appends to a file that the service made.
-fn append(path: &Path, text: &str) -> Result<(), Error> {
+///
+/// # Errors
+/// If it cannot be written.
+pub fn append(path: &Path, text: &str) -> Result<(), Error> {
     Ok(crate::disk::append(path, text).context("cannot tell the CI service")?)
 }
 

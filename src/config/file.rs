@@ -15,7 +15,8 @@ use super::seeds::{Groups, KeySeed, Many, One};
 use super::suites::{Suites, SuitesVisitor};
 use super::trust::{Trust, TrustVisitor};
 use super::value::{
-    Count, DebugInfo, Deepen, Granularity, Runner, Shared, Strategy, SubFolder, Text, shown_path,
+    Count, DebugInfo, Deepen, Granularity, Runner, Shared, StorePlace, Strategy, SubFolder, Text,
+    shown_path,
 };
 use super::weight::{MOST_NESTED, nests_too_deeply, repeats_too_much};
 use crate::error::Error;
@@ -43,7 +44,7 @@ pub struct FileConfig {
     pub python: Option<Text>,
     pub root: Option<SubFolder>,
     pub paths: Option<Vec<Pattern>>,
-    pub store: Option<Text>,
+    pub store: Option<StorePlace>,
     pub shared_store: Option<Shared>,
     pub shared_label: Option<Text>,
     pub trust: Option<Trust>,

@@ -35,7 +35,8 @@ use runner::runner_of;
 pub use schema::schema;
 pub use trust::Trust;
 pub use value::{
-    Count, DebugInfo, Deepen, Granularity, Runner, Shared, Strategy, SubFolder, Text, shown_path,
+    Count, DebugInfo, Deepen, Granularity, Runner, Shared, StorePlace, Strategy, SubFolder, Text,
+    shown_path,
 };
 
 /// How many matrices `store gc` keeps unless told otherwise.
@@ -462,10 +463,10 @@ fn resolve(
         },
         store: {
             let store = or(pick(Key::Store, None, variables, said.store)?, || {
-                Text(STORE.into())
+                StorePlace(STORE.into())
             });
             let base = base(&store.origin);
-            store.map(|Text(path)| base.join(path))
+            store.map(|StorePlace(path)| base.join(path))
         },
         shared_store: optional(pick(Key::SharedStore, None, variables, said.shared_store)?),
         shared_label: optional(pick(Key::SharedLabel, None, variables, said.shared_label)?)

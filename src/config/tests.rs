@@ -164,6 +164,33 @@ fn paths_are_relative_to_who_named_them() {
 }
 
 #[test]
+fn the_store_can_be_named_as_what_it_is() {
+    for (said, wanted) in [
+        ("fs:/var/results", "/var/results"),
+        ("\"fs:s3://b\"", "s3://b"),
+        ("fs:below", "below"),
+        ("/var/results", "/var/results"),
+        ("github", "github"),
+        ("odd:name", "odd:name"),
+    ] {
+        let folder = project(&format!("version: 1\nstore: {said}\n"));
+        let store = load(&folder, &[]).unwrap().store.value;
+        assert_eq!(store, folder.path().join(wanted), "{said}");
+    }
+    // Else a folder of that name is made, and nothing is shared.
+    for said in ["git:origin", "s3://bucket/x", "github:o/r", "\"fs:\""] {
+        let folder = project(&format!("version: 1\nstore: {said}\n"));
+        assert!(load(&folder, &[]).is_err(), "{said}");
+        let plain = project("version: 1\n");
+        let said = said.trim_matches('"');
+        assert!(load(&plain, &[("TAMIS_STORE", said)]).is_err(), "{said}");
+    }
+    let folder = project("version: 1\nshared-store: fs:/var/results\n");
+    let error = message(&load(&folder, &[]).unwrap_err());
+    assert!(error.contains("store: fs:PATH"), "{error}");
+}
+
+#[test]
 fn a_suite_below_the_top_has_its_folder_in_its_name() {
     let folder = project("version: 1\nroot: svc/api\n");
     let config = load(&folder, &[]).unwrap();

@@ -8,6 +8,7 @@ use super::key::nearest;
 
 pub use crate::select::Strategy;
 pub use crate::share::Address as Shared;
+use crate::share::redact;
 
 impl FromStr for Strategy {
     type Err = String;
@@ -184,6 +185,34 @@ impl FromStr for Text {
 impl fmt::Display for Text {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
+    }
+}
+
+/// Where the store is: a folder, by its path or as `fs:PATH`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StorePlace(pub String);
+
+impl FromStr for StorePlace {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<StorePlace, String> {
+        let Text(text) = text.parse()?;
+        if let Some(path) = text.strip_prefix("fs:") {
+            let Text(path) = path.parse()?;
+            return Ok(StorePlace(path));
+        }
+        // A folder with such a name would be made, and nothing be shared.
+        let is_shared = text.contains(':') && text.parse::<Shared>().is_ok();
+        match is_shared {
+            true => {
+                let shown = redact(&text);
+                Err(format!(
+                    "`{shown}` is no folder; give it as `shared-store`, or write `fs:` before it \
+                     for a folder of that name"
+                ))
+            }
+            false => Ok(StorePlace(text)),
+        }
     }
 }
 

@@ -70,7 +70,8 @@ impl HistoryError {
                 format!(
                     "the repository at {from} belongs to another user, so git does not trust it ({why})"
                 ),
-                "if you trust it, run `git config --global --add safe.directory DIRECTORY` with its top directory",
+                "if you trust it, run `git config --global --add safe.directory DIRECTORY` with its top directory; \
+                 in CI, what lies in the workspace that the service names is trusted",
             ),
             _ if why.contains("unknown object format")
                 || why.contains("unsupported extension")

@@ -9,7 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::objects::{ObjectId, TreeItem, object_id};
 use super::odd::{check, check_repository};
-use super::{CommitId, HistoryError, HistoryErrorKind, Result, Revision};
+use super::{CommitId, HistoryError, HistoryErrorKind, Result, Revision, owner};
 
 /// Trees that were read, by name.
 pub(super) type TreeCache = RefCell<FxHashMap<ObjectId, Rc<[TreeItem]>>>;
@@ -33,13 +33,15 @@ impl Repository {
     /// `GIT_WORK_TREE`, `GIT_INDEX_FILE` and `GIT_CEILING_DIRECTORIES` count.
     ///
     /// # Errors
-    /// There is none, it is bare, it belongs to another user, or its format
+    /// There is none, it is bare, it belongs to another user and was not
+    /// [entrusted](super::entrust), or its format
     /// is unknown.
     pub fn discover(from: &Path) -> Result<Repository> {
         check_repository(from)?;
-        let git = if std::env::var_os("GIT_DIR").is_some() {
-            git2::Repository::open_from_env()
-        } else {
+        let git = owner::open(|| {
+            if std::env::var_os("GIT_DIR").is_some() {
+                return git2::Repository::open_from_env();
+            }
             // libgit2 reads this variable only where no path is given.
             let ceilings = std::env::var_os("GIT_CEILING_DIRECTORIES").unwrap_or_default();
             git2::Repository::open_ext(
@@ -47,7 +49,7 @@ impl Repository {
                 git2::RepositoryOpenFlags::FROM_ENV,
                 std::env::split_paths(&ceilings),
             )
-        };
+        });
         Repository::new(git.map_err(|error| HistoryError::opening(from, &error))?)
     }
 
@@ -55,8 +57,8 @@ impl Repository {
     /// that lies in the work tree of another.
     pub(super) fn open_at(top: &Path) -> Result<Repository> {
         check_repository(top)?;
-        let git =
-            git2::Repository::open(top).map_err(|error| HistoryError::opening(top, &error))?;
+        let git = owner::open(|| git2::Repository::open(top));
+        let git = git.map_err(|error| HistoryError::opening(top, &error))?;
         Repository::new(git)
     }
 

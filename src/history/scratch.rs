@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::objects::oid;
 use super::repository::Repository;
-use super::{CommitId, HistoryError, Result};
+use super::{CommitId, HistoryError, Result, owner};
 
 /// A repository of its own that borrows the objects of another one.
 pub struct Scratch {
@@ -39,7 +39,7 @@ impl Scratch {
         };
         git2::Repository::init(dir).map_err(|error| failed(&error))?;
         borrow().map_err(|error| HistoryError::disk("make a work tree in", dir, &error))?;
-        let git = git2::Repository::open(dir).map_err(|error| failed(&error))?;
+        let git = owner::open(|| git2::Repository::open(dir)).map_err(|error| failed(&error))?;
         Ok(Scratch { git })
     }
 

@@ -59,6 +59,7 @@ fn tame(bytes: &[u8], json: bool) -> Vec<u8> {
 pub enum Level {
     Notice,
     Warning,
+    Error,
 }
 
 /// The command that shows `text` beside the run.
@@ -66,6 +67,7 @@ pub fn annotation(level: Level, text: &str) -> String {
     let word = match level {
         Level::Notice => "notice",
         Level::Warning => "warning",
+        Level::Error => "error",
     };
     let text: String = super::escape::line(text)
         .chars()

@@ -189,6 +189,16 @@ pub fn workflow_commands(commands: &str) {
     let _ = write_all(&mut io::stdout(), commands.as_bytes());
 }
 
+/// An error, where the heads of a run's page on GitHub show it.
+pub fn tell_error(text: &str) {
+    workflow_commands(&commands::annotation(commands::Level::Error, text));
+}
+
+/// A warning there.
+pub fn tell_warning(text: &str) {
+    workflow_commands(&commands::annotation(commands::Level::Warning, text));
+}
+
 /// Prints help or a usage error that carries colours, before any command
 /// runs: help on standard output, errors on standard error.
 pub fn help(styled: &str, is_error: bool) {

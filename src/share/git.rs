@@ -14,7 +14,7 @@ use std::time::Duration;
 use super::error::{Deadline, RemoteError, Result};
 use super::manifest::{MAX_MANIFEST, MAX_MATRIX, Manifest, Pack};
 use super::process;
-use super::program::{MAX_ANSWER, git, is_object, must, trouble};
+use super::program::{MAX_ANSWER, git, git_in, is_object, must, trouble};
 use super::{Damaged, Hint, Listed, Offer, Remote, Site, Wanted, redact, tag};
 use crate::trust::Writer;
 
@@ -544,10 +544,8 @@ fn unique() -> String {
 /// depends: those that are neither the user's nor the system's, and those that
 /// were given in the environment.
 fn settings_of(root: &Path, deadline: &Deadline) -> Result<Vec<(String, String)>> {
-    let mut command = git();
-    command
-        .args(["config", "--list", "--null", "--show-scope", "--includes"])
-        .current_dir(root);
+    let mut command = git_in(root);
+    command.args(["config", "--list", "--null", "--show-scope", "--includes"]);
     let answer = must(process::run(
         command,
         b"",

@@ -150,6 +150,10 @@ impl FromStr for Address {
             ("s3" | "gs" | "az", Some(rest)) if has_bucket(rest) => {
                 Ok(Address::Object(text.trim_end_matches('/').to_owned()))
             }
+            ("fs", _) => Err(
+                "a folder is no shared store: `store: fs:PATH` names the folder of results"
+                    .to_owned(),
+            ),
             _ => Err(format!(
                 "unknown shared store `{}`, expected git, git:REMOTE, github, github:OWNER/NAME, gitlab, \
                  s3://BUCKET/PREFIX, gs://BUCKET/PREFIX or az://CONTAINER/PREFIX",

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use super::error::{Deadline, RemoteError, Result};
 use super::process;
-use super::program::{MAX_ANSWER, git, is_object, must};
+use super::program::{MAX_ANSWER, git_in, is_object, must};
 
 /// All requests must be done by then.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -80,8 +80,8 @@ impl Origin {
     /// If there is none, or git cannot be started.
     pub fn find(root: &Path) -> Result<Origin> {
         let deadline = Deadline::after(PATIENCE).with_step(STEP);
-        let mut command = git();
-        command.arg("remote").current_dir(root);
+        let mut command = git_in(root);
+        command.arg("remote");
         let answer = must(process::run(
             command,
             b"",
@@ -229,7 +229,7 @@ impl Origin {
         self.left = self.left.checked_sub(1).ok_or_else(|| {
             RemoteError::Busy(format!("{MOST_REQUESTS} requests were not enough"))
         })?;
-        let mut command = git();
+        let mut command = git_in(&self.root);
         command
             .args(["-c", "gc.auto=0", "-c", "core.hooksPath=/dev/null"])
             .args(["-c", "fetch.writeCommitGraph=false"]);
@@ -237,7 +237,7 @@ impl Origin {
             // As git itself does it: what is here says nothing of what is not.
             command.args(["-c", "fetch.negotiationAlgorithm=noop"]);
         }
-        command.args(arguments).current_dir(&self.root);
+        command.args(arguments);
         if let Some(access) = &self.access {
             lend(&mut command, access);
         }

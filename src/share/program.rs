@@ -1,10 +1,12 @@
 //! The git program: how it is called, and what its words mean.
 
+use std::path::Path;
 use std::process::Command;
 
 use super::error::{RemoteError, Result};
 use super::process::Done;
 use super::redact;
+use crate::history::entrusted;
 
 /// Answers to questions; longer ones are not read.
 pub const MAX_ANSWER: u64 = 16 << 20;
@@ -32,6 +34,17 @@ pub fn git() -> Command {
         .env("GIT_NO_REPLACE_OBJECTS", "1");
     if std::env::var_os("GIT_SSH_COMMAND").is_none() && std::env::var_os("GIT_SSH").is_none() {
         command.env("GIT_SSH_COMMAND", "ssh -o BatchMode=yes");
+    }
+    command
+}
+
+/// The same, to be asked about the repository with the work tree `root`.
+pub fn git_in(root: &Path) -> Command {
+    let mut command = git();
+    command.current_dir(root);
+    // As it was opened here: git asks nobody whose it is where it is told so.
+    if let Some(folder) = entrusted(root) {
+        command.env("GIT_DIR", folder).env("GIT_WORK_TREE", root);
     }
     command
 }

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use crate::harness::{Project, Wanted, on_all_interpreters, on_github};
+use crate::harness::{Project, Wanted, on_all_interpreters, on_github, steps};
 
 const TOP: &str = env!("CARGO_MANIFEST_DIR");
 
@@ -70,24 +70,30 @@ impl World {
     fn install(&self, binary: &str) -> (Output, Option<String>) {
         let _ = fs::remove_dir_all(self.path("runner"));
         fs::create_dir(self.path("runner")).unwrap();
+        let done = self.call("put", binary);
+        let installed = fs::read_to_string(self.path("runner/tamis-bin/tamis")).ok();
+        (done, installed)
+    }
+
+    fn call(&self, what: &str, binary: &str) -> Output {
         // No cargo: what a machine has, but for it.
         let path = format!("{}:/usr/bin:/bin", self.path("bin").display());
-        let done = Command::new("bash")
+        Command::new("bash")
             .arg(self.path("tamis/action/install"))
+            .arg(what)
             .env_clear()
             .env("PATH", path)
             .env("RELEASE", self.path("release"))
             .env("RUNNER_TEMP", self.path("runner"))
             .env("GITHUB_PATH", self.path("runner/path"))
+            .env("GITHUB_OUTPUT", self.path("runner/output"))
             .env("GITHUB_SERVER_URL", "https://github.example")
             .env("TAMIS_ACTION_BINARY", binary)
             .env("TAMIS_ACTION_VERSION", "9.9.9")
             .env("TAMIS_ACTION_REPOSITORY", "o/tamis")
             .env("TAMIS_ACTION_PATH", self.path("tamis"))
             .output()
-            .unwrap();
-        let installed = fs::read_to_string(self.path("runner/tamis-bin/tamis")).ok();
-        (done, installed)
+            .unwrap()
     }
 }
 
@@ -136,52 +142,11 @@ fn another_file_under_its_name_is_never_used() {
     );
 }
 
-/// `action/main` with the real program, as the steps of a workflow call it.
+/// The steps that start tamis, in a mode: what they said, and their outputs.
 pub fn step(project: &mut Project, mode: &str, inputs: &[(&str, &str)]) -> String {
-    let runner = project.path("@outside/runner");
-    fs::create_dir_all(runner.join("tamis-bin")).unwrap();
-    let program = runner.join("tamis-bin/tamis");
-    let _ = fs::remove_file(&program);
-    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_tamis"), &program).unwrap();
-    fs::write(runner.join("output"), "").unwrap();
-    let runner = runner.to_str().unwrap().to_owned();
-    let output = format!("{runner}/output");
-    let mut all = vec![
-        ("GITHUB_ACTIONS", "true"),
-        ("GITHUB_OUTPUT", output.as_str()),
-        ("RUNNER_TEMP", runner.as_str()),
-        ("TAMIS_ACTION_MODE", mode),
-    ];
-    let names = [
-        "COMMAND", "SHARDS", "SHARD", "SUITE", "STRATEGY", "HERE", "TOKEN", "COMMENT",
-    ];
-    let names = names.map(|name| format!("TAMIS_ACTION_{name}"));
-    for name in &names {
-        let given = inputs.iter().find(|(input, _)| name.ends_with(input));
-        let value = match (given, name.ends_with("_SHARDS")) {
-            (Some((_, value)), _) => value,
-            (None, true) => "1",
-            (None, false) => "",
-        };
-        all.push((name, value));
-    }
-    for (name, value) in all {
-        project.set_env(name, Some(value));
-    }
-    let main = format!("{TOP}/action/main");
-    let done = project.command("bash", &[&main], &project.root());
-    assert!(
-        done.status.success(),
-        "{mode}: {}{}",
-        done.stdout,
-        done.stderr
-    );
-    format!(
-        "{}{}{}",
-        done.stdout,
-        done.stderr,
-        fs::read_to_string(output).unwrap()
-    )
+    let done = steps(project, &[&[("mode", mode)], inputs].concat());
+    assert!(done.work.status.success(), "{mode}: {}", done.told);
+    done.told
 }
 
 const SUITES: &str = "
@@ -213,11 +178,7 @@ fn the_steps_of_a_workflow_of_several_suites() {
             "{select}"
         );
         for suite in ["api", "web"] {
-            let record = step(
-                &mut project,
-                "record",
-                &[("_SUITE", suite), ("_SHARD", "1")],
-            );
+            let record = step(&mut project, "record", &[("suite", suite), ("shard", "1")]);
             assert!(
                 record.contains("1 passed") && !record.contains("2 passed"),
                 "{record}"
@@ -225,16 +186,12 @@ fn the_steps_of_a_workflow_of_several_suites() {
         }
         step(&mut project, "keep", &[]);
         project.write("api/lib.py", "def one():\n    return 2\n");
-        step(&mut project, "select", &[("SHARDS", "4")]);
-        let api = step(
-            &mut project,
-            "record",
-            &[("_SUITE", "api"), ("_SHARD", "1")],
-        );
+        step(&mut project, "select", &[("shards", "4")]);
+        let api = step(&mut project, "record", &[("suite", "api"), ("shard", "1")]);
         assert!(api.contains("1 passed"), "{api}");
         // The selection was lost, and with it which suites there are.
         project.delete(".tamis/out");
-        let all = step(&mut project, "record", &[("_SHARD", "1")]);
+        let all = step(&mut project, "record", &[("shard", "1")]);
         assert_eq!(all.matches("1 passed").count(), 2, "{all}");
         assert!(all.contains("every test runs"), "{all}");
     });
@@ -275,11 +232,11 @@ fn a_lost_matrix_leaves_no_part_out() {
         // Nothing is known, then three files are, then one is selected.
         for (round, wanted) in ["3 passed", "3 passed", "1 passed"].iter().enumerate() {
             let strategy = if round < 2 { "all" } else { "" };
-            let command = ("COMMAND", "python -m pytest");
-            let inputs = [command, ("SHARDS", "4"), ("STRATEGY", strategy)];
+            let command = ("command", "python -m pytest");
+            let inputs = [command, ("shards", "4"), ("strategy", strategy)];
             let select = step(&mut project, "select", &inputs);
             assert!(select.contains(r#""shard":1"#), "{select}");
-            let record = step(&mut project, "record", &[command, ("_SHARD", &shard)]);
+            let record = step(&mut project, "record", &[command, ("shard", &shard)]);
             assert!(record.contains(wanted), "{record}");
             let edit = format!("def test_one():\n    assert {round} < 9\n");
             project.write("test_c.py", &edit);
@@ -287,27 +244,135 @@ fn a_lost_matrix_leaves_no_part_out() {
     });
 }
 
-/// Words of `command` in several lines, as `|` in YAML gives them; quotes, which
-/// would not do what they look like; and what a shell would evaluate.
+/// Words of `command` in several lines, as `|` in YAML gives them, with quotes; and
+/// what a shell would evaluate.
 #[test]
-fn all_lines_of_the_command_count_and_nothing_is_evaluated() {
+fn the_command_is_words_and_nothing_is_evaluated() {
     on_all_interpreters(Wanted::Newest, |python| {
         let mut project = Project::new(python, THREE_FILES);
-        let command = "python -m pytest\n--ignore=test_b.py\n  -q\n";
-        let inputs = [("COMMAND", command), ("_SHARD", "")];
+        let command = "python -m pytest\n--ignore=test_b.py\n  -q \\\n -k 'not (b or c)' # no\n";
+        let inputs = [("command", command), ("shard", "")];
         let record = step(&mut project, "record", &inputs);
-        assert!(record.contains("2 passed"), "{record}");
+        assert!(record.contains("1 passed, 1 deselected"), "{record}");
         let evil = "python -m pytest --junitxml=$(touch${IFS}made) -q `touch made` ; touch made";
-        for command in [evil, "pytest -k 'not slow'", "pytest \"a b\""] {
-            project.set_env("TAMIS_ACTION_COMMAND", Some(command));
-            let main = format!("{TOP}/action/main");
-            let done = project.command("bash", &[&main], &project.root());
-            assert!(!done.status.success(), "{command}: {}", done.stdout);
-            let said_so = done.stdout.contains("`command` holds a quote");
-            assert_eq!(said_so, command != evil, "{}", done.stdout);
+        for command in [evil, "pytest -k 'not slow", "pytest \"a b"] {
+            let inputs = [("mode", "record"), ("command", command)];
+            let done = steps(&mut project, &inputs);
+            assert!(!done.work.status.success(), "{command}: {}", done.told);
+            let said_so = "::error title=tamis::`command` ends within a quote";
+            assert_eq!(
+                done.told.contains(said_so),
+                command != evil,
+                "{}",
+                done.told
+            );
         }
         assert!(!project.root().join("made").exists());
     });
+}
+
+/// A switch that is written in another way is on; one that cannot be read is no
+/// `false`.
+#[test]
+fn switches_are_yamls() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut project = Project::new(python, THREE_FILES);
+        let command = ("command", "python -m pytest");
+        step(&mut project, "run", &[command]);
+        for (here, wanted) in [("TRUE", "none"), ("Yes", "none"), ("off", "all")] {
+            let told = step(&mut project, "select", &[command, ("here", here)]);
+            let mode = told.contains(&format!("\n{wanted}\n"));
+            assert!(
+                mode || wanted == "all" && told.contains("selected"),
+                "{here}: {told}"
+            );
+        }
+        for switch in ["here", "comment"] {
+            let inputs = [("mode", "select"), command, (switch, "ja")];
+            let done = steps(&mut project, &inputs);
+            let said = format!("::error title=tamis::`{switch}` is `ja`");
+            assert!(
+                !done.work.status.success() && done.told.contains(&said),
+                "{}",
+                done.told
+            );
+        }
+    });
+}
+
+/// Only these steps have the token, and only where it is of use.
+#[test]
+fn steps_with_the_token_start_no_tests() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut project = Project::new(python, THREE_FILES);
+        let command = ("command", "python -m pytest");
+        let mut names = |mode, more: &[(&str, &str)]| {
+            let inputs = [&[("mode", mode), command, ("token", "ghs_none")], more].concat();
+            steps(&mut project, &inputs).names
+        };
+        let fetch = "Ask for shared results and history";
+        assert_eq!(names("run", &[]), [fetch, "tamis"]);
+        assert_eq!(names("select", &[]), [fetch, "tamis"]);
+        let all = [fetch, "tamis", "Say it on the pull request"];
+        assert_eq!(names("select", &[("comment", "Yes")]), all);
+        assert_eq!(names("record", &[]), ["tamis"]);
+        assert_eq!(names("keep", &[]), ["tamis"]);
+        let text = fs::read_to_string(format!("{TOP}/action.yml")).unwrap();
+        let (_, runs) = text.split_once("\nruns:").unwrap();
+        assert_eq!(runs.matches("${{ inputs.token }}").count(), 2);
+    });
+}
+
+/// Until there is a release: what cargo built is built once.
+#[test]
+fn what_was_built_is_taken_again() {
+    let world = World::new();
+    let cargo = "#!/bin/sh\necho built >>\"$RELEASE/builds\"\n\
+        while [ $# -gt 1 ]; do case $1 in --root) root=$2; shift;; esac; shift; done\n\
+        mkdir -p \"$2/bin\"; printf '#!/bin/sh\\necho tamis built\\n' >\"$2/bin/tamis\"\n\
+        chmod +x \"$2/bin/tamis\"\n";
+    world.program(
+        "bin/cargo",
+        &cargo
+            .replace("$2", "$root")
+            .replace("root=$root", "root=$2"),
+    );
+    for file in [
+        "Cargo.toml",
+        "Cargo.lock",
+        "build.rs",
+        "src/main.rs",
+        "agents/a.py",
+    ] {
+        let path = world.path("tamis").join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, "one").unwrap();
+    }
+    let builds =
+        || fs::read_to_string(world.path("release/builds")).map_or(0, |text| text.lines().count());
+    let key = |binary: &str| {
+        let _ = fs::remove_file(world.path("runner/output"));
+        let done = world.call("look", binary);
+        assert!(done.status.success(), "{done:?}");
+        fs::read_to_string(world.path("runner/output")).unwrap_or_default()
+    };
+    let (done, installed) = world.install("");
+    assert!(
+        done.status.success() && installed.unwrap().contains("built"),
+        "{done:?}"
+    );
+    assert_eq!(builds(), 1);
+    let first = key("");
+    assert!(first.starts_with("build=tamis-build-1-Linux-"), "{first}");
+    assert_eq!(key(""), first);
+    // What the cache brought lies where cargo had put it.
+    assert!(world.call("put", "").status.success());
+    assert_eq!(builds(), 1);
+    fs::write(world.path("tamis/src/main.rs"), "two").unwrap();
+    assert_ne!(key(""), first);
+    assert_eq!(key("/own/program"), "");
+    world.add_checksums(&[&world.name]);
+    assert_eq!(key(""), "");
 }
 
 /// If the folder of the selection could not be uploaded it is lost as well: another
@@ -345,7 +410,7 @@ fn the_results_of_several_suites_are_handed_on() {
         project.set_env("GITHUB_RUN_ID", Some("11"));
         // Nobody answers there, and nobody has to.
         project.set_env("GITHUB_API_URL", Some("http://127.0.0.1:9"));
-        step(&mut project, "record", &[("_SHARD", "1")]);
+        step(&mut project, "record", &[("shard", "1")]);
         let told = step(&mut project, "keep", &[]);
         let name = |told: &str, number: u32| {
             let begin = format!("pack-{number}=tamis-");
@@ -358,7 +423,7 @@ fn the_results_of_several_suites_are_handed_on() {
         let pack = |number: u32| project.path(&format!(".tamis/handed-on/{number}/tamis.pack"));
         assert_ne!(fs::read(pack(1)).unwrap(), fs::read(pack(2)).unwrap());
         // One of them, in a job of its own.
-        let told = step(&mut project, "keep", &[("_SUITE", "web")]);
+        let told = step(&mut project, "keep", &[("suite", "web")]);
         assert!(name(&told, 1).unwrap().starts_with("web-"), "{told}");
         assert_eq!(name(&told, 2), None);
         // More than a job uploads.
@@ -477,6 +542,8 @@ fn a_release_is_tagged_with_its_checksums() {
     assert!(!publish().status.success(), "one of the files is missing");
     assert!(!world.path("release/gh").exists());
     fs::write(world.path("tamis/dist").join(&names[1]), "arm").unwrap();
+    assert!(!publish().status.success(), "the list of parts is missing");
+    fs::write(world.path("tamis/dist/tamis-9.9.9.cdx.json"), "{}").unwrap();
     let done = publish();
     assert!(done.status.success(), "{done:?}");
     let list = git(&[
@@ -502,11 +569,17 @@ fn a_release_is_tagged_with_its_checksums() {
         .find(|line| line.starts_with("release create v9.9.9 --verify-tag"));
     let create = create.unwrap_or_else(|| panic!("{asked}"));
     assert!(
-        create.contains("dist/SHA256SUMS") && create.contains(&names[1]),
+        [
+            "dist/SHA256SUMS",
+            "dist/tamis-9.9.9.cdx.json",
+            names[1].as_str()
+        ]
+        .iter()
+        .all(|file| create.contains(file)),
         "{create}"
     );
     let sums = fs::read_to_string(world.path("tamis/dist/SHA256SUMS")).unwrap();
-    assert_eq!(sums.lines().count(), 2, "{sums}");
+    assert_eq!(sums.lines().count(), 3, "{sums}");
     // A tag that is there is never moved.
     let again = publish();
     assert!(!again.status.success(), "{again:?}");

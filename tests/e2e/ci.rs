@@ -557,14 +557,62 @@ fn block(page: &str, first: &str) -> String {
 fn the_readme_shows_what_the_samples_use() {
     let sample =
         |name: &str| fs::read_to_string(format!("{TOP}/fixtures/ci/sample/{name}")).unwrap();
+    let short = fs::read_to_string(format!("{TOP}/fixtures/ci/short/tests.yml")).unwrap();
+    assert_eq!(block("README.md", "name: tests"), short);
+    assert!(short.lines().count() <= 15, "ten lines or so to begin with");
     assert_eq!(
-        block("README.md", "name: tests"),
+        block("docs/ci.md", "name: tests"),
         sample(".github/workflows/tests.yml")
     );
     assert_eq!(
         block("README.md", "include:"),
         sample(".gitlab-ci-dotenv.yml")
     );
+}
+
+/// The workflow that is called does what the long form does: the same conditions and
+/// outputs, so that nothing lost makes fewer tests run.
+#[test]
+fn the_called_workflow_is_the_long_form() {
+    let read = |path: &str| -> Value {
+        serde_yaml::from_str(&fs::read_to_string(format!("{TOP}/{path}")).unwrap()).unwrap()
+    };
+    let called = read(".github/workflows/tamis.yml");
+    let long = read("fixtures/ci/sample/.github/workflows/tests.yml");
+    let jobs = |workflow: &Value| workflow["jobs"].as_object().unwrap().clone();
+    assert_eq!(
+        jobs(&called).keys().collect::<Vec<_>>(),
+        jobs(&long).keys().collect::<Vec<_>>()
+    );
+    let mut modes = Vec::new();
+    for (name, job) in jobs(&long) {
+        let twin = &called["jobs"][&name];
+        for part in ["needs", "if", "strategy", "outputs", "continue-on-error"] {
+            assert_eq!(twin[part], job[part], "{name}: {part}");
+        }
+        let steps = twin["steps"].as_array().unwrap();
+        for step in steps {
+            let script = step["run"].as_str().unwrap_or_default();
+            assert!(!script.contains("${{"), "{script}");
+            let uses = step["uses"].as_str().unwrap_or("./");
+            let is_pinned = uses.split_once('@').is_some_and(|(_, at)| at.len() == 40);
+            assert!(
+                is_pinned || uses == "./.tamis/action" || uses == "./",
+                "{uses}"
+            );
+        }
+        let mode = steps.iter().find_map(|step| step["with"]["mode"].as_str());
+        modes.extend(mode.map(str::to_owned));
+    }
+    assert_eq!(modes, ["keep", "select", "record"]);
+    let gate = &long["jobs"]["gate"]["steps"];
+    assert_eq!(&called["jobs"]["gate"]["steps"], gate);
+    // Each input is of use.
+    let text = fs::read_to_string(format!("{TOP}/.github/workflows/tamis.yml")).unwrap();
+    let inputs = called["on"]["workflow_call"]["inputs"].as_object().unwrap();
+    for name in inputs.keys() {
+        assert!(text.contains(&format!("inputs.{name} ")), "{name}");
+    }
 }
 
 /// What each copy of GitLab's `tests` calls, of four, if the report says so.
@@ -647,7 +695,8 @@ fn the_action_keeps_nothing_of_events_that_act_for_others() {
         }
         assert!(!uses.starts_with("actions/cache@"), "it would save: {uses}");
     }
-    assert_eq!(saved, 1);
+    // The results, and the program that was built.
+    assert_eq!(saved, 2);
 }
 
 #[test]

@@ -27,6 +27,7 @@ mod hostile;
 mod java_sources;
 mod maven;
 mod odd_files;
+mod owner;
 mod parts;
 mod replay;
 mod shards;

@@ -7,7 +7,7 @@ use git2::{Commit, Index, Oid};
 
 use crate::history::objects::{object_id, oid};
 use crate::history::repository::Repository;
-use crate::history::{CommitId, HistoryError, Result, TreeId};
+use crate::history::{CommitId, HistoryError, Result, TreeId, owner};
 
 /// Above libgit2's loose (1) and packed (2) stores, so that it is written to.
 const BEFORE_THE_DISK: i32 = 1000;
@@ -23,7 +23,7 @@ impl Replayer {
         // not here; checking them would turn clean merges into failures.
         git2::opts::strict_object_creation(false);
         let open = || -> std::result::Result<git2::Repository, git2::Error> {
-            let git = git2::Repository::open(repository.git().path())?;
+            let git = owner::open(|| git2::Repository::open(repository.git().path()))?;
             git.odb()?.add_new_mempack_backend(BEFORE_THE_DISK)?;
             Ok(git)
         };

@@ -1,6 +1,7 @@
 //! What the end-to-end tests share: interpreters, small projects in git, and
 //! the rule that checks one edit.
 
+mod action;
 mod case;
 mod change;
 mod expect;
@@ -9,6 +10,7 @@ mod project;
 mod python;
 mod text;
 
+pub use action::{Stepped, steps};
 pub(crate) use case::cases;
 pub use case::{Case, on_all_interpreters};
 pub use change::{

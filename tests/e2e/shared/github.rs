@@ -8,14 +8,14 @@ use super::*;
 use crate::action::step;
 use tamis::share::Pack;
 
-struct GitHub {
+pub(super) struct GitHub {
     server: Server,
     folder: PathBuf,
     python: PathBuf,
 }
 
 impl GitHub {
-    fn start(python: &Python, project: &mut Project) -> GitHub {
+    pub(super) fn start(python: &Python, project: &mut Project) -> GitHub {
         let folder = project.world().join("github");
         fs::create_dir_all(&folder).unwrap();
         let github = GitHub {
@@ -36,14 +36,18 @@ impl GitHub {
         github
     }
 
-    fn get(&self) -> Value {
+    pub(super) fn get(&self) -> Value {
         serde_json::from_slice(&fs::read(self.folder.join("state.json")).unwrap()).unwrap()
     }
 
-    fn set(&self, state: &Value) {
+    pub(super) fn set(&self, state: &Value) {
         let new = self.folder.join("state.new");
         fs::write(&new, state.to_string()).unwrap();
         fs::rename(new, self.folder.join("state.json")).unwrap();
+    }
+
+    pub(super) fn pid(&self) -> u32 {
+        self.server.pid()
     }
 
     fn mode(&self, mode: &str) {
@@ -53,7 +57,7 @@ impl GitHub {
     }
 
     /// Does what the upload action does with the pack that a run left.
-    fn upload(&self, project: &Project, run: Value) {
+    pub(super) fn upload(&self, project: &Project, run: Value) {
         let pack = project.root().join(".tamis/upload/tamis.pack");
         let mut state = self.get();
         let id = 100 + state["artifacts"].as_array().unwrap().len();
@@ -87,7 +91,7 @@ impl GitHub {
     }
 
     /// The requests since the last time.
-    fn requests(&self) -> Vec<String> {
+    pub(super) fn requests(&self) -> Vec<String> {
         let log = self.folder.join("requests.log");
         let text = fs::read_to_string(&log).unwrap_or_default();
         let _ = fs::remove_file(log);
@@ -99,7 +103,7 @@ fn head(project: &Project) -> String {
     project.git(&["rev-parse", "HEAD"]).trim().to_owned()
 }
 
-fn run_of(project: &Project, event: &str, branch: &str, from: &str) -> Value {
+pub(super) fn run_of(project: &Project, event: &str, branch: &str, from: &str) -> Value {
     json!({
         "id": 11, "event": event, "path": ".github/workflows/ci.yml", "head_branch": branch,
         "head_sha": head(project), "conclusion": null,
@@ -465,7 +469,7 @@ fn a_job_asks_once_and_no_step_warns() {
         github.upload(&project, run_of(&project, "push", "main", "o/r"));
         edit_a(&mut project, 2);
         project.commit("edit");
-        let command = ("COMMAND", "python -m pytest");
+        let command = ("command", "python -m pytest");
         let job = |project: &mut Project, name: &str| {
             // Only the input `token` has it.
             project.set_env("GITHUB_TOKEN", None);
@@ -481,13 +485,13 @@ fn a_job_asks_once_and_no_step_warns() {
         };
         forget(&mut project);
         job(&mut project, "select");
-        let token = ("TOKEN", TOKEN);
-        let told = step(&mut project, "select", &[command, ("HERE", "true"), token]);
+        let token = ("token", TOKEN);
+        let told = step(&mut project, "select", &[command, ("here", "true"), token]);
         quiet(&told);
         assert!(told.contains("mode") && told.contains("selected"), "{told}");
         assert_eq!(github.requests().len(), 4);
         // Another step of this job, without the token.
-        quiet(&step(&mut project, "select", &[command, ("HERE", "true")]));
+        quiet(&step(&mut project, "select", &[command, ("here", "true")]));
         assert_eq!(github.requests(), Vec::<String>::new());
         job(&mut project, "tests");
         let told = step(&mut project, "record", &[command]);
@@ -519,7 +523,7 @@ fn a_job_asks_once_and_no_step_warns() {
         fs::rename(shallow.join(".git"), project.path(".git")).unwrap();
         forget(&mut project);
         job(&mut project, "shallow");
-        let told = step(&mut project, "select", &[command, ("HERE", "true"), token]);
+        let told = step(&mut project, "select", &[command, ("here", "true"), token]);
         quiet(&told);
         assert!(told.contains("selected"), "{told}");
         assert_eq!(github.requests().len(), 4);

@@ -11,6 +11,7 @@ mod killed;
 mod object;
 mod secrets;
 mod server;
+mod token;
 
 use std::fs;
 use std::path::{Path, PathBuf};
