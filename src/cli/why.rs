@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::strategy::{EventArgs, StrategyArgs};
 use super::{Globals, shared};
 use crate::collect::Causes;
-use crate::config::{Config, nearest};
+use crate::config::{Config, Origin, Runner, nearest};
 use crate::error::{Error, Exit};
 use crate::history::View;
 use crate::matrix::Matrix;
@@ -114,7 +114,29 @@ struct Asked {
 }
 
 fn ask(request: &WhyRequest, globals: &Globals, report: &Report) -> Result<Asked, Error> {
-    let project = open_whole(&request.config, globals.ci.as_ref())?;
+    let asked = ask_of(&request.config, request, globals)?;
+    // A command that was typed may be of another runner than the one that is found here.
+    let others = [Runner::Junit, Runner::Maven, Runner::Gradle, Runner::Pytest];
+    let is_found = request.config.runner.origin == Origin::Default;
+    for runner in others
+        .into_iter()
+        .filter(|_| is_found && asked.decision.baseline.is_none())
+    {
+        let config = request.config.clone().for_runner(runner);
+        if config.runner.value != request.config.runner.value {
+            let other = ask_of(&config, request, globals)?;
+            if other.decision.baseline.is_some() {
+                shared::tell_clone(&other.project, report);
+                return Ok(other);
+            }
+        }
+    }
+    shared::tell_clone(&asked.project, report);
+    Ok(asked)
+}
+
+fn ask_of(config: &Config, request: &WhyRequest, globals: &Globals) -> Result<Asked, Error> {
+    let project = open_whole(config, globals.ci.as_ref())?;
     let mut wanted = shared::Wanted {
         event: &request.event,
         head: request.head.as_deref(),
@@ -126,8 +148,8 @@ fn ask(request: &WhyRequest, globals: &Globals, report: &Report) -> Result<Asked
     let (mut decision, mut view) = shared::decide_at(&project, &wanted)?;
     let unbuilt = request.head.is_none().then(|| unbuilt_command(&decision));
     let command = unbuilt.flatten();
-    let cwd = match request.config.command.value {
-        Some(_) => &request.config.root.value,
+    let cwd = match config.command.value {
+        Some(_) => &config.root.value,
         None => &globals.folder,
     };
     if let Some(command) = &command {
@@ -135,7 +157,6 @@ fn ask(request: &WhyRequest, globals: &Globals, report: &Report) -> Result<Asked
         wanted.here = Some(cwd);
         (decision, view) = shared::decide_as_built(&project, &wanted)?;
     }
-    shared::tell_clone(&project, report);
     Ok(Asked {
         suite: globals.mark(),
         project,
