@@ -25,6 +25,7 @@ use crate::report::{
 };
 use crate::run::{Ended, Output};
 use crate::runners::jvm::Tool;
+use crate::runners::unwatched::why_unwatched;
 use crate::runners::{gradle, maven, pytest};
 use crate::select::{Mode, Reason, Selection, Strategy, Thresholds};
 use crate::store::FsStore;
@@ -331,7 +332,12 @@ pub fn share(project: &Project, store: &FsStore, recorded: &Recorded, report: &R
 
 /// Tells what a run came to; returns what was recorded of it, which is nothing
 /// if it could not be.
-pub fn tell_session(session: Session, decision: &Decision, report: &Report) -> Recorded {
+pub fn tell_session(
+    project: &Project,
+    session: Session,
+    decision: &Decision,
+    report: &Report,
+) -> Recorded {
     if let Ended::Signal(signal) = session.ended {
         report.warning(format!("the test command was killed by signal {signal}"));
     }
@@ -360,16 +366,15 @@ pub fn tell_session(session: Session, decision: &Decision, report: &Report) -> R
         // Where there is no new test, Maven and Gradle start none.
         report.detail("the command started no tests: all known ones are left out on proof");
     } else if found_none {
-        let hints = vec![
-            "what is watched is pytest with Python 3.8 or later (not with `python -I` or `-S`), \
-             and JUnit under Maven or Gradle, not in a container or on another machine; \
-             `tamis doctor` looks into it, and TAMIS_DEBUG=1 tells why a collector did not start"
-                .to_owned(),
-        ];
+        let found = why_unwatched(&project.dir, &session.command);
+        let hints = vec![found.hint];
         report.event(Event::Warning {
-            text: "the command started no tests that the collector could watch: \
-                   no test is recorded"
-                .to_owned(),
+            text: match found.why {
+                Some(why) => format!("{why}: no test is recorded"),
+                None => "the command started no tests that the collector could watch: \
+                         no test is recorded"
+                    .to_owned(),
+            },
             hints,
         });
     }
@@ -429,6 +434,23 @@ pub struct Wanted<'a> {
 /// If git cannot be read or a revision does not exist; with `strict` also if
 /// anything made the selection larger than it had to be.
 pub fn decide_at(project: &Project, wanted: &Wanted<'_>) -> Result<(Decision, View), Error> {
+    decide_with(project, wanted, Some(&Sources::default()))
+}
+
+/// The same where class files count as they lie on disk: to explain, not to leave out tests
+/// of a project that may be compiled anew.
+///
+/// # Errors
+/// Those of [`decide_at`].
+pub fn decide_as_built(project: &Project, wanted: &Wanted<'_>) -> Result<(Decision, View), Error> {
+    decide_with(project, wanted, None)
+}
+
+fn decide_with(
+    project: &Project,
+    wanted: &Wanted<'_>,
+    unbuilt: Option<&Sources>,
+) -> Result<(Decision, View), Error> {
     let repository = &project.repository;
     let view = match wanted.head {
         Some(rev) => repository.tree_view(&repository.resolve(rev)?)?,
@@ -453,7 +475,6 @@ pub fn decide_at(project: &Project, wanted: &Wanted<'_>) -> Result<(Decision, Vi
                 None => workshop.prober(&command, cwd, project),
             }
         });
-    let sources = Sources::default();
     let decision = decide(
         project,
         &store,
@@ -463,7 +484,7 @@ pub fn decide_at(project: &Project, wanted: &Wanted<'_>) -> Result<(Decision, Vi
             baseline,
             prober: prober.as_ref(),
             command: wanted.command,
-            unbuilt: Some(&sources),
+            unbuilt,
             hints: wanted.event.resolve(repository, view.revision().commit)?,
             thresholds: thresholds(&project.config),
             ..Request::default()

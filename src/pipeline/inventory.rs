@@ -83,6 +83,7 @@ impl<'a> Finding<'a> {
         let plain = match self.view.entry(path)? {
             Entry::Missing => return Ok(false),
             Entry::File { fingerprint, .. } => is_plain(fingerprint),
+            Entry::TooLarge { .. } => true,
             Entry::Dir | Entry::Unknown => false,
         };
         if self.finds.is_empty() || !plain {

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use super::command::is_phase;
+use super::command::{is_early, is_phase, is_surefire};
 use super::parents::{value, without_comments};
 
 /// Words of a command that do not matter here.
@@ -45,6 +45,7 @@ const WITH_SETTINGS: [&str; 4] = ["-s", "--settings", "-gs", "--global-settings"
 /// The words of a command, in kinds.
 #[derive(Debug, Default)]
 pub struct Words {
+    /// Phases, and Surefire's goal.
     pub phases: Vec<String>,
     /// Those of which nobody knows what they do.
     pub other: Vec<String>,
@@ -69,7 +70,7 @@ impl Words {
                     .iter()
                     .any(|start| word.starts_with(start));
             found.all.push(word.clone());
-            if !is_value && (word == "clean" || is_phase(&word)) {
+            if !is_value && (is_early(&word) || is_phase(&word) || is_surefire(&word)) {
                 found.phases.push(word.clone());
             } else if !is_plain {
                 found.other.push(word.clone());

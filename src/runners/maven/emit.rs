@@ -277,9 +277,18 @@ fn excludes(pom: &str) -> bool {
         .map(|name| format!("<{name}.excludes"))
         .iter()
         .any(|property| pom.contains(property))
-        || plugins.any(|plugin| {
-            plugin.contains("<exclude") && runners.iter().any(|name| plugin.contains(name))
-        })
+        || plugins
+            .any(|plugin| has_list(plugin) && runners.iter().any(|name| plugin.contains(name)))
+}
+
+/// Whether there is a list of what to leave out: not one of groups, engines or variables.
+fn has_list(plugin: &str) -> bool {
+    let elements = plugin.split('<').skip(1);
+    let mut names = elements.map(|element| {
+        let end = |sign: char| sign.is_whitespace() || ['>', '/'].contains(&sign);
+        element.split(end).next().unwrap_or_default()
+    });
+    names.any(|name| ["exclude", "excludes", "excludesFile"].contains(&name))
 }
 
 #[cfg(test)]
@@ -414,6 +423,14 @@ mod tests {
         assert!(pom("<project></project>") && plugin("surefire", ""));
         assert!(plugin("rat", "<excludes></excludes>"));
         assert!(!plugin("surefire", "<excludes></excludes>"));
+        assert!(!plugin("surefire", "<excludesFile>x</excludesFile>"));
+        // Those are about other things.
+        assert!(plugin("surefire", "<excludedGroups>slow</excludedGroups>"));
+        assert!(plugin(
+            "surefire",
+            "<excludeJUnit5Engines></excludeJUnit5Engines>"
+        ));
+        assert!(plugin("surefire", "<excludedEnvironmentVariables/>"));
         assert!(!plugin("failsafe", "<excludes></excludes>"));
         assert!(!pom("<surefire.excludes>x</surefire.excludes>"));
         assert!(!pom(

@@ -16,6 +16,8 @@ mod parents;
 mod plain;
 #[path = "../../../agents/jvm/src/runtime.rs"]
 mod runtime;
+mod silent;
+pub mod surefire;
 mod tools;
 mod xml;
 
@@ -27,8 +29,8 @@ use bstr::{BStr, BString, ByteSlice};
 
 pub use around::local_repository;
 pub use command::{
-    JVM_OPTIONS, build_command, definition_in, goals, ignores_failure, is_maven, other_pom,
-    with_exclusions,
+    JVM_OPTIONS, build_command, compiles_nothing, definition_in, goals, ignores_failure, is_maven,
+    other_pom, with_exclusions,
 };
 pub use configuration::Configuration;
 pub use emit::{
@@ -57,12 +59,12 @@ pub fn find(project: &Path) -> Option<Vec<OsString>> {
     Some(vec![program, "test".into()])
 }
 
-/// The options by which the user can alter outcomes.
-pub fn options(command: &[OsString]) -> Vec<String> {
+/// The options by which the user can alter outcomes, for a command that runs in `cwd`.
+pub fn options(command: &[OsString], cwd: &Path) -> Vec<String> {
     let set = command::JVM_OPTIONS
         .into_iter()
         .filter_map(|name| Some((name, std::env::var_os(name)?)));
-    command::option_words(command, set)
+    command::option_words(command, set, |name| silent::is_named(cwd, command, name))
 }
 
 /// The folder of the JDK that Maven runs tests with, unless its project names
@@ -125,21 +127,50 @@ pub fn test_outputs(top: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
+/// Where it is said that tests run in Maven's own JVM, where nothing is collected.
+#[derive(Debug)]
+pub struct Inside {
+    pub setting: &'static str,
+    pub value: &'static str,
+    /// The pom; `None`: the command.
+    pub pom: Option<PathBuf>,
+}
+
+impl Inside {
+    /// The place in words.
+    pub fn place(&self) -> String {
+        match &self.pom {
+            Some(pom) => pom.display().to_string(),
+            None => "the command".to_owned(),
+        }
+    }
+}
+
 /// Whether tests may run in Maven's own JVM: as `command` or what a `pom.xml` of
 /// the project says of forks.
-pub fn runs_inside(top: &Path, command: &[String]) -> bool {
+pub fn inside_by(top: &Path, command: &[String]) -> Option<Inside> {
     let said = |text: &str, between: &str| {
         let settings = [("forkCount", "0"), ("forkMode", "never")];
-        settings.iter().any(|(name, value)| {
+        settings.into_iter().find(|(name, value)| {
             let mark = format!("{name}{between}");
             let mut values = text.split(&mark).skip(1).map(str::trim_start);
             values.any(|after| after.starts_with(value))
         })
     };
-    command.iter().any(|word| said(word, "="))
-        || modules(top).iter().any(|module| {
-            crate::disk::read_to_string(module.join(POM)).is_ok_and(|pom| said(&pom, ">"))
+    let inside = |(setting, value), pom| Inside {
+        setting,
+        value,
+        pom,
+    };
+    let typed = command.iter().find_map(|word| said(word, "="));
+    typed.map(|said| inside(said, None)).or_else(|| {
+        modules(top).into_iter().find_map(|module| {
+            let pom = module.join(POM);
+            let text = crate::disk::read_to_string(&pom).ok()?;
+            let said = said(&parents::without_comments(&text), ">")?;
+            Some(inside(said, Some(pom)))
         })
+    })
 }
 
 /// The path of a test's class file and what the test is named after: for
@@ -191,12 +222,13 @@ mod tests {
         let top = tempfile::tempdir().unwrap();
         let inside = |pom: &str, word: &str| {
             fs_err::write(top.path().join(POM), pom).unwrap();
-            runs_inside(top.path(), &[word.to_owned()])
+            inside_by(top.path(), &[word.to_owned()]).is_some()
         };
         assert!(inside("<forkCount> 0 </forkCount>", "test"));
         assert!(inside("<forkMode>never</forkMode>", "test"));
         assert!(inside("", "-DforkCount=0") && !inside("", "-DforkCount=2"));
         assert!(!inside("<forkCount>1C</forkCount>", "test"));
+        assert!(!inside("<!-- <forkCount>0</forkCount> -->", "test"));
     }
 
     #[test]

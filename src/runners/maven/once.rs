@@ -9,7 +9,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 use super::around::{Around, Words};
-use super::command::{chooses_tests, is_phase};
+use super::command::{chooses_tests, is_early, is_phase, is_surefire};
 use super::parents::{Poms, plugins};
 use super::xml::Element;
 
@@ -40,16 +40,24 @@ pub fn why_twice(command: &[OsString], folder: &Path) -> Option<String> {
         return Some("the command says itself which tests run".to_owned());
     }
     let typed = Words::of(command.iter().skip(1));
-    if !typed.phases.iter().any(|phase| is_phase(phase)) {
+    let is_test = |phase: &String| is_phase(phase) || is_surefire(phase);
+    let Some(first) = typed.phases.iter().position(is_test) else {
         return Some("the command names no phase that tests".to_owned());
-    }
+    };
     let around = Around::of(folder, &typed);
     let words = typed.other.iter().chain(&around.words.other);
     if let Some(word) = words.chain(&around.words.phases).next() {
         return Some(format!("nobody knows what `{word}` does to the order"));
     }
     // `clean` behind the tests would take away what they are compared with.
-    let late = typed.phases.iter().skip(1).find(|phase| *phase == "clean");
+    let behind = typed.phases.iter().skip(first + 1);
+    let late = behind.clone().find(|phase| is_early(phase));
+    let has_goal = typed.phases.iter().any(|phase| is_surefire(phase));
+    if let Some(phase) = behind.clone().find(|_| has_goal) {
+        return Some(format!("`{phase}` comes behind Surefire's tests"));
+    }
+    let misplaced = typed.phases.iter().skip(1).find(|phase| *phase == "clean");
+    let late = late.or(misplaced);
     let site = typed
         .phases
         .iter()
@@ -201,6 +209,8 @@ mod tests {
         once("mvn test");
         once("./mvnw -B -ntp -Pfast -Dx=y clean package");
         once("mvn -P site -D x=y -s no-such.xml install");
+        once("mvn clean process-test-classes surefire:test");
+        once("mvn -q org.apache.maven.plugins:maven-surefire-plugin:3.2.5:test");
     }
 
     #[test]
@@ -212,6 +222,10 @@ mod tests {
             "mvn -pl core test",
             "mvn -f other/pom.xml test",
             "mvn surefire:test test",
+            "mvn test surefire:test",
+            "mvn surefire:test jar:jar",
+            "mvn process-classes",
+            "mvn test compile",
             "mvn test -Dtest=A",
             "mvn test -DfailIfNoTests",
             "mvn test clean",

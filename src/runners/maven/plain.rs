@@ -70,7 +70,7 @@ fn why_of_pom(pom: &str) -> Option<String> {
     Some(format!("Surefire {old} takes no methods"))
 }
 
-fn is_old(version: &str) -> bool {
+pub fn is_old(version: &str) -> bool {
     let milestone = version.strip_prefix("3.0.0-M");
     let is_early = milestone
         .and_then(|number| number.parse().ok())
