@@ -13,7 +13,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use crate::classfile::{ClassFile, HELPER, helper_class};
 use crate::ffi::{
     CLASS_FILE_LOAD_HOOK, CLASS_PREPARE, Callbacks, Jni, Jvmti, MethodId, Object, VM_DEATH,
-    VM_INIT, Vm, c,
+    VM_INIT, Vm, c, class_named,
 };
 use crate::hooks::{FORK, FRAMEWORKS, JDK, of};
 use crate::junit4;
@@ -301,7 +301,7 @@ unsafe extern "system" fn class_prepare(
         let Some(signature) = agent.jvmti.signature(class) else {
             return;
         };
-        let name = signature.trim_start_matches('L').trim_end_matches(';');
+        let name = class_named(&signature);
         if !name.starts_with("java/") && lock(&agent.state).is_loaded(name) {
             lock(&agent.statics).prepared(name, jni.weak(class));
             tell_overridable(agent, jni, class, name);
@@ -319,7 +319,7 @@ unsafe fn tell_overridable(agent: &Agent, jni: Jni, class: Object, name: &str) {
         let Some(signature) = agent.jvmti.signature(above) else {
             continue;
         };
-        let name = signature.trim_start_matches('L').trim_end_matches(';');
+        let name = class_named(&signature);
         let is_known = name == "java/lang/Object"
             || lock(&agent.state).is_from_directory(name)
             || !lock(&agent.told).insert(name.to_owned());

@@ -12,6 +12,7 @@
 
 mod agent;
 mod classfile;
+mod discovery;
 mod ffi;
 mod hooks;
 mod junit4;

@@ -5,7 +5,8 @@ use std::sync::atomic::Ordering;
 use std::thread;
 
 use crate::agent::{Agent, guarded, lock};
-use crate::ffi::{Jni, Object};
+use crate::discovery;
+use crate::ffi::{Jni, Object, class_named};
 use crate::junit4;
 use crate::process;
 use crate::state::{Kind, Use};
@@ -76,7 +77,7 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_leave(jni: Jni, _: Object, c
 /// The test class that a unique id of the JUnit Platform is about, and whether
 /// the id is that of the class itself:
 /// `[engine:junit-jupiter]/[class:a.B]/[method:c()]` → (`a.B`, false).
-fn test_class(id: &str) -> Option<(&str, bool)> {
+pub fn test_class(id: &str) -> Option<(&str, bool)> {
     let mut rest = id;
     while let Some(at) = rest.find('[') {
         let segment = &rest[at + 1..];
@@ -137,7 +138,7 @@ fn vintage_class(id: &str) -> Option<(&str, bool)> {
     Some((class, rest.is_empty()))
 }
 
-unsafe fn unique_id(agent: &Agent, jni: Jni, descriptor: Object) -> Option<String> {
+pub unsafe fn unique_id(agent: &Agent, jni: Jni, descriptor: Object) -> Option<String> {
     let java = agent.java.get()?;
     let kind = c"()Lorg/junit/platform/engine/UniqueId;";
     let id = jni.call_named(descriptor, c"getUniqueId", kind);
@@ -510,7 +511,7 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_named(jni: Jni, _: Object, c
                 true => Use::Asked,
                 false => Use::Named,
             };
-            lock(&agent.state).used(&name, how);
+            discovery::used(agent, jni, &name, how);
         }
     });
 }
@@ -530,7 +531,7 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_used(jni: Jni, _: Object, cl
 unsafe fn used(jni: Jni, class: Object, how: Use) {
     once(jni, |agent| {
         if let Some(name) = class_name(agent, jni, class) {
-            lock(&agent.state).used(&name, how);
+            discovery::used(agent, jni, &name, how);
         }
     });
 }
@@ -538,11 +539,7 @@ unsafe fn used(jni: Jni, class: Object, how: Use) {
 /// The name, with slashes, of a class or its elements' one, or that a string is.
 unsafe fn class_name(agent: &Agent, jni: Jni, class: Object) -> Option<String> {
     let name = text_of(agent, jni, class)?;
-    let name = name.trim_start_matches('[');
-    let name = match name.strip_suffix(';') {
-        Some(name) => name.trim_start_matches('L'),
-        None => name,
-    };
+    let name = class_named(name.trim_start_matches('['));
     Some(name.replace('.', "/"))
 }
 
