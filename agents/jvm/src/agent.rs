@@ -17,6 +17,7 @@ use crate::ffi::{
 };
 use crate::hooks::{FORK, FRAMEWORKS, JDK, of};
 use crate::junit4;
+use crate::lookups;
 use crate::natives;
 use crate::plan::{hooked, plan, unprobed};
 use crate::process;
@@ -368,6 +369,7 @@ unsafe extern "system" fn class_file_load_hook(
         }
         let name = CStr::from_ptr(name).to_string_lossy();
         natives::loaded(&name);
+        lookups::found(agent, &name);
         let bytes = std::slice::from_raw_parts(bytes, len as usize);
         if let Some(changed) = changed_class(agent, jni, loader, &name, domain, bytes) {
             let start = agent.jvmti.allocate(&changed);

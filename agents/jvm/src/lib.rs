@@ -16,6 +16,7 @@ mod discovery;
 mod ffi;
 mod hooks;
 mod junit4;
+mod lookups;
 mod natives;
 mod plan;
 mod process;

@@ -8,6 +8,7 @@ use crate::agent::{Agent, guarded, lock};
 use crate::discovery;
 use crate::ffi::{Jni, Object, class_named};
 use crate::junit4;
+use crate::lookups;
 use crate::process;
 use crate::state::{Kind, Use};
 use crate::statics;
@@ -389,6 +390,9 @@ unsafe fn read(jni: Jni, path: Object, is_listed: bool) {
         {
             return;
         }
+        if lookups::is_in_vain(agent, jni, &path) {
+            return;
+        }
         observe(agent, &path, is_listed);
     });
 }
@@ -519,19 +523,20 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_named(jni: Jni, _: Object, c
 /// A class is asked for by its name, and loaded if it was not.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_asked(jni: Jni, _: Object, class: Object) {
-    used(jni, class, Use::Asked);
+    once(jni, |agent| {
+        if let Some(name) = class_name(agent, jni, class) {
+            discovery::used(agent, jni, &name, Use::Asked);
+            lookups::asked(name);
+        }
+    });
 }
 
 /// The members or annotations of a class were looked at.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_used(jni: Jni, _: Object, class: Object) {
-    used(jni, class, Use::LookedAt);
-}
-
-unsafe fn used(jni: Jni, class: Object, how: Use) {
     once(jni, |agent| {
         if let Some(name) = class_name(agent, jni, class) {
-            discovery::used(agent, jni, &name, how);
+            discovery::used(agent, jni, &name, Use::LookedAt);
         }
     });
 }

@@ -139,6 +139,8 @@ pub struct State {
     /// By class name: the scope of what set its static fields later.
     setters: HashMap<Symbol, u64>,
     written_files: HashSet<String>,
+    /// By class name: where its file was looked for in vain, by who asked for the class.
+    in_vain: HashMap<Symbol, BTreeSet<u64>>,
     /// Class files that were opened, and while which scopes were open.
     reads: HashMap<String, Vec<u64>>,
     /// Why no row can be trusted, once something went wrong.
@@ -182,6 +184,7 @@ impl State {
             initialisers: HashMap::new(),
             setters: HashMap::new(),
             written_files: HashSet::new(),
+            in_vain: HashMap::new(),
             reads: HashMap::new(),
             failed: None,
             stopped: None,
@@ -382,6 +385,17 @@ impl State {
         };
         for scope in scopes {
             self.scope(scope).observed.insert(unit);
+        }
+    }
+
+    /// Somebody asked for this class, and its file is not there; so it is for all who ask,
+    /// whether or not the loader looks again.
+    pub fn asked_in_vain(&mut self, class: &str, path: &str) {
+        self.observed("exists", path, Some("missing"), false);
+        if !self.written_files.contains(path) {
+            let unit = self.unit("exists", path, Some("missing"));
+            let symbol = self.symbol(class);
+            self.in_vain.entry(symbol).or_default().insert(unit);
         }
     }
 

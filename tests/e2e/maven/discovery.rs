@@ -244,11 +244,12 @@ fn what_providers_look_at_before_tests_counts() {
     ];
     let plain = [
         with_settings(&pom(JUNIT4, "3.2.5", ""), "<runOrder>alphabetical</runOrder>"),
-        "-- src/main/java/LLid.java --\npublic class LLid {\n    public static Object held;\n    public static int x() { return 1; }\n}\n".to_owned(),
+        "-- src/main/java/LLid.java --\npublic class LLid {\n    public static Object held;\n}\n".to_owned(),
+        "-- src/main/java/Lone.java --\npublic class Lone {\n    public static int x() { return 1; }\n}\n".to_owned(),
         "-- src/main/java/Gen.java --\npublic class Gen {\n    public static Integer v() { return 1; }\n}\n".to_owned(),
         "-- src/test/java/LATest.java --\npublic class LATest {\n    @org.junit.Test public void fills() { LLid.held = Gen.v(); }\n}\n".to_owned(),
         "-- src/test/java/LBTest.java --\npublic class LBTest {\n    @org.junit.Test public void reads() { org.junit.Assert.assertEquals(1, LLid.held); }\n}\n".to_owned(),
-        "-- src/test/java/LCTest.java --\npublic class LCTest {\n    @org.junit.Test public void calls() { org.junit.Assert.assertEquals(1, LLid.x()); }\n}\n".to_owned(),
+        "-- src/test/java/LCTest.java --\npublic class LCTest {\n    @org.junit.Test public void calls() { org.junit.Assert.assertEquals(1, Lone.x()); }\n}\n".to_owned(),
     ];
     let text = [
         top(&["four", "ng", "plain"]),
@@ -313,6 +314,15 @@ fn what_makes_one_classs_tests_counts_for_this_class() {
             &format!("public class {name} {{\n    public static int x() {{ return 1; }}\n}}"),
         )
     };
+    let asks = |name: &str| {
+        let ask = "boolean found = true;
+        try { Class.forName(\"demo.Missing\"); } catch (ClassNotFoundException e) { found = false; }
+        assertFalse(found);";
+        java(
+            name,
+            &format!("public class {name} {{\n    @Test public void works() {{ {ask} }}\n}}"),
+        )
+    };
     let ordered = "class OrderedTest {
     @org.junit.jupiter.api.Test void one() { }
     @org.junit.jupiter.api.Test void two() { }
@@ -342,12 +352,16 @@ public class DataTest {
 }"),
         java("OrderedTest", &format!("@org.junit.jupiter.api.TestMethodOrder(Orders.class)\n{ordered}")),
         java("NamedTest", &format!("@org.junit.jupiter.api.DisplayNameGeneration(Names.class)\n{}", ordered.replace("OrderedTest", "NamedTest"))),
+        asks("AskTest"),
+        asks("AgainTest"),
         java("PlainTest", "public class PlainTest {\n    @Test public void works() { }\n}"),
         java("FiveTest", "class FiveTest {\n    @org.junit.jupiter.api.Test void works() { }\n}"),
     ];
     let project = Maven::new(&text.concat());
     let first = project.run();
     first.are(&[
+        "demo.AgainTest",
+        "demo.AskTest",
         "demo.DataTest",
         "demo.FiveTest",
         "demo.KeptTest",
@@ -368,5 +382,14 @@ public class DataTest {
     project.edit(&path("Data"), from, "return 2");
     let broken = project.run();
     broken.are(&["demo.DataTest", "demo.KeptTest"]);
+    assert_eq!(broken.code, 1, "{}", broken.told);
+    // A class that was looked for in vain, by them alone.
+    project.write(
+        &path("Missing"),
+        "package demo;\n\npublic class Missing { }\n",
+    );
+    project.commit("new");
+    let broken = project.run();
+    broken.are(&["demo.AgainTest", "demo.AskTest", "demo.KeptTest"]);
     assert_eq!(broken.code, 1, "{}", broken.told);
 }

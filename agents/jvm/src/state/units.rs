@@ -17,7 +17,14 @@ impl State {
         for number in dirty {
             let used = self.resolve(&self.scopes[&number]);
             let mut edges: BTreeSet<u64> = BTreeSet::new();
+            let asked = self.scopes[&number].asked.iter();
+            let in_vain: Vec<u64> = asked
+                .filter_map(|symbol| self.in_vain.get(symbol))
+                .flatten()
+                .copied()
+                .collect();
             let mut units: BTreeSet<u64> = self.scopes[&number].observed.clone();
+            units.extend(in_vain);
             for class in self.told_by(&used) {
                 units.extend(self.class_unit(class, false));
             }
