@@ -111,7 +111,9 @@ unsafe fn text_of(agent: &Agent, jni: Jni, object: Object) -> Option<String> {
 
 fn begin(agent: &Agent, id: Option<&str>, is_description: bool) {
     if let Some((class, _)) = id.and_then(test_class) {
-        lock(&agent.state).begin_prelude(class, is_description);
+        let mut state = lock(&agent.state);
+        state.found_tests(class);
+        state.begin_prelude(class, is_description);
     }
 }
 
@@ -145,7 +147,10 @@ pub unsafe fn used(agent: &Agent, jni: Jni, name: &str, how: Use) {
     // What frameworks look at, each test class has as it begins; not what they are told to
     // look at by the project's code.
     if has_run == Some(true) && is_by_project(agent, jni) {
-        lock(&agent.state).used(name, how);
+        let mut state = lock(&agent.state);
+        if how != Use::LookedAt || !state.has_found_tests(name) {
+            state.used(name, how);
+        }
     }
 }
 

@@ -421,6 +421,9 @@ impl State {
         if !self.has_tests() {
             self.trace.incomplete(SESSION, why);
         }
+        if let Some(prelude) = self.prelude() {
+            self.trace.incomplete(prelude, why);
+        }
         let containers = self
             .containers
             .iter()

@@ -245,3 +245,22 @@ fn element<'a>(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn descriptors_name_classes() {
+        let names = |descriptor: &str| -> Vec<String> {
+            let named = described_by(descriptor.as_bytes());
+            named
+                .map(|name| String::from_utf8_lossy(name).into_owned())
+                .collect()
+        };
+        assert_eq!(names("(I[[La/B;JLL;)LLc/D;"), ["a/B", "L", "Lc/D"]);
+        assert_eq!(names("[Lx;"), ["x"]);
+        assert!(names("(IJ)V").is_empty());
+        assert!(names("").is_empty());
+    }
+}

@@ -23,7 +23,9 @@ pub(super) struct Discovery {
     now: Option<Prelude>,
     /// By name of the test class.
     scopes: HashMap<Symbol, u64>,
-    /// Those of which no test is known to come.
+    /// Names of classes that engines have found to be tests.
+    tests: HashSet<Symbol>,
+    /// Scopes of which no test is known to come.
     of_no_test: HashSet<u64>,
 }
 
@@ -142,11 +144,29 @@ impl State {
         self.discovery.of_no_test.contains(&scope)
     }
 
+    /// An engine has found tests in this class.
+    pub fn found_tests(&mut self, class: &str) {
+        let symbol = self.symbol(&class.replace('.', "/"));
+        self.discovery.tests.insert(symbol);
+    }
+
+    /// Whether a class, or the one around it, is known to have tests. Listeners and what
+    /// sorts classes look at all of them, and no test is another one's for that.
+    pub fn has_found_tests(&self, class: &str) -> bool {
+        let names = std::iter::successors(Some(class), |name| Some(name.rsplit_once('$')?.0));
+        let mut symbols = names.filter_map(|name| self.symbols.get(name));
+        symbols.any(|symbol| self.discovery.tests.contains(symbol))
+    }
+
     /// Whether frameworks look for tests, for no class that is known. `Some` is whether
     /// code of the project ran since, which may be what looks.
     pub fn looks_around(&mut self) -> Option<bool> {
         if !self.looks_for_tests() {
             return None;
+        }
+        if !self.containers.is_empty() {
+            // TestNG's interceptors look at all test classes, too.
+            return Some(false);
         }
         let open = self.open();
         let mut scopes = open.iter().filter_map(|scope| self.scopes.get(scope));
