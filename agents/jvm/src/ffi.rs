@@ -527,6 +527,23 @@ impl Jvmti {
         Some(frames.iter().map(|frame: &Frame| frame.method).collect())
     }
 
+    pub unsafe fn method_name(self, method: MethodId) -> Option<String> {
+        type Name = unsafe extern "system" fn(
+            Table,
+            MethodId,
+            *mut *mut c_char,
+            *mut *mut c_char,
+            *mut *mut c_char,
+        ) -> i32;
+        let (mut name, none): (*mut c_char, _) = (ptr::null_mut(), ptr::null_mut());
+        if function::<Name>(self.0, 63)(self.0, method, &mut name, none, none) != 0 {
+            return None;
+        }
+        let text = CStr::from_ptr(name).to_string_lossy().into_owned();
+        self.free(name);
+        Some(text)
+    }
+
     /// The signature of the class that has a method.
     pub unsafe fn class_of_method(self, jni: Jni, method: MethodId) -> Option<String> {
         type Declaring = unsafe extern "system" fn(Table, MethodId, *mut Object) -> i32;

@@ -8,7 +8,7 @@
 use std::cell::RefCell;
 
 use crate::agent::{Agent, lock};
-use crate::ffi::Jni;
+use crate::ffi::{Jni, class_named};
 
 thread_local! {
     /// The class, its name with slashes, that this thread asked for last by its name, and
@@ -52,16 +52,27 @@ pub unsafe fn is_in_vain(agent: &Agent, jni: Jni, path: &str) -> bool {
     true
 }
 
-/// Whether the project's own code called `Class.forName`, with nothing in between.
+/// Whether the project's own code called `Class.forName`, and nothing but the JDK's class
+/// loaders is in between.
 unsafe fn is_asked_by_project(agent: &Agent, jni: Jni) -> bool {
-    const CLASS: &str = "Ljava/lang/Class;";
-    let methods = agent.jvmti.methods_on_stack().unwrap_or_default();
-    let mut classes = methods
-        .into_iter()
-        .map(|method| agent.jvmti.class_of_method(jni, method).unwrap_or_default());
-    if !classes.by_ref().any(|class| class == CLASS) {
-        return false;
+    const JDK: [&str; 3] = ["Ljava/", "Ljdk/", "Lsun/"];
+    let mut has_asked = false;
+    for method in agent.jvmti.methods_on_stack().unwrap_or_default() {
+        let Some(class) = agent.jvmti.class_of_method(jni, method) else {
+            return false;
+        };
+        if class == "Ljava/lang/Class;" {
+            // Else the JVM needs it for what is asked of another class.
+            let name = agent.jvmti.method_name(method);
+            has_asked |= name.is_some_and(|name| name.starts_with("forName"));
+            if !has_asked {
+                return false;
+            }
+        } else if has_asked {
+            return lock(&agent.state).is_from_directory(class_named(&class));
+        } else if !JDK.iter().any(|package| class.starts_with(package)) {
+            return false;
+        }
     }
-    let caller = classes.find(|class| class != CLASS).unwrap_or_default();
-    lock(&agent.state).is_from_directory(crate::ffi::class_named(&caller))
+    false
 }

@@ -337,6 +337,7 @@ impl State {
         let classes = self.loaded[symbol as usize].clone();
         let is_looked_at = how == Use::LookedAt;
         if is_looked_at && self.looked_over.contains(&symbol) {
+            // Each has itself from its beginning on.
             return;
         }
         for scope in self.open() {

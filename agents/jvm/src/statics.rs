@@ -223,7 +223,7 @@ impl Look<'_> {
     /// what holds things. Not what counts as one value, nor what leads
     /// everywhere.
     fn is_followed(&self, signature: &str) -> bool {
-        let name = class_named(&signature);
+        let name = class_named(signature);
         let holds = ["java/util/", "java/lang/ThreadLocal"];
         let leads_on = [
             "java/util/ServiceLoader",

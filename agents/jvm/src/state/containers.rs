@@ -10,11 +10,11 @@ use super::{Scope, State, Symbol, Test};
 /// In place of a class's name: all that classes of a directory do for tests of others.
 const FOR_OTHERS_IN: &str = "*testng";
 
-/// The annotation by which a class of JUnit 4 names those whose tests it runs.
-const SUITE: &str = "org/junit/runners/Suite$SuiteClasses";
-
 /// The same for what a suite may find to be tests.
 const MAY_BE_TESTS_IN: &str = "*suite";
+
+/// The annotation by which a class of JUnit 4 names those whose tests it runs.
+const SUITE: &str = "org/junit/runners/Suite$SuiteClasses";
 
 /// What the tests of a test class are that has begun.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
