@@ -112,9 +112,9 @@ impl Repository {
     }
 
     /// Whether git leaves out what is new at `path`, which is relative to the top of the
-    /// work tree and need not be there.
+    /// work tree and need not be there. In doubt it does not.
     pub fn ignores(&self, path: &BStr) -> bool {
-        is_ignored(self, path)
+        is_ignored(self, path).unwrap_or(false)
     }
 
     /// From now on git leaves these folders out (absolute), as if its ignore rules named

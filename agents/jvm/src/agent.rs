@@ -13,10 +13,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use crate::classfile::{ClassFile, HELPER, helper_class};
 use crate::ffi::{
     CLASS_FILE_LOAD_HOOK, CLASS_PREPARE, Callbacks, Jni, Jvmti, MethodId, Object, VM_DEATH,
-    VM_INIT, Vm, c,
+    VM_INIT, Vm, c, class_named,
 };
 use crate::hooks::{FORK, FRAMEWORKS, JDK, of};
 use crate::junit4;
+use crate::lookups;
 use crate::natives;
 use crate::plan::{hooked, plan, unprobed};
 use crate::process;
@@ -301,7 +302,7 @@ unsafe extern "system" fn class_prepare(
         let Some(signature) = agent.jvmti.signature(class) else {
             return;
         };
-        let name = signature.trim_start_matches('L').trim_end_matches(';');
+        let name = class_named(&signature);
         if !name.starts_with("java/") && lock(&agent.state).is_loaded(name) {
             lock(&agent.statics).prepared(name, jni.weak(class));
             tell_overridable(agent, jni, class, name);
@@ -319,7 +320,7 @@ unsafe fn tell_overridable(agent: &Agent, jni: Jni, class: Object, name: &str) {
         let Some(signature) = agent.jvmti.signature(above) else {
             continue;
         };
-        let name = signature.trim_start_matches('L').trim_end_matches(';');
+        let name = class_named(&signature);
         let is_known = name == "java/lang/Object"
             || lock(&agent.state).is_from_directory(name)
             || !lock(&agent.told).insert(name.to_owned());
@@ -368,6 +369,7 @@ unsafe extern "system" fn class_file_load_hook(
         }
         let name = CStr::from_ptr(name).to_string_lossy();
         natives::loaded(&name);
+        lookups::found(agent, &name);
         let bytes = std::slice::from_raw_parts(bytes, len as usize);
         if let Some(changed) = changed_class(agent, jni, loader, &name, domain, bytes) {
             let start = agent.jvmti.allocate(&changed);

@@ -283,6 +283,13 @@ impl Jni {
     }
 }
 
+/// A method that a thread is in.
+#[repr(C)]
+struct Frame {
+    method: MethodId,
+    location: i64,
+}
+
 /// The agent's JVMTI environment.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
@@ -475,11 +482,6 @@ impl Jvmti {
     /// an object; so it is where that is not known. Method handles do it by a static
     /// method, of which there is no frame.
     pub unsafe fn is_at_call(self, jni: Jni, depth: i32) -> bool {
-        #[repr(C)]
-        struct Frame {
-            method: MethodId,
-            location: i64,
-        }
         type Stack =
             unsafe extern "system" fn(Table, Object, i32, i32, *mut Frame, *mut i32) -> i32;
         type Code = unsafe extern "system" fn(Table, MethodId, *mut i32, *mut *mut u8) -> i32;
@@ -507,16 +509,57 @@ impl Jvmti {
         is_call || self.is_of_handles(jni, frame.method)
     }
 
-    /// Whether a method is one of those that method handles are made of; so it is where
-    /// that is not known.
-    unsafe fn is_of_handles(self, jni: Jni, method: MethodId) -> bool {
+    /// The methods that the current thread is in; `None` where that is not known.
+    pub unsafe fn methods_on_stack(self) -> Option<Vec<MethodId>> {
+        type Stack =
+            unsafe extern "system" fn(Table, Object, i32, i32, *mut Frame, *mut i32) -> i32;
+        const MOST: usize = 1024;
+        let mut frames = Vec::with_capacity(MOST);
+        let mut count = 0;
+        let (start, most) = (frames.as_mut_ptr(), MOST as i32);
+        let thread = ptr::null_mut();
+        let found = function::<Stack>(self.0, 103)(self.0, thread, 0, most, start, &mut count);
+        let count = usize::try_from(count).ok().filter(|count| *count < MOST)?;
+        if found != 0 {
+            return None;
+        }
+        frames.set_len(count);
+        Some(frames.iter().map(|frame: &Frame| frame.method).collect())
+    }
+
+    pub unsafe fn method_name(self, method: MethodId) -> Option<String> {
+        type Name = unsafe extern "system" fn(
+            Table,
+            MethodId,
+            *mut *mut c_char,
+            *mut *mut c_char,
+            *mut *mut c_char,
+        ) -> i32;
+        let (mut name, none): (*mut c_char, _) = (ptr::null_mut(), ptr::null_mut());
+        if function::<Name>(self.0, 63)(self.0, method, &mut name, none, none) != 0 {
+            return None;
+        }
+        let text = CStr::from_ptr(name).to_string_lossy().into_owned();
+        self.free(name);
+        Some(text)
+    }
+
+    /// The signature of the class that has a method.
+    pub unsafe fn class_of_method(self, jni: Jni, method: MethodId) -> Option<String> {
         type Declaring = unsafe extern "system" fn(Table, MethodId, *mut Object) -> i32;
         let mut class = ptr::null_mut();
         if function::<Declaring>(self.0, 64)(self.0, method, &mut class) != 0 {
-            return true;
+            return None;
         }
         let signature = self.signature(class);
         jni.drop_local(class);
+        signature
+    }
+
+    /// Whether a method is one of those that method handles are made of; so it is where
+    /// that is not known.
+    unsafe fn is_of_handles(self, jni: Jni, method: MethodId) -> bool {
+        let signature = self.class_of_method(jni, method);
         signature.is_none_or(|name| name.starts_with("Ljava/lang/invoke/"))
     }
 
@@ -526,6 +569,13 @@ impl Jvmti {
         let retransform: F = function(self.0, 151);
         classes.is_empty() || retransform(self.0, classes.len() as i32, classes.as_ptr()) == 0
     }
+}
+
+/// `Ljava/lang/String;` → `java/lang/String`. The name of a class may begin with an `L`.
+pub fn class_named(signature: &str) -> &str {
+    let name = signature.strip_prefix('L');
+    let name = name.and_then(|name| name.strip_suffix(';'));
+    name.unwrap_or(signature)
 }
 
 /// A constant for C.

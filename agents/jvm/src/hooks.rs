@@ -33,6 +33,7 @@ impl Hook {
     }
 }
 
+const NOTHING: &[Argument] = &[];
 const THIS: &[Argument] = &[Argument::This];
 const FIRST: &[Argument] = &[Argument::First];
 const SECOND: &[Argument] = &[Argument::Second];
@@ -67,6 +68,7 @@ const DESCRIPTION: &str = "(Lorg/junit/runner/Description;";
 const NG_METHOD: &str = "(Lorg/testng/ITestNGMethod;";
 const NG_CLASS: &str = "(Lorg/testng/ITestClass;";
 const SPRING: &str = "(Lorg/springframework/test/context/MergedContextConfiguration;";
+const ID: &str = "(Lorg/junit/platform/engine/UniqueId;";
 const PATH: &str = "(Ljava/nio/file/Path;";
 
 /// Classes of the JDK with what they tell: files read and looked for, files
@@ -198,6 +200,107 @@ pub const FRAMEWORKS: &[(&str, &[Hook])] = &[
     (
         "org/junit/platform/engine/support/hierarchical/NodeTestTask",
         &[hook("execute", "()", THIS, "prepared")],
+    ),
+    // How engines find tests: one engine after the other, and these, one test class after the
+    // other. What runs and is looked at then is of that class.
+    (
+        "org/junit/platform/launcher/core/EngineDiscoveryOrchestrator",
+        &[optional(hook(
+            "discoverEngineRoot",
+            "(Lorg/junit/platform/engine/TestEngine;",
+            NOTHING,
+            "discovers",
+        ))],
+    ),
+    (
+        "org/junit/platform/launcher/EngineDiscoveryResult",
+        &[
+            optional(hook("successful", "()", NOTHING, "discovered")),
+            optional(hook("failed", "(", NOTHING, "discovered")),
+        ],
+    ),
+    (
+        "org/junit/vintage/engine/discovery/VintageDiscoverer",
+        &[optional(hook(
+            "discover",
+            "(Lorg/junit/platform/engine/EngineDiscoveryRequest;",
+            SECOND,
+            "discoversAll",
+        ))],
+    ),
+    (
+        "org/junit/vintage/engine/discovery/ClassSelectorResolver",
+        &[
+            optional(hook("resolve", "(L", NOTHING, "discoversNext")),
+            optional(hook(
+                "resolveTestClass",
+                "(Ljava/lang/Class;",
+                FIRST,
+                "discoversClass",
+            )),
+            // From JUnit 6 on.
+            optional(hook(
+                "resolveTestClassThatPassedNameFilter",
+                "(Ljava/lang/Class;",
+                FIRST,
+                "discoversClass",
+            )),
+        ],
+    ),
+    (
+        "org/junit/vintage/engine/discovery/RunnerTestDescriptorPostProcessor",
+        &[optional(hook(
+            "applyFiltersAndCreateDescendants",
+            "(L",
+            FIRST,
+            "discoversTest",
+        ))],
+    ),
+    // Names to display, up to the constructor that gets them, and the order of methods.
+    (
+        "org/junit/jupiter/engine/descriptor/JupiterTestDescriptor",
+        &[optional(hook("<init>", ID, FIRST, "describes"))],
+    ),
+    (
+        "org/junit/jupiter/engine/descriptor/MethodBasedTestDescriptor",
+        &[optional(hook("<init>", ID, FIRST, "describes"))],
+    ),
+    (
+        "org/junit/platform/engine/support/descriptor/AbstractTestDescriptor",
+        &[optional(hook("<init>", ID, NOTHING, "described"))],
+    ),
+    (
+        "org/junit/jupiter/engine/discovery/MethodOrderingVisitor",
+        &[optional(hook(
+            "visit",
+            "(Lorg/junit/platform/engine/TestDescriptor;",
+            FIRST,
+            "discoversTest",
+        ))],
+    ),
+    // What the configuration names is made once, for all.
+    (
+        "org/junit/jupiter/engine/config/CachingJupiterConfiguration",
+        &[
+            optional(hook(
+                "getDefaultDisplayNameGenerator",
+                "()",
+                NOTHING,
+                "discoversNext",
+            )),
+            optional(hook(
+                "getDefaultTestMethodOrderer",
+                "()",
+                NOTHING,
+                "discoversNext",
+            )),
+            optional(hook(
+                "getDefaultTestClassOrderer",
+                "()",
+                NOTHING,
+                "discoversNext",
+            )),
+        ],
     ),
     (
         "org/junit/jupiter/engine/execution/NamespaceAwareStore",

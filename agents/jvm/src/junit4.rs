@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
 use crate::agent::{Agent, guarded, lock};
-use crate::ffi::{Jni, Object};
+use crate::ffi::{Jni, Object, class_named};
 use crate::natives::{begin_test, end_class, end_test, note_changes, once};
 use crate::state::{Kind, State};
 
@@ -138,9 +138,8 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_testClass(jni: Jni, _: Objec
         let Some(name) = agent.jvmti.signature(class) else {
             return agent.fail("JUnit did not say which test begins");
         };
-        let name = name.trim_start_matches('L').trim_end_matches(';');
         end_one_before(agent, jni);
-        begin_class(agent, jni, &name.replace('/', "."));
+        begin_class(agent, jni, &class_named(&name).replace('/', "."));
     });
 }
 
@@ -320,8 +319,7 @@ unsafe fn class_of_runner(agent: &Agent, jni: Jni, runner: Object) -> Option<Str
         return None;
     }
     let signature = agent.jvmti.signature(class)?;
-    let name = signature.trim_start_matches('L').trim_end_matches(';');
-    Some(name.replace('/', "."))
+    Some(class_named(&signature).replace('/', "."))
 }
 
 unsafe fn keeps_apart(agent: &Agent, jni: Jni, runner: Object) -> bool {

@@ -12,10 +12,12 @@
 
 mod agent;
 mod classfile;
+mod discovery;
 mod ffi;
 mod hooks;
 mod junit3;
 mod junit4;
+mod lookups;
 mod natives;
 mod plan;
 mod process;

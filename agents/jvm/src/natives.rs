@@ -5,8 +5,10 @@ use std::sync::atomic::Ordering;
 use std::thread;
 
 use crate::agent::{Agent, guarded, lock};
-use crate::ffi::{Jni, Object};
+use crate::discovery;
+use crate::ffi::{Jni, Object, class_named};
 use crate::junit4;
+use crate::lookups;
 use crate::process;
 use crate::state::{Kind, Use};
 use crate::statics;
@@ -76,7 +78,7 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_leave(jni: Jni, _: Object, c
 /// The test class that a unique id of the JUnit Platform is about, and whether
 /// the id is that of the class itself:
 /// `[engine:junit-jupiter]/[class:a.B]/[method:c()]` → (`a.B`, false).
-fn test_class(id: &str) -> Option<(&str, bool)> {
+pub fn test_class(id: &str) -> Option<(&str, bool)> {
     let mut rest = id;
     while let Some(at) = rest.find('[') {
         let segment = &rest[at + 1..];
@@ -137,7 +139,7 @@ fn vintage_class(id: &str) -> Option<(&str, bool)> {
     Some((class, rest.is_empty()))
 }
 
-unsafe fn unique_id(agent: &Agent, jni: Jni, descriptor: Object) -> Option<String> {
+pub unsafe fn unique_id(agent: &Agent, jni: Jni, descriptor: Object) -> Option<String> {
     let java = agent.java.get()?;
     let kind = c"()Lorg/junit/platform/engine/UniqueId;";
     let id = jni.call_named(descriptor, c"getUniqueId", kind);
@@ -388,6 +390,9 @@ unsafe fn read(jni: Jni, path: Object, is_listed: bool) {
         {
             return;
         }
+        if lookups::is_in_vain(agent, jni, &path) {
+            return;
+        }
         observe(agent, &path, is_listed);
     });
 }
@@ -510,7 +515,7 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_named(jni: Jni, _: Object, c
                 true => Use::Asked,
                 false => Use::Named,
             };
-            lock(&agent.state).used(&name, how);
+            discovery::used(agent, jni, &name, how);
         }
     });
 }
@@ -518,19 +523,20 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_named(jni: Jni, _: Object, c
 /// A class is asked for by its name, and loaded if it was not.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_asked(jni: Jni, _: Object, class: Object) {
-    used(jni, class, Use::Asked);
+    once(jni, |agent| {
+        if let Some(name) = class_name(agent, jni, class) {
+            discovery::used(agent, jni, &name, Use::Asked);
+            lookups::asked(name);
+        }
+    });
 }
 
 /// The members or annotations of a class were looked at.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_used(jni: Jni, _: Object, class: Object) {
-    used(jni, class, Use::LookedAt);
-}
-
-unsafe fn used(jni: Jni, class: Object, how: Use) {
     once(jni, |agent| {
         if let Some(name) = class_name(agent, jni, class) {
-            lock(&agent.state).used(&name, how);
+            discovery::used(agent, jni, &name, Use::LookedAt);
         }
     });
 }
@@ -538,11 +544,7 @@ unsafe fn used(jni: Jni, class: Object, how: Use) {
 /// The name, with slashes, of a class or its elements' one, or that a string is.
 unsafe fn class_name(agent: &Agent, jni: Jni, class: Object) -> Option<String> {
     let name = text_of(agent, jni, class)?;
-    let name = name.trim_start_matches('[');
-    let name = match name.strip_suffix(';') {
-        Some(name) => name.trim_start_matches('L'),
-        None => name,
-    };
+    let name = class_named(name.trim_start_matches('['));
     Some(name.replace('.', "/"))
 }
 

@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use crate::classfile::{
-    Additions, ClassFile, Constant, HELPER, Insertion, Malformed, Member, Mention, PROBES,
-    annotation_types, has_one_return, rewrite, used_by,
+    Additions, ClassFile, Constant, HELPER, Insertion, Malformed, Member, Mention, PROBES, Reader,
+    annotation_types, described_by, has_one_return, rewrite, used_by,
 };
 use crate::hooks::{Argument, Hook};
 use crate::state::{Class, Method, State, member_hash};
@@ -59,6 +59,9 @@ pub fn plan(
     };
     for needed in whole_needs {
         class.whole_needs.push(state.symbol(&needed));
+    }
+    for named in told_by(file)? {
+        class.tells_of.push(state.symbol(&named));
     }
     let mut methods = Vec::new();
     // By method of the file: its number among those that have code.
@@ -144,6 +147,38 @@ fn named_classes<'a>(file: &'a ClassFile<'_>) -> impl Iterator<Item = String> + 
         _ => None,
     });
     names.filter(|name| may_change(name))
+}
+
+/// The classes that a class's members name in their types, and those that lie in it or
+/// may extend it.
+fn told_by(file: &ClassFile<'_>) -> Result<HashSet<String>, Malformed> {
+    let members = file.fields.iter().chain(&file.methods);
+    let mut found: HashSet<String> = members
+        .flat_map(|member| described_by(member.descriptor))
+        .map(text)
+        .collect();
+    for attribute in &file.attributes {
+        let mut reader = Reader::new(attribute.content);
+        match attribute.name {
+            b"InnerClasses" => {
+                for _ in 0..reader.u2()? {
+                    let (inner, outer) = (reader.u2()?, reader.u2()?);
+                    reader.u4()?;
+                    if outer != 0 && file.pool.class(outer)? == file.name {
+                        found.insert(text(file.pool.class(inner)?));
+                    }
+                }
+            }
+            b"NestMembers" | b"PermittedSubclasses" => {
+                for _ in 0..reader.u2()? {
+                    found.insert(text(file.pool.class(reader.u2()?)?));
+                }
+            }
+            _ => {}
+        }
+    }
+    found.retain(|name| may_change(name));
+    Ok(found)
 }
 
 /// Not those of the JDK.

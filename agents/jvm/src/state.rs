@@ -9,10 +9,13 @@ use crate::trace::Trace;
 
 mod containers;
 mod handed_on;
+mod preludes;
 mod units;
 
 use containers::Container;
 pub use containers::Kind;
+use preludes::Discovery;
+pub use preludes::PRELUDE;
 
 /// Index of a class.
 pub type ClassIndex = u32;
@@ -30,6 +33,8 @@ pub struct Class {
     /// Those that count whole where it does: what it is annotated with; of one
     /// whose methods are not told apart, all that it names.
     pub whole_needs: Vec<Symbol>,
+    /// Those that its members name, and that lie in it: who looks at it comes to them.
+    pub tells_of: Vec<Symbol>,
     /// Whether it always counts whole: nobody tells which of its methods ran.
     pub is_whole: bool,
     /// [`member_hash`] of the methods that it has code for.
@@ -125,6 +130,8 @@ pub struct State {
     /// Test classes of TestNG, which looks at all of them, whichever runs.
     looked_over: HashSet<Symbol>,
     initialising: Vec<Initialising>,
+    /// How tests are found.
+    discovery: Discovery,
     /// What is made for later test classes, by whom: what runs belongs to that as well.
     making: Vec<(ThreadId, u64)>,
     /// By class name: the scope of its static initialiser.
@@ -132,6 +139,8 @@ pub struct State {
     /// By class name: the scope of what set its static fields later.
     setters: HashMap<Symbol, u64>,
     written_files: HashSet<String>,
+    /// By class name: where its file was looked for in vain, by who asked for the class.
+    in_vain: HashMap<Symbol, BTreeSet<u64>>,
     /// Class files that were opened, and while which scopes were open.
     reads: HashMap<String, Vec<u64>>,
     /// Why no row can be trusted, once something went wrong.
@@ -170,10 +179,12 @@ impl State {
             containers: Vec::new(),
             looked_over: HashSet::new(),
             initialising: Vec::new(),
+            discovery: Discovery::default(),
             making: Vec::new(),
             initialisers: HashMap::new(),
             setters: HashMap::new(),
             written_files: HashSet::new(),
+            in_vain: HashMap::new(),
             reads: HashMap::new(),
             failed: None,
             stopped: None,
@@ -278,7 +289,7 @@ impl State {
             .filter(|class| self.is_between(class));
         open.extend(containers.map(|class| class.scope));
         if open.is_empty() {
-            open.push(SESSION);
+            open.push(self.prelude().unwrap_or(SESSION));
         }
         for at in 0..self.initialising.len() {
             let symbol = self.classes[self.initialising[at].class as usize].symbol;
@@ -325,13 +336,8 @@ impl State {
         let symbol = self.symbol(name);
         let classes = self.loaded[symbol as usize].clone();
         let is_looked_at = how == Use::LookedAt;
-        if self.looks_for_tests() || is_looked_at && self.looked_over.contains(&symbol) {
-            // While tests are looked for, all test classes are looked at; that
-            // makes no test use them. What was seen may be kept: they count whole
-            // where they are used.
-            for class in classes.into_iter().filter(|_| is_looked_at) {
-                self.class_unit(class, true);
-            }
+        if is_looked_at && self.looked_over.contains(&symbol) {
+            // Each has itself from its beginning on.
             return;
         }
         for scope in self.open() {
@@ -383,6 +389,17 @@ impl State {
         }
     }
 
+    /// Somebody asked for this class, and its file is not there; so it is for all who ask,
+    /// whether or not the loader looks again.
+    pub fn asked_in_vain(&mut self, class: &str, path: &str) {
+        self.observed("exists", path, Some("missing"), false);
+        if !self.written_files.contains(path) {
+            let unit = self.unit("exists", path, Some("missing"));
+            let symbol = self.symbol(class);
+            self.in_vain.entry(symbol).or_default().insert(unit);
+        }
+    }
+
     /// The process itself wrote this file.
     pub fn wrote(&mut self, path: &str) {
         self.written_files.insert(path.to_owned());
@@ -404,6 +421,9 @@ impl State {
     pub fn doubt(&mut self, why: &str) {
         if !self.has_tests() {
             self.trace.incomplete(SESSION, why);
+        }
+        if let Some(prelude) = self.prelude() {
+            self.trace.incomplete(prelude, why);
         }
         let containers = self
             .containers
@@ -443,8 +463,10 @@ impl State {
         self.tests.iter().any(|known| known.name == test)
     }
 
+    /// Whether a test runs, or is found.
     pub fn has_tests(&self) -> bool {
-        !self.tests.is_empty() || !self.containers.is_empty()
+        let runs_some = !self.tests.is_empty() || !self.containers.is_empty();
+        runs_some || self.prelude().is_some()
     }
 
     /// A test begins: a test class, its name with dots, or behind a `#` one of
@@ -467,6 +489,7 @@ impl State {
             .then(|| "where its class came from is not known".to_owned());
         self.tests_of(scope, symbol);
         self.trace.scope(scope, "test", test, None);
+        self.needs_prelude(scope, symbol);
         if self.is_of_testng(container) {
             self.looked_over.insert(symbol);
         }

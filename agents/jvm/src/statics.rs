@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use crate::agent::{Agent, lock};
-use crate::ffi::{FieldId, Jni, Object};
+use crate::ffi::{FieldId, Jni, Object, class_named};
 
 /// How many objects are looked at for one class; one that leads to more always
 /// counts as changed.
@@ -223,7 +223,7 @@ impl Look<'_> {
     /// what holds things. Not what counts as one value, nor what leads
     /// everywhere.
     fn is_followed(&self, signature: &str) -> bool {
-        let name = signature.trim_start_matches('L').trim_end_matches(';');
+        let name = class_named(signature);
         let holds = ["java/util/", "java/lang/ThreadLocal"];
         let leads_on = [
             "java/util/ServiceLoader",

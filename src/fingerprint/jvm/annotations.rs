@@ -45,8 +45,11 @@ fn text(bytes: &[u8]) -> String {
 
 fn class_name(descriptor: &[u8]) -> String {
     let name = text(descriptor);
-    let name = name.trim_start_matches('L').trim_end_matches(';');
-    name.to_owned()
+    // A name may itself begin with an `L`.
+    let class = name
+        .strip_prefix('L')
+        .and_then(|name| name.strip_suffix(';'));
+    class.unwrap_or(&name).to_owned()
 }
 
 fn annotation(

@@ -3,6 +3,7 @@
 mod around;
 mod before_build;
 mod debug_info;
+mod discovery;
 mod edits;
 mod ekstazi;
 mod first_minutes;

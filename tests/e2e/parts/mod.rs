@@ -2,6 +2,7 @@
 //! that it can affect are selected, and those whose output differs are among
 //! them. Real compilers and JVMs, without a build tool in between.
 
+mod arrays;
 mod harness;
 mod inheritance;
 mod looked_at;

@@ -8,7 +8,7 @@ pub const HELPER: &str = "java/lang/TamisProbe";
 pub const PROBES: u32 = 1 << 22;
 
 /// Its native methods, all static and without a result.
-const NATIVES: [(&str, &str); 55] = [
+const NATIVES: &[(&str, &str)] = &[
     ("enter", "(I)V"),
     ("leave", "(I)V"),
     ("started", "(Ljava/lang/Object;)V"),
@@ -64,6 +64,14 @@ const NATIVES: [(&str, &str); 55] = [
     ("asked", "(Ljava/lang/Object;)V"),
     ("used", "(Ljava/lang/Object;)V"),
     ("spawned", "(Ljava/lang/Object;)V"),
+    ("discovers", "()V"),
+    ("discovered", "()V"),
+    ("discoversNext", "()V"),
+    ("discoversClass", "(Ljava/lang/Object;)V"),
+    ("discoversTest", "(Ljava/lang/Object;)V"),
+    ("discoversAll", "(Ljava/lang/Object;)V"),
+    ("describes", "(Ljava/lang/Object;)V"),
+    ("described", "()V"),
 ];
 
 /// `public final class java.lang.TamisProbe` with `static final byte[] a`, of

@@ -44,6 +44,11 @@ pub fn used_by<'a>(class: &ClassFile<'a>, method: &Member<'a>) -> Result<Uses<'a
                 let owner = class.pool.member(index)?.0;
                 uses.mentions.extend(named(owner).map(Mention::Class));
             }
+            // No code runs where an array is made, and what its elements are, it is.
+            0xbd | 0xc5 => {
+                let element = class.pool.class(index)?;
+                uses.mentions.extend(named(element).map(Mention::Class));
+            }
             0xba | 0x12..=0x14 => add_constant(class, index, &mut uses, 0)?,
             _ => {}
         }
@@ -73,6 +78,10 @@ fn add_constant<'a>(
         Constant::Class(name) => {
             let name = pool.utf8(name)?;
             uses.mentions.extend(named(name).map(Mention::Class));
+        }
+        Constant::MethodType(kind) => {
+            let classes = described_by(pool.utf8(kind)?);
+            uses.mentions.extend(classes.map(Mention::Class));
         }
         Constant::MethodHandle(1..=4, member) => {
             let owner = pool.member(member)?.0;
@@ -132,6 +141,17 @@ fn named(text: &[u8]) -> Option<&[u8]> {
         // A primitive type has one letter, as a class may.
         false => Some(element),
     }
+}
+
+/// The classes that a descriptor names: `(I[La/B;)Lc/D;` → `a/B`, `c/D`.
+pub fn described_by(descriptor: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let end = descriptor.iter().rposition(|byte| *byte == b';');
+    let names = descriptor[..end.unwrap_or(0)].split(|byte| *byte == b';');
+    names.filter_map(|part| {
+        // Before it there are only signs of other types.
+        let at = part.iter().position(|byte| *byte == b'L')?;
+        Some(&part[at + 1..])
+    })
 }
 
 /// The types of all annotations that can be read at run time: of the class,
@@ -224,4 +244,23 @@ fn element<'a>(
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn descriptors_name_classes() {
+        let names = |descriptor: &str| -> Vec<String> {
+            let named = described_by(descriptor.as_bytes());
+            named
+                .map(|name| String::from_utf8_lossy(name).into_owned())
+                .collect()
+        };
+        assert_eq!(names("(I[[La/B;JLL;)LLc/D;"), ["a/B", "L", "Lc/D"]);
+        assert_eq!(names("[Lx;"), ["x"]);
+        assert!(names("(IJ)V").is_empty());
+        assert!(names("").is_empty());
+    }
 }

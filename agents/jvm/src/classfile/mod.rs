@@ -12,7 +12,7 @@ mod rewrite;
 
 pub use helper::{HELPER, PROBES, helper_class};
 pub use instructions::Instructions;
-pub use mentions::{Mention, annotation_types, used_by};
+pub use mentions::{Mention, annotation_types, described_by, used_by};
 pub use rewrite::{Additions, Insertion, has_one_return, rewrite};
 
 /// Why bytes are no class file that is understood here.

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::thread::ThreadId;
 use std::time::Instant;
 
+use super::preludes::PRELUDE;
 use super::{Scope, State, Symbol, Test};
 
 /// In place of a class's name: all that classes of a directory do for tests of others.
@@ -11,6 +12,9 @@ const FOR_OTHERS_IN: &str = "*testng";
 
 /// The same for what a suite may find to be tests.
 const MAY_BE_TESTS_IN: &str = "*suite";
+
+/// The annotation by which a class of JUnit 4 names those whose tests it runs.
+const SUITE: &str = "org/junit/runners/Suite$SuiteClasses";
 
 /// What the tests of a test class are that has begun.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +61,7 @@ impl State {
         let symbol = self.symbol(&class.replace('.', "/"));
         self.tests_of(scope, symbol);
         self.trace.scope(scope, "fixture", class, None);
+        self.needs_prelude(scope, symbol);
         self.containers.push(Container {
             scope,
             name: class.to_owned(),
@@ -68,22 +73,25 @@ impl State {
         });
     }
 
-    /// A test class has the tests of this class, and of those in it or in what it
-    /// inherits from, though none is in there yet: JUnit looked for them.
+    /// A test class has the tests of this class, of what it extends and implements, and of
+    /// the classes in these, though none is in there yet: frameworks looked for them before
+    /// it began. So they did in the classes that a suite of JUnit 4 names.
     pub(super) fn tests_of(&mut self, scope: u64, class: Symbol) {
-        let mut looked_at = self.loaded[class as usize].clone();
+        let suite = self.symbols.get(SUITE).copied();
+        let mut looked_at = Vec::new();
         let (mut open, mut seen) = (vec![class], BTreeSet::new());
         while let Some(symbol) = open.pop() {
             if !seen.insert(symbol) {
                 continue;
             }
+            looked_at.extend(&self.loaded[symbol as usize]);
             for class in &self.loaded[symbol as usize] {
-                open.extend(&self.classes[*class as usize].needs);
+                let class = &self.classes[*class as usize];
+                open.extend(&class.needs);
+                let is_suite = suite.is_some_and(|suite| class.whole_needs.contains(&suite));
+                open.extend(class.whole_needs.iter().filter(|_| is_suite));
             }
-            for inner in self.nested.get(&symbol).into_iter().flatten() {
-                looked_at.extend(&self.loaded[*inner as usize]);
-                open.push(*inner);
-            }
+            open.extend(self.nested.get(&symbol).into_iter().flatten());
         }
         let scope = self.scope(scope);
         scope.classes.extend(&looked_at);
@@ -159,7 +167,8 @@ impl State {
     /// Whether tests are looked for, by means that tests use, too.
     pub(super) fn looks_for_tests(&self) -> bool {
         let to_run = |class: &Container| class.kind == Kind::TestNgToRun;
-        self.tests.is_empty() && self.containers.iter().all(to_run)
+        let nothing_runs = self.tests.is_empty() && self.containers.iter().all(to_run);
+        nothing_runs && self.prelude().is_none()
     }
 
     fn container(&self, class: &str) -> Option<&Container> {
@@ -200,6 +209,7 @@ impl State {
         let mut all = tests.chain(classes);
         all.find(|(known, _)| *known == name)
             .map(|(_, scope)| scope)
+            .or_else(|| self.prelude().filter(|_| name == PRELUDE))
     }
 
     pub fn kind_of(&self, class: &str) -> Option<Kind> {

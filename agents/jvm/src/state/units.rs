@@ -10,14 +10,24 @@ impl State {
         let mut dirty: Vec<u64> = self
             .scopes
             .iter()
-            .filter(|(_, scope)| scope.is_dirty)
+            .filter(|(number, scope)| scope.is_dirty && !self.is_of_no_test(**number))
             .map(|(number, _)| *number)
             .collect();
         dirty.sort_unstable();
         for number in dirty {
             let used = self.resolve(&self.scopes[&number]);
             let mut edges: BTreeSet<u64> = BTreeSet::new();
+            let asked = self.scopes[&number].asked.iter();
+            let in_vain: Vec<u64> = asked
+                .filter_map(|symbol| self.in_vain.get(symbol))
+                .flatten()
+                .copied()
+                .collect();
             let mut units: BTreeSet<u64> = self.scopes[&number].observed.clone();
+            units.extend(in_vain);
+            for class in self.told_by(&used) {
+                units.extend(self.class_unit(class, false));
+            }
             for (class, is_whole) in used {
                 let symbol = self.classes[class as usize].symbol;
                 edges.extend(self.initialisers.get(&symbol));
@@ -67,6 +77,25 @@ impl State {
         let unit = self.unit("method", &origin, Some(&name));
         self.methods[method as usize].unit = Some(unit);
         Some(unit)
+    }
+
+    /// The classes that members of those which were looked at lead to, by types and by
+    /// lying in them. Whoever has one can ask what it is, without anything of it running.
+    fn told_by(&self, used: &BTreeMap<ClassIndex, bool>) -> BTreeSet<ClassIndex> {
+        let whole = used.iter().filter(|(_, is_whole)| **is_whole);
+        let mut open: Vec<Symbol> = whole
+            .flat_map(|(class, _)| &self.classes[*class as usize].tells_of)
+            .copied()
+            .collect();
+        let mut found = BTreeSet::new();
+        while let Some(symbol) = open.pop() {
+            for class in &self.loaded[symbol as usize] {
+                if !used.contains_key(class) && found.insert(*class) {
+                    open.extend(&self.classes[*class as usize].needs);
+                }
+            }
+        }
+        found
     }
 
     /// All classes that a scope's probes stand for, each with whether it counts

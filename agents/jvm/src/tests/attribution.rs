@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use crate::state::{Class, Kind, Method, State, member_hash};
+use crate::state::{Class, Kind, Method, State, Use, member_hash};
 use crate::trace::Trace;
 
 struct World {
@@ -70,6 +70,14 @@ impl World {
         let records = self.records();
         let of = |tag: &'static str| records.iter().filter(move |record| record[0] == *tag);
         let scope = of("b").find(|record| record[2] == *test).unwrap()[1].clone();
+        self.units_of(&scope.to_string())
+    }
+
+    /// The same of a scope, by number.
+    fn units_of(&self, scope: &str) -> Vec<String> {
+        let records = self.records();
+        let of = |tag: &'static str| records.iter().filter(move |record| record[0] == *tag);
+        let scope: serde_json::Value = serde_json::from_str(scope).unwrap();
         let (mut open, mut seen, mut units) = (vec![scope], vec![], vec![]);
         while let Some(scope) = open.pop() {
             if seen.contains(&scope) {
@@ -270,4 +278,56 @@ fn any_test_that_runs_may_have_changed_a_static() {
     world.state.end("B", "passed");
     world.run("C", &[holder]);
     assert_eq!(world.row("C"), ["A", "B", "C", "Factory", "Holder"]);
+}
+
+#[test]
+fn what_finds_the_tests_of_a_class_counts_for_it() {
+    let mut world = World::new();
+    let here = thread::current().id();
+    for name in ["A", "B"] {
+        world.class(name, &[], &[]);
+    }
+    let listener = world.class("Listener", &[], &[]);
+    let data = world.class("Data", &[], &[]);
+    let inner = world.class("Inner", &[], &[]);
+    let after = world.class("After", &[], &[]);
+    // Nobody said that an engine would tell of the end.
+    world.state.begin_prelude("B", false);
+    world.state.hit(&[listener]);
+    world.state.discovers(here);
+    world.state.begin_prelude("A", false);
+    world.state.hit(&[data]);
+    // What another engine does within that is of the same class.
+    world.state.discovers(here);
+    assert!(!world.state.has_prelude());
+    world.state.begin_prelude("B", false);
+    world.state.hit(&[inner]);
+    world.state.discovered();
+    assert!(world.state.has_prelude());
+    world.state.end_prelude();
+    world.state.discovered();
+    world.state.hit(&[after]);
+    world.run("A", &[]);
+    world.run("B", &[]);
+    assert_eq!(world.row("A"), ["A", "Data", "Inner"]);
+    assert_eq!(world.row("B"), ["B"]);
+    world.state.flush();
+    assert_eq!(world.units_of("0"), ["After", "Listener"]);
+}
+
+#[test]
+fn what_was_only_looked_at_for_tests_is_not_told() {
+    let mut world = World::new();
+    world.class("A", &[], &[]);
+    world.class("NoTest", &[], &[]);
+    world.state.discovers(thread::current().id());
+    for name in ["A", "NoTest"] {
+        world.state.begin_prelude(name, false);
+        world.state.used(name, Use::LookedAt);
+        world.state.end_prelude();
+    }
+    world.state.discovered();
+    world.run("A", &[]);
+    let of_no_test = |unit: &serde_json::Value| unit[4] == "NoTest";
+    assert!(!world.records().iter().any(of_no_test));
 }

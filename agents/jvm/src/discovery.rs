@@ -1,0 +1,171 @@
+//! How tests are found: what engines say of it, and who looks at classes meanwhile.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::thread;
+
+use crate::agent::{Agent, lock};
+use crate::ffi::{Jni, Object, class_named};
+use crate::natives::{note_changes, once, test_class, unique_id};
+use crate::state::{PRELUDE, Use};
+
+thread_local! {
+    /// By method, as the JVM numbers them: whether it is the project's.
+    static METHODS: RefCell<HashMap<usize, bool>> = RefCell::default();
+}
+
+/// An engine of the JUnit Platform begins to look for tests.
+#[unsafe(no_mangle)]
+unsafe extern "system" fn Java_java_lang_TamisProbe_discovers(jni: Jni, _: Object) {
+    once(jni, |agent| {
+        lock(&agent.state).discovers(thread::current().id());
+    });
+}
+
+/// It has found all.
+#[unsafe(no_mangle)]
+unsafe extern "system" fn Java_java_lang_TamisProbe_discovered(jni: Jni, _: Object) {
+    once(jni, |agent| {
+        end(agent, jni);
+        lock(&agent.state).discovered();
+    });
+}
+
+/// It comes to something else.
+#[unsafe(no_mangle)]
+unsafe extern "system" fn Java_java_lang_TamisProbe_discoversNext(jni: Jni, _: Object) {
+    once(jni, |agent| end(agent, jni));
+}
+
+/// JUnit 4's engine, which tells of classes alone, begins: by itself, or within a suite.
+#[unsafe(no_mangle)]
+unsafe extern "system" fn Java_java_lang_TamisProbe_discoversAll(jni: Jni, _: Object, id: Object) {
+    once(jni, |agent| {
+        let Some(id) = text_of(agent, jni, id) else {
+            return;
+        };
+        let class = test_class(&id).map(|(class, _)| class);
+        lock(&agent.state).discovers_for(class);
+    });
+}
+
+/// It comes to a class, and finds out what runs it.
+#[unsafe(no_mangle)]
+unsafe extern "system" fn Java_java_lang_TamisProbe_discoversClass(
+    jni: Jni,
+    _: Object,
+    class: Object,
+) {
+    once(jni, |agent| {
+        end(agent, jni);
+        let Some(signature) = agent.jvmti.signature(class) else {
+            return;
+        };
+        let class = class_named(&signature).replace('/', ".");
+        let mut state = lock(&agent.state);
+        if let Some(test) = state.discovered_for(&class) {
+            state.begin_prelude(&test, false);
+        }
+    });
+}
+
+/// An engine goes on with a test, or a class of tests, that it has found.
+#[unsafe(no_mangle)]
+unsafe extern "system" fn Java_java_lang_TamisProbe_discoversTest(
+    jni: Jni,
+    _: Object,
+    descriptor: Object,
+) {
+    once(jni, |agent| {
+        end(agent, jni);
+        let id = unique_id(agent, jni, descriptor);
+        begin(agent, id.as_deref(), false);
+    });
+}
+
+/// Jupiter is about to say what a test is called.
+#[unsafe(no_mangle)]
+unsafe extern "system" fn Java_java_lang_TamisProbe_describes(jni: Jni, _: Object, id: Object) {
+    once(jni, |agent| {
+        end(agent, jni);
+        let id = text_of(agent, jni, id);
+        begin(agent, id.as_deref(), true);
+    });
+}
+
+/// It knows what the test is called.
+#[unsafe(no_mangle)]
+unsafe extern "system" fn Java_java_lang_TamisProbe_described(jni: Jni, _: Object) {
+    once(jni, |agent| {
+        let has_description = lock(&agent.state).has_description();
+        if has_description {
+            end(agent, jni);
+        }
+    });
+}
+
+unsafe fn text_of(agent: &Agent, jni: Jni, object: Object) -> Option<String> {
+    let java = agent.java.get().filter(|_| !object.is_null())?;
+    jni.text(jni.call(object, java.to_string))
+}
+
+fn begin(agent: &Agent, id: Option<&str>, is_description: bool) {
+    if let Some((class, _)) = id.and_then(test_class) {
+        let mut state = lock(&agent.state);
+        state.found_tests(class);
+        state.begin_prelude(class, is_description);
+    }
+}
+
+/// Ends what was done for a test class, if something was.
+unsafe fn end(agent: &Agent, jni: Jni) {
+    let has_run = {
+        let mut state = lock(&agent.state);
+        // So that what ran until now is not charged to what begins.
+        agent.drain(jni, &mut state);
+        if !state.has_prelude() {
+            return;
+        }
+        state.has_run_before()
+    };
+    if has_run {
+        note_changes(agent, jni, PRELUDE);
+    }
+    lock(&agent.state).end_prelude();
+}
+
+/// A class was named, asked for or looked at.
+pub unsafe fn used(agent: &Agent, jni: Jni, name: &str, how: Use) {
+    let has_run = {
+        let mut state = lock(&agent.state);
+        let Some(_) = state.looks_around() else {
+            return state.used(name, how);
+        };
+        agent.drain(jni, &mut state);
+        state.looks_around()
+    };
+    // What frameworks look at, each test class has as it begins; not what they are told to
+    // look at by the project's code.
+    if has_run == Some(true) && is_by_project(agent, jni) {
+        let mut state = lock(&agent.state);
+        if how != Use::LookedAt || !state.has_found_tests(name) {
+            state.used(name, how);
+        }
+    }
+}
+
+/// Whether code of the project is among what this thread is in.
+unsafe fn is_by_project(agent: &Agent, jni: Jni) -> bool {
+    let Some(methods) = agent.jvmti.methods_on_stack() else {
+        return true;
+    };
+    let mut methods = methods.into_iter();
+    METHODS.with_borrow_mut(|known| {
+        methods.any(|method| {
+            *known.entry(method as usize).or_insert_with(|| {
+                let class = agent.jvmti.class_of_method(jni, method);
+                class.is_none_or(|class| lock(&agent.state).is_from_directory(class_named(&class)))
+            })
+        })
+    })
+}
