@@ -13,6 +13,7 @@
 mod agent;
 mod classfile;
 mod ffi;
+mod files;
 mod hooks;
 mod junit4;
 mod natives;

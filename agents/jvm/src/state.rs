@@ -8,6 +8,7 @@ use std::time::Instant;
 use crate::trace::Trace;
 
 mod containers;
+mod files;
 mod handed_on;
 mod units;
 
@@ -131,7 +132,7 @@ pub struct State {
     initialisers: HashMap<Symbol, u64>,
     /// By class name: the scope of what set its static fields later.
     setters: HashMap<Symbol, u64>,
-    written_files: HashSet<String>,
+    files: files::Files,
     /// Class files that were opened, and while which scopes were open.
     reads: HashMap<String, Vec<u64>>,
     /// Why no row can be trusted, once something went wrong.
@@ -173,7 +174,7 @@ impl State {
             making: Vec::new(),
             initialisers: HashMap::new(),
             setters: HashMap::new(),
-            written_files: HashSet::new(),
+            files: files::Files::default(),
             reads: HashMap::new(),
             failed: None,
             stopped: None,
@@ -370,10 +371,8 @@ impl State {
 
     /// Something was observed: `kind`, path and value of a `u` record.
     pub fn observed(&mut self, kind: &'static str, path: &str, value: Option<&str>, always: bool) {
-        if self.written_files.contains(path) {
-            return;
-        }
         let unit = self.unit(kind, path, value);
+        self.note_bundle(path, unit);
         let scopes = match always {
             true => vec![SESSION],
             false => self.open(),
@@ -381,11 +380,6 @@ impl State {
         for scope in scopes {
             self.scope(scope).observed.insert(unit);
         }
-    }
-
-    /// The process itself wrote this file.
-    pub fn wrote(&mut self, path: &str) {
-        self.written_files.insert(path.to_owned());
     }
 
     fn unit(&mut self, kind: &'static str, path: &str, value: Option<&str>) -> u64 {
