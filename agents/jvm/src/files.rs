@@ -30,10 +30,9 @@ const MOST_MOVED: usize = 10_000;
 /// What is found out about a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Look {
-    /// What is in the file, or all that the system says of it.
+    /// What is there. Also where no more is asked than whether: native code of libraries
+    /// opens files unseen, and mostly somebody looks for them before.
     Content,
-    /// Whether it is there, and as what.
-    Kind,
     /// The same of a link itself, and where it leads to.
     Link,
     /// Which names are in the directory.
@@ -115,10 +114,7 @@ pub fn look(agent: &Agent, path: &str, look: Look) {
         Some(_) => {
             let is_jar = given.ends_with(".jar");
             let real = if is_of_project { &way.real } else { &given };
-            match look {
-                Look::Kind if !is_jar => state.observed("exists", real, Some("file"), false),
-                _ => state.observed("file", real, None, is_jar),
-            }
+            state.observed("file", real, None, is_jar);
         }
         None if is_of_project && state.meets_none(&way.real) => {
             // What is looked for on the way of a class counts for all tests.
@@ -183,7 +179,7 @@ pub fn opening(agent: &Agent, path: &str, opening: Opening) -> Option<Opened> {
     if opening.reads && !opening.truncates {
         look(agent, path, Look::Content);
     } else if opening.is_new || !opening.creates {
-        look(agent, path, Look::Kind);
+        look(agent, path, Look::Content);
     } else if agent.is_of_project(&way.real) || agent.is_of_project(&given) {
         // It lies where links say.
         saw_links(&mut lock(&agent.state), &way, false);
@@ -202,12 +198,12 @@ pub fn opened(agent: &Agent, file: &Opened) {
 
 /// A file could not be opened to be written: perhaps for what is not there.
 pub fn not_opened(agent: &Agent, path: &str) {
-    look(agent, path, Look::Kind);
+    look(agent, path, Look::Content);
     let real = way(path, true).real;
     let above = Path::new(&real).ancestors().skip(1);
     let missing = above.take_while(|folder| !folder.exists());
     if let Some(first) = missing.last().and_then(Path::to_str) {
-        look(agent, first, Look::Kind);
+        look(agent, first, Look::Content);
     }
 }
 

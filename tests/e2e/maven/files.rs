@@ -12,18 +12,30 @@ const READ: [(&str, &str); 38] = [
     ("AttributesByName", "Files.readAttributes(p, \"size\");"),
     ("AllAttributes", "Files.readAttributes(p, \"posix:*\");"),
     ("OneAttribute", "Files.getAttribute(p, \"unix:size\");"),
-    ("View", "Files.getFileAttributeView(p, java.nio.file.attribute.PosixFileAttributeView.class).readAttributes();"),
+    (
+        "View",
+        "Files.getFileAttributeView(p, java.nio.file.attribute.PosixFileAttributeView.class).readAttributes();",
+    ),
     ("Modified", "Files.getLastModifiedTime(p);"),
     ("Size", "Files.size(p);"),
     ("Owner", "Files.getOwner(p);"),
     ("Same", "Files.isSameFile(p, Path.of(\"pom.xml\"));"),
     ("Mismatch", "Files.mismatch(p, Path.of(\"pom.xml\"));"),
     ("Text", "Files.readString(p);"),
-    ("Lines", "try (var lines = Files.lines(p)) { lines.count(); }"),
+    (
+        "Lines",
+        "try (var lines = Files.lines(p)) { lines.count(); }",
+    ),
     ("Copy", "Files.copy(p, new ByteArrayOutputStream());"),
     ("Bytes", "Files.newByteChannel(p).close();"),
-    ("Channel", "FileChannel.open(p, StandardOpenOption.READ).close();"),
-    ("Mapped", "try (var c = FileChannel.open(p)) { c.map(FileChannel.MapMode.READ_ONLY, 0, c.size()); }"),
+    (
+        "Channel",
+        "FileChannel.open(p, StandardOpenOption.READ).close();",
+    ),
+    (
+        "Mapped",
+        "try (var c = FileChannel.open(p)) { c.map(FileChannel.MapMode.READ_ONLY, 0, c.size()); }",
+    ),
     ("Asynchronous", "AsynchronousFileChannel.open(p).close();"),
     ("RandomAccess", "new RandomAccessFile(f, \"r\").close();"),
     ("Stream", "new FileInputStream(f).close();"),
@@ -32,22 +44,58 @@ const READ: [(&str, &str); 38] = [
     ("FileModified", "f.lastModified();"),
     ("FileLength", "f.length();"),
     ("Address", "f.toURI().toURL().openStream().close();"),
-    ("Loader", "new URLClassLoader(new URL[] {new URL(\"file:data/\")}).getResourceAsStream(\"Loader\").close();"),
-    ("Walk", "try (var all = Files.walk(Path.of(\"data\"))) { all.filter(p::equals).forEach(one -> { }); }"),
-    ("Secure", "try (var all = (SecureDirectoryStream<Path>) Files.newDirectoryStream(Path.of(\"data\"))) { all.newByteChannel(Path.of(\"Secure\"), Set.of(StandardOpenOption.READ)).close(); }"),
-    ("SecureView", "try (var all = (SecureDirectoryStream<Path>) Files.newDirectoryStream(Path.of(\"data\"))) { all.getFileAttributeView(Path.of(\"SecureView\"), java.nio.file.attribute.BasicFileAttributeView.class).readAttributes(); }"),
+    (
+        "Loader",
+        "new URLClassLoader(new URL[] {new URL(\"file:data/\")}).getResourceAsStream(\"Loader\").close();",
+    ),
+    (
+        "Walk",
+        "try (var all = Files.walk(Path.of(\"data\"))) { all.filter(p::equals).forEach(one -> { }); }",
+    ),
+    (
+        "Secure",
+        "try (var all = (SecureDirectoryStream<Path>) Files.newDirectoryStream(Path.of(\"data\"))) { all.newByteChannel(Path.of(\"Secure\"), Set.of(StandardOpenOption.READ)).close(); }",
+    ),
+    (
+        "SecureView",
+        "try (var all = (SecureDirectoryStream<Path>) Files.newDirectoryStream(Path.of(\"data\"))) { all.getFileAttributeView(Path.of(\"SecureView\"), java.nio.file.attribute.BasicFileAttributeView.class).readAttributes(); }",
+    ),
     ("Loaded", "new Properties().load(new FileReader(f));"),
     ("Image", "javax.imageio.ImageIO.read(f);"),
     ("Linked", "Files.createLink(Path.of(\"target/linked\"), p);"),
-    ("Moved", "Files.copy(p, Path.of(\"target/moved\")); new File(\"target/moved\").renameTo(new File(\"target/other\"));"),
-    ("OpenToAppend", "FileChannel.open(p, StandardOpenOption.READ, StandardOpenOption.WRITE).close();"),
+    (
+        "Moved",
+        "Files.copy(p, Path.of(\"target/moved\")); new File(\"target/moved\").renameTo(new File(\"target/other\"));",
+    ),
+    (
+        "OpenToAppend",
+        "FileChannel.open(p, StandardOpenOption.READ, StandardOpenOption.WRITE).close();",
+    ),
     // Of each, who comes second finds what the JDK has kept.
-    ("Bundle1", "assertNotNull(ResourceBundle.getBundle(\"texts.words\"));"),
-    ("Bundle2", "assertNotNull(ResourceBundle.getBundle(\"texts.words\"));"),
-    ("Archive1", "new URL(\"jar:file:data/packed.zip!/one\").openStream().close();"),
-    ("Archive2", "new URL(\"jar:file:data/packed.zip!/one\").openStream().close();"),
-    ("Zip", "new java.util.zip.ZipFile(\"data/packed.zip\").close();"),
-    ("ZipSystem", "FileSystems.newFileSystem(Path.of(\"data/packed.zip\")).close();"),
+    (
+        "Bundle1",
+        "assertNotNull(ResourceBundle.getBundle(\"texts.words\"));",
+    ),
+    (
+        "Bundle2",
+        "assertNotNull(ResourceBundle.getBundle(\"texts.words\"));",
+    ),
+    (
+        "Archive1",
+        "new URL(\"jar:file:data/packed.zip!/one\").openStream().close();",
+    ),
+    (
+        "Archive2",
+        "new URL(\"jar:file:data/packed.zip!/one\").openStream().close();",
+    ),
+    (
+        "Zip",
+        "new java.util.zip.ZipFile(\"data/packed.zip\").close();",
+    ),
+    (
+        "ZipSystem",
+        "FileSystems.newFileSystem(Path.of(\"data/packed.zip\")).close();",
+    ),
 ];
 
 /// The same, of what is only looked for or listed: each file is gone, each missing one is
@@ -64,32 +112,77 @@ const LOOKED_FOR: [(&str, &str); 20] = [
     ("FileIsHidden", "f.isHidden();"),
     ("Real", "p.toRealPath();"),
     ("MissingFile", "assertFalse(f.exists());"),
-    ("MissingPath", "assertThrows(NoSuchFileException.class, () -> Files.size(p));"),
-    ("MissingFolder", "assertThrows(IOException.class, () -> new FileWriter(new File(f, \"x\")).close());"),
+    (
+        "MissingPath",
+        "assertThrows(NoSuchFileException.class, () -> Files.size(p));",
+    ),
+    (
+        "MissingFolder",
+        "assertThrows(IOException.class, () -> new FileWriter(new File(f, \"x\")).close());",
+    ),
     ("FolderListed", "f.list();"),
-    ("FolderStream", "try (var all = Files.newDirectoryStream(p)) { for (var one : all) { } }"),
-    ("FolderFound", "try (var all = Files.find(p, 2, (one, is) -> true)) { all.count(); }"),
-    ("FolderWalked", "Files.walkFileTree(p, new SimpleFileVisitor<>() { });"),
-    ("FolderSecure", "try (var all = (SecureDirectoryStream<Path>) Files.newDirectoryStream(Path.of(\"data\"))) { all.newDirectoryStream(Path.of(\"FolderSecure\")).close(); }"),
-    ("FolderWatched", "try (var service = FileSystems.getDefault().newWatchService()) { p.register(service, StandardWatchEventKinds.ENTRY_CREATE); }"),
+    (
+        "FolderStream",
+        "try (var all = Files.newDirectoryStream(p)) { for (var one : all) { } }",
+    ),
+    (
+        "FolderFound",
+        "try (var all = Files.find(p, 2, (one, is) -> true)) { all.count(); }",
+    ),
+    (
+        "FolderWalked",
+        "Files.walkFileTree(p, new SimpleFileVisitor<>() { });",
+    ),
+    (
+        "FolderSecure",
+        "try (var all = (SecureDirectoryStream<Path>) Files.newDirectoryStream(Path.of(\"data\"))) { all.newDirectoryStream(Path.of(\"FolderSecure\")).close(); }",
+    ),
+    (
+        "FolderWatched",
+        "try (var service = FileSystems.getDefault().newWatchService()) { p.register(service, StandardWatchEventKinds.ENTRY_CREATE); }",
+    ),
     ("FolderAddress", "f.toURI().toURL().openStream().close();"),
 ];
 
 /// The same by way of links, each of which leads elsewhere or to something else then.
 const LINKS: [(&str, &str); 14] = [
     ("LinkReader", "new FileReader(\"links/plain\").close();"),
-    ("LinkScanner", "new Scanner(new File(\"links/plain\")).close();"),
+    (
+        "LinkScanner",
+        "new Scanner(new File(\"links/plain\")).close();",
+    ),
     ("LinkText", "Files.readString(Path.of(\"links/plain\"));"),
     ("LinkOfLink", "Files.readString(Path.of(\"links/second\"));"),
-    ("LinkAbove", "Files.readString(Path.of(\"links/folder/below\"));"),
+    (
+        "LinkAbove",
+        "Files.readString(Path.of(\"links/folder/below\"));",
+    ),
     ("LinkAboveListed", "new File(\"links/folder\").list();"),
-    ("LinkBack", "new FileReader(\"links/folder/../beside\").close();"),
-    ("LinkDangling", "assertFalse(new File(\"links/dangling\").exists());"),
+    (
+        "LinkBack",
+        "new FileReader(\"links/folder/../beside\").close();",
+    ),
+    (
+        "LinkDangling",
+        "assertFalse(new File(\"links/dangling\").exists());",
+    ),
     ("LinkReal", "Path.of(\"links/turned\").toRealPath();"),
-    ("LinkCanonical", "new File(\"links/turned\").getCanonicalPath();"),
-    ("LinkItself", "Files.readSymbolicLink(Path.of(\"links/turned\"));"),
-    ("LinkIsLink", "assertTrue(Files.isSymbolicLink(Path.of(\"links/turned\")));"),
-    ("LinkOutside", "Files.readString(Path.of(\"links/outside/text\"));"),
+    (
+        "LinkCanonical",
+        "new File(\"links/turned\").getCanonicalPath();",
+    ),
+    (
+        "LinkItself",
+        "Files.readSymbolicLink(Path.of(\"links/turned\"));",
+    ),
+    (
+        "LinkIsLink",
+        "assertTrue(Files.isSymbolicLink(Path.of(\"links/turned\")));",
+    ),
+    (
+        "LinkOutside",
+        "Files.readString(Path.of(\"links/outside/text\"));",
+    ),
     ("LinkOutsideListed", "new File(\"links/outside\").list();"),
 ];
 
@@ -97,7 +190,10 @@ const LINKS: [(&str, &str); 14] = [
 const STILL: [(&str, &str); 4] = [
     ("StillRead", "Files.readString(p);"),
     ("StillThere", "assertTrue(f.exists());"),
-    ("StillFolder", "assertTrue(new File(\"data\").isDirectory());"),
+    (
+        "StillFolder",
+        "assertTrue(new File(\"data\").isDirectory());",
+    ),
     ("StillLinked", "Files.readString(Path.of(\"links/still\"));"),
 ];
 
@@ -156,7 +252,12 @@ fn every_form_of_reading_a_file_is_seen() {
     }
     pack(&project, "one");
     project.write("src/test/resources/texts/words.properties", "a=one");
-    for path in ["targets/plain", "targets/below/below", "targets/beside", "targets/still"] {
+    for path in [
+        "targets/plain",
+        "targets/below/below",
+        "targets/beside",
+        "targets/still",
+    ] {
         project.write(path, "one");
     }
     project.write("../outside/text", "one");
@@ -197,7 +298,12 @@ fn every_form_of_reading_a_file_is_seen() {
     }
     pack(&project, "another one");
     project.write("src/test/resources/texts/words.properties", "a=another one");
-    for path in ["targets/plain", "targets/below/below", "targets/beside", "targets/nothing"] {
+    for path in [
+        "targets/plain",
+        "targets/below/below",
+        "targets/beside",
+        "targets/nothing",
+    ] {
         project.write(path, "another one");
     }
     project.write("targets/below/more", "one");

@@ -7,18 +7,66 @@ use super::harness::*;
 
 /// By letter: what one class does with `v`, which `GenX.v()` returns, and the one after it.
 const PAIRS: [(&str, &str, &str); 12] = [
-    ("A", "Files.writeString(Path.of(\"target/a\"), v);", "Files.readString(Path.of(\"target/a\"));"),
-    ("B", "try (var w = new FileWriter(\"target/b\", true)) { w.write(v); }", "new Scanner(new File(\"target/b\")).hasNext();"),
-    ("C", "Files.writeString(Path.of(\"target/c0\"), v); Files.move(Path.of(\"target/c0\"), Path.of(\"target/c\"), StandardCopyOption.REPLACE_EXISTING);", "Files.size(Path.of(\"target/c\"));"),
-    ("D", "new File(\"target/d0/in\").mkdirs(); Files.writeString(Path.of(\"target/d0/in/x\"), v); new File(\"target/d0\").renameTo(new File(\"target/d\" + v));", "new FileReader(\"target/d1/in/x\").close();"),
-    ("E", "Files.writeString(Path.of(\"target/e0\"), v); Files.copy(Path.of(\"target/e0\"), Path.of(\"target/e\"), StandardCopyOption.REPLACE_EXISTING);", "Files.mismatch(Path.of(\"target/e\"), Path.of(\"pom.xml\"));"),
-    ("F", "Files.writeString(Path.of(\"target/f\"), v); Files.delete(Path.of(\"target/f\"));", "assertFalse(new File(\"target/f\").exists());"),
-    ("G", "new File(\"target/g/\" + v).mkdirs();", "new File(\"target/g\").list();"),
-    ("H", "try (var r = new RandomAccessFile(\"target/h\", \"rw\")) { r.setLength(v.length()); }", "assertEquals(1, new File(\"target/h\").length());"),
-    ("I", "var link = Path.of(\"target/i\"); Files.deleteIfExists(link); Files.createSymbolicLink(link, Path.of(\"../src\"));", "assertTrue(new File(\"target/i/main\").isDirectory());"),
-    ("J", "held = new FileOutputStream(\"target/j\"); held.write(1);", "try (var in = new FileInputStream(\"target/j\")) { in.read(); }"),
-    ("K", "new File(\"data/k\").setLastModified(1000 * v.length());", "assertEquals(1000, new File(\"data/k\").lastModified());"),
-    ("L", "try (var c = FileChannel.open(Path.of(\"target/l\"), StandardOpenOption.CREATE, StandardOpenOption.WRITE)) { c.write(ByteBuffer.wrap(v.getBytes())); }", "try (var c = AsynchronousFileChannel.open(Path.of(\"target/l\"))) { c.size(); }"),
+    (
+        "A",
+        "Files.writeString(Path.of(\"target/a\"), v);",
+        "Files.readString(Path.of(\"target/a\"));",
+    ),
+    (
+        "B",
+        "try (var w = new FileWriter(\"target/b\", true)) { w.write(v); }",
+        "new Scanner(new File(\"target/b\")).hasNext();",
+    ),
+    (
+        "C",
+        "Files.writeString(Path.of(\"target/c0\"), v); Files.move(Path.of(\"target/c0\"), Path.of(\"target/c\"), StandardCopyOption.REPLACE_EXISTING);",
+        "Files.size(Path.of(\"target/c\"));",
+    ),
+    (
+        "D",
+        "new File(\"target/d0/in\").mkdirs(); Files.writeString(Path.of(\"target/d0/in/x\"), v); new File(\"target/d0\").renameTo(new File(\"target/d\" + v));",
+        "new FileReader(\"target/d1/in/x\").close();",
+    ),
+    (
+        "E",
+        "Files.writeString(Path.of(\"target/e0\"), v); Files.copy(Path.of(\"target/e0\"), Path.of(\"target/e\"), StandardCopyOption.REPLACE_EXISTING);",
+        "Files.mismatch(Path.of(\"target/e\"), Path.of(\"pom.xml\"));",
+    ),
+    (
+        "F",
+        "Files.writeString(Path.of(\"target/f\"), v); Files.delete(Path.of(\"target/f\"));",
+        "assertFalse(new File(\"target/f\").exists());",
+    ),
+    (
+        "G",
+        "new File(\"target/g/\" + v).mkdirs();",
+        "new File(\"target/g\").list();",
+    ),
+    (
+        "H",
+        "try (var r = new RandomAccessFile(\"target/h\", \"rw\")) { r.setLength(v.length()); }",
+        "assertEquals(1, new File(\"target/h\").length());",
+    ),
+    (
+        "I",
+        "var link = Path.of(\"target/i\"); Files.deleteIfExists(link); Files.createSymbolicLink(link, Path.of(\"../src\"));",
+        "assertTrue(new File(\"target/i/main\").isDirectory());",
+    ),
+    (
+        "J",
+        "held = new FileOutputStream(\"target/j\"); held.write(1);",
+        "try (var in = new FileInputStream(\"target/j\")) { in.read(); }",
+    ),
+    (
+        "K",
+        "new File(\"data/k\").setLastModified(1000 * v.length());",
+        "assertEquals(1000, new File(\"data/k\").lastModified());",
+    ),
+    (
+        "L",
+        "try (var c = FileChannel.open(Path.of(\"target/l\"), StandardOpenOption.CREATE, StandardOpenOption.WRITE)) { c.write(ByteBuffer.wrap(v.getBytes())); }",
+        "try (var c = AsynchronousFileChannel.open(Path.of(\"target/l\"))) { c.size(); }",
+    ),
 ];
 
 fn class(name: &str, statement: &str) -> String {
@@ -47,7 +95,8 @@ class {name}Test {{
 }
 
 fn generator(name: &str) -> String {
-    let body = format!("public class {name} {{\n    public static String v() {{ return \"1\"; }}\n}}");
+    let body =
+        format!("public class {name} {{\n    public static String v() {{ return \"1\"; }}\n}}");
     main(name, &body)
 }
 
@@ -78,15 +127,18 @@ fn who_reads_a_file_depends_on_the_test_that_wrote_it() {
     }
     let mut text = in_order(&pom(JUPITER, "3.2.5", ""));
     for (letter, writes, reads) in PAIRS {
-        let gen = format!("Gen{letter}");
-        text += &generator(&gen);
+        let name = format!("Gen{letter}");
+        text += &generator(&name);
         text += &class(
             &format!("{letter}1"),
-            &format!("String v = {gen}.v(); {writes}"),
+            &format!("String v = {name}.v(); {writes}"),
         );
         text += &class(&format!("{letter}2"), reads);
     }
-    text += &class("Still1", "Files.writeString(Path.of(\"target/still\"), \"1\");");
+    text += &class(
+        "Still1",
+        "Files.writeString(Path.of(\"target/still\"), \"1\");",
+    );
     text += &class("Still2", "Files.readString(Path.of(\"target/still\"));");
     text += "-- data/k --\nk\n";
     let project = Maven::new(&text);
@@ -101,7 +153,11 @@ fn who_reads_a_file_depends_on_the_test_that_wrote_it() {
     let one = project.run();
     assert_eq!(one.tests, of("A"), "{}", one.told);
     // What is left of that run tells nobody who wrote it.
-    project.edit("src/test/java/demo/A2Test.java", "Files.read", "Files.size(Path.of(\"pom.xml\")); Files.read");
+    project.edit(
+        "src/test/java/demo/A2Test.java",
+        "Files.read",
+        "Files.size(Path.of(\"pom.xml\")); Files.read",
+    );
     project.run().are(&["demo.A2Test"]);
     edit(&project, "", "GenA");
     let again = project.run();
@@ -145,9 +201,21 @@ public class {class} {{
     let text = [
         in_order(pom),
         generator("Gen"),
-        class("AWritesTest", "writes", "Files.writeString(Path.of(\"target/hand\"), Gen.v());"),
-        class("BReadsTest", "reads", "Files.readString(Path.of(\"target/hand\"));"),
-        class("COtherTest", "works", "Files.exists(Path.of(\"target/nothing\"));"),
+        class(
+            "AWritesTest",
+            "writes",
+            "Files.writeString(Path.of(\"target/hand\"), Gen.v());",
+        ),
+        class(
+            "BReadsTest",
+            "reads",
+            "Files.readString(Path.of(\"target/hand\"));",
+        ),
+        class(
+            "COtherTest",
+            "works",
+            "Files.exists(Path.of(\"target/nothing\"));",
+        ),
     ];
     in_module(name, &text.concat())
 }
@@ -165,14 +233,20 @@ fn files_are_handed_on_in_every_framework_and_between_processes() {
     if !has_maven() {
         return;
     }
-    let forks = pom(JUPITER, "3.2.5", "").replace(
-        "<properties>",
-        "<properties><reuseForks>false</reuseForks>",
-    );
+    let forks = pom(JUPITER, "3.2.5", "")
+        .replace("<properties>", "<properties><reuseForks>false</reuseForks>");
     let text = [
         top(&["four", "ng", "forks"]),
-        module("four", &pom("junit:junit:4.13.2", "3.2.5", ""), "org.junit.Test"),
-        module("ng", &pom("org.testng:testng:7.10.2", "3.2.5", ""), "org.testng.annotations.Test"),
+        module(
+            "four",
+            &pom("junit:junit:4.13.2", "3.2.5", ""),
+            "org.junit.Test",
+        ),
+        module(
+            "ng",
+            &pom("org.testng:testng:7.10.2", "3.2.5", ""),
+            "org.testng.annotations.Test",
+        ),
         module("forks", &forks, "org.junit.jupiter.api.Test"),
     ];
     let project = Maven::new(&text.concat());
@@ -199,8 +273,16 @@ fn methods_hand_on_files_as_well() {
     let text = [
         top(&["four", "five"]),
         "-- tamis.yml --\nversion: 1\ngranularity: method\n".to_owned(),
-        module("four", &pom("junit:junit:4.13.2", "3.2.5", ""), "org.junit.Test"),
-        module("five", &pom(JUPITER, "3.2.5", ""), "org.junit.jupiter.api.Test"),
+        module(
+            "four",
+            &pom("junit:junit:4.13.2", "3.2.5", ""),
+            "org.junit.Test",
+        ),
+        module(
+            "five",
+            &pom(JUPITER, "3.2.5", ""),
+            "org.junit.jupiter.api.Test",
+        ),
     ];
     let project = Maven::new(&text.concat());
     is_complete(&project.run());

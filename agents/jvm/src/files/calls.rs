@@ -32,8 +32,6 @@ enum At {
 #[derive(Clone, Copy, Debug)]
 enum Does {
     Look(At, Look),
-    /// Asks for rights.
-    Access(At, usize),
     /// Asks for attributes, with flags.
     Stat(At, usize),
     /// Opens a file with the system's flags.
@@ -93,8 +91,12 @@ const CALLS: [Call; 52] = [
         "inotifyAddWatch",
         Does::Look(Bytes(1), Look::Names),
     ),
-    call(IO, "getBooleanAttributes", Does::Look(File(0), Look::Kind)),
-    call(IO, "checkAccess", Does::Access(File(0), 1)),
+    call(
+        IO,
+        "getBooleanAttributes",
+        Does::Look(File(0), Look::Content),
+    ),
+    call(IO, "checkAccess", Does::Look(File(0), Look::Content)),
     call(
         IO,
         "getLastModifiedTime",
@@ -113,13 +115,13 @@ const CALLS: [Call; 52] = [
     call(NIO, "openat", Does::Open(Beneath(0, 1), 2)),
     call(NIO, "fopen", Does::Look(Bytes(0), Look::Content)),
     call(NIO, "stat", Does::Look(Bytes(0), Look::Content)),
-    call(NIO, "stat1", Does::Look(Bytes(0), Look::Kind)),
-    call(NIO, "exists", Does::Look(Bytes(0), Look::Kind)),
+    call(NIO, "stat1", Does::Look(Bytes(0), Look::Content)),
+    call(NIO, "exists", Does::Look(Bytes(0), Look::Content)),
     call(NIO, "lstat", Does::Look(Bytes(0), Look::Link)),
     call(NIO, "fstatat", Does::Stat(Beneath(0, 1), 2)),
-    call(NIO, "access", Does::Access(Bytes(0), 1)),
+    call(NIO, "access", Does::Look(Bytes(0), Look::Content)),
     call(NIO, "readlink", Does::Look(Bytes(0), Look::Link)),
-    call(NIO, "realpath", Does::Look(Bytes(0), Look::Kind)),
+    call(NIO, "realpath", Does::Look(Bytes(0), Look::Content)),
     call(NIO, "opendir", Does::Look(Bytes(0), Look::Names)),
     call(NIO, "fdopendir", Does::Look(Open(0), Look::Names)),
     call(NIO, "link", Does::Link(Bytes(0), Bytes(1))),
@@ -292,11 +294,6 @@ unsafe fn before(agent: &Agent, jni: Jni, does: Does, arguments: &Arguments) -> 
     let place = |path: At| at(path).and_then(|path| files::place(agent, &path));
     match does {
         Does::Look(path, what) => look(path, what),
-        Does::Access(path, rights) => match arguments[rights] & 1 {
-            // Which rights to run it has is a part of a file.
-            1 => look(path, Look::Content),
-            _ => look(path, Look::Kind),
-        },
         Does::Stat(path, flags) => match arguments[flags] & AT_SYMLINK_NOFOLLOW {
             0 => look(path, Look::Content),
             _ => look(path, Look::Link),
