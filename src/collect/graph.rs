@@ -323,7 +323,8 @@ impl<'a> Building<'a> {
         };
         let mut writers = Writers::default();
         for (at, trace) in jvms() {
-            for (scope, path) in &trace.writes {
+            // What the session has, each test has.
+            for (scope, path) in trace.writes.iter().filter(|(scope, _)| *scope != 0) {
                 let known = writers.entry(path.as_bstr()).or_default();
                 known.push((at, *scope));
             }

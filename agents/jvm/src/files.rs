@@ -88,15 +88,16 @@ pub fn look(agent: &Agent, path: &str, look: Look) {
             // Before the tests, some are made of what a directory has (parameters, features);
             // where classes are, tests are looked for.
             let is_listed = look == Look::Names;
+            let depends = match is_listed {
+                true => state.meets_names(&way.real),
+                false => state.meets(&way.real),
+            };
             let counts = || state.has_tests() || is_listed && !has_classes(&way.real);
-            if !is_of_project || !counts() {
-                return;
-            }
-            match is_listed {
-                true if !state.meets_names(&way.real) => {}
-                true => state.observed("dir", &way.real, None, false),
-                false if !state.meets(&way.real) => {}
-                false => state.observed("exists", &way.real, Some("dir"), false),
+            if depends && is_of_project && counts() {
+                match is_listed {
+                    true => state.observed("dir", &way.real, None, false),
+                    false => state.observed("exists", &way.real, Some("dir"), false),
+                }
             }
         }
         Some(found) if found.is_symlink() => {
@@ -116,11 +117,12 @@ pub fn look(agent: &Agent, path: &str, look: Look) {
             let real = if is_of_project { &way.real } else { &given };
             state.observed("file", real, None, is_jar);
         }
-        None if is_of_project && state.meets_none(&way.real) => {
-            // What is looked for on the way of a class counts for all tests.
-            state.observed("exists", &way.real, Some("missing"), is_class);
+        None => {
+            if state.meets_none(&way.real) && is_of_project {
+                // What is looked for on the way of a class counts for all tests.
+                state.observed("exists", &way.real, Some("missing"), is_class);
+            }
         }
-        None => {}
     }
 }
 
@@ -277,7 +279,8 @@ pub fn moving(agent: &Agent, path: &str) {
 
 pub fn moved(agent: &Agent, from: &str, to: &str) {
     forget_links();
-    lock(&agent.state).moved(from, to);
+    let is_folder = Path::new(to).is_dir();
+    lock(&agent.state).moved(from, to, is_folder);
 }
 
 /// A path that the system is given is no text: nobody can tell which file it is.

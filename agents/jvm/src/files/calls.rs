@@ -74,9 +74,9 @@ const RANDOM: &str = "Ljava/io/RandomAccessFile;";
 const IO: &str = "Ljava/io/UnixFileSystem;";
 const NIO: &str = "Lsun/nio/fs/UnixNativeDispatcher;";
 
-/// The native methods that matter, of JDK 8 to 25. From some version on, names end with `0`,
+/// The native methods that matter, of JDK 8 to 26. From some version on, names end with `0`,
 /// which is left out here.
-const CALLS: [Call; 52] = [
+const CALLS: [Call; 56] = [
     call(IN, "open", Does::Look(Text(0), Look::Content)),
     call(OUT, "open", Does::OpenToWrite(Text(0), 1)),
     call(RANDOM, "open", Does::OpenRandom(Text(0), 1)),
@@ -126,6 +126,11 @@ const CALLS: [Call; 52] = [
     call(NIO, "fdopendir", Does::Look(Open(0), Look::Names)),
     call(NIO, "link", Does::Link(Bytes(0), Bytes(1))),
     call(NIO, "symlink", Does::SymbolicLink(Bytes(1))),
+    // Four of JDK 26.
+    call(NIO, "linkat", Does::Link(Beneath(0, 1), Beneath(2, 3))),
+    call(NIO, "symlinkat", Does::SymbolicLink(Beneath(1, 2))),
+    call(NIO, "mkdirat", Does::MakeFolder(Beneath(0, 1))),
+    call(NIO, "readlinkat", Does::Look(Beneath(0, 1), Look::Link)),
     call(NIO, "unlink", Does::Remove(Bytes(0))),
     call(NIO, "unlinkat", Does::Remove(Beneath(0, 1))),
     call(NIO, "rmdir", Does::Remove(Bytes(0))),
@@ -180,6 +185,7 @@ const QUIET: [(&str, &[&str]); 5] = [
             "statvfs",
             "pathconf",
             "fpathconf",
+            "getextmntent",
             "strerror",
             "getpwuid",
             "getgrgid",
@@ -251,11 +257,11 @@ unsafe extern "system" fn stand_in<const AT: usize>(
         }
     });
     let result = real(jni, this, a, b, c, d, e);
-    // The methods of `java.io.UnixFileSystem` say whether they could.
-    let is_told = CALLS.get(AT).is_some_and(|call| call.class == IO);
-    let could = !is_told || result as u8 != 0;
-    let has_done = could && !jni.is_exception_pending();
     if !matches!(then, Then::Nothing) {
+        // The methods of `java.io.UnixFileSystem` say whether they could.
+        let is_told = CALLS.get(AT).is_some_and(|call| call.class == IO);
+        let could = !is_told || result as u8 != 0;
+        let has_done = could && !jni.is_exception_pending();
         inside(|agent| after(agent, &then, has_done));
     }
     result

@@ -134,7 +134,11 @@ impl State {
     }
 
     /// What runs now moved all that was at `from`, after it was met, to `to`.
-    pub fn moved(&mut self, from: &str, to: &str) {
+    pub fn moved(&mut self, from: &str, to: &str, is_folder: bool) {
+        if !is_folder {
+            self.wrote(from, true);
+            return self.wrote(to, true);
+        }
         let beneath = |path: &str| {
             let rest = path.strip_prefix(from)?;
             rest.starts_with('/').then(|| format!("{to}{rest}"))
