@@ -5,7 +5,7 @@
 //! session, a module's import, the collection of a test file, a function's
 //! cache. So the rows do not depend on how tests were spread over workers.
 
-use bstr::BString;
+use bstr::{BStr, BString, ByteSlice};
 use rustc_hash::FxHashMap;
 
 use super::trace::{Definition, Role, ScopeKind, Spawned, Trace, TraceError};
@@ -86,6 +86,7 @@ impl Graph {
         for at in 0..traces.len() {
             building.join_processes(at);
         }
+        building.join_files();
         for error in errors {
             building.mark(SESSION, &format!("unreadable trace: {}", error.why));
         }
@@ -107,6 +108,34 @@ fn variables(traces: &[Trace]) -> FxHashMap<String, Option<Fingerprint>> {
         _ => None,
     })
     .collect()
+}
+
+/// Scopes by trace, by the path that they wrote.
+type Writers<'a> = FxHashMap<&'a BStr, Vec<(usize, u64)>>;
+
+/// Who wrote what was met, or moved a directory above it.
+fn written_by<'a>(
+    met: &'a Definition,
+    writers: &'a Writers<'_>,
+    lists: &'a Writers<'_>,
+) -> impl Iterator<Item = (usize, u64)> {
+    let (path, listed) = match met {
+        Definition::File { path, .. } | Definition::Exists { path, .. } => (Some(path), None),
+        Definition::Dir { path } => (Some(path), lists.get(path.as_bstr())),
+        _ => (None, None),
+    };
+    let start = path.map(|path| path.as_bstr());
+    let ways = std::iter::successors(start, |path| {
+        Some(above(path)).filter(|one| !one.is_empty())
+    });
+    let known = ways.filter_map(|path| writers.get(path));
+    known.chain(listed).flatten().copied()
+}
+
+/// The directory that a path lies in.
+fn above(path: &BStr) -> &BStr {
+    let end = path.rfind_byte(b'/').unwrap_or_default();
+    path[..end].as_bstr()
 }
 
 struct Building<'a> {
@@ -282,6 +311,52 @@ impl<'a> Building<'a> {
             let why = format!("untraced subprocess `{}`", spawned.program);
             let node = self.resolve(at, spawned.scope).unwrap_or(SESSION);
             self.mark(node, &why);
+        }
+    }
+
+    /// What tests of one JVM wrote, those of another one may have found there. Which came
+    /// first nobody knows. (Within a JVM its agent leads from one to the other.)
+    fn join_files(&mut self) {
+        let jvms = || {
+            let traces = self.traces.iter().enumerate();
+            traces.filter(|(_, trace)| trace.open.is_jvm())
+        };
+        let mut writers = Writers::default();
+        for (at, trace) in jvms() {
+            // What the session has, each test has.
+            for (scope, path) in trace.writes.iter().filter(|(scope, _)| *scope != 0) {
+                let known = writers.entry(path.as_bstr()).or_default();
+                known.push((at, *scope));
+            }
+        }
+        if writers.is_empty() || jvms().nth(1).is_none() {
+            return;
+        }
+        // Who lists a directory meets whoever wrote in it.
+        let mut lists = Writers::default();
+        for (path, by) in &writers {
+            lists.entry(above(path)).or_default().extend(by);
+        }
+        let mut edges = Vec::new();
+        for (at, trace) in jvms() {
+            for (number, scope) in &trace.scopes {
+                let units = scope.units.iter();
+                for met in units.filter_map(|unit| trace.definitions.get(unit)) {
+                    for by in written_by(met, &writers, &lists) {
+                        if by.0 != at {
+                            edges.push(((at, *number), by));
+                        }
+                    }
+                }
+            }
+        }
+        edges.sort_unstable();
+        edges.dedup();
+        for (reader, writer) in edges {
+            let node = |(at, number): (usize, u64)| self.resolve(at, number);
+            if let (Some(from), Some(to)) = (node(reader), node(writer)) {
+                self.edge(from, to);
+            }
         }
     }
 

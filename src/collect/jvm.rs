@@ -10,7 +10,8 @@ use bstr::{BStr, ByteSlice};
 
 use super::graph::SESSION;
 use super::rows::{Closing, Collected};
-use super::trace::{Definition, TestBegin, Trace};
+use super::trace::{Definition, ScopeKind, TestBegin, Trace};
+use super::units::UnitIndex;
 use crate::fingerprint::Place;
 use crate::fingerprint::jvm::{ALL, ClassAt, classes_in};
 use crate::matrix::{Fingerprint, Unit, UnitKind};
@@ -167,6 +168,26 @@ impl Closing<'_> {
             let origin = OsStr::from_bytes(origin);
             self.test_origins.insert(origin.into());
         }
+    }
+
+    /// Where in the project a test wrote, or what it shares with others that did.
+    pub(super) fn written_units(&mut self, trace: &Trace, test: &TestBegin) -> Vec<UnitIndex> {
+        let shared = trace.scopes.get(&test.scope).map(|scope| &scope.edges);
+        let is_of_test = |by: u64| {
+            let is_shared = || {
+                let kind = trace.scopes.get(&by).map(|scope| scope.kind);
+                kind != Some(ScopeKind::Test)
+            };
+            by == test.scope || shared.is_some_and(|all| all.contains(&by)) && is_shared()
+        };
+        let mut paths = BTreeSet::new();
+        for (_, path) in trace.writes.iter().filter(|(by, _)| is_of_test(*by)) {
+            if let Place::Inside(path) = self.facts.place(path.as_bstr()) {
+                paths.insert(path);
+            }
+        }
+        let units = paths.into_iter().map(Unit::written);
+        units.map(|unit| self.intern(unit)).collect()
     }
 
     pub(super) fn class_id(&self, begin: &TestBegin, project: &BStr) -> String {

@@ -461,6 +461,9 @@ impl<'a> Closing<'a> {
                     units.extend(base.closed.units());
                     units = classes.close(&mut self.table, &units);
                     units.retain(|unit| !base.closed.has(*unit));
+                    units.extend(self.written_units(trace, begin));
+                    units.sort_unstable();
+                    units.dedup();
                 }
                 let row = CollectedRow {
                     test,

@@ -219,6 +219,8 @@ pub struct Trace {
     /// A fixture instance's scope, and the scope that changed its value.
     pub fixture_changes: Vec<(u64, u64)>,
     pub spawned: Vec<Spawned>,
+    /// A scope, and a path that it wrote, made or removed something at.
+    pub writes: Vec<(u64, BString)>,
     pub items: Option<(Vec<String>, Vec<String>)>,
     pub config: Option<RunnerConfig>,
     pub finds: Option<FoundIn>,

@@ -326,6 +326,7 @@ impl<'a> Facts<'a> {
 
     fn try_value(&self, unit: &Unit) -> Result<Value> {
         match unit.kind {
+            UnitKind::Exists if unit.is_written() => Ok(Value::Known(FILE)),
             UnitKind::File | UnitKind::Exists | UnitKind::Dir if self.is_late(unit) => {
                 Ok(Value::Late)
             }

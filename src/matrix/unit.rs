@@ -130,6 +130,9 @@ pub struct Unit {
 /// The name of a `file` unit that an audit added to a row.
 pub(super) const AUDITED: &str = "audit";
 
+/// The name of an `exists` unit that says of a path that the test wrote there.
+const WRITTEN: &str = "written";
+
 /// No name of a class.
 const BUILT: &str = "<of these sources>";
 const BUILT_NOT: &str = "<not only of these sources> ";
@@ -165,6 +168,16 @@ impl Unit {
 
     pub fn is_audited(&self) -> bool {
         self.kind == UnitKind::File && self.name == AUDITED
+    }
+
+    /// Says of a test that it wrote, made or removed something at a path. It never
+    /// changes: by it, other tests find out where what they read may come from.
+    pub fn written(path: impl Into<BString>) -> Unit {
+        Unit::new(UnitKind::Exists, path, WRITTEN)
+    }
+
+    pub fn is_written(&self) -> bool {
+        self.kind == UnitKind::Exists && self.name == WRITTEN
     }
 
     /// Says of a matrix of class files whether they are what compiling the sources

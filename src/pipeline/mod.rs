@@ -11,6 +11,7 @@ mod decide;
 mod deepen;
 mod differences;
 mod exchange;
+mod handed_on;
 mod inventory;
 mod layout;
 mod ledger;

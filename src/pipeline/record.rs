@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::audit::{added_before, audit};
 use super::built::build_of;
 use super::decide::{Decision, delta_to};
+use super::handed_on::HandedOn;
 use super::merge;
 use super::project::Project;
 use super::recording::{Recorded, Recording};
 use super::surefire;
-use crate::collect::{Collected, SharedState, collect, read_traces};
+use crate::collect::{Collected, CollectedRow, SharedState, collect, read_traces};
 use crate::count::{counted, verb};
 use crate::fingerprint::{Environment, Facts, Value};
 use crate::history::{Delta, View};
@@ -197,9 +198,11 @@ impl<'a> Assembly<'a> {
         for base in &collected.bases {
             bases.push((self.group(base)?, self.doubt_in(base)));
         }
+        let handed_on = HandedOn::new(self.recording.decision);
         for row in &collected.rows {
             let own = self.group(&row.own)?;
             let (added, added_doubt) = self.added(&row.test)?;
+            let (handed, handed_doubt) = self.handed(&handed_on, row);
             let (base, base_doubt) = &bases[row.base];
             let incomplete = row
                 .incomplete
@@ -207,6 +210,7 @@ impl<'a> Assembly<'a> {
                 .or_else(|| base_doubt.clone())
                 .or_else(|| self.doubt_in(&row.own))
                 .or(added_doubt)
+                .or(handed_doubt)
                 .or_else(|| failed.clone());
             if let Some(why) = &incomplete {
                 *self.recorded.incomplete.entry(why.clone()).or_default() += 1;
@@ -220,10 +224,35 @@ impl<'a> Assembly<'a> {
                 run: 0,
                 selected: true,
             };
-            self.builder
-                .row(facts, [*base, own].into_iter().chain(added))?;
+            let groups = [*base, own].into_iter().chain(added).chain(handed);
+            self.builder.row(facts, groups)?;
         }
         Ok(())
+    }
+
+    /// What tests that were left out used for what they wrote and this one read, and why
+    /// the row proves nothing, if that cannot be told.
+    fn handed(
+        &mut self,
+        handed_on: &HandedOn<'_>,
+        row: &CollectedRow,
+    ) -> (Option<GroupRef>, Option<String>) {
+        if handed_on.is_empty() {
+            return (None, None);
+        }
+        let base = &self.collected.bases[row.base];
+        let units = base.iter().chain(&row.own);
+        let units = units.map(|at| &self.collected.units[*at as usize]);
+        let used = handed_on.used_for(units);
+        if used.is_empty() {
+            return (None, None);
+        }
+        let group = self.carry_units(used.into_iter());
+        let doubt = group.is_none().then(|| {
+            let why = "it read what an earlier run wrote, from something else than there is now";
+            why.to_owned()
+        });
+        (group, doubt)
     }
 
     /// What audits add to the row of `test`, and why that proves nothing, if so.
@@ -563,6 +592,7 @@ fn observed(
         Value::Unknown(why) => return (Fingerprint::MISSING, Some(why)),
     };
     let was_edited = !unit.path.is_empty()
+        && !unit.is_written()
         && edited.iter().any(|path| {
             path == &unit.path
                 || (matches!(
@@ -572,6 +602,7 @@ fn observed(
         });
     let since = match unit.kind {
         kind if kind.is_compiled() => Some(collected.used_since(unit.path())),
+        UnitKind::Exists if unit.is_written() => None,
         UnitKind::File | UnitKind::Exists => collected.copied_since(unit.path()),
         _ => None,
     };

@@ -139,7 +139,7 @@ impl<'a> Unbuilt<'a> {
     /// What is known of `unit`, which was `recorded`; `None` if it is not made by a
     /// build.
     pub fn standing(&self, unit: &Unit, recorded: Fingerprint) -> Option<Standing> {
-        if unit.build().is_some() {
+        if unit.build().is_some() || unit.is_written() {
             return Some(Standing::Same);
         }
         let is_path = matches!(

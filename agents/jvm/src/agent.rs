@@ -12,9 +12,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::classfile::{ClassFile, HELPER, helper_class};
 use crate::ffi::{
-    CLASS_FILE_LOAD_HOOK, CLASS_PREPARE, Callbacks, Jni, Jvmti, MethodId, Object, VM_DEATH,
-    VM_INIT, Vm, c, class_named,
+    CLASS_FILE_LOAD_HOOK, CLASS_PREPARE, Callbacks, FieldId, Jni, Jvmti, MethodId,
+    NATIVE_METHOD_BIND, Object, VM_DEATH, VM_INIT, Vm, c, class_named,
 };
+use crate::files::{self, calls};
 use crate::hooks::{FORK, FRAMEWORKS, JDK, of};
 use crate::junit4;
 use crate::lookups;
@@ -55,6 +56,8 @@ pub struct Java {
     pub string: Object,
     pub class: Object,
     pub to_string: MethodId,
+    /// `java.io.File.path`
+    pub path_of_file: FieldId,
     code_source: MethodId,
     location: MethodId,
 }
@@ -191,10 +194,12 @@ unsafe fn start(vm: Vm) -> Option<()> {
     callbacks[at(VM_DEATH)] = vm_death as *const c_void;
     callbacks[at(CLASS_FILE_LOAD_HOOK)] = class_file_load_hook as *const c_void;
     callbacks[at(CLASS_PREPARE)] = class_prepare as *const c_void;
+    callbacks[at(NATIVE_METHOD_BIND)] = native_method_bind as *const c_void;
     let is_ready = jvmti.add_capabilities()
         && jvmti.set_callbacks(&callbacks)
         && jvmti.enable(VM_INIT)
-        && jvmti.enable(VM_DEATH);
+        && jvmti.enable(VM_DEATH)
+        && jvmti.enable(NATIVE_METHOD_BIND);
     if !is_ready {
         agent.fail("the JVM does not let its collector see classes");
     }
@@ -243,11 +248,13 @@ unsafe fn set_up(agent: &'static Agent, jni: Jni) -> Option<()> {
     let class = found(jni.find_class(c"java/lang/Class"))?;
     let domain = found(jni.find_class(c"java/security/ProtectionDomain"))?;
     let source = found(jni.find_class(c"java/security/CodeSource"))?;
+    let file = found(jni.find_class(c"java/io/File"))?;
     let java = Java {
         probes: jni.global(probes),
         string: jni.global(string),
         class: jni.global(class),
         to_string: found(jni.method(object, c"toString", c"()Ljava/lang/String;"))?,
+        path_of_file: found(jni.field(file, c"path", c"Ljava/lang/String;"))?,
         code_source: found(jni.method(domain, c"getCodeSource", c"()Ljava/security/CodeSource;"))?,
         location: found(jni.method(source, c"getLocation", c"()Ljava/net/URL;"))?,
     };
@@ -261,7 +268,11 @@ unsafe fn set_up(agent: &'static Agent, jni: Jni) -> Option<()> {
     if !agent.jvmti.retransform(&early) {
         return None;
     }
-    is_enabled.then_some(())
+    // The hook of that method does the rest, as it is called by the JDK's own code: where
+    // another one changes its native methods, the JVM says so on standard output.
+    let system = found(jni.find_class(c"java/lang/System"))?;
+    jni.call_with_text(system, c"getProperty", c"java.home");
+    (is_enabled && calls::is_complete()).then_some(())
 }
 
 /// The variables that Maven and Gradle read, and the JVM itself, count for every test.
@@ -290,6 +301,21 @@ unsafe extern "system" fn vm_death(_: *const c_void, jni: Jni) {
 /// Of a thread that panicked while it held it, the content is as it was.
 pub fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|broken| broken.into_inner())
+}
+
+unsafe extern "system" fn native_method_bind(
+    _: *const c_void,
+    jni: Jni,
+    _thread: Object,
+    method: MethodId,
+    address: *mut c_void,
+    new_address: *mut *mut c_void,
+) {
+    guarded(|agent| {
+        if let Some(ours) = calls::bound(agent, jni, method, address) {
+            *new_address = ours;
+        }
+    });
 }
 
 unsafe extern "system" fn class_prepare(
@@ -434,7 +460,7 @@ unsafe fn changed_class(
             if process::is_old_surefire(&path) {
                 agent.by_method.store(false, Ordering::Relaxed);
             }
-            if lock(&agent.jars).insert(path.clone()) {
+            if lock(&agent.jars).insert(path.clone()) && !files::is_written(agent, &path) {
                 lock(&agent.state).observed("file", &path, None, true);
             }
             return None;

@@ -134,6 +134,21 @@ impl Jni {
         self.call(object, method)
     }
 
+    /// Calls a static method from text to text.
+    pub unsafe fn call_with_text(self, class: Object, name: &CStr, text: &CStr) {
+        type Find =
+            unsafe extern "system" fn(Table, Object, *const c_char, *const c_char) -> MethodId;
+        type Make = unsafe extern "system" fn(Table, *const c_char) -> Object;
+        type Call = unsafe extern "system" fn(Table, Object, MethodId, *const Object) -> Object;
+        let kind = c"(Ljava/lang/String;)Ljava/lang/String;";
+        let method = function::<Find>(self.0, 113)(self.0, class, name.as_ptr(), kind.as_ptr());
+        let text = function::<Make>(self.0, 167)(self.0, text.as_ptr());
+        if !self.clear_exception() {
+            function::<Call>(self.0, 116)(self.0, class, method, &text);
+            self.clear_exception();
+        }
+    }
+
     /// What `hashCode()` of an object returns.
     pub unsafe fn hash_of(self, object: Object) -> i32 {
         type F = unsafe extern "system" fn(Table, Object, MethodId, *const i64) -> i32;
@@ -177,6 +192,24 @@ impl Jni {
     pub unsafe fn object_field(self, object: Object, field: FieldId) -> Object {
         type F = unsafe extern "system" fn(Table, Object, FieldId) -> Object;
         function::<F>(self.0, 95)(self.0, object, field)
+    }
+
+    /// Has a native method of a class call this function.
+    pub unsafe fn register(
+        self,
+        class: Object,
+        name: &CStr,
+        kind: &CStr,
+        function_of: *mut c_void,
+    ) -> bool {
+        type F = unsafe extern "system" fn(Table, Object, *const [*const c_void; 3], i32) -> i32;
+        let method = [
+            name.as_ptr().cast(),
+            kind.as_ptr().cast(),
+            function_of.cast_const(),
+        ];
+        let done = function::<F>(self.0, 215)(self.0, class, &method, 1) == 0;
+        !self.clear_exception() && done
     }
 
     pub unsafe fn array_len(self, array: Object) -> i32 {
@@ -303,6 +336,7 @@ pub const VM_INIT: u32 = 50;
 pub const VM_DEATH: u32 = 51;
 pub const CLASS_FILE_LOAD_HOOK: u32 = 54;
 pub const CLASS_PREPARE: u32 = 56;
+pub const NATIVE_METHOD_BIND: u32 = 67;
 
 /// Functions for events, from [`VM_INIT`] on.
 pub type Callbacks = [*const c_void; 40];
@@ -315,12 +349,12 @@ impl Jvmti {
         (found == 0).then_some(Jvmti(table))
     }
 
-    /// Asks for the code of methods, the hook of all classes, and to change those that are
-    /// loaded.
+    /// Asks for the code of methods, the hook of all classes, to be told of native methods,
+    /// and to change classes that are loaded.
     pub unsafe fn add_capabilities(self) -> bool {
         type F = unsafe extern "system" fn(Table, *const [u32; 4]) -> i32;
         let mut bits = [0u32; 4];
-        for bit in [3, 26, 37] {
+        for bit in [3, 26, 30, 37] {
             bits[bit / 32] |= 1 << (bit % 32);
         }
         function::<F>(self.0, 141)(self.0, &bits) == 0
@@ -459,6 +493,33 @@ impl Jvmti {
         }
         self.free(start);
         is_told.then_some(methods)
+    }
+
+    /// The class of a method, as a local reference, its name and descriptor; `None` as long
+    /// as the JVM has not started.
+    pub unsafe fn method(self, method: MethodId) -> Option<(Object, CString, CString)> {
+        type Declaring = unsafe extern "system" fn(Table, MethodId, *mut Object) -> i32;
+        type Name = unsafe extern "system" fn(
+            Table,
+            MethodId,
+            *mut *mut c_char,
+            *mut *mut c_char,
+            *mut *mut c_char,
+        ) -> i32;
+        let (mut name, mut kind) = (ptr::null_mut(), ptr::null_mut());
+        let none = ptr::null_mut();
+        if function::<Name>(self.0, 63)(self.0, method, &mut name, &mut kind, none) != 0 {
+            return None;
+        }
+        let texts = [name, kind].map(|start| {
+            let text = CStr::from_ptr(start).to_owned();
+            self.free(start);
+            text
+        });
+        let mut class = ptr::null_mut();
+        let found = function::<Declaring>(self.0, 64)(self.0, method, &mut class) == 0;
+        let [name, kind] = texts;
+        found.then_some((class, name, kind))
     }
 
     /// Whether the class's static initialiser has come to its end.

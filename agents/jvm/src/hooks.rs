@@ -69,53 +69,31 @@ const NG_METHOD: &str = "(Lorg/testng/ITestNGMethod;";
 const NG_CLASS: &str = "(Lorg/testng/ITestClass;";
 const SPRING: &str = "(Lorg/springframework/test/context/MergedContextConfiguration;";
 const ID: &str = "(Lorg/junit/platform/engine/UniqueId;";
-const PATH: &str = "(Ljava/nio/file/Path;";
+const URL: &str = "(Ljava/net/URL;";
 
-/// Classes of the JDK with what they tell: files read and looked for, files
-/// written, variables read, classes looked at, processes started.
+/// Classes of the JDK with what they tell: variables read, classes looked at, processes
+/// started, and of files what its calls of the system do not tell (`files::calls`).
 pub const JDK: &[(&str, &[Hook])] = &[
     (
-        "java/io/FileInputStream",
-        &[hook("open", STRING, FIRST, "read")],
+        "java/io/UnixFileSystem",
+        &[hook(
+            "canonicalize",
+            "(Ljava/lang/String;)",
+            FIRST,
+            "canonical",
+        )],
     ),
+    // What it loads is kept for all that ask later.
     (
-        "java/io/RandomAccessFile",
-        &[hook("open", STRING, FIRST, "read")],
+        "java/util/ResourceBundle",
+        &[hook("getBundle", STRING, FIRST, "bundle")],
     ),
+    // So are archives that are named by addresses.
     (
-        "java/io/FileOutputStream",
-        &[hook("open", STRING, FIRST, "wrote")],
-    ),
-    (
-        "java/io/File",
+        "sun/net/www/protocol/jar/JarFileFactory",
         &[
-            hook("exists", "()", THIS, "read"),
-            hook("isFile", "()", THIS, "read"),
-            hook("isDirectory", "()", THIS, "read"),
-            hook("length", "()", THIS, "read"),
-            hook("lastModified", "()", THIS, "read"),
-            hook("canRead", "()", THIS, "read"),
-            hook("canExecute", "()", THIS, "read"),
-            hook("normalizedList", "()", THIS, "listed"),
-            hook("list", "()", THIS, "listed"),
-            hook("listFiles", "(", THIS, "listed"),
-            hook("createNewFile", "()", THIS, "wrote"),
-        ],
-    ),
-    (
-        "sun/nio/fs/UnixFileSystemProvider",
-        &[
-            hook("newByteChannel", PATH, FIRST, "read"),
-            hook("newFileChannel", PATH, FIRST, "read"),
-            hook("newAsynchronousFileChannel", PATH, FIRST, "read"),
-            hook("newDirectoryStream", PATH, FIRST, "listed"),
-            hook("readAttributes", PATH, FIRST, "read"),
-            hook("readAttributesIfExists", PATH, FIRST, "read"),
-            hook("checkAccess", PATH, FIRST, "read"),
-            hook("exists", PATH, FIRST, "read"),
-            hook("isRegularFile", PATH, FIRST, "read"),
-            hook("isDirectory", PATH, FIRST, "read"),
-            hook("readSymbolicLink", PATH, FIRST, "read"),
+            hook("get", URL, FIRST, "archive"),
+            hook("getOrCreate", URL, FIRST, "archive"),
         ],
     ),
     (

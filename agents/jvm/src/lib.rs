@@ -14,6 +14,7 @@ mod agent;
 mod classfile;
 mod discovery;
 mod ffi;
+mod files;
 mod hooks;
 mod junit3;
 mod junit4;

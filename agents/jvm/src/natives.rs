@@ -1,12 +1,12 @@
 //! What probes and hooks call: the native methods of the helper class.
 
 use std::cell::{Cell, RefCell};
-use std::sync::atomic::Ordering;
 use std::thread;
 
 use crate::agent::{Agent, guarded, lock};
 use crate::discovery;
 use crate::ffi::{Jni, Object, class_named};
+use crate::files::{self, Look, calls};
 use crate::junit4;
 use crate::lookups;
 use crate::process;
@@ -31,7 +31,7 @@ pub fn loaded(name: &str) {
 }
 
 /// Whether this class file is read to load the class.
-fn is_being_loaded(path: &str) -> bool {
+pub fn is_being_loaded(path: &str) -> bool {
     ASKED_FOR.with_borrow(|asked| {
         let rest = path
             .strip_suffix(".class")
@@ -50,6 +50,14 @@ pub unsafe fn once(jni: Jni, work: impl FnOnce(&'static Agent)) {
         guarded(work);
     }
     IS_INSIDE.set(false);
+}
+
+/// Runs `work` unless this thread is in here already. It may call nothing of Java.
+pub fn inside(work: impl FnOnce(&'static Agent)) {
+    if !IS_INSIDE.replace(true) {
+        guarded(work);
+        IS_INSIDE.set(false);
+    }
 }
 
 #[unsafe(no_mangle)]
@@ -191,6 +199,7 @@ pub unsafe fn note_changes(agent: &Agent, jni: Jni, test: &str) {
         agent.drain(jni, &mut state);
         state.statics_of(test)
     };
+    files::test_ends(agent, test);
     let changed = statics::changed(agent, jni, used);
     lock(&agent.state).changed(test, &changed);
 }
@@ -364,81 +373,36 @@ unsafe fn text_of(agent: &Agent, jni: Jni, object: Object) -> Option<String> {
     text
 }
 
-/// What the JVM itself reads, and what is another one every time.
-const NOT_OF_PROJECT: [&str; 4] = ["/proc/", "/sys/", "/dev/", "/etc/"];
-
+/// Where a path leads to is asked for, and perhaps kept by the JDK.
 #[unsafe(no_mangle)]
-unsafe extern "system" fn Java_java_lang_TamisProbe_read(jni: Jni, _: Object, path: Object) {
-    read(jni, path, false);
-}
-
-/// What is in a directory is asked for.
-#[unsafe(no_mangle)]
-unsafe extern "system" fn Java_java_lang_TamisProbe_listed(jni: Jni, _: Object, path: Object) {
-    read(jni, path, true);
-}
-
-unsafe fn read(jni: Jni, path: Object, is_listed: bool) {
+unsafe extern "system" fn Java_java_lang_TamisProbe_canonical(jni: Jni, _: Object, path: Object) {
     once(jni, |agent| {
-        let Some(path) = text_of(agent, jni, path) else {
-            return;
-        };
-        let path = process::absolute(&path);
-        if NOT_OF_PROJECT.iter().any(|one| path.starts_with(one))
-            || agent.is_of_surefire(&path)
-            || agent.writes_reports.load(Ordering::Relaxed)
-        {
-            return;
+        if let Some(path) = text_of(agent, jni, path) {
+            files::resolves(agent, &path);
         }
-        if lookups::is_in_vain(agent, jni, &path) {
-            return;
-        }
-        observe(agent, &path, is_listed);
     });
 }
 
-/// Whether classes lie in this directory.
-fn has_classes(path: &str) -> bool {
-    let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
-    let mut names = entries.map(|entry| entry.file_name());
-    names.any(|name| name.to_string_lossy().ends_with(".class"))
-}
-
-fn observe(agent: &Agent, path: &str, is_listed: bool) {
-    let is_of_project = agent.is_of_project(path);
-    let found = std::fs::metadata(path);
-    let mut state = lock(&agent.state);
-    let is_class = path.ends_with(".class");
-    match found {
-        Ok(found) if found.is_dir() => {
-            // Before the tests, some are made of what a directory has (parameters, features);
-            // where classes are, tests are looked for.
-            let counts = || state.has_tests() || is_listed && !has_classes(path);
-            if is_of_project && counts() {
-                state.observed("dir", path, None, false);
-            }
-        }
-        // Whoever runs what is loaded is told by its probes.
-        Ok(_) if is_class && is_being_loaded(path) => {}
-        Ok(_) if is_class => state.read_class(path),
-        Ok(_) if !is_of_project && !path.ends_with(".jar") && is_of_runtime(path) => {}
-        Ok(_) => state.observed("file", path, None, path.ends_with(".jar")),
-        // What is looked for on the way of a class counts for all tests.
-        Err(_) if is_of_project => state.observed("exists", path, Some("missing"), is_class),
-        Err(_) => {}
-    }
-}
-
-/// Files of the JDK, which the `runtime` unit stands for.
-fn is_of_runtime(path: &str) -> bool {
-    std::path::Path::new(path).starts_with(process::home())
-}
-
+/// An archive is asked for that may be open already.
 #[unsafe(no_mangle)]
-unsafe extern "system" fn Java_java_lang_TamisProbe_wrote(jni: Jni, _: Object, path: Object) {
+unsafe extern "system" fn Java_java_lang_TamisProbe_archive(jni: Jni, _: Object, url: Object) {
     once(jni, |agent| {
-        if let Some(path) = text_of(agent, jni, path) {
-            lock(&agent.state).wrote(&process::absolute(&path));
+        let url = text_of(agent, jni, url);
+        if let Some(path) = url.as_deref().and_then(process::path_of_url) {
+            files::look(agent, &path, Look::Content);
+        }
+    });
+}
+
+/// A bundle of resources is asked for that may be loaded already.
+#[unsafe(no_mangle)]
+unsafe extern "system" fn Java_java_lang_TamisProbe_bundle(jni: Jni, _: Object, name: Object) {
+    once(jni, |agent| {
+        if let Some(name) = text_of(agent, jni, name) {
+            let name = name.replace('.', "/");
+            let mut state = lock(&agent.state);
+            state.used(&name, Use::LookedAt);
+            state.meets_bundle(&name);
         }
     });
 }
@@ -472,6 +436,9 @@ fn variables_behind(property: &str) -> &'static [&'static str] {
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_gotProperty(jni: Jni, _: Object, name: Object) {
     once(jni, |agent| {
+        if !calls::is_complete() {
+            calls::bind_early(agent, jni);
+        }
         let Some(name) = jni.text(name) else {
             return;
         };

@@ -111,8 +111,8 @@ pub fn home() -> PathBuf {
     home_of(&program).to_owned()
 }
 
-/// `path` from the root on, without `.` and `..`, by its text alone.
-pub fn absolute(path: &str) -> String {
+/// `path` from the root on.
+pub fn whole(path: &str) -> String {
     let mut whole = String::new();
     if !path.starts_with('/') {
         let here = std::env::current_dir().unwrap_or_default();
@@ -120,6 +120,12 @@ pub fn absolute(path: &str) -> String {
         whole.push('/');
     }
     whole.push_str(path);
+    whole
+}
+
+/// The same without `.` and `..`, by its text alone.
+pub fn absolute(path: &str) -> String {
+    let whole = whole(path);
     let mut parts: Vec<&str> = Vec::new();
     for part in whole.split('/') {
         match part {

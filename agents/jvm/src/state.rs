@@ -8,6 +8,7 @@ use std::time::Instant;
 use crate::trace::Trace;
 
 mod containers;
+mod files;
 mod handed_on;
 mod preludes;
 mod units;
@@ -138,7 +139,7 @@ pub struct State {
     initialisers: HashMap<Symbol, u64>,
     /// By class name: the scope of what set its static fields later.
     setters: HashMap<Symbol, u64>,
-    written_files: HashSet<String>,
+    files: files::Files,
     /// By class name: where its file was looked for in vain, by who asked for the class.
     in_vain: HashMap<Symbol, BTreeSet<u64>>,
     /// Class files that were opened, and while which scopes were open.
@@ -183,7 +184,7 @@ impl State {
             making: Vec::new(),
             initialisers: HashMap::new(),
             setters: HashMap::new(),
-            written_files: HashSet::new(),
+            files: files::Files::default(),
             in_vain: HashMap::new(),
             reads: HashMap::new(),
             failed: None,
@@ -376,10 +377,8 @@ impl State {
 
     /// Something was observed: `kind`, path and value of a `u` record.
     pub fn observed(&mut self, kind: &'static str, path: &str, value: Option<&str>, always: bool) {
-        if self.written_files.contains(path) {
-            return;
-        }
         let unit = self.unit(kind, path, value);
+        self.note_bundle(path, unit);
         let scopes = match always {
             true => vec![SESSION],
             false => self.open(),
@@ -392,17 +391,13 @@ impl State {
     /// Somebody asked for this class, and its file is not there; so it is for all who ask,
     /// whether or not the loader looks again.
     pub fn asked_in_vain(&mut self, class: &str, path: &str) {
-        self.observed("exists", path, Some("missing"), false);
-        if !self.written_files.contains(path) {
-            let unit = self.unit("exists", path, Some("missing"));
-            let symbol = self.symbol(class);
-            self.in_vain.entry(symbol).or_default().insert(unit);
+        if !self.meets_none(path) {
+            return;
         }
-    }
-
-    /// The process itself wrote this file.
-    pub fn wrote(&mut self, path: &str) {
-        self.written_files.insert(path.to_owned());
+        self.observed("exists", path, Some("missing"), false);
+        let unit = self.unit("exists", path, Some("missing"));
+        let symbol = self.symbol(class);
+        self.in_vain.entry(symbol).or_default().insert(unit);
     }
 
     fn unit(&mut self, kind: &'static str, path: &str, value: Option<&str>) -> u64 {

@@ -119,6 +119,10 @@ impl Trace {
         ));
     }
 
+    pub fn wrote(&mut self, scope: u64, path: &str) {
+        self.record(&format!("\"w\",{scope},{}", quoted(path)));
+    }
+
     pub fn incomplete(&mut self, scope: u64, why: &str) {
         self.record(&format!("\"i\",{scope},{}", quoted(why)));
     }

@@ -46,6 +46,7 @@ pub(super) fn trace(path: &Path, bytes: &[u8]) -> Result<Option<Trace>> {
         state: Vec::new(),
         fixture_changes: Vec::new(),
         spawned: Vec::new(),
+        writes: Vec::new(),
         items: None,
         config: None,
         finds: None,
@@ -115,8 +116,7 @@ fn read_record(trace: &mut Trace, line: &[u8]) -> Result<()> {
                 .incomplete
                 .get_or_insert(why);
         }
-        // Who wrote which file matters to agents only; they make edges of it.
-        "w" => {}
+        "w" => trace.writes.push((number(field(1)?)?, path_of(field(2)?)?)),
         "x" => trace.state.push(StateChange {
             file: path_of(field(1)?)?,
             name: text(field(2)?)?,
@@ -381,7 +381,7 @@ mod tests {
             "{OPEN}\n[\"s\",0,\"session\",\"\",null]\n[\"c\",1,\"/p/a.py\",3,\"f\"]\n[\"u\",2,\"exists\",{{\"hex\":\"2fff\"}},\"missing\"]\n\
              [\"u\",3,\"env\",\"HOME\",\"{0}\"]\n[\"s\",7,\"test\",\"a.py::t\",null]\n[\"b\",7,\"a.py::t\",\"/p/a.py\"]\n\
              [\"+\",7,[1,2],[0]]\n[\"t\",7,\"a.py::t\",\"passed\",0.25,null]\n[\"i\",7,\"killed\"]\n[\"x\",\"/p/a.py\",\"N\",7]\n\
-             [\"y\",7,0]\n[\"p\",7,\"token\",12,\"sh\",null]\n[\"items\",[\"a.py::t\"],[]]\n\
+             [\"y\",7,0]\n[\"p\",7,\"token\",12,\"sh\",null]\n[\"w\",7,\"/p/b\"]\n[\"items\",[\"a.py::t\"],[]]\n\
              [\"config\",{{\"rootdir\":\"/p\",\"args\":[\"-x\"],\"plugins\":[]}}]\n\
              [\"finds\",{{\"args\":[\"-x\"],\"names\":[\"t*.py\"],\"in\":[\"/p\"],\"others\":[]}}]\n[\"close\",0]\n",
             "0a".repeat(16)
