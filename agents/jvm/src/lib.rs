@@ -11,6 +11,7 @@
 #![allow(unsafe_code, unsafe_op_in_unsafe_fn)]
 
 mod agent;
+mod cells;
 mod classfile;
 mod ffi;
 mod hooks;
@@ -18,6 +19,7 @@ mod junit4;
 mod natives;
 mod plan;
 mod process;
+mod reach;
 mod runtime;
 mod shared;
 mod state;

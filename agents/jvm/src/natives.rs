@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use std::thread;
 
 use crate::agent::{Agent, guarded, lock};
+use crate::cells;
 use crate::ffi::{Jni, Object};
 use crate::junit4;
 use crate::process;
@@ -182,14 +183,20 @@ pub unsafe fn end_class(agent: &Agent, jni: Jni, class: &str) {
     lock(&agent.state).end_container(class);
 }
 
-/// Compares the static fields that a test used, or a class around its tests.
+/// Compares the static fields that a test used, or a class around its tests, and what
+/// the process has one of.
 pub unsafe fn note_changes(agent: &Agent, jni: Jni, test: &str) {
     let used = {
         let mut state = lock(&agent.state);
         agent.drain(jni, &mut state);
         state.statics_of(test)
     };
-    let changed = statics::changed(agent, jni, used);
+    let changed = {
+        let mut statics = lock(&agent.statics);
+        let mut changed = statics::changed(agent, jni, &mut statics, used);
+        changed.extend(cells::changed(agent, jni, &mut statics));
+        changed
+    };
     lock(&agent.state).changed(test, &changed);
 }
 
@@ -486,6 +493,9 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_setProperty(jni: Jni, _: Obj
     once(jni, |agent| {
         if let Some(name) = jni.text(name) {
             lock(&agent.state).set_by_name(&name);
+            if lock(&agent.state).has_tests() {
+                cells::properties_will_be_set(agent, jni);
+            }
         }
     });
 }

@@ -13,4 +13,5 @@ mod once;
 mod packaged;
 mod platform;
 mod poms;
+mod statics;
 mod testng;

@@ -8,7 +8,7 @@ pub const HELPER: &str = "java/lang/TamisProbe";
 pub const PROBES: u32 = 1 << 22;
 
 /// Its native methods, all static and without a result.
-const NATIVES: [(&str, &str); 52] = [
+const NATIVES: [(&str, &str); 65] = [
     ("enter", "(I)V"),
     ("leave", "(I)V"),
     ("started", "(Ljava/lang/Object;)V"),
@@ -61,6 +61,19 @@ const NATIVES: [(&str, &str); 52] = [
     ("asked", "(Ljava/lang/Object;)V"),
     ("used", "(Ljava/lang/Object;)V"),
     ("spawned", "(Ljava/lang/Object;)V"),
+    ("localeSet", "()V"),
+    ("zoneSet", "()V"),
+    ("loggingSet", "()V"),
+    ("everyoneSet", "()V"),
+    ("allProperties", "()V"),
+    ("preferencesSet", "()V"),
+    ("preferencesAsked", "()V"),
+    ("beansAsked", "()V"),
+    ("bundleAsked", "(Ljava/lang/Object;)V"),
+    ("bundleMaking", "(Ljava/lang/Object;)V"),
+    ("bundleMade", "(Ljava/lang/Object;)V"),
+    ("beanSet", "(Ljava/lang/Object;)V"),
+    ("beanAsked", "(Ljava/lang/Object;)V"),
 ];
 
 /// `public final class java.lang.TamisProbe` with `static final byte[] a`, of

@@ -56,6 +56,7 @@ impl State {
         self.scopes.insert(scope, Scope::default());
         let symbol = self.symbol(&class.replace('.', "/"));
         self.tests_of(scope, symbol);
+        self.needs_everyone(scope);
         self.trace.scope(scope, "fixture", class, None);
         self.containers.push(Container {
             scope,
