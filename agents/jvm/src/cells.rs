@@ -16,8 +16,8 @@ use crate::statics::Statics;
 
 mod kept;
 mod maps;
-mod named;
 pub mod marks;
+mod named;
 
 use maps::entries;
 
@@ -102,7 +102,8 @@ pub unsafe fn properties_will_be_set(agent: &Agent, jni: Jni) {
 pub unsafe fn changed(agent: &Agent, jni: Jni, statics: &mut Statics) -> Vec<String> {
     let mut changed: BTreeSet<u32> = BTreeSet::new();
     for (cell, before) in std::mem::take(&mut statics.cells.before) {
-        if value_of(agent, jni, statics, cell) != before {
+        let now = value_of(agent, jni, statics, cell);
+        if now != before {
             changed.insert(cell);
         }
     }

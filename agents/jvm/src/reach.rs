@@ -351,11 +351,8 @@ impl Look<'_, '_> {
             }
             self.look_into(object, &shape);
             self.digest = mixed(self.digest, self.own);
-            if std::env::var_os("DBG").is_some() {
-                let class = jni.class_of(object);
-                eprintln!("DBG obj {} {:x} {:?}", key as u32, self.own, self.round.agent.jvmti.signature(class));
-            }
-            self.objects.push((key as u32, (self.own ^ self.own >> 32) as u32));
+            self.objects
+                .push((key as u32, (self.own ^ self.own >> 32) as u32));
         }
     }
 
@@ -389,7 +386,8 @@ impl Look<'_, '_> {
             Special::ClassValue => {
                 self.round.kinds.has_class_values = true;
                 let kept = self.round.class_values.as_ref();
-                let kept = kept.map(|kept| kept.of_class_value(self.round.agent.jvmti, jni, object));
+                let kept =
+                    kept.map(|kept| kept.of_class_value(self.round.agent.jvmti, jni, object));
                 self.beside(kept.unwrap_or_default());
             }
             Special::Direct => {

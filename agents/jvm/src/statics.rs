@@ -87,14 +87,11 @@ pub unsafe fn changed(
             None => !has_initialiser && value.digest == Some(NOTHING),
             Some(known) => value.digest.is_some() && value.digest == known.digest,
         };
-        if std::env::var_os("DBG").is_some() {
-            eprintln!("DBG class {name} same={is_same} n={}", value.objects.len());
-        }
         if !is_same {
-            if std::env::var_os("DBG").is_some() {
-                eprintln!("DBG diff {:?}", differing(known.map_or(&[], |known| &known.objects), &value.objects));
-            }
-            touched.extend(differing(known.map_or(&[], |known| &known.objects), &value.objects));
+            touched.extend(differing(
+                known.map_or(&[], |known| &known.objects),
+                &value.objects,
+            ));
             changed.push(name.clone());
         }
         values.insert(name.clone(), value);

@@ -360,7 +360,10 @@ fn what_objects_of_the_jdk_hold_is_state() {
     let text = project.read(made);
     let text = text.replace("return 5", "return (int) 5L");
     let text = text.replace("byte heap() { return (int)", "byte heap() { return (byte)");
-    let text = text.replace("byte digest() { return (int)", "byte digest() { return (byte)");
+    let text = text.replace(
+        "byte digest() { return (int)",
+        "byte digest() { return (byte)",
+    );
     let text = text.replace("return \"", "return \"\" + new String() + \"");
     let text = text.replace("{ }", "{ new Object(); }");
     project.write(made, &text);

@@ -25,13 +25,16 @@ const FOR_EVERYONE: [(&str, &[&str]); 11] = [
 
 /// The same, of which what they hold counts.
 const BY_CONTENT: [(&str, &[&str]); 4] = [
-    ("java/net/URLConnection", &[
-        "defaultAllowUserInteraction",
-        "defaultCaching",
-        "defaultUseCaches",
-        "factory",
-        "fileNameMap",
-    ]),
+    (
+        "java/net/URLConnection",
+        &[
+            "defaultAllowUserInteraction",
+            "defaultCaching",
+            "defaultUseCaches",
+            "factory",
+            "fileNameMap",
+        ],
+    ),
     ("java/security/Security", &["props"]),
     ("java/sql/DriverManager", &["registeredDrivers"]),
     ("sun/security/jca/Providers", &["providerList"]),
@@ -80,12 +83,16 @@ pub unsafe fn zone(agent: &Agent, round: &mut Round<'_>) -> u64 {
 
 pub unsafe fn for_everyone(agent: &Agent, round: &mut Round<'_>) -> u64 {
     let (jvmti, jni) = (agent.jvmti, round.jni);
-    let mut digest = 0;
+    let mut digest = 0u64;
     let mut by_content = Vec::new();
     let wanted: HashMap<&str, (bool, &[&str])> = FOR_EVERYONE
         .iter()
         .map(|(class, fields)| (*class, (false, *fields)))
-        .chain(BY_CONTENT.iter().map(|(class, fields)| (*class, (true, *fields))))
+        .chain(
+            BY_CONTENT
+                .iter()
+                .map(|(class, fields)| (*class, (true, *fields))),
+        )
         .collect();
     for class in jvmti.loaded_classes() {
         let name = jvmti.signature(class);
@@ -106,7 +113,7 @@ pub unsafe fn for_everyone(agent: &Agent, round: &mut Round<'_>) -> u64 {
                 false => jni.static_bits(class, field.id, field.kind),
             };
             // Classes come in any order.
-            digest ^= mixed(name_digest(&field.name), bits);
+            digest = digest.wrapping_add(mixed(name_digest(&field.name), bits));
         }
     }
     for (class, field) in &by_content {
@@ -114,7 +121,7 @@ pub unsafe fn for_everyone(agent: &Agent, round: &mut Round<'_>) -> u64 {
             look.field(*class, field.id, field.kind, true);
         });
         let held = held.and_then(|held| held.digest).unwrap_or_default();
-        digest ^= mixed(name_digest(&field.name), held);
+        digest = digest.wrapping_add(mixed(name_digest(&field.name), held));
     }
     digest
 }
@@ -137,7 +144,7 @@ pub unsafe fn logging(agent: &Agent, round: &mut Round<'_>) -> u64 {
         return 0;
     }
     let held = jni.static_object(class, field_id);
-    let mut digest = 0;
+    let mut digest = 0u64;
     for context in [c"userContext", c"systemContext"] {
         let kind = c"Ljava/util/logging/LogManager$LoggerContext;";
         let context = field(jni, held, field_of(jni, manager, context, kind));
@@ -145,7 +152,10 @@ pub unsafe fn logging(agent: &Agent, round: &mut Round<'_>) -> u64 {
             continue;
         }
         // From Java 9 on, and before.
-        let kinds = [c"Ljava/util/concurrent/ConcurrentHashMap;", c"Ljava/util/Hashtable;"];
+        let kinds = [
+            c"Ljava/util/concurrent/ConcurrentHashMap;",
+            c"Ljava/util/Hashtable;",
+        ];
         let mut named = kinds.map(|kind| {
             let class = c"java/util/logging/LogManager$LoggerContext";
             field(jni, context, field_of(jni, class, c"namedLoggers", kind))
@@ -155,18 +165,20 @@ pub unsafe fn logging(agent: &Agent, round: &mut Round<'_>) -> u64 {
         let referent = field_of(jni, c"java/lang/ref/Reference", c"referent", referent);
         for (name, weak) in entries(jni, named[0]) {
             let logger = field(jni, weak, referent);
-            let told = told_to(agent, round, logger);
+            let name = jni.text(name).unwrap_or_default();
+            let told = told_to(agent, round, logger, name.is_empty());
             if told != 0 {
-                let name = jni.text(name).unwrap_or_default();
-                digest ^= mixed(name_digest(&name), told);
+                // In any order, and the one above all is of both contexts.
+                digest = digest.wrapping_add(mixed(name_digest(&name), told));
             }
         }
     }
     digest
 }
 
-/// What a logger was told: its level, filter and handlers; 0 for nothing.
-unsafe fn told_to(agent: &Agent, round: &mut Round<'_>, logger: Object) -> u64 {
+/// What a logger was told: its level, filter and handlers; 0 for nothing. The JDK gives
+/// the top one its handlers late; these only print.
+unsafe fn told_to(agent: &Agent, round: &mut Round<'_>, logger: Object, is_top: bool) -> u64 {
     let jni = round.jni;
     let kind = c"Ljava/util/logging/Logger$ConfigurationData;";
     let (mut class, mut of) = (c"java/util/logging/Logger", logger);
@@ -179,7 +191,11 @@ unsafe fn told_to(agent: &Agent, round: &mut Round<'_>, logger: Object) -> u64 {
     let filter = held(c"filter", c"Ljava/util/logging/Filter;");
     let handlers = held(c"handlers", c"Ljava/util/concurrent/CopyOnWriteArrayList;");
     let list = c"java/util/concurrent/CopyOnWriteArrayList";
-    let handlers = field(jni, handlers, field_of(jni, list, c"array", c"[Ljava/lang/Object;"));
+    let handlers = field(
+        jni,
+        handlers,
+        field_of(jni, list, c"array", c"[Ljava/lang/Object;"),
+    );
     let uses_others = field_of(jni, class, c"useParentHandlers", c"Z");
     let uses_others = uses_others.is_null() || of.is_null() || jni.bits(of, uses_others, b'Z') != 0;
     let count = len(jni, handlers);
@@ -192,9 +208,15 @@ unsafe fn told_to(agent: &Agent, round: &mut Round<'_>, logger: Object) -> u64 {
     }
     for at in 0..count {
         let handler = jni.element_in(handlers, at);
+        if is_top && agent.jvmti.is_of_boot_loader(jni.class_of(handler)) {
+            continue;
+        }
         digest = mixed(digest, agent.jvmti.identity(handler));
         let held = round.walk(true, |look| unsafe { look.meet(jni.local(handler)) });
-        digest = mixed(digest, held.and_then(|held| held.digest).unwrap_or_default());
+        digest = mixed(
+            digest,
+            held.and_then(|held| held.digest).unwrap_or_default(),
+        );
     }
     digest | 1
 }

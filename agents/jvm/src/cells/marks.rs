@@ -30,11 +30,6 @@ pub fn of(class: &str) -> Option<&'static Marks> {
     found.map(|(_, marks)| *marks)
 }
 
-/// Whether these classes are known here, wherever in the JVM they come from.
-pub fn classes() -> impl Iterator<Item = &'static str> {
-    MARKS.iter().map(|(name, _)| *name)
-}
-
 /// A class whose methods set these marks.
 ///
 /// # Errors

@@ -42,7 +42,10 @@ unsafe fn about_bundle(jni: Jni, key: Object, tell: impl FnOnce(&mut State, &str
         let name = field_of(jni, name, c"name", c"Ljava/lang/String;");
         let name = jni.text(field(jni, key, name)).unwrap_or_default();
         // The JDK's own.
-        if ["sun.", "com.sun.", "jdk."].iter().any(|own| name.starts_with(own)) {
+        if ["sun.", "com.sun.", "jdk."]
+            .iter()
+            .any(|own| name.starts_with(own))
+        {
             return;
         }
         let mut state = lock(&agent.state);
@@ -85,7 +88,12 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_beansAsked(jni: Jni, _: Obje
 /// How an `ObjectName` calls it, as it keeps that.
 unsafe fn name_of(agent: &Agent, jni: Jni, name: Object) -> String {
     let text = c"_canonicalName";
-    let text = field_of(jni, c"javax/management/ObjectName", text, c"Ljava/lang/String;");
+    let text = field_of(
+        jni,
+        c"javax/management/ObjectName",
+        text,
+        c"Ljava/lang/String;",
+    );
     match jni.text(field(jni, name, text)) {
         Some(text) => format!("{BEAN}{text}"),
         None => format!("{BEAN}{}", agent.jvmti.identity(name)),

@@ -19,7 +19,12 @@ impl Beside {
         let object = c"Ljava/lang/Object;";
         let maps = [c"threadLocals", c"inheritableThreadLocals"];
         let maps = maps.map(|name| field_of(jni, c"java/lang/Thread", name, map));
-        let table = field_of(jni, c"java/lang/ThreadLocal$ThreadLocalMap", c"table", table);
+        let table = field_of(
+            jni,
+            c"java/lang/ThreadLocal$ThreadLocalMap",
+            c"table",
+            table,
+        );
         let entry = c"java/lang/ThreadLocal$ThreadLocalMap$Entry";
         let value = field_of(jni, entry, c"value", object);
         let referent = field_of(jni, c"java/lang/ref/Reference", c"referent", object);

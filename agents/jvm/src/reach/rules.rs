@@ -98,7 +98,10 @@ const JDK: &[(&str, Rule)] = &[
     ("java/net/Inet4Address", None),
     ("java/net/Inet6Address", None),
     ("java/nio/charset/Charset", None),
-    ("java/nio/charset/CharsetEncoder", Without(&["cachedDecoder"])),
+    (
+        "java/nio/charset/CharsetEncoder",
+        Without(&["cachedDecoder"]),
+    ),
     ("java/security/ProtectionDomain", None),
     ("java/security/AccessControlContext", None),
     ("java/security/CodeSource", None),
@@ -117,7 +120,10 @@ const JDK: &[(&str, Rule)] = &[
         ]),
     ),
     ("java/text/DecimalFormatSymbols", Without(&["hashCode"])),
-    ("java/text/DateFormatSymbols", Without(&["cachedHashCode", "lastZoneIndex"])),
+    (
+        "java/text/DateFormatSymbols",
+        Without(&["cachedHashCode", "lastZoneIndex"]),
+    ),
     ("java/util/AbstractMap", VIEWS),
     ("java/util/HashMap", VIEWS),
     ("java/util/Hashtable", VIEWS),
@@ -145,7 +151,10 @@ const JDK: &[(&str, Rule)] = &[
         "java/util/concurrent/locks/ReentrantReadWriteLock$Sync",
         None,
     ),
-    ("java/util/concurrent/locks/AbstractOwnableSynchronizer", None),
+    (
+        "java/util/concurrent/locks/AbstractOwnableSynchronizer",
+        None,
+    ),
     (
         "java/util/concurrent/ThreadPoolExecutor",
         Only(&[
@@ -256,9 +265,9 @@ pub fn of_jdk(class: &str) -> Rule {
         return All;
     }
     let fits = |(prefix, _): &&(&str, Rule)| {
-        class.strip_prefix(prefix).is_some_and(|rest| {
-            prefix.ends_with('/') || rest.is_empty() || rest.starts_with('$')
-        })
+        class
+            .strip_prefix(prefix)
+            .is_some_and(|rest| prefix.ends_with('/') || rest.is_empty() || rest.starts_with('$'))
     };
     JDK.iter().find(fits).map_or(All, |(_, rule)| *rule)
 }
@@ -281,9 +290,8 @@ mod tests {
     #[test]
     fn whole_packages_come_behind_their_exceptions() {
         for (at, (prefix, _)) in JDK.iter().enumerate() {
-            let hides = |(other, _): &(&str, Rule)| {
-                other.ends_with('/') && prefix.starts_with(other)
-            };
+            let hides =
+                |(other, _): &(&str, Rule)| other.ends_with('/') && prefix.starts_with(other);
             assert!(!JDK[..at].iter().any(hides), "{prefix} is hidden");
         }
     }
