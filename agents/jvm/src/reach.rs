@@ -47,9 +47,12 @@ impl Hasher for AsItIs {
 
 pub type ByIdentity<V> = HashMap<u64, V, BuildHasherDefault<AsItIs>>;
 
-/// In place of the first letter of a type: an array that the JDK has for itself. Lists
-/// and tables get another one where nothing changes for who asks them.
-const OWN_ARRAY: u8 = b'(';
+/// In place of the first letter of a type: an array or a node that the JDK has for
+/// itself. Lists and tables get others where nothing changes for who asks them.
+const OWN: u8 = b'(';
+
+/// The same for how often a collection was changed. That shows to iterators alone.
+const CHANGES: u8 = b')';
 
 /// What is to be known of a class to look into its objects.
 #[derive(Default)]
@@ -57,6 +60,8 @@ struct Shape {
     /// The fields of the class and of those that it extends, as far as they are followed.
     fields: Vec<(FieldId, u8)>,
     is: Special,
+    /// Whether it goes through a collection, and notices changes to that.
+    iterates: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -65,6 +70,8 @@ enum Special {
     Plain,
     /// An array of objects.
     Objects,
+    /// One of nodes of the JDK's own.
+    Nodes,
     /// An array of a primitive type, whose elements have this size.
     Values(usize),
     ThreadLocal,
@@ -160,6 +167,8 @@ impl<'a> Round<'a> {
                 own: 0,
                 is_anything: false,
                 is_whole: true,
+                changes: 0,
+                iterates: false,
                 objects: Vec::new(),
             };
             begin(&mut look);
@@ -194,6 +203,7 @@ impl<'a> Round<'a> {
             return shape;
         };
         match signature.as_bytes() {
+            [b'[', ..] if rules::is_node(&signature) => shape.is = Special::Nodes,
             [b'[', b'L' | b'[', ..] => shape.is = Special::Objects,
             [b'[', kind] => shape.is = Special::Values(size_of_kind(*kind)),
             _ => {}
@@ -233,9 +243,12 @@ impl<'a> Round<'a> {
                     }
                     if rule.has(&field.name) {
                         let kind = match field.kind {
-                            b'[' if is_of_jdk => OWN_ARRAY,
+                            b'[' if is_of_jdk => OWN,
+                            _ if rules::is_node(&field.descriptor) => OWN,
+                            _ if is_of_jdk && field.name == "modCount" => CHANGES,
                             kind => kind,
                         };
+                        shape.iterates |= is_of_jdk && field.name == "expectedModCount";
                         shape.fields.push((field.id, kind));
                     } else if is_pool && field.name == "ctl" {
                         shape.is = Special::Pool(field.id);
@@ -276,6 +289,9 @@ pub struct Look<'r, 'a> {
     /// Whether anything other than zero was noted.
     is_anything: bool,
     is_whole: bool,
+    /// How often collections were changed, and whether an iterator would notice.
+    changes: u64,
+    iterates: bool,
     objects: Vec<(u32, u32)>,
 }
 
@@ -320,7 +336,8 @@ impl Look<'_, '_> {
         match (kind, is_static) {
             (b'L' | b'[', true) => self.meet(jni.static_object(of, field)),
             (b'L' | b'[', false) => self.meet(jni.object_field(of, field)),
-            (OWN_ARRAY, _) => self.meet_as(jni.object_field(of, field), true),
+            (OWN, _) => self.meet_as(jni.object_field(of, field), true),
+            (CHANGES, _) => self.changes = mixed(self.changes, jni.bits(of, field, b'I')),
             (kind, true) => self.note(jni.static_bits(of, field, kind)),
             (kind, false) => self.note(jni.bits(of, field, kind)),
         }
@@ -350,6 +367,7 @@ impl Look<'_, '_> {
                 self.note(kind);
             }
             self.look_into(object, &shape);
+            self.iterates |= shape.iterates;
             self.digest = mixed(self.digest, self.own);
             self.objects
                 .push((key as u32, (self.own ^ self.own >> 32) as u32));
@@ -360,14 +378,15 @@ impl Look<'_, '_> {
         let jni = self.round.jni;
         match shape.is {
             Special::Plain => {}
-            Special::Objects => {
+            Special::Objects | Special::Nodes => {
                 let len = jni.array_len(object);
                 self.note(len as u64);
                 for at in 0..len {
                     if self.seen.len() > MOST {
                         return;
                     }
-                    self.meet(jni.element_in(object, at));
+                    let by_order = self.by_content || shape.is == Special::Nodes;
+                    self.meet_as(jni.element_in(object, at), by_order);
                 }
             }
             Special::Values(size) => {
@@ -422,6 +441,9 @@ impl Look<'_, '_> {
 
     fn reached(mut self) -> Reached {
         self.objects.sort_unstable();
+        if self.iterates {
+            self.digest = mixed(self.digest, self.changes);
+        }
         Reached {
             digest: self.is_whole.then_some(match self.is_anything {
                 true => self.digest | 1,

@@ -10,6 +10,8 @@ pub struct Field {
     pub id: FieldId,
     /// The first letter of its type's descriptor.
     pub kind: u8,
+    /// All of it.
+    pub descriptor: String,
     pub name: String,
     modifiers: i32,
 }
@@ -117,6 +119,7 @@ impl Jvmti {
                     fields.push(Field {
                         id: *id,
                         kind: *kind as u8,
+                        descriptor: CStr::from_ptr(kind).to_string_lossy().into_owned(),
                         name: CStr::from_ptr(name).to_string_lossy().into_owned(),
                         modifiers,
                     });

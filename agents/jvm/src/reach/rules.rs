@@ -258,6 +258,16 @@ pub fn is_container(class: &str) -> bool {
     CONTAINERS.iter().any(|prefix| class.starts_with(prefix))
 }
 
+/// Whether this is the type of what collections of the JDK are made of, or of arrays of
+/// that. Nobody else gets to see which one it is.
+pub fn is_node(descriptor: &str) -> bool {
+    let name = descriptor.trim_start_matches('[');
+    let endings = ["$Node;", "$Entry;", "$TreeNode;", "$Index;"];
+    name.starts_with("Ljava/util/")
+        && name != "Ljava/util/Map$Entry;"
+        && endings.iter().any(|ending| name.ends_with(ending))
+}
+
 /// The rule for a class of the JDK.
 pub fn of_jdk(class: &str) -> Rule {
     // What a method handle is bound to; a class for each shape of that.
