@@ -10,13 +10,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use crate::cells::marks;
 use crate::classfile::{ClassFile, HELPER, helper_class};
 use crate::ffi::{
     CLASS_FILE_LOAD_HOOK, CLASS_PREPARE, Callbacks, FieldId, Jni, Jvmti, MethodId,
     NATIVE_METHOD_BIND, Object, VM_DEATH, VM_INIT, Vm, c, class_named,
 };
 use crate::files::{self, calls};
-use crate::hooks::{FORK, FRAMEWORKS, JDK, of};
+use crate::hooks::{FORK, FRAMEWORKS, JDK, LATER, of};
 use crate::junit4;
 use crate::lookups;
 use crate::natives;
@@ -265,6 +266,16 @@ unsafe fn set_up(agent: &'static Agent, jni: Jni) -> Option<()> {
         // Another JDK may lack one; what tells files then is another.
         early.extend(found(jni.find_class(&c(name))));
     }
+    // Others only if they are there already: looking for them would have effects.
+    for class in agent.jvmti.loaded_classes() {
+        let signature = agent.jvmti.signature(class).unwrap_or_default();
+        let name = class_named(&signature);
+        if of(JDK, name).is_none() && (of(LATER, name).is_some() || marks::of(name).is_some()) {
+            early.push(class);
+        } else {
+            jni.drop_local(class);
+        }
+    }
     if !agent.jvmti.retransform(&early) {
         return None;
     }
@@ -428,16 +439,8 @@ unsafe fn changed_class(
     if agent.rewrites_all && of(JDK, name).is_none() {
         return instrumented(agent, name, Some("/"), bytes);
     }
-    if loader.is_null() {
-        let hooks = of(JDK, name)?;
-        let file = ClassFile::parse(bytes).ok()?;
-        return match hooked(&file, hooks, false) {
-            Ok(changed) => changed,
-            Err(why) => {
-                lock(&agent.state).fail(&format!("{name} cannot be watched: {}", why.0));
-                None
-            }
-        };
+    if loader.is_null() || of(LATER, name).is_some() {
+        return watched(agent, name, bytes);
     }
     if let Some(hooks) = of(FRAMEWORKS, name) {
         let changed = ClassFile::parse(bytes).and_then(|file| hooked(&file, hooks, true));
@@ -467,6 +470,28 @@ unsafe fn changed_class(
         }
     };
     instrumented(agent, name, origin.as_deref(), bytes)
+}
+
+/// A class of the JDK that tells of what it does, if it is one of those.
+fn watched(agent: &Agent, name: &str, bytes: &[u8]) -> Option<Vec<u8>> {
+    let (hooks, marks) = (of(JDK, name).or(of(LATER, name)), marks::of(name));
+    let changed = || {
+        let changed = match hooks {
+            Some(hooks) => hooked(&ClassFile::parse(bytes)?, hooks, false)?,
+            None => None,
+        };
+        match marks {
+            Some(marks) => {
+                let bytes = changed.as_deref().unwrap_or(bytes);
+                marks::marked(&ClassFile::parse(bytes)?, marks).map(Some)
+            }
+            None => Ok(changed),
+        }
+    };
+    changed().unwrap_or_else(|why| {
+        lock(&agent.state).fail(&format!("{name} cannot be watched: {}", why.0));
+        None
+    })
 }
 
 fn instrumented(agent: &Agent, name: &str, origin: Option<&str>, bytes: &[u8]) -> Option<Vec<u8>> {

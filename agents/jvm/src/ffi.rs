@@ -4,6 +4,10 @@
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::ptr;
 
+mod heap;
+
+pub use heap::digest_of;
+
 /// Any reference to a Java object.
 pub type Object = *mut c_void;
 pub type MethodId = *mut c_void;
@@ -223,20 +227,6 @@ impl Jni {
         self.checked(function::<F>(self.0, 173)(self.0, array, at))
     }
 
-    /// A digest of the `len` bytes of an array of a primitive type.
-    pub unsafe fn bytes_digest(self, array: Object, len: usize) -> u64 {
-        let mut digest = len as u64;
-        let done = self.with_bytes(array, |start| {
-            for byte in std::slice::from_raw_parts(start, len) {
-                digest = (digest ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
-            }
-        });
-        match done {
-            Some(()) => digest,
-            None => 0,
-        }
-    }
-
     pub unsafe fn static_field(self, class: Object, name: &CStr, kind: &CStr) -> FieldId {
         type F = unsafe extern "system" fn(Table, Object, *const c_char, *const c_char) -> FieldId;
         let get: F = function(self.0, 144);
@@ -398,42 +388,6 @@ impl Jvmti {
         let signature = CStr::from_ptr(text).to_string_lossy().into_owned();
         self.free(text);
         Some(signature)
-    }
-
-    /// The fields that a class itself declares: id, first letter of the type's
-    /// descriptor, modifiers. Not those that are made beside a program's own.
-    pub unsafe fn fields(self, class: Object) -> Vec<(FieldId, u8, i32)> {
-        type List = unsafe extern "system" fn(Table, Object, *mut i32, *mut *mut FieldId) -> i32;
-        type Name = unsafe extern "system" fn(
-            Table,
-            Object,
-            FieldId,
-            *mut *mut c_char,
-            *mut *mut c_char,
-            *mut *mut c_char,
-        ) -> i32;
-        type Modifiers = unsafe extern "system" fn(Table, Object, FieldId, *mut i32) -> i32;
-        let (mut count, mut start) = (0, ptr::null_mut());
-        if function::<List>(self.0, 52)(self.0, class, &mut count, &mut start) != 0 {
-            return Vec::new();
-        }
-        let mut fields = Vec::with_capacity(count as usize);
-        for field in std::slice::from_raw_parts(start, count as usize) {
-            let (mut kind, mut modifiers): (*mut c_char, i32) = (ptr::null_mut(), 0);
-            let (mut name, none): (*mut c_char, _) = (ptr::null_mut(), ptr::null_mut());
-            let named =
-                function::<Name>(self.0, 59)(self.0, class, *field, &mut name, &mut kind, none);
-            let told = function::<Modifiers>(self.0, 61)(self.0, class, *field, &mut modifiers);
-            if named == 0 {
-                if told == 0 && !is_made_beside(CStr::from_ptr(name)) {
-                    fields.push((*field, *kind as u8, modifiers));
-                }
-                self.free(name);
-                self.free(kind);
-            }
-        }
-        self.free(start);
-        fields
     }
 
     /// The classes that a class directly extends and implements, as local

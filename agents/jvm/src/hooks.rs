@@ -62,6 +62,7 @@ const fn optional(hook: Hook) -> Hook {
     }
 }
 
+const BUNDLE: &str = "(Ljava/util/ResourceBundle$CacheKey;";
 const STRING: &str = "(Ljava/lang/String;";
 const OBJECT: &str = "(Ljava/lang/Object;";
 const DESCRIPTION: &str = "(Lorg/junit/runner/Description;";
@@ -86,7 +87,12 @@ pub const JDK: &[(&str, &[Hook])] = &[
     // What it loads is kept for all that ask later.
     (
         "java/util/ResourceBundle",
-        &[hook("getBundle", STRING, FIRST, "bundle")],
+        &[
+            hook("getBundle", STRING, FIRST, "bundle"),
+            optional(hook("findBundleInCache", "(L", FIRST, "bundleAsked")),
+            optional(hook("loadBundle", BUNDLE, FIRST, "bundleMaking")),
+            optional(hook("putBundleInCache", BUNDLE, FIRST, "bundleMade")),
+        ],
     ),
     // So are archives that are named by addresses.
     (
@@ -110,6 +116,12 @@ pub const JDK: &[(&str, &[Hook])] = &[
             hook("getProperty", STRING, FIRST, "gotProperty"),
             hook("setProperty", STRING, FIRST, "setProperty"),
             hook("clearProperty", STRING, FIRST, "setProperty"),
+            hook("getProperties", "()", NOTHING, "allProperties"),
+            hook("setProperties", "(", NOTHING, "allProperties"),
+            hook("setIn", "(", NOTHING, "everyoneSet"),
+            hook("setOut", "(", NOTHING, "everyoneSet"),
+            hook("setErr", "(", NOTHING, "everyoneSet"),
+            hook("setSecurityManager", "(", NOTHING, "everyoneSet"),
         ],
     ),
     (
@@ -158,6 +170,153 @@ pub const JDK: &[(&str, &[Hook])] = &[
     (
         "java/lang/ProcessBuilder",
         &[hook("start", "()", THIS, "spawned")],
+    ),
+];
+
+/// The same for classes that are not loaded for it: what sets something that a process
+/// has one of, and what the JDK keeps by name.
+pub const LATER: &[(&str, &[Hook])] = &[
+    (
+        "java/util/Locale",
+        &[hook("setDefault", "(", NOTHING, "localeSet")],
+    ),
+    (
+        "java/util/TimeZone",
+        &[hook("setDefault", "(", NOTHING, "zoneSet")],
+    ),
+    (
+        "java/lang/Thread",
+        &[hook(
+            "setDefaultUncaughtExceptionHandler",
+            "(",
+            NOTHING,
+            "everyoneSet",
+        )],
+    ),
+    (
+        "java/net/Authenticator",
+        &[hook("setDefault", "(", NOTHING, "everyoneSet")],
+    ),
+    (
+        "java/net/CookieHandler",
+        &[hook("setDefault", "(", NOTHING, "everyoneSet")],
+    ),
+    (
+        "java/net/DatagramSocket",
+        &[hook(
+            "setDatagramSocketImplFactory",
+            "(",
+            NOTHING,
+            "everyoneSet",
+        )],
+    ),
+    (
+        "java/net/HttpURLConnection",
+        &[hook("setFollowRedirects", "(", NOTHING, "everyoneSet")],
+    ),
+    (
+        "java/net/ProxySelector",
+        &[hook("setDefault", "(", NOTHING, "everyoneSet")],
+    ),
+    (
+        "java/net/ResponseCache",
+        &[hook("setDefault", "(", NOTHING, "everyoneSet")],
+    ),
+    (
+        "java/net/ServerSocket",
+        &[hook("setSocketFactory", "(", NOTHING, "everyoneSet")],
+    ),
+    (
+        "java/net/Socket",
+        &[hook("setSocketImplFactory", "(", NOTHING, "everyoneSet")],
+    ),
+    (
+        "java/net/URL",
+        &[hook(
+            "setURLStreamHandlerFactory",
+            "(",
+            NOTHING,
+            "everyoneSet",
+        )],
+    ),
+    (
+        "java/net/URLConnection",
+        &[
+            hook("setContentHandlerFactory", "(", NOTHING, "everyoneSet"),
+            hook(
+                "setDefaultAllowUserInteraction",
+                "(",
+                NOTHING,
+                "everyoneSet",
+            ),
+            hook("setDefaultUseCaches", "(", NOTHING, "everyoneSet"),
+            hook("setFileNameMap", "(", NOTHING, "everyoneSet"),
+        ],
+    ),
+    (
+        "java/security/Security",
+        &[
+            hook("insertProviderAt", "(", NOTHING, "everyoneSet"),
+            hook("removeProvider", "(", NOTHING, "everyoneSet"),
+            hook("setProperty", "(", NOTHING, "everyoneSet"),
+        ],
+    ),
+    // Of a module that the platform's loader loads.
+    (
+        "java/sql/DriverManager",
+        &[
+            hook("registerDriver", "(", NOTHING, "everyoneSet"),
+            hook("deregisterDriver", "(", NOTHING, "everyoneSet"),
+        ],
+    ),
+    (
+        "java/util/logging/Logger",
+        &[
+            hook("addHandler", "(", NOTHING, "loggingSet"),
+            hook("removeHandler", "(", NOTHING, "loggingSet"),
+            hook("setFilter", "(", NOTHING, "loggingSet"),
+            hook("setLevel", "(", NOTHING, "loggingSet"),
+            hook("setUseParentHandlers", "(", NOTHING, "loggingSet"),
+        ],
+    ),
+    (
+        "java/util/logging/Handler",
+        &[
+            hook("setFilter", "(", NOTHING, "loggingSet"),
+            hook("setFormatter", "(", NOTHING, "loggingSet"),
+            hook("setLevel", "(", NOTHING, "loggingSet"),
+        ],
+    ),
+    (
+        "java/util/logging/LogManager",
+        &[
+            hook("readConfiguration", "(", NOTHING, "loggingSet"),
+            hook("reset", "(", NOTHING, "loggingSet"),
+            hook("updateConfiguration", "(", NOTHING, "loggingSet"),
+        ],
+    ),
+    (
+        "java/util/prefs/AbstractPreferences",
+        &[
+            hook("put", STRING, NOTHING, "preferencesSet"),
+            hook("remove", STRING, NOTHING, "preferencesSet"),
+            hook("clear", "(", NOTHING, "preferencesSet"),
+            hook("removeNode", "(", NOTHING, "preferencesSet"),
+            hook("get", STRING, NOTHING, "preferencesAsked"),
+            hook("keys", "(", NOTHING, "preferencesAsked"),
+            hook("childrenNames", "(", NOTHING, "preferencesAsked"),
+            hook("nodeExists", "(", NOTHING, "preferencesAsked"),
+        ],
+    ),
+    (
+        "com/sun/jmx/mbeanserver/Repository",
+        &[
+            hook("addMBean", "(L", SECOND, "beanSet"),
+            hook("remove", "(L", FIRST, "beanSet"),
+            hook("retrieveNamedObject", "(L", FIRST, "beanAsked"),
+            hook("contains", "(L", FIRST, "beanAsked"),
+            hook("query", "(L", NOTHING, "beansAsked"),
+        ],
     ),
 ];
 

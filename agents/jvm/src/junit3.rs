@@ -4,7 +4,7 @@
 use std::sync::Mutex;
 
 use crate::agent::{guarded, lock};
-use crate::ffi::{Jni, Object};
+use crate::ffi::{Jni, Object, class_named};
 use crate::natives::{begin_test, end_test, once};
 
 /// The test class that this provider runs.
@@ -17,10 +17,10 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_setStarted(jni: Jni, _: Obje
     once(jni, |agent| {
         let kind = agent.jvmti.signature(jni.class_of(set));
         let name = match kind.as_deref() {
-            Some("Ljava/lang/Class;") => agent.jvmti.signature(set).map(|signature| {
-                let name = signature.trim_start_matches('L').trim_end_matches(';');
-                name.replace('/', ".")
-            }),
+            Some("Ljava/lang/Class;") => agent
+                .jvmti
+                .signature(set)
+                .map(|signature| class_named(&signature).replace('/', ".")),
             _ => jni.text(jni.call_named(set, c"getName", c"()Ljava/lang/String;")),
         };
         let Some(name) = name else {

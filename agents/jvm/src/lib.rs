@@ -11,6 +11,7 @@
 #![allow(unsafe_code, unsafe_op_in_unsafe_fn)]
 
 mod agent;
+mod cells;
 mod classfile;
 mod discovery;
 mod ffi;
@@ -22,6 +23,7 @@ mod lookups;
 mod natives;
 mod plan;
 mod process;
+mod reach;
 mod runtime;
 mod shared;
 mod state;

@@ -4,6 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::thread;
 
 use crate::agent::{Agent, guarded, lock};
+use crate::cells;
 use crate::discovery;
 use crate::ffi::{Jni, Object, class_named};
 use crate::files::{self, Look, calls};
@@ -192,7 +193,8 @@ pub unsafe fn end_class(agent: &Agent, jni: Jni, class: &str) {
     lock(&agent.state).end_container(class);
 }
 
-/// Compares the static fields that a test used, or a class around its tests.
+/// Compares the static fields that a test used, or a class around its tests, and what
+/// the process has one of.
 pub unsafe fn note_changes(agent: &Agent, jni: Jni, test: &str) {
     let used = {
         let mut state = lock(&agent.state);
@@ -200,7 +202,12 @@ pub unsafe fn note_changes(agent: &Agent, jni: Jni, test: &str) {
         state.statics_of(test)
     };
     files::test_ends(agent, test);
-    let changed = statics::changed(agent, jni, used);
+    let changed = {
+        let mut statics = lock(&agent.statics);
+        let mut changed = statics::changed(agent, jni, &mut statics, used);
+        changed.extend(cells::changed(agent, jni, &mut statics));
+        changed
+    };
     lock(&agent.state).changed(test, &changed);
 }
 
@@ -458,6 +465,9 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_setProperty(jni: Jni, _: Obj
     once(jni, |agent| {
         if let Some(name) = jni.text(name) {
             lock(&agent.state).set_by_name(&name);
+            if lock(&agent.state).has_tests() {
+                cells::properties_will_be_set(agent, jni);
+            }
         }
     });
 }

@@ -215,7 +215,7 @@ fn summary(
 }
 
 /// `TamisProbe.a[number] = 1`
-fn mark(array: u16, number: u32, pool: &mut Additions) -> Result<Insertion, Malformed> {
+pub fn mark(array: u16, number: u32, pool: &mut Additions) -> Result<Insertion, Malformed> {
     let mut prologue = vec![0xb2];
     prologue.extend_from_slice(&array.to_be_bytes());
     push_int(&mut prologue, number, pool)?;

@@ -6,15 +6,20 @@
 use std::collections::BTreeSet;
 use std::ffi::CStr;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use crate::agent::{Agent, lock};
-use crate::ffi::{Jni, Object};
+use crate::ffi::{FieldId, Jni, Object};
 use crate::natives::once;
 use crate::state::State;
 
 /// What is known to be kept in stores of JUnit 5.
 static KEPT: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+
+/// Which of two types the fields of a store had the last time.
+static VALUES: AtomicUsize = AtomicUsize::new(0);
+static NAMESPACE: AtomicUsize = AtomicUsize::new(0);
 
 /// How a key and a store are called; the same for those above it, where it is looked for, too.
 struct Places {
@@ -88,10 +93,9 @@ unsafe fn about_store(jni: Jni, store: Object, key: Object, then: impl FnOnce(&A
 /// `None` for what JUnit keeps for itself.
 unsafe fn places(agent: &Agent, jni: Jni, store: Object, key: Object) -> Option<Places> {
     let class = jni.class_of(store);
-    let any_of = |kinds: &[&CStr], name| {
-        let mut fields = kinds.iter().map(|kind| jni.field(class, name, kind));
-        let found = fields.find(|field| !field.is_null());
-        found.map(|field| jni.object_field(store, field))
+    let any_of = |kinds: &[&CStr; 2], name, first: &AtomicUsize| {
+        let field = one_of(jni, class, name, kinds, first)?;
+        Some(jni.object_field(store, field))
     };
     // Up to 5.9, and from 5.10 on.
     let values = [
@@ -104,8 +108,8 @@ unsafe fn places(agent: &Agent, jni: Jni, store: Object, key: Object) -> Option<
         c"Lorg/junit/platform/engine/support/store/Namespace;",
     ];
     let (Some(mut level), Some(namespace)) = (
-        any_of(&values, c"valuesStore"),
-        any_of(&namespaces, c"namespace"),
+        any_of(&values, c"valuesStore", &VALUES),
+        any_of(&namespaces, c"namespace", &NAMESPACE),
     ) else {
         agent.mistrust("what is in the stores of this JUnit is not known");
         return None;
@@ -132,14 +136,33 @@ unsafe fn places(agent: &Agent, jni: Jni, store: Object, key: Object) -> Option<
     while !level.is_null() {
         all.push(format!("JUnit {}{called}", agent.jvmti.identity(level)));
         let class = jni.class_of(level);
-        let fields = values.map(|kind| jni.field(class, c"parentStore", kind));
-        let Some(field) = fields.into_iter().find(|field| !field.is_null()) else {
+        let Some(field) = one_of(jni, class, c"parentStore", &values, &VALUES) else {
             break;
         };
         level = jni.object_field(level, field);
     }
     let own = all.first()?.clone();
     Some(Places { own, all })
+}
+
+/// The field of this name that has one of two types; `first` is the one that was there the
+/// last time, as to look for a field that is not there takes long.
+unsafe fn one_of(
+    jni: Jni,
+    class: Object,
+    name: &CStr,
+    kinds: &[&CStr; 2],
+    first: &AtomicUsize,
+) -> Option<FieldId> {
+    let at = first.load(Ordering::Relaxed);
+    for at in [at, 1 - at] {
+        let field = jni.field(class, name, kinds[at]);
+        if !field.is_null() {
+            first.store(at, Ordering::Relaxed);
+            return Some(field);
+        }
+    }
+    None
 }
 
 /// A text or a class; of all else the kind, as its own methods are not to run.

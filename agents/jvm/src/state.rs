@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use crate::trace::Trace;
 
+pub mod cells;
 mod containers;
 mod files;
 mod handed_on;
@@ -164,7 +165,7 @@ pub fn member_hash(name: &[u8], kind: &[u8]) -> u64 {
 impl State {
     pub fn new(mut trace: Trace) -> State {
         trace.scope(SESSION, "session", "", None);
-        State {
+        let mut state = State {
             trace,
             symbols: HashMap::new(),
             names: Vec::new(),
@@ -189,7 +190,9 @@ impl State {
             reads: HashMap::new(),
             failed: None,
             stopped: None,
-        }
+        };
+        state.add_cells();
+        state
     }
 
     /// The number of a class name with slashes.
@@ -327,8 +330,10 @@ impl State {
         if probes.is_empty() {
             return;
         }
-        for scope in self.open() {
-            self.scope(scope).methods.extend(probes);
+        let open = self.open();
+        let probes = self.of_scopes(&open, probes);
+        for scope in open {
+            self.scope(scope).methods.extend(probes.iter().copied());
         }
     }
 
@@ -483,6 +488,7 @@ impl State {
             .is_none()
             .then(|| "where its class came from is not known".to_owned());
         self.tests_of(scope, symbol);
+        self.needs_everyone(scope);
         self.trace.scope(scope, "test", test, None);
         self.needs_prelude(scope, symbol);
         if self.is_of_testng(container) {

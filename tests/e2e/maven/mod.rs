@@ -18,4 +18,5 @@ mod once;
 mod packaged;
 mod platform;
 mod poms;
+mod statics;
 mod testng;

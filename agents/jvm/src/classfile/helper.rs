@@ -72,6 +72,19 @@ const NATIVES: &[(&str, &str)] = &[
     ("discoversAll", "(Ljava/lang/Object;)V"),
     ("describes", "(Ljava/lang/Object;)V"),
     ("described", "()V"),
+    ("localeSet", "()V"),
+    ("zoneSet", "()V"),
+    ("loggingSet", "()V"),
+    ("everyoneSet", "()V"),
+    ("allProperties", "()V"),
+    ("preferencesSet", "()V"),
+    ("preferencesAsked", "()V"),
+    ("beansAsked", "()V"),
+    ("bundleAsked", "(Ljava/lang/Object;)V"),
+    ("bundleMaking", "(Ljava/lang/Object;)V"),
+    ("bundleMade", "(Ljava/lang/Object;)V"),
+    ("beanSet", "(Ljava/lang/Object;)V"),
+    ("beanAsked", "(Ljava/lang/Object;)V"),
 ];
 
 /// `public final class java.lang.TamisProbe` with `static final byte[] a`, of

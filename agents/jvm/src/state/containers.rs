@@ -60,6 +60,7 @@ impl State {
         self.scopes.insert(scope, Scope::default());
         let symbol = self.symbol(&class.replace('.', "/"));
         self.tests_of(scope, symbol);
+        self.needs_everyone(scope);
         self.trace.scope(scope, "fixture", class, None);
         self.needs_prelude(scope, symbol);
         self.containers.push(Container {

@@ -38,10 +38,26 @@ impl State {
         let by: Vec<u64> = by.into_iter().collect();
         for class in classes {
             let symbol = self.symbol(class);
-            let setter = self.setter(symbol);
-            self.scope(setter).edges.extend(&by);
-            self.trace.add(setter, &[], &by);
+            self.set_by(symbol, &by);
         }
+    }
+
+    /// These set it. Whoever looked at it earlier does not depend on them, hence a scope
+    /// of its own, which has those before.
+    fn set_by(&mut self, symbol: Symbol, by: &[u64]) {
+        let before = self.setters.get(&symbol).copied();
+        if let Some(before) = before {
+            let known = &self.scopes[&before].edges;
+            if by.iter().all(|by| known.contains(by)) {
+                return;
+            }
+        }
+        let version = self.next_scope;
+        let setter = self.new_scope("cache", symbol, &format!("static {version}"));
+        let edges: Vec<u64> = by.iter().copied().chain(before).collect();
+        self.scope(setter).edges.extend(&edges);
+        self.trace.add(setter, &[], &edges);
+        self.setters.insert(symbol, setter);
     }
 
     /// What runs now set what has this name (a property of the system, what a framework
@@ -52,12 +68,8 @@ impl State {
             return;
         }
         let symbol = self.symbol(&by_name(name));
-        let setter = self.setter(symbol);
-        for by in self.open() {
-            if self.scope(setter).edges.insert(by) {
-                self.trace.add(setter, &[], &[by]);
-            }
-        }
+        let by = self.open();
+        self.set_by(symbol, &by);
     }
 
     /// What runs now asked for it: all that set it before belongs to that.

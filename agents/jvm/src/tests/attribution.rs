@@ -171,6 +171,44 @@ fn what_sets_a_static_is_charged_to_later_users() {
 }
 
 #[test]
+fn who_looked_before_a_change_does_not_depend_on_it() {
+    let mut world = World::new();
+    for name in ["A", "B", "C", "D"] {
+        world.class(name, &[], &[]);
+    }
+    let holder = world.class("Holder", &[], &[]);
+    for (test, changes) in [("A", true), ("B", false), ("C", true), ("D", false)] {
+        world.state.begin(test, None, thread::current().id());
+        world.state.hit(&[holder]);
+        if changes {
+            world.state.changed(test, &["Holder".to_owned()]);
+        }
+        world.state.end(test, "passed");
+    }
+    assert_eq!(world.row("A"), ["A", "Holder"]);
+    assert_eq!(world.row("B"), ["A", "B", "Holder"]);
+    assert_eq!(world.row("D"), ["A", "C", "D", "Holder"]);
+}
+
+#[test]
+fn what_is_outside_of_tests_asks_for_itself() {
+    use crate::state::cells::LOCALE;
+    let mut world = World::new();
+    for name in ["A", "B", "C"] {
+        world.class(name, &[], &[]);
+    }
+    let locale = State::cell_name(LOCALE);
+    world.state.begin("A", None, thread::current().id());
+    world.state.changed("A", &[locale]);
+    world.state.end("A", "passed");
+    world.state.asked_cell(LOCALE);
+    world.run("B", &[]);
+    world.run("C", &[LOCALE]);
+    assert_eq!(world.row("B"), ["B"]);
+    assert_eq!(world.row("C"), ["A", "C"]);
+}
+
+#[test]
 fn tests_that_run_at_once_share_what_happens() {
     let mut world = World::new();
     let other = thread::spawn(|| thread::current().id()).join().unwrap();

@@ -1,0 +1,222 @@
+//! Where the JDK keeps what a process has one of.
+
+use std::collections::HashMap;
+use std::ffi::CStr;
+
+use super::entries;
+use crate::agent::Agent;
+use crate::ffi::{Jni, Object, digest_of};
+use crate::reach::{Round, field, field_of, len, mixed};
+
+/// Static fields that count by which object they hold, or by their value.
+const FOR_EVERYONE: [(&str, &[&str]); 11] = [
+    ("java/lang/System", &["in", "out", "err", "security"]),
+    ("java/lang/Thread", &["defaultUncaughtExceptionHandler"]),
+    ("java/net/Authenticator", &["theAuthenticator"]),
+    ("java/net/CookieHandler", &["cookieHandler"]),
+    ("java/net/DatagramSocket", &["factory"]),
+    ("java/net/HttpURLConnection", &["followRedirects"]),
+    ("java/net/ProxySelector", &["theProxySelector"]),
+    ("java/net/ResponseCache", &["theResponseCache"]),
+    ("java/net/ServerSocket", &["factory"]),
+    ("java/net/Socket", &["factory"]),
+    ("java/net/URL", &["factory"]),
+];
+
+/// The same, of which what they hold counts.
+const BY_CONTENT: [(&str, &[&str]); 4] = [
+    (
+        "java/net/URLConnection",
+        &[
+            "defaultAllowUserInteraction",
+            "defaultCaching",
+            "defaultUseCaches",
+            "factory",
+            "fileNameMap",
+        ],
+    ),
+    ("java/security/Security", &["props"]),
+    ("java/sql/DriverManager", &["registeredDrivers"]),
+    ("sun/security/jca/Providers", &["providerList"]),
+];
+
+pub unsafe fn locale(agent: &Agent, jni: Jni) -> u64 {
+    let kind = c"Ljava/util/Locale;";
+    let class = jni.find_class(c"java/util/Locale");
+    let held = |name: &CStr| {
+        let field = match class.is_null() {
+            true => class,
+            false => jni.static_field(class, name, kind),
+        };
+        match field.is_null() {
+            true => 0,
+            false => agent.jvmti.identity(jni.static_object(class, field)),
+        }
+    };
+    let default = held(c"defaultLocale");
+    let others = [c"defaultDisplayLocale", c"defaultFormatLocale"];
+    // Made when first asked for, which is no change.
+    let others = others.map(|name| match held(name) {
+        0 => default,
+        other => other,
+    });
+    others.into_iter().fold(default, mixed)
+}
+
+pub unsafe fn zone(agent: &Agent, round: &mut Round<'_>) -> u64 {
+    let jni = round.jni;
+    let class = jni.find_class(c"java/util/TimeZone");
+    if class.is_null() {
+        return 0;
+    }
+    let zone = jni.static_field(class, c"defaultTimeZone", c"Ljava/util/TimeZone;");
+    if zone.is_null() {
+        agent.mistrust("the default time zone of this JDK is not found");
+        return 0;
+    }
+    // It is copied when it is set.
+    let held = round.walk(true, |look| unsafe {
+        look.meet(jni.static_object(class, zone));
+    });
+    held.and_then(|held| held.digest).unwrap_or_default()
+}
+
+pub unsafe fn for_everyone(agent: &Agent, round: &mut Round<'_>) -> u64 {
+    let (jvmti, jni) = (agent.jvmti, round.jni);
+    let mut digest = 0u64;
+    let mut by_content = Vec::new();
+    let wanted: HashMap<&str, (bool, &[&str])> = FOR_EVERYONE
+        .iter()
+        .map(|(class, fields)| (*class, (false, *fields)))
+        .chain(
+            BY_CONTENT
+                .iter()
+                .map(|(class, fields)| (*class, (true, *fields))),
+        )
+        .collect();
+    for class in jvmti.loaded_classes() {
+        let name = jvmti.signature(class);
+        let name = name.as_deref().map(crate::ffi::class_named);
+        let found = name.and_then(|name| wanted.get(name));
+        let Some((is_by_content, names)) = found.filter(|_| jvmti.is_initialised(class)) else {
+            jni.drop_local(class);
+            continue;
+        };
+        let fields = jvmti.fields(class).into_iter();
+        for field in fields.filter(|field| field.is_static() && names.contains(&&*field.name)) {
+            if *is_by_content {
+                by_content.push((class, field));
+                continue;
+            }
+            let bits = match field.is_reference() {
+                true => jvmti.identity(jni.static_object(class, field.id)),
+                false => jni.static_bits(class, field.id, field.kind),
+            };
+            // Classes come in any order.
+            digest = digest.wrapping_add(mixed(name_digest(&field.name), bits));
+        }
+    }
+    for (class, field) in &by_content {
+        let held = round.walk(true, |look| unsafe {
+            look.field(*class, field.id, field.kind, true);
+        });
+        let held = held.and_then(|held| held.digest).unwrap_or_default();
+        digest = digest.wrapping_add(mixed(name_digest(&field.name), held));
+    }
+    digest
+}
+
+fn name_digest(name: &str) -> u64 {
+    digest_of(name.as_bytes())
+}
+
+/// Of the JDK's loggers those that somebody told something; others are made when they are
+/// first asked for.
+pub unsafe fn logging(agent: &Agent, round: &mut Round<'_>) -> u64 {
+    let jni = round.jni;
+    let manager = c"java/util/logging/LogManager";
+    let class = jni.find_class(manager);
+    if class.is_null() {
+        return 0;
+    }
+    let field_id = jni.static_field(class, c"manager", c"Ljava/util/logging/LogManager;");
+    if field_id.is_null() {
+        return 0;
+    }
+    let held = jni.static_object(class, field_id);
+    let mut digest = 0u64;
+    for context in [c"userContext", c"systemContext"] {
+        let kind = c"Ljava/util/logging/LogManager$LoggerContext;";
+        let context = field(jni, held, field_of(jni, manager, context, kind));
+        if context.is_null() {
+            continue;
+        }
+        // From Java 9 on, and before.
+        let kinds = [
+            c"Ljava/util/concurrent/ConcurrentHashMap;",
+            c"Ljava/util/Hashtable;",
+        ];
+        let mut named = kinds.map(|kind| {
+            let class = c"java/util/logging/LogManager$LoggerContext";
+            field(jni, context, field_of(jni, class, c"namedLoggers", kind))
+        });
+        named.sort_by_key(|map| map.is_null());
+        let referent = c"Ljava/lang/Object;";
+        let referent = field_of(jni, c"java/lang/ref/Reference", c"referent", referent);
+        for (name, weak) in entries(jni, named[0]) {
+            let logger = field(jni, weak, referent);
+            let name = jni.text(name).unwrap_or_default();
+            let told = told_to(agent, round, logger, name.is_empty());
+            if told != 0 {
+                // In any order, and the one above all is of both contexts.
+                digest = digest.wrapping_add(mixed(name_digest(&name), told));
+            }
+        }
+    }
+    digest
+}
+
+/// What a logger was told: its level, filter and handlers; 0 for nothing. The JDK gives
+/// the top one its handlers late; these only print.
+unsafe fn told_to(agent: &Agent, round: &mut Round<'_>, logger: Object, is_top: bool) -> u64 {
+    let jni = round.jni;
+    let kind = c"Ljava/util/logging/Logger$ConfigurationData;";
+    let (mut class, mut of) = (c"java/util/logging/Logger", logger);
+    let data = field(jni, logger, field_of(jni, class, c"config", kind));
+    if !data.is_null() {
+        (class, of) = (c"java/util/logging/Logger$ConfigurationData", data);
+    }
+    let held = |name: &CStr, kind: &CStr| field(jni, of, field_of(jni, class, name, kind));
+    let level = held(c"levelObject", c"Ljava/util/logging/Level;");
+    let filter = held(c"filter", c"Ljava/util/logging/Filter;");
+    let handlers = held(c"handlers", c"Ljava/util/concurrent/CopyOnWriteArrayList;");
+    let list = c"java/util/concurrent/CopyOnWriteArrayList";
+    let handlers = field(
+        jni,
+        handlers,
+        field_of(jni, list, c"array", c"[Ljava/lang/Object;"),
+    );
+    let uses_others = field_of(jni, class, c"useParentHandlers", c"Z");
+    let uses_others = uses_others.is_null() || of.is_null() || jni.bits(of, uses_others, b'Z') != 0;
+    let count = len(jni, handlers);
+    if level.is_null() && filter.is_null() && count == 0 && uses_others {
+        return 0;
+    }
+    let mut digest = 1 + u64::from(uses_others);
+    for object in [level, filter] {
+        digest = mixed(digest, agent.jvmti.identity(object));
+    }
+    for at in 0..count {
+        let handler = jni.element_in(handlers, at);
+        if is_top && agent.jvmti.is_of_boot_loader(jni.class_of(handler)) {
+            continue;
+        }
+        digest = mixed(digest, agent.jvmti.identity(handler));
+        let held = round.walk(true, |look| unsafe { look.meet(jni.local(handler)) });
+        digest = mixed(
+            digest,
+            held.and_then(|held| held.digest).unwrap_or_default(),
+        );
+    }
+    digest | 1
+}
