@@ -16,6 +16,7 @@ use crate::state::State;
 
 pub mod calls;
 mod links;
+mod table;
 
 use links::{Links, Way};
 

@@ -8,6 +8,8 @@ use std::ffi::{CStr, c_void};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
+use super::table::At::{self, Beneath, Bytes, File, Open, Text};
+use super::table::{CALLS, Call, Does, IO, QUIET, fits};
 use super::{Look, Opened, Opening};
 use crate::agent::{Agent, lock};
 use crate::ffi::{Jni, MethodId, Object};
@@ -15,219 +17,6 @@ use crate::files;
 use crate::lookups;
 use crate::natives::inside;
 use crate::process;
-
-/// Where a call has a path. Numbers are those of parameters.
-#[derive(Clone, Copy, Debug)]
-enum At {
-    /// A string.
-    Text(usize),
-    /// A `java.io.File`.
-    File(usize),
-    /// The address of bytes that end with zero.
-    Bytes(usize),
-    /// The same, beneath an open directory, the first.
-    Beneath(usize, usize),
-    /// An open file.
-    Open(usize),
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Does {
-    Look(At, Look),
-    /// Asks for attributes, with flags.
-    Stat(At, usize),
-    /// Opens a file with the system's flags.
-    Open(At, usize),
-    /// The same with those of `RandomAccessFile`.
-    OpenRandom(At, usize),
-    /// Opens a file to be written; whether at its end.
-    OpenToWrite(At, usize),
-    /// Makes an empty file that is not there.
-    Make(At),
-    MakeFolder(At),
-    Remove(At),
-    /// Moves the first to the second.
-    Move(At, At),
-    /// Makes of the second another name of the first.
-    Link(At, At),
-    SymbolicLink(At),
-    Touch(At),
-}
-
-use At::{Beneath, Bytes, File, Open, Text};
-
-struct Call {
-    class: &'static str,
-    method: &'static str,
-    does: Does,
-}
-
-const fn call(class: &'static str, method: &'static str, does: Does) -> Call {
-    Call {
-        class,
-        method,
-        does,
-    }
-}
-
-const IN: &str = "Ljava/io/FileInputStream;";
-const OUT: &str = "Ljava/io/FileOutputStream;";
-const RANDOM: &str = "Ljava/io/RandomAccessFile;";
-const IO: &str = "Ljava/io/UnixFileSystem;";
-const NIO: &str = "Lsun/nio/fs/UnixNativeDispatcher;";
-
-/// The native methods that matter, of JDK 8 to 26. From some version on, names end with `0`,
-/// which is left out here.
-const CALLS: [Call; 56] = [
-    call(IN, "open", Does::Look(Text(0), Look::Content)),
-    call(OUT, "open", Does::OpenToWrite(Text(0), 1)),
-    call(RANDOM, "open", Does::OpenRandom(Text(0), 1)),
-    // JDK 8 reads archives by itself.
-    call(
-        "Ljava/util/zip/ZipFile;",
-        "open",
-        Does::Look(Text(0), Look::Content),
-    ),
-    call(
-        "Lsun/nio/fs/LinuxWatchService;",
-        "inotifyAddWatch",
-        Does::Look(Bytes(1), Look::Names),
-    ),
-    call(
-        IO,
-        "getBooleanAttributes",
-        Does::Look(File(0), Look::Content),
-    ),
-    call(IO, "checkAccess", Does::Look(File(0), Look::Content)),
-    call(
-        IO,
-        "getLastModifiedTime",
-        Does::Look(File(0), Look::Content),
-    ),
-    call(IO, "getLength", Does::Look(File(0), Look::Content)),
-    call(IO, "list", Does::Look(File(0), Look::Names)),
-    call(IO, "createFileExclusively", Does::Make(Text(0))),
-    call(IO, "createDirectory", Does::MakeFolder(File(0))),
-    call(IO, "delete", Does::Remove(File(0))),
-    call(IO, "rename", Does::Move(File(0), File(1))),
-    call(IO, "setPermission", Does::Touch(File(0))),
-    call(IO, "setLastModifiedTime", Does::Touch(File(0))),
-    call(IO, "setReadOnly", Does::Touch(File(0))),
-    call(NIO, "open", Does::Open(Bytes(0), 1)),
-    call(NIO, "openat", Does::Open(Beneath(0, 1), 2)),
-    call(NIO, "fopen", Does::Look(Bytes(0), Look::Content)),
-    call(NIO, "stat", Does::Look(Bytes(0), Look::Content)),
-    call(NIO, "stat1", Does::Look(Bytes(0), Look::Content)),
-    call(NIO, "exists", Does::Look(Bytes(0), Look::Content)),
-    call(NIO, "lstat", Does::Look(Bytes(0), Look::Link)),
-    call(NIO, "fstatat", Does::Stat(Beneath(0, 1), 2)),
-    call(NIO, "access", Does::Look(Bytes(0), Look::Content)),
-    call(NIO, "readlink", Does::Look(Bytes(0), Look::Link)),
-    call(NIO, "realpath", Does::Look(Bytes(0), Look::Content)),
-    call(NIO, "opendir", Does::Look(Bytes(0), Look::Names)),
-    call(NIO, "fdopendir", Does::Look(Open(0), Look::Names)),
-    call(NIO, "link", Does::Link(Bytes(0), Bytes(1))),
-    call(NIO, "symlink", Does::SymbolicLink(Bytes(1))),
-    // Four of JDK 26.
-    call(NIO, "linkat", Does::Link(Beneath(0, 1), Beneath(2, 3))),
-    call(NIO, "symlinkat", Does::SymbolicLink(Beneath(1, 2))),
-    call(NIO, "mkdirat", Does::MakeFolder(Beneath(0, 1))),
-    call(NIO, "readlinkat", Does::Look(Beneath(0, 1), Look::Link)),
-    call(NIO, "unlink", Does::Remove(Bytes(0))),
-    call(NIO, "unlinkat", Does::Remove(Beneath(0, 1))),
-    call(NIO, "rmdir", Does::Remove(Bytes(0))),
-    call(NIO, "mkdir", Does::MakeFolder(Bytes(0))),
-    call(NIO, "mknod", Does::Make(Bytes(0))),
-    call(NIO, "rename", Does::Move(Bytes(0), Bytes(1))),
-    call(NIO, "renameat", Does::Move(Beneath(0, 1), Beneath(2, 3))),
-    call(NIO, "chown", Does::Touch(Bytes(0))),
-    call(NIO, "lchown", Does::Touch(Bytes(0))),
-    call(NIO, "fchown", Does::Touch(Open(0))),
-    call(NIO, "chmod", Does::Touch(Bytes(0))),
-    call(NIO, "fchmod", Does::Touch(Open(0))),
-    call(NIO, "fchmodat", Does::Touch(Beneath(0, 1))),
-    call(NIO, "utimes", Does::Touch(Bytes(0))),
-    call(NIO, "lutimes", Does::Touch(Bytes(0))),
-    call(NIO, "futimes", Does::Touch(Open(0))),
-    call(NIO, "futimens", Does::Touch(Open(0))),
-    call(NIO, "utimensat", Does::Touch(Beneath(0, 1))),
-    call(NIO, "fsetxattr", Does::Touch(Open(0))),
-    call(NIO, "fremovexattr", Does::Touch(Open(0))),
-];
-
-/// All others of these classes. They do nothing with paths, or somebody else tells of it:
-/// of an open file, who opened it; what is canonical, which some versions keep, `hooks`.
-const QUIET: [(&str, &[&str]); 5] = [
-    (
-        IO,
-        &[
-            "canonicalize",
-            "canonicalizeWithPrefix",
-            "getSpace",
-            "getNameMax",
-            "initIDs",
-        ],
-    ),
-    (
-        NIO,
-        &[
-            "fstat",
-            "fgetxattr",
-            "flistxattr",
-            "read",
-            "write",
-            "rewind",
-            "getlinelen",
-            "readdir",
-            "closedir",
-            "close",
-            "fclose",
-            "dup",
-            "getcwd",
-            "statvfs",
-            "pathconf",
-            "fpathconf",
-            "getextmntent",
-            "strerror",
-            "getpwuid",
-            "getgrgid",
-            "getpwnam",
-            "getgrnam",
-            "fchmodatNoFollowSupported",
-            "init",
-        ],
-    ),
-    (
-        IN,
-        &[
-            "initIDs",
-            "read",
-            "readBytes",
-            "length",
-            "position",
-            "skip",
-            "available",
-            "close",
-            "isRegularFile",
-        ],
-    ),
-    (OUT, &["initIDs", "write", "writeBytes", "close"]),
-    (
-        RANDOM,
-        &[
-            "initIDs",
-            "read",
-            "readBytes",
-            "write",
-            "writeBytes",
-            "getFilePointer",
-            "seek",
-            "length",
-            "setLength",
-            "close",
-        ],
-    ),
-];
 
 /// The functions that the JVM has bound, by number in [`CALLS`].
 static REAL: [AtomicPtr<c_void>; STAND_INS.len()] =
@@ -448,11 +237,11 @@ pub unsafe fn bound(
     method: MethodId,
     address: *mut c_void,
 ) -> Option<*mut c_void> {
-    let Some((class, name, _)) = agent.jvmti.method(method) else {
+    let Some((class, name, kind)) = agent.jvmti.method(method) else {
         lock(&EARLY).push((method as usize, address as usize));
         return None;
     };
-    let ours = replaced(agent, class, &name.to_string_lossy(), address);
+    let ours = replaced(agent, class, &name, &kind, address);
     jni.drop_local(class);
     ours
 }
@@ -469,12 +258,7 @@ pub unsafe fn bind_early(agent: &Agent, jni: Jni) {
         let Some((class, name, kind)) = agent.jvmti.method(*method as MethodId) else {
             return true;
         };
-        let ours = replaced(
-            agent,
-            class,
-            &name.to_string_lossy(),
-            *address as *mut c_void,
-        );
+        let ours = replaced(agent, class, &name, &kind, *address as *mut c_void);
         let is_bound = ours.is_none_or(|ours| jni.register(class, &name, &kind, ours));
         jni.drop_local(class);
         !is_bound
@@ -485,32 +269,50 @@ pub unsafe fn bind_early(agent: &Agent, jni: Jni) {
 unsafe fn replaced(
     agent: &Agent,
     class: Object,
-    name: &str,
+    name: &CStr,
+    kind: &CStr,
     address: *mut c_void,
 ) -> Option<*mut c_void> {
     let class = agent.jvmti.signature(class)?;
+    let (name, kind) = (name.to_string_lossy(), kind.to_string_lossy());
+    let (name, kind) = (&*name, &*kind);
     let plain = name.strip_suffix('0').unwrap_or(name);
     let is_it = |call: &Call| call.class == class && call.method == plain;
     let Some(at) = CALLS.iter().position(is_it) else {
         let of_class = QUIET.iter().find(|(known, _)| *known == class);
         if of_class.is_some_and(|(_, quiet)| !quiet.contains(&plain)) {
-            let class = class.trim_matches(['L', ';']).replace('/', ".");
-            lock(&UNKNOWN).get_or_insert_with(|| {
-                format!("this JDK's {class}.{name} is not known, so files may be used unseen")
-            });
+            doubt_of(&class, name);
         }
         return None;
     };
+    if !fits(CALLS[at].does, kind) {
+        doubt_of(&class, name);
+        return None;
+    }
     let ours = STAND_INS[at] as *mut c_void;
     if address == ours {
         return None;
     }
-    REAL[at].store(address, Ordering::Release);
+    let none = std::ptr::null_mut();
+    let known = REAL[at].compare_exchange(none, address, Ordering::AcqRel, Ordering::Acquire);
+    if known.is_err_and(|known| known != address) {
+        // Two methods of one name: each would call the other's.
+        doubt_of(&class, name);
+        return None;
+    }
     Some(ours)
 }
 
 /// A native method of those classes that nothing is known of.
 static UNKNOWN: Mutex<Option<String>> = Mutex::new(None);
+
+fn doubt_of(class: &str, name: &str) {
+    let class = class.trim_start_matches('L').trim_end_matches(';');
+    let class = class.replace('/', ".");
+    lock(&UNKNOWN).get_or_insert_with(|| {
+        format!("this JDK's {class}.{name} is not known, so files may be used unseen")
+    });
+}
 
 /// Why files may have been used unseen.
 pub fn doubt() -> Option<String> {
