@@ -143,7 +143,7 @@ fn run_and_record(
     let is_typed = !request.command.is_empty();
     let cwd = shared::folder_of_command(is_typed, &request.config, globals);
     let view = project.repository.work_view()?;
-    let words = words(&command);
+    let words = words(&command, &cwd, &request.config.root.value);
     let prober = workshop.prober(&command, &cwd, project);
     // Which stored rows still hold here, and so can be taken over for tests
     // that the command leaves out.

@@ -186,7 +186,8 @@ fn record(
         Rerun::forget_failures(folder)?;
     }
     let failures = Rerun::failures(folder);
-    let words = crate::pipeline::words(command);
+    let root = &project.config.root.value;
+    let words = crate::pipeline::words(command, root, root);
     let (headers, _) = project.store().headers();
     let is_recorded = |commit: &CommitId| {
         headers.iter().any(|(_, header)| {

@@ -280,7 +280,7 @@ impl Work<'_> {
             Build::Failed => None,
             Build::NotNeeded => workshop.prober(command, &self.cwd, project),
         };
-        let words = words(command);
+        let words = words(command, &self.cwd, &self.request.config.root.value);
         let asked = self.asked(&view, prober.as_ref(), &words)?;
         let chosen = self.choose(&asked, &view)?;
         if request.dry_run {
@@ -368,7 +368,7 @@ impl Work<'_> {
         self.has_started.set(true);
         let mut started = start_tests(project, workshop, &order)?;
         let asker = gate.wait(&mut started.running);
-        let words = words(command);
+        let words = words(command, &self.cwd, &self.request.config.root.value);
         let chosen = match asker {
             Ok(Some(asker)) => self.answer(workshop, command, &words, asker).map(Some),
             Ok(None) => Ok(None),

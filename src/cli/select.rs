@@ -128,6 +128,8 @@ impl SelectArgs {
         if formats.is_empty() {
             formats.push(config.runner.value);
         }
+        let cwd = shared::folder_of_command(true, &config, globals);
+        let root = &config.root.value;
         let top = self.out.as_ref().map(|path| globals.folder.join(path));
         Ok(SelectRequest {
             out: match config.is_named {
@@ -145,10 +147,8 @@ impl SelectArgs {
             plan: self.plan.clone(),
             pipeline: self.pipeline.clone(),
             dotenv: self.dotenv.as_ref().map(|path| globals.folder.join(path)),
-            command: (!self.command.is_empty()).then(|| words(&self.command)),
-            here: self
-                .here
-                .then(|| shared::folder_of_command(true, &config, globals)),
+            command: (!self.command.is_empty()).then(|| words(&self.command, &cwd, root)),
+            here: self.here.then_some(cwd),
             config,
         })
     }

@@ -107,6 +107,8 @@ impl Template {
 impl ShardsArgs {
     fn resolve(&self, globals: &Globals) -> Result<ShardsRequest, Error> {
         let config = globals.config(&self.selecting.overrides())?;
+        let cwd = shared::folder_of_command(true, &config, globals);
+        let root = &config.root.value;
         Ok(ShardsRequest {
             suite: config.is_named.then(|| config.suite.value.clone()),
             most: self.most,
@@ -119,10 +121,8 @@ impl ShardsArgs {
                 }),
             },
             event: self.selecting.event(globals.ci.as_ref()),
-            command: (!self.command.is_empty()).then(|| words(&self.command)),
-            here: self
-                .here
-                .then(|| shared::folder_of_command(true, &config, globals)),
+            command: (!self.command.is_empty()).then(|| words(&self.command, &cwd, root)),
+            here: self.here.then_some(cwd),
             config,
         })
     }

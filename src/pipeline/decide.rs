@@ -200,6 +200,10 @@ pub fn decide_on(
     decision.selection = traditional(request.strategy, &baseline, &found);
     let more = unlisted(project, &baseline.matrix, delta.as_ref(), view)?;
     decision.selection.may_also_hold(more);
+    if request.prober.is_none() && project.environment_changed(view, delta.as_ref()) {
+        // All tests may come back where they run: more than one machine can do.
+        decision.selection.lacks_any = true;
+    }
     let head = decision.head.clone();
     match head.filter(|_| request.baseline.is_none()) {
         Some(head) => {

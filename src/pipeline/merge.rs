@@ -355,17 +355,10 @@ mod tests {
     fn without_all_parts_or_with_one_in_doubt_nobody_knows() {
         let one = part(1, &[("a", 1, true)], None);
         let some = join(std::slice::from_ref(&one), 2).unwrap();
-        assert_eq!(
-            doubt_of(&some),
-            Some("only 1 of 2 shards left their results")
-        );
-        let cut = part(
-            2,
-            &[("b", 1, true)],
-            Some("1 tests were to run and did not"),
-        );
+        assert_eq!(doubt_of(&some), Some("only 1 of 2 shards left results"));
+        let cut = part(2, &[("b", 1, true)], Some("1 test was to run and did not"));
         let joined = join(&[one, cut], 2).unwrap();
-        assert_eq!(doubt_of(&joined), Some("1 tests were to run and did not"));
+        assert_eq!(doubt_of(&joined), Some("1 test was to run and did not"));
         assert!(joined.row("b").is_some());
     }
 

@@ -140,6 +140,13 @@ impl Project {
         files.peek().is_some() && files.all(|(_, path)| unchanged(path))
     }
 
+    /// Whether one of `lock-files` changed, so that the environment may well be another.
+    pub fn environment_changed(&self, view: &View, delta: Option<&Delta>) -> bool {
+        let changed = |path: BString| delta.is_none_or(|delta| delta.touches(path.as_bstr()));
+        let mut paths = self.declared(view).filter_map(|(_, path)| path);
+        paths.any(changed)
+    }
+
     /// The first of `lock-files` that cannot speak for the test environment:
     /// it is not there, or git does not know what it was.
     pub fn undeclared(&self, view: &View) -> Option<String> {

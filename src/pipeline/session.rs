@@ -272,7 +272,7 @@ impl Ran<'_> {
     /// The session without a record: nothing is known of any test.
     pub fn unrecorded(self) -> Session {
         Session {
-            command: words(&self.order.command),
+            command: words(&self.order.command, self.order.cwd, self.order.cwd),
             ended: self.ended,
             seconds: self.seconds,
             recorded: Ok(Recorded::default()),
@@ -299,7 +299,7 @@ impl Ran<'_> {
                     after: &after,
                     decision: judged.decision,
                     audited: judged.audited.unwrap_or(judged.decision),
-                    command: words(&self.order.command),
+                    command: words(&self.order.command, self.order.cwd, &project.dir),
                     run: merge::run_name(&workshop.run, exclusions.shard.as_ref()),
                     exclusions,
                     ended: self.ended,
@@ -308,7 +308,7 @@ impl Ran<'_> {
             )
         });
         Session {
-            command: words(&self.order.command),
+            command: words(&self.order.command, self.order.cwd, self.order.cwd),
             ended: self.ended,
             seconds: self.seconds,
             recorded,
@@ -343,8 +343,9 @@ fn jvm_options(command: &[OsString], cwd: &Path, config: &Config) -> Vec<String>
 
 /// A command line as it is stored: bytes that are not UTF-8 are replaced,
 /// which can only make two different commands equal in name, and then the
-/// options that pytest saw still differ.
-pub fn words(command: &[OsString]) -> Vec<String> {
+/// options that pytest saw still differ. In another folder than that of the
+/// project the same words come to other tests.
+pub fn words(command: &[OsString], cwd: &Path, project: &Path) -> Vec<String> {
     let mut words: Vec<String> = command
         .iter()
         .map(|word| word.to_string_lossy().into_owned())
@@ -355,6 +356,10 @@ pub fn words(command: &[OsString]) -> Vec<String> {
     if jvm::Tool::of(command).is_some() {
         // With what variables add to it.
         words.extend(maven::options(&[], Path::new("")));
+    } else if let below = cwd.strip_prefix(project).unwrap_or(cwd)
+        && !below.as_os_str().is_empty()
+    {
+        words.push(format!("{}{}", pytest::FOLDER, below.display()));
     }
     words
 }

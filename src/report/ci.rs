@@ -240,10 +240,9 @@ impl CiSelection {
         // As long as something starts, not all is saved.
         let saved = (100.0 * (1.0 - chosen / all)).round().min(99.0);
         Some(match self.counts {
-            Some((0, _)) => format!(
-                "No recorded test is selected, of {all:.1} s in all; what starts looks for \
-                 others{beside}."
-            ),
+            Some((0, _)) => {
+                format!("None of {all:.1} s of recorded test time is selected{beside}.")
+            }
             _ => format!(
                 "About {chosen:.1} s of {all:.1} s of recorded test time: {saved:.0} % \
                  saved{beside}."
@@ -254,7 +253,8 @@ impl CiSelection {
     /// How many jobs start, where the selection is divided.
     fn jobs(&self) -> Option<usize> {
         let matrix: Value = serde_json::from_str(self.matrix.as_deref()?).ok()?;
-        Some(matrix["include"].as_array()?.len())
+        let jobs = matrix["include"].as_array()?.len();
+        (jobs > 0).then_some(jobs)
     }
 
     /// What is appended to `GITHUB_STEP_SUMMARY`.
@@ -398,6 +398,47 @@ mod tests {
 
         - code a&#46;py changed
         "#);
+    }
+
+    #[test]
+    fn the_saving_does_not_count_what_starts() {
+        let told = |mode, counts, seconds, jobs: usize, compiles| {
+            let entries = vec![json!({}); jobs];
+            let selection = CiSelection {
+                mode,
+                counts: Some(counts),
+                seconds: Some(seconds),
+                matrix: Some(json!({ "include": entries }).to_string()),
+                compiles,
+                ..hostile("why")
+            };
+            let summary = selection.step_summary();
+            let lines = summary.lines().filter(|line| line.contains("test time"));
+            (selection.headline(), lines.collect::<String>())
+        };
+        let lines = [
+            told("none", (0, 1), (0.0, 4.0), 0, true),
+            told("none", (0, 1992), (0.0, 4.0), 0, false),
+            told("selected", (0, 12), (0.0, 4.0), 1, false),
+            told("selected", (3, 12), (1.0, 4.0), 2, false),
+            told("selected", (1, 1), (0.001, 4.0), 4, true),
+            told("selected", (1, 12), (1.0, 4.0), 0, true),
+        ];
+        let lines = lines.map(|(headline, saving)| format!("{headline}\n  {saving}"));
+        insta::assert_snapshot!(lines.join("\n"), @r"
+        the only test does not have to run: why
+          All 4.0 s of recorded test time are saved.
+        none of 1,992 tests has to run: why
+          All 4.0 s of recorded test time are saved.
+        0 of 12 tests selected: why
+          None of 4.0 s of recorded test time is selected, not counting what starting 1 job takes.
+        3 of 12 tests selected: why
+          About 1.0 s of 4.0 s of recorded test time: 75 % saved, not counting what starting 2 jobs takes.
+        1 of 1 test selected: why
+          About 0.0 s of 4.0 s of recorded test time: 99 % saved, not counting what starting 4 jobs and compiling take.
+        1 of 12 tests selected: why
+          About 1.0 s of 4.0 s of recorded test time: 75 % saved, not counting compiling.
+        ");
     }
 
     #[test]

@@ -173,7 +173,7 @@ pub struct Selection {
     /// Files that may hold tests which nobody has listed, as far as they can be named.
     /// For dividing, not for deciding.
     pub unlisted: Vec<String>,
-    /// Whether there may be any number of others.
+    /// Whether any number of others may have to run.
     pub lacks_any: bool,
     /// Whether the tests are compiled before they run, which no duration counts.
     pub compiles: bool,

@@ -98,6 +98,11 @@ fn the_table_of_the_rule() {
             "{event}"
         );
     }
+    let told = Distrust::Acting("workflow_run".into()).to_string();
+    assert!(
+        told.starts_with("a run started by `workflow_run` wrote it"),
+        "{told}"
+    );
     let elsewhere = Writer {
         repository: "o/other".into(),
         ..push("main")

@@ -275,6 +275,25 @@ fn files_that_say_what_to_collect_count() {
     });
 }
 
+/// The same words in another folder come to other tests.
+#[test]
+fn the_folder_of_the_command_counts() {
+    on_newest(|python| {
+        let mut project = Project::new(python, FILES);
+        project.delete("pyproject.toml");
+        project.commit("no testpaths");
+        let command = ["--", "python", "-m", "pytest", "-q"];
+        project.cwd = "tests".to_owned();
+        assert_eq!(run(&mut project, &command), ["tests/test_a.py::test_a"]);
+        assert!(run(&mut project, &command).is_empty());
+        project.cwd = String::new();
+        assert_eq!(
+            run(&mut project, &command),
+            ["examples/test_shown.py::test_shown"]
+        );
+    });
+}
+
 /// A run with nothing to do says so in one line, and in two where pytest has to start.
 #[test]
 fn nothing_to_do_takes_two_lines_at_most() {

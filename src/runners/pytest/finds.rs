@@ -116,14 +116,22 @@ fn is_like(name: &BStr, pattern: &str) -> bool {
 /// Whether `command` starts pytest itself, and with these arguments: then no file
 /// but pytest's own decides what it is told, as a `Makefile` or `tox.ini` would.
 pub fn is_direct(command: &[String], arguments: &[String]) -> bool {
-    let is_added = |word: &String| word.starts_with("PYTEST_ADDOPTS=");
-    let command = match command.split_last() {
-        Some((last, rest)) if is_added(last) && !arguments.ends_with(&[last.clone()]) => rest,
-        _ => command,
-    };
-    let Some(start) = command.strip_suffix(arguments) else {
-        return false;
-    };
+    let is_added =
+        |word: &String| word.starts_with("PYTEST_ADDOPTS=") || word.starts_with(super::FOLDER);
+    let mut rest = command;
+    loop {
+        if rest.strip_suffix(arguments).is_some_and(is_pytest) {
+            return true;
+        }
+        match rest.split_last() {
+            Some((last, before)) if is_added(last) => rest = before,
+            _ => return false,
+        }
+    }
+}
+
+/// Whether these words are pytest's name.
+fn is_pytest(start: &[String]) -> bool {
     let words: Vec<OsString> = start.iter().map(OsString::from).collect();
     let Some((program, _)) = words.split_first() else {
         return false;
@@ -204,7 +212,8 @@ mod tests {
         assert!(is(".venv/bin/pytest -q tests", "-q tests"));
         assert!(is("python -m pytest", ""));
         assert!(is("python3.11 -W error -m pytest -x", "-x"));
-        assert!(is("pytest -x PYTEST_ADDOPTS=-q", "-x"));
+        assert!(is("pytest -x PYTEST_ADDOPTS=-q FOLDER=a", "-x"));
+        assert!(is("pytest FOLDER=a", "") && is("pytest FOLDER=a", "FOLDER=a"));
         for command in [
             "make test",
             "tox -- -x",

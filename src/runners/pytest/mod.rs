@@ -15,6 +15,10 @@ use bstr::{BStr, ByteSlice};
 /// Name of the `config` unit that holds the command-line options.
 pub const ARGS: &str = "args";
 
+/// What stands, after the words of a stored command, before the folder where it ran, if
+/// that is another than the project's.
+pub const FOLDER: &str = "FOLDER=";
+
 /// Name of the file that the plug-in reads, in the folder of an emission.
 pub const LATE: &str = "late.json";
 

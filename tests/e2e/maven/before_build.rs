@@ -40,6 +40,14 @@ fn test_step(project: &Maven) -> Ran {
     project.ran(&[&["record", "--json"], &told[..], &["--", "mvn", "test"]].concat())
 }
 
+/// What tamis says to people.
+fn told(project: &Maven, arguments: &[&str]) -> Vec<String> {
+    let done = project.tamis(arguments);
+    let text = String::from_utf8_lossy(&done.stderr).into_owned();
+    let ours = text.lines().filter(|line| line.starts_with("tamis: "));
+    ours.map(str::to_owned).collect()
+}
+
 #[test]
 fn sources_tell_what_an_edit_affects() {
     if !has_maven() {
@@ -178,7 +186,18 @@ fn a_later_step_runs_what_was_selected_and_records_it() {
     after.are(&[]);
     assert_eq!(after.mode, "none", "{}", after.told);
     project.run().are(&[]);
+    // Nothing to do, as far as can be told before: a line each.
+    let nothing = project.select(&["--out", ".tamis/out", "--", "mvn", "test"]);
+    nothing.are(&[]);
+    let why = "no known test has to run, but whether ";
+    assert!(nothing.told.contains(why), "{}", nothing.told);
+    let step = ["record", "--selection", ".tamis/out", "--", "mvn", "test"];
+    let lines = told(&project, &step);
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    assert!(lines[0].starts_with("tamis: 0 tests ran in "), "{lines:?}");
     project.edit(&java("Over"), "\"object\"", "\"\" + \"object\"");
+    let lines = told(&project, &["select", "--here", "--", "mvn", "test"]);
+    assert!(lines[0].ends_with(", compiling not counted"), "{lines:?}");
     project
         .select(&["--here", "--", "mvn", "test"])
         .are(&["demo.OverTest"]);
