@@ -12,11 +12,12 @@ mod lines;
 mod meaning;
 mod model;
 mod once;
-mod parents;
 mod plain;
+mod plugins;
+mod pom;
 #[path = "../../../agents/jvm/src/runtime.rs"]
 mod runtime;
-mod tools;
+mod surefire;
 mod xml;
 
 use std::ffi::OsString;
@@ -35,10 +36,11 @@ pub use emit::{
     EVERYTHING, FILE as EXCLUSIONS, emit, emit_for_later, emit_tests, excludes_nested, list,
 };
 pub use meaning::{kept_of, pom_fingerprint, unit_name};
-pub use model::{Model, Module, coordinates, doubt_of_goal, upwards};
+pub use model::{Model, Module, upwards};
 pub use once::why_twice;
+pub use plugins::doubt_of_goal;
+pub use pom::{Project, artifact_in, coordinates};
 pub use runtime::runtime_in;
-pub use xml::Element;
 
 /// The file that makes a folder a module.
 pub const POM: &str = "pom.xml";
@@ -125,21 +127,17 @@ pub fn test_outputs(top: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Whether tests may run in Maven's own JVM: as `command` or what a `pom.xml` of
-/// the project says of forks.
+/// Whether tests may run in Maven's own JVM: as `command`, a `pom.xml` of the project or
+/// what it inherits says of forks.
 pub fn runs_inside(top: &Path, command: &[String]) -> bool {
-    let said = |text: &str, between: &str| {
-        let settings = [("forkCount", "0"), ("forkMode", "never")];
-        settings.iter().any(|(name, value)| {
-            let mark = format!("{name}{between}");
-            let mut values = text.split(&mark).skip(1).map(str::trim_start);
-            values.any(|after| after.starts_with(value))
-        })
+    let said = |word: &String| {
+        let settings = ["forkCount=0", "forkMode=never"];
+        settings.iter().any(|setting| word.contains(setting))
     };
-    command.iter().any(|word| said(word, "="))
-        || modules(top)
-            .iter()
-            .any(|module| fs_err::read_to_string(module.join(POM)).is_ok_and(|pom| said(&pom, ">")))
+    let repository = local_repository(top, command);
+    let poms = modules(top).into_iter().map(|folder| folder.join(POM));
+    let poms = Project::above(poms, &repository);
+    command.iter().any(said) || surefire::runs_inside(&poms)
 }
 
 /// The path of a test's class file and what the test is named after: for
@@ -190,6 +188,7 @@ mod tests {
     fn tests_in_mavens_own_jvm_are_noticed() {
         let top = tempfile::tempdir().unwrap();
         let inside = |pom: &str, word: &str| {
+            let pom = format!("<project>{pom}</project>");
             fs_err::write(top.path().join(POM), pom).unwrap();
             runs_inside(top.path(), &[word.to_owned()])
         };

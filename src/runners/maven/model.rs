@@ -5,10 +5,15 @@
 //! not tell which classes there will be.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::path::Path;
 
 use bstr::{BStr, BString, ByteSlice};
 
-use super::xml::Element;
+use super::plugins::{has_word, why_makes_classes};
+use super::pom::{Pom, Project, beside, coordinates};
+use super::xml::{Element, is_like_ascii};
+use super::{POM, bytes_of};
 
 /// Where Maven looks for sources by itself.
 const MAIN: &str = "src/main/java";
@@ -68,82 +73,15 @@ pub struct Model {
     pub modules: Vec<Module>,
     /// Group and artifact of dependencies that are named.
     pub dependencies: BTreeSet<(String, String)>,
-    /// Parents that are no files of the project: group, artifact, version.
-    pub parents: BTreeSet<(String, String, String)>,
     /// Whether no annotation processor runs, whatever is on the class path.
     pub is_without_processors: bool,
     /// Whether a pom of the project says in which encoding its sources are.
     pub has_encoding: bool,
     /// The project's own artifacts.
     pub artifacts: BTreeSet<String>,
-    /// All that was read, by a name for people.
-    poms: Vec<(String, Element)>,
 }
 
-/// Plugins that neither make nor change sources and classes; after each, goals of
-/// it that do.
-const HARMLESS: [(&str, &[&str]); 43] = [
-    ("animal-sniffer-maven-plugin", &[]),
-    ("apache-rat-plugin", &[]),
-    ("cobertura-maven-plugin", &["instrument"]),
-    ("coveralls-maven-plugin", &[]),
-    ("cyclonedx-maven-plugin", &[]),
-    ("central-publishing-maven-plugin", &[]),
-    ("forbiddenapis", &[]),
-    (
-        "jacoco-maven-plugin",
-        &["instrument", "restore-instrumented-classes"],
-    ),
-    ("japicmp-maven-plugin", &[]),
-    (
-        "license-maven-plugin",
-        &["format", "update-file-header", "remove"],
-    ),
-    ("maven-assembly-plugin", &[]),
-    ("maven-changelog-plugin", &[]),
-    ("maven-changes-plugin", &[]),
-    ("maven-checkstyle-plugin", &[]),
-    ("maven-clean-plugin", &[]),
-    ("maven-compiler-plugin", &[]),
-    (
-        "maven-dependency-plugin",
-        &["unpack", "unpack-dependencies", "copy", "copy-dependencies"],
-    ),
-    ("maven-deploy-plugin", &[]),
-    ("maven-enforcer-plugin", &[]),
-    ("maven-failsafe-plugin", &[]),
-    ("maven-gpg-plugin", &[]),
-    ("maven-help-plugin", &[]),
-    ("maven-install-plugin", &[]),
-    ("maven-jar-plugin", &[]),
-    ("maven-javadoc-plugin", &[]),
-    ("maven-jxr-plugin", &[]),
-    ("maven-pmd-plugin", &[]),
-    ("maven-project-info-reports-plugin", &[]),
-    ("maven-release-plugin", &[]),
-    ("maven-resources-plugin", &[]),
-    ("maven-scm-plugin", &[]),
-    ("maven-shade-plugin", &[]),
-    ("maven-site-plugin", &[]),
-    ("maven-source-plugin", &[]),
-    ("maven-surefire-plugin", &[]),
-    ("maven-surefire-report-plugin", &[]),
-    ("maven-war-plugin", &[]),
-    ("nexus-staging-maven-plugin", &[]),
-    ("sonar-maven-plugin", &[]),
-    ("spotbugs-maven-plugin", &[]),
-    ("spotless-maven-plugin", &["apply"]),
-    (
-        "spring-boot-maven-plugin",
-        &["build-info", "process-aot", "process-test-aot"],
-    ),
-    (
-        "versions-maven-plugin",
-        &["set", "update-properties", "use-latest-versions"],
-    ),
-];
-
-/// Plugins that Maven uses though no pom names them.
+/// Plug-ins that Maven uses though no pom names them.
 const ALWAYS_USED: [&str; 4] = [
     "maven-compiler-plugin",
     "maven-jar-plugin",
@@ -152,123 +90,72 @@ const ALWAYS_USED: [&str; 4] = [
 ];
 
 /// What may be said to the compiler: it makes the same of the same sources then.
-const COMPILER: [&str; 22] = [
-    "compilerArgs",
-    "compilerArgument",
-    "debug",
-    "debuglevel",
-    "encoding",
-    "failOnError",
-    "failOnWarning",
-    "forceJavacCompilerUse",
-    "maxmem",
-    "meminitial",
-    "optimize",
-    "parameters",
-    "proc",
-    "release",
-    "showDeprecation",
-    "showWarnings",
-    "source",
-    "staleMillis",
-    "target",
-    "testRelease",
-    "testSource",
-    "testTarget",
-];
+const COMPILER: &str = "compilerArgs compilerArgument debug debuglevel encoding failOnError \
+    failOnWarning forceJavacCompilerUse maxmem meminitial optimize parameters proc release \
+    showDeprecation showWarnings source staleMillis target testRelease testSource testTarget";
 
 /// Beginnings of arguments of the compiler that change no meaning.
-const ARGUMENTS: [&str; 10] = [
-    "-Xlint",
-    "-Xdoclint",
-    "-Werror",
-    "-Xmaxerrs",
-    "-Xmaxwarns",
-    "-parameters",
-    "-proc:none",
-    "-g",
-    "-deprecation",
-    "-XDcompilePolicy",
-];
-
-/// Encodings in which every sign that matters is one byte, as in ASCII.
-const ENCODINGS: [&str; 6] = [
-    "utf-8",
-    "utf8",
-    "iso-8859-",
-    "us-ascii",
-    "windows-125",
-    "cp125",
-];
+const ARGUMENTS: &str = "-Xlint -Xdoclint -Werror -Xmaxerrs -Xmaxwarns -parameters -proc:none -g \
+    -deprecation -XDcompilePolicy";
 
 impl Model {
     /// What the poms of a project say; `read` gives a file relative to the top of the
-    /// work tree.
+    /// work tree. Poms in a `repository` are looked at if there is one.
     ///
     /// # Errors
     /// Why sources do not tell which classes there will be.
-    pub fn of(project: &BStr, read: &impl Fn(&BStr) -> Option<Vec<u8>>) -> Result<Model, String> {
-        let mut poms: Vec<(BString, Element)> = Vec::new();
-        let mut model = Model::default();
-        let mut open = vec![project.to_owned()];
-        let mut parents = Vec::new();
-        let mut inherited_from = BTreeSet::new();
+    pub fn of(
+        project: &BStr,
+        read: &dyn Fn(&BStr) -> Option<Vec<u8>>,
+        repository: Option<&Path>,
+    ) -> Result<Model, String> {
         for dir in upwards(project) {
             if read(joined(dir, ".mvn/extensions.xml").as_bstr()).is_some() {
                 return Err(".mvn/extensions.xml adds to Maven itself".to_owned());
             }
         }
-        while let Some(dir) = open.pop().or_else(|| parents.pop()) {
-            if poms.iter().any(|(known, _)| *known == dir) {
-                continue;
-            }
-            let path = joined(dir.as_bstr(), super::POM);
-            let text = read(path.as_bstr()).ok_or_else(|| format!("there is no {path}"))?;
-            let pom =
-                Element::read(&text).map_err(|why| format!("{path} is not understood: {why}"))?;
-            for module in pom.every().into_iter().filter(|one| one.name == "module") {
-                open.push(beside(dir.as_bstr(), &module.text).ok_or_else(|| {
-                    format!(
-                        "{path} names the module {}, which is no folder of the project",
-                        module.text
-                    )
-                })?);
-            }
-            for parent in pom.all("parent") {
-                match own_parent(dir.as_bstr(), parent, read) {
-                    Some(own) => {
-                        inherited_from.insert(own.clone());
-                        parents.push(own);
-                    }
-                    None => {
-                        model.parents.insert(coordinates(parent));
-                    }
-                }
-            }
-            poms.push((dir, pom));
+        let start = project.to_path_lossy().join(POM);
+        let read = |path: &Path| read(bytes_of(path).as_bstr());
+        let project = Project::read([start], &read, repository);
+        match project.doubt() {
+            Some(doubt) => Err(doubt.to_string()),
+            None => Model::of_poms(&project),
         }
+    }
+
+    fn of_poms(project: &Project) -> Result<Model, String> {
+        let mut model = Model::default();
         let (mut has_plain_resources, mut filters) = (true, false);
-        for (dir, pom) in poms {
-            let module = module(dir.as_bstr(), &pom)?;
-            if inherited_from.contains(&dir) {
-                module
-                    .has_usual_sources()
-                    .then_some(())
-                    .ok_or_else(|| format!("{} says where sources are", module.path(super::POM)))?;
+        for pom in &project.poms {
+            let name = pom.name();
+            let module = module(pom)?;
+            let inherited = |other: &Pom| other.parent.as_ref() == Some(&pom.path);
+            if project.poms.iter().any(inherited) {
+                if !module.has_usual_sources() {
+                    return Err(format!("{name} says where sources are"));
+                }
                 has_plain_resources &= module.has_plain_resources;
                 filters |= module.filters;
             }
+            if !pom.is_own {
+                if !module.has_plain_resources {
+                    return Err(format!("{name} says where resources are"));
+                }
+                if name.ends_with("-SNAPSHOT.pom") {
+                    return Err(format!("the parent {name} may be another tomorrow"));
+                }
+                continue;
+            }
+            // Changes of others would not be noticed.
+            if pom.path.file_name() != Some(OsStr::new(POM)) {
+                return Err(format!("{name} is a pom of another name"));
+            }
             model.modules.push(module);
-            let names = [
-                "encoding",
-                "maven.compiler.encoding",
-                "project.build.sourceEncoding",
-            ];
-            let mut said = pom.every().into_iter().filter(|one| is_encoding(one));
-            model.has_encoding |= said.any(|one| names.contains(&one.name.as_str()));
-            model.artifacts.insert(pom.text_of("artifactId").to_owned());
-            let name = joined(dir.as_bstr(), super::POM).to_string();
-            model.poms.push((name, pom));
+            let said = pom.top.every().into_iter().filter(|one| is_encoding(one));
+            let names = "encoding maven.compiler.encoding project.build.sourceEncoding";
+            model.has_encoding |= said.into_iter().any(|one| has_word(names, &one.name));
+            let artifact = pom.top.text_of("artifactId");
+            model.artifacts.insert(artifact.to_owned());
         }
         // What a parent says of resources holds for its children, too.
         for module in &mut model.modules {
@@ -277,7 +164,7 @@ impl Model {
         }
         model.modules.sort_by(|a, b| a.dir.cmp(&b.dir));
         model.have_own_sources()?;
-        model.examine()?;
+        model.examine(project)?;
         Ok(model)
     }
 
@@ -298,90 +185,50 @@ impl Model {
         Ok(())
     }
 
-    /// Looks at a parent from elsewhere as at a pom of the project.
-    ///
-    /// # Errors
-    /// Those of [`Model::of`].
-    pub fn add_parent(&mut self, name: &str, text: &[u8]) -> Result<(), String> {
-        let pom = Element::read(text).map_err(|why| format!("{name} is not understood: {why}"))?;
-        let own = module(BStr::new(""), &pom)?;
-        if !own.has_usual_sources() || !own.has_plain_resources {
-            return Err(format!("{name} says where sources and resources are"));
-        }
-        for parent in pom.all("parent") {
-            self.parents.insert(coordinates(parent));
-        }
-        self.poms.push((name.to_owned(), pom));
-        self.examine()
-    }
-
-    /// That versions which a pom from elsewhere manages are the same tomorrow.
-    fn is_fixed(&self, bom: &Element) -> Result<(), String> {
-        let (_, artifact, version) = coordinates(bom);
-        let name = version
-            .strip_prefix("${")
-            .and_then(|it| it.strip_suffix('}'));
-        let mut values = vec![version.as_str()];
-        let poms = self.poms.iter();
-        let properties = poms.flat_map(|(_, pom)| pom.of_profiles("properties"));
-        values.extend(properties.flat_map(|all| name.map(|name| all.text_of(name))));
-        let is_snapshot = values.iter().any(|value| value.ends_with("-SNAPSHOT"));
-        match is_snapshot && !self.artifacts.contains(&artifact) {
-            true => Err(format!("{artifact} {version} may be another tomorrow")),
-            false => Ok(()),
-        }
-    }
-
-    /// Looks at all poms: what one says of a plugin counts if any uses it.
-    fn examine(&mut self) -> Result<(), String> {
-        let mut used: BTreeSet<&str> = ALWAYS_USED.into();
-        for (_, pom) in &self.poms {
-            let plugins = pom.of_profiles("build/plugins/plugin").into_iter();
-            used.extend(plugins.map(|plugin| plugin.text_of("artifactId")));
-        }
-        for (name, pom) in &self.poms {
-            let in_pom = |why: String| format!("{name}: {why}");
-            plain(pom).map_err(in_pom)?;
-            for plugin in pom.every().into_iter().filter(|one| one.name == "plugin") {
-                let artifact = plugin.text_of("artifactId");
-                if used.contains(artifact) && !is_of_reports(pom, plugin) {
-                    let is_without = harmless(plugin).map_err(in_pom)?;
-                    self.is_without_processors |= is_without && self.poms.len() == 1;
+    /// Looks at all poms: what one says of a plug-in counts if any uses it.
+    fn examine(&mut self, project: &Project) -> Result<(), String> {
+        let poms = project.poms.iter();
+        let plugins = poms.flat_map(|pom| pom.top.of_profiles("build/plugins/plugin"));
+        let mut used: BTreeSet<&str> = plugins.map(|one| one.text_of("artifactId")).collect();
+        used.extend(ALWAYS_USED);
+        let mut processors = Vec::new();
+        for pom in &project.poms {
+            let in_pom = |why: String| format!("{}: {why}", pom.name());
+            plain(&pom.top).map_err(in_pom)?;
+            // Those only make reports for people.
+            let of_reports = pom.top.at("reporting/plugins/plugin");
+            for plugin in pom.plugins() {
+                let is_used = used.contains(plugin.text_of("artifactId"));
+                if is_used && !of_reports.iter().any(|one| std::ptr::eq(*one, plugin)) {
+                    let why = why_makes_classes(plugin).or_else(|| why_not_plain(plugin));
+                    why.map_or(Ok(()), Err).map_err(in_pom)?;
+                    processors.extend(plugin.named("proc").map(|one| one.text.as_str()));
                 }
             }
-            for bom in pom.every() {
-                if bom.name == "dependency" && bom.text_of("scope") == "import" {
-                    self.is_fixed(bom).map_err(in_pom)?;
+            for bom in pom.top.named("dependency") {
+                if bom.text_of("scope") == "import" {
+                    self.is_fixed(bom, project).map_err(in_pom)?;
                 }
             }
-            for dependency in pom.of_profiles("dependencies/dependency") {
+            for dependency in pom.top.of_profiles("dependencies/dependency") {
                 let (group, artifact, _) = coordinates(dependency);
                 self.dependencies.insert((group, artifact));
             }
         }
+        self.is_without_processors = self.modules.len() == 1
+            && !processors.is_empty()
+            && processors.iter().all(|said| *said == "none");
         Ok(())
     }
-}
 
-/// Whether Maven runs what may make or change classes where a command has the goal
-/// `word`: why, if so.
-pub fn doubt_of_goal(word: &str) -> Option<String> {
-    let (plugin, goal) = word.rsplit_once(':')?;
-    let goal = goal.split('@').next().unwrap_or(goal);
-    let mut parts = plugin.split(':');
-    let names = match (parts.next(), parts.next()) {
-        (Some(prefix), None) => [
-            format!("maven-{prefix}-plugin"),
-            format!("{prefix}-maven-plugin"),
-        ],
-        (_, artifact) => [artifact.unwrap_or_default().to_owned(), String::new()],
-    };
-    let known = HARMLESS
-        .iter()
-        .find(|(name, _)| names.iter().any(|it| it == name));
-    match known {
-        Some((_, harmful)) if !harmful.contains(&goal) => None,
-        _ => Some(format!("`{word}` may make or change classes")),
+    /// That versions which a pom from elsewhere manages are the same tomorrow.
+    fn is_fixed(&self, bom: &Element, project: &Project) -> Result<(), String> {
+        let (_, artifact, version) = coordinates(bom);
+        let mut values = project.values(&version).into_iter();
+        match values.any(|one| one.ends_with("-SNAPSHOT")) && !self.artifacts.contains(&artifact) {
+            true => Err(format!("{artifact} {version} may be another tomorrow")),
+            false => Ok(()),
+        }
     }
 }
 
@@ -392,12 +239,7 @@ pub fn upwards(dir: &BStr) -> impl Iterator<Item = &BStr> {
     })
 }
 
-/// Group, artifact and version.
-pub fn coordinates(element: &Element) -> (String, String, String) {
-    let part = |name: &str| element.text_of(name).to_owned();
-    (part("groupId"), part("artifactId"), part("version"))
-}
-
+/// Beneath a folder, or the top of the work tree.
 fn joined(dir: &BStr, rest: &str) -> BString {
     match dir.is_empty() {
         true => rest.into(),
@@ -405,89 +247,40 @@ fn joined(dir: &BStr, rest: &str) -> BString {
     }
 }
 
-/// A path that is relative to a folder; `None` if it leads out of the work tree or
-/// is not known before Maven runs.
-fn beside(dir: &BStr, path: &str) -> Option<BString> {
-    if path.contains('$') || path.starts_with('/') || path.contains('\\') {
-        return None;
-    }
-    let mut parts: Vec<&[u8]> = dir.split_str("/").filter(|part| !part.is_empty()).collect();
-    for part in path.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => drop(parts.pop()?),
-            part => parts.push(part.as_bytes()),
-        }
-    }
-    Some(bstr::join("/", parts).into())
-}
-
-/// The folder of a parent that is a file of the project.
-fn own_parent(
-    dir: &BStr,
-    parent: &Element,
-    read: &impl Fn(&BStr) -> Option<Vec<u8>>,
-) -> Option<BString> {
-    let path = match parent.all("relativePath").next() {
-        Some(path) if path.text.is_empty() => return None,
-        Some(path) => path.text.as_str(),
-        None => "..",
-    };
-    let path = path.strip_suffix(super::POM).unwrap_or(path);
-    let folder = beside(dir, path)?;
-    let text = read(joined(folder.as_bstr(), super::POM).as_bstr())?;
-    // Maven takes it only if it is the one that is named.
-    let pom = Element::read(&text).ok()?;
-    (pom.text_of("artifactId") == parent.text_of("artifactId")).then_some(folder)
-}
-
 /// Where a module has its sources.
-fn module(dir: &BStr, pom: &Element) -> Result<Module, String> {
-    let name = joined(dir, super::POM);
-    if pom.name != "project" {
-        return Err(format!("{name} is no project"));
-    }
-    let packaging = pom.text_of("packaging");
+fn module(pom: &Pom) -> Result<Module, String> {
+    let name = pom.name();
+    let packaging = pom.top.text_of("packaging");
     if !["", "jar", "pom", "war"].contains(&packaging) {
         return Err(format!("{name} has the packaging {packaging}"));
     }
-    let builds = pom.of_profiles("build");
+    let builds = pom.top.of_profiles("build");
     let said = |what: &str| builds.iter().flat_map(|build| build.at(what)).next();
-    for moved in [
-        "outputDirectory",
-        "testOutputDirectory",
-        "directory",
-        "extensions/extension",
-    ] {
-        if said(moved).is_some() {
-            return Err(format!("{name} sets {moved}"));
-        }
+    let moved = ["outputDirectory", "testOutputDirectory", "directory"];
+    let mut moved = moved.into_iter().chain(["extensions/extension"]);
+    if let Some(moved) = moved.find(|moved| said(moved).is_some()) {
+        return Err(format!("{name} sets {moved}"));
     }
-    let folder = |what: &str, usual: &str| match said(what) {
-        Some(own) => {
-            beside(dir, &own.text).ok_or_else(|| format!("{name} sets {what} to {}", own.text))
-        }
-        None => Ok(joined(dir, usual)),
+    let dir = bytes_of(pom.folder());
+    let folder = |what: &str, usual: &str| {
+        let own = match said(what) {
+            Some(own) => own.text.as_str(),
+            None => return Ok(joined(dir.as_bstr(), usual)),
+        };
+        let folder = beside(pom.folder(), own).map(|folder| bytes_of(&folder));
+        folder.ok_or_else(|| format!("{name} sets {what} to {own}"))
     };
-    let filtering = builds.iter().flat_map(|build| build.every());
-    let filters = filtering
-        .into_iter()
-        .any(|one| one.name == "filtering" && one.text != "false");
+    let all = builds.iter().flat_map(|build| build.named("filtering"));
+    let filters = all.into_iter().any(|one| one.text != "false");
     Ok(Module {
-        dir: dir.to_owned(),
         main: folder("sourceDirectory", MAIN)?,
         test: folder("testSourceDirectory", TEST)?,
         has_plain_resources: !filters
             && said("resources").is_none()
             && said("testResources").is_none(),
         filters,
+        dir,
     })
-}
-
-/// Whether a plugin only makes reports for people.
-fn is_of_reports(pom: &Element, plugin: &Element) -> bool {
-    let reporting = pom.at("reporting/plugins/plugin");
-    reporting.iter().any(|one| std::ptr::eq(*one, plugin))
 }
 
 fn is_encoding(element: &Element) -> bool {
@@ -501,20 +294,18 @@ fn plain(pom: &Element) -> Result<(), String> {
         if text.contains("${env.") {
             return Err(format!("{name} depends on a variable of the environment"));
         }
-        if is_encoding(element) && !text.starts_with("${") {
-            let text = text.to_ascii_lowercase();
-            if !ENCODINGS.iter().any(|known| text.starts_with(known)) {
-                return Err(format!("the encoding {text} is not understood"));
-            }
+        if is_encoding(element) && !text.starts_with("${") && !is_like_ascii(text) {
+            return Err(format!("the encoding {text} is not understood"));
         }
         if name != "dependency" {
             continue;
         }
-        if element.text_of("artifactId") == "lombok" {
-            return Err("Lombok changes what sources are compiled to".to_owned());
-        }
-        if element.text_of("artifactId") == "testng" {
-            let why = "which tests TestNG needs together is known when they are compiled";
+        let why = match element.text_of("artifactId") {
+            "lombok" => "Lombok changes what sources are compiled to",
+            "testng" => "which tests TestNG needs together is known when they are compiled",
+            _ => "",
+        };
+        if !why.is_empty() {
             return Err(why.to_owned());
         }
         let version = element.text_of("version");
@@ -525,65 +316,42 @@ fn plain(pom: &Element) -> Result<(), String> {
     }
     for activation in pom.at("profiles/profile/activation") {
         let mut properties = activation.at("property/name").into_iter();
-        if activation.all("file").next().is_some()
-            || properties.any(|one| one.text.contains("env."))
-        {
+        let is_by_file = activation.child("file").is_some();
+        if is_by_file || properties.any(|one| one.text.contains("env.")) {
             return Err("a profile is active where a file or a variable is there".to_owned());
         }
     }
     Ok(())
 }
 
-/// Whether a plugin says that there are no annotation processors.
-///
-/// # Errors
-/// Why it may make or change classes.
-fn harmless(plugin: &Element) -> Result<bool, String> {
+/// Why a plug-in that is known may make other classes of the same sources.
+fn why_not_plain(plugin: &Element) -> Option<String> {
     let artifact = plugin.text_of("artifactId");
-    let known = HARMLESS.iter().find(|(known, _)| *known == artifact);
-    let Some((_, harmful)) = known else {
-        return Err(format!("the plugin {artifact} may make or change classes"));
-    };
-    if plugin.text_of("extensions") == "true" {
-        return Err(format!("the plugin {artifact} adds to Maven itself"));
-    }
-    for goal in plugin.every().into_iter().filter(|one| one.name == "goal") {
-        if harmful.contains(&goal.text.as_str()) {
-            return Err(format!("the plugin {artifact} runs {}", goal.text));
-        }
-    }
     if artifact == "maven-resources-plugin" && !plugin.at("executions/execution").is_empty() {
-        return Err(format!("the plugin {artifact} copies more than resources"));
+        return Some(format!("the plugin {artifact} copies more than resources"));
     }
     if artifact != "maven-compiler-plugin" {
-        return Ok(false);
+        return None;
     }
     // Error-prone and others come as dependencies of the compiler.
     if !plugin.at("dependencies/dependency").is_empty() {
-        return Err("the compiler has dependencies of its own".to_owned());
+        return Some("the compiler has dependencies of its own".to_owned());
     }
-    let mut is_without_processors = false;
-    let all = plugin.every().into_iter();
-    for said in all
-        .filter(|one| one.name == "configuration")
-        .flat_map(|one| &one.children)
-    {
-        if !COMPILER.contains(&said.name.as_str()) {
-            return Err(format!("the compiler is given `{}`", said.name));
+    let said = plugin.named("configuration").flat_map(|one| &one.children);
+    let why = said.into_iter().find_map(|said| {
+        if !has_word(COMPILER, &said.name) {
+            return Some(&*said.name);
         }
         let is_argument = said.name.starts_with("compilerArg");
-        let arguments = said
-            .every()
-            .into_iter()
-            .filter(|one| is_argument && !one.text.is_empty());
-        for argument in arguments.flat_map(|one| one.text.split_whitespace()) {
-            if !ARGUMENTS.iter().any(|known| argument.starts_with(known)) {
-                return Err(format!("the compiler is given `{argument}`"));
-            }
-        }
-        is_without_processors |= said.name == "proc" && said.text == "none";
-    }
-    Ok(is_without_processors)
+        let texts = said.every().into_iter().filter(|_| is_argument);
+        let mut arguments = texts.flat_map(|one| one.text.split_whitespace());
+        let is_known = |argument: &str| {
+            let mut known = ARGUMENTS.split_whitespace();
+            known.any(|known| argument.starts_with(known))
+        };
+        arguments.find(|argument| !is_known(argument))
+    });
+    why.map(|said| format!("the compiler is given `{said}`"))
 }
 
 #[cfg(test)]
