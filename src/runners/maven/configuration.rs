@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::around::{Around, Words};
 use super::meaning::kept;
 use super::plugins::has_word;
-use super::pom::{Doubt, Pom, Project, beside, plain, resolved};
+use super::pom::{Doubt, Pom, Project, beside, on_disk, plain, resolved};
 use super::xml::Element;
 use super::{POM, modules};
 
@@ -44,11 +44,10 @@ impl Configuration {
         let around = arounds.iter().flat_map(|here| &here.said);
         let mut said: Vec<&Element> = typed.iter().chain(around).collect();
         let words = said.clone();
-        let read = |path: &Path| std::fs::read(path).ok();
         let repositories: BTreeSet<&Path> = arounds.iter().map(|here| &*here.repository).collect();
         let repositories = repositories.into_iter();
         let projects: Vec<Project> = repositories
-            .map(|repository| Project::read(starts.iter().cloned(), &read, Some(repository)))
+            .map(|place| Project::of(starts.iter().cloned(), &on_disk, Some(place), true))
             .collect();
         let mut is_known = arounds.iter().all(|here| here.doubt.is_none());
         for project in &projects {

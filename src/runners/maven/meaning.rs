@@ -76,19 +76,14 @@ pub fn pom_fingerprint(pom: Option<Vec<u8>>, kept: &BTreeSet<String>) -> Fingerp
 /// count; `None` if that is not known.
 fn meaning(pom: &[u8], kept: &BTreeSet<String>) -> Option<Vec<u8>> {
     let text = std::str::from_utf8(pom).ok()?;
-    let declared = text
-        .split("?>")
-        .next()
-        .filter(|head| head.contains("<?xml"));
-    if declared
-        .is_some_and(|head| head.contains("encoding") && !head.to_lowercase().contains("utf-8"))
-    {
+    let head = text.split("?>").next().unwrap_or_default();
+    let is_declared = head.contains("<?xml") && head.contains("encoding");
+    if is_declared && !head.to_lowercase().contains("utf-8") {
         return None;
     }
-    let pom = Element::read(text.as_bytes()).ok()?;
-    if pom.name != "project" {
-        return None;
-    }
+    let pom = Element::read(pom)
+        .ok()
+        .filter(|pom| pom.name == "project")?;
     let mut form = Vec::new();
     let mut is_plain = true;
     walk(&pom, kept, &mut |element| {

@@ -17,7 +17,7 @@ mod plugins;
 mod pom;
 #[path = "../../../agents/jvm/src/runtime.rs"]
 mod runtime;
-mod surefire;
+mod told;
 mod xml;
 
 use std::ffi::OsString;
@@ -137,7 +137,7 @@ pub fn runs_inside(top: &Path, command: &[String]) -> bool {
     let repository = local_repository(top, command);
     let poms = modules(top).into_iter().map(|folder| folder.join(POM));
     let poms = Project::above(poms, &repository);
-    command.iter().any(said) || surefire::runs_inside(&poms)
+    command.iter().any(said) || told::runs_inside(&poms)
 }
 
 /// The path of a test's class file and what the test is named after: for

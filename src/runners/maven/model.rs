@@ -8,9 +8,10 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::Path;
 
+use anyhow::{Context, Result, ensure};
 use bstr::{BStr, BString, ByteSlice};
 
-use super::plugins::{has_word, why_makes_classes};
+use super::plugins::{has_word, makes_no_classes};
 use super::pom::{Pom, Project, beside, coordinates};
 use super::xml::{Element, is_like_ascii};
 use super::{POM, bytes_of};
@@ -38,10 +39,6 @@ impl Module {
     /// Beneath its folder, or that of the project.
     pub fn path(&self, rest: &str) -> BString {
         joined(self.dir.as_bstr(), rest)
-    }
-
-    fn has_usual_sources(&self) -> bool {
-        self.main == self.path(MAIN) && self.test == self.path(TEST)
     }
 
     /// The classes that Maven makes of the sources of one side.
@@ -82,12 +79,11 @@ pub struct Model {
 }
 
 /// Plug-ins that Maven uses though no pom names them.
-const ALWAYS_USED: [&str; 4] = [
-    "maven-compiler-plugin",
-    "maven-jar-plugin",
-    "maven-resources-plugin",
-    "maven-surefire-plugin",
-];
+const ALWAYS_USED: &str =
+    "maven-compiler-plugin maven-jar-plugin maven-resources-plugin maven-surefire-plugin";
+
+/// What of a build may not be set.
+const MOVED: &str = "outputDirectory testOutputDirectory directory extensions/extension";
 
 /// What may be said to the compiler: it makes the same of the same sources then.
 const COMPILER: &str = "compilerArgs compilerArgument debug debuglevel encoding failOnError \
@@ -108,7 +104,7 @@ impl Model {
         project: &BStr,
         read: &dyn Fn(&BStr) -> Option<Vec<u8>>,
         repository: Option<&Path>,
-    ) -> Result<Model, String> {
+    ) -> std::result::Result<Model, String> {
         for dir in upwards(project) {
             if read(joined(dir, ".mvn/extensions.xml").as_bstr()).is_some() {
                 return Err(".mvn/extensions.xml adds to Maven itself".to_owned());
@@ -116,51 +112,52 @@ impl Model {
         }
         let start = project.to_path_lossy().join(POM);
         let read = |path: &Path| read(bytes_of(path).as_bstr());
-        let project = Project::read([start], &read, repository);
+        let project = Project::of([start], &read, repository, true);
         match project.doubt() {
             Some(doubt) => Err(doubt.to_string()),
-            None => Model::of_poms(&project),
+            None => Model::of_poms(&project).map_err(|why| format!("{why:#}")),
         }
     }
 
-    fn of_poms(project: &Project) -> Result<Model, String> {
+    fn of_poms(project: &Project) -> Result<Model> {
         let mut model = Model::default();
-        let (mut has_plain_resources, mut filters) = (true, false);
+        let mut above = Vec::new();
         for pom in &project.poms {
             let name = pom.name();
             let module = module(pom)?;
-            let inherited = |other: &Pom| other.parent.as_ref() == Some(&pom.path);
-            if project.poms.iter().any(inherited) {
-                if !module.has_usual_sources() {
-                    return Err(format!("{name} says where sources are"));
-                }
-                has_plain_resources &= module.has_plain_resources;
-                filters |= module.filters;
+            if project
+                .poms
+                .iter()
+                .any(|one| one.parent.as_ref() == Some(&pom.path))
+            {
+                let is_usual = module.main == module.path(MAIN) && module.test == module.path(TEST);
+                ensure!(is_usual, "{name} says where sources are");
+                above.push(module.clone());
             }
-            if !pom.is_own {
-                if !module.has_plain_resources {
-                    return Err(format!("{name} says where resources are"));
-                }
-                if name.ends_with("-SNAPSHOT.pom") {
-                    return Err(format!("the parent {name} may be another tomorrow"));
-                }
-                continue;
+            if pom.is_own {
+                // Changes of others would not be noticed.
+                let is_usual = pom.path.file_name() == Some(OsStr::new(POM));
+                ensure!(is_usual, "{name} is a pom of another name");
+                model.modules.push(module);
+                let mut all = pom.top.every().into_iter();
+                let names = "encoding maven.compiler.encoding project.build.sourceEncoding";
+                model.has_encoding |= all.any(|one| is_encoding(one) && has_word(names, &one.name));
+                model
+                    .artifacts
+                    .insert(pom.top.text_of("artifactId").to_owned());
+            } else {
+                ensure!(
+                    module.has_plain_resources,
+                    "{name} says where resources are"
+                );
+                let is_fixed = !name.ends_with("-SNAPSHOT.pom");
+                ensure!(is_fixed, "the parent {name} may be another tomorrow");
             }
-            // Changes of others would not be noticed.
-            if pom.path.file_name() != Some(OsStr::new(POM)) {
-                return Err(format!("{name} is a pom of another name"));
-            }
-            model.modules.push(module);
-            let said = pom.top.every().into_iter().filter(|one| is_encoding(one));
-            let names = "encoding maven.compiler.encoding project.build.sourceEncoding";
-            model.has_encoding |= said.into_iter().any(|one| has_word(names, &one.name));
-            let artifact = pom.top.text_of("artifactId");
-            model.artifacts.insert(artifact.to_owned());
         }
         // What a parent says of resources holds for its children, too.
         for module in &mut model.modules {
-            module.has_plain_resources &= has_plain_resources;
-            module.filters |= filters;
+            module.has_plain_resources &= above.iter().all(|one| one.has_plain_resources);
+            module.filters |= above.iter().any(|one| one.filters);
         }
         model.modules.sort_by(|a, b| a.dir.cmp(&b.dir));
         model.have_own_sources()?;
@@ -169,46 +166,40 @@ impl Model {
     }
 
     /// That no source belongs to two modules, or to both sides of one.
-    fn have_own_sources(&self) -> Result<(), String> {
+    fn have_own_sources(&self) -> Result<()> {
         let modules = self.modules.iter();
         let roots: Vec<&BString> = modules.flat_map(|one| [&one.main, &one.test]).collect();
         for (at, root) in roots.iter().enumerate() {
-            let is_in = |other: &&BString| {
+            let is_in = |other: &BString| {
                 let rest = other.strip_prefix(root.as_slice());
                 rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
             };
-            let mut others = roots[..at].iter().chain(&roots[at + 1..]);
-            if let Some(other) = others.find(|other| is_in(other)) {
-                return Err(format!("sources in {other} are those in {root}, too"));
+            for (_, other) in roots.iter().enumerate().filter(|(other, _)| *other != at) {
+                ensure!(!is_in(other), "sources in {other} are those in {root}, too");
             }
         }
         Ok(())
     }
 
     /// Looks at all poms: what one says of a plug-in counts if any uses it.
-    fn examine(&mut self, project: &Project) -> Result<(), String> {
+    fn examine(&mut self, project: &Project) -> Result<()> {
         let poms = project.poms.iter();
         let plugins = poms.flat_map(|pom| pom.top.of_profiles("build/plugins/plugin"));
         let mut used: BTreeSet<&str> = plugins.map(|one| one.text_of("artifactId")).collect();
-        used.extend(ALWAYS_USED);
+        used.extend(ALWAYS_USED.split(' '));
         let mut processors = Vec::new();
         for pom in &project.poms {
-            let in_pom = |why: String| format!("{}: {why}", pom.name());
-            plain(&pom.top).map_err(in_pom)?;
             // Those only make reports for people.
             let of_reports = pom.top.at("reporting/plugins/plugin");
-            for plugin in pom.plugins() {
-                let is_used = used.contains(plugin.text_of("artifactId"));
-                if is_used && !of_reports.iter().any(|one| std::ptr::eq(*one, plugin)) {
-                    let why = why_makes_classes(plugin).or_else(|| why_not_plain(plugin));
-                    why.map_or(Ok(()), Err).map_err(in_pom)?;
-                    processors.extend(plugin.named("proc").map(|one| one.text.as_str()));
-                }
-            }
-            for bom in pom.top.named("dependency") {
-                if bom.text_of("scope") == "import" {
-                    self.is_fixed(bom, project).map_err(in_pom)?;
-                }
+            let is_used = |plugin: &&Element| {
+                used.contains(plugin.text_of("artifactId"))
+                    && !of_reports.iter().any(|one| std::ptr::eq(*one, *plugin))
+            };
+            plain(&pom.top, project, &self.artifacts).with_context(|| pom.name())?;
+            for plugin in pom.plugins().filter(is_used) {
+                makes_no_classes(plugin).with_context(|| pom.name())?;
+                makes_the_same(plugin).with_context(|| pom.name())?;
+                processors.extend(plugin.named("proc").map(|one| one.text.as_str()));
             }
             for dependency in pom.top.of_profiles("dependencies/dependency") {
                 let (group, artifact, _) = coordinates(dependency);
@@ -219,16 +210,6 @@ impl Model {
             && !processors.is_empty()
             && processors.iter().all(|said| *said == "none");
         Ok(())
-    }
-
-    /// That versions which a pom from elsewhere manages are the same tomorrow.
-    fn is_fixed(&self, bom: &Element, project: &Project) -> Result<(), String> {
-        let (_, artifact, version) = coordinates(bom);
-        let mut values = project.values(&version).into_iter();
-        match values.any(|one| one.ends_with("-SNAPSHOT")) && !self.artifacts.contains(&artifact) {
-            true => Err(format!("{artifact} {version} may be another tomorrow")),
-            false => Ok(()),
-        }
     }
 }
 
@@ -248,36 +229,31 @@ fn joined(dir: &BStr, rest: &str) -> BString {
 }
 
 /// Where a module has its sources.
-fn module(pom: &Pom) -> Result<Module, String> {
+fn module(pom: &Pom) -> Result<Module> {
     let name = pom.name();
     let packaging = pom.top.text_of("packaging");
-    if !["", "jar", "pom", "war"].contains(&packaging) {
-        return Err(format!("{name} has the packaging {packaging}"));
-    }
+    let is_plain = ["", "jar", "pom", "war"].contains(&packaging);
+    ensure!(is_plain, "{name} has the packaging {packaging}");
     let builds = pom.top.of_profiles("build");
     let said = |what: &str| builds.iter().flat_map(|build| build.at(what)).next();
-    let moved = ["outputDirectory", "testOutputDirectory", "directory"];
-    let mut moved = moved.into_iter().chain(["extensions/extension"]);
-    if let Some(moved) = moved.find(|moved| said(moved).is_some()) {
-        return Err(format!("{name} sets {moved}"));
+    for moved in MOVED.split(' ') {
+        ensure!(said(moved).is_none(), "{name} sets {moved}");
     }
     let dir = bytes_of(pom.folder());
     let folder = |what: &str, usual: &str| {
-        let own = match said(what) {
-            Some(own) => own.text.as_str(),
-            None => return Ok(joined(dir.as_bstr(), usual)),
+        let Some(own) = said(what).map(|own| &own.text) else {
+            return Ok(joined(dir.as_bstr(), usual));
         };
         let folder = beside(pom.folder(), own).map(|folder| bytes_of(&folder));
-        folder.ok_or_else(|| format!("{name} sets {what} to {own}"))
+        folder.with_context(|| format!("{name} sets {what} to {own}"))
     };
-    let all = builds.iter().flat_map(|build| build.named("filtering"));
-    let filters = all.into_iter().any(|one| one.text != "false");
+    let mut all = builds.iter().flat_map(|build| build.named("filtering"));
+    let filters = all.any(|one| one.text != "false");
+    let is_usual = said("resources").is_none() && said("testResources").is_none();
     Ok(Module {
         main: folder("sourceDirectory", MAIN)?,
         test: folder("testSourceDirectory", TEST)?,
-        has_plain_resources: !filters
-            && said("resources").is_none()
-            && said("testResources").is_none(),
+        has_plain_resources: !filters && is_usual,
         filters,
         dir,
     })
@@ -287,71 +263,70 @@ fn is_encoding(element: &Element) -> bool {
     !element.text.is_empty() && element.name.to_ascii_lowercase().ends_with("encoding")
 }
 
-/// What is true of all that a pom says, whatever it is about.
-fn plain(pom: &Element) -> Result<(), String> {
-    for element in pom.every() {
-        let Element { name, text, .. } = element;
-        if text.contains("${env.") {
-            return Err(format!("{name} depends on a variable of the environment"));
-        }
-        if is_encoding(element) && !text.starts_with("${") && !is_like_ascii(text) {
-            return Err(format!("the encoding {text} is not understood"));
-        }
-        if name != "dependency" {
-            continue;
-        }
-        let why = match element.text_of("artifactId") {
-            "lombok" => "Lombok changes what sources are compiled to",
-            "testng" => "which tests TestNG needs together is known when they are compiled",
-            _ => "",
-        };
-        if !why.is_empty() {
-            return Err(why.to_owned());
-        }
-        let version = element.text_of("version");
-        if version.starts_with(['[', '(']) || ["LATEST", "RELEASE"].contains(&version) {
-            let why = format!("the version {version} of a dependency may be another tomorrow");
-            return Err(why);
-        }
+/// That what a pom says is the same everywhere, and tomorrow, whatever it is about.
+fn plain(pom: &Element, project: &Project, own: &BTreeSet<String>) -> Result<()> {
+    for one in pom.every() {
+        let Element { name, text, .. } = one;
+        let is_fixed = !text.contains("${env.");
+        ensure!(is_fixed, "{name} depends on a variable of the environment");
+        let is_known = !is_encoding(one) || text.starts_with("${") || is_like_ascii(text);
+        ensure!(is_known, "the encoding {text} is not understood");
+    }
+    for dependency in pom.named("dependency") {
+        let (_, artifact, version) = coordinates(dependency);
+        let is_plain = artifact != "lombok";
+        ensure!(is_plain, "Lombok changes what sources are compiled to");
+        let is_plain = artifact != "testng";
+        ensure!(
+            is_plain,
+            "which tests TestNG needs together is known when they are compiled"
+        );
+        let is_open = version.starts_with(['[', '(']) || has_word("LATEST RELEASE", &version);
+        // Versions that a pom from elsewhere manages.
+        let is_import = dependency.text_of("scope") == "import" && !own.contains(&artifact);
+        let is_snapshot = |version: &String| version.ends_with("-SNAPSHOT");
+        let is_open = is_open || is_import && project.values(&version).iter().any(is_snapshot);
+        ensure!(!is_open, "{artifact} {version} may be another tomorrow");
     }
     for activation in pom.at("profiles/profile/activation") {
         let mut properties = activation.at("property/name").into_iter();
-        let is_by_file = activation.child("file").is_some();
-        if is_by_file || properties.any(|one| one.text.contains("env.")) {
-            return Err("a profile is active where a file or a variable is there".to_owned());
-        }
+        let is_fixed =
+            activation.child("file").is_none() && !properties.any(|one| one.text.contains("env."));
+        ensure!(
+            is_fixed,
+            "a profile is active where a file or a variable is there"
+        );
     }
     Ok(())
 }
 
-/// Why a plug-in that is known may make other classes of the same sources.
-fn why_not_plain(plugin: &Element) -> Option<String> {
+/// That a plug-in which is known makes the same classes of the same sources.
+fn makes_the_same(plugin: &Element) -> Result<()> {
     let artifact = plugin.text_of("artifactId");
-    if artifact == "maven-resources-plugin" && !plugin.at("executions/execution").is_empty() {
-        return Some(format!("the plugin {artifact} copies more than resources"));
-    }
+    let is_more =
+        artifact == "maven-resources-plugin" && !plugin.at("executions/execution").is_empty();
+    ensure!(!is_more, "the plugin {artifact} copies more than resources");
     if artifact != "maven-compiler-plugin" {
-        return None;
+        return Ok(());
     }
     // Error-prone and others come as dependencies of the compiler.
-    if !plugin.at("dependencies/dependency").is_empty() {
-        return Some("the compiler has dependencies of its own".to_owned());
-    }
-    let said = plugin.named("configuration").flat_map(|one| &one.children);
-    let why = said.into_iter().find_map(|said| {
-        if !has_word(COMPILER, &said.name) {
-            return Some(&*said.name);
+    let is_alone = plugin.at("dependencies/dependency").is_empty();
+    ensure!(is_alone, "the compiler has dependencies of its own");
+    for said in plugin.named("configuration").flat_map(|one| &one.children) {
+        let name = &said.name;
+        ensure!(has_word(COMPILER, name), "the compiler is given `{name}`");
+        let texts = said
+            .every()
+            .into_iter()
+            .filter(|_| name.starts_with("compilerArg"));
+        for argument in texts.flat_map(|one| one.text.split_whitespace()) {
+            let is_known = ARGUMENTS
+                .split_whitespace()
+                .any(|known| argument.starts_with(known));
+            ensure!(is_known, "the compiler is given `{argument}`");
         }
-        let is_argument = said.name.starts_with("compilerArg");
-        let texts = said.every().into_iter().filter(|_| is_argument);
-        let mut arguments = texts.flat_map(|one| one.text.split_whitespace());
-        let is_known = |argument: &str| {
-            let mut known = ARGUMENTS.split_whitespace();
-            known.any(|known| argument.starts_with(known))
-        };
-        arguments.find(|argument| !is_known(argument))
-    });
-    why.map(|said| format!("the compiler is given `{said}`"))
+    }
+    Ok(())
 }
 
 #[cfg(test)]

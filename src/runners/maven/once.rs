@@ -8,12 +8,14 @@
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
+use anyhow::{Context, Result, bail, ensure};
+
 use super::POM;
 use super::around::{Around, Words};
 use super::command::{chooses_tests, is_phase};
 use super::plugins::has_word;
 use super::pom::Project;
-use super::surefire::may_be_early;
+use super::told::may_be_early;
 use super::xml::Element;
 
 /// Phases that come to Failsafe's tests.
@@ -29,49 +31,56 @@ const SETTINGS: [&str; 2] = ["failIfNoTests", "excludesFile"];
 /// Why Maven has to be started twice for `command` in `folder`, first to compile
 /// and then to test; `None` if once is enough.
 pub fn why_twice(command: &[OsString], folder: &Path) -> Option<String> {
+    once(command, folder).err().map(|why| why.to_string())
+}
+
+fn once(command: &[OsString], folder: &Path) -> Result<()> {
     let name = command.first().map(Path::new).and_then(Path::file_name);
-    if name == Some(OsStr::new("mvnd")) {
-        return Some("mvnd tests several modules at once".to_owned());
-    }
-    if chooses_tests(command) {
-        return Some("the command says itself which tests run".to_owned());
-    }
+    let is_single = name != Some(OsStr::new("mvnd"));
+    ensure!(is_single, "mvnd tests several modules at once");
+    let is_open = !chooses_tests(command);
+    ensure!(is_open, "the command says itself which tests run");
     let typed = Words::of(command.iter().skip(1));
-    if !typed.phases.iter().any(|phase| is_phase(phase)) {
-        return Some("the command names no phase that tests".to_owned());
-    }
+    let tests = typed.phases.iter().any(|phase| is_phase(phase));
+    ensure!(tests, "the command names no phase that tests");
     let around = Around::of(folder, &typed);
     let words = typed.other.iter().chain(&around.words.other);
     if let Some(word) = words.chain(&around.words.phases).next() {
-        return Some(format!("nobody knows what `{word}` does to the order"));
+        bail!("nobody knows what `{word}` does to the order");
     }
-    // `clean` behind the tests would take away what they are compared with.
-    let late = typed.phases.iter().skip(1).find(|phase| *phase == "clean");
-    let site = typed.phases.iter().find(|phase| has_word(SITE, phase));
-    if let Some(phase) = late.or(site) {
-        return Some(format!("`{phase}` is more than a test"));
+    for (at, phase) in typed.phases.iter().enumerate() {
+        // `clean` behind the tests would take away what they are compared with.
+        let is_more = has_word(SITE, phase) || at > 0 && phase == "clean";
+        ensure!(!is_more, "`{phase}` is more than a test");
     }
-    if let Some(file) = around.extensions {
-        return Some(format!("{} may read what Surefire does", file.display()));
+    if let Some(file) = &around.extensions {
+        bail!("{} may read what Surefire does", file.display());
     }
     let project = Project::above([folder.join(POM)], &around.repository);
     if let Some(doubt) = around.doubt.as_ref().or(project.doubt()) {
-        return Some(doubt.to_string());
+        bail!("{doubt}");
     }
     let said = all_said(&around, &typed);
-    let is_set = |setting: &str| {
-        let mut poms = project.poms.iter();
-        said.iter().any(|text| text.contains(setting))
-            || poms.any(|pom| is_set_in(&pom.top, setting, &said))
-    };
-    if let Some(setting) = SETTINGS.iter().find(|setting| is_set(setting)) {
-        return Some(format!("`{setting}` is set"));
+    for setting in SETTINGS {
+        let is_set = said.iter().any(|text| text.contains(setting))
+            || project
+                .poms
+                .iter()
+                .any(|pom| is_set_in(&pom.top, setting, &said));
+        ensure!(!is_set, "`{setting}` is set");
     }
-    let mut phases = typed.phases.iter();
-    if phases.any(|phase| has_word(FAILSAFE, phase)) && project.mentions("failsafe") {
-        return Some("Failsafe has tests of its own".to_owned());
-    }
-    why_not_alone(&project)
+    let has_failsafe =
+        typed.phases.iter().any(|phase| has_word(FAILSAFE, phase)) && project.mentions("failsafe");
+    ensure!(!has_failsafe, "Failsafe has tests of its own");
+    let own = project.poms.first().context("there is no pom")?;
+    let packaging = own.top.text_of("packaging");
+    let is_one = own.modules().next().is_none() && packaging != "pom" && !packaging.contains('$');
+    ensure!(is_one, "there are several modules");
+    let is_extended = project.has("extension");
+    ensure!(!is_extended, "an extension may read what Surefire does");
+    let is_late = !may_be_early(&project);
+    ensure!(is_late, "Surefire may run before all is compiled");
+    Ok(())
 }
 
 /// Variables with options for every JVM.
@@ -124,19 +133,6 @@ fn is_idle(profile: &Element, said: &[String]) -> bool {
     let activations = profile.at("activation").into_iter();
     let mut by = activations.flat_map(|one| &one.children);
     is_unsaid(profile.text_of("id")) && by.all(is_asleep)
-}
-
-/// What makes a project more than one module with Surefire in its place.
-fn why_not_alone(project: &Project) -> Option<String> {
-    let own = project.poms.first()?;
-    let packaging = own.top.text_of("packaging");
-    if own.modules().next().is_some() || packaging == "pom" || packaging.contains('$') {
-        return Some("there are several modules".to_owned());
-    }
-    if project.has("extension") {
-        return Some("an extension may read what Surefire does".to_owned());
-    }
-    may_be_early(project).then(|| "Surefire may run before all is compiled".to_owned())
 }
 
 #[cfg(test)]

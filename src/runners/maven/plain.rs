@@ -13,7 +13,7 @@ use anyhow::Result;
 use bstr::ByteSlice;
 
 use super::pom::Project;
-use super::surefire::{has_inclusions, why_no_methods};
+use super::told::{has_inclusions, why_no_methods};
 use crate::fingerprint::jvm::TestClass;
 use crate::runners::jvm::class_files;
 

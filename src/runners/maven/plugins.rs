@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
+use anyhow::{Context, Result, ensure};
+
 use super::xml::Element;
 
 /// What part a plug-in can have in a test.
@@ -18,6 +20,12 @@ enum Part {
 }
 
 use Part::{Looks, Packs, Runs};
+
+impl Part {
+    fn makes(self, goal: &str) -> bool {
+        matches!(self, Runs(makes) if has_word(makes, goal))
+    }
+}
 
 /// Group and artifact, the part, and the reason for that.
 #[rustfmt::skip]
@@ -93,28 +101,23 @@ fn part_of_element(plugin: &Element) -> Option<Part> {
     part_of(plugin.text_of("groupId"), plugin.text_of("artifactId"))
 }
 
-/// The first goal by which a plug-in with that part makes or changes classes.
-fn harmful<'g>(part: Part, mut goals: impl Iterator<Item = &'g str>) -> Option<&'g str> {
-    match part {
-        Runs(makes) => goals.find(|goal| has_word(makes, goal)),
-        Looks(_) | Packs => None,
-    }
-}
-
-/// Why a plug-in may make or change sources or classes, if so.
-pub fn why_makes_classes(plugin: &Element) -> Option<String> {
+/// That a plug-in neither makes nor changes sources and classes.
+///
+/// # Errors
+/// Why it may.
+pub fn makes_no_classes(plugin: &Element) -> Result<()> {
     let artifact = plugin.text_of("artifactId");
-    let Some(part) = part_of_element(plugin) else {
-        return Some(format!("the plugin {artifact} may make or change classes"));
-    };
-    if !["", "false"].contains(&plugin.text_of("extensions")) {
-        return Some(format!("the plugin {artifact} adds to Maven itself"));
+    let part = part_of_element(plugin);
+    let part = part.with_context(|| format!("the plugin {artifact} may make or change classes"))?;
+    let is_alone = ["", "false"].contains(&plugin.text_of("extensions"));
+    ensure!(is_alone, "the plugin {artifact} adds to Maven itself");
+    for goal in plugin.named("goal").map(|goal| &goal.text) {
+        ensure!(!part.makes(goal), "the plugin {artifact} runs {goal}");
     }
-    let goal = harmful(part, plugin.named("goal").map(|goal| goal.text.as_str()))?;
-    Some(format!("the plugin {artifact} runs {goal}"))
+    Ok(())
 }
 
-/// The same of the goal `word` of a command.
+/// Why the goal `word` of a command may do that, if so.
 pub fn doubt_of_goal(word: &str) -> Option<String> {
     let (plugin, goal) = word.rsplit_once(':')?;
     let goal = goal.split('@').next().unwrap_or(goal);
@@ -125,8 +128,8 @@ pub fn doubt_of_goal(word: &str) -> Option<String> {
         [group, artifact, ..] => part_of(group, artifact),
         [] => None,
     };
-    let is_plain = part.is_some_and(|part| harmful(part, [goal].into_iter()).is_none());
-    (!is_plain).then(|| format!("`{word}` may make or change classes"))
+    let is_harmful = part.is_none_or(|part| part.makes(goal));
+    is_harmful.then(|| format!("`{word}` may make or change classes"))
 }
 
 /// Whether a plug-in has no part in tests, where the pom keeps these parts.
@@ -152,11 +155,11 @@ fn names_classes(element: &Element) -> bool {
 /// Whether this is the name of a property for plug-ins that look at a project.
 pub fn is_of_looking(property: &str) -> bool {
     static WORDS: LazyLock<BTreeSet<&str>> = LazyLock::new(|| {
-        let all = PLUGINS.iter().filter_map(|(_, part, _)| match part {
-            Looks(words) => Some(words.split_whitespace()),
-            Packs | Runs(_) => None,
+        let words = PLUGINS.iter().map(|(_, part, _)| match part {
+            Looks(words) => words,
+            Packs | Runs(_) => "",
         });
-        all.flatten().collect()
+        words.flat_map(str::split_whitespace).collect()
     });
     let words = property.split(|sign: char| !sign.is_ascii_alphanumeric());
     words.map(str::to_ascii_lowercase).any(|word| {

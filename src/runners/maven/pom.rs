@@ -115,8 +115,10 @@ impl Pom {
     }
 }
 
-/// How a file is read: on disk, or in a commit.
-pub type Read<'a> = dyn Fn(&Path) -> Option<Vec<u8>> + 'a;
+/// How a file is read that is in no commit.
+pub fn on_disk(file: &Path) -> Option<Vec<u8>> {
+    std::fs::read(file).ok()
+}
 
 /// Poms, and what is not known of them.
 #[derive(Debug, Default)]
@@ -133,23 +135,14 @@ pub struct Project {
 impl Project {
     /// Poms on disk, and all that they inherit from, there or in Maven's local repository.
     pub fn above(starts: impl IntoIterator<Item = PathBuf>, repository: &Path) -> Project {
-        let read: &Read<'_> = &|path| std::fs::read(path).ok();
-        Project::of(starts, read, Some(repository), false)
+        Project::of(starts, &on_disk, Some(repository), false)
     }
 
-    /// The same with all modules that they name. Without a repository nobody asks for what
-    /// lies there.
-    pub fn read(
+    /// Poms, all modules that they name, and all that these inherit from. Without a repository
+    /// nobody asks for what lies there.
+    pub fn of(
         starts: impl IntoIterator<Item = PathBuf>,
-        read: &Read<'_>,
-        repository: Option<&Path>,
-    ) -> Project {
-        Project::of(starts, read, repository, true)
-    }
-
-    fn of(
-        starts: impl IntoIterator<Item = PathBuf>,
-        read: &Read<'_>,
+        read: &dyn Fn(&Path) -> Option<Vec<u8>>,
         repository: Option<&Path>,
         has_modules: bool,
     ) -> Project {
@@ -266,7 +259,7 @@ impl Project {
 
 /// Files that were read, and what they were found to be.
 struct Files<'a> {
-    read: &'a Read<'a>,
+    read: &'a dyn Fn(&Path) -> Option<Vec<u8>>,
     known: BTreeMap<PathBuf, Result<Rc<Element>, Doubt>>,
 }
 
@@ -275,7 +268,7 @@ impl Files<'_> {
         let read = || {
             let text = match is_own {
                 true => (self.read)(path),
-                false => std::fs::read(path).ok(),
+                false => on_disk(path),
             };
             let text = text.ok_or_else(|| Doubt::Missing(path.to_owned()))?;
             let read = match Element::read(&text) {
@@ -373,7 +366,7 @@ pub fn plain(path: &Path) -> Option<PathBuf> {
 #[cfg(test)]
 pub fn sample(text: &str) -> Project {
     let read = |_: &Path| Some(format!("<project>{text}</project>").into_bytes());
-    Project::read([POM.into()], &read, None)
+    Project::of([POM.into()], &read, None, true)
 }
 
 #[cfg(test)]
@@ -399,8 +392,7 @@ mod tests {
     }
 
     fn read(top: &Path, path: &str) -> Project {
-        let read: &Read<'_> = &|path| std::fs::read(path).ok();
-        Project::read([top.join(path)], read, Some(&top.join("m2")))
+        Project::of([top.join(path)], &on_disk, Some(&top.join("m2")), true)
     }
 
     #[test]

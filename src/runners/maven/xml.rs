@@ -25,6 +25,20 @@ impl Element {
         }
     }
 
+    fn of_tag(tag: &BytesStart<'_>) -> Result<Element, String> {
+        let mut element = Element::of_text("");
+        element.name = lossy(tag.local_name().as_ref());
+        let prefix = tag.name().prefix();
+        let prefix = prefix.map(|prefix| (":".to_owned(), lossy(prefix.as_ref())));
+        element.attributes.extend(prefix);
+        for attribute in tag.attributes() {
+            let attribute = attribute.map_err(|error| error.to_string())?;
+            let (name, value) = (attribute.key.as_ref(), &attribute.value);
+            element.attributes.push((lossy(name), lossy(value)));
+        }
+        Ok(element)
+    }
+
     /// The outermost element of a document.
     ///
     /// # Errors
@@ -37,24 +51,18 @@ impl Element {
             let event = reader.read_event().map_err(|error| error.to_string())?;
             let text = match &event {
                 Event::Start(tag) | Event::Empty(tag) => {
-                    let name = String::from_utf8_lossy(tag.local_name().as_ref()).into_owned();
-                    let mut element = Element::of_text("");
-                    (element.name, element.attributes) = (name, attributes(tag)?);
-                    open.push(element);
+                    open.push(Element::of_tag(tag)?);
                     if open.len() > MAX_DEPTH {
                         return Err("elements in elements without end".to_owned());
                     }
                     String::new()
                 }
-                Event::Text(text) => String::from_utf8_lossy(text).into_owned(),
+                Event::Text(text) => lossy(text),
                 // As it would be written elsewhere.
-                Event::CData(text) => {
-                    let text = String::from_utf8_lossy(text);
-                    text.replace('&', "&amp;").replace('<', "&lt;")
-                }
-                Event::GeneralRef(name) => format!("&{};", String::from_utf8_lossy(name)),
+                Event::CData(text) => lossy(text).replace('&', "&amp;").replace('<', "&lt;"),
+                Event::GeneralRef(name) => format!("&{};", lossy(name)),
                 Event::Decl(head) => match head.encoding() {
-                    Some(Ok(name)) if !is_like_ascii(&String::from_utf8_lossy(&name)) => {
+                    Some(Ok(name)) if !is_like_ascii(&lossy(&name)) => {
                         return Err("its encoding is not understood".to_owned());
                     }
                     _ => String::new(),
@@ -67,13 +75,12 @@ impl Element {
                 element.text.push_str(&text);
             }
             if matches!(event, Event::End(_) | Event::Empty(_))
-                && open.len() > 1
-                && let Some(mut done) = open.pop()
-                && let Some(above) = open.last_mut()
+                && let [.., above, done] = open.as_mut_slice()
             {
                 // What Java takes for white space.
                 done.text = done.text.trim_matches(|sign| sign <= ' ').to_owned();
-                above.children.push(done);
+                above.children.push(std::mem::take(done));
+                open.pop();
             }
         }
         let is_closed = open.len() == 1;
@@ -135,31 +142,17 @@ impl Element {
 }
 
 /// Encodings in which every sign that matters is one byte, as in ASCII.
-const ENCODINGS: [&str; 6] = [
-    "utf-8",
-    "utf8",
-    "iso-8859-",
-    "us-ascii",
-    "windows-125",
-    "cp125",
-];
+const ENCODINGS: &str = "utf-8 utf8 iso-8859- us-ascii windows-125 cp125";
 
 pub fn is_like_ascii(encoding: &str) -> bool {
     let encoding = encoding.to_ascii_lowercase();
-    ENCODINGS.iter().any(|known| encoding.starts_with(known))
+    ENCODINGS
+        .split(' ')
+        .any(|known| encoding.starts_with(known))
 }
 
-fn attributes(tag: &BytesStart<'_>) -> Result<Vec<(String, String)>, String> {
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let mut attributes = Vec::new();
-    if let Some(prefix) = tag.name().prefix() {
-        attributes.push((":".to_owned(), text(prefix.as_ref())));
-    }
-    for attribute in tag.attributes() {
-        let attribute = attribute.map_err(|error| error.to_string())?;
-        attributes.push((text(attribute.key.as_ref()), text(&attribute.value)));
-    }
-    Ok(attributes)
+fn lossy(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
 }
 
 #[cfg(test)]
