@@ -1,5 +1,6 @@
 //! `tamis doctor`: checks the set-up and says what to fix.
 
+mod jvm;
 mod python;
 
 use std::path::{Path, PathBuf};
@@ -11,7 +12,7 @@ use serde_json::json;
 use super::Globals;
 use crate::ci::CiContext;
 use crate::config::find::Place;
-use crate::config::{self, Config, Overrides, Variables, shown_path};
+use crate::config::{self, Config, Overrides, Runner, Variables, shown_path};
 use crate::error::{Error, Exit};
 use crate::pipeline::{Exchange, Project};
 use crate::report::{Check, CheckState, Report, escape};
@@ -75,7 +76,10 @@ fn suite(globals: &Globals) -> (Vec<Check>, Settings) {
         Ok(config) => config,
         Err(error) => return (vec![broken_configuration(&error)], Settings::new()),
     };
-    let mut own = python::checks(&config);
+    let mut own = match config.runner.value {
+        Runner::Pytest => python::checks(&config),
+        Runner::Maven | Runner::Gradle | Runner::Junit => jvm::checks(&config),
+    };
     own.extend(shared_store(&config));
     if let Some(suite) = globals.mark() {
         for check in &mut own {
@@ -242,16 +246,20 @@ fn store(folder: &Path) -> Check {
     }
 }
 
+/// What there is to say of a JVM that runs tests, and of its build.
+pub fn of_jvm(config: &Config) -> Vec<Check> {
+    jvm::checks(config)
+}
+
+pub fn check_json(check: &Check) -> serde_json::Value {
+    json!({
+        "name": check.name, "state": check.state.word(), "found": check.found,
+        "fix": check.fix,
+    })
+}
+
 fn document(checks: &[Check], settings: &Settings) -> serde_json::Value {
-    let checks: Vec<_> = checks
-        .iter()
-        .map(|check| {
-            json!({
-                "name": check.name, "state": check.state.word(), "found": check.found,
-                "fix": check.fix,
-            })
-        })
-        .collect();
+    let checks: Vec<_> = checks.iter().map(check_json).collect();
     let settings: Vec<_> = settings
         .iter()
         .map(|shown| {

@@ -1,5 +1,7 @@
 //! `tamis init`: looks at the project and writes a commented `tamis.yml`.
 
+mod template;
+
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -7,12 +9,13 @@ use anyhow::Context;
 use clap::Args;
 use serde_json::json;
 
-use super::Globals;
+use super::{Globals, doctor};
 use crate::config::find;
 use crate::config::shown_path;
-use crate::config::{self, file::NAME};
+use crate::config::{self, Overrides, Runner, file::NAME, found_runner};
 use crate::error::{Error, Exit};
-use crate::report::Report;
+use crate::report::{Check, Event, Report};
+use template::template;
 
 /// Write a commented tamis.yml that fits the project.
 ///
@@ -47,11 +50,25 @@ const LOCK_FILES: [&str; 9] = [
 const IGNORED: &str = ".tamis/";
 
 /// What the project looks like.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 struct Findings {
-    /// Files and folders that speak for pytest.
-    pytest: Vec<&'static str>,
+    runner: Runner,
+    /// Another one whose tests seem to be there as well.
+    other: Option<Runner>,
+    /// Files and folders that speak for the runner.
+    signs: Vec<&'static str>,
     lock_files: Vec<&'static str>,
+}
+
+impl Default for Findings {
+    fn default() -> Findings {
+        Findings {
+            runner: Runner::Pytest,
+            other: None,
+            signs: Vec::new(),
+            lock_files: Vec::new(),
+        }
+    }
 }
 
 pub fn run(args: &InitArgs, globals: &Globals, report: &Report) -> Result<Exit, Error> {
@@ -68,11 +85,57 @@ pub fn run(args: &InitArgs, globals: &Globals, report: &Report) -> Result<Exit, 
     let file = place.folder.join(NAME);
     write_config(&file, &template(&findings), args.force)?;
     let ignore = ignore_store(&place.folder, top)?;
-    tell(report, &findings, &file, ignore.as_deref())?;
+    let checks = checks(&findings, globals);
+    tell(report, &findings, &checks, &file, ignore.as_deref())?;
     Ok(Exit::DONE)
 }
 
+/// What `doctor` would say of the JVM and its build, as that decides how much there is to
+/// gain. Of pytest nothing: its environment may not be there yet.
+fn checks(findings: &Findings, globals: &Globals) -> Vec<Check> {
+    match findings.runner {
+        Runner::Pytest => Vec::new(),
+        Runner::Maven | Runner::Gradle | Runner::Junit => globals
+            .config(&Overrides::default())
+            .map(|config| doctor::of_jvm(&config))
+            .unwrap_or_default(),
+    }
+}
+
 fn look(folder: &Path) -> Findings {
+    let found = found_runner(folder);
+    let signs = match found.runner {
+        Runner::Pytest | Runner::Junit => pytest_signs(folder),
+        Runner::Maven => present(folder, &["pom.xml", "mvnw", "src/test"]),
+        Runner::Gradle => present(folder, &GRADLE_SIGNS),
+    };
+    let lock_files = match found.runner {
+        Runner::Pytest => present(folder, &LOCK_FILES),
+        _ => Vec::new(),
+    };
+    Findings {
+        runner: found.runner,
+        other: found.other,
+        signs,
+        lock_files,
+    }
+}
+
+const GRADLE_SIGNS: [&str; 6] = [
+    "settings.gradle",
+    "settings.gradle.kts",
+    "build.gradle",
+    "build.gradle.kts",
+    "gradlew",
+    "src/test",
+];
+
+fn present(folder: &Path, names: &[&'static str]) -> Vec<&'static str> {
+    let names = names.iter().copied();
+    names.filter(|name| folder.join(name).exists()).collect()
+}
+
+fn pytest_signs(folder: &Path) -> Vec<&'static str> {
     let holds = |file: &str, text: &str| {
         fs_err::read(folder.join(file))
             .is_ok_and(|content| String::from_utf8_lossy(&content).contains(text))
@@ -87,84 +150,10 @@ fn look(folder: &Path) -> Findings {
         ("tests/", folder.join("tests").is_dir()),
         ("test/", folder.join("test").is_dir()),
     ];
-    Findings {
-        pytest: signs
-            .into_iter()
-            .filter_map(|(name, found)| found.then_some(name))
-            .collect(),
-        lock_files: LOCK_FILES
-            .into_iter()
-            .filter(|name| folder.join(name).is_file())
-            .collect(),
-    }
-}
-
-fn template(findings: &Findings) -> String {
-    let lock_files = match findings.lock_files.as_slice() {
-        [] => "requirements.txt".to_owned(),
-        files => files.join(", "),
-    };
-    format!(
-        "# tamis runs only the tests that a change can affect.\n\
-         # Every key but `version` is optional; a line that begins with #: shows one\n\
-         # with an example. docs/configuration.md of tamis describes each.\n\
-         version: 1\n\
-         runner: pytest\n\
-         \n\
-         # The test command and the interpreter, if tamis should not look for them.\n\
-         #: command: [pytest, -q]\n\
-         #: python: .venv/bin/python\n\
-         \n\
-         # The sub-folder in which the tests run, and a name for this set of tests.\n\
-         #: root: .\n\
-         #: paths: [\"src/**\", \"tests/**\"]\n\
-         #: suite: pytest\n\
-         # Or several suites, each with what is different about it.\n\
-         #: suites:\n\
-         #:   api: {{root: services/api, paths: [\"services/api/**\"]}}\n\
-         \n\
-         # Where results are kept, and how many `tamis store gc` leaves.\n\
-         #: store: .tamis/store\n\
-         # Where they are shared with CI and with others, and whom to trust there.\n\
-         #: shared-store: git:origin\n\
-         #: shared-label: py312\n\
-         #: trust:\n\
-         #:   refs: [main, \"release/*\"]\n\
-         #: keep: 50\n\
-         # When to fetch what a shallow clone lacks: ci, always, never.\n\
-         #: deepen: ci\n\
-         \n\
-         # auto, memo, commit, all, or one of docs/theory.md, and for `thesis` what\n\
-         # is many and what is short.\n\
-         #: strategy: auto\n\
-         #: many-new-tests: 10\n\
-         #: short-branches: 3\n\
-         \n\
-         # Tests that always run; files whose change runs every test.\n\
-         #: always-run: [\"tests/smoke/**\"]\n\
-         #: run-all-when: [Dockerfile, \".github/workflows/**\"]\n\
-         # In CI, every so many runs of the default branch run everything.\n\
-         #: run-all-every: 10\n\
-         \n\
-         # Files that pin packages and interpreter, for test steps without tamis.\n\
-         #: lock-files: [{lock_files}]\n\
-         \n\
-         # Caches and registries that tests leave behind without another noticing.\n\
-         #: benign-state: [\"src/pkg/lexer.py#_cache\"]\n\
-         \n\
-         # Tests whose order matters: they run on one machine.\n\
-         #: keep-together: [[tests/test_setup.py, tests/test_use.py]]\n\
-         \n\
-         # What a test of a JVM is: class, or method (JUnit 4 and 5).\n\
-         #: granularity: class\n\
-         \n\
-         # Whether a JVM's tests look at line numbers.\n\
-         #: debug-info: true\n\
-         \n\
-         # Environment variables that may differ without a test noticing.\n\
-         #: env:\n\
-         #:   ignore: [BUILD_NUMBER]\n"
-    )
+    let signs = signs.into_iter();
+    signs
+        .filter_map(|(name, found)| found.then_some(name))
+        .collect()
 }
 
 /// Never replaces a file unless told to.
@@ -236,6 +225,7 @@ fn names_store(text: &[u8], own: bool) -> bool {
 fn tell(
     report: &Report,
     findings: &Findings,
+    checks: &[Check],
     file: &Path,
     ignore: Option<&Path>,
 ) -> Result<(), Error> {
@@ -243,19 +233,31 @@ fn tell(
         "tamis run      # runs and records all tests, once",
         "tamis run      # after an edit: runs only what the edit can affect",
     ];
+    let is_pytest = findings.runner == Runner::Pytest;
     if report.is_json() {
         return report.json(&json!({
             "schema": 1,
             "written": shown_path(file),
             "gitignore": ignore.map(shown_path),
-            "pytest": findings.pytest,
+            "runner": findings.runner.word(),
+            "signs": findings.signs,
+            "pytest": if is_pytest { findings.signs.as_slice() } else { &[] },
             "lock_files": findings.lock_files,
+            "checks": checks.iter().map(doctor::check_json).collect::<Vec<_>>(),
             "next": next.map(|line| line.split("  ").next()),
         }));
     }
-    match findings.pytest.as_slice() {
-        [] => report.warning("found no sign of pytest here; tamis knows no other runner yet"),
-        signs => report.note(format!("found pytest: {}", signs.join(", "))),
+    match findings.signs.as_slice() {
+        [] => report.warning(
+            "found no sign of pytest, Maven or Gradle here: correct `runner` in tamis.yml, and \
+             `root` if the tests are in a sub-folder",
+        ),
+        signs => report.note(format!("found {}: {}", findings.runner, signs.join(", "))),
+    }
+    if let Some(other) = findings.other {
+        report.note(format!(
+            "{other} seems to have tests here as well: `suites` in tamis.yml runs both"
+        ));
     }
     if !findings.lock_files.is_empty() {
         let files = findings.lock_files.join(", ");
@@ -264,6 +266,16 @@ fn tell(
     report.note(format!("wrote {}", shown_path(file)));
     if let Some(path) = ignore {
         report.note(format!("added {IGNORED} to {}", shown_path(path)));
+    }
+    for check in checks {
+        let Check { name, found, .. } = check;
+        match &check.fix {
+            None => report.note(format!("{name}: {found}")),
+            Some(fix) => report.event(Event::Warning {
+                text: format!("{name}: {found}"),
+                hints: vec![fix.clone()],
+            }),
+        }
     }
     report.note("next:");
     for line in next {
@@ -275,7 +287,7 @@ fn tell(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{Key, Variables, file};
+    use crate::config::Variables;
     use crate::report::{Style, testing};
 
     struct Project(tempfile::TempDir);
@@ -340,14 +352,33 @@ mod tests {
     }
 
     #[test]
-    fn the_written_file_is_valid_with_and_without_its_examples() {
-        let text = template(&Findings::default());
-        file::parse(text.as_bytes(), NAME).unwrap();
-        let all = text.replace("#: ", "");
-        file::parse(all.as_bytes(), NAME).unwrap();
-        for key in Key::ALL {
-            assert!(all.contains(&format!("\n{}:", key.word())), "{key:?}");
-        }
+    fn a_build_of_the_jvm_is_known() {
+        let maven = Project::new(&[("pom.xml", "<project/>"), ("src/test/java/A.java", "")]);
+        let told = maven.init("src/test", false).unwrap();
+        assert!(told.contains("found maven: pom.xml, src/test\n"), "{told}");
+        assert!(maven.read(NAME).contains("\nrunner: maven\n"));
+        let gradle = Project::new(&[
+            ("settings.gradle.kts", ""),
+            ("gradlew", ""),
+            ("core/src/test/java/A.java", ""),
+            ("conftest.py", ""),
+        ]);
+        let told = gradle.init("core", false).unwrap();
+        let lines: Vec<&str> = told.lines().take(2).collect();
+        insta::assert_snapshot!(lines.join("\n"), @r"
+        tamis: found gradle: settings.gradle.kts, gradlew
+        tamis: pytest seems to have tests here as well: `suites` in tamis.yml runs both
+        ");
+        assert!(
+            told.contains("gradle: ./gradlew cannot be executed"),
+            "{told}"
+        );
+        let neither = Project::new(&[("README", "")]);
+        let told = neither.init("", false).unwrap();
+        assert!(
+            told.contains("no sign of pytest, Maven or Gradle"),
+            "{told}"
+        );
     }
 
     #[test]

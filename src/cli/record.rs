@@ -179,7 +179,7 @@ fn run_and_record(
     };
     let session = ran.record(project, store, workshop, &judged, &exclusions);
     let status = session.ended.status();
-    let recorded = shared::tell_session(session, decision, report);
+    let recorded = shared::tell_session(project, session, decision, report);
     shared::share(project, store, &recorded, report);
     let mut document = None;
     if report.is_json() {

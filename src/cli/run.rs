@@ -162,7 +162,8 @@ fn build(command: &[OsString], cwd: &Path, out: &Path, report: &Report) -> Resul
     let Some(tool) = Tool::of(command) else {
         return Ok(Build::NotNeeded);
     };
-    if tool == Tool::Console {
+    let is_built = tool == Tool::Maven && maven::compiles_nothing(command);
+    if tool == Tool::Console || is_built {
         return Ok(Build::Done);
     }
     let Some(build) = tool.build_command(command, out)? else {
@@ -522,7 +523,7 @@ impl Work<'_> {
             project, report, ..
         } = *self;
         let status = session.ended.status();
-        let recorded = shared::tell_session(session, &chosen.decision, report);
+        let recorded = shared::tell_session(project, session, &chosen.decision, report);
         shared::share(project, &project.store(), &recorded, report);
         let document = report.is_json().then(|| {
             let json = self.json(&chosen, view).with_outcomes(&recorded.outcomes);

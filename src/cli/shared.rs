@@ -24,6 +24,7 @@ use crate::report::{
 };
 use crate::run::{Ended, Output};
 use crate::runners::jvm::Tool;
+use crate::runners::unwatched::why_unwatched;
 use crate::runners::{gradle, maven, pytest};
 use crate::select::{Mode, Reason, Selection, Strategy, Thresholds};
 use crate::store::FsStore;
@@ -321,7 +322,12 @@ pub fn share(project: &Project, store: &FsStore, recorded: &Recorded, report: &R
 
 /// Tells what a run came to; returns what was recorded of it, which is nothing
 /// if it could not be.
-pub fn tell_session(session: Session, decision: &Decision, report: &Report) -> Recorded {
+pub fn tell_session(
+    project: &Project,
+    session: Session,
+    decision: &Decision,
+    report: &Report,
+) -> Recorded {
     if let Ended::Signal(signal) = session.ended {
         report.warning(format!("the test command was killed by signal {signal}"));
     }
@@ -347,12 +353,8 @@ pub fn tell_session(session: Session, decision: &Decision, report: &Report) -> R
             session.ended.status()
         ));
     } else if found_none {
-        let mut hints = vec![
-            "what is watched is pytest with Python 3.8 or later (not with `python -I` or `-S`), \
-             and JUnit under Maven or Gradle, not in a container or on another machine; \
-             `tamis doctor` looks into it, and TAMIS_DEBUG=1 tells why a collector did not start"
-                .to_owned(),
-        ];
+        let found = why_unwatched(&project.dir, &session.command);
+        let mut hints = vec![found.hint];
         let selection = &decision.selection;
         if selection.selected().next().is_none() && selection.excluded().next().is_some() {
             hints.push(
@@ -362,9 +364,12 @@ pub fn tell_session(session: Session, decision: &Decision, report: &Report) -> R
             );
         }
         report.event(Event::Warning {
-            text: "the command started no tests that the collector could watch: \
-                   no test is recorded"
-                .to_owned(),
+            text: match found.why {
+                Some(why) => format!("{why}: no test is recorded"),
+                None => "the command started no tests that the collector could watch: \
+                         no test is recorded"
+                    .to_owned(),
+            },
             hints,
         });
     }
@@ -418,6 +423,23 @@ pub struct Wanted<'a> {
 /// If git cannot be read or a revision does not exist; with `strict` also if
 /// anything made the selection larger than it had to be.
 pub fn decide_at(project: &Project, wanted: &Wanted<'_>) -> Result<(Decision, View), Error> {
+    decide_with(project, wanted, Some(&Sources::default()))
+}
+
+/// The same where class files count as they lie on disk: to explain, not to leave out tests
+/// of a project that may be compiled anew.
+///
+/// # Errors
+/// Those of [`decide_at`].
+pub fn decide_as_built(project: &Project, wanted: &Wanted<'_>) -> Result<(Decision, View), Error> {
+    decide_with(project, wanted, None)
+}
+
+fn decide_with(
+    project: &Project,
+    wanted: &Wanted<'_>,
+    unbuilt: Option<&Sources>,
+) -> Result<(Decision, View), Error> {
     let repository = &project.repository;
     let view = match wanted.head {
         Some(rev) => repository.tree_view(&repository.resolve(rev)?)?,
@@ -442,7 +464,6 @@ pub fn decide_at(project: &Project, wanted: &Wanted<'_>) -> Result<(Decision, Vi
                 None => workshop.prober(&command, cwd, project),
             }
         });
-    let sources = Sources::default();
     let decision = decide(
         project,
         &store,
@@ -452,7 +473,7 @@ pub fn decide_at(project: &Project, wanted: &Wanted<'_>) -> Result<(Decision, Vi
             baseline,
             prober: prober.as_ref(),
             command: wanted.command,
-            unbuilt: Some(&sources),
+            unbuilt,
             hints: wanted.event.resolve(repository, view.revision().commit)?,
             thresholds: thresholds(&project.config),
             ..Request::default()

@@ -1,12 +1,14 @@
 //! `tamis why`.
 
+use std::ffi::OsString;
+
 use clap::Args;
 use serde_json::{Value, json};
 
 use super::strategy::{EventArgs, StrategyArgs};
 use super::{Globals, shared};
 use crate::collect::Causes;
-use crate::config::{Config, nearest};
+use crate::config::{Config, Origin, Runner, nearest};
 use crate::error::{Error, Exit};
 use crate::history::View;
 use crate::matrix::Matrix;
@@ -14,6 +16,8 @@ use crate::pipeline::{Decision, Project, causes, open_whole};
 use crate::report::{
     CauseJson, EvidenceJson, MOST_CAUSES, ReasonJson, Report, cause_lines, escape, parent_number,
 };
+use crate::runners::jvm::Tool;
+use crate::runners::maven::JVM_OPTIONS;
 use crate::select::{Evidence, Reason, Verdict};
 
 /// Explain why a test would run, or why it would be left out.
@@ -105,28 +109,79 @@ struct Asked {
     project: Project,
     decision: Decision,
     view: View,
+    /// Whether class files counted as they lie on disk.
+    is_as_built: bool,
 }
 
 fn ask(request: &WhyRequest, globals: &Globals, report: &Report) -> Result<Asked, Error> {
-    let project = open_whole(&request.config, globals.ci.as_ref())?;
-    let (decision, view) = shared::decide_at(
-        &project,
-        &shared::Wanted {
-            event: &request.event,
-            head: request.head.as_deref(),
-            baseline: request.baseline.as_deref(),
-            command: None,
-            here: None,
-            strict: false,
-        },
-    )?;
-    shared::tell_clone(&project, report);
+    let asked = ask_of(&request.config, request, globals)?;
+    // A command that was typed may be of another runner than the one that is found here.
+    let others = [Runner::Junit, Runner::Maven, Runner::Gradle, Runner::Pytest];
+    let is_found = request.config.runner.origin == Origin::Default;
+    for runner in others
+        .into_iter()
+        .filter(|_| is_found && asked.decision.baseline.is_none())
+    {
+        let config = request.config.clone().for_runner(runner);
+        if config.runner.value != request.config.runner.value {
+            let other = ask_of(&config, request, globals)?;
+            if other.decision.baseline.is_some() {
+                shared::tell_clone(&other.project, report);
+                return Ok(other);
+            }
+        }
+    }
+    shared::tell_clone(&asked.project, report);
+    Ok(asked)
+}
+
+fn ask_of(config: &Config, request: &WhyRequest, globals: &Globals) -> Result<Asked, Error> {
+    let project = open_whole(config, globals.ci.as_ref())?;
+    let mut wanted = shared::Wanted {
+        event: &request.event,
+        head: request.head.as_deref(),
+        baseline: request.baseline.as_deref(),
+        command: None,
+        here: None,
+        strict: false,
+    };
+    let (mut decision, mut view) = shared::decide_at(&project, &wanted)?;
+    let unbuilt = request.head.is_none().then(|| unbuilt_command(&decision));
+    let command = unbuilt.flatten();
+    let cwd = match config.command.value {
+        Some(_) => &config.root.value,
+        None => &globals.folder,
+    };
+    if let Some(command) = &command {
+        wanted.command = Some(command);
+        wanted.here = Some(cwd);
+        (decision, view) = shared::decide_as_built(&project, &wanted)?;
+    }
     Ok(Asked {
         suite: globals.mark(),
         project,
         decision,
         view,
+        is_as_built: command.is_some(),
     })
+}
+
+/// The command that ran the tests, where sources tell nothing of the classes that it would
+/// run today, and those on disk do.
+fn unbuilt_command(decision: &Decision) -> Option<Vec<String>> {
+    let mut command = decision.baseline.as_ref()?.matrix.header().command.clone();
+    // What variables added to it is read anew.
+    let added = |word: &String| {
+        let name = word.split('=').next().unwrap_or_default();
+        JVM_OPTIONS.contains(&name) || name == "PYTEST_ADDOPTS"
+    };
+    command.retain(|word| !added(word));
+    let words: Vec<OsString> = command.iter().map(OsString::from).collect();
+    let is_there = match Tool::of(&words)? {
+        Tool::Gradle | Tool::Console => true,
+        Tool::Maven => false,
+    };
+    is_there.then_some(command)
 }
 
 impl Asked {
@@ -149,7 +204,13 @@ impl Asked {
         )?;
         let answer = match report.is_json() {
             true => verdict_json(test, verdict, &causes, &self.decision),
-            false => explain(test, verdict, &causes, &self.decision).into(),
+            false => {
+                let mut text = explain(test, verdict, &causes, &self.decision);
+                if self.is_as_built {
+                    text.push_str("  class files count as they lie on disk: compile first\n");
+                }
+                text.into()
+            }
         };
         Ok((self.suite.clone(), answer))
     }
@@ -260,9 +321,7 @@ fn explain(test: &str, verdict: &Verdict, causes: &Causes, decision: &Decision) 
                 evidence.units
             ));
             lines.push(taken_from(evidence, decision));
-            for (unit, _) in evidence.late.iter() {
-                lines.push(format!("  {unit} is checked again when the tests start"));
-            }
+            lines.extend(checked_again(evidence));
         }
     }
     lines.push(by_strategy(decision));
@@ -273,6 +332,29 @@ fn explain(test: &str, verdict: &Verdict, causes: &Causes, decision: &Decision) 
         .iter()
         .map(|line| format!("{}\n", escape::line(line)))
         .collect()
+}
+
+/// What only the start of the tests settles: each by name, where these are few.
+fn checked_again(evidence: &Evidence) -> Vec<String> {
+    const FEW: usize = 3;
+    let units: Vec<String> = evidence
+        .late
+        .iter()
+        .map(|(unit, _)| unit.to_string())
+        .collect();
+    match units.len() {
+        0..=FEW => {
+            let each = units.iter();
+            each.map(|unit| format!("  {unit} is checked again when the tests start"))
+                .collect()
+        }
+        all => vec![format!(
+            "  {}, and {} more that no commit holds, are checked again when the tests start \
+             (--json lists them)",
+            units[..FEW - 1].join(", "),
+            all + 1 - FEW
+        )],
+    }
 }
 
 /// From which revision the result of a skip comes.

@@ -1,6 +1,6 @@
 //! What rows of a JVM's test classes need besides what its agent saw.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -14,6 +14,7 @@ use super::trace::{Definition, TestBegin, Trace};
 use crate::fingerprint::Place;
 use crate::fingerprint::jvm::{ALL, ClassAt, classes_in};
 use crate::matrix::{Fingerprint, Unit, UnitKind};
+use crate::runners::maven::Configuration;
 use crate::runners::{console, gradle, jvm, maven};
 
 impl Closing<'_> {
@@ -29,6 +30,7 @@ impl Closing<'_> {
         );
         folders.dedup();
         let mut found = jvm::configuration(&root, &folders, command);
+        self.settle_variables(&found);
         // What poms tell people has no part, if it is known that nothing refers to it.
         if let Some(kept) = &found.kept {
             for pom in &found.poms {
@@ -59,6 +61,39 @@ impl Closing<'_> {
             self.attach(unit);
         }
         Ok(())
+    }
+
+    /// Takes away variables of which the poms alone tell the value, and these count for
+    /// every test: where each JVM saw a value that stands in one, and no JVM that of this
+    /// process, from which it would have come otherwise.
+    fn settle_variables(&mut self, found: &Configuration) {
+        let digest = |value: &[u8]| Fingerprint::of_value(value);
+        let mut seen: BTreeMap<&str, Vec<Option<Fingerprint>>> = BTreeMap::new();
+        for definition in &self.graph.definitions {
+            if let Definition::Env { name, fingerprint } = definition {
+                seen.entry(name).or_default().push(*fingerprint);
+            }
+        }
+        let is_settled = |name: &str, values: &[Option<Fingerprint>]| {
+            let given = found.given.get(name).into_iter().flatten();
+            let given: Vec<_> = given.map(|value| Some(digest(value.as_bytes()))).collect();
+            let own = std::env::var_os(name).map(|value| digest(value.as_bytes()));
+            let is_given = |value| given.contains(value) && *value != own;
+            !self.graph.variables.contains_key(name)
+                && !found.variables.contains(name)
+                && values.iter().all(is_given)
+        };
+        let settled: Vec<String> = seen
+            .iter()
+            .filter(|(name, values)| is_settled(name, values))
+            .map(|(name, _)| (*name).to_owned())
+            .collect();
+        for name in settled {
+            let index = self.intern(Unit::new(UnitKind::Env, "", name));
+            for units in &mut self.node_units {
+                units.retain(|unit| *unit != index);
+            }
+        }
     }
 
     /// Which tests there are, the compiled tests of all modules tell.

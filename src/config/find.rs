@@ -16,6 +16,16 @@ const PROJECT_FILES: [&str; 6] = [
     "setup.py",
 ];
 
+/// Files that mark a build of the JVM; one in a folder above it is the build that it is
+/// a part of.
+const BUILD_FILES: [&str; 5] = [
+    "pom.xml",
+    "build.gradle",
+    "build.gradle.kts",
+    "settings.gradle",
+    "settings.gradle.kts",
+];
+
 /// What was found around the current folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
@@ -46,8 +56,18 @@ pub fn find_project(start: &Path) -> Place {
     let top = start
         .ancestors()
         .find(|folder| folder.join(".git").symlink_metadata().is_ok());
-    let marked = folders_up_to(start, top)
-        .find(|folder| PROJECT_FILES.iter().any(|name| folder.join(name).is_file()));
+    let has = |folder: &Path, names: &[&str]| names.iter().any(|name| folder.join(name).is_file());
+    let mut marked = None;
+    for folder in folders_up_to(start, top) {
+        let is_python = has(folder, &PROJECT_FILES);
+        let is_build = has(folder, &BUILD_FILES);
+        if is_build || (is_python && marked.is_none()) {
+            marked = Some(folder);
+        }
+        if is_python {
+            break;
+        }
+    }
     Place {
         folder: marked.or(top).unwrap_or(start).to_owned(),
         file: None,
@@ -99,6 +119,25 @@ mod tests {
         let at = |name: &str| find(&tree.path().join(name)).folder;
         assert_eq!(at("svc/tests/unit"), tree.path().join("svc"));
         assert_eq!(at("lib"), tree.path());
+    }
+
+    #[test]
+    fn a_build_is_the_outermost_one_beneath_what_pytest_takes() {
+        let tree = tree(&[
+            ".git",
+            "app/pom.xml",
+            "app/core/pom.xml",
+            "py/setup.py",
+            "py/java/build.gradle",
+            "py/java/x/y",
+            "both/pom.xml",
+            "both/tests/tox.ini",
+        ]);
+        let at = |name: &str| find(&tree.path().join(name)).folder;
+        assert_eq!(at("app/core"), tree.path().join("app"));
+        assert_eq!(at("py/java/x"), tree.path().join("py/java"));
+        assert_eq!(at("py"), tree.path().join("py"));
+        assert_eq!(at("both/tests"), tree.path().join("both/tests"));
     }
 
     #[test]

@@ -223,11 +223,18 @@ impl Config {
 
     /// The same for a command that was typed, whose runner may be another one.
     /// Results of different runners are of different suites.
-    pub fn for_command(mut self, typed: &[OsString]) -> Config {
-        let typed = typed.first().and_then(runner_of);
-        let Some(runner) = typed.filter(|_| self.runner.origin == Origin::Default) else {
+    pub fn for_command(self, typed: &[OsString]) -> Config {
+        match typed.first().and_then(runner_of) {
+            Some(runner) => self.for_runner(runner),
+            None => self,
+        }
+    }
+
+    /// The same for a runner by name.
+    pub fn for_runner(mut self, runner: Runner) -> Config {
+        if self.runner.origin != Origin::Default {
             return self;
-        };
+        }
         if self.suite.origin == Origin::Default {
             let place = self.suite.value.strip_prefix(self.runner.value.word());
             self.suite.value = format!("{runner}{}", place.unwrap_or_default());

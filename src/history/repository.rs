@@ -4,10 +4,11 @@ use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use bstr::{BString, ByteSlice};
+use bstr::{BStr, BString, ByteSlice};
 use rustc_hash::FxHashMap;
 
 use super::objects::{ObjectId, TreeItem, object_id};
+use super::scan::is_ignored;
 use super::{CommitId, HistoryError, HistoryErrorKind, Result, Revision};
 
 /// Trees that were read, by name.
@@ -90,6 +91,34 @@ impl Repository {
     /// The top of the work tree, without symbolic links.
     pub fn root(&self) -> &Path {
         &self.inner.root
+    }
+
+    /// Whether git leaves out what is new at `path`, which is relative to the top of the
+    /// work tree and need not be there.
+    pub fn ignores(&self, path: &BStr) -> bool {
+        is_ignored(self, path)
+    }
+
+    /// From now on git leaves these folders out (absolute), as if its ignore rules named
+    /// them; what it tracks in them stays as it is. Those outside the work tree, or of
+    /// which a rule cannot speak, do not count.
+    pub fn ignore(&self, folders: impl IntoIterator<Item = PathBuf>) {
+        for folder in folders {
+            let below = folder.strip_prefix(self.root()).ok();
+            let Some(below) = below.and_then(Path::to_str).filter(|path| !path.is_empty()) else {
+                continue;
+            };
+            let mut rule = String::from("/");
+            for letter in below.chars() {
+                if "\\*?[]".contains(letter) {
+                    rule.push('\\');
+                }
+                rule.push(letter);
+            }
+            rule.push('/');
+            // In doubt the folder counts as any other.
+            let _ = self.git().add_ignore_rule(&rule);
+        }
     }
 
     /// Where `dir` lies in the work tree: empty for its top, `a/b` below.

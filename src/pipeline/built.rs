@@ -204,10 +204,19 @@ impl Build<'_> {
             }
         }
         let edited = |path: &&BString| path.ends_with(b".java") || path.ends_with(b".xml");
-        match self.edited.iter().find(edited) {
-            Some(path) => Err(format!("{path} was edited while the tests ran")),
-            None => Ok(()),
-        }
+        let Some(path) = self.edited.iter().find(edited) else {
+            return Ok(());
+        };
+        let targets = model.modules.iter().map(|module| module.path("target/"));
+        let mut targets = targets.filter(|target| path.starts_with(target.as_slice()));
+        Err(match targets.next() {
+            // What git does not track there is ignored.
+            Some(target) => format!(
+                "{path} was written by the build, and git tracks it: `git rm -r --cached {target}`, \
+                 and a line `target/` in .gitignore"
+            ),
+            None => format!("{path} was edited while the tests ran"),
+        })
     }
 
     fn are_of(

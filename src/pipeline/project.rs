@@ -12,6 +12,7 @@ use crate::config::{Config, Pattern, shown_path};
 use crate::fingerprint::Cache;
 use crate::history::{Delta, Repository, View};
 use crate::matrix::Key;
+use crate::runners::jvm;
 use crate::share::{self, Offer};
 use crate::store::{FsStore, aside};
 use crate::trust::Writer;
@@ -52,6 +53,9 @@ impl Project {
     pub fn open(config: Config) -> Result<Project> {
         let dir = config.root.value.clone();
         let repository = Repository::discover(&dir)?;
+        // It is made of the rest, and compared as it lies on disk: that git is not told to
+        // ignore it must change nothing.
+        repository.ignore(jvm::written_folders(config.runner.value, repository.root()));
         let state = config.place.folder.join(STATE);
         let identity = repository.identity(Some(&state.join("cache").join("identity")))?;
         let reader = writer_here();

@@ -21,6 +21,8 @@ use crate::store::FsStore;
 
 /// What came of a run.
 pub struct Session {
+    /// The command's words.
+    pub command: Vec<String>,
     pub ended: Ended,
     pub seconds: f64,
     /// Why nothing could be recorded, or what was.
@@ -270,6 +272,7 @@ impl Ran<'_> {
     /// The session without a record: nothing is known of any test.
     pub fn unrecorded(self) -> Session {
         Session {
+            command: words(&self.order.command),
             ended: self.ended,
             seconds: self.seconds,
             recorded: Ok(Recorded::default()),
@@ -305,6 +308,7 @@ impl Ran<'_> {
             )
         });
         Session {
+            command: words(&self.order.command),
             ended: self.ended,
             seconds: self.seconds,
             recorded,
@@ -325,7 +329,7 @@ fn jvm_options(command: &[OsString], cwd: &Path, config: &Config) -> Vec<String>
     let tool = jvm::Tool::of(command);
     let mut options = match tool {
         Some(tool) => tool.options(command, cwd),
-        None => maven::options(command),
+        None => maven::options(command, cwd),
     };
     let granularity = granularity_of(tool, config);
     if granularity != Granularity::Class {
@@ -350,7 +354,7 @@ pub fn words(command: &[OsString]) -> Vec<String> {
     }
     if jvm::Tool::of(command).is_some() {
         // With what variables add to it.
-        words.extend(maven::options(&[]));
+        words.extend(maven::options(&[], Path::new("")));
     }
     words
 }

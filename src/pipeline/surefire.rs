@@ -19,13 +19,17 @@ pub(super) fn know_classes(
     facts: &Facts<'_>,
     collected: &mut Collected,
 ) {
-    if !collected.is_jvm {
+    if let Some(inside) = runs_inside(project, recording) {
+        collected.items = None;
+        collected.doubt = Some(format!(
+            "`{}` {} in {} runs tests in Maven's own JVM, where nothing is collected",
+            inside.setting,
+            inside.value,
+            inside.place()
+        ));
         return;
     }
-    if runs_inside(project, recording) {
-        collected.items = None;
-        let why = "`forkCount` 0 runs tests in Maven's own JVM, where nothing is collected";
-        collected.doubt = Some(why.to_owned());
+    if !collected.is_jvm {
         return;
     }
     let Some(items) = collected.items.as_mut().filter(|_| recording.finished()) else {
@@ -47,10 +51,10 @@ pub(super) fn know_classes(
     items.dedup();
 }
 
-fn runs_inside(project: &Project, recording: &Recording<'_>) -> bool {
+fn runs_inside(project: &Project, recording: &Recording<'_>) -> Option<maven::Inside> {
     let command: Vec<OsString> = recording.command.iter().map(OsString::from).collect();
-    jvm::Tool::of(&command) == Some(jvm::Tool::Maven)
-        && maven::runs_inside(&project.dir, &recording.command)
+    let is_maven = jvm::Tool::of(&command) == Some(jvm::Tool::Maven);
+    is_maven.then(|| maven::inside_by(&project.dir, &recording.command))?
 }
 
 /// Whether the build tool came to its end and had no test to run but those that it was
@@ -64,7 +68,7 @@ pub(super) fn left_out_all(
     recording.finished()
         && collected.bases.is_empty()
         && !collected.is_jvm
-        && !runs_inside(project, recording)
+        && runs_inside(project, recording).is_none()
         && !recording.exclusions.tests.is_empty()
         && recording.exclusions.shard.is_none()
         && jvm::Tool::of(&command.collect::<Vec<_>>()).is_some()

@@ -81,7 +81,10 @@ impl<'a> Unbuilt<'a> {
     ) -> Unbuilt<'a> {
         let command = &matrix.header().command;
         let read = || Present::read(project, view, command).map(Rc::new);
-        let present = sources.read.get_or_init(read).clone();
+        let present = match is_mavens(matrix) {
+            true => sources.read.get_or_init(read).clone(),
+            false => Err(NOT_MAVENS.to_owned()),
+        };
         let files = present.clone().and_then(|present| {
             let change = Change {
                 project,
@@ -129,7 +132,7 @@ impl<'a> Unbuilt<'a> {
                 let model = &present.model;
                 output_of(model, path).is_some() || is_built_jar(model, path)
             }
-            Err(_) => path.contains_str("target/"),
+            Err(_) => is_output(path),
         }
     }
 
@@ -149,8 +152,8 @@ impl<'a> Unbuilt<'a> {
         let model = match &self.present {
             Ok(present) => &present.model,
             Err(why) => {
-                let is_output = unit.kind.is_compiled() || unit.path.contains_str("target/");
-                return is_output.then(|| Standing::Open(why.clone()));
+                let is_made = unit.kind.is_compiled() || is_output(unit.path());
+                return is_made.then(|| Standing::Open(why.clone()));
             }
         };
         if is_path
@@ -377,6 +380,22 @@ impl File {
     }
 }
 
+const NOT_MAVENS: &str = "sources tell what changed only where Maven ran the tests; \
+                          `tamis run` compiles first, and then class files tell";
+
+fn is_mavens(matrix: &MatrixView) -> bool {
+    let command = matrix.header().command.iter();
+    let command: Vec<_> = command.map(std::ffi::OsString::from).collect();
+    Tool::of(&command) == Some(Tool::Maven)
+}
+
+/// Whether a build has made what lies there, where no pom tells.
+fn is_output(path: &BStr) -> bool {
+    ["target/", "build/"]
+        .iter()
+        .any(|output| path.contains_str(output))
+}
+
 impl Present {
     fn read(project: &Project, view: &View, command: &[String]) -> Result<Present, String> {
         let model = model_of(project, view, command, None)?;
@@ -513,10 +532,8 @@ impl Change<'_> {
 
     /// That the recorded class files are of the recorded sources.
     fn trust_build(&self) -> Result<(), String> {
-        let command = self.matrix.header().command.iter();
-        let command: Vec<_> = command.map(std::ffi::OsString::from).collect();
-        if Tool::of(&command) != Some(Tool::Maven) {
-            return Err("sources tell what changed only where Maven ran the tests".to_owned());
+        if !is_mavens(self.matrix) {
+            return Err(NOT_MAVENS.to_owned());
         }
         let mut is_known = false;
         for id in self.matrix.units_of_kind(UnitKind::Class) {

@@ -135,6 +135,7 @@ pub fn program(command: &[OsString], cwd: &Path) -> Option<PathBuf> {
 pub fn options(command: &[OsString], cwd: &Path) -> Vec<String> {
     let text = |word: &OsString| word.to_string_lossy().into_owned();
     let mut words: Vec<String> = command.iter().skip(1).map(text).collect();
+    words = without_silent(words);
     let mut paths = class_paths(&words);
     for name in JVM_OPTIONS.into_iter().chain(["CLASSPATH"]) {
         if let Some(value) = std::env::var_os(name) {
@@ -149,6 +150,37 @@ pub fn options(command: &[OsString], cwd: &Path) -> Vec<String> {
     let entries = paths.iter().flat_map(|path| path.split([':', ';']));
     words.extend(entries.map(|entry| format!("{ENTRY}{entry} ({})", what_is(&cwd.join(entry)))));
     words
+}
+
+/// Words of the launcher that only change what is printed; where they have a value, it is
+/// the next word or behind `=`.
+const SILENT: [(&str, bool); 6] = [
+    ("--details", true),
+    ("--details-theme", true),
+    ("--disable-ansi-colors", false),
+    ("--disable-banner", false),
+    ("--single-color", false),
+    ("--theme", true),
+];
+
+/// Those that can change an outcome. What `java` itself is told is among them whatever it is.
+fn without_silent(words: Vec<String>) -> Vec<String> {
+    let borrowed: Vec<&str> = words.iter().map(String::as_str).collect();
+    let start = launcher_at(&borrowed).unwrap_or(words.len());
+    let (of_java, of_launcher) = words.split_at(start);
+    let mut told = of_java.to_vec();
+    let mut rest = of_launcher.iter();
+    while let Some(word) = rest.next() {
+        let (name, value) = word
+            .split_once('=')
+            .map_or((word.as_str(), None), |(name, value)| (name, Some(value)));
+        match SILENT.iter().find(|(known, _)| *known == name) {
+            Some((_, true)) if value.is_none() => drop(rest.next()),
+            Some((_, takes)) if *takes || value.is_none() => {}
+            _ => told.push(word.clone()),
+        }
+    }
+    told
 }
 
 fn split(line: &str) -> Vec<String> {
@@ -334,6 +366,13 @@ mod tests {
             "out (folder)",
         ];
         assert_eq!(told, all);
+        let quiet = format!(
+            "java -cp out:lib/*:x.jar:none {MAIN} --details tree --scan-classpath=out \
+             --details-theme=ascii --disable-banner"
+        );
+        assert_eq!(super::options(&words(&quiet), here.path()), options);
+        let quiet = quiet.replace("--disable-banner", "--disable-banner=x");
+        assert_ne!(super::options(&words(&quiet), here.path()), options);
         assert_eq!(
             folders(&options).collect::<Vec<_>>(),
             ["out", "none", "out"]

@@ -11,6 +11,7 @@ use bstr::BStr;
 use super::maven::Configuration;
 use super::pytest::Part;
 use super::{console, gradle, maven, testng};
+use crate::config::Runner;
 use crate::fingerprint::jvm::classes_in;
 use crate::select::{Selection, Verdict};
 
@@ -56,7 +57,7 @@ impl Tool {
     /// The options by which the user can alter outcomes, for a command that runs in `cwd`.
     pub fn options(self, command: &[OsString], cwd: &Path) -> Vec<String> {
         match self {
-            Tool::Maven => maven::options(command),
+            Tool::Maven => maven::options(command, cwd),
             Tool::Gradle => gradle::options(command),
             Tool::Console => console::options(command, cwd),
         }
@@ -182,6 +183,15 @@ pub fn configuration(top: &Path, folders: &[PathBuf], command: &[String]) -> Con
 pub fn build_folders(top: &Path) -> Vec<PathBuf> {
     let modules = maven::modules(top).into_iter();
     modules.map(|module| module.join("target")).collect()
+}
+
+/// What the builds of a runner write, beneath `top`: absolute.
+pub fn written_folders(runner: Runner, top: &Path) -> Vec<PathBuf> {
+    match runner {
+        Runner::Maven => build_folders(top),
+        Runner::Gradle => gradle::build_folders(top),
+        Runner::Junit | Runner::Pytest => Vec::new(),
+    }
 }
 
 /// Where the compiled tests of all modules lie unless they say otherwise.

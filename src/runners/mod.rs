@@ -7,6 +7,7 @@ pub mod jvm;
 pub mod maven;
 pub mod pytest;
 mod testng;
+pub mod unwatched;
 
 use std::path::PathBuf;
 

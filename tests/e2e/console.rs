@@ -110,6 +110,21 @@ fn the_launcher_is_told_what_to_leave_out() {
     );
     run(&project).are(&[]);
     compile(&project);
+    let why = |test: &str| {
+        let done = project.tamis(&["why", test]);
+        String::from_utf8_lossy(&done.stdout).into_owned()
+    };
+    let told = why("demo.CalcTest");
+    assert!(told.contains("would run: method"), "{told}");
+    assert!(
+        told.contains("class files count as they lie on disk"),
+        "{told}"
+    );
+    let told = why("demo.OtherTest");
+    assert!(
+        told.starts_with("demo.OtherTest would be left out"),
+        "{told}"
+    );
     run(&project).are(&["demo.CalcTest", "demo.OuterTest"]);
     // A class nested in one that is proven: both run, as one pattern would leave out both.
     project.edit(&java("Other"), "return 3", "return Calc.two() + 1");

@@ -92,6 +92,18 @@ fn the_right_test_classes_run_after_each_edit() {
     assert_eq!(first.code, 0, "{}", first.told);
     assert!(first.told.contains("\"incomplete\":0"), "{}", first.told);
     project.run().are(&[]);
+    let why = |test: &str| {
+        let done = project.tamis(&["why", test]);
+        String::from_utf8_lossy(&done.stdout).into_owned()
+    };
+    // Class files tell, as they lie on disk.
+    let told = why("demo.CalcTest");
+    let same = "demo.CalcTest would be left out: nothing that it used has changed\n";
+    assert!(told.starts_with(same), "{told}");
+    assert!(
+        told.contains("class files count as they lie on disk"),
+        "{told}"
+    );
     let java = |name: &str| format!("src/main/java/demo/{name}.java");
     // What one test has had made, and the other only sees.
     project.edit(&java("Factory"), "new Calc()", "new Calc() {}");
@@ -101,6 +113,16 @@ fn the_right_test_classes_run_after_each_edit() {
     // AHolderTest makes a Calc, and adds nothing.
     broken.are(&["demo.BHolderTest", "demo.CalcTest"]);
     assert_eq!(broken.code, 1, "{}", broken.told);
+    let told = why("demo.OtherTest");
+    assert!(
+        told.starts_with("demo.OtherTest would be left out"),
+        "{told}"
+    );
+    assert!(why("demo.CalcTest").contains("would run: it failed"));
+    // Before the build only Maven's sources tell.
+    let told = project.select(&[]).told;
+    assert!(told.contains("`tamis run` compiles first"), "{told}");
+    assert!(!told.contains("pom.xml"), "{told}");
     // Gradle left out OtherTest, and nothing is up to date because of that.
     let plain = Command::new("gradle")
         .args(["test", "--offline", "--quiet", "--continue"])
@@ -126,6 +148,55 @@ fn the_right_test_classes_run_after_each_edit() {
     let listed = project.tamis(&["store", "ls"]);
     let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
     assert!(listed.contains("  gradle  "), "{listed}");
+}
+
+/// `init` and `doctor` speak of Gradle; what it writes counts as ignored.
+#[test]
+fn gradle_is_what_is_spoken_of() {
+    if !has_gradle() {
+        return;
+    }
+    let project = Project::new(&[build(""), one_module()].concat());
+    project.write(".gitignore", "");
+    project.commit("nothing is ignored");
+    let text = |arguments: &[&str]| {
+        let done = project.tamis(arguments);
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        format!("{}\n{}", text(&done.stdout), text(&done.stderr))
+    };
+    let told = text(&["init"]);
+    for line in [
+        "found gradle: build.gradle, src/test\n",
+        "tamis: gradle: ",
+        "hint: add `.gradle/` and `build/` to .gitignore",
+    ] {
+        assert!(told.contains(line), "{line}\n{told}");
+    }
+    let told = text(&["doctor"]);
+    for line in [
+        "ok   jdk ",
+        "ok   gradle ",
+        "ok   collector ",
+        "warn gitignore ",
+    ] {
+        assert!(told.contains(line), "{line}\n{told}");
+    }
+    assert!(
+        !told.contains("surefire") && !told.contains("pytest "),
+        "{told}"
+    );
+    project.commit("with tamis.yml");
+    project.run().are(&ALL);
+    let again = project.run_with(&["--", "gradle", "--offline", "--continue", "test"]);
+    again.are(&[]);
+    assert!(
+        again.told.contains("no change can affect a test"),
+        "{}",
+        again.told
+    );
+    let listed = project.tamis(&["store", "ls"]);
+    let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
+    assert!(!listed.contains("dirty"), "{listed}");
 }
 
 fn in_module(module: &str, text: &str) -> String {

@@ -251,6 +251,30 @@ pub const FRAMEWORKS: &[(&str, &[Hook])] = &[
             "testClass",
         )],
     ),
+    // JUnit 3 without JUnit 4, and classes that are no `TestCase`. Up to 3.0.0-M5 their
+    // object is made before they are run.
+    (
+        "org/apache/maven/surefire/junit/JUnit3Provider",
+        &[hook("executeTestSet", "(L", FIRST, "setStarted")],
+    ),
+    (
+        "org/apache/maven/surefire/junit/PojoTestSet",
+        &[optional(hook(
+            "<init>",
+            "(Ljava/lang/Class;",
+            FIRST,
+            "setStarted",
+        ))],
+    ),
+    // Up to 3.0.0-M4, and from M5 on.
+    (
+        "org/apache/maven/surefire/booter/ForkingRunListener",
+        SUREFIRE,
+    ),
+    (
+        "org/apache/maven/surefire/api/booter/ForkingRunListener",
+        SUREFIRE,
+    ),
     // Surefire's JVM comes to its end, from 2.20 on.
     (
         FORK,
@@ -389,6 +413,13 @@ pub const FRAMEWORKS: &[(&str, &[Hook])] = &[
         "org/junit/support/testng/engine/TestNGTestEngine",
         &[hook("discover", "(", THIS, "ngEngine")],
     ),
+];
+
+/// What every provider of Surefire's tells it.
+const SUREFIRE: &[Hook] = &[
+    optional(hook("testSetCompleted", "(L", FIRST, "setEnded")),
+    optional(hook("testError", "(L", FIRST, "setBroke")),
+    optional(hook("testFailed", "(L", FIRST, "setBroke")),
 ];
 
 const NG_WORKER: &[Hook] = &[

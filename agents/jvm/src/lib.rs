@@ -14,6 +14,7 @@ mod agent;
 mod classfile;
 mod ffi;
 mod hooks;
+mod junit3;
 mod junit4;
 mod natives;
 mod plan;

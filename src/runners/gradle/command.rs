@@ -122,23 +122,43 @@ pub fn with_script(command: &[OsString], script: &Path) -> Vec<OsString> {
     words
 }
 
-/// Options that only change what is printed, and how fast it comes.
-const SILENT: [&str; 14] = [
+/// Options that only change what is printed, how fast it comes, how it is fetched, and
+/// what else still runs after a failure.
+const SILENT: [&str; 30] = [
     "-q",
     "--quiet",
     "-i",
     "--info",
+    "-d",
+    "--debug",
     "-w",
     "--warn",
     "-s",
     "--stacktrace",
+    "-S",
+    "--full-stacktrace",
     "--offline",
+    "--refresh-dependencies",
     "--daemon",
     "--no-daemon",
     "--build-cache",
     "--no-build-cache",
     "--rerun-tasks",
+    "--continue",
+    "--no-continue",
+    "--parallel",
+    "--no-parallel",
+    "--profile",
+    "--watch-fs",
+    "--no-watch-fs",
+    "--scan",
+    "--no-scan",
+    "--configuration-cache",
+    "--no-configuration-cache",
 ];
+
+/// The same, with a value in the next word or behind `=`.
+const SILENT_WITH_VALUE: [&str; 4] = ["--console", "--max-workers", "--priority", "--warning-mode"];
 
 /// The words of a command that can change an outcome, and `variables` by which
 /// Gradle takes options.
@@ -146,11 +166,19 @@ pub fn option_words(
     command: &[OsString],
     variables: impl Iterator<Item = (String, OsString)>,
 ) -> Vec<String> {
-    let words = command.iter().skip(1).map(|word| word.to_string_lossy());
-    let mut told: Vec<String> = words
-        .filter(|word| !SILENT.contains(&word.as_ref()) && !word.starts_with("--console="))
-        .map(|word| word.into_owned())
-        .collect();
+    let mut words = command
+        .iter()
+        .skip(1)
+        .map(|word| word.to_string_lossy().into_owned());
+    let mut told = Vec::new();
+    while let Some(word) = words.next() {
+        let name = word.split('=').next().unwrap_or(&word);
+        if SILENT_WITH_VALUE.contains(&word.as_str()) {
+            words.next();
+        } else if !SILENT.contains(&word.as_str()) && !SILENT_WITH_VALUE.contains(&name) {
+            told.push(word);
+        }
+    }
     let mut variables: Vec<String> = variables
         .map(|(name, value)| format!("{name}={}", value.to_string_lossy()))
         .collect();
@@ -201,5 +229,7 @@ mod tests {
         let variables = [("GRADLE_OPTS".to_owned(), OsString::from("-Dx=y"))];
         let told = option_words(&split("gradle -q test -Px=1"), variables.into_iter());
         assert_eq!(told, ["test", "-Px=1", "GRADLE_OPTS=-Dx=y"]);
+        let line = "gradle --continue --console plain test --max-workers=2 --offline -d --x";
+        assert_eq!(option_words(&split(line), [].into_iter()), ["test", "--x"]);
     }
 }

@@ -80,6 +80,21 @@ pub fn modules(top: &Path) -> Vec<PathBuf> {
     found
 }
 
+/// Where Gradle leaves what it makes of each project beneath `top`, and what it notes of
+/// builds: absolute.
+pub fn build_folders(top: &Path) -> Vec<PathBuf> {
+    let mut folders = Vec::new();
+    walk(top, &mut |folder, names| {
+        if names.iter().any(|name| is_script(name) || name == "src") {
+            folders.push(folder.join("build"));
+        }
+        if names.iter().any(|name| is_script(name)) {
+            folders.push(folder.join(".gradle"));
+        }
+    });
+    folders
+}
+
 /// Tells of each folder that may be part of the build, and its entries.
 fn walk(top: &Path, tell: &mut dyn FnMut(&Path, &[String])) {
     let mut open = vec![top.to_owned()];

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use super::command::is_phase;
+use super::command::{is_early, is_phase, is_surefire};
 use super::plugins::has_word;
 use super::pom::{Doubt, resolved};
 use super::xml::Element;
@@ -22,6 +22,7 @@ const WITH_SETTINGS: &str = "-s --settings -gs --global-settings";
 /// The words of a command, in kinds.
 #[derive(Debug, Default)]
 pub struct Words {
+    /// Phases, and Surefire's goal.
     pub phases: Vec<String>,
     /// Those of which nobody knows what they do.
     pub other: Vec<String>,
@@ -44,7 +45,7 @@ impl Words {
                 || known.iter().any(|words| has_word(words, &word))
                 || inline.iter().any(|start| word.starts_with(start));
             found.all.push(word.clone());
-            if !is_value && (word == "clean" || is_phase(&word)) {
+            if !is_value && (is_early(&word) || is_phase(&word) || is_surefire(&word)) {
                 found.phases.push(word.clone());
             } else if !is_plain {
                 found.other.push(word.clone());

@@ -4,6 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 use super::emit::NESTED;
+use super::silent::without_silent;
 
 /// Phases that run tests, or that come behind those which do.
 const PHASES: [&str; 12] = [
@@ -76,28 +77,82 @@ pub fn is_maven(command: &[OsString]) -> bool {
     ["mvn", "mvnw", "mvnd"].iter().any(|known| name == *known)
 }
 
+/// The phases before the first of those that run tests.
+const EARLY: [&str; 15] = [
+    "clean",
+    "validate",
+    "initialize",
+    "generate-sources",
+    "process-sources",
+    "generate-resources",
+    "process-resources",
+    "compile",
+    "process-classes",
+    "generate-test-sources",
+    "process-test-sources",
+    "generate-test-resources",
+    "process-test-resources",
+    "test-compile",
+    "process-test-classes",
+];
+
+/// Whether a word is a phase that comes before all tests.
+pub fn is_early(word: &str) -> bool {
+    EARLY.contains(&word)
+}
+
+/// Whether a word is the goal by which Surefire runs tests: `surefire:test`, with its
+/// group, version and execution if they are given.
+pub fn is_surefire(word: &str) -> bool {
+    let word = word.split('@').next().unwrap_or(word);
+    let Some((plugin, "test")) = word.rsplit_once(':') else {
+        return false;
+    };
+    plugin == "surefire" || plugin.split(':').nth(1) == Some("maven-surefire-plugin")
+}
+
 /// The command that compiles all that `command` would test; `None` if it
 /// compiles nothing itself.
 pub fn build_command(command: &[OsString]) -> Option<Vec<OsString>> {
     let mut build = Vec::with_capacity(command.len() + 2);
-    let mut phases = 0;
+    let (mut phases, mut goals, mut others) = (0, 0, 0);
     let mut is_value = false;
     for (at, word) in command.iter().enumerate() {
-        let is_phase = at > 0 && !is_value && PHASES.iter().any(|phase| word == phase);
+        let text = word.to_string_lossy();
+        let is_goal = at > 0 && !is_value && !text.starts_with('-');
         is_value = at > 0 && WITH_VALUE.iter().any(|option| word == option);
-        match is_phase {
-            true => phases += 1,
+        match () {
+            () if is_goal && is_phase(&text) => phases += 1,
+            () if is_goal && is_surefire(&text) => goals += 1,
+            // What comes behind the tests is no part of what they need.
+            () if is_goal && phases + goals > 0 => {}
             // Whether it compiles has to be told.
-            false if ignores_failure(std::slice::from_ref(word)) => {}
-            false => build.push(word.clone()),
+            () if ignores_failure(std::slice::from_ref(word)) => {}
+            () => {
+                others += usize::from(is_goal);
+                build.push(word.clone());
+            }
         }
     }
-    if phases == 0 {
+    if phases == 0 && (goals == 0 || others == 0) {
         return None;
     }
     build.push("--quiet".into());
-    build.push("test-compile".into());
+    if phases > 0 {
+        build.push("test-compile".into());
+    }
     Some(build)
+}
+
+/// Whether the command runs tests of what lies there, and nothing else.
+pub fn compiles_nothing(command: &[OsString]) -> bool {
+    let words: Vec<String> = command
+        .iter()
+        .skip(1)
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect();
+    let mut goals = goals(&words).peekable();
+    goals.peek().is_some() && goals.all(is_surefire)
 }
 
 /// Whether the command ends well whatever happens, also where nothing compiles.
@@ -194,28 +249,19 @@ pub fn with_exclusions(command: &[OsString], excludes: &Path, nested: bool) -> V
 /// Variables whose words the JVM takes as options. Collecting sets the first.
 pub const JVM_OPTIONS: [&str; 2] = ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS"];
 
-/// The words of a command that can change an outcome; not those that only
-/// change what is printed. Of `variables`, what the user set counts as well.
+/// The words of a command that can change an outcome: see [`super::silent`]. Of
+/// `variables`, what the user set counts as well.
 pub fn option_words(
     command: &[OsString],
     variables: impl Iterator<Item = (&'static str, OsString)>,
+    is_named: impl Fn(&str) -> bool,
 ) -> Vec<String> {
-    let silent = [
-        "-q",
-        "--quiet",
-        "-B",
-        "--batch-mode",
-        "-o",
-        "--offline",
-        "-ntp",
-    ];
     let words = command.iter().skip(1);
     let words = words.map(|word| word.to_string_lossy().into_owned());
     let variables = variables.map(|(name, value)| format!("{name}={}", value.to_string_lossy()));
-    words
-        .filter(|word| !silent.contains(&word.as_str()))
-        .chain(variables)
-        .collect()
+    let mut told = without_silent(words.collect(), is_named);
+    told.extend(variables);
+    told
 }
 
 #[cfg(test)]
@@ -236,8 +282,41 @@ mod tests {
             is("./mvnw -pl test clean -Px --quiet test-compile")
         );
         assert_eq!(build("mvn -fn test"), is("mvn --quiet test-compile"));
-        assert_eq!(build("mvn surefire:test"), None);
+        // What comes behind the tests is not done twice.
+        assert_eq!(
+            build("mvn test sonar:sonar -Dx deploy"),
+            is("mvn -Dx --quiet test-compile")
+        );
         assert!(ignores_failure(&words("mvn -fn test")) && !ignores_failure(&words("mvn test")));
+    }
+
+    #[test]
+    fn the_goal_by_itself_tests_what_was_compiled_before_it() {
+        let build = |line: &str| build_command(&words(line));
+        let line = "mvn clean process-test-classes surefire:test -Px jar:jar";
+        let built = words("mvn clean process-test-classes -Px --quiet");
+        assert_eq!(build(line), Some(built));
+        for goal in [
+            "surefire:test",
+            "surefire:test@unit",
+            "org.apache.maven.plugins:maven-surefire-plugin:test",
+            "org.apache.maven.plugins:maven-surefire-plugin:3.2.5:test",
+        ] {
+            assert!(is_surefire(goal), "{goal}");
+            let alone = words(&format!("mvn -q {goal}"));
+            assert!(build_command(&alone).is_none() && compiles_nothing(&alone));
+        }
+        for other in [
+            "test",
+            "surefire:help",
+            "surefire-report:test",
+            "a:b:test",
+            "x:test",
+        ] {
+            assert!(!is_surefire(other), "{other}");
+        }
+        assert!(!compiles_nothing(&words("mvn -q")));
+        assert!(!compiles_nothing(&words("mvn jar:jar surefire:test")));
     }
 
     #[test]
@@ -265,7 +344,7 @@ mod tests {
     #[test]
     fn what_is_only_printed_is_no_option() {
         let variables = [("JAVA_TOOL_OPTIONS", OsString::from("-Dx=y"))];
-        let options = option_words(&words("mvn -q test -Dx"), variables.into_iter());
+        let options = option_words(&words("mvn -q test -Dx"), variables.into_iter(), |_| true);
         assert_eq!(options, ["test", "-Dx", "JAVA_TOOL_OPTIONS=-Dx=y"]);
     }
 

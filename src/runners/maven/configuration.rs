@@ -1,7 +1,7 @@
 //! What configures every test of a project besides its sources: poms, settings, and
 //! what these take from the machine.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::around::{Around, Words};
@@ -24,6 +24,8 @@ pub struct Configuration {
     pub kept: Option<BTreeSet<String>>,
     /// Variables that a file names.
     pub variables: BTreeSet<String>,
+    /// The values that poms give variables of tests, where they stand there as they are.
+    pub given: BTreeMap<String, BTreeSet<String>>,
 }
 
 impl Configuration {
@@ -97,6 +99,7 @@ impl Configuration {
     /// What a pom or settings say, for a module in `folder`.
     fn add_document(&mut self, document: &Element, folder: &Path, project: &Project) {
         self.add_variables_of(document);
+        self.add_given(document);
         for file in document.at("profiles/profile/activation/file") {
             let paths = file.children.iter();
             let paths = paths.map(|path| resolved(&path.text, folder));
@@ -120,6 +123,19 @@ impl Configuration {
         self.variables.extend(named.map(str::to_owned));
         for child in &element.children {
             self.add_variables_of(child);
+        }
+    }
+
+    /// What Surefire and Failsafe put into the environment of tests.
+    fn add_given(&mut self, document: &Element) {
+        let every = document.every().into_iter();
+        let all = every.filter(|one| one.name == "environmentVariables");
+        for variable in all.flat_map(|one| &one.children) {
+            // Not what is worked out, or written in another way.
+            if variable.children.is_empty() && !variable.text.contains(['$', '@', '&']) {
+                let values = self.given.entry(variable.name.clone()).or_default();
+                values.insert(variable.text.clone());
+            }
         }
     }
 
@@ -199,12 +215,15 @@ mod tests {
             "<project><profiles><profile><activation><file><exists>${basedir}/../flag</exists>\
              </file><property><name>!env.THREE</name></property></activation></profile></profiles></project>",
         );
-        write("other.xml", "<project/>");
         write(".mvn/maven.config", "-s\nours.xml\n");
         write(
             "ours.xml",
             "<settings><servers><server><password>${env.SECRET}</password></server></servers>\
              <x>${env.FOUR}</x><!-- ${env.NO} --></settings>",
+        );
+        write(
+            "other.xml",
+            "<project><environmentVariables><A> 1 </A><B>${c}</B><A>2</A></environmentVariables></project>",
         );
         let command = "mvn -f other.xml --settings=theirs.xml test -Dsurefire.includesFile=in.txt";
         let command = command.split(' ');
@@ -227,5 +246,7 @@ mod tests {
         assert_eq!(names(top, &found.looked_for), ["src/flag"]);
         let variables: Vec<&str> = found.variables.iter().map(String::as_str).collect();
         assert_eq!(variables, ["FOUR", "ONE", "THREE", "TWO"]);
+        let given = BTreeSet::from(["1".to_owned(), "2".to_owned()]);
+        assert_eq!(found.given, BTreeMap::from([("A".to_owned(), given)]));
     }
 }

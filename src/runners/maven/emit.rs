@@ -10,7 +10,7 @@ use super::lines::{Classes, class_line, methods_line, names_methods};
 use super::plain::why_whole_classes;
 use super::pom::Project;
 use super::told::has_exclusions;
-use super::{POM, modules, source_of};
+use super::{modules, source_of};
 use crate::runners::jvm::{left_out, left_out_of, left_out_unbuilt, written};
 use crate::runners::pytest::Part;
 use crate::runners::testng;
@@ -105,9 +105,8 @@ impl Folders {
         });
         let modules: Vec<(String, PathBuf)> = named.collect();
         let around = Around::of(project, &Words::default());
-        let poms = modules.iter().map(|(_, folder)| folder.join(POM));
         let mut folders = Folders {
-            poms: Project::above(poms, &around.repository),
+            poms: Project::of_modules(project, &around.repository),
             modules,
             ..Folders::default()
         };

@@ -17,6 +17,8 @@ mod plugins;
 mod pom;
 #[path = "../../../agents/jvm/src/runtime.rs"]
 mod runtime;
+mod silent;
+pub mod surefire;
 mod told;
 mod xml;
 
@@ -28,8 +30,8 @@ use bstr::{BStr, BString, ByteSlice};
 
 pub use around::local_repository;
 pub use command::{
-    JVM_OPTIONS, build_command, definition_in, goals, ignores_failure, is_maven, other_pom,
-    with_exclusions,
+    JVM_OPTIONS, build_command, compiles_nothing, definition_in, goals, ignores_failure, is_maven,
+    other_pom, with_exclusions,
 };
 pub use configuration::Configuration;
 pub use emit::{
@@ -59,12 +61,12 @@ pub fn find(project: &Path) -> Option<Vec<OsString>> {
     Some(vec![program, "test".into()])
 }
 
-/// The options by which the user can alter outcomes.
-pub fn options(command: &[OsString]) -> Vec<String> {
+/// The options by which the user can alter outcomes, for a command that runs in `cwd`.
+pub fn options(command: &[OsString], cwd: &Path) -> Vec<String> {
     let set = command::JVM_OPTIONS
         .into_iter()
         .filter_map(|name| Some((name, std::env::var_os(name)?)));
-    command::option_words(command, set)
+    command::option_words(command, set, |name| silent::is_named(cwd, command, name))
 }
 
 /// The folder of the JDK that Maven runs tests with, unless its project names
@@ -127,17 +129,43 @@ pub fn test_outputs(top: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
+/// Where it is said that tests run in Maven's own JVM, where nothing is collected.
+#[derive(Debug)]
+pub struct Inside {
+    pub setting: &'static str,
+    pub value: &'static str,
+    /// The pom; `None`: the command.
+    pub pom: Option<PathBuf>,
+}
+
+impl Inside {
+    /// The place in words.
+    pub fn place(&self) -> String {
+        match &self.pom {
+            Some(pom) => pom.display().to_string(),
+            None => "the command".to_owned(),
+        }
+    }
+}
+
 /// Whether tests may run in Maven's own JVM: as `command`, a `pom.xml` of the project or
 /// what it inherits says of forks.
-pub fn runs_inside(top: &Path, command: &[String]) -> bool {
-    let said = |word: &String| {
-        let settings = ["forkCount=0", "forkMode=never"];
-        settings.iter().any(|setting| word.contains(setting))
+pub fn inside_by(top: &Path, command: &[String]) -> Option<Inside> {
+    let inside = |(setting, value), pom| Inside {
+        setting,
+        value,
+        pom,
     };
-    let repository = local_repository(top, command);
-    let poms = modules(top).into_iter().map(|folder| folder.join(POM));
-    let poms = Project::above(poms, &repository);
-    command.iter().any(said) || told::runs_inside(&poms)
+    let mut settings = told::INSIDE.into_iter();
+    let typed = settings.find(|(name, value)| {
+        let said = format!("{name}={value}");
+        command.iter().any(|word| word.contains(&said))
+    });
+    typed.map(|said| inside(said, None)).or_else(|| {
+        let project = Project::of_modules(top, &local_repository(top, command));
+        let (said, pom) = told::inside(&project)?;
+        Some(inside(said, Some(pom.path.clone())))
+    })
 }
 
 /// The path of a test's class file and what the test is named after: for
@@ -190,12 +218,13 @@ mod tests {
         let inside = |pom: &str, word: &str| {
             let pom = format!("<project>{pom}</project>");
             fs_err::write(top.path().join(POM), pom).unwrap();
-            runs_inside(top.path(), &[word.to_owned()])
+            inside_by(top.path(), &[word.to_owned()]).is_some()
         };
         assert!(inside("<forkCount> 0 </forkCount>", "test"));
         assert!(inside("<forkMode>never</forkMode>", "test"));
         assert!(inside("", "-DforkCount=0") && !inside("", "-DforkCount=2"));
         assert!(!inside("<forkCount>1C</forkCount>", "test"));
+        assert!(!inside("<!-- <forkCount>0</forkCount> -->", "test"));
     }
 
     #[test]

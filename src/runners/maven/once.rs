@@ -12,7 +12,7 @@ use anyhow::{Context, Result, bail, ensure};
 
 use super::POM;
 use super::around::{Around, Words};
-use super::command::{chooses_tests, is_phase};
+use super::command::{chooses_tests, is_early, is_phase, is_surefire};
 use super::plugins::has_word;
 use super::pom::Project;
 use super::told::may_be_early;
@@ -41,16 +41,21 @@ fn once(command: &[OsString], folder: &Path) -> Result<()> {
     let is_open = !chooses_tests(command);
     ensure!(is_open, "the command says itself which tests run");
     let typed = Words::of(command.iter().skip(1));
-    let tests = typed.phases.iter().any(|phase| is_phase(phase));
-    ensure!(tests, "the command names no phase that tests");
+    let is_test = |phase: &String| is_phase(phase) || is_surefire(phase);
+    let first = typed.phases.iter().position(is_test);
+    let first = first.context("the command names no phase that tests")?;
     let around = Around::of(folder, &typed);
     let words = typed.other.iter().chain(&around.words.other);
     if let Some(word) = words.chain(&around.words.phases).next() {
         bail!("nobody knows what `{word}` does to the order");
     }
+    let has_goal = typed.phases.iter().any(|phase| is_surefire(phase));
     for (at, phase) in typed.phases.iter().enumerate() {
+        let is_behind = at > first && has_goal;
+        ensure!(!is_behind, "`{phase}` comes behind Surefire's tests");
         // `clean` behind the tests would take away what they are compared with.
-        let is_more = has_word(SITE, phase) || at > 0 && phase == "clean";
+        let is_late = at > first && is_early(phase) || at > 0 && phase == "clean";
+        let is_more = is_late || has_word(SITE, phase);
         ensure!(!is_more, "`{phase}` is more than a test");
     }
     if let Some(file) = &around.extensions {
@@ -156,6 +161,8 @@ mod tests {
         once("mvn test");
         once("./mvnw -B -ntp -Pfast -Dx=y clean package");
         once("mvn -P site -D x=y -s no-such.xml install");
+        once("mvn clean process-test-classes surefire:test");
+        once("mvn -q org.apache.maven.plugins:maven-surefire-plugin:3.2.5:test");
     }
 
     #[test]
@@ -167,6 +174,10 @@ mod tests {
             "mvn -pl core test",
             "mvn -f other/pom.xml test",
             "mvn surefire:test test",
+            "mvn test surefire:test",
+            "mvn surefire:test jar:jar",
+            "mvn process-classes",
+            "mvn test compile",
             "mvn test -Dtest=A",
             "mvn test -DfailIfNoTests",
             "mvn test clean",

@@ -138,6 +138,12 @@ impl Project {
         Project::of(starts, &on_disk, Some(repository), false)
     }
 
+    /// The poms of all folders beneath `top`, and all that these inherit from.
+    pub fn of_modules(top: &Path, repository: &Path) -> Project {
+        let folders = super::modules(top).into_iter();
+        Project::above(folders.map(|folder| folder.join(POM)), repository)
+    }
+
     /// Poms, all modules that they name, and all that these inherit from. Without a repository
     /// nobody asks for what lies there.
     pub fn of(

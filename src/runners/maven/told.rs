@@ -2,7 +2,7 @@
 
 use super::command::is_phase;
 use super::plugins::has_word;
-use super::pom::Project;
+use super::pom::{Pom, Project};
 use super::xml::Element;
 
 /// Plug-ins that run tests, and those that are told of them.
@@ -57,7 +57,7 @@ pub fn why_no_methods(project: &Project) -> Option<String> {
     Some(format!("Surefire {old} takes no methods"))
 }
 
-fn is_old(version: &str) -> bool {
+pub fn is_old(version: &str) -> bool {
     let milestone = version.strip_prefix("3.0.0-M");
     let is_early = milestone
         .and_then(|number| number.parse().ok())
@@ -71,15 +71,19 @@ pub fn may_be_early(project: &Project) -> bool {
     phases.any(|phase| phase.text != "none" && !is_phase(&phase.text))
 }
 
-/// Whether tests may run in Maven's own JVM.
-pub fn runs_inside(project: &Project) -> bool {
-    let settings = [("forkCount", "0"), ("forkMode", "never")];
-    let mut all = project.poms.iter().flat_map(|pom| pom.top.every());
-    all.any(|one| {
-        let set = settings.iter().find(|(name, _)| one.name.ends_with(name));
-        let values = set.map(|_| project.values(&one.text)).unwrap_or_default();
-        let mut values = values.iter();
-        set.is_some_and(|(_, inside)| values.any(|value| value.starts_with(inside)))
+/// Settings by which tests run in Maven's own JVM, and how their values begin.
+pub const INSIDE: [(&str, &str); 2] = [("forkCount", "0"), ("forkMode", "never")];
+
+/// The one that may be set, and the pom that sets it.
+pub fn inside(project: &Project) -> Option<((&'static str, &'static str), &Pom)> {
+    let is_said = |one: &Element, (name, value): (&str, &str)| {
+        let is_it = |said: &String| said.starts_with(value);
+        one.name.ends_with(name) && project.values(&one.text).iter().any(is_it)
+    };
+    project.poms.iter().find_map(|pom| {
+        let mut settings = INSIDE.into_iter();
+        let said = settings.find(|set| pom.top.every().into_iter().any(|one| is_said(one, *set)));
+        said.map(|said| (said, pom))
     })
 }
 
@@ -117,7 +121,7 @@ mod tests {
 
     #[test]
     fn tests_in_mavens_own_jvm_are_noticed() {
-        let inside = |text: &str| runs_inside(&sample(text));
+        let inside = |text: &str| inside(&sample(text)).is_some();
         assert!(inside("<forkCount> 0 </forkCount>"));
         assert!(inside("<forkMode>never</forkMode>"));
         assert!(inside(

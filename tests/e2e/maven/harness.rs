@@ -125,7 +125,7 @@ impl Maven {
         self.git(&["commit", "--quiet", "--allow-empty", "-m", message]);
     }
 
-    fn git(&self, arguments: &[&str]) {
+    pub fn git(&self, arguments: &[&str]) {
         let identity = ["-c", "user.name=a", "-c", "user.email=a@example.org"];
         let done = Command::new("git")
             .args(identity)

@@ -265,19 +265,27 @@ fn what_ends_the_jvm_has_not_passed() {
             &(pom(junit, "2.22.2", "") + &junit4("OldTest", exit)),
         ),
         in_module(
+            "three",
+            &(pom("junit:junit:3.8.2", "3.2.5", "")
+                + &format!(
+                    "-- src/test/java/demo/ThreeTest.java --\npackage demo;\n\npublic class ThreeTest extends junit.framework.TestCase {{\n    public void testExit() {{ {exit} }}\n}}\n"
+                )),
+        ),
+        in_module(
             "five",
             &(pom(JUPITER, "3.2.5", "") + &test("FiveTest", exit)),
         ),
     ];
     let top = TOP.replace(
         "known</module>\n    <module>unknown",
-        "four</module>\n    <module>old</module>\n    <module>five",
+        "four</module>\n    <module>old</module>\n    <module>three</module>\n    <module>five",
     );
     let project = Maven::new(&format!("{top}{}", modules.concat()));
     let both = [
         "five/demo.FiveTest",
         "four/demo.FourTest",
         "old/demo.OldTest",
+        "three/demo.ThreeTest",
     ];
     let command = ["--", "mvn", "--fail-at-end", "test"];
     for _ in 0..2 {
@@ -285,7 +293,7 @@ fn what_ends_the_jvm_has_not_passed() {
         ran.are(&both);
         assert!(!ran.told.contains("passed\""), "{}", ran.told);
     }
-    for module in ["four", "five", "old"] {
+    for module in ["four", "five", "old", "three"] {
         project.write(&format!("{module}/calm"), "");
     }
     let calm = project.run_with(&command);

@@ -8,7 +8,7 @@ pub const HELPER: &str = "java/lang/TamisProbe";
 pub const PROBES: u32 = 1 << 22;
 
 /// Its native methods, all static and without a result.
-const NATIVES: [(&str, &str); 52] = [
+const NATIVES: [(&str, &str); 55] = [
     ("enter", "(I)V"),
     ("leave", "(I)V"),
     ("started", "(Ljava/lang/Object;)V"),
@@ -22,6 +22,9 @@ const NATIVES: [(&str, &str); 52] = [
     ("contextMaking", "(Ljava/lang/Object;)V"),
     ("contextMade", "(Ljava/lang/Object;)V"),
     ("testClass", "(Ljava/lang/Object;)V"),
+    ("setStarted", "(Ljava/lang/Object;)V"),
+    ("setBroke", "(Ljava/lang/Object;)V"),
+    ("setEnded", "(Ljava/lang/Object;)V"),
     ("lastEnded", "(Ljava/lang/Object;)V"),
     ("testName", "(Ljava/lang/Object;)V"),
     ("testRequest", "(Ljava/lang/Object;)V"),
