@@ -79,9 +79,7 @@ impl Closing<'_> {
             let given: Vec<_> = given.map(|value| Some(digest(value.as_bytes()))).collect();
             let own = std::env::var_os(name).map(|value| digest(value.as_bytes()));
             let is_given = |value| given.contains(value) && *value != own;
-            !self.graph.variables.contains_key(name)
-                && !found.variables.contains(name)
-                && values.iter().all(is_given)
+            !found.variables.contains(name) && values.iter().all(is_given)
         };
         let settled: Vec<String> = seen
             .iter()

@@ -88,7 +88,7 @@ fn a_target_that_is_not_ignored_changes_nothing() {
         "-- src/main/resources/app.txt --\none\n".to_owned(),
         test(
             "ReadTest",
-            "assertNotNull(One.class.getResource(\"/app.txt\").openStream());",
+            "assertNotNull(ReadTest.class.getResource(\"/app.txt\").openStream());",
         ),
     ];
     let project = Maven::new(&text.concat());
