@@ -208,7 +208,8 @@ mod tests {
         );
         write(
             "etc/parent.xml",
-            "<project><artifactId>p</artifactId><a>${env.ONE}x ${env.TWO}</a><argLine>-ea @a.txt @{b}</argLine><b>env.not</b></project>",
+            "<project><artifactId>p</artifactId><a>${env.ONE}x ${env.TWO}</a><argLine>-ea @a.txt @{b}</argLine><b>env.not</b>\
+             <properties><of.root>conf</of.root></properties></project>",
         );
         write(
             "src/core/pom.xml",
@@ -223,7 +224,8 @@ mod tests {
         );
         write(
             "other.xml",
-            "<project><environmentVariables><A> 1 </A><B>${c}</B><A>2</A></environmentVariables></project>",
+            "<project><environmentVariables><A> 1 </A><B>${c}</B><A>2</A></environmentVariables>\
+             <systemPropertiesFile>${of.root}/sys.txt</systemPropertiesFile></project>",
         );
         let command = "mvn -f other.xml --settings=theirs.xml test -Dsurefire.includesFile=in.txt";
         let command = command.split(' ');
@@ -231,6 +233,7 @@ mod tests {
         let found = Configuration::of(top, &[top.to_owned()], &command);
         let files = [
             "a.txt",
+            "conf/sys.txt",
             "etc/parent.xml",
             "in.txt",
             "other.xml",

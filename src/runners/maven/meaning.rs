@@ -304,6 +304,11 @@ mod tests {
             )
         };
         assert!(same(&tool("1"), &tool("2")));
+        let of_others = |version: &str| {
+            let more = format!("<groupId>org.x</groupId><version>{version}</version>");
+            plugin("maven-checkstyle-plugin", &more)
+        };
+        assert!(!same(&of_others("1"), &of_others("2")));
         let extended = |version: &str| {
             plugin(
                 "maven-site-plugin",
