@@ -49,7 +49,7 @@ pub(super) fn build_of(
     Some(Unit::of_build(why.as_deref()))
 }
 
-/// The poms of a project at a view.
+/// The poms of a project at a view, and those in a repository if there is one.
 ///
 /// # Errors
 /// Why sources do not tell which classes there will be.
@@ -57,6 +57,7 @@ pub(super) fn model_of(
     project: &Project,
     view: &View,
     command: &[String],
+    repository: Option<&Path>,
 ) -> Result<maven::Model, String> {
     let read = |path: &BStr| view.read(path).ok().flatten();
     let mut words = command.get(1..).unwrap_or_default().to_vec();
@@ -77,7 +78,7 @@ pub(super) fn model_of(
             return Err(format!("{name} has {word}"));
         }
     }
-    maven::Model::of(project.prefix.as_bstr(), &read)
+    maven::Model::of(project.prefix.as_bstr(), &read, repository)
 }
 
 /// All sources below a folder.
@@ -152,31 +153,8 @@ impl Build<'_> {
     /// # Errors
     /// What else than the sources had a part in the class files, or may have had.
     fn examine(&self, units: &[&Unit]) -> Result<(), String> {
-        let mut model = model_of(self.project, self.view, self.command)?;
         let repository = self.repository()?;
-        let mut seen = BTreeSet::new();
-        while let Some(parent) = model
-            .parents
-            .iter()
-            .find(|one| !seen.contains(*one))
-            .cloned()
-        {
-            let (group, artifact, version) = &parent;
-            if version.ends_with("-SNAPSHOT") {
-                return Err(format!(
-                    "the parent {artifact} {version} may be another tomorrow"
-                ));
-            }
-            let file = repository
-                .join(group.replace('.', "/"))
-                .join(artifact)
-                .join(version);
-            let name = format!("{group}:{artifact}:{version}");
-            let text = crate::disk::read(file.join(format!("{artifact}-{version}.pom")));
-            let text = text.map_err(|_| format!("the parent {name} is not at hand"))?;
-            model.add_parent(&name, &text)?;
-            seen.insert(parent);
-        }
+        let model = model_of(self.project, self.view, self.command, Some(&repository))?;
         if !model.is_without_processors {
             let jars = units
                 .iter()
@@ -384,11 +362,7 @@ fn dependencies_have_none(model: &maven::Model, repository: &Path) -> Result<(),
                 "the dependency {group}:{artifact} is not spelled out"
             ));
         }
-        if !repository
-            .join(group.replace('.', "/"))
-            .join(artifact)
-            .is_dir()
-        {
+        if !maven::artifact_in(repository, group, artifact).is_dir() {
             return Err(format!(
                 "{group}:{artifact} is not in {}",
                 repository.display()
@@ -398,7 +372,7 @@ fn dependencies_have_none(model: &maven::Model, repository: &Path) -> Result<(),
     }
     let mut seen: BTreeSet<(String, String)> = open.iter().cloned().collect();
     while let Some((group, artifact)) = open.pop_front() {
-        let folder = repository.join(group.replace('.', "/")).join(&artifact);
+        let folder = maven::artifact_in(repository, &group, &artifact);
         for file in files_below(&folder) {
             match file.extension().and_then(OsStr::to_str) {
                 Some("jar") => has_no_processors(&file)?,
@@ -419,34 +393,17 @@ fn dependencies_have_none(model: &maven::Model, repository: &Path) -> Result<(),
 /// What a pom and those above it name as needed; those that are not in the
 /// repository Maven did not take.
 fn needed_by(pom: &Path, group: &str, repository: &Path) -> Vec<(String, String)> {
-    let mut found = Vec::new();
-    let mut next = Some(pom.to_owned());
-    for _ in 0..20 {
-        let text = next.take().and_then(|file| crate::disk::read(file).ok());
-        let Some(pom) = text.and_then(|text| maven::Element::read(&text).ok()) else {
-            break;
-        };
-        for dependency in pom.of_profiles("dependencies/dependency") {
-            let is_needed = !["test", "provided", "system"].contains(&dependency.text_of("scope"));
-            let (of, artifact, _) = maven::coordinates(dependency);
-            let of = match of.starts_with("${") {
-                true => group.to_owned(),
-                false => of,
-            };
-            if is_needed {
-                found.push((of, artifact));
-            }
-        }
-        next = pom.all("parent").next().map(|parent| {
-            let (group, artifact, version) = maven::coordinates(parent);
-            let folder = repository
-                .join(group.replace('.', "/"))
-                .join(&artifact)
-                .join(&version);
-            folder.join(format!("{artifact}-{version}.pom"))
-        });
-    }
-    found
+    let poms = maven::Project::above([pom.into()], repository).poms;
+    let all = poms
+        .iter()
+        .flat_map(|pom| pom.top.of_profiles("dependencies/dependency"));
+    let unneeded = ["test", "provided", "system"];
+    let needed = all.filter(|one| !unneeded.contains(&one.text_of("scope")));
+    let named = needed.map(|dependency| match maven::coordinates(dependency) {
+        (of, artifact, _) if of.starts_with("${") => (group.to_owned(), artifact),
+        (of, artifact, _) => (of, artifact),
+    });
+    named.collect()
 }
 
 #[cfg(test)]
@@ -458,7 +415,7 @@ mod tests {
         let pom = "<project><dependencies><dependency><groupId>g.h</groupId>\
                    <artifactId>a</artifactId></dependency></dependencies></project>";
         let read = |path: &BStr| (path == maven::POM).then(|| pom.as_bytes().to_vec());
-        let model = maven::Model::of(BStr::new(""), &read).unwrap();
+        let model = maven::Model::of(BStr::new(""), &read, None).unwrap();
         let repository = tempfile::tempdir().unwrap();
         for (path, text) in files {
             let path = repository.path().join(path);

@@ -398,7 +398,7 @@ fn is_output(path: &BStr) -> bool {
 
 impl Present {
     fn read(project: &Project, view: &View, command: &[String]) -> Result<Present, String> {
-        let model = model_of(project, view, command)?;
+        let model = model_of(project, view, command, None)?;
         let mut files = FxHashMap::default();
         for (at, module) in model.modules.iter().enumerate() {
             for is_test in [false, true] {

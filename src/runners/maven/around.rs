@@ -4,43 +4,20 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use super::command::{is_early, is_phase, is_surefire};
-use super::parents::{value, without_comments};
+use super::plugins::has_word;
+use super::pom::{Doubt, resolved};
+use super::xml::Element;
 
 /// Words of a command that do not matter here.
-const PLAIN: [&str; 26] = [
-    "-B",
-    "--batch-mode",
-    "-C",
-    "--strict-checksums",
-    "-U",
-    "--update-snapshots",
-    "-V",
-    "--show-version",
-    "-X",
-    "--debug",
-    "-c",
-    "--lax-checksums",
-    "-e",
-    "--errors",
-    "-fae",
-    "--fail-at-end",
-    "-ff",
-    "--fail-fast",
-    "-ntp",
-    "--no-transfer-progress",
-    "-nsu",
-    "--no-snapshot-updates",
-    "-o",
-    "--offline",
-    "-q",
-    "--quiet",
-];
+const PLAIN: &str = "-B --batch-mode -C --strict-checksums -U --update-snapshots -V --show-version \
+    -X --debug -c --lax-checksums -e --errors -fae --fail-at-end -ff --fail-fast \
+    -ntp --no-transfer-progress -nsu --no-snapshot-updates -o --offline -q --quiet";
 
 /// The same, with a value in the next word.
-const WITH_VALUE: [&str; 5] = ["-D", "--define", "-P", "--activate-profiles", "--color"];
+const WITH_VALUE: &str = "-D --define -P --activate-profiles --color";
 
 /// The same; the value is a file of settings.
-const WITH_SETTINGS: [&str; 4] = ["-s", "--settings", "-gs", "--global-settings"];
+const WITH_SETTINGS: &str = "-s --settings -gs --global-settings";
 
 /// The words of a command, in kinds.
 #[derive(Debug, Default)]
@@ -60,15 +37,13 @@ impl Words {
         let mut before = String::new();
         for word in words {
             let word = word.as_ref().to_string_lossy().into_owned();
-            let is_file = WITH_SETTINGS.contains(&before.as_str());
-            let is_value = is_file || WITH_VALUE.contains(&before.as_str());
+            let is_file = has_word(WITH_SETTINGS, &before);
+            let is_value = is_file || has_word(WITH_VALUE, &before);
+            let known = [PLAIN, WITH_VALUE, WITH_SETTINGS];
+            let inline = ["-D", "-P", "--define=", "--color="];
             let is_plain = is_value
-                || PLAIN.contains(&word.as_str())
-                || WITH_VALUE.contains(&word.as_str())
-                || WITH_SETTINGS.contains(&word.as_str())
-                || ["-D", "-P", "--define=", "--color="]
-                    .iter()
-                    .any(|start| word.starts_with(start));
+                || known.iter().any(|words| has_word(words, &word))
+                || inline.iter().any(|start| word.starts_with(start));
             found.all.push(word.clone());
             if !is_value && (is_early(&word) || is_phase(&word) || is_surefire(&word)) {
                 found.phases.push(word.clone());
@@ -110,7 +85,10 @@ impl Words {
 /// What adds to every command of Maven in a folder.
 pub struct Around {
     pub words: Words,
-    pub texts: Vec<String>,
+    /// Settings, and words for Maven and its JVM.
+    pub said: Vec<Element>,
+    /// Settings that are not understood.
+    pub doubt: Option<Doubt>,
     pub extensions: Option<PathBuf>,
     /// Where Maven keeps the poms of parents.
     pub repository: PathBuf,
@@ -136,26 +114,31 @@ impl Around {
         let mut settings: Vec<PathBuf> = named.map(|file| folder.join(file)).collect();
         settings.push(home.join("settings.xml"));
         settings.extend(installation().map(|folder| folder.join("conf/settings.xml")));
-        let mut texts: Vec<String> = settings
-            .iter()
-            .map(|file| without_comments(&read(file)))
-            .collect();
+        let (mut said, mut doubt) = (Vec::new(), None);
+        for file in settings.iter().filter(|file| file.exists()) {
+            match Element::read(read(file).as_bytes()) {
+                Ok(settings) => said.push(settings),
+                Err(why) => doubt = Some(Doubt::unread(file, &why)),
+            }
+        }
         files.extend(settings);
         // What its script reads first, and which JDKs there are.
         files.push(home.with_file_name(".mavenrc"));
         files.push("/etc/mavenrc".into());
         files.push(home.join("toolchains.xml"));
-        let said = [typed, &words, &options]
+        let given = [typed, &words, &options]
             .iter()
             .find_map(|words| words.property("maven.repo.local"));
-        let mut configured = texts.iter();
-        let configured = || configured.find_map(|text| value(text, "localRepository"));
-        let repository = said.or_else(configured);
-        let repository = repository.map_or_else(|| home.join("repository"), |it| folder.join(it));
-        texts.extend(words.all.iter().chain(&options.all).cloned());
+        let configured = said.iter().map(|one| one.text_of("localRepository"));
+        let mut named = given.into_iter().chain(configured);
+        let named = named.find(|place| !place.is_empty());
+        let repository = named.map_or_else(|| home.join("repository"), |it| resolved(it, folder));
+        let words_of_all = words.all.iter().chain(&options.all);
+        said.extend(words_of_all.map(|word| Element::of_text(word)));
         Around {
             words,
-            texts,
+            said,
+            doubt,
             extensions,
             repository,
             files,

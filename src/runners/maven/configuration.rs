@@ -2,11 +2,12 @@
 //! what these take from the machine.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use super::around::{Around, Words};
 use super::meaning::kept;
-use super::parents::Poms;
+use super::plugins::has_word;
+use super::pom::{Doubt, Pom, Project, beside, on_disk, plain, resolved};
 use super::xml::Element;
 use super::{POM, modules};
 
@@ -32,111 +33,86 @@ impl Configuration {
     pub fn of(top: &Path, folders: &[PathBuf], command: &[String]) -> Configuration {
         let typed = Words::of(command.iter().skip(1));
         let mut found = Configuration::default();
-        let mut poms: Vec<PathBuf> = modules(top).iter().map(|folder| folder.join(POM)).collect();
-        let mut around = Vec::new();
-        let mut texts = Some(command.to_vec());
+        let mut starts: Vec<PathBuf> = modules(top).iter().map(|folder| folder.join(POM)).collect();
+        let mut arounds = Vec::new();
         for folder in folders {
             let here = Around::of(folder, &typed);
             let named = typed.poms().chain(here.words.poms());
-            poms.extend(named.map(|pom| pom_at(&folder.join(pom))));
+            starts.extend(named.map(|pom| pom_at(&folder.join(pom))));
             found.files.extend(here.files.iter().cloned());
-            for text in &here.texts {
-                found.add_text(text, folder);
+            arounds.push(here);
+        }
+        let typed: Vec<Element> = command.iter().map(|word| Element::of_text(word)).collect();
+        let around = arounds.iter().flat_map(|here| &here.said);
+        let mut said: Vec<&Element> = typed.iter().chain(around).collect();
+        let words = said.clone();
+        let repositories: BTreeSet<&Path> = arounds.iter().map(|here| &*here.repository).collect();
+        let repositories = repositories.into_iter();
+        let projects: Vec<Project> = repositories
+            .map(|place| Project::of(starts.iter().cloned(), &on_disk, Some(place), true))
+            .collect();
+        let mut is_known = arounds.iter().all(|here| here.doubt.is_none());
+        for project in &projects {
+            for (folder, here) in folders.iter().zip(&arounds) {
+                let all = here.said.iter();
+                all.for_each(|said| found.add_document(said, folder, project));
             }
-            around.push(here);
-        }
-        let mut seen = BTreeSet::new();
-        while let Some(pom) = poms.pop() {
-            if seen.insert(pom.clone()) {
-                let words = typed.all.iter();
-                let words = words.chain(around.iter().flat_map(|here| &here.words.all));
-                let folder = pom.parent().unwrap_or(&pom);
-                for (name, value) in words.filter_map(|word| word.split_once('=')) {
-                    found.add_named(name, value, folder);
-                }
-                poms.extend(found.add_pom(&pom, &around, &mut texts));
+            for pom in &project.poms {
+                found.add_pom(pom, project, &words);
+                said.push(&pom.top);
             }
+            found.files.extend(project.paths().cloned());
+            is_known &= project.doubts.iter().all(|doubt| match doubt {
+                Doubt::Module(_) => true,
+                // A file that is not there says nothing.
+                Doubt::Missing(file) => !file.exists(),
+                Doubt::Unknown(_) => false,
+            });
         }
-        for text in around.iter().flat_map(|here| &here.texts) {
-            texts.iter_mut().for_each(|texts| texts.push(text.clone()));
-        }
-        found.kept = texts.and_then(|texts| kept(&texts));
-        for pom in &seen {
-            // The file itself counts, too, where the pom is a link.
-            if pom.is_symlink() {
-                found.files.extend(pom.canonicalize());
-            }
-        }
-        found.files.extend(seen.iter().cloned());
-        found.poms = seen.into_iter().filter(|pom| !pom.is_symlink()).collect();
+        found.kept = is_known.then(|| kept(&said)).flatten();
         found
     }
 
-    /// Those that the pom names which are files. `texts`: all poms that count, if they
-    /// are known.
-    fn add_pom(
-        &mut self,
-        file: &Path,
-        around: &[Around],
-        texts: &mut Option<Vec<String>>,
-    ) -> Vec<PathBuf> {
-        let folder = file.parent().unwrap_or(file);
-        let text = crate::disk::read_to_string(file).unwrap_or_default();
-        self.add_text(&text, folder);
-        // What it inherits is said of it.
-        for here in around {
-            let above = Poms::above(file, &here.repository);
-            for text in above.iter().flat_map(|poms| &poms.texts) {
-                self.add_text(text, folder);
-            }
-            match above {
-                Ok(poms) => {
-                    self.files.extend(poms.files.iter().map(|file| plain(file)));
-                    *texts = texts.take().filter(|_| poms.are_sure());
-                    texts
-                        .iter_mut()
-                        .for_each(|texts| texts.extend_from_slice(&poms.texts));
-                }
-                Err(_) if file.exists() => *texts = None,
-                // A file that is not there says nothing.
-                Err(_) => {}
-            }
+    /// What a pom says, and all that it inherits from.
+    fn add_pom(&mut self, pom: &Pom, project: &Project, words: &[&Element]) {
+        if !pom.is_own {
+            return;
         }
-        let Ok(pom) = Element::read(text.as_bytes()) else {
-            return Vec::new();
-        };
-        let every = pom.every().into_iter();
-        let below = every.filter(|one| ["module", "subproject"].contains(&one.name.as_str()));
-        let mut named: Vec<&str> = below.map(|one| one.text.as_str()).collect();
-        for parent in pom.all("parent") {
-            let said = parent.all("relativePath").next();
-            named.push(said.map_or("../pom.xml", |said| said.text.as_str()));
+        let folder = pom.folder();
+        match pom.path.is_symlink() {
+            // The file itself counts, too, where the pom is a link.
+            true => self.files.extend(pom.path.canonicalize()),
+            false => drop(self.poms.insert(pom.path.clone())),
         }
-        let named = named.into_iter().filter(|path| !path.is_empty());
-        let named = named.map(|path| pom_at(&plain(&folder.join(path))));
-        named.filter(|path| path.is_file()).collect()
+        // It may become its parent.
+        let candidate = pom.candidate().and_then(|path| beside(folder, path));
+        let candidate = candidate.map(|path| pom_at(&path));
+        self.files.extend(candidate.filter(|file| file.is_file()));
+        for (name, value) in words.iter().filter_map(|word| word.text.split_once('=')) {
+            self.add_named(name, value, folder, project);
+        }
+        for above in project.lineage(pom) {
+            self.add_document(&above.top, folder, project);
+        }
     }
 
     /// What a pom or settings say, for a module in `folder`.
-    fn add_text(&mut self, text: &str, folder: &Path) {
-        let Ok(document) = Element::read(text.as_bytes()) else {
-            return;
-        };
-        self.add_variables_of(&document);
-        self.add_given(&document);
+    fn add_document(&mut self, document: &Element, folder: &Path, project: &Project) {
+        self.add_variables_of(document);
+        self.add_given(document);
         for file in document.at("profiles/profile/activation/file") {
             let paths = file.children.iter();
             let paths = paths.map(|path| resolved(&path.text, folder));
             self.looked_for.extend(paths);
         }
         for element in document.every() {
-            self.add_named(&element.name, &element.text, folder);
+            self.add_named(&element.name, &element.text, folder, project);
         }
     }
 
     /// `${env.NAME}`, and the names of properties by which a profile is active.
     fn add_variables_of(&mut self, element: &Element) {
-        if ABOUT_OTHERS.contains(&element.name.as_str()) {
+        if has_word(ABOUT_OTHERS, &element.name) {
             return;
         }
         let text = element.text.trim_start_matches('!').trim_start();
@@ -164,11 +140,16 @@ impl Configuration {
     }
 
     /// A file that Surefire reads in Maven's JVM, or a JVM before it runs.
-    fn add_named(&mut self, name: &str, value: &str, folder: &Path) {
-        if FILES.iter().any(|known| name.ends_with(known)) && !value.is_empty() {
-            self.files.insert(resolved(value, folder));
+    fn add_named(&mut self, name: &str, value: &str, folder: &Path, project: &Project) {
+        let is_file = FILES.iter().any(|known| name.ends_with(known));
+        if !is_file && !name.ends_with("argLine") || value.is_empty() {
+            return;
         }
-        if name.ends_with("argLine") {
+        for value in project.values(value) {
+            if is_file {
+                self.files.insert(resolved(&value, folder));
+                continue;
+            }
             let words = value.split_whitespace();
             let named = words.filter_map(|word| word.strip_prefix('@'));
             let named = named.filter(|file| !file.starts_with('{'));
@@ -179,16 +160,8 @@ impl Configuration {
 
 /// Parts of poms and settings that say how to get at other machines: secrets, which are
 /// others in each job.
-const ABOUT_OTHERS: [&str; 8] = [
-    "ciManagement",
-    "distributionManagement",
-    "mirrors",
-    "pluginRepositories",
-    "proxies",
-    "repositories",
-    "scm",
-    "servers",
-];
+const ABOUT_OTHERS: &str = "ciManagement distributionManagement mirrors pluginRepositories \
+    proxies repositories scm servers";
 
 /// Endings of settings of Surefire and Failsafe that name a file.
 const FILES: [&str; 4] = [
@@ -198,35 +171,13 @@ const FILES: [&str; 4] = [
     "suiteXmlFile",
 ];
 
-/// The file that a pom names, of a module in `folder`.
-fn resolved(path: &str, folder: &Path) -> PathBuf {
-    let home = std::env::var("HOME").unwrap_or_default();
-    let mut path = path.replace("${user.home}", &home);
-    for base in ["${basedir}", "${project.basedir}"] {
-        path = path.replace(base, &folder.to_string_lossy());
-    }
-    plain(&folder.join(path))
-}
-
 /// The pom that a path names: a file, or one in a folder.
 fn pom_at(path: &Path) -> PathBuf {
+    let path = plain(path).unwrap_or_else(|| path.to_owned());
     match path.is_dir() {
         true => path.join(POM),
-        false => path.to_owned(),
+        false => path,
     }
-}
-
-/// Without `..` and `.`, so that each file has one path.
-fn plain(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::ParentDir => drop(plain.pop()),
-            Component::CurDir => {}
-            part => plain.push(part),
-        }
-    }
-    plain
 }
 
 #[cfg(test)]
@@ -257,7 +208,8 @@ mod tests {
         );
         write(
             "etc/parent.xml",
-            "<project><artifactId>p</artifactId><a>${env.ONE}x ${env.TWO}</a><argLine>-ea @a.txt @{b}</argLine><b>env.not</b></project>",
+            "<project><artifactId>p</artifactId><a>${env.ONE}x ${env.TWO}</a><argLine>-ea @a.txt @{b}</argLine><b>env.not</b>\
+             <properties><of.root>conf</of.root></properties></project>",
         );
         write(
             "src/core/pom.xml",
@@ -272,7 +224,8 @@ mod tests {
         );
         write(
             "other.xml",
-            "<project><environmentVariables><A> 1 </A><B>${c}</B><A>2</A></environmentVariables></project>",
+            "<project><environmentVariables><A> 1 </A><B>${c}</B><A>2</A></environmentVariables>\
+             <systemPropertiesFile>${of.root}/sys.txt</systemPropertiesFile></project>",
         );
         let command = "mvn -f other.xml --settings=theirs.xml test -Dsurefire.includesFile=in.txt";
         let command = command.split(' ');
@@ -280,6 +233,7 @@ mod tests {
         let found = Configuration::of(top, &[top.to_owned()], &command);
         let files = [
             "a.txt",
+            "conf/sys.txt",
             "etc/parent.xml",
             "in.txt",
             "other.xml",

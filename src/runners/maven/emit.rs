@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
-use super::around::{Around, Words, local_repository};
+use super::around::{Around, Words};
 use super::lines::{Classes, class_line, methods_line, names_methods};
-use super::parents::{Poms, plugins};
 use super::plain::why_whole_classes;
+use super::pom::Project;
+use super::told::has_exclusions;
 use super::{modules, source_of};
 use crate::runners::jvm::{left_out, left_out_of, left_out_unbuilt, written};
 use crate::runners::pytest::Part;
@@ -88,8 +89,8 @@ fn patterns(tests: Vec<(&str, bool)>, folders: &Folders, methods: Methods<'_>) -
 #[derive(Default)]
 struct Folders {
     modules: Vec<(String, PathBuf)>,
-    /// By module: its pom and those that it inherits from, if all are known.
-    poms: Vec<Option<Poms>>,
+    /// Their poms, and all that these inherit from.
+    poms: Project,
     classes: Classes,
     /// Why suites of TestNG's, which say what runs and with what, may be run: Surefire
     /// forgets them where it has a list of what to leave out.
@@ -103,33 +104,25 @@ impl Folders {
             (name.to_string_lossy().into_owned(), folder)
         });
         let modules: Vec<(String, PathBuf)> = named.collect();
-        let repository = local_repository(project, &[]);
-        let poms = modules.iter().map(|(_, module)| module);
-        let poms: Vec<Option<Poms>> = poms
-            .map(|module| Poms::of(module, &repository).ok())
-            .collect();
+        let around = Around::of(project, &Words::default());
         let mut folders = Folders {
+            poms: Project::of_modules(project, &around.repository),
             modules,
-            poms,
-            classes: Classes::default(),
-            suites: None,
+            ..Folders::default()
         };
-        folders.classes = Classes::of(folders.with_poms());
-        folders.suites = folders.why_suites(project);
+        folders.classes = Classes::of(&folders.paths(), &folders.poms);
+        folders.suites = folders.why_suites(&around, project);
         folders
     }
 
-    fn why_suites(&self, project: &Path) -> Option<String> {
-        let around = Around::of(project, &Words::default());
-        let poms = self.poms.iter().flatten().flat_map(|poms| &poms.texts);
-        if poms
-            .chain(&around.texts)
-            .any(|text| text.contains("suiteXmlFile"))
-        {
+    fn why_suites(&self, around: &Around, project: &Path) -> Option<String> {
+        let name = "suiteXmlFile";
+        if self.poms.mentions(name) || around.said.iter().any(|one| one.mentions(name)) {
             return Some("`suiteXmlFile` says what runs".to_owned());
         }
-        let is_unknown = self.poms.iter().any(Option::is_none) && testng::is_named_in(project);
-        is_unknown.then(|| "a parent that may name a suite of TestNG is not known".to_owned())
+        let doubt = around.doubt.as_ref().or(self.poms.doubt());
+        let doubt = doubt.filter(|_| testng::is_named_in(project))?;
+        Some(format!("a suite of TestNG may be named elsewhere: {doubt}"))
     }
 
     /// Whether there may be a class of this name in a package beneath another one.
@@ -139,21 +132,18 @@ impl Folders {
 
     /// Why no single methods can be left out.
     fn why_whole_classes(&self) -> Option<String> {
-        why_whole_classes(self.with_poms())
+        why_whole_classes(&self.paths(), &self.poms)
     }
 
-    fn with_poms(&self) -> impl Iterator<Item = (&Path, Option<&Poms>)> + Clone {
-        let both = self.modules.iter().zip(&self.poms);
-        both.map(|((_, folder), poms)| (&**folder, poms.as_ref()))
+    fn paths(&self) -> Vec<&Path> {
+        let modules = self.modules.iter();
+        modules.map(|(_, folder)| folder.as_path()).collect()
     }
 
     /// Whether Surefire excludes nested classes: no module, and nothing that it inherits
     /// from, says what else is excluded.
     fn exclude_nested(&self) -> bool {
-        self.poms.iter().all(|poms| {
-            let mut texts = poms.iter().flat_map(|poms| &poms.texts);
-            poms.is_some() && !texts.any(|pom| excludes(pom))
-        })
+        self.poms.doubt().is_none() && !has_exclusions(&self.poms)
     }
 
     /// Whether a module that is not among the `known` ones has a test class of this
@@ -269,28 +259,6 @@ fn lines(mut patterns: BTreeSet<String>, folders: &Folders) -> String {
     patterns.iter().map(|line| format!("{line}\n")).collect()
 }
 
-/// Whether a pom tells Surefire or Failsafe what to leave out.
-fn excludes(pom: &str) -> bool {
-    let runners = ["surefire", "failsafe"];
-    let mut plugins = plugins(pom);
-    runners
-        .map(|name| format!("<{name}.excludes"))
-        .iter()
-        .any(|property| pom.contains(property))
-        || plugins
-            .any(|plugin| has_list(plugin) && runners.iter().any(|name| plugin.contains(name)))
-}
-
-/// Whether there is a list of what to leave out: not one of groups, engines or variables.
-fn has_list(plugin: &str) -> bool {
-    let elements = plugin.split('<').skip(1);
-    let mut names = elements.map(|element| {
-        let end = |sign: char| sign.is_whitespace() || ['>', '/'].contains(&sign);
-        element.split(end).next().unwrap_or_default()
-    });
-    names.any(|name| ["exclude", "excludes", "excludesFile"].contains(&name))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -397,7 +365,7 @@ mod tests {
         assert_eq!(listed(), format!("{}\n", some.join("\n")));
         assert!(told.borrow().is_empty());
         pom(
-            "<plugin><artifactId>maven-surefire-plugin</artifactId><version>2.22.2</version></plugin>",
+            "<project><plugin><artifactId>maven-surefire-plugin</artifactId><version>2.22.2</version></plugin></project>",
         );
         assert_eq!(listed(), "**/*$*\ndemo/V$In.java\ndemo/V.java\n");
         let why = "single test methods are not left out: Surefire 2.22.2 takes no methods";
@@ -412,6 +380,7 @@ mod tests {
     fn exclusions_of_the_project_are_noticed() {
         let top = tempfile::tempdir().unwrap();
         let pom = |text: &str| {
+            let text = format!("<project>{text}</project>");
             fs_err::write(top.path().join("pom.xml"), text).unwrap();
             Folders::of(top.path()).exclude_nested()
         };
@@ -420,7 +389,7 @@ mod tests {
                 "<plugin><artifactId>maven-{name}-plugin</artifactId>{what}</plugin>"
             ))
         };
-        assert!(pom("<project></project>") && plugin("surefire", ""));
+        assert!(pom("") && plugin("surefire", ""));
         assert!(plugin("rat", "<excludes></excludes>"));
         assert!(!plugin("surefire", "<excludes></excludes>"));
         assert!(!plugin("surefire", "<excludesFile>x</excludesFile>"));

@@ -8,7 +8,8 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use super::parents::Poms;
+use super::pom::Project;
+use super::told::moves_tests;
 
 /// The line that leaves out a class, named by its path.
 pub fn class_line(class: &str, has_longer: bool) -> String {
@@ -48,16 +49,13 @@ pub struct Classes {
 }
 
 impl Classes {
-    /// Those of modules, of each its folder and its pom with those that it inherits
-    /// from; `None` if one of these is not known.
-    pub fn of<'f>(modules: impl Iterator<Item = (&'f Path, Option<&'f Poms>)>) -> Classes {
-        let mut classes = Classes::default();
-        for (module, poms) in modules {
-            let elsewhere = ["<testSourceDirectory", "<testOutputDirectory"];
-            classes.are_some |= poms.is_none_or(|poms| {
-                let mut texts = poms.texts.iter();
-                texts.any(|pom| elsewhere.iter().any(|mark| pom.contains(mark)))
-            });
+    /// Those of the modules in these folders.
+    pub fn of(folders: &[&Path], project: &Project) -> Classes {
+        let mut classes = Classes {
+            are_some: project.doubt().is_some() || moves_tests(project),
+            ..Classes::default()
+        };
+        for module in folders {
             classes.walk(&module.join("target/test-classes"), "");
             let sources = fs_err::read_dir(module.join("src/test")).into_iter();
             for language in sources.flatten().flatten() {
@@ -91,6 +89,7 @@ impl Classes {
 
 #[cfg(test)]
 mod tests {
+    use super::super::pom::{Doubt, sample};
     use super::*;
 
     #[test]
@@ -101,16 +100,11 @@ mod tests {
             fs_err::create_dir_all(path.parent().unwrap()).unwrap();
             fs_err::write(path, "").unwrap();
         };
-        let line_in = |class: &str, pom: Option<&str>| {
-            let texts = |text: &str| vec![text.to_owned()];
-            let poms = pom.map(|pom| Poms {
-                texts: texts(pom),
-                files: Vec::new(),
-            });
-            let classes = Classes::of([(top.path(), poms.as_ref())].into_iter());
+        let line_in = |class: &str, project: &Project| {
+            let classes = Classes::of(&[top.path()], project);
             class_line(class, classes.have_longer(class))
         };
-        let line = |class: &str| line_in(class, Some(""));
+        let line = |class: &str| line_in(class, &sample(""));
         write("src/test/java/demo/XTest.java");
         write("target/test-classes/demo/XTest.class");
         assert_eq!(line("demo/XTest"), "demo/XTest.java");
@@ -119,8 +113,10 @@ mod tests {
         assert_eq!(line("old/demo/XTest"), "old/demo/XTest.java");
         write("target/test-classes/a/YTest$In.class");
         assert_eq!(line("YTest$In"), r"%regex[YTest\$In\.class]");
-        let elsewhere = line_in("a/B", Some("<testSourceDirectory>"));
+        let elsewhere = line_in("a/B", &sample("<testSourceDirectory/>"));
         assert_eq!(elsewhere, r"%regex[a/B\.class]");
-        assert_eq!(line_in("a/B", None), elsewhere);
+        let mut unknown = sample("");
+        unknown.doubts.push(Doubt::Missing("pom.xml".into()));
+        assert_eq!(line_in("a/B", &unknown), elsewhere);
     }
 }

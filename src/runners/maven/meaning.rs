@@ -7,60 +7,31 @@
 
 use std::collections::BTreeSet;
 
-use super::tools::{is_no_part, is_of_looking, packing_early, runs_scripts};
+use super::plugins::{has_word, is_no_part, is_of_looking, packing_early, runs_scripts};
 use super::xml::Element;
 use crate::matrix::Fingerprint;
 
 /// What a project says of itself, for people and for publishing.
-const DESCRIPTION: [&str; 14] = [
-    "ciManagement",
-    "contributors",
-    "description",
-    "developers",
-    "distributionManagement",
-    "inceptionYear",
-    "issueManagement",
-    "licenses",
-    "mailingLists",
-    "name",
-    "organization",
-    "reporting",
-    "scm",
-    "url",
-];
+const DESCRIPTION: &str = "ciManagement contributors description developers \
+    distributionManagement inceptionYear issueManagement licenses mailingLists name \
+    organization reporting scm url";
 
 /// What else a project has that may be referred to, in small letters.
-const OTHER: [&str; 8] = [
-    "artifact",
-    "artifactid",
-    "basedir",
-    "build",
-    "groupid",
-    "modelversion",
-    "packaging",
-    "version",
-];
+const OTHER: &str = "artifact artifactid basedir build groupid modelversion packaging version";
 
 /// The names of parts that would be dropped if nothing referred to them, and to which
-/// something does in one of `poms`: all those of a project, and all that they inherit
-/// from. Words of commands are texts, too. `None` if something is not understood.
-pub fn kept(texts: &[String]) -> Option<BTreeSet<String>> {
-    let read = |text: &String| match text.trim_start().starts_with('<') {
-        true => Element::read(text.as_bytes()).ok(),
-        false => Some(Element {
-            text: text.clone(),
-            ..Element::default()
-        }),
-    };
-    let poms = texts.iter().map(read).collect::<Option<Vec<_>>>()?;
-    if poms.iter().any(runs_scripts) {
+/// something does in all that is said: by the poms of a project and all that they inherit
+/// from, settings, and words of commands, which are texts. `None` if something is not
+/// understood.
+pub fn kept(said: &[&Element]) -> Option<BTreeSet<String>> {
+    if said.iter().any(|one| runs_scripts(one)) {
         return None;
     }
-    let mut kept = packing_early(&poms);
+    let mut kept = packing_early(said);
     loop {
         let mut found = BTreeSet::new();
         let mut is_plain = true;
-        for pom in &poms {
+        for pom in said {
             walk(pom, &kept, &mut |element| {
                 is_plain &= refer(element, &mut found);
             });
@@ -105,19 +76,14 @@ pub fn pom_fingerprint(pom: Option<Vec<u8>>, kept: &BTreeSet<String>) -> Fingerp
 /// count; `None` if that is not known.
 fn meaning(pom: &[u8], kept: &BTreeSet<String>) -> Option<Vec<u8>> {
     let text = std::str::from_utf8(pom).ok()?;
-    let declared = text
-        .split("?>")
-        .next()
-        .filter(|head| head.contains("<?xml"));
-    if declared
-        .is_some_and(|head| head.contains("encoding") && !head.to_lowercase().contains("utf-8"))
-    {
+    let head = text.split("?>").next().unwrap_or_default();
+    let is_declared = head.contains("<?xml") && head.contains("encoding");
+    if is_declared && !head.to_lowercase().contains("utf-8") {
         return None;
     }
-    let pom = Element::read(text.as_bytes()).ok()?;
-    if pom.name != "project" {
-        return None;
-    }
+    let pom = Element::read(pom)
+        .ok()
+        .filter(|pom| pom.name == "project")?;
     let mut form = Vec::new();
     let mut is_plain = true;
     walk(&pom, kept, &mut |element| {
@@ -183,7 +149,7 @@ fn is_dropped(element: &Element, path: &[&str], kept: &BTreeSet<String>) -> bool
     };
     match place {
         [] if path.len() == 1 || name == "reporting" => {
-            DESCRIPTION.contains(&name) && !kept.contains(name)
+            has_word(DESCRIPTION, name) && !kept.contains(name)
         }
         ["properties"] => is_of_looking(name) && !kept.contains(name),
         ["build", "plugins"] | ["build", "pluginManagement", "plugins"] => {
@@ -194,23 +160,19 @@ fn is_dropped(element: &Element, path: &[&str], kept: &BTreeSet<String>) -> bool
 }
 
 /// The parts of a description that a reference may lead to.
-fn described(name: &str) -> impl Iterator<Item = &'static str> {
+fn described(name: &str) -> Vec<&'static str> {
     let small = name.to_lowercase();
     let words: Vec<&str> = small.split(|sign: char| !sign.is_alphanumeric()).collect();
-    let is_named = |part: &&&str| words.contains(&part.to_lowercase().as_str());
-    let named: Vec<&str> = DESCRIPTION.iter().filter(is_named).copied().collect();
     let of_project = match words.as_slice() {
         ["project" | "pom", rest @ ..] => rest.iter().find(|word| **word != "parent"),
         _ => None,
     };
     // Maven asks its own objects, which may have more names for the same.
-    let is_known = of_project.is_none_or(|first| {
-        OTHER.contains(first) || DESCRIPTION.iter().any(|part| part.to_lowercase() == *first)
-    });
-    match is_known {
-        true => named.into_iter(),
-        false => DESCRIPTION.to_vec().into_iter(),
-    }
+    let is_known = of_project
+        .is_none_or(|first| has_word(OTHER, first) || has_word(&DESCRIPTION.to_lowercase(), first));
+    let is_named = |part: &&str| words.contains(&part.to_lowercase().as_str());
+    let parts = DESCRIPTION.split_whitespace();
+    parts.filter(|part| !is_known || is_named(part)).collect()
 }
 
 /// What an element's text refers to: `${project.name}`, `${name}`, and whatever looks
@@ -227,7 +189,7 @@ fn refer(element: &Element, found: &mut BTreeSet<String>) -> bool {
             let is_reference = before.ends_with(['$', '@']);
             is_plain &= !is_reference || part.contains('}');
             let name = part.split('}').next().unwrap_or_default();
-            found.extend(described(name).map(str::to_owned));
+            found.extend(described(name).into_iter().map(str::to_owned));
         }
         let is_sign = |sign: char| sign.is_alphanumeric() || ".-_".contains(sign);
         for token in text.split(|sign| !is_sign(sign)) {
@@ -244,10 +206,20 @@ fn refer(element: &Element, found: &mut BTreeSet<String>) -> bool {
 mod tests {
     use super::*;
 
+    /// Of poms and words.
+    fn kept_of_all(texts: &[&str]) -> Option<BTreeSet<String>> {
+        let read = texts.iter().map(|text| match text.starts_with('<') {
+            true => Element::read(text.as_bytes()).unwrap(),
+            false => Element::of_text(text),
+        });
+        let read: Vec<Element> = read.collect();
+        kept(&read.iter().collect::<Vec<_>>())
+    }
+
     fn same(one: &str, other: &str) -> bool {
         let of = |text: &str| {
             let text = format!("<project>{text}</project>");
-            let kept = kept(std::slice::from_ref(&text)).unwrap();
+            let kept = kept_of_all(&[&text]).unwrap();
             meaning(text.as_bytes(), &kept).unwrap()
         };
         of(one) == of(other)
@@ -332,6 +304,11 @@ mod tests {
             )
         };
         assert!(same(&tool("1"), &tool("2")));
+        let of_others = |version: &str| {
+            let more = format!("<groupId>org.x</groupId><version>{version}</version>");
+            plugin("maven-checkstyle-plugin", &more)
+        };
+        assert!(!same(&of_others("1"), &of_others("2")));
         let extended = |version: &str| {
             plugin(
                 "maven-site-plugin",
@@ -447,7 +424,7 @@ mod tests {
             "-DargLine=-Dy=${pmd.version}",
             "test",
         ];
-        let kept = kept(&words.map(str::to_owned)).unwrap();
+        let kept = kept_of_all(&words).unwrap();
         assert_eq!(unit_name(&kept), "pom name pmd.version");
         assert_eq!(kept_of("pom name pmd.version"), Some(kept.clone()));
         assert_eq!(
@@ -478,7 +455,7 @@ mod tests {
         }
         assert_eq!(meaning(b"<project><a>\xe9</a></project>", &none), None);
         let nested = "<project><a>${${tool}.version}</a></project>";
-        assert_eq!(kept(&[nested.to_owned()]), None);
+        assert_eq!(kept_of_all(&[nested]), None);
         let task = |task: &str| {
             let tasks = format!("<configuration><target>{task}</target></configuration>");
             format!(
@@ -490,10 +467,10 @@ mod tests {
             "<echo message='x'/>",
             "<fileset><include name='x'/></fileset>",
         ] {
-            assert!(kept(&[task(plain)]).is_some());
+            assert!(kept_of_all(&[&task(plain)]).is_some());
         }
         for script in ["<script/>", "<property file='x'/>", "<include file='x'/>"] {
-            assert_eq!(kept(&[task(script)]), None);
+            assert_eq!(kept_of_all(&[&task(script)]), None);
         }
         let latin = "<?xml version='1.0' encoding='ISO-8859-1'?><project/>";
         assert_eq!(meaning(latin.as_bytes(), &none), None);

@@ -12,13 +12,14 @@ mod lines;
 mod meaning;
 mod model;
 mod once;
-mod parents;
 mod plain;
+mod plugins;
+mod pom;
 #[path = "../../../agents/jvm/src/runtime.rs"]
 mod runtime;
 mod silent;
 pub mod surefire;
-mod tools;
+mod told;
 mod xml;
 
 use std::ffi::OsString;
@@ -37,10 +38,11 @@ pub use emit::{
     EVERYTHING, FILE as EXCLUSIONS, emit, emit_for_later, emit_tests, excludes_nested, list,
 };
 pub use meaning::{kept_of, pom_fingerprint, unit_name};
-pub use model::{Model, Module, coordinates, doubt_of_goal, upwards};
+pub use model::{Model, Module, upwards};
 pub use once::why_twice;
+pub use plugins::doubt_of_goal;
+pub use pom::{Project, artifact_in, coordinates};
 pub use runtime::runtime_in;
-pub use xml::Element;
 
 /// The file that makes a folder a module.
 pub const POM: &str = "pom.xml";
@@ -146,30 +148,23 @@ impl Inside {
     }
 }
 
-/// Whether tests may run in Maven's own JVM: as `command` or what a `pom.xml` of
-/// the project says of forks.
+/// Whether tests may run in Maven's own JVM: as `command`, a `pom.xml` of the project or
+/// what it inherits says of forks.
 pub fn inside_by(top: &Path, command: &[String]) -> Option<Inside> {
-    let said = |text: &str, between: &str| {
-        let settings = [("forkCount", "0"), ("forkMode", "never")];
-        settings.into_iter().find(|(name, value)| {
-            let mark = format!("{name}{between}");
-            let mut values = text.split(&mark).skip(1).map(str::trim_start);
-            values.any(|after| after.starts_with(value))
-        })
-    };
     let inside = |(setting, value), pom| Inside {
         setting,
         value,
         pom,
     };
-    let typed = command.iter().find_map(|word| said(word, "="));
+    let mut settings = told::INSIDE.into_iter();
+    let typed = settings.find(|(name, value)| {
+        let said = format!("{name}={value}");
+        command.iter().any(|word| word.contains(&said))
+    });
     typed.map(|said| inside(said, None)).or_else(|| {
-        modules(top).into_iter().find_map(|module| {
-            let pom = module.join(POM);
-            let text = crate::disk::read_to_string(&pom).ok()?;
-            let said = said(&parents::without_comments(&text), ">")?;
-            Some(inside(said, Some(pom)))
-        })
+        let project = Project::of_modules(top, &local_repository(top, command));
+        let (said, pom) = told::inside(&project)?;
+        Some(inside(said, Some(pom.path.clone())))
     })
 }
 
@@ -221,6 +216,7 @@ mod tests {
     fn tests_in_mavens_own_jvm_are_noticed() {
         let top = tempfile::tempdir().unwrap();
         let inside = |pom: &str, word: &str| {
+            let pom = format!("<project>{pom}</project>");
             fs_err::write(top.path().join(POM), pom).unwrap();
             inside_by(top.path(), &[word.to_owned()]).is_some()
         };

@@ -5,10 +5,16 @@
 //! not tell which classes there will be.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::path::Path;
 
+use anyhow::{Context, Result, ensure};
 use bstr::{BStr, BString, ByteSlice};
 
-use super::xml::Element;
+use super::plugins::{has_word, makes_no_classes};
+use super::pom::{Pom, Project, beside, coordinates};
+use super::xml::{Element, is_like_ascii};
+use super::{POM, bytes_of};
 
 /// Where Maven looks for sources by itself.
 const MAIN: &str = "src/main/java";
@@ -33,10 +39,6 @@ impl Module {
     /// Beneath its folder, or that of the project.
     pub fn path(&self, rest: &str) -> BString {
         joined(self.dir.as_bstr(), rest)
-    }
-
-    fn has_usual_sources(&self) -> bool {
-        self.main == self.path(MAIN) && self.test == self.path(TEST)
     }
 
     /// The classes that Maven makes of the sources of one side.
@@ -68,320 +70,146 @@ pub struct Model {
     pub modules: Vec<Module>,
     /// Group and artifact of dependencies that are named.
     pub dependencies: BTreeSet<(String, String)>,
-    /// Parents that are no files of the project: group, artifact, version.
-    pub parents: BTreeSet<(String, String, String)>,
     /// Whether no annotation processor runs, whatever is on the class path.
     pub is_without_processors: bool,
     /// Whether a pom of the project says in which encoding its sources are.
     pub has_encoding: bool,
     /// The project's own artifacts.
     pub artifacts: BTreeSet<String>,
-    /// All that was read, by a name for people.
-    poms: Vec<(String, Element)>,
 }
 
-/// Plugins that neither make nor change sources and classes; after each, goals of
-/// it that do.
-const HARMLESS: [(&str, &[&str]); 43] = [
-    ("animal-sniffer-maven-plugin", &[]),
-    ("apache-rat-plugin", &[]),
-    ("cobertura-maven-plugin", &["instrument"]),
-    ("coveralls-maven-plugin", &[]),
-    ("cyclonedx-maven-plugin", &[]),
-    ("central-publishing-maven-plugin", &[]),
-    ("forbiddenapis", &[]),
-    (
-        "jacoco-maven-plugin",
-        &["instrument", "restore-instrumented-classes"],
-    ),
-    ("japicmp-maven-plugin", &[]),
-    (
-        "license-maven-plugin",
-        &["format", "update-file-header", "remove"],
-    ),
-    ("maven-assembly-plugin", &[]),
-    ("maven-changelog-plugin", &[]),
-    ("maven-changes-plugin", &[]),
-    ("maven-checkstyle-plugin", &[]),
-    ("maven-clean-plugin", &[]),
-    ("maven-compiler-plugin", &[]),
-    (
-        "maven-dependency-plugin",
-        &["unpack", "unpack-dependencies", "copy", "copy-dependencies"],
-    ),
-    ("maven-deploy-plugin", &[]),
-    ("maven-enforcer-plugin", &[]),
-    ("maven-failsafe-plugin", &[]),
-    ("maven-gpg-plugin", &[]),
-    ("maven-help-plugin", &[]),
-    ("maven-install-plugin", &[]),
-    ("maven-jar-plugin", &[]),
-    ("maven-javadoc-plugin", &[]),
-    ("maven-jxr-plugin", &[]),
-    ("maven-pmd-plugin", &[]),
-    ("maven-project-info-reports-plugin", &[]),
-    ("maven-release-plugin", &[]),
-    ("maven-resources-plugin", &[]),
-    ("maven-scm-plugin", &[]),
-    ("maven-shade-plugin", &[]),
-    ("maven-site-plugin", &[]),
-    ("maven-source-plugin", &[]),
-    ("maven-surefire-plugin", &[]),
-    ("maven-surefire-report-plugin", &[]),
-    ("maven-war-plugin", &[]),
-    ("nexus-staging-maven-plugin", &[]),
-    ("sonar-maven-plugin", &[]),
-    ("spotbugs-maven-plugin", &[]),
-    ("spotless-maven-plugin", &["apply"]),
-    (
-        "spring-boot-maven-plugin",
-        &["build-info", "process-aot", "process-test-aot"],
-    ),
-    (
-        "versions-maven-plugin",
-        &["set", "update-properties", "use-latest-versions"],
-    ),
-];
+/// Plug-ins that Maven uses though no pom names them.
+const ALWAYS_USED: &str =
+    "maven-compiler-plugin maven-jar-plugin maven-resources-plugin maven-surefire-plugin";
 
-/// Plugins that Maven uses though no pom names them.
-const ALWAYS_USED: [&str; 4] = [
-    "maven-compiler-plugin",
-    "maven-jar-plugin",
-    "maven-resources-plugin",
-    "maven-surefire-plugin",
-];
+/// What of a build may not be set.
+const MOVED: &str = "outputDirectory testOutputDirectory directory extensions/extension";
 
 /// What may be said to the compiler: it makes the same of the same sources then.
-const COMPILER: [&str; 22] = [
-    "compilerArgs",
-    "compilerArgument",
-    "debug",
-    "debuglevel",
-    "encoding",
-    "failOnError",
-    "failOnWarning",
-    "forceJavacCompilerUse",
-    "maxmem",
-    "meminitial",
-    "optimize",
-    "parameters",
-    "proc",
-    "release",
-    "showDeprecation",
-    "showWarnings",
-    "source",
-    "staleMillis",
-    "target",
-    "testRelease",
-    "testSource",
-    "testTarget",
-];
+const COMPILER: &str = "compilerArgs compilerArgument debug debuglevel encoding failOnError \
+    failOnWarning forceJavacCompilerUse maxmem meminitial optimize parameters proc release \
+    showDeprecation showWarnings source staleMillis target testRelease testSource testTarget";
 
 /// Beginnings of arguments of the compiler that change no meaning.
-const ARGUMENTS: [&str; 10] = [
-    "-Xlint",
-    "-Xdoclint",
-    "-Werror",
-    "-Xmaxerrs",
-    "-Xmaxwarns",
-    "-parameters",
-    "-proc:none",
-    "-g",
-    "-deprecation",
-    "-XDcompilePolicy",
-];
-
-/// Encodings in which every sign that matters is one byte, as in ASCII.
-const ENCODINGS: [&str; 6] = [
-    "utf-8",
-    "utf8",
-    "iso-8859-",
-    "us-ascii",
-    "windows-125",
-    "cp125",
-];
+const ARGUMENTS: &str = "-Xlint -Xdoclint -Werror -Xmaxerrs -Xmaxwarns -parameters -proc:none -g \
+    -deprecation -XDcompilePolicy";
 
 impl Model {
     /// What the poms of a project say; `read` gives a file relative to the top of the
-    /// work tree.
+    /// work tree. Poms in a `repository` are looked at if there is one.
     ///
     /// # Errors
     /// Why sources do not tell which classes there will be.
-    pub fn of(project: &BStr, read: &impl Fn(&BStr) -> Option<Vec<u8>>) -> Result<Model, String> {
-        let mut poms: Vec<(BString, Element)> = Vec::new();
-        let mut model = Model::default();
-        let mut open = vec![project.to_owned()];
-        let mut parents = Vec::new();
-        let mut inherited_from = BTreeSet::new();
+    pub fn of(
+        project: &BStr,
+        read: &dyn Fn(&BStr) -> Option<Vec<u8>>,
+        repository: Option<&Path>,
+    ) -> std::result::Result<Model, String> {
         for dir in upwards(project) {
             if read(joined(dir, ".mvn/extensions.xml").as_bstr()).is_some() {
                 return Err(".mvn/extensions.xml adds to Maven itself".to_owned());
             }
         }
-        while let Some(dir) = open.pop().or_else(|| parents.pop()) {
-            if poms.iter().any(|(known, _)| *known == dir) {
-                continue;
-            }
-            let path = joined(dir.as_bstr(), super::POM);
-            let text = read(path.as_bstr()).ok_or_else(|| format!("there is no {path}"))?;
-            let pom =
-                Element::read(&text).map_err(|why| format!("{path} is not understood: {why}"))?;
-            for module in pom.every().into_iter().filter(|one| one.name == "module") {
-                open.push(beside(dir.as_bstr(), &module.text).ok_or_else(|| {
-                    format!(
-                        "{path} names the module {}, which is no folder of the project",
-                        module.text
-                    )
-                })?);
-            }
-            for parent in pom.all("parent") {
-                match own_parent(dir.as_bstr(), parent, read) {
-                    Some(own) => {
-                        inherited_from.insert(own.clone());
-                        parents.push(own);
-                    }
-                    None => {
-                        model.parents.insert(coordinates(parent));
-                    }
-                }
-            }
-            poms.push((dir, pom));
+        let start = project.to_path_lossy().join(POM);
+        let read = |path: &Path| read(bytes_of(path).as_bstr());
+        let project = Project::of([start], &read, repository, true);
+        match project.doubt() {
+            Some(doubt) => Err(doubt.to_string()),
+            None => Model::of_poms(&project).map_err(|why| format!("{why:#}")),
         }
-        let (mut has_plain_resources, mut filters) = (true, false);
-        for (dir, pom) in poms {
-            let module = module(dir.as_bstr(), &pom)?;
-            if inherited_from.contains(&dir) {
-                module
-                    .has_usual_sources()
-                    .then_some(())
-                    .ok_or_else(|| format!("{} says where sources are", module.path(super::POM)))?;
-                has_plain_resources &= module.has_plain_resources;
-                filters |= module.filters;
+    }
+
+    fn of_poms(project: &Project) -> Result<Model> {
+        let mut model = Model::default();
+        let mut above = Vec::new();
+        for pom in &project.poms {
+            let name = pom.name();
+            let module = module(pom)?;
+            if project
+                .poms
+                .iter()
+                .any(|one| one.parent.as_ref() == Some(&pom.path))
+            {
+                let is_usual = module.main == module.path(MAIN) && module.test == module.path(TEST);
+                ensure!(is_usual, "{name} says where sources are");
+                above.push(module.clone());
             }
-            model.modules.push(module);
-            let names = [
-                "encoding",
-                "maven.compiler.encoding",
-                "project.build.sourceEncoding",
-            ];
-            let mut said = pom.every().into_iter().filter(|one| is_encoding(one));
-            model.has_encoding |= said.any(|one| names.contains(&one.name.as_str()));
-            model.artifacts.insert(pom.text_of("artifactId").to_owned());
-            let name = joined(dir.as_bstr(), super::POM).to_string();
-            model.poms.push((name, pom));
+            if pom.is_own {
+                // Changes of others would not be noticed.
+                let is_usual = pom.path.file_name() == Some(OsStr::new(POM));
+                ensure!(is_usual, "{name} is a pom of another name");
+                model.modules.push(module);
+                let mut all = pom.top.every().into_iter();
+                let names = "encoding maven.compiler.encoding project.build.sourceEncoding";
+                model.has_encoding |= all.any(|one| is_encoding(one) && has_word(names, &one.name));
+                model
+                    .artifacts
+                    .insert(pom.top.text_of("artifactId").to_owned());
+            } else {
+                ensure!(
+                    module.has_plain_resources,
+                    "{name} says where resources are"
+                );
+                let is_fixed = !name.ends_with("-SNAPSHOT.pom");
+                ensure!(is_fixed, "the parent {name} may be another tomorrow");
+            }
         }
         // What a parent says of resources holds for its children, too.
         for module in &mut model.modules {
-            module.has_plain_resources &= has_plain_resources;
-            module.filters |= filters;
+            module.has_plain_resources &= above.iter().all(|one| one.has_plain_resources);
+            module.filters |= above.iter().any(|one| one.filters);
         }
         model.modules.sort_by(|a, b| a.dir.cmp(&b.dir));
         model.have_own_sources()?;
-        model.examine()?;
+        model.examine(project)?;
         Ok(model)
     }
 
     /// That no source belongs to two modules, or to both sides of one.
-    fn have_own_sources(&self) -> Result<(), String> {
+    fn have_own_sources(&self) -> Result<()> {
         let modules = self.modules.iter();
         let roots: Vec<&BString> = modules.flat_map(|one| [&one.main, &one.test]).collect();
         for (at, root) in roots.iter().enumerate() {
-            let is_in = |other: &&BString| {
+            let is_in = |other: &BString| {
                 let rest = other.strip_prefix(root.as_slice());
                 rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
             };
-            let mut others = roots[..at].iter().chain(&roots[at + 1..]);
-            if let Some(other) = others.find(|other| is_in(other)) {
-                return Err(format!("sources in {other} are those in {root}, too"));
+            for (_, other) in roots.iter().enumerate().filter(|(other, _)| *other != at) {
+                ensure!(!is_in(other), "sources in {other} are those in {root}, too");
             }
         }
         Ok(())
     }
 
-    /// Looks at a parent from elsewhere as at a pom of the project.
-    ///
-    /// # Errors
-    /// Those of [`Model::of`].
-    pub fn add_parent(&mut self, name: &str, text: &[u8]) -> Result<(), String> {
-        let pom = Element::read(text).map_err(|why| format!("{name} is not understood: {why}"))?;
-        let own = module(BStr::new(""), &pom)?;
-        if !own.has_usual_sources() || !own.has_plain_resources {
-            return Err(format!("{name} says where sources and resources are"));
-        }
-        for parent in pom.all("parent") {
-            self.parents.insert(coordinates(parent));
-        }
-        self.poms.push((name.to_owned(), pom));
-        self.examine()
-    }
-
-    /// That versions which a pom from elsewhere manages are the same tomorrow.
-    fn is_fixed(&self, bom: &Element) -> Result<(), String> {
-        let (_, artifact, version) = coordinates(bom);
-        let name = version
-            .strip_prefix("${")
-            .and_then(|it| it.strip_suffix('}'));
-        let mut values = vec![version.as_str()];
-        let poms = self.poms.iter();
-        let properties = poms.flat_map(|(_, pom)| pom.of_profiles("properties"));
-        values.extend(properties.flat_map(|all| name.map(|name| all.text_of(name))));
-        let is_snapshot = values.iter().any(|value| value.ends_with("-SNAPSHOT"));
-        match is_snapshot && !self.artifacts.contains(&artifact) {
-            true => Err(format!("{artifact} {version} may be another tomorrow")),
-            false => Ok(()),
-        }
-    }
-
-    /// Looks at all poms: what one says of a plugin counts if any uses it.
-    fn examine(&mut self) -> Result<(), String> {
-        let mut used: BTreeSet<&str> = ALWAYS_USED.into();
-        for (_, pom) in &self.poms {
-            let plugins = pom.of_profiles("build/plugins/plugin").into_iter();
-            used.extend(plugins.map(|plugin| plugin.text_of("artifactId")));
-        }
-        for (name, pom) in &self.poms {
-            let in_pom = |why: String| format!("{name}: {why}");
-            plain(pom).map_err(in_pom)?;
-            for plugin in pom.every().into_iter().filter(|one| one.name == "plugin") {
-                let artifact = plugin.text_of("artifactId");
-                if used.contains(artifact) && !is_of_reports(pom, plugin) {
-                    let is_without = harmless(plugin).map_err(in_pom)?;
-                    self.is_without_processors |= is_without && self.poms.len() == 1;
-                }
+    /// Looks at all poms: what one says of a plug-in counts if any uses it.
+    fn examine(&mut self, project: &Project) -> Result<()> {
+        let poms = project.poms.iter();
+        let plugins = poms.flat_map(|pom| pom.top.of_profiles("build/plugins/plugin"));
+        let mut used: BTreeSet<&str> = plugins.map(|one| one.text_of("artifactId")).collect();
+        used.extend(ALWAYS_USED.split(' '));
+        let mut processors = Vec::new();
+        for pom in &project.poms {
+            // Those only make reports for people.
+            let of_reports = pom.top.at("reporting/plugins/plugin");
+            let is_used = |plugin: &&Element| {
+                used.contains(plugin.text_of("artifactId"))
+                    && !of_reports.iter().any(|one| std::ptr::eq(*one, *plugin))
+            };
+            plain(&pom.top, project, &self.artifacts).with_context(|| pom.name())?;
+            for plugin in pom.plugins().filter(is_used) {
+                makes_no_classes(plugin).with_context(|| pom.name())?;
+                makes_the_same(plugin).with_context(|| pom.name())?;
+                processors.extend(plugin.named("proc").map(|one| one.text.as_str()));
             }
-            for bom in pom.every() {
-                if bom.name == "dependency" && bom.text_of("scope") == "import" {
-                    self.is_fixed(bom).map_err(in_pom)?;
-                }
-            }
-            for dependency in pom.of_profiles("dependencies/dependency") {
+            for dependency in pom.top.of_profiles("dependencies/dependency") {
                 let (group, artifact, _) = coordinates(dependency);
                 self.dependencies.insert((group, artifact));
             }
         }
+        self.is_without_processors = self.modules.len() == 1
+            && !processors.is_empty()
+            && processors.iter().all(|said| *said == "none");
         Ok(())
-    }
-}
-
-/// Whether Maven runs what may make or change classes where a command has the goal
-/// `word`: why, if so.
-pub fn doubt_of_goal(word: &str) -> Option<String> {
-    let (plugin, goal) = word.rsplit_once(':')?;
-    let goal = goal.split('@').next().unwrap_or(goal);
-    let mut parts = plugin.split(':');
-    let names = match (parts.next(), parts.next()) {
-        (Some(prefix), None) => [
-            format!("maven-{prefix}-plugin"),
-            format!("{prefix}-maven-plugin"),
-        ],
-        (_, artifact) => [artifact.unwrap_or_default().to_owned(), String::new()],
-    };
-    let known = HARMLESS
-        .iter()
-        .find(|(name, _)| names.iter().any(|it| it == name));
-    match known {
-        Some((_, harmful)) if !harmful.contains(&goal) => None,
-        _ => Some(format!("`{word}` may make or change classes")),
     }
 }
 
@@ -392,12 +220,7 @@ pub fn upwards(dir: &BStr) -> impl Iterator<Item = &BStr> {
     })
 }
 
-/// Group, artifact and version.
-pub fn coordinates(element: &Element) -> (String, String, String) {
-    let part = |name: &str| element.text_of(name).to_owned();
-    (part("groupId"), part("artifactId"), part("version"))
-}
-
+/// Beneath a folder, or the top of the work tree.
 fn joined(dir: &BStr, rest: &str) -> BString {
     match dir.is_empty() {
         true => rest.into(),
@@ -405,185 +228,105 @@ fn joined(dir: &BStr, rest: &str) -> BString {
     }
 }
 
-/// A path that is relative to a folder; `None` if it leads out of the work tree or
-/// is not known before Maven runs.
-fn beside(dir: &BStr, path: &str) -> Option<BString> {
-    if path.contains('$') || path.starts_with('/') || path.contains('\\') {
-        return None;
-    }
-    let mut parts: Vec<&[u8]> = dir.split_str("/").filter(|part| !part.is_empty()).collect();
-    for part in path.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => drop(parts.pop()?),
-            part => parts.push(part.as_bytes()),
-        }
-    }
-    Some(bstr::join("/", parts).into())
-}
-
-/// The folder of a parent that is a file of the project.
-fn own_parent(
-    dir: &BStr,
-    parent: &Element,
-    read: &impl Fn(&BStr) -> Option<Vec<u8>>,
-) -> Option<BString> {
-    let path = match parent.all("relativePath").next() {
-        Some(path) if path.text.is_empty() => return None,
-        Some(path) => path.text.as_str(),
-        None => "..",
-    };
-    let path = path.strip_suffix(super::POM).unwrap_or(path);
-    let folder = beside(dir, path)?;
-    let text = read(joined(folder.as_bstr(), super::POM).as_bstr())?;
-    // Maven takes it only if it is the one that is named.
-    let pom = Element::read(&text).ok()?;
-    (pom.text_of("artifactId") == parent.text_of("artifactId")).then_some(folder)
-}
-
 /// Where a module has its sources.
-fn module(dir: &BStr, pom: &Element) -> Result<Module, String> {
-    let name = joined(dir, super::POM);
-    if pom.name != "project" {
-        return Err(format!("{name} is no project"));
-    }
-    let packaging = pom.text_of("packaging");
-    if !["", "jar", "pom", "war"].contains(&packaging) {
-        return Err(format!("{name} has the packaging {packaging}"));
-    }
-    let builds = pom.of_profiles("build");
+fn module(pom: &Pom) -> Result<Module> {
+    let name = pom.name();
+    let packaging = pom.top.text_of("packaging");
+    let is_plain = ["", "jar", "pom", "war"].contains(&packaging);
+    ensure!(is_plain, "{name} has the packaging {packaging}");
+    let builds = pom.top.of_profiles("build");
     let said = |what: &str| builds.iter().flat_map(|build| build.at(what)).next();
-    for moved in [
-        "outputDirectory",
-        "testOutputDirectory",
-        "directory",
-        "extensions/extension",
-    ] {
-        if said(moved).is_some() {
-            return Err(format!("{name} sets {moved}"));
-        }
+    for moved in MOVED.split(' ') {
+        ensure!(said(moved).is_none(), "{name} sets {moved}");
     }
-    let folder = |what: &str, usual: &str| match said(what) {
-        Some(own) => {
-            beside(dir, &own.text).ok_or_else(|| format!("{name} sets {what} to {}", own.text))
-        }
-        None => Ok(joined(dir, usual)),
+    let dir = bytes_of(pom.folder());
+    let folder = |what: &str, usual: &str| {
+        let Some(own) = said(what).map(|own| &own.text) else {
+            return Ok(joined(dir.as_bstr(), usual));
+        };
+        let folder = beside(pom.folder(), own).map(|folder| bytes_of(&folder));
+        folder.with_context(|| format!("{name} sets {what} to {own}"))
     };
-    let filtering = builds.iter().flat_map(|build| build.every());
-    let filters = filtering
-        .into_iter()
-        .any(|one| one.name == "filtering" && one.text != "false");
+    let mut all = builds.iter().flat_map(|build| build.named("filtering"));
+    let filters = all.any(|one| one.text != "false");
+    let is_usual = said("resources").is_none() && said("testResources").is_none();
     Ok(Module {
-        dir: dir.to_owned(),
         main: folder("sourceDirectory", MAIN)?,
         test: folder("testSourceDirectory", TEST)?,
-        has_plain_resources: !filters
-            && said("resources").is_none()
-            && said("testResources").is_none(),
+        has_plain_resources: !filters && is_usual,
         filters,
+        dir,
     })
-}
-
-/// Whether a plugin only makes reports for people.
-fn is_of_reports(pom: &Element, plugin: &Element) -> bool {
-    let reporting = pom.at("reporting/plugins/plugin");
-    reporting.iter().any(|one| std::ptr::eq(*one, plugin))
 }
 
 fn is_encoding(element: &Element) -> bool {
     !element.text.is_empty() && element.name.to_ascii_lowercase().ends_with("encoding")
 }
 
-/// What is true of all that a pom says, whatever it is about.
-fn plain(pom: &Element) -> Result<(), String> {
-    for element in pom.every() {
-        let Element { name, text, .. } = element;
-        if text.contains("${env.") {
-            return Err(format!("{name} depends on a variable of the environment"));
-        }
-        if is_encoding(element) && !text.starts_with("${") {
-            let text = text.to_ascii_lowercase();
-            if !ENCODINGS.iter().any(|known| text.starts_with(known)) {
-                return Err(format!("the encoding {text} is not understood"));
-            }
-        }
-        if name != "dependency" {
-            continue;
-        }
-        if element.text_of("artifactId") == "lombok" {
-            return Err("Lombok changes what sources are compiled to".to_owned());
-        }
-        if element.text_of("artifactId") == "testng" {
-            let why = "which tests TestNG needs together is known when they are compiled";
-            return Err(why.to_owned());
-        }
-        let version = element.text_of("version");
-        if version.starts_with(['[', '(']) || ["LATEST", "RELEASE"].contains(&version) {
-            let why = format!("the version {version} of a dependency may be another tomorrow");
-            return Err(why);
-        }
+/// That what a pom says is the same everywhere, and tomorrow, whatever it is about.
+fn plain(pom: &Element, project: &Project, own: &BTreeSet<String>) -> Result<()> {
+    for one in pom.every() {
+        let Element { name, text, .. } = one;
+        let is_fixed = !text.contains("${env.");
+        ensure!(is_fixed, "{name} depends on a variable of the environment");
+        let is_known = !is_encoding(one) || text.starts_with("${") || is_like_ascii(text);
+        ensure!(is_known, "the encoding {text} is not understood");
+    }
+    for dependency in pom.named("dependency") {
+        let (_, artifact, version) = coordinates(dependency);
+        let is_plain = artifact != "lombok";
+        ensure!(is_plain, "Lombok changes what sources are compiled to");
+        let is_plain = artifact != "testng";
+        ensure!(
+            is_plain,
+            "which tests TestNG needs together is known when they are compiled"
+        );
+        let is_open = version.starts_with(['[', '(']) || has_word("LATEST RELEASE", &version);
+        // Versions that a pom from elsewhere manages.
+        let is_import = dependency.text_of("scope") == "import" && !own.contains(&artifact);
+        let is_snapshot = |version: &String| version.ends_with("-SNAPSHOT");
+        let is_open = is_open || is_import && project.values(&version).iter().any(is_snapshot);
+        ensure!(!is_open, "{artifact} {version} may be another tomorrow");
     }
     for activation in pom.at("profiles/profile/activation") {
         let mut properties = activation.at("property/name").into_iter();
-        if activation.all("file").next().is_some()
-            || properties.any(|one| one.text.contains("env."))
-        {
-            return Err("a profile is active where a file or a variable is there".to_owned());
-        }
+        let is_fixed =
+            activation.child("file").is_none() && !properties.any(|one| one.text.contains("env."));
+        ensure!(
+            is_fixed,
+            "a profile is active where a file or a variable is there"
+        );
     }
     Ok(())
 }
 
-/// Whether a plugin says that there are no annotation processors.
-///
-/// # Errors
-/// Why it may make or change classes.
-fn harmless(plugin: &Element) -> Result<bool, String> {
+/// That a plug-in which is known makes the same classes of the same sources.
+fn makes_the_same(plugin: &Element) -> Result<()> {
     let artifact = plugin.text_of("artifactId");
-    let known = HARMLESS.iter().find(|(known, _)| *known == artifact);
-    let Some((_, harmful)) = known else {
-        return Err(format!("the plugin {artifact} may make or change classes"));
-    };
-    if plugin.text_of("extensions") == "true" {
-        return Err(format!("the plugin {artifact} adds to Maven itself"));
-    }
-    for goal in plugin.every().into_iter().filter(|one| one.name == "goal") {
-        if harmful.contains(&goal.text.as_str()) {
-            return Err(format!("the plugin {artifact} runs {}", goal.text));
-        }
-    }
-    if artifact == "maven-resources-plugin" && !plugin.at("executions/execution").is_empty() {
-        return Err(format!("the plugin {artifact} copies more than resources"));
-    }
+    let is_more =
+        artifact == "maven-resources-plugin" && !plugin.at("executions/execution").is_empty();
+    ensure!(!is_more, "the plugin {artifact} copies more than resources");
     if artifact != "maven-compiler-plugin" {
-        return Ok(false);
+        return Ok(());
     }
     // Error-prone and others come as dependencies of the compiler.
-    if !plugin.at("dependencies/dependency").is_empty() {
-        return Err("the compiler has dependencies of its own".to_owned());
-    }
-    let mut is_without_processors = false;
-    let all = plugin.every().into_iter();
-    for said in all
-        .filter(|one| one.name == "configuration")
-        .flat_map(|one| &one.children)
-    {
-        if !COMPILER.contains(&said.name.as_str()) {
-            return Err(format!("the compiler is given `{}`", said.name));
-        }
-        let is_argument = said.name.starts_with("compilerArg");
-        let arguments = said
+    let is_alone = plugin.at("dependencies/dependency").is_empty();
+    ensure!(is_alone, "the compiler has dependencies of its own");
+    for said in plugin.named("configuration").flat_map(|one| &one.children) {
+        let name = &said.name;
+        ensure!(has_word(COMPILER, name), "the compiler is given `{name}`");
+        let texts = said
             .every()
             .into_iter()
-            .filter(|one| is_argument && !one.text.is_empty());
-        for argument in arguments.flat_map(|one| one.text.split_whitespace()) {
-            if !ARGUMENTS.iter().any(|known| argument.starts_with(known)) {
-                return Err(format!("the compiler is given `{argument}`"));
-            }
+            .filter(|_| name.starts_with("compilerArg"));
+        for argument in texts.flat_map(|one| one.text.split_whitespace()) {
+            let is_known = ARGUMENTS
+                .split_whitespace()
+                .any(|known| argument.starts_with(known));
+            ensure!(is_known, "the compiler is given `{argument}`");
         }
-        is_without_processors |= said.name == "proc" && said.text == "none";
     }
-    Ok(is_without_processors)
+    Ok(())
 }
 
 #[cfg(test)]

@@ -8,22 +8,21 @@
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
+use anyhow::{Context, Result, bail, ensure};
+
+use super::POM;
 use super::around::{Around, Words};
 use super::command::{chooses_tests, is_early, is_phase, is_surefire};
-use super::parents::{Poms, plugins};
+use super::plugins::has_word;
+use super::pom::Project;
+use super::told::may_be_early;
 use super::xml::Element;
 
 /// Phases that come to Failsafe's tests.
-const FAILSAFE: [&str; 5] = [
-    "integration-test",
-    "post-integration-test",
-    "verify",
-    "install",
-    "deploy",
-];
+const FAILSAFE: &str = "integration-test post-integration-test verify install deploy";
 
 /// Phases of reports, which may run the tests once more.
-const SITE: [&str; 3] = ["site", "post-site", "site-deploy"];
+const SITE: &str = "site post-site site-deploy";
 
 /// Settings that must be nowhere: where to leave out everything is a failure, and
 /// where the project has a list of its own.
@@ -32,60 +31,61 @@ const SETTINGS: [&str; 2] = ["failIfNoTests", "excludesFile"];
 /// Why Maven has to be started twice for `command` in `folder`, first to compile
 /// and then to test; `None` if once is enough.
 pub fn why_twice(command: &[OsString], folder: &Path) -> Option<String> {
+    once(command, folder).err().map(|why| why.to_string())
+}
+
+fn once(command: &[OsString], folder: &Path) -> Result<()> {
     let name = command.first().map(Path::new).and_then(Path::file_name);
-    if name == Some(OsStr::new("mvnd")) {
-        return Some("mvnd tests several modules at once".to_owned());
-    }
-    if chooses_tests(command) {
-        return Some("the command says itself which tests run".to_owned());
-    }
+    let is_single = name != Some(OsStr::new("mvnd"));
+    ensure!(is_single, "mvnd tests several modules at once");
+    let is_open = !chooses_tests(command);
+    ensure!(is_open, "the command says itself which tests run");
     let typed = Words::of(command.iter().skip(1));
     let is_test = |phase: &String| is_phase(phase) || is_surefire(phase);
-    let Some(first) = typed.phases.iter().position(is_test) else {
-        return Some("the command names no phase that tests".to_owned());
-    };
+    let first = typed.phases.iter().position(is_test);
+    let first = first.context("the command names no phase that tests")?;
     let around = Around::of(folder, &typed);
     let words = typed.other.iter().chain(&around.words.other);
     if let Some(word) = words.chain(&around.words.phases).next() {
-        return Some(format!("nobody knows what `{word}` does to the order"));
+        bail!("nobody knows what `{word}` does to the order");
     }
-    // `clean` behind the tests would take away what they are compared with.
-    let behind = typed.phases.iter().skip(first + 1);
-    let late = behind.clone().find(|phase| is_early(phase));
     let has_goal = typed.phases.iter().any(|phase| is_surefire(phase));
-    if let Some(phase) = behind.clone().find(|_| has_goal) {
-        return Some(format!("`{phase}` comes behind Surefire's tests"));
+    for (at, phase) in typed.phases.iter().enumerate() {
+        let is_behind = at > first && has_goal;
+        ensure!(!is_behind, "`{phase}` comes behind Surefire's tests");
+        // `clean` behind the tests would take away what they are compared with.
+        let is_late = at > first && is_early(phase) || at > 0 && phase == "clean";
+        let is_more = is_late || has_word(SITE, phase);
+        ensure!(!is_more, "`{phase}` is more than a test");
     }
-    let misplaced = typed.phases.iter().skip(1).find(|phase| *phase == "clean");
-    let late = late.or(misplaced);
-    let site = typed
-        .phases
-        .iter()
-        .find(|phase| SITE.contains(&phase.as_str()));
-    if let Some(phase) = late.or(site) {
-        return Some(format!("`{phase}` is more than a test"));
+    if let Some(file) = &around.extensions {
+        bail!("{} may read what Surefire does", file.display());
     }
-    if let Some(file) = around.extensions {
-        return Some(format!("{} may read what Surefire does", file.display()));
+    let project = Project::above([folder.join(POM)], &around.repository);
+    if let Some(doubt) = around.doubt.as_ref().or(project.doubt()) {
+        bail!("{doubt}");
     }
-    let poms = match Poms::of(folder, &around.repository) {
-        Ok(poms) => poms,
-        Err(why) => return Some(why),
-    };
     let said = all_said(&around, &typed);
-    let is_set = |setting: &str| {
-        said.iter().any(|text| text.contains(setting))
-            || poms.texts.iter().any(|pom| is_set_in(pom, setting, &said))
-    };
-    if let Some(setting) = SETTINGS.iter().find(|setting| is_set(setting)) {
-        return Some(format!("`{setting}` is set"));
+    for setting in SETTINGS {
+        let is_set = said.iter().any(|text| text.contains(setting))
+            || project
+                .poms
+                .iter()
+                .any(|pom| is_set_in(&pom.top, setting, &said));
+        ensure!(!is_set, "`{setting}` is set");
     }
-    let comes_to = |phases: &[&str]| typed.phases.iter().any(|it| phases.contains(&it.as_str()));
-    let has_failsafe = || poms.texts.iter().any(|text| text.contains("failsafe"));
-    if comes_to(&FAILSAFE) && has_failsafe() {
-        return Some("Failsafe has tests of its own".to_owned());
-    }
-    why_not_alone(&poms.texts)
+    let has_failsafe =
+        typed.phases.iter().any(|phase| has_word(FAILSAFE, phase)) && project.mentions("failsafe");
+    ensure!(!has_failsafe, "Failsafe has tests of its own");
+    let own = project.poms.first().context("there is no pom")?;
+    let packaging = own.top.text_of("packaging");
+    let is_one = own.modules().next().is_none() && packaging != "pom" && !packaging.contains('$');
+    ensure!(is_one, "there are several modules");
+    let is_extended = project.has("extension");
+    ensure!(!is_extended, "an extension may read what Surefire does");
+    let is_late = !may_be_early(&project);
+    ensure!(is_late, "Surefire may run before all is compiled");
+    Ok(())
 }
 
 /// Variables with options for every JVM.
@@ -93,7 +93,8 @@ const OPTIONS: [&str; 3] = ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTI
 
 /// All that can name a profile, or set a property that activates one.
 fn all_said(around: &Around, typed: &Words) -> Vec<String> {
-    let mut said = [around.texts.as_slice(), &typed.all].concat();
+    let around_it = around.said.iter().map(|one| &one.text);
+    let mut said: Vec<String> = around_it.chain(&typed.all).cloned().collect();
     let files = around.files.iter();
     said.extend(files.filter_map(|file| crate::disk::read_to_string(file).ok()));
     said.extend(OPTIONS.iter().filter_map(|name| std::env::var(name).ok()));
@@ -103,49 +104,21 @@ fn all_said(around: &Around, typed: &Words) -> Vec<String> {
 /// Whether a pom has a setting elsewhere than in profiles that nothing activates. Were
 /// one of those active after all, its list would be read and not ours: all tests would
 /// run. With its `failIfNoTests`, a run that leaves out everything would fail.
-fn is_set_in(pom: &str, setting: &str, said: &[String]) -> bool {
-    if !pom.contains(setting) {
-        return false;
-    }
-    let Ok(mut pom) = Element::read(pom.as_bytes()) else {
-        return true;
-    };
-    let profiles = pom.children.iter_mut().filter(|one| one.name == "profiles");
-    for profiles in profiles {
-        profiles.children.retain(|profile| !is_idle(profile, said));
-    }
-    let has = |text: &String| text.contains(setting);
-    let is_in = |one: &Element| {
-        let mut values = one.attributes.iter().map(|(_, value)| value);
-        has(&one.name) || has(&one.text) || values.any(has)
-    };
-    pom.every().into_iter().any(is_in)
+fn is_set_in(pom: &Element, setting: &str, said: &[String]) -> bool {
+    let (profiles, others): (Vec<_>, Vec<_>) =
+        pom.children.iter().partition(|one| one.name == "profiles");
+    let profiles = profiles.into_iter().flat_map(|one| &one.children);
+    let active = profiles.filter(|profile| !is_idle(profile, said));
+    others
+        .into_iter()
+        .chain(active)
+        .any(|one| one.mentions(setting))
 }
 
 /// Beginnings of properties that are set though nobody says so: by the JVM, by Maven's
 /// script, by Maven 4 (`packaging`), by us.
-const ALWAYS_SET: [&str; 20] = [
-    "awt.",
-    "classworlds.",
-    "env.",
-    "failsafe.",
-    "file.",
-    "ftp.",
-    "guice.",
-    "http.",
-    "java.",
-    "jdk.",
-    "library.",
-    "line.",
-    "maven.",
-    "native.",
-    "os.",
-    "packaging",
-    "path.",
-    "sun.",
-    "surefire.",
-    "user.",
-];
+const ALWAYS_SET: &str = "awt. classworlds. env. failsafe. file. ftp. guice. http. java. jdk. \
+    library. line. maven. native. os. packaging path. sun. surefire. user.";
 
 /// Whether nothing activates a profile: only its name or a property would, and nothing
 /// that is said has either.
@@ -159,37 +132,12 @@ fn is_idle(profile: &Element, said: &[String]) -> bool {
         by.name == "property"
             && !name.starts_with(['!', '$'])
             && !by.text_of("value").starts_with('!')
-            && !ALWAYS_SET.iter().any(|start| name.starts_with(start))
+            && !ALWAYS_SET.split(' ').any(|start| name.starts_with(start))
             && is_unsaid(name)
     };
-    let mut activations = profile.all("activation");
-    is_unsaid(profile.text_of("id")) && activations.all(|one| one.children.iter().all(is_asleep))
-}
-
-/// What a pom says that makes it more than one module with Surefire in its place.
-/// The first is the project's own.
-fn why_not_alone(poms: &[String]) -> Option<String> {
-    let own = poms.first()?;
-    let several = ["<module>", "<subproject>", "<packaging>pom<"];
-    if several.iter().any(|mark| own.contains(mark)) {
-        return Some("there are several modules".to_owned());
-    }
-    for pom in poms {
-        if pom.contains("<extension>") {
-            return Some("an extension may read what Surefire does".to_owned());
-        }
-        for plugin in plugins(pom).filter(|plugin| plugin.contains("surefire")) {
-            let mut phases = plugin.split("<phase>").skip(1);
-            let is_late = |phase: &str| {
-                let phase = phase.split('<').next().unwrap_or_default().trim();
-                phase == "none" || is_phase(phase)
-            };
-            if !phases.all(is_late) {
-                return Some("Surefire may run before all is compiled".to_owned());
-            }
-        }
-    }
-    None
+    let activations = profile.at("activation").into_iter();
+    let mut by = activations.flat_map(|one| &one.children);
+    is_unsaid(profile.text_of("id")) && by.all(is_asleep)
 }
 
 #[cfg(test)]
@@ -198,6 +146,10 @@ mod tests {
 
     fn why(line: &str, pom: &str) -> Option<String> {
         let top = tempfile::tempdir().unwrap();
+        let pom = match pom.starts_with("<project>") {
+            true => pom.to_owned(),
+            false => format!("<project>{pom}</project>"),
+        };
         fs_err::write(top.path().join("pom.xml"), pom).unwrap();
         let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
         why_twice(&words, top.path())
@@ -235,6 +187,8 @@ mod tests {
         }
         for pom in [
             "<modules><module>core</module></modules>",
+            "<subprojects><subproject >core</subproject></subprojects>",
+            "<packaging>${kind}</packaging>",
             "<packaging>pom</packaging>",
             "<failIfNoTests>true</failIfNoTests>",
             "<plugin>maven-surefire-plugin<excludesFile>x</excludesFile></plugin>",

@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use bstr::ByteSlice;
 
-use super::parents::{Poms, plugins, value};
+use super::pom::Project;
+use super::told::{has_inclusions, why_no_methods};
 use crate::fingerprint::jvm::TestClass;
 use crate::runners::jvm::class_files;
 
@@ -24,58 +25,24 @@ const PLAIN: [&str; 4] = [
     "org/junit/experimental/theories/Theories",
 ];
 
-/// Why methods cannot be left out of these modules, each with its pom and those that
-/// it inherits from, if these are known.
-pub fn why_whole_classes<'f>(
-    modules: impl Iterator<Item = (&'f Path, Option<&'f Poms>)> + Clone,
-) -> Option<String> {
-    for (module, poms) in modules.clone() {
-        let Some(poms) = poms else {
-            return Some(format!("a parent of {} is not known", module.display()));
-        };
-        if let Some(why) = poms.texts.iter().find_map(|pom| why_of_pom(pom)) {
-            return Some(why);
-        }
-        let is_built = module.join("target/test-classes").is_dir();
-        if !is_built && module.join("src/test/java").is_dir() {
-            return Some(format!("{} has no compiled tests", module.display()));
-        }
+/// Why methods cannot be left out of the modules in these folders.
+pub fn why_whole_classes(folders: &[&Path], project: &Project) -> Option<String> {
+    if let Some(doubt) = project.doubt() {
+        return Some(doubt.to_string());
     }
-    let any_name = modules.clone().any(|(_, poms)| {
-        let mut texts = poms.iter().flat_map(|poms| &poms.texts);
-        texts.any(|pom| {
-            plugins(pom).any(|plugin| is_surefire(plugin) && plugin.contains("<include"))
-        })
-    });
-    let folders: Vec<&Path> = modules.map(|(module, _)| module).collect();
-    match Compiled::of(&folders, any_name) {
+    if let Some(why) = why_no_methods(project) {
+        return Some(why);
+    }
+    let is_built = |folder: &Path| {
+        folder.join("target/test-classes").is_dir() || !folder.join("src/test/java").is_dir()
+    };
+    if let Some(folder) = folders.iter().find(|folder| !is_built(folder)) {
+        return Some(format!("{} has no compiled tests", folder.display()));
+    }
+    match Compiled::of(folders, has_inclusions(project)) {
         Ok(compiled) => compiled.why_whole_classes(),
         Err(error) => Some(format!("{error:#}")),
     }
-}
-
-fn is_surefire(plugin: &str) -> bool {
-    plugin.contains("surefire") || plugin.contains("failsafe")
-}
-
-fn why_of_pom(pom: &str) -> Option<String> {
-    let elsewhere = ["dependenciesToScan", "<testOutputDirectory", "suiteXmlFile"];
-    if let Some(setting) = elsewhere.iter().find(|setting| pom.contains(**setting)) {
-        return Some(format!("`{}` is set", setting.trim_start_matches('<')));
-    }
-    let mut versions = plugins(pom)
-        .filter(|plugin| is_surefire(plugin))
-        .filter_map(|plugin| value(plugin, "version"));
-    let old = versions.find(|version| is_old(version))?;
-    Some(format!("Surefire {old} takes no methods"))
-}
-
-pub fn is_old(version: &str) -> bool {
-    let milestone = version.strip_prefix("3.0.0-M");
-    let is_early = milestone
-        .and_then(|number| number.parse().ok())
-        .is_some_and(|number: u32| number < 6);
-    is_early || version.starts_with("2.") || version.starts_with("1.")
 }
 
 /// The compiled classes of a project.
@@ -186,6 +153,7 @@ fn is_named_as_test(class: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::pom::sample;
     use super::*;
 
     const SOURCES: [&str; 12] = [
@@ -239,17 +207,7 @@ mod tests {
                 let name = format!("{test}.class");
                 fs_err::copy(classes.path().join(&name), output.join(name)).unwrap();
             }
-            let texts = vec![pom.to_owned()];
-            why_whole_classes(
-                [(
-                    module.path(),
-                    Some(&Poms {
-                        texts,
-                        files: Vec::new(),
-                    }),
-                )]
-                .into_iter(),
-            )
+            why_whole_classes(&[module.path()], &sample(pom))
         };
         let is_run = |name: &str| Some(format!("{name} is run by org.junit.runners.Suite"));
         assert_eq!(
@@ -268,20 +226,5 @@ mod tests {
         assert_eq!(why(&["FarTest"], ""), None);
         let any = "<plugin>surefire<includes><include>**/*</include></includes></plugin>";
         assert!(why(&["PlainTest", "Helper"], any).is_some());
-    }
-
-    #[test]
-    fn what_poms_say_is_a_reason() {
-        let version = |name: &str, version: &str| {
-            why_of_pom(&format!(
-                "<plugin>{name}<version>{version}</version></plugin>"
-            ))
-        };
-        assert_eq!(version("maven-surefire-plugin", "3.2.5"), None);
-        assert_eq!(version("maven-surefire-plugin", "3.0.0-M6"), None);
-        assert_eq!(version("maven-jar-plugin", "2.4"), None);
-        assert!(version("maven-surefire-plugin", "3.0.0-M5").is_some());
-        assert!(version("maven-failsafe-plugin", "2.22.2").is_some());
-        assert!(why_of_pom("<dependenciesToScan>").is_some());
     }
 }

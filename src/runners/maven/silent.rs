@@ -5,8 +5,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use super::around::{Around, Words};
-use super::modules;
-use super::parents::Poms;
+use super::pom::Project;
 
 const OPTIONS: [&str; 30] = [
     "-q",
@@ -116,12 +115,10 @@ pub fn is_named(folder: &Path, command: &[OsString], property: &str) -> bool {
         return true;
     }
     let around = Around::of(folder, &typed);
-    let names = |text: &String| text.contains(property);
-    around.texts.iter().any(names)
-        || modules(folder).iter().any(|module| {
-            let poms = Poms::of(module, &around.repository);
-            poms.map_or(true, |poms| poms.texts.iter().any(names))
-        })
+    let project = Project::of_modules(folder, &around.repository);
+    let is_unknown = around.doubt.is_some() || project.doubt().is_some();
+    let mut said = around.said.iter();
+    is_unknown || project.mentions(property) || said.any(|one| one.mentions(property))
 }
 
 #[cfg(test)]

@@ -1,10 +1,11 @@
 //! Which version of Surefire a project has, and what does not work with it.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::around::local_repository;
-use super::modules;
-use super::parents::{Poms, plugins, value};
+use super::pom::{Doubt, Pom, Project};
+use super::xml::Element;
 
 /// What Maven takes up to 3.8 where no pom names a version.
 pub const OF_OLD_MAVEN: &str = "2.12.4";
@@ -29,37 +30,27 @@ pub struct Said {
 
 /// Reads the poms of the modules of `project`, and those that they inherit from.
 pub fn said(project: &Path) -> Said {
-    let repository = local_repository(project, &[]);
-    let mut said = Said::default();
-    for module in modules(project) {
-        let poms = match Poms::of(&module, &repository) {
-            Ok(poms) => poms,
-            Err(why) => {
-                said.unknown.get_or_insert(why);
-                continue;
-            }
-        };
-        let texts = || poms.texts.iter();
-        said.has_jupiter |= texts().any(|pom| pom.contains("<artifactId>junit-jupiter"));
-        let of_plugin = |pom: &String| {
-            let mut found = plugins(pom)
-                .filter(|plugin| plugin.contains("<artifactId>maven-surefire-plugin<"))
-                .filter_map(|plugin| value(plugin, "version").map(str::to_owned));
-            found.next()
-        };
-        let named = texts().find_map(of_plugin);
-        let meant = named.map(|named| {
-            let property = named
-                .strip_prefix("${")
-                .and_then(|rest| rest.strip_suffix('}'));
-            let value = property.and_then(|name| texts().find_map(|pom| value(pom, name)));
-            value.map(str::to_owned).unwrap_or(named)
-        });
-        said.versions.extend(meant);
+    let poms = Project::of_modules(project, &local_repository(project, &[]));
+    let named = |pom: &Pom| {
+        let is_surefire = |one: &&Element| one.text_of("artifactId") == "maven-surefire-plugin";
+        let mut versions = pom.plugins().filter(is_surefire);
+        let version = versions.find_map(|one| one.child("version"))?;
+        Some(version.text.clone())
+    };
+    // The nearest one of each module.
+    let modules = poms.poms.iter().filter(|pom| pom.is_own);
+    let nearest = modules.filter_map(|pom| poms.lineage(pom).into_iter().find_map(named));
+    let values = nearest.flat_map(|version| match poms.values(&version) {
+        values if values.len() > 1 => values.into_iter().filter(|it| *it != version).collect(),
+        _ => vec![version],
+    });
+    let versions: BTreeSet<String> = values.collect();
+    let mut artifacts = poms.every().filter(|one| one.name == "artifactId");
+    Said {
+        versions: versions.into_iter().collect(),
+        has_jupiter: artifacts.any(|one| one.text.starts_with("junit-jupiter")),
+        unknown: poms.doubt().map(Doubt::to_string),
     }
-    said.versions.sort();
-    said.versions.dedup();
-    said
 }
 
 /// What does not work with a version; `None` if all does, or nobody knows.
@@ -73,7 +64,7 @@ pub fn trouble(version: &str, has_jupiter: bool, by_method: bool) -> Option<Stri
             "Surefire {version} cannot be told what to leave out: all tests run every time"
         ));
     }
-    (by_method && super::plain::is_old(version))
+    (by_method && super::told::is_old(version))
         .then(|| format!("Surefire {version} cannot leave out single methods: whole classes run"))
 }
 
@@ -109,7 +100,7 @@ mod tests {
         };
         let plugin = |version: &str| {
             format!(
-                "<project><surefire.version>3.2.5</surefire.version><plugin>\
+                "<project><properties><surefire.version>3.2.5</surefire.version></properties><plugin>\
                  <artifactId>maven-surefire-plugin</artifactId>{version}</plugin>\
                  <plugin><artifactId>other</artifactId><version>1</version></plugin>\
                  <artifactId>junit-jupiter-api</artifactId></project>"

@@ -20,10 +20,36 @@ pub struct Element {
 }
 
 impl Element {
+    /// A text that is in no document.
+    pub fn of_text(text: &str) -> Element {
+        Element {
+            text: text.to_owned(),
+            ..Element::default()
+        }
+    }
+
+    fn of_tag(tag: &BytesStart<'_>) -> Result<Element, String> {
+        let mut element = Element::of_text("");
+        element.name = lossy(tag.local_name().as_ref());
+        let prefix = tag.name().prefix();
+        let prefix = prefix.map(|prefix| (":".to_owned(), lossy(prefix.as_ref())));
+        element.attributes.extend(prefix);
+        for attribute in tag.attributes() {
+            if element.attributes.len() == MAX_ATTRIBUTES {
+                return Err("attributes without end".to_owned());
+            }
+            let attribute = attribute.map_err(|error| error.to_string())?;
+            let (name, value) = (attribute.key.as_ref(), &attribute.value);
+            element.attributes.push((lossy(name), lossy(value)));
+        }
+        Ok(element)
+    }
+
     /// The outermost element of a document.
     ///
     /// # Errors
-    /// If it is not well-formed, or defines what names stand for.
+    /// If it is not well-formed, defines what names stand for, or is in an encoding that
+    /// writes names otherwise than ASCII. Other letters do not matter.
     pub fn read(document: &[u8]) -> Result<Element, String> {
         let mut reader = Reader::from_reader(document);
         let mut open = vec![Element::default()];
@@ -31,25 +57,22 @@ impl Element {
             let event = reader.read_event().map_err(|error| error.to_string())?;
             let text = match &event {
                 Event::Start(tag) | Event::Empty(tag) => {
-                    let name = String::from_utf8_lossy(tag.local_name().as_ref()).into_owned();
-                    let attributes = attributes(tag)?;
-                    open.push(Element {
-                        name,
-                        attributes,
-                        ..Element::default()
-                    });
+                    open.push(Element::of_tag(tag)?);
                     if open.len() > MAX_DEPTH {
                         return Err("elements in elements without end".to_owned());
                     }
                     String::new()
                 }
-                Event::Text(text) => String::from_utf8_lossy(text).into_owned(),
+                Event::Text(text) => lossy(text),
                 // As it would be written elsewhere.
-                Event::CData(text) => {
-                    let text = String::from_utf8_lossy(text);
-                    text.replace('&', "&amp;").replace('<', "&lt;")
-                }
-                Event::GeneralRef(name) => format!("&{};", String::from_utf8_lossy(name)),
+                Event::CData(text) => lossy(text).replace('&', "&amp;").replace('<', "&lt;"),
+                Event::GeneralRef(name) => format!("&{};", lossy(name)),
+                Event::Decl(head) => match head.encoding() {
+                    Some(Ok(name)) if !is_like_ascii(&lossy(&name)) => {
+                        return Err("its encoding is not understood".to_owned());
+                    }
+                    _ => String::new(),
+                },
                 Event::DocType(_) => return Err("it has a document type".to_owned()),
                 Event::Eof => break,
                 _ => String::new(),
@@ -58,36 +81,36 @@ impl Element {
                 element.text.push_str(&text);
             }
             if matches!(event, Event::End(_) | Event::Empty(_))
-                && open.len() > 1
-                && let Some(mut done) = open.pop()
-                && let Some(above) = open.last_mut()
+                && let [.., above, done] = open.as_mut_slice()
             {
                 // What Java takes for white space.
                 done.text = done.text.trim_matches(|sign| sign <= ' ').to_owned();
-                above.children.push(done);
+                above.children.push(std::mem::take(done));
+                open.pop();
             }
         }
-        match (
-            open.len(),
-            open.pop().and_then(|mut top| top.children.pop()),
-        ) {
-            (1, Some(outermost)) => Ok(outermost),
-            _ => Err("an element does not end".to_owned()),
-        }
+        let is_closed = open.len() == 1;
+        let outermost = open.pop().and_then(|mut top| top.children.pop());
+        let outermost = outermost.filter(|_| is_closed);
+        outermost.ok_or_else(|| "an element does not end".to_owned())
     }
 
-    pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Element> {
-        self.children.iter().filter(move |child| child.name == name)
+    /// The first child of that name.
+    pub fn child(&self, name: &str) -> Option<&Element> {
+        self.children.iter().find(|child| child.name == name)
+    }
+
+    /// The text of the first child of that name; empty if there is none.
+    pub fn text_of(&self, name: &str) -> &str {
+        self.child(name).map_or("", |child| &child.text)
     }
 
     /// The elements at a path of names beneath this one: `build/plugins/plugin`.
     pub fn at<'a>(&'a self, path: &str) -> Vec<&'a Element> {
-        let mut found = vec![self];
-        for name in path.split('/') {
-            let below = found.into_iter().flat_map(|one| one.children.iter());
-            found = below.filter(|child| child.name == name).collect();
-        }
-        found
+        path.split('/').fold(vec![self], |found, name| {
+            let below = found.into_iter().flat_map(|one| &one.children);
+            below.filter(|child| child.name == name).collect()
+        })
     }
 
     /// The same, and in each profile of a pom.
@@ -96,12 +119,6 @@ impl Element {
         let mut found = self.at(path);
         found.extend(profiles.into_iter().flat_map(|profile| profile.at(path)));
         found
-    }
-
-    /// The text of the first child of that name; empty if there is none.
-    pub fn text_of(&self, name: &str) -> &str {
-        let child = self.children.iter().find(|child| child.name == name);
-        child.map_or("", |child| &child.text)
     }
 
     /// Itself and all beneath.
@@ -114,22 +131,34 @@ impl Element {
         }
         all
     }
+
+    /// Itself and those beneath that have this name.
+    pub fn named<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Element> {
+        self.every().into_iter().filter(move |one| one.name == name)
+    }
+
+    /// Whether a name, a text or the value of an attribute contains that, here or beneath.
+    pub fn mentions(&self, part: &str) -> bool {
+        self.every().into_iter().any(|one| {
+            let values = one.attributes.iter().map(|(_, value)| value);
+            let mut all = values.chain([&one.name, &one.text]);
+            all.any(|text| text.contains(part))
+        })
+    }
 }
 
-fn attributes(tag: &BytesStart<'_>) -> Result<Vec<(String, String)>, String> {
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let mut attributes = Vec::new();
-    if let Some(prefix) = tag.name().prefix() {
-        attributes.push((":".to_owned(), text(prefix.as_ref())));
-    }
-    for attribute in tag.attributes() {
-        if attributes.len() == MAX_ATTRIBUTES {
-            return Err("attributes without end".to_owned());
-        }
-        let attribute = attribute.map_err(|error| error.to_string())?;
-        attributes.push((text(attribute.key.as_ref()), text(&attribute.value)));
-    }
-    Ok(attributes)
+/// Encodings in which every sign that matters is one byte, as in ASCII.
+const ENCODINGS: &str = "utf-8 utf8 iso-8859- us-ascii windows-125 cp125";
+
+pub fn is_like_ascii(encoding: &str) -> bool {
+    let encoding = encoding.to_ascii_lowercase();
+    ENCODINGS
+        .split(' ')
+        .any(|known| encoding.starts_with(known))
+}
+
+fn lossy(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
 }
 
 #[cfg(test)]
@@ -151,7 +180,9 @@ mod tests {
         );
         assert_eq!(read.at("c/i")[0].text, "j");
         assert_eq!(read.every().len(), 5);
-        assert_eq!((read.all("c").count(), read.text_of("none")), (2, ""));
+        assert_eq!((read.named("c").count(), read.text_of("none")), (2, ""));
+        let mentioned = ["proj", "f&amp;", "b"].map(|part| read.mentions(part));
+        assert_eq!((mentioned, read.mentions("x")), ([true; 3], false));
     }
 
     #[test]
@@ -162,9 +193,12 @@ mod tests {
             "<a>",
             "<a></b>",
             "<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>",
+            "<?xml version='1.0' encoding='UTF-16'?><a/>",
         ] {
             assert!(Element::read(text.as_bytes()).is_err(), "{text}");
         }
+        let latin = b"\xef\xbb\xbf<?xml version='1.0' encoding='ISO-8859-1'?><a><b>\xe9</b></a>";
+        assert_eq!(Element::read(latin).unwrap().at("b").len(), 1);
         let deep = "<a>".repeat(1000);
         assert!(Element::read(deep.as_bytes()).is_err());
         let wide = |count| {

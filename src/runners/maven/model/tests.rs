@@ -5,6 +5,10 @@ use std::collections::BTreeMap;
 use super::*;
 
 fn model(files: &[(&str, &str)]) -> Result<Model, String> {
+    model_with(files, None)
+}
+
+fn model_with(files: &[(&str, &str)], repository: Option<&Path>) -> Result<Model, String> {
     let files: BTreeMap<BString, Vec<u8>> = files
         .iter()
         .map(|(path, text)| {
@@ -14,7 +18,8 @@ fn model(files: &[(&str, &str)]) -> Result<Model, String> {
             )
         })
         .collect();
-    Model::of(BStr::new(""), &|path: &BStr| files.get(path).cloned())
+    let read = |path: &BStr| files.get(path).cloned();
+    Model::of(BStr::new(""), &read, repository)
 }
 
 fn one(text: &str) -> Result<Model, String> {
@@ -56,7 +61,9 @@ fn modules_and_parents_are_followed() {
     let files = [
         (
             "pom.xml",
-            "<artifactId>top</artifactId><modules><module>core</module></modules>".to_owned(),
+            "<groupId>g</groupId><artifactId>top</artifactId><version>1</version>\
+             <modules><module>core</module></modules>"
+                .to_owned(),
         ),
         ("core/pom.xml", format!("{parent}</parent>")),
         ("other/pom.xml", plugin("kotlin-maven-plugin", "")),
@@ -68,9 +75,21 @@ fn modules_and_parents_are_followed() {
     let found = model(&files).unwrap();
     let dirs: Vec<&BString> = found.modules.iter().map(|module| &module.dir).collect();
     assert_eq!(dirs, ["", "core"]);
-    assert!(found.parents.is_empty());
-    let elsewhere = one(&format!("{parent}<relativePath/></parent>")).unwrap();
-    assert_eq!(elsewhere.parents.len(), 1);
+    // Nothing from elsewhere is missing, and something is.
+    let nothing = Some(Path::new("/no/such"));
+    assert!(model_with(&files, nothing).is_ok());
+    let elsewhere = format!("{parent}<relativePath/></parent>");
+    assert!(one(&elsewhere).is_ok());
+    assert!(model_with(&[("pom.xml", &elsewhere)], nothing).is_err());
+    // Changes of a pom with another name would not be noticed.
+    let files = [
+        (
+            "pom.xml",
+            "<modules><module>core/other.xml</module></modules>",
+        ),
+        ("core/other.xml", ""),
+    ];
+    assert!(model(&files).is_err());
     assert!(one("<modules><module>gone</module></modules>").is_err());
     assert!(one("<modules><module>../x</module></modules>").is_err());
 }
@@ -96,21 +115,6 @@ fn what_a_parent_says_of_sources_holds_below() {
     let shared = "<build><sourceDirectory>../src/main/java</sourceDirectory></build>";
     let modules = "<modules><module>core</module></modules>";
     assert!(model(&[("pom.xml", modules), ("core/pom.xml", shared)]).is_err());
-}
-
-#[test]
-fn goals_of_a_command_are_those_of_plugins() {
-    for word in [
-        "jacoco:report",
-        "org.x:maven-jar-plugin:3.3.0:jar",
-        "surefire:test@id",
-    ] {
-        assert_eq!(doubt_of_goal(word), None, "{word}");
-    }
-    for word in ["antrun:run", "dependency:unpack", "org.x:y:1:z", "x:y"] {
-        assert!(doubt_of_goal(word).is_some(), "{word}");
-    }
-    assert_eq!(doubt_of_goal("test"), None);
 }
 
 #[test]
@@ -151,24 +155,69 @@ fn what_may_make_classes_is_a_reason() {
             .any(|it| path == it)
             .then(|| b"<project/>".to_vec())
     };
-    assert!(Model::of(BStr::new("java"), &read).is_err());
-    assert!(Model::of(BStr::new(""), &|_: &BStr| None).is_err());
+    assert!(Model::of(BStr::new("java"), &read, None).is_err());
+    assert!(Model::of(BStr::new(""), &|_: &BStr| None, None).is_err());
 }
 
 #[test]
 fn parents_from_elsewhere_are_looked_at() {
-    let mut found = one("").unwrap();
-    assert!(
-        found
-            .add_parent(
-                "p",
-                b"<project><parent><groupId>g</groupId></parent></project>"
+    let repository = tempfile::tempdir().unwrap();
+    let of_parent = |version: &str, above: &str| {
+        let name = ("g".to_owned(), "p".to_owned(), version.to_owned());
+        let file = crate::runners::maven::pom::pom_in(repository.path(), &name);
+        fs_err::create_dir_all(file.parent().unwrap()).unwrap();
+        fs_err::write(file, format!("<project>{above}</project>")).unwrap();
+        let named =
+            format!("<groupId>g</groupId><artifactId>p</artifactId><version>{version}</version>");
+        let parent = format!("<parent>{named}<relativePath/></parent>");
+        model_with(&[("pom.xml", &parent)], Some(repository.path()))
+    };
+    let dependency =
+        "<dependencies><dependency><artifactId>x</artifactId></dependency></dependencies>";
+    let found = of_parent("1", dependency).unwrap();
+    assert_eq!((found.modules.len(), found.dependencies.len()), (1, 1));
+    let above =
+        "<parent><groupId>g</groupId><artifactId>q</artifactId><version>1</version></parent>";
+    assert!(of_parent("1", above).unwrap_err().contains("g:q:1"));
+    assert!(of_parent("1", &plugin("kotlin-maven-plugin", "")).is_err());
+    for build in ["<sourceDirectory>x</sourceDirectory>", "<resources/>"] {
+        assert!(of_parent("1", &format!("<build>{build}</build>")).is_err());
+    }
+    assert!(of_parent("1-SNAPSHOT", "").is_err());
+}
+
+#[test]
+fn a_plugin_of_another_group_is_another_plugin() {
+    let of = |group: &str| {
+        let group = format!("<groupId>{group}</groupId>");
+        one(&plugin("maven-jar-plugin", &group))
+    };
+    assert!(of("org.apache.maven.plugins").is_ok());
+    assert!(of("org.x").is_err() && of("${group}").is_err());
+    let extends = |text: &str| {
+        let extends = format!("<extensions>{text}</extensions>");
+        one(&plugin("maven-jar-plugin", &extends))
+    };
+    assert!(extends("false").is_ok() && extends("${x}").is_err());
+}
+
+#[test]
+fn processors_are_off_where_all_say_so() {
+    let compiler = |procs: &[&str]| {
+        let procs = procs
+            .iter()
+            .map(|said| format!("<configuration><proc>{said}</proc></configuration>"));
+        let of_profile = |proc: String| {
+            format!(
+                "<profile>{}</profile>",
+                plugin("maven-compiler-plugin", &proc)
             )
-            .is_ok()
-    );
-    assert_eq!(found.parents.len(), 1);
-    let kotlin = format!("<project>{}</project>", plugin("kotlin-maven-plugin", ""));
-    assert!(found.add_parent("p", kotlin.as_bytes()).is_err());
-    let moved = b"<project><build><sourceDirectory>x</sourceDirectory></build></project>";
-    assert!(found.add_parent("p", moved).is_err());
+        };
+        let profiles: String = procs.map(of_profile).collect();
+        one(&format!("<profiles>{profiles}</profiles>"))
+            .unwrap()
+            .is_without_processors
+    };
+    assert!(compiler(&["none"]) && !compiler(&[]));
+    assert!(!compiler(&["none", "full"]));
 }
