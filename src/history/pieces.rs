@@ -30,6 +30,7 @@ pub(super) struct Pieces {
     pub has_crlf: bool,
     /// Whether there may be a `$Id$` that git would change.
     pub has_ident: bool,
+    pub has_zero: bool,
     digest: blake3::Hasher,
 }
 
@@ -48,6 +49,7 @@ impl Pieces {
                 blob: [0; 20],
                 has_crlf: false,
                 has_ident: false,
+                has_zero: false,
                 digest: domain.map_or_else(blake3::Hasher::new, blake3::Hasher::new_derive_key),
             };
             let mut seam = Vec::new();
@@ -69,6 +71,7 @@ impl Pieces {
 
     /// Looks for what git would change; `seam` is the end of what came before.
     fn look_at(&mut self, piece: &[u8], seam: &mut Vec<u8>) {
+        self.has_zero = self.has_zero || piece.find_byte(0).is_some();
         const IDENT: &[u8] = b"$Id:";
         const CRLF: &[u8] = b"\r\n";
         let keep = IDENT.len() - 1;
@@ -168,7 +171,7 @@ mod tests {
                 (read.bytes, read.blob),
                 (len as u64, super::super::blob_id(&content))
             );
-            assert!(!read.has_crlf && !read.has_ident);
+            assert!(!read.has_crlf && !read.has_ident && !read.has_zero);
             let tagged = [&content[..], &[7]].concat();
             assert_eq!(
                 read.fingerprint_with(7),
@@ -197,6 +200,8 @@ mod tests {
         for piece in [&b"x$"[..], b"I", b"d", b":\r", b"\n"] {
             read.look_at(piece, &mut seam);
         }
-        assert!(read.has_ident && read.has_crlf);
+        assert!(read.has_ident && read.has_crlf && !read.has_zero);
+        read.look_at(b"a\0", &mut seam);
+        assert!(read.has_zero);
     }
 }
