@@ -17,7 +17,7 @@ use git2::{AttrCheckFlags, AttrValue};
 
 use super::clean::{Attribute, LineEnds, clean_ident, clean_line_ends, line_ends};
 use super::objects::{ObjectId, Stored};
-use super::pieces::{LARGEST, Pieces, WHOLE, unread};
+use super::pieces::{LARGEST, Pieces, WHOLE, as_it_is, unread};
 use super::repository::Repository;
 use super::{HistoryError, Result, blob_id};
 use crate::disk;
@@ -167,12 +167,15 @@ impl Filters {
         file: &File,
     ) -> Result<Option<DiskFile>> {
         let unreadable = |error: std::io::Error| HistoryError::disk("read", place, &error);
-        let is_opaque = self.is_opaque(repository, path)?;
-        let pieces = Pieces::read(file, Some(OPAQUE_DOMAIN)).map_err(unreadable)?;
-        let stored = Stored {
-            id: pieces.blob,
-            mode,
+        let opaque = || {
+            let (id, fingerprint) =
+                as_it_is(file, OPAQUE_DOMAIN, mode as u8).map_err(unreadable)?;
+            Ok(Some(DiskFile::opaque(Stored { id, mode }, fingerprint)))
         };
+        if self.is_opaque(repository, path)? {
+            return opaque();
+        }
+        let pieces = Pieces::read(file).map_err(unreadable)?;
         let is_changed = match self.line_ends(repository, path, pieces.has_crlf)? {
             LineEnds::Keep => false,
             // What has a zero is no text.
@@ -180,18 +183,19 @@ impl Filters {
             LineEnds::Convert => true,
         } || pieces.has_ident
             && attribute(repository, path, "ident")? == Attribute::Set;
-        Ok(match (is_opaque, is_changed) {
-            (false, false) => Some(DiskFile::known(stored)),
-            (false, true) if pieces.bytes <= LARGEST_CLEANED => {
-                let mut start = file;
-                start.rewind().map_err(unreadable)?;
-                None
-            }
-            _ => {
-                let fingerprint = pieces.fingerprint_with(mode as u8);
-                Some(DiskFile::opaque(stored, fingerprint))
-            }
-        })
+        if is_changed && pieces.bytes > LARGEST_CLEANED {
+            return opaque();
+        }
+        if is_changed {
+            let mut start = file;
+            start.rewind().map_err(unreadable)?;
+            return Ok(None);
+        }
+        let stored = Stored {
+            id: pieces.blob,
+            mode,
+        };
+        Ok(Some(DiskFile::known(stored)))
     }
 
     /// The content as git would store it, or as it is and true if only an
