@@ -26,7 +26,15 @@ const PIECE: usize = 256 << 10;
 /// # Errors
 /// If there is none, or something else is there.
 pub fn open(path: impl AsRef<Path>) -> Result<File> {
-    open_with(path.as_ref(), File::options().read(true)).map(|(file, _)| file)
+    open_to_read(path.as_ref()).map(|(file, _)| file)
+}
+
+/// The same, with what the system knows of it.
+///
+/// # Errors
+/// Those of [`open`].
+pub fn open_to_read(path: &Path) -> Result<(File, Metadata)> {
+    open_with(path, File::options().read(true))
 }
 
 /// The plain file at `path`, opened as `options` say. What they create is one.
@@ -119,7 +127,7 @@ pub fn read_to_string(path: impl AsRef<Path>) -> Result<String> {
 /// # Errors
 /// If it has more, or cannot be read.
 pub fn read_at_most(path: &Path, most: u64) -> Result<Vec<u8>> {
-    let (file, metadata) = open_with(path, File::options().read(true))?;
+    let (file, metadata) = open_to_read(path)?;
     read_open(&file, metadata.len(), most)
 }
 

@@ -8,7 +8,8 @@
 //! that no stored content has. That costs test runs, never a missed change.
 
 use std::borrow::Cow;
-use std::fs::Metadata;
+use std::fs::{File, Metadata};
+use std::io::Seek;
 use std::path::Path;
 
 use bstr::{BStr, ByteSlice, ByteVec};
@@ -16,7 +17,7 @@ use git2::{AttrCheckFlags, AttrValue};
 
 use super::clean::{Attribute, LineEnds, clean_ident, clean_line_ends, line_ends};
 use super::objects::{ObjectId, Stored};
-use super::pieces::{LARGEST, Pieces, WHOLE, unread};
+use super::pieces::{LARGEST, Pieces, WHOLE, as_it_is, unread};
 use super::repository::Repository;
 use super::{HistoryError, Result, blob_id};
 use crate::disk;
@@ -121,28 +122,13 @@ impl Filters {
         mode: Mode,
         indexed: Option<ObjectId>,
     ) -> Result<DiskFile> {
-        if mode != Mode::Symlink
-            && place
-                .metadata()
-                .is_ok_and(|metadata| metadata.len() > WHOLE)
-        {
-            return self.hash_large(repository, path, place, mode, indexed);
-        }
-        self.hash_whole(repository, path, place, mode, indexed)
-    }
-
-    /// The same of a file that need not fit into the memory.
-    fn hash_large(
-        &self,
-        repository: &Repository,
-        path: &BStr,
-        place: &Path,
-        mode: Mode,
-        indexed: Option<ObjectId>,
-    ) -> Result<DiskFile> {
         let unreadable = |error: std::io::Error| HistoryError::disk("read", place, &error);
-        let file = disk::open(place).map_err(unreadable)?;
-        let metadata = file.metadata().map_err(unreadable)?;
+        if mode == Mode::Symlink {
+            let content = self.read(repository, path, place, mode, indexed)?.0;
+            let id = blob_id(&content);
+            return Ok(DiskFile::known(Stored { id, mode }));
+        }
+        let (file, metadata) = disk::open_to_read(place).map_err(unreadable)?;
         if metadata.len() > LARGEST {
             let (id, fingerprint) = unread(&metadata);
             return Ok(DiskFile {
@@ -150,31 +136,14 @@ impl Filters {
                 ..DiskFile::opaque(Stored { id, mode }, fingerprint)
             });
         }
-        let is_opaque = self.is_opaque(repository, path)?;
-        let pieces = Pieces::read(&file, Some(OPAQUE_DOMAIN)).map_err(unreadable)?;
-        let id = pieces.blob;
-        let is_cleaned = !is_opaque
-            && (pieces.has_ident && attribute(repository, path, "ident")? == Attribute::Set
-                || self.line_ends(repository, path, pieces.has_crlf)? != LineEnds::Keep);
-        match is_cleaned && pieces.bytes <= LARGEST_CLEANED {
-            true => self.hash_whole(repository, path, place, mode, indexed),
-            false if is_cleaned || is_opaque => {
-                let tagged = pieces.fingerprint_with(mode as u8);
-                Ok(DiskFile::opaque(Stored { id, mode }, tagged))
-            }
-            false => Ok(DiskFile::known(Stored { id, mode })),
+        if metadata.len() > WHOLE
+            && let Some(hashed) = self.hash_pieces(repository, path, place, mode, &file)?
+        {
+            return Ok(hashed);
         }
-    }
-
-    fn hash_whole(
-        &self,
-        repository: &Repository,
-        path: &BStr,
-        place: &Path,
-        mode: Mode,
-        indexed: Option<ObjectId>,
-    ) -> Result<DiskFile> {
-        let (content, is_opaque) = self.read(repository, path, place, mode, indexed)?;
+        let content =
+            disk::read_open(&file, metadata.len(), LARGEST_CLEANED).map_err(unreadable)?;
+        let (content, is_opaque) = self.stored_form(repository, path, content, indexed)?;
         let stored = Stored {
             id: blob_id(&content),
             mode,
@@ -186,6 +155,47 @@ impl Filters {
         tagged.push(mode as u8);
         let fingerprint = Fingerprint::of_digest(OPAQUE_DOMAIN, &tagged);
         Ok(DiskFile::opaque(stored, fingerprint))
+    }
+
+    /// The same of a file that need not fit into the memory; `None` if it has to.
+    fn hash_pieces(
+        &self,
+        repository: &Repository,
+        path: &BStr,
+        place: &Path,
+        mode: Mode,
+        file: &File,
+    ) -> Result<Option<DiskFile>> {
+        let unreadable = |error: std::io::Error| HistoryError::disk("read", place, &error);
+        let opaque = || {
+            let (id, fingerprint) =
+                as_it_is(file, OPAQUE_DOMAIN, mode as u8).map_err(unreadable)?;
+            Ok(Some(DiskFile::opaque(Stored { id, mode }, fingerprint)))
+        };
+        if self.is_opaque(repository, path)? {
+            return opaque();
+        }
+        let pieces = Pieces::read(file).map_err(unreadable)?;
+        let is_changed = match self.line_ends(repository, path, pieces.has_crlf)? {
+            LineEnds::Keep => false,
+            // What has a zero is no text.
+            LineEnds::Guess => !pieces.has_zero,
+            LineEnds::Convert => true,
+        } || pieces.has_ident
+            && attribute(repository, path, "ident")? == Attribute::Set;
+        if is_changed && pieces.bytes > LARGEST_CLEANED {
+            return opaque();
+        }
+        if is_changed {
+            let mut start = file;
+            start.rewind().map_err(unreadable)?;
+            return Ok(None);
+        }
+        let stored = Stored {
+            id: pieces.blob,
+            mode,
+        };
+        Ok(Some(DiskFile::known(stored)))
     }
 
     /// The content as git would store it, or as it is and true if only an
@@ -207,6 +217,17 @@ impl Filters {
         if mode == Mode::Symlink {
             return Ok((content, false));
         }
+        self.stored_form(repository, path, content, indexed)
+    }
+
+    /// [`Filters::read`] of a file with this content.
+    fn stored_form(
+        &self,
+        repository: &Repository,
+        path: &BStr,
+        content: Vec<u8>,
+        indexed: Option<ObjectId>,
+    ) -> Result<(Vec<u8>, bool)> {
         if self.is_opaque(repository, path)? {
             return Ok((content, true));
         }

@@ -22,7 +22,8 @@ const UNREAD_DOMAIN: &str = "tamis 2026 file that is too large to be read";
 /// How often a file is read again that somebody cut off meanwhile.
 const MOST_TRIES: usize = 3;
 
-/// What a file told, read a piece at a time.
+/// What git would change in a file, looked for a piece at a time.
+#[derive(Default)]
 pub(super) struct Pieces {
     pub bytes: u64,
     /// The id that git gives to the content as it is.
@@ -30,72 +31,78 @@ pub(super) struct Pieces {
     pub has_crlf: bool,
     /// Whether there may be a `$Id$` that git would change.
     pub has_ident: bool,
-    digest: blake3::Hasher,
+    pub has_zero: bool,
+    /// The end of what came before.
+    seam: Vec<u8>,
 }
 
 impl Pieces {
-    /// Reads an open file up to the length that it has now: one that somebody adds to
-    /// is as it was. With a `domain`, there is a fingerprint in it too.
-    pub fn read(file: &File, domain: Option<&str>) -> Result<Pieces> {
-        for _ in 0..MOST_TRIES {
-            let mut reader = file;
-            reader.rewind()?;
-            let bytes = file.metadata()?.len();
-            let mut sha1 = Context::new(&SHA1_FOR_LEGACY_USE_ONLY);
-            sha1.update(format!("blob {bytes}\0").as_bytes());
-            let mut pieces = Pieces {
-                bytes,
-                blob: [0; 20],
-                has_crlf: false,
-                has_ident: false,
-                digest: domain.map_or_else(blake3::Hasher::new, blake3::Hasher::new_derive_key),
-            };
-            let mut seam = Vec::new();
-            let read = disk::each_piece(file, bytes, |piece| {
-                sha1.update(piece);
-                if domain.is_some() {
-                    pieces.digest.update(piece);
-                    pieces.look_at(piece, &mut seam);
-                }
-            })?;
-            if read == bytes {
-                pieces.blob.copy_from_slice(sha1.finish().as_ref());
-                return Ok(pieces);
-            }
-        }
-        let why = "it became shorter while it was read, again and again";
-        Err(Error::new(ErrorKind::UnexpectedEof, why))
+    /// Reads an open file.
+    pub fn read(file: &File) -> Result<Pieces> {
+        let (bytes, blob, pieces) = hashed(file, Pieces::default, Pieces::look_at)?;
+        Ok(Pieces {
+            bytes,
+            blob,
+            ..pieces
+        })
     }
 
-    /// Looks for what git would change; `seam` is the end of what came before.
-    fn look_at(&mut self, piece: &[u8], seam: &mut Vec<u8>) {
+    fn look_at(&mut self, piece: &[u8]) {
         const IDENT: &[u8] = b"$Id:";
         const CRLF: &[u8] = b"\r\n";
         let keep = IDENT.len() - 1;
-        seam.extend_from_slice(&piece[..piece.len().min(keep)]);
-        for part in [&seam[..], piece] {
+        self.has_zero = self.has_zero || piece.find_byte(0).is_some();
+        self.seam.extend(&piece[..piece.len().min(keep)]);
+        for part in [&self.seam[..], piece] {
             self.has_crlf = self.has_crlf || part.find(CRLF).is_some();
             self.has_ident = self.has_ident || part.find(IDENT).is_some();
         }
-        let long = piece.len() >= keep;
-        if long {
-            seam.clear();
+        if piece.len() > keep {
+            self.seam.clear();
+            self.seam.extend(&piece[piece.len() - keep..]);
         }
-        let tail = if long {
-            &piece[piece.len() - keep..]
-        } else {
-            &[]
-        };
-        seam.extend_from_slice(tail);
-        let cut = seam.len().saturating_sub(keep);
-        seam.drain(..cut);
+        let cut = self.seam.len().saturating_sub(keep);
+        self.seam.drain(..cut);
     }
+}
 
-    /// The fingerprint of the content with one byte after it.
-    pub fn fingerprint_with(mut self, last: u8) -> Fingerprint {
-        self.digest.update(&[last]);
-        Fingerprint::of_hasher(&self.digest)
+/// The id of the content of an open file as it is, and a fingerprint of it with one byte
+/// after it.
+pub(super) fn as_it_is(file: &File, domain: &str, last: u8) -> Result<(ObjectId, Fingerprint)> {
+    let fresh = || blake3::Hasher::new_derive_key(domain);
+    let (_, blob, mut digest) = hashed(file, fresh, |digest, piece| {
+        digest.update(piece);
+    })?;
+    digest.update(&[last]);
+    Ok((blob, Fingerprint::of_hasher(&digest)))
+}
+
+/// Length and blob id of an open file, and what `each` makes of its pieces. It is read up
+/// to the length that it has now: one that somebody adds to is as it was.
+fn hashed<T>(
+    file: &File,
+    fresh: impl Fn() -> T,
+    each: impl Fn(&mut T, &[u8]),
+) -> Result<(u64, ObjectId, T)> {
+    for _ in 0..MOST_TRIES {
+        let mut reader = file;
+        reader.rewind()?;
+        let bytes = file.metadata()?.len();
+        let mut sha1 = Context::new(&SHA1_FOR_LEGACY_USE_ONLY);
+        sha1.update(format!("blob {bytes}\0").as_bytes());
+        let mut made = fresh();
+        let read = disk::each_piece(file, bytes, |piece| {
+            sha1.update(piece);
+            each(&mut made, piece);
+        })?;
+        if read == bytes {
+            let mut blob = [0; 20];
+            blob.copy_from_slice(sha1.finish().as_ref());
+            return Ok((bytes, blob, made));
+        }
     }
+    let why = "it became shorter while it was read, again and again";
+    Err(Error::new(ErrorKind::UnexpectedEof, why))
 }
 
 /// What stands for the blob of a file that is too large, and for its content: made of
@@ -141,7 +148,7 @@ pub fn fingerprint_of(file: &File, mode: Mode) -> Result<Fingerprint> {
         ));
     }
     let blob = match bytes > WHOLE {
-        true => Pieces::read(file, None)?.blob,
+        true => hashed(file, || (), |(), _| {})?.1,
         false => super::blob_id(&disk::read_open(file, bytes, LARGEST)?),
     };
     Ok(Fingerprint::of_blob(&blob, mode))
@@ -153,10 +160,14 @@ mod tests {
 
     use super::*;
 
-    fn pieces(content: &[u8]) -> Pieces {
+    fn file(content: &[u8]) -> File {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(content).unwrap();
-        Pieces::read(&file, Some("x")).unwrap()
+        file
+    }
+
+    fn pieces(content: &[u8]) -> Pieces {
+        Pieces::read(&file(content)).unwrap()
     }
 
     #[test]
@@ -168,11 +179,11 @@ mod tests {
                 (read.bytes, read.blob),
                 (len as u64, super::super::blob_id(&content))
             );
-            assert!(!read.has_crlf && !read.has_ident);
+            assert!(!read.has_crlf && !read.has_ident && !read.has_zero);
             let tagged = [&content[..], &[7]].concat();
             assert_eq!(
-                read.fingerprint_with(7),
-                Fingerprint::of_digest("x", &tagged)
+                as_it_is(&file(&content), "x", 7).unwrap(),
+                (read.blob, Fingerprint::of_digest("x", &tagged))
             );
         }
     }
@@ -193,10 +204,11 @@ mod tests {
         }
         // Pieces of the system may be of any length.
         let mut read = pieces(b"");
-        let mut seam = Vec::new();
         for piece in [&b"x$"[..], b"I", b"d", b":\r", b"\n"] {
-            read.look_at(piece, &mut seam);
+            read.look_at(piece);
         }
-        assert!(read.has_ident && read.has_crlf);
+        assert!(read.has_ident && read.has_crlf && !read.has_zero);
+        read.look_at(b"a\0");
+        assert!(read.has_zero);
     }
 }

@@ -106,10 +106,10 @@ pub fn bring(
                 brought.refuse(why);
                 rejected += 1;
             }
-            Err(Why::Damaged(why)) => {
+            Err(Why::Damaged(why, looked)) => {
                 let name = shared.remote.name_of(&offer);
                 brought.damaged.push(Damaged::new(name, redact(&why)));
-                rejected += 1;
+                rejected += usize::from(looked);
             }
             Err(Why::Store(error)) if error.is_about_one_entry() => {
                 brought.refuse(error);
@@ -129,8 +129,9 @@ pub fn bring(
 
 /// Why an offer was not taken.
 enum Why {
-    /// It is not what was recorded, or nothing that this version reads.
-    Damaged(String),
+    /// It is not what was recorded, or nothing that this version reads; and whether
+    /// that took requests.
+    Damaged(String, bool),
     /// That could be told without a request.
     Beforehand(String),
     /// That took requests.
@@ -153,7 +154,10 @@ fn take(
             return Err(Why::Beforehand(OTHER.to_owned()));
         }
         // The store may know more, but nothing that makes this one better.
-        standing(shared, manifest, None, Why::Beforehand)?;
+        standing(shared, manifest, None).map_err(|distrust| match distrust {
+            Distrust::BadSignature => Why::Damaged(distrust.to_string(), false),
+            distrust => Why::Beforehand(distrust.to_string()),
+        })?;
     }
     let attested = shared.remote.attest(offer, deadline).map_err(Why::Store)?;
     if let Some(attested) = &attested
@@ -165,22 +169,27 @@ fn take(
         .remote
         .get(offer, deadline)
         .map_err(|error| match error {
-            RemoteError::Malformed(why) => Why::Damaged(why),
-            RemoteError::TooLarge { .. } => Why::Damaged(error.to_string()),
+            RemoteError::Malformed(why) => Why::Damaged(why, true),
+            RemoteError::TooLarge { .. } => Why::Damaged(error.to_string(), true),
             error => Why::Store(error),
         })?;
-    let pack = Pack::decode(&bytes).map_err(|refusal| Why::Damaged(refusal.to_string()))?;
+    let pack = Pack::decode(&bytes).map_err(|refusal| Why::Damaged(refusal.to_string(), true))?;
     if offer
         .manifest
         .as_ref()
         .is_some_and(|told| *told != pack.manifest)
     {
-        return Err(Why::Damaged("its manifest is another one now".to_owned()));
+        let why = "its manifest is another one now";
+        return Err(Why::Damaged(why.to_owned(), true));
     }
     if !is_ours(&pack.manifest) {
         return Err(Why::Looked(OTHER.to_owned()));
     }
-    let standing = standing(shared, &pack.manifest, attested.as_ref(), Why::Looked)?;
+    let judged = standing(shared, &pack.manifest, attested.as_ref());
+    let standing = judged.map_err(|distrust| match distrust {
+        Distrust::BadSignature => Why::Damaged(distrust.to_string(), true),
+        distrust => Why::Looked(distrust.to_string()),
+    })?;
     let name = store
         .take(&pack.matrix)
         .map_err(|error| Why::Store(RemoteError::NotSetUp(format!("{error:#}"))))?;
@@ -231,8 +240,7 @@ fn standing(
     shared: &Shared,
     manifest: &Manifest,
     attested: Option<&Writer>,
-    why: fn(String) -> Why,
-) -> Result<Standing, Why> {
+) -> Result<Standing, Distrust> {
     let signed = manifest.signed(shared.public_key.as_ref());
     judge(
         &shared.policy,
@@ -241,10 +249,6 @@ fn standing(
         attested,
         signed,
     )
-    .map_err(|distrust| match distrust {
-        Distrust::BadSignature => Why::Damaged(distrust.to_string()),
-        distrust => why(distrust.to_string()),
-    })
 }
 
 /// What is worth a look, the most useful first: the same files, then the

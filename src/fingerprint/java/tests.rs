@@ -149,6 +149,8 @@ fn what_is_not_understood_is_refused() {
     ] {
         assert!(outline(source.as_bytes()).is_err(), "{source}");
     }
+    let name = "$".repeat(500_000);
+    assert!(outline(format!("class {name} {{ }}").as_bytes()).is_err());
     assert!(read("@A(B.C) package p;").makes("p/package-info"));
     assert!(read("").tops.is_empty() && read("/** @deprecated */").tops.is_empty());
 }

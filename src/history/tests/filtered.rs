@@ -89,6 +89,36 @@ fn stored_content_is_what_git_would_store() {
     }
 }
 
+/// The same of files that are hashed a piece at a time.
+#[test]
+fn large_stored_content_is_what_git_would_store() {
+    let repo = Repo::new();
+    let mut attributes = String::new();
+    let mut paths = Vec::new();
+    for (kind, attribute) in ["text", "text=auto", "ident", "!text"].iter().enumerate() {
+        attributes.push_str(&format!("k{kind}-* {attribute}\n"));
+        for (number, content) in [2, 6, 8, 11].map(|at| CONTENTS[at]).iter().enumerate() {
+            let path = format!("k{kind}-{number}");
+            repo.write(&path, [&b"plain\n".repeat(200_000), *content].concat());
+            paths.push(path);
+        }
+    }
+    repo.write("seed", "x");
+    repo.git(&["add", "seed"]);
+    repo.commit();
+    repo.write(".gitattributes", &attributes);
+    for setting in ["false", "true"] {
+        repo.git(&["config", "core.autocrlf", setting]);
+        let truth = repo.ls_tree(&repo.truth());
+        let view = repo.work();
+        for path in &paths {
+            let (mode, id) = &truth[BStr::new(path)];
+            let wanted = expected(mode, id);
+            assert_eq!(entry(&view, path), wanted, "{path}, autocrlf={setting}");
+        }
+    }
+}
+
 #[test]
 fn a_checkout_with_other_line_ends_is_clean() {
     let repo = Repo::with_files();
