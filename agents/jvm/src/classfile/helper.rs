@@ -8,7 +8,7 @@ pub const HELPER: &str = "java/lang/TamisProbe";
 pub const PROBES: u32 = 1 << 22;
 
 /// Its native methods, all static and without a result.
-const NATIVES: [(&str, &str); 65] = [
+const NATIVES: [(&str, &str); 67] = [
     ("enter", "(I)V"),
     ("leave", "(I)V"),
     ("started", "(Ljava/lang/Object;)V"),
@@ -61,6 +61,8 @@ const NATIVES: [(&str, &str); 65] = [
     ("asked", "(Ljava/lang/Object;)V"),
     ("used", "(Ljava/lang/Object;)V"),
     ("spawned", "(Ljava/lang/Object;)V"),
+    ("localMaking", "(Ljava/lang/Object;)V"),
+    ("localMade", "(Ljava/lang/Object;Ljava/lang/Object;)V"),
     ("localeSet", "()V"),
     ("zoneSet", "()V"),
     ("loggingSet", "()V"),
