@@ -63,8 +63,8 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_beanSet(jni: Jni, _: Object,
         let name = name_of(agent, jni, name);
         // Those that the JDK has of itself come when somebody asks for the first one.
         let of_jdk = ["JMImplementation:", "java.", "jdk.", "com.sun.management:"];
-        let is_of_jdk = |own: &&str| name.starts_with(&format!("{BEAN}{own}"));
-        if of_jdk.iter().any(|own| is_of_jdk(&own)) {
+        let own = name.strip_prefix(BEAN).unwrap_or(&name);
+        if of_jdk.iter().any(|domain| own.starts_with(domain)) {
             return;
         }
         let mut state = lock(&agent.state);
