@@ -200,7 +200,7 @@ pub const LATER: &[(&str, &[Hook])] = &[
     (
         "java/lang/ThreadLocal",
         &[
-            hook("setInitialValue", "()", THIS, "localMaking"),
+            hook("setInitialValue", "(", THIS, "localMaking"),
             hook(
                 "createMap",
                 "(Ljava/lang/Thread;Ljava/lang/Object;)",
