@@ -38,6 +38,7 @@ const THIS: &[Argument] = &[Argument::This];
 const FIRST: &[Argument] = &[Argument::First];
 const SECOND: &[Argument] = &[Argument::Second];
 const BOTH: &[Argument] = &[Argument::First, Argument::Second];
+const THIS_AND_SECOND: &[Argument] = &[Argument::This, Argument::Second];
 const THIS_AND_FIRST: &[Argument] = &[Argument::This, Argument::First];
 
 const fn hook(
@@ -179,6 +180,22 @@ pub const LATER: &[(&str, &[Hook])] = &[
     (
         "java/util/Locale",
         &[hook("setDefault", "(", NOTHING, "localeSet")],
+    ),
+    (
+        "java/lang/ThreadLocal",
+        &[
+            hook("setInitialValue", "(", THIS, "localMaking"),
+            hook(
+                "createMap",
+                "(Ljava/lang/Thread;Ljava/lang/Object;)",
+                THIS_AND_SECOND,
+                "localMade",
+            ),
+        ],
+    ),
+    (
+        "java/lang/ThreadLocal$ThreadLocalMap",
+        &[hook("set", "(Ljava/lang/ThreadLocal;", BOTH, "localMade")],
     ),
     (
         "java/util/TimeZone",

@@ -96,6 +96,9 @@ pub struct Kinds {
     shapes: ByIdentity<Vec<(Object, Rc<Shape>)>>,
     has_thread_locals: bool,
     has_class_values: bool,
+    /// By identity: thread-local variables, each with a digest of the value that code of
+    /// the JDK alone makes for a thread; `None` if other code has a part in it.
+    first_values: ByIdentity<Vec<(Object, Option<u64>)>>,
 }
 
 /// What a walk came to.
@@ -137,7 +140,10 @@ impl<'a> Round<'a> {
         let (jvmti, jni) = (self.agent.jvmti, self.jni);
         let mut is_new = false;
         if self.kinds.has_thread_locals && self.thread_locals.is_none() {
-            self.thread_locals = Some(Beside::of_threads(jvmti, jni));
+            let mut all = Beside::of_threads(jvmti, jni);
+            self.thread_locals = Some(Beside::default());
+            all.retain(|local, value| !self.is_first_value(local, value));
+            self.thread_locals = Some(all);
             is_new = true;
         }
         if self.kinds.has_class_values && self.class_values.is_none() {
@@ -145,6 +151,44 @@ impl<'a> Round<'a> {
             is_new = true;
         }
         is_new
+    }
+
+    /// A value was made for a thread that had none of this variable; `by_jdk` if no code of
+    /// the project ran for that.
+    pub unsafe fn made_first_value(&mut self, local: Object, value: Object, by_jdk: bool) {
+        let digest = match by_jdk {
+            true => self.content_of(value),
+            false => None,
+        };
+        let jni = self.jni;
+        let identity = self.agent.jvmti.identity(local);
+        let all = self.kinds.first_values.entry(identity).or_default();
+        match all.iter_mut().find(|(known, _)| jni.is_same(*known, local)) {
+            Some((_, known)) if *known != digest => *known = None,
+            Some(_) => {}
+            None => all.push((jni.weak(local), digest)),
+        }
+    }
+
+    /// Whether a thread has what it would get anyway. To have that and to have none is the
+    /// same for who asks.
+    unsafe fn is_first_value(&mut self, local: Object, value: Object) -> bool {
+        let all = self
+            .kinds
+            .first_values
+            .get(&self.agent.jvmti.identity(local));
+        let same = |(known, _): &&(Object, Option<u64>)| self.jni.is_same(*known, local);
+        let known = all.and_then(|all| all.iter().find(same));
+        match known.and_then(|(_, digest)| *digest) {
+            Some(digest) => self.content_of(value) == Some(digest),
+            None => false,
+        }
+    }
+
+    unsafe fn content_of(&mut self, value: Object) -> Option<u64> {
+        let jni = self.jni;
+        let held = self.walk(true, |look| look.meet(jni.local(value)))?;
+        held.digest.filter(|_| !value.is_null())
     }
 
     /// Follows what `begin` meets. With `by_content` two graphs of equal objects are equal.
@@ -352,7 +396,8 @@ impl Look<'_, '_> {
             self.own = 0;
             if shape.is_value() {
                 if self.by_content {
-                    self.digest = mixed(self.digest, key);
+                    self.note(key);
+                    self.digest = mixed(self.digest, self.own);
                 }
                 continue;
             }

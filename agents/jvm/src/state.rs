@@ -123,6 +123,8 @@ pub struct State {
     /// By probe number.
     methods: Vec<Method>,
     scopes: HashMap<u64, Scope>,
+    /// How many probes were hit.
+    hits: u64,
     next_scope: u64,
     next_unit: u64,
     units: HashMap<(&'static str, String), u64>,
@@ -174,6 +176,7 @@ impl State {
             classes: Vec::new(),
             methods: Vec::new(),
             scopes: HashMap::from([(SESSION, Scope::default())]),
+            hits: 0,
             next_scope: 1,
             next_unit: 1,
             units: HashMap::new(),
@@ -330,11 +333,17 @@ impl State {
         if probes.is_empty() {
             return;
         }
+        self.hits += probes.len() as u64;
         let open = self.open();
         let probes = self.of_scopes(&open, probes);
         for scope in open {
             self.scope(scope).methods.extend(probes.iter().copied());
         }
+    }
+
+    /// How often it was told that probes were hit: whether code of the project ran.
+    pub fn hits(&self) -> u64 {
+        self.hits
     }
 
     /// A class was used by other means than by running its code.

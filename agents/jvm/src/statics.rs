@@ -26,8 +26,10 @@ struct Class {
     weak: Object,
     /// Its static fields that can come to hold something else, with the first letter of
     /// the type, once they were looked at.
-    fields: Option<Rc<[(FieldId, u8)]>>,
+    fields: Option<Fields>,
 }
+
+type Fields = Rc<[(FieldId, u8)]>;
 
 impl Statics {
     pub fn prepared(&mut self, name: &str, weak: Object) {
@@ -136,7 +138,7 @@ unsafe fn value_of(
     is_initialising: bool,
 ) -> Reached {
     let jni = round.jni;
-    let mut roots: Vec<(Object, Rc<[(FieldId, u8)]>)> = Vec::new();
+    let mut roots: Vec<(Object, Fields)> = Vec::new();
     for class in own {
         let object = jni.local(class.weak);
         if object.is_null() || !(is_initialising || agent.jvmti.is_initialised(object)) {

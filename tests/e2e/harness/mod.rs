@@ -10,7 +10,7 @@ mod project;
 mod python;
 mod text;
 
-pub use action::{Stepped, steps};
+pub use action::steps;
 pub(crate) use case::cases;
 pub use case::{Case, on_all_interpreters};
 pub use change::{

@@ -242,6 +242,7 @@ public class Quiet {
     static final java.util.concurrent.ExecutorService POOL = java.util.concurrent.Executors.newCachedThreadPool();
     static final java.util.function.Function<String, Integer> LENGTH = String::length;
     static final Locale LOCALE = new Locale("de", "AT");
+    static final ThreadLocal<List<String>> ROOM = ThreadLocal.withInitial(ArrayList::new);
     static final Properties COPY = (Properties) new Properties().clone();
     static java.lang.reflect.Method method() {
         try { return Quiet.class.getDeclaredMethod("none"); } catch (Exception e) { throw new Error(e); }
@@ -250,6 +251,7 @@ public class Quiet {
     public static void use(String text) throws Exception {
         for (String key : MAP.keySet()) { MAP.get(key).hashCode(); }
         MAP.entrySet(); MAP.values(); COPY.keySet();
+        ROOM.get().isEmpty();
         FORMAT.format(text.length() + 0.25);
         LOG.fine(text);
         java.util.logging.Logger.getLogger("demo." + text).fine(text);

@@ -1,11 +1,13 @@
-//! What the JDK keeps by name: bundles of resources that were read, managed beans.
+//! What the JDK keeps by name: bundles of resources that were read, managed beans; and
+//! first values of thread-local variables.
 
+use std::cell::Cell;
 use std::thread;
 
 use crate::agent::{Agent, lock};
 use crate::ffi::{Jni, Object};
 use crate::natives::once;
-use crate::reach::{field, field_of};
+use crate::reach::{Round, field, field_of};
 use crate::state::State;
 
 /// All beans, whatever their names.
@@ -61,8 +63,8 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_beanSet(jni: Jni, _: Object,
         let name = name_of(agent, jni, name);
         // Those that the JDK has of itself come when somebody asks for the first one.
         let of_jdk = ["JMImplementation:", "java.", "jdk.", "com.sun.management:"];
-        let is_of_jdk = |own: &&str| name.starts_with(&format!("{BEAN}{own}"));
-        if of_jdk.iter().any(|own| is_of_jdk(&own)) {
+        let own = name.strip_prefix(BEAN).unwrap_or(&name);
+        if of_jdk.iter().any(|domain| own.starts_with(domain)) {
             return;
         }
         let mut state = lock(&agent.state);
@@ -98,4 +100,57 @@ unsafe fn name_of(agent: &Agent, jni: Jni, name: Object) -> String {
         Some(text) => format!("{BEAN}{text}"),
         None => format!("{BEAN}{}", agent.jvmti.identity(name)),
     }
+}
+
+thread_local! {
+    /// The thread-local variable that this thread gets a first value of, with how often
+    /// probes had been hit.
+    static MAKING: Cell<Option<(u64, u64)>> = const { Cell::new(None) };
+}
+
+/// A thread has no value of a thread-local variable, and so one is made.
+#[unsafe(no_mangle)]
+unsafe extern "system" fn Java_java_lang_TamisProbe_localMaking(
+    jni: Jni,
+    _: Object,
+    local: Object,
+) {
+    once(jni, |agent| {
+        let mut state = lock(&agent.state);
+        agent.drain(jni, &mut state);
+        MAKING.set(Some((agent.jvmti.identity(local), state.hits())));
+    });
+}
+
+/// A thread gets a value of a thread-local variable.
+#[unsafe(no_mangle)]
+unsafe extern "system" fn Java_java_lang_TamisProbe_localMade(
+    jni: Jni,
+    _: Object,
+    local: Object,
+    value: Object,
+) {
+    // Most are set by somebody.
+    if MAKING.get().is_none() {
+        return;
+    }
+    once(jni, |agent| {
+        let Some((identity, hits)) = MAKING.take() else {
+            return;
+        };
+        if agent.jvmti.identity(local) != identity {
+            return;
+        }
+        let is_by_jdk = {
+            let mut state = lock(&agent.state);
+            agent.drain(jni, &mut state);
+            state.hits() == hits
+        };
+        let mut statics = lock(&agent.statics);
+        if jni.push_frame() {
+            let mut round = Round::new(agent, jni, &mut statics.kinds);
+            round.made_first_value(local, value, is_by_jdk);
+            jni.pop_frame();
+        }
+    });
 }

@@ -72,6 +72,8 @@ const NATIVES: &[(&str, &str)] = &[
     ("discoversAll", "(Ljava/lang/Object;)V"),
     ("describes", "(Ljava/lang/Object;)V"),
     ("described", "()V"),
+    ("localMaking", "(Ljava/lang/Object;)V"),
+    ("localMade", "(Ljava/lang/Object;Ljava/lang/Object;)V"),
     ("localeSet", "()V"),
     ("zoneSet", "()V"),
     ("loggingSet", "()V"),

@@ -92,6 +92,13 @@ impl Beside {
         }
     }
 
+    /// Forgets what is not to be kept, by what it is kept for and the value.
+    pub fn retain(&mut self, mut keep: impl FnMut(Object, Object) -> bool) {
+        for kept in self.0.values_mut() {
+            kept.retain(|(key, _, value)| keep(*key, *value));
+        }
+    }
+
     /// What is kept for an object: whose, and the value.
     pub unsafe fn of(&self, jvmti: Jvmti, jni: Jni, object: Object) -> Vec<(u64, Object)> {
         let kept = self.0.get(&jvmti.identity(object)).into_iter().flatten();
