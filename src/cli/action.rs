@@ -265,7 +265,7 @@ impl Action<'_> {
         let mut count = 0;
         for from in self.uploads() {
             let pack = from.join("tamis.pack");
-            let name = std::fs::read_to_string(from.join("artifact-name")).unwrap_or_default();
+            let name = crate::disk::read_to_string(from.join("artifact-name")).unwrap_or_default();
             let is_plain =
                 |letter: &char| letter.is_ascii_alphanumeric() || "._-".contains(*letter);
             let name: String = name.chars().filter(is_plain).collect();
