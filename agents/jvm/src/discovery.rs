@@ -7,7 +7,7 @@ use std::thread;
 use crate::agent::{Agent, lock};
 use crate::ffi::{Jni, Object, class_named};
 use crate::natives::{note_changes, once, test_class, unique_id};
-use crate::state::{PRELUDE, Use};
+use crate::state::{PRELUDE, Step, Use};
 
 thread_local! {
     /// By method, as the JVM numbers them: whether it is the project's.
@@ -64,7 +64,7 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_discoversClass(
         let class = class_named(&signature).replace('/', ".");
         let mut state = lock(&agent.state);
         if let Some(test) = state.discovered_for(&class) {
-            state.begin_prelude(&test, false);
+            state.begin_prelude(&test, Step::Resolving);
         }
     });
 }
@@ -79,7 +79,14 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_discoversTest(
     once(jni, |agent| {
         end(agent, jni);
         let id = unique_id(agent, jni, descriptor);
-        begin(agent, id.as_deref(), false);
+        let is_jupiter = id
+            .as_deref()
+            .is_some_and(|id| id.contains("[engine:junit-jupiter]"));
+        let step = match is_jupiter {
+            true => Step::Ordering,
+            false => Step::Resolving,
+        };
+        begin(agent, id.as_deref(), step);
     });
 }
 
@@ -89,7 +96,7 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_describes(jni: Jni, _: Objec
     once(jni, |agent| {
         end(agent, jni);
         let id = text_of(agent, jni, id);
-        begin(agent, id.as_deref(), true);
+        begin(agent, id.as_deref(), Step::Describing);
     });
 }
 
@@ -109,11 +116,11 @@ unsafe fn text_of(agent: &Agent, jni: Jni, object: Object) -> Option<String> {
     jni.text(jni.call(object, java.to_string))
 }
 
-fn begin(agent: &Agent, id: Option<&str>, is_description: bool) {
+fn begin(agent: &Agent, id: Option<&str>, step: Step) {
     if let Some((class, _)) = id.and_then(test_class) {
         let mut state = lock(&agent.state);
         state.found_tests(class);
-        state.begin_prelude(class, is_description);
+        state.begin_prelude(class, step);
     }
 }
 
@@ -139,7 +146,10 @@ pub unsafe fn used(agent: &Agent, jni: Jni, name: &str, how: Use) {
     let has_run = {
         let mut state = lock(&agent.state);
         let Some(_) = state.looks_around() else {
-            return state.used(name, how);
+            if how != Use::LookedAt || !state.is_another_ones_turn(name) {
+                state.used(name, how);
+            }
+            return;
         };
         agent.drain(jni, &mut state);
         state.looks_around()

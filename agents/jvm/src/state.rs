@@ -17,7 +17,7 @@ mod units;
 use containers::Container;
 pub use containers::Kind;
 use preludes::Discovery;
-pub use preludes::PRELUDE;
+pub use preludes::{PRELUDE, Step};
 
 /// Index of a class.
 pub type ClassIndex = u32;

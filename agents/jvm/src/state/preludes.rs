@@ -11,6 +11,17 @@ use super::{State, Symbol};
 /// In place of a test's name, for what is done for the class whose tests are found.
 pub const PRELUDE: &str = "*prelude";
 
+/// What an engine does for a test class before that begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// It finds out what runs the class, and looks at all that this names.
+    Resolving,
+    /// It orders what it has found, and looks at other test classes, too.
+    Ordering,
+    /// The same up to where it says what a test is called.
+    Describing,
+}
+
 /// How tests are found.
 #[derive(Debug, Default)]
 pub(super) struct Discovery {
@@ -32,9 +43,10 @@ pub(super) struct Discovery {
 #[derive(Debug)]
 struct Prelude {
     scope: u64,
+    class: Symbol,
     /// How many engines were looking for tests.
     depth: usize,
-    is_description: bool,
+    step: Step,
 }
 
 impl State {
@@ -80,12 +92,12 @@ impl State {
     /// The same of what ends as a test is described.
     pub fn has_description(&self) -> bool {
         let now = self.discovery.now.as_ref();
-        self.has_prelude() && now.is_some_and(|prelude| prelude.is_description)
+        self.has_prelude() && now.is_some_and(|prelude| prelude.step == Step::Describing)
     }
 
     /// What is done from now on is for this test class, its name with dots, if nothing is
     /// done for another one, and the end of it will be told.
-    pub fn begin_prelude(&mut self, class: &str, is_description: bool) {
+    pub fn begin_prelude(&mut self, class: &str, step: Step) {
         let depth = self.discovery.engines.len();
         let runs = !self.tests.is_empty() || !self.containers.is_empty();
         if depth == 0 || runs || self.discovery.is_spread || self.prelude().is_some() {
@@ -104,10 +116,15 @@ impl State {
             }
         };
         self.scope(scope);
+        // Those of generated classes do not all tell of their end.
+        if let Some(thread) = self.discovery.thread {
+            self.initialising.retain(|one| one.thread != thread);
+        }
         self.discovery.now = Some(Prelude {
             scope,
+            class: symbol,
             depth,
-            is_description,
+            step,
         });
     }
 
@@ -156,6 +173,20 @@ impl State {
         let names = std::iter::successors(Some(class), |name| Some(name.rsplit_once('$')?.0));
         let mut symbols = names.filter_map(|name| self.symbols.get(name));
         symbols.any(|symbol| self.discovery.tests.contains(symbol))
+    }
+
+    /// Whether this is a class with tests, at which the engine looks in its turn while
+    /// something is done for another one.
+    pub fn is_another_ones_turn(&self, class: &str) -> bool {
+        let now = self.discovery.now.as_ref();
+        let Some(now) = now.filter(|now| now.step != Step::Resolving) else {
+            return false;
+        };
+        let own = &*self.names[now.class as usize];
+        let is_own = class
+            .strip_prefix(own)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('$'));
+        !is_own && self.has_found_tests(class)
     }
 
     /// Whether frameworks look for tests, for no class that is known. `Some` is whether

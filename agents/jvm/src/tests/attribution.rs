@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use crate::state::{Class, Kind, Method, State, Use, member_hash};
+use crate::state::{Class, Kind, Method, State, Step, Use, member_hash};
 use crate::trace::Trace;
 
 struct World {
@@ -330,15 +330,15 @@ fn what_finds_the_tests_of_a_class_counts_for_it() {
     let inner = world.class("Inner", &[], &[]);
     let after = world.class("After", &[], &[]);
     // Nobody said that an engine would tell of the end.
-    world.state.begin_prelude("B", false);
+    world.state.begin_prelude("B", Step::Resolving);
     world.state.hit(&[listener]);
     world.state.discovers(here);
-    world.state.begin_prelude("A", false);
+    world.state.begin_prelude("A", Step::Resolving);
     world.state.hit(&[data]);
     // What another engine does within that is of the same class.
     world.state.discovers(here);
     assert!(!world.state.has_prelude());
-    world.state.begin_prelude("B", false);
+    world.state.begin_prelude("B", Step::Resolving);
     world.state.hit(&[inner]);
     world.state.discovered();
     assert!(world.state.has_prelude());
@@ -360,7 +360,7 @@ fn what_was_only_looked_at_for_tests_is_not_told() {
     world.class("NoTest", &[], &[]);
     world.state.discovers(thread::current().id());
     for name in ["A", "NoTest"] {
-        world.state.begin_prelude(name, false);
+        world.state.begin_prelude(name, Step::Resolving);
         world.state.used(name, Use::LookedAt);
         world.state.end_prelude();
     }
