@@ -174,17 +174,31 @@ fn run_whole(
     error: &Error,
     report: &Report,
 ) -> Result<(Exit, Ran), Error> {
+    let ci = globals.ci.as_ref();
+    let suite = globals.mark();
     let command = shared::command_of(&request.command, &request.config, report)?;
-    let is_typed = !request.command.is_empty();
-    let cwd = shared::folder_of_command(is_typed, &request.config, globals);
-    let (selection, told) = whole::select_for(globals, error, &request.config, report)?;
+    let selection = whole::select(error, &request.config, report);
+    let told = whole::told(&selection, suite.clone());
+    let told = match suite {
+        Some(_) => {
+            shared::tell_people(ci, &told, report);
+            Some(told)
+        }
+        None => {
+            shared::tell_service(ci, &told, report)?;
+            None
+        }
+    };
     let exit = match request.dry_run {
         true => Exit::DONE,
-        false => whole::run(&command, &cwd, report)?,
+        false => {
+            let is_typed = !request.command.is_empty();
+            let cwd = shared::folder_of_command(is_typed, &request.config, globals);
+            whole::run(&command, &cwd, report)?
+        }
     };
-    let json = || whole::json(&selection, globals.ci.as_ref(), !request.dry_run);
+    let json = || whole::json(&selection, ci, !request.dry_run);
     let document = report.is_json().then(json).transpose()?;
-    let suite = globals.mark();
     let ran = Ran {
         suite,
         told,

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::{Globals, shared};
+use super::shared;
 use crate::ci::CiContext;
 use crate::config::Config;
 use crate::error::{Error, Exit, Kind};
@@ -38,27 +38,11 @@ pub fn select(error: &Error, config: &Config, report: &Report) -> Selection {
     Selection::all(config.strategy.value, why)
 }
 
-/// The same, told to the service as well. Of several suites the outputs wait for the
-/// others, and come back.
-///
-/// # Errors
-/// If the outputs cannot be written.
-pub fn select_for(
-    globals: &Globals,
-    error: &Error,
-    config: &Config,
-    report: &Report,
-) -> Result<(Selection, Option<CiSelection>), Error> {
-    let ci = globals.ci.as_ref();
-    let selection = select(error, config, report);
-    let mut told = CiSelection::new(&selection, &[selection.reason()]);
-    told.suite = globals.mark();
-    shared::tell_people(ci, &told, report);
-    if told.suite.is_some() {
-        return Ok((selection, Some(told)));
-    }
-    shared::tell_outputs(ci, &told)?;
-    Ok((selection, None))
+/// What the service is told of it.
+pub fn told(selection: &Selection, suite: Option<String>) -> CiSelection {
+    let mut told = CiSelection::new(selection, &[selection.reason()]);
+    told.suite = suite;
+    told
 }
 
 /// The public form of such a selection.
