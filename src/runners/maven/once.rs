@@ -50,10 +50,10 @@ pub fn why_twice(command: &[OsString], folder: &Path) -> Option<String> {
         return Some(format!("nobody knows what `{word}` does to the order"));
     }
     // `clean` behind the tests would take away what they are compared with.
-    let behind = typed.phases.iter().skip(first + 1);
-    let late = behind.clone().find(|phase| is_early(phase));
+    let mut behind = typed.phases.iter().skip(first + 1);
+    let late = behind.find(|phase| is_early(phase));
     let has_goal = typed.phases.iter().any(|phase| is_surefire(phase));
-    if let Some(phase) = behind.clone().find(|_| has_goal) {
+    if has_goal && let Some(phase) = typed.phases.get(first + 1) {
         return Some(format!("`{phase}` comes behind Surefire's tests"));
     }
     let misplaced = typed.phases.iter().skip(1).find(|phase| *phase == "clean");
