@@ -179,9 +179,8 @@ pub fn opening(agent: &Agent, path: &str, opening: Opening) -> Option<Opened> {
         return None;
     }
     let way = way(path, true);
-    if opening.reads && !opening.truncates {
-        look(agent, path, Look::Content);
-    } else if opening.is_new || !opening.creates {
+    let must_be_there = !opening.creates;
+    if opening.reads && !opening.truncates || opening.is_new || must_be_there {
         look(agent, path, Look::Content);
     } else if agent.is_of_project(&way.real) || agent.is_of_project(&given) {
         // It lies where links say.
