@@ -5,7 +5,7 @@ use std::ffi::CStr;
 
 use super::entries;
 use crate::agent::Agent;
-use crate::ffi::{Jni, Object, digest_of};
+use crate::ffi::{Jni, Object, class_named, digest_of};
 use crate::reach::{Round, field, field_of, len, mixed};
 
 /// Static fields that count by which object they hold, or by their value.
@@ -96,7 +96,7 @@ pub unsafe fn for_everyone(agent: &Agent, round: &mut Round<'_>) -> u64 {
         .collect();
     for class in jvmti.loaded_classes() {
         let name = jvmti.signature(class);
-        let name = name.as_deref().map(crate::ffi::class_named);
+        let name = name.as_deref().map(class_named);
         let found = name.and_then(|name| wanted.get(name));
         let Some((is_by_content, names)) = found.filter(|_| jvmti.is_initialised(class)) else {
             jni.drop_local(class);
@@ -117,6 +117,9 @@ pub unsafe fn for_everyone(agent: &Agent, round: &mut Round<'_>) -> u64 {
         }
     }
     for (class, field) in &by_content {
+        if field.is_reference() && is_default(agent, jni, jni.static_object(*class, field.id)) {
+            continue;
+        }
         let held = round.walk(true, |look| unsafe {
             look.field(*class, field.id, field.kind, true);
         });
@@ -124,6 +127,19 @@ pub unsafe fn for_everyone(agent: &Agent, round: &mut Round<'_>) -> u64 {
         digest = digest.wrapping_add(mixed(name_digest(&field.name), held));
     }
     digest
+}
+
+/// What the JDK itself sets when somebody first asks: to have that and to have none is the
+/// same for who asks.
+unsafe fn is_default(agent: &Agent, jni: Jni, held: Object) -> bool {
+    const FILE_NAMES: [&str; 2] = ["java/net/URLConnection$1", "sun/net/www/MimeTable"];
+    if held.is_null() {
+        return true;
+    }
+    let class = jni.class_of(held);
+    let signature = agent.jvmti.signature(class).unwrap_or_default();
+    jni.drop_local(class);
+    FILE_NAMES.contains(&class_named(&signature))
 }
 
 fn name_digest(name: &str) -> u64 {
