@@ -166,7 +166,7 @@ fn too_large(bytes: u64, most: u64) -> Error {
 pub fn size(bytes: u64) -> String {
     const UNITS: [(&str, u64); 3] = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
     match UNITS.iter().find(|(_, unit)| bytes >= *unit) {
-        Some((name, unit)) if bytes % unit == 0 => format!("{} {name}", bytes / unit),
+        Some((name, unit)) if bytes.is_multiple_of(*unit) => format!("{} {name}", bytes / unit),
         Some((name, unit)) => format!("{:.1} {name}", bytes as f64 / *unit as f64),
         None => format!("{bytes} bytes"),
     }
@@ -263,7 +263,7 @@ mod tests {
                 assert!(error.contains(what), "{}: {error}", path.display());
             }
         }
-        let error = read(&at("none")).unwrap_err();
+        let error = read(at("none")).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::NotFound);
     }
 

@@ -18,6 +18,9 @@ use super::program::{MAX_ANSWER, git, git_in, is_object, must, trouble};
 use super::{Damaged, Hint, Listed, Offer, Remote, Site, Wanted, redact, tag};
 use crate::trust::Writer;
 
+/// A manifest with the length of its matrix, in bytes.
+type Measured = (Manifest, u64);
+
 /// All that a ref may hold: more is dropped, the oldest first.
 const MAX_REF: u64 = 256 << 20;
 
@@ -234,7 +237,7 @@ impl GitRef {
         &self,
         entries: &Entries,
         deadline: &Deadline,
-    ) -> Result<(Vec<(Manifest, u64)>, Vec<Damaged>)> {
+    ) -> Result<(Vec<Measured>, Vec<Damaged>)> {
         let (wanted, mut damaged) = pairs(entries);
         let input: String = wanted
             .iter()
