@@ -6,9 +6,9 @@
 //! cache. So the rows do not depend on how tests were spread over workers.
 
 use bstr::{BStr, BString, ByteSlice};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::trace::{Definition, Role, ScopeKind, Spawned, Trace, TraceError};
+use super::trace::{Definition, Found, Role, ScopeKind, Spawned, Trace, TraceError};
 use crate::matrix::Fingerprint;
 
 /// Index into [`Graph::nodes`].
@@ -57,6 +57,8 @@ pub struct Graph {
     pub times: FxHashMap<NodeId, Span>,
     /// Environment variables as the processes that ran tests were given them.
     pub variables: FxHashMap<String, Option<Fingerprint>>,
+    /// Where one test of a JVM found nothing, and another one wrote a file or made a folder.
+    pub filled: FxHashSet<BString>,
     /// By trace (in the order given) and scope number.
     places: Vec<FxHashMap<u64, NodeId>>,
 }
@@ -108,6 +110,40 @@ fn variables(traces: &[Trace]) -> FxHashMap<String, Option<Fingerprint>> {
         _ => None,
     })
     .collect()
+}
+
+/// Paths where one scope of a JVM found nothing, and another one wrote.
+fn filled(traces: &[Trace]) -> FxHashSet<BString> {
+    let mut writers = Writers::default();
+    for (at, trace) in traces.iter().enumerate() {
+        for (scope, path) in &trace.writes {
+            writers
+                .entry(path.as_bstr())
+                .or_default()
+                .push((at, *scope));
+        }
+    }
+    let mut filled = FxHashSet::default();
+    for (at, trace) in traces.iter().enumerate().filter(|_| !writers.is_empty()) {
+        for (number, scope) in &trace.scopes {
+            let met = scope
+                .units
+                .iter()
+                .filter_map(|unit| trace.definitions.get(unit));
+            for definition in met {
+                if let Definition::Exists {
+                    path,
+                    found: Found::Missing,
+                } = definition
+                    && let Some(by) = writers.get(path.as_bstr())
+                    && by.iter().any(|writer| *writer != (at, *number))
+                {
+                    filled.insert(path.clone());
+                }
+            }
+        }
+    }
+    filled
 }
 
 /// Scopes by trace, by the path that they wrote.
@@ -166,6 +202,7 @@ impl<'a> Building<'a> {
                 state: Vec::new(),
                 times: FxHashMap::default(),
                 variables: variables(traces),
+                filled: filled(traces),
                 places: vec![FxHashMap::default(); traces.len()],
             },
         }

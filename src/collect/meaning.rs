@@ -43,6 +43,11 @@ impl Closing<'_> {
                 let mut unit = self.placed(UnitKind::Exists, path.as_bstr())?;
                 if found == Found::Missing {
                     unit.name.clear();
+                    if self.graph.filled.contains(&path) {
+                        // Who looked before the other one wrote saw nothing, whatever is there
+                        // by now; in a later run, without a clean build, it is there.
+                        self.seen.insert(unit.clone(), Fingerprint::MISSING);
+                    }
                 }
                 unit
             }

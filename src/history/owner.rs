@@ -27,8 +27,11 @@ struct Entrusted {
 
 /// Trusts the repositories whose work trees lie in `folder`, whoever owns them.
 pub fn entrust(folder: &Path) {
-    // Naming everything names nothing.
-    let folder = folder.canonicalize().ok();
+    // Naming everything names nothing, and so does a path that depends on where one is.
+    let folder = folder
+        .is_absolute()
+        .then(|| folder.canonicalize().ok())
+        .flatten();
     let folder = folder.filter(|folder| folder.parent().is_some());
     let mut known = ENTRUSTED.lock().unwrap_or_else(PoisonError::into_inner);
     known.folder = folder;

@@ -1,5 +1,7 @@
 //! Whether there may be tests that nobody has listed, and in how many files.
 
+use std::cell::OnceCell;
+
 use anyhow::Result;
 use bstr::{BStr, BString, ByteSlice};
 use rustc_hash::FxHashSet;
@@ -61,7 +63,22 @@ struct Finding<'a> {
     view: &'a View,
     /// Of each process that looked for them; empty if that was not recorded.
     finds: Vec<Finds>,
+    /// Whether some symbolic link has a name of files with tests.
+    named_link: OnceCell<bool>,
 }
+
+/// By these pytest tells a virtual environment, into which it does not look. It only asks
+/// whether they are there.
+const OF_ENVIRONMENTS: [&str; 8] = [
+    "pyvenv.cfg",
+    "history",
+    "activate",
+    "activate.csh",
+    "activate.fish",
+    "Activate",
+    "Activate.bat",
+    "Activate.ps1",
+];
 
 impl<'a> Finding<'a> {
     fn new(matrix: &MatrixView, collection: &[UnitId], view: &'a View) -> Finding<'a> {
@@ -75,13 +92,17 @@ impl<'a> Finding<'a> {
         Finding {
             view,
             finds: finds.collect::<Option<_>>().unwrap_or_default(),
+            named_link: OnceCell::new(),
         }
     }
 
     /// Whether a changed path, of which the list of tests says nothing, may hold some.
     fn may_hold(&self, path: &BStr, delta: &Delta) -> Result<bool> {
         let plain = match self.view.entry(path)? {
-            Entry::Missing => return Ok(false),
+            Entry::Missing => {
+                let name = path.rsplit_str("/").next().unwrap_or(path);
+                return Ok(OF_ENVIRONMENTS.iter().any(|one| one.as_bytes() == name));
+            }
             Entry::File { fingerprint, .. } => is_plain(fingerprint),
             Entry::TooLarge { .. } => true,
             Entry::Dir | Entry::Unknown => false,
@@ -96,6 +117,7 @@ impl<'a> Finding<'a> {
         }
         for finds in &self.finds {
             match finds.may_hold(path) {
+                MayHold::No if self.has_named_link()? => return Ok(true),
                 MayHold::No => {}
                 MayHold::Yes => return Ok(true),
                 MayHold::ByLink if self.has_links(finds)? => return Ok(true),
@@ -112,12 +134,24 @@ impl<'a> Finding<'a> {
 
     /// Whether a symbolic link lies where pytest looks, which may lead anywhere.
     fn has_links(&self, finds: &Finds) -> Result<bool> {
-        let mut open: Vec<BString> = finds
-            .places
-            .iter()
-            .flatten()
-            .map(|it| it.as_str().into())
-            .collect();
+        let places = finds.places.iter().flatten();
+        self.finds_link(places.map(|it| it.as_str().into()).collect(), |_| true)
+    }
+
+    /// Whether a symbolic link anywhere has a name of files with tests: it gives it to what
+    /// it leads to, perhaps a file that was not there before.
+    fn has_named_link(&self) -> Result<bool> {
+        if let Some(known) = self.named_link.get() {
+            return Ok(*known);
+        }
+        let takes = |path: &BStr| self.finds.iter().any(|finds| finds.takes(path));
+        let found = self.finds_link(vec![BString::default()], takes)?;
+        Ok(*self.named_link.get_or_init(|| found))
+    }
+
+    /// Whether there is a symbolic link, or a submodule, of which `counts` is true, in these
+    /// folders or below.
+    fn finds_link(&self, mut open: Vec<BString>, counts: impl Fn(&BStr) -> bool) -> Result<bool> {
         while let Some(folder) = open.pop() {
             for (name, is_folder) in self.view.list(folder.as_bstr())?.into_iter().flatten() {
                 let mut path = folder.clone();
@@ -127,7 +161,8 @@ impl<'a> Finding<'a> {
                 path.extend_from_slice(&name);
                 if is_folder {
                     open.push(path);
-                } else if let Entry::File { fingerprint, .. } = self.view.entry(path.as_bstr())?
+                } else if counts(path.as_bstr())
+                    && let Entry::File { fingerprint, .. } = self.view.entry(path.as_bstr())?
                     && !is_plain(fingerprint)
                 {
                     return Ok(true);

@@ -275,6 +275,52 @@ fn files_that_say_what_to_collect_count() {
     });
 }
 
+/// Ways to tests by which no file has the name of one, or none is new.
+#[test]
+fn tests_that_come_by_other_ways_count() {
+    on_newest(|python| {
+        let mut project = Project::new(python, FILES);
+        let text = "[project]\nname = 'demo'\nversion = '1'\n[tool.pytest.ini_options]\n\
+                    python_files = ['tests/test_*.py', 'test_*.py']\naddopts = '@words.txt'\n";
+        project.write("pyproject.toml", text);
+        project.write("words.txt", "tests\n");
+        project.write("more/test_more.py", "def test_more():\n    pass\n");
+        project.commit("words in the configuration");
+        run(&mut project, &COMMAND);
+        // From pytest 8.2 on.
+        with(&mut project, "words.txt", "tests\nmore\n", |project| {
+            assert_ne!(jobs(project), none());
+            assert_eq!(run(project, &COMMAND), ["more/test_more.py::test_more"]);
+        });
+        project.write(
+            "pyproject.toml",
+            &text.replace("addopts = '@words.txt'\n", ""),
+        );
+        project.write("old/pyvenv.cfg", "");
+        project.write("old/test_old.py", "def test_old():\n    pass\n");
+        project.symlink("tests/test_link.py", "nowhere.py");
+        project.commit("links and environments");
+        run(&mut project, &COMMAND);
+        let test = "def test_new():\n    pass\n";
+        // A `*` of a pattern with a path goes on over folders.
+        with(&mut project, "tests/test_unit/helper.py", test, |project| {
+            assert_ne!(jobs(project), none());
+            assert_eq!(
+                run(project, &COMMAND),
+                ["tests/test_unit/helper.py::test_new"]
+            );
+        });
+        with(&mut project, "tests/nowhere.py", test, |project| {
+            assert_ne!(jobs(project), none());
+            assert_eq!(run(project, &COMMAND), ["tests/test_link.py::test_new"]);
+        });
+        project.delete("old/pyvenv.cfg");
+        project.commit("no environment any more");
+        assert_ne!(jobs(&project), none());
+        assert_eq!(run(&mut project, &COMMAND), ["old/test_old.py::test_old"]);
+    });
+}
+
 /// The same words in another folder come to other tests.
 #[test]
 fn the_folder_of_the_command_counts() {

@@ -74,12 +74,16 @@ impl Finds {
         if name == "conftest.py" || self.begins_at(path) {
             return MayHold::Yes;
         }
-        let is_named = self.names.iter().any(|pattern| is_like(name, pattern));
-        match (is_named || !self.others.is_empty(), self.is_within(path)) {
+        match (self.takes(path), self.is_within(path)) {
             (false, _) => MayHold::No,
             (true, true) => MayHold::Yes,
             (true, false) => MayHold::ByLink,
         }
+    }
+
+    /// Whether a file with this path would be looked into, wherever it lies.
+    pub fn takes(&self, path: &BStr) -> bool {
+        !self.others.is_empty() || self.names.iter().any(|pattern| is_like(path, pattern))
     }
 
     fn begins_at(&self, path: &BStr) -> bool {
@@ -98,13 +102,20 @@ impl Finds {
     }
 }
 
-/// Whether `name` matches a pattern of Python's `fnmatch`, of which the last part
-/// counts, and no set of characters is told from another.
-fn is_like(name: &BStr, pattern: &str) -> bool {
-    let last = pattern.rsplit('/').next().unwrap_or(pattern);
-    let wide = match last.split_once('[') {
+/// Whether `path` may match a pattern as pytest reads it: Python's `fnmatch`, which no set
+/// of characters is told from another of here. A pattern without a `/` is for the name.
+/// One with a `/` is for the whole path, and its `*` goes on over each `/`, so what stands
+/// behind its last sign is all that must be there.
+fn is_like(path: &BStr, pattern: &str) -> bool {
+    let end_of = |text: &str| text.rsplit('/').next().unwrap_or_default().to_owned();
+    if pattern.contains('/') {
+        let rest = pattern.rsplit(['*', '?', ']']).next().unwrap_or(pattern);
+        return path.ends_with(end_of(rest).as_bytes());
+    }
+    let name = path.rsplit_str("/").next().unwrap_or(path).as_bstr();
+    let wide = match pattern.split_once('[') {
         Some((before, _)) => format!("{before}*"),
-        None => last.to_owned(),
+        None => pattern.to_owned(),
     };
     match wide.parse::<Pattern>() {
         Ok(pattern) => pattern.matches_whole(name),
@@ -185,9 +196,27 @@ mod tests {
         assert_eq!(anywhere.may_hold("docs/test_a.py".into()), Yes);
         let top = finds(&["test_*.py"], Some(&[""]), &["yaml"]);
         assert_eq!(top.may_hold("docs/a.yml".into()), Yes);
-        let odd = finds(&["docs/*.m[dx]", "a[b"], Some(&[""]), &[]);
-        assert_eq!(odd.may_hold("x/y.mdx".into()), Yes);
-        assert_eq!(odd.may_hold("x/y.rst".into()), No);
+        let odd = finds(&["a[b"], Some(&[""]), &[]);
+        assert_eq!(odd.may_hold("x/a.rst".into()), Yes);
+        assert_eq!(odd.may_hold("x/b.rst".into()), No);
+        let whole = finds(
+            &["tests/test_*.py", "docs/*.m[dx]", "a/b.c"],
+            Some(&[""]),
+            &[],
+        );
+        for (path, wanted) in [
+            ("tests/test_unit/helper.py", Yes),
+            ("docs/deep/y.md", Yes),
+            ("x/a/b.c", Yes),
+            ("x/a/b.h", Yes),
+            ("x/y.d", Yes),
+            ("x/b.c", Yes),
+        ] {
+            // Nothing is left of a set but its end.
+            assert_eq!(whole.may_hold(path.into()), wanted, "{path}");
+        }
+        let suffix = finds(&["tests/test_*.py"], Some(&[""]), &[]);
+        assert_eq!(suffix.may_hold("tests/test_unit/y.rst".into()), No);
     }
 
     #[test]

@@ -170,6 +170,35 @@ fn who_reads_a_file_depends_on_the_test_that_wrote_it() {
     assert_eq!(all.tests, wanted, "{}", all.told);
 }
 
+/// The first run finds nothing of what a later test class writes; the next one does.
+#[test]
+fn who_looks_before_a_file_is_written_finds_it_in_the_next_run() {
+    if !has_maven() {
+        return;
+    }
+    let text = [
+        in_order(&pom(JUPITER, "3.2.5", "")),
+        generator("Gen"),
+        class(
+            "A",
+            "Path p = Path.of(\"target/left\"); if (Files.exists(p)) assertEquals(\"1\", Files.readString(p));",
+        ),
+        class("B", "Files.writeString(Path.of(\"target/left\"), Gen.v());"),
+        class(
+            "C",
+            "File own = new File(\"target/own\"); if (!own.exists()) own.createNewFile();",
+        ),
+    ];
+    let project = Maven::new(&text.concat());
+    is_complete(&project.run());
+    project.run().are(&["demo.ATest"]);
+    project.run().are(&[]);
+    edit(&project, "", "Gen");
+    let edited = project.run();
+    let wanted: BTreeSet<String> = ["demo.ATest", "demo.BTest"].map(str::to_owned).into();
+    assert_eq!(edited.tests, wanted, "{}", edited.told);
+}
+
 const TOP: &str = "-- pom.xml --
 <project xmlns=\"http://maven.apache.org/POM/4.0.0\">
   <modelVersion>4.0.0</modelVersion>

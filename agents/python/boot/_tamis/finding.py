@@ -5,6 +5,7 @@ its plug-ins read of them, which belongs to the session like all that they read.
 """
 
 import os
+import shlex
 
 from .options import given_arguments
 
@@ -19,7 +20,7 @@ def describe(session):
     """The content of the `finds` record; `None` if it cannot be told."""
     config = session.config
     arguments = given_arguments(config)
-    if any(_is_from_file(argument) for argument in arguments):
+    if any(_is_from_file(word) for word in (*arguments, *_added(config))):
         # Who knows what stands there next time.
         return None
     if config.getoption("lf", False) or any(_who_ignore(config)):
@@ -35,6 +36,15 @@ def describe(session):
         "in": _places(session),
         "others": sorted(_others(config)),
     }
+
+
+def _added(config):
+    """Words that pytest puts before those of the command."""
+    try:
+        return (*config.getini("addopts"), *shlex.split(os.environ.get("PYTEST_ADDOPTS", "")))
+    except ValueError:
+        # Then pytest has not understood them either.
+        return ()
 
 
 def _is_from_file(argument):
