@@ -208,7 +208,12 @@ impl Asked {
             false => {
                 let mut text = explain(test, verdict, &causes, &self.decision);
                 if self.is_as_built {
-                    text.push_str("  class files count as they lie on disk: compile first\n");
+                    // It comes first: an edit that is not compiled changes the answer.
+                    text.insert_str(
+                        0,
+                        "class files count as they lie on disk: compile first if sources \
+                         changed\n",
+                    );
                 }
                 text.into()
             }

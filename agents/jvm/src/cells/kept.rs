@@ -9,7 +9,7 @@ use crate::ffi::{Jni, Object, class_named, digest_of};
 use crate::reach::{Round, field, field_of, len, mixed};
 
 /// Static fields that count by which object they hold, or by their value.
-const FOR_EVERYONE: [(&str, &[&str]); 11] = [
+const FOR_EVERYONE: [(&str, &[&str]); 12] = [
     ("java/lang/System", &["in", "out", "err", "security"]),
     ("java/lang/Thread", &["defaultUncaughtExceptionHandler"]),
     ("java/net/Authenticator", &["theAuthenticator"]),
@@ -21,6 +21,10 @@ const FOR_EVERYONE: [(&str, &[&str]); 11] = [
     ("java/net/ServerSocket", &["factory"]),
     ("java/net/Socket", &["factory"]),
     ("java/net/URL", &["factory"]),
+    (
+        "javax/net/ssl/HttpsURLConnection",
+        &["defaultHostnameVerifier", "defaultSSLSocketFactory"],
+    ),
 ];
 
 /// The same, of which what they hold counts.
@@ -36,7 +40,10 @@ const BY_CONTENT: [(&str, &[&str]); 4] = [
         ],
     ),
     ("java/security/Security", &["props"]),
-    ("java/sql/DriverManager", &["registeredDrivers"]),
+    (
+        "java/sql/DriverManager",
+        &["loginTimeout", "registeredDrivers"],
+    ),
     ("sun/security/jca/Providers", &["providerList"]),
 ];
 

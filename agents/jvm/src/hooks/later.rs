@@ -91,6 +91,14 @@ pub const LATER: &[(&str, &[Hook])] = &[
         &[
             any("registerDriver", "everyoneSet"),
             any("deregisterDriver", "everyoneSet"),
+            any("setLoginTimeout", "everyoneSet"),
+        ],
+    ),
+    (
+        "javax/net/ssl/HttpsURLConnection",
+        &[
+            any("setDefaultHostnameVerifier", "everyoneSet"),
+            any("setDefaultSSLSocketFactory", "everyoneSet"),
         ],
     ),
     (
