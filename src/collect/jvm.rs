@@ -170,13 +170,17 @@ impl Closing<'_> {
         }
     }
 
-    /// Where in the project a test wrote, or what it shares with others that did.
+    /// Where in the project a test wrote, or what it shares with others that did. What runs
+    /// around several test classes (a suite's own methods, reports of the framework) does so
+    /// whenever one of them runs, so it leaves nothing to be found by one that runs alone.
     pub(super) fn written_units(&mut self, trace: &Trace, test: &TestBegin) -> Vec<UnitIndex> {
         let shared = trace.scopes.get(&test.scope).map(|scope| &scope.edges);
+        let class = test.test.split('#').next().unwrap_or(&test.test);
         let is_of_test = |by: u64| {
-            let is_shared = || {
-                let kind = trace.scopes.get(&by).map(|scope| scope.kind);
-                kind != Some(ScopeKind::Test)
+            let is_shared = || match trace.scopes.get(&by) {
+                Some(scope) if scope.kind == ScopeKind::Fixture => scope.name == class,
+                Some(scope) => scope.kind != ScopeKind::Test,
+                None => true,
             };
             by == test.scope || shared.is_some_and(|all| all.contains(&by)) && is_shared()
         };

@@ -71,7 +71,8 @@ def _who_ignore(config):
 
 
 def _implementations(config, name):
-    hook = getattr(config.hook, name, None)
+    # From pytest 7 to 8 that of `config` hides them behind functions.
+    hook = getattr(config.pluginmanager.hook, name, None)
     return () if hook is None else hook.get_hookimpls()
 
 
