@@ -208,12 +208,11 @@ impl Asked {
             false => {
                 let mut text = explain(test, verdict, &causes, &self.decision);
                 if self.is_as_built {
-                    // It comes first: an edit that is not compiled changes the answer.
-                    text.insert_str(
-                        0,
-                        "class files count as they lie on disk: compile first if sources \
-                         changed\n",
-                    );
+                    // Before all else: an edit that is not compiled changes the answer.
+                    let at = text.find('\n').map_or(text.len(), |end| end + 1);
+                    let told = "  class files count as they lie on disk: compile first if \
+                                sources changed\n";
+                    text.insert_str(at, told);
                 }
                 text.into()
             }
