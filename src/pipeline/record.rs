@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::audit::{added_before, audit};
 use super::built::build_of;
-use super::decide::{Decision, delta_to};
+use super::compare::delta_to;
+use super::decide::Decision;
 use super::handed_on::HandedOn;
 use super::merge;
 use super::project::Project;
@@ -432,7 +433,7 @@ impl<'a> Assembly<'a> {
             Some(known) => known,
             None => {
                 let view = self.recording.before;
-                let delta = delta_to(self.project, &from.header, view, &mut Vec::new());
+                let delta = delta_to(self.project, &from.header, view);
                 self.since.entry(from.header.run.clone()).or_insert(delta)
             }
         };
