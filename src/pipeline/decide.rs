@@ -13,7 +13,6 @@ use super::differences::differences;
 use super::exchange::consult;
 use super::inventory::unlisted;
 use super::ledger::Ledger;
-use super::probe::Prober;
 use super::project::Project;
 use super::shelf::Shelf;
 use super::unbuilt::{Sources, Unbuilt};
@@ -21,6 +20,7 @@ use crate::config::Origin;
 use crate::fingerprint::{Environment, Facts, Probe, Value};
 use crate::history::{Classifier, CommitGraph, CommitId, Delta, Entry, Head, Hints, View};
 use crate::matrix::{Fingerprint, Header, Matrix, MatrixView, Unit, UnitId, UnitKind};
+use crate::runners::pytest::probe::Prober;
 use crate::runners::{jvm, maven, pytest};
 use crate::select::{
     COLLECTION, Course, Differences, Layout, Plan, Reason, Rule, Selection, Strategy, Thresholds,

@@ -8,7 +8,6 @@ use anyhow::{Context, Result};
 
 use super::decide::Decision;
 use super::merge;
-use super::probe::{Interpreter, Jvm, Prober};
 use super::project::Project;
 use super::record::record;
 use super::recording::{Recorded, Recording};
@@ -16,7 +15,8 @@ use crate::config::{Config, Granularity};
 use crate::history::View;
 use crate::run::{Ended, Output, RunPlan, Running, install_agent_for, jvm_library};
 use crate::runners::pytest::Exclusions;
-use crate::runners::{console, gradle, jvm, maven, pytest};
+use crate::runners::pytest::probe::{Interpreter, Jvm, Prober};
+use crate::runners::{gradle, junit, jvm, maven, pytest};
 use crate::store::FsStore;
 
 /// What came of a run.
@@ -205,7 +205,7 @@ pub fn start_tests<'a>(
             gradle::with_script(&order.command, &script)
         }
         (Some(jvm::Tool::Console), Some(excludes)) => {
-            console::with_options(&order.command, excludes)?
+            junit::with_options(&order.command, excludes)?
         }
         _ => order.command.clone(),
     };
