@@ -7,7 +7,6 @@
 pub mod file;
 pub mod find;
 mod key;
-mod pattern;
 mod runner;
 mod schema;
 mod seeds;
@@ -25,17 +24,18 @@ use std::str::FromStr;
 use anyhow::Context;
 
 use crate::error::Error;
+use crate::pattern::Pattern;
 use crate::select::Thresholds;
+pub use crate::text::Text;
 use file::FileConfig;
 use find::Place;
 pub use key::{Key, nearest};
-pub use pattern::Pattern;
 pub use runner::found_runner;
 use runner::runner_of;
 pub use schema::schema;
 pub use trust::Trust;
 pub use value::{
-    Count, DebugInfo, Deepen, Granularity, Runner, Shared, StorePlace, Strategy, SubFolder, Text,
+    Count, DebugInfo, Deepen, Granularity, Runner, Shared, StorePlace, Strategy, SubFolder,
     shown_path,
 };
 

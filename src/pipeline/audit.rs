@@ -8,9 +8,9 @@ use bstr::BString;
 
 use super::decide::{Decision, delta_to};
 use super::project::Project;
-use crate::collect::Collected;
 use crate::history::View;
 use crate::matrix::{Matrix, Outcome, Unit};
+use crate::observe::Collected;
 use crate::select::Evidence;
 
 /// What an audit came to.

@@ -18,8 +18,8 @@ use super::project::Project;
 use super::shelf::Shelf;
 use super::unbuilt::{Sources, Unbuilt};
 use crate::config::Origin;
-use crate::fingerprint::{Environment, Facts, Probe, Value};
 use crate::history::{Classifier, CommitGraph, CommitId, Delta, Entry, Head, Hints, View};
+use crate::languages::{Environment, Facts, Probe, Value};
 use crate::matrix::{Fingerprint, Header, Matrix, MatrixView, Unit, UnitId, UnitKind};
 use crate::runners::{jvm, maven, pytest};
 use crate::select::{

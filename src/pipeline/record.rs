@@ -10,14 +10,14 @@ use super::merge;
 use super::project::Project;
 use super::recording::{Recorded, Recording};
 use super::surefire;
-use crate::collect::{Collected, CollectedRow, SharedState, collect, read_traces};
 use crate::count::{counted, verb};
-use crate::fingerprint::{Environment, Facts, Value};
 use crate::history::{Delta, View};
+use crate::languages::{Environment, Facts, Value};
 use crate::matrix::{
     Fingerprint, GroupRef, Header, Key, Matrix, MatrixBuilder, Outcome, Row, RowFacts, Run, SetId,
     Unit, UnitKind,
 };
+use crate::observe::{Collected, CollectedRow, SharedState, collect, read_traces};
 use crate::select::{COLLECTION, Evidence, Mode};
 use crate::store::FsStore;
 use anyhow::Result;

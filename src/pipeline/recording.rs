@@ -5,9 +5,9 @@ use std::path::Path;
 
 use super::audit::Audit;
 use super::decide::Decision;
-use crate::collect::{Collected, SharedState};
 use crate::history::View;
 use crate::matrix::Outcome;
+use crate::observe::{Collected, SharedState};
 use crate::run::Ended;
 use crate::runners::pytest::Exclusions;
 use crate::store::Name;

@@ -13,7 +13,7 @@ use bstr::ByteSlice;
 use super::jvm::{class_files, outputs_of};
 use super::maven::source_of;
 use super::{gradle, maven};
-use crate::fingerprint::jvm::NgClass;
+use crate::languages::jvm::NgClass;
 
 /// What is known to do nothing for other test classes.
 const HARMLESS: [&str; 8] = [
