@@ -10,7 +10,7 @@ use super::{Globals, shared};
 use crate::config::{Config, Origin, Runner, nearest};
 use crate::count::counted;
 use crate::error::{Error, Exit};
-use crate::history::View;
+use crate::history::{View, short};
 use crate::languages::Causes;
 use crate::matrix::Matrix;
 use crate::pipeline::{Decision, Project, causes, open_whole};
@@ -384,10 +384,6 @@ fn by_strategy(decision: &Decision) -> String {
         }
         None => format!("  selected by {used}"),
     }
-}
-
-fn short(commit: &str) -> &str {
-    commit.get(..10).unwrap_or(commit)
 }
 
 #[cfg(test)]
