@@ -7,7 +7,6 @@
 pub mod file;
 pub mod find;
 mod key;
-mod runner;
 mod schema;
 mod seeds;
 mod suites;
@@ -25,13 +24,13 @@ use anyhow::Context;
 
 use crate::error::Error;
 use crate::pattern::Pattern;
+pub use crate::runners::detect::found_runner;
+use crate::runners::detect::runner_of;
 use crate::select::Thresholds;
 pub use crate::text::Text;
 use file::FileConfig;
 use find::Place;
 pub use key::{Key, nearest};
-pub use runner::found_runner;
-use runner::runner_of;
 pub use schema::schema;
 pub use trust::Trust;
 pub use value::{

@@ -5,12 +5,12 @@ use std::rc::Rc;
 
 use super::decide::{Heard, Question};
 use super::differences::differences;
-use super::probe::Prober;
 use super::project::Project;
 use super::unbuilt::Unbuilt;
 use crate::history::{Delta, View, short};
 use crate::languages::{Environment, Facts, Probe};
 use crate::matrix::{Header, MatrixView, Unit, UnitId, UnitKind};
+use crate::runners::pytest::probe::Prober;
 use crate::runners::{jvm, pytest};
 use crate::select::Differences;
 use crate::store::Name;

@@ -13,7 +13,6 @@ use super::exchange::consult;
 use super::gone::Gone;
 use super::inventory::unlisted;
 use super::ledger::Ledger;
-use super::probe::Prober;
 use super::project::Project;
 use super::shelf::Shelf;
 use super::unbuilt::Sources;
@@ -21,6 +20,7 @@ use crate::config::Origin;
 use crate::history::{Classifier, CommitGraph, CommitId, Head, Hints, HistoryError, View, short};
 use crate::languages::Probe;
 use crate::matrix::{Header, Matrix, UnitKind};
+use crate::runners::pytest::probe::Prober;
 use crate::select::{
     COLLECTION, Course, Differences, Layout, Reason, Rule, Selection, Strategy, Thresholds,
     Unlisted, Verdict, plan, tts,

@@ -20,7 +20,6 @@ mod layout;
 mod ledger;
 mod merge;
 mod observe;
-mod probe;
 mod project;
 mod record;
 mod recording;
@@ -32,6 +31,7 @@ mod surefire;
 mod tested;
 mod unbuilt;
 
+pub use crate::runners::pytest::probe::{Interpreter, Jvm, Prober};
 pub use audit::{Audit, Missed};
 pub use baselines::{Baseline, Place};
 pub use causes::causes;
@@ -41,7 +41,6 @@ pub use exchange::{Exchange, Told, damaged as exchange_damaged, words as exchang
 pub use layout::{lay_out, lay_out_by_files};
 pub use merge::join_shards;
 pub use observe::observe;
-pub use probe::{Interpreter, Jvm, Prober};
 pub use project::{Project, suite_of};
 pub use record::record;
 pub use recording::{CommandRun, Recorded, Recording};

@@ -9,7 +9,6 @@ use anyhow::{Context, Result};
 use super::decide::Decision;
 use super::merge;
 use super::observe::observe;
-use super::probe::{Interpreter, Jvm, Prober};
 use super::project::Project;
 use super::record::record;
 use super::recording::{CommandRun, Recorded, Recording};
@@ -19,7 +18,8 @@ use crate::languages::{Environment, Facts};
 use crate::observe::Collected;
 use crate::run::{Ended, Output, RunPlan, Running, install_agent_for, jvm_library};
 use crate::runners::pytest::Exclusions;
-use crate::runners::{console, gradle, jvm, maven, pytest};
+use crate::runners::pytest::probe::{Interpreter, Jvm, Prober};
+use crate::runners::{gradle, junit, jvm, maven, pytest};
 use crate::store::FsStore;
 
 /// What came of a run.
@@ -208,7 +208,7 @@ pub fn start_tests<'a>(
             gradle::with_script(&order.command, &script)
         }
         (Some(jvm::Tool::Console), Some(excludes)) => {
-            console::with_options(&order.command, excludes)?
+            junit::with_options(&order.command, excludes)?
         }
         _ => order.command.clone(),
     };
