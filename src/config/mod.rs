@@ -23,16 +23,17 @@ use std::str::FromStr;
 use anyhow::Context;
 
 use crate::error::Error;
-pub use crate::pattern::Pattern;
+use crate::pattern::Pattern;
 pub use crate::runners::detect::found_runner;
 use crate::runners::detect::runner_of;
+pub use crate::text::Text;
 use file::FileConfig;
 use find::Place;
 pub use key::{Key, nearest};
 pub use schema::schema;
 pub use trust::Trust;
 pub use value::{
-    Count, DebugInfo, Deepen, Granularity, Runner, Shared, StorePlace, Strategy, SubFolder, Text,
+    Count, DebugInfo, Deepen, Granularity, Runner, Shared, StorePlace, Strategy, SubFolder,
     shown_path,
 };
 
