@@ -15,8 +15,7 @@ use super::recording::Recording;
 use crate::history::{Entry, View};
 use crate::languages::jvm::java;
 use crate::matrix::{Mode, Unit, UnitKind};
-use crate::runners::jvm::Tool;
-use crate::runners::maven;
+use crate::runners::{self, maven};
 
 /// What names the annotation processors that a jar has.
 const PROCESSORS: &str = "META-INF/services/javax.annotation.processing.Processor";
@@ -29,14 +28,8 @@ pub(super) fn build_of(
     units: &[&Unit],
 ) -> Option<Unit> {
     units.iter().find(|unit| unit.kind.is_compiled())?;
-    let command: Vec<_> = recording
-        .ran
-        .words
-        .iter()
-        .map(std::ffi::OsString::from)
-        .collect();
-    let why = match Tool::of(&command) {
-        Some(Tool::Maven) => {
+    let why = match runners::of_words(&recording.ran.words).is_known_by_sources() {
+        true => {
             let build = Build {
                 project,
                 view: recording.before,
@@ -45,7 +38,7 @@ pub(super) fn build_of(
             };
             build.examine(units).err()
         }
-        Some(Tool::Gradle | Tool::Console) | None => Some("Maven did not make them".to_owned()),
+        false => Some("Maven did not make them".to_owned()),
     };
     Some(Unit::of_build(why.as_deref()))
 }

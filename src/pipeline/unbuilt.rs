@@ -16,7 +16,7 @@ use crate::history::{Delta, Entry, View};
 use crate::languages::jvm::is_of_all;
 use crate::languages::jvm::java::{Affected, Outline, Source, affected, outline};
 use crate::matrix::{Fingerprint, MatrixView, Unit, UnitKind};
-use crate::runners::jvm::Tool;
+use crate::runners;
 use crate::runners::maven::{self, Model, Module};
 
 /// What is known of a unit of a class file, or of a file beneath the build's output.
@@ -384,9 +384,7 @@ const NOT_MAVENS: &str = "sources tell what changed only where Maven ran the tes
                           `tamis run` compiles first, and then class files tell";
 
 fn is_mavens(matrix: &MatrixView) -> bool {
-    let command = matrix.header().command.iter();
-    let command: Vec<_> = command.map(std::ffi::OsString::from).collect();
-    Tool::of(&command) == Some(Tool::Maven)
+    runners::of_words(&matrix.header().command).is_known_by_sources()
 }
 
 /// Whether a build has made what lies there, where no pom tells.
