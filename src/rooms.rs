@@ -24,7 +24,10 @@ const ROOMS: [(&str, &[&str]); 18] = [
     // Code, data and the programs that run tests.
     ("languages", &["history", "matrix", "observe"]),
     ("observe", &["languages", "matrix"]),
-    ("runners", &["languages", "matrix", "run", "select"]),
+    (
+        "runners",
+        &["history", "languages", "matrix", "run", "select"],
+    ),
     ("config", &["ci", "runners", "select", "share", "trust"]),
     // Joins them.
     (

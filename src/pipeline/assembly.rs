@@ -8,7 +8,6 @@ use bstr::BString;
 use rustc_hash::FxHashMap;
 
 use super::audit::added_before;
-use super::built::build_of;
 use super::compare::delta_to;
 use super::handed_on::HandedOn;
 use super::merge;
@@ -215,11 +214,22 @@ impl<'a> Assembly<'a> {
 
     fn examine_build(&mut self) -> Result<()> {
         let units: Vec<&Unit> = self.builder.units().collect();
-        if let Some(unit) = build_of(self.project, self.recording, &self.tested.edited, &units) {
+        if let Some(unit) = self.build_of(&units) {
             let unit = self.builder.unit(unit, Fingerprint::MISSING)?;
             self.build = Some(self.builder.group([unit]));
         }
         Ok(())
+    }
+
+    /// What is told of the build; `None` where no class file is recorded.
+    fn build_of(&self, units: &[&Unit]) -> Option<Unit> {
+        units.iter().find(|unit| unit.kind.is_compiled())?;
+        let words = &self.recording.ran.words;
+        let tree = self.project.tree(self.recording.before);
+        let runner = self.project.config.driver;
+        let made = runner.is_of_sources(&tree, words, &self.tested.edited, units);
+        let why_not = made.err();
+        Some(Unit::of_build(why_not.as_deref()))
     }
 
     /// What finding the tests depends on: what this run collected, or, if no

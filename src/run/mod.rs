@@ -1,4 +1,4 @@
-//! Running the tests' command with the collector inside.
+//! Runs the test command with the agents inside.
 
 mod agent;
 mod gate;
@@ -13,12 +13,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result};
 
-/// What is to be run, printable without running it.
+/// A command to run, printable without running it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunPlan {
     pub argv: Vec<OsString>,
     pub cwd: PathBuf,
-    /// Variables that are set besides the inherited ones.
+    /// Variables to set in addition to the inherited ones.
     pub env: Vec<(OsString, OsString)>,
     /// Where agents write their traces.
     pub traces: PathBuf,
@@ -34,9 +34,9 @@ pub fn was_interrupted() -> bool {
 /// Where the command's standard output and error go.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Output {
-    /// Where those of this process go.
+    /// To the same place as those of this process.
     Inherited,
-    /// Both to standard error: standard output is for results.
+    /// Both to standard error, because standard output is for results.
     Stderr,
     /// Both to this file.
     File(PathBuf),
@@ -72,7 +72,7 @@ impl Ended {
         }
     }
 
-    /// The exit status to pass on: 128 + the signal's number, as shells do.
+    /// The exit status to return: 128 + the signal's number, as shells do.
     pub fn status(self) -> i32 {
         match self {
             Ended::Exit(status) => status,
@@ -95,7 +95,7 @@ impl RunPlan {
     /// Runs the command and waits for its end.
     ///
     /// # Errors
-    /// If it cannot be started; a command that fails is no error.
+    /// It cannot be started. A command that fails is not an error.
     pub fn execute(&self, output: &Output) -> Result<Ended> {
         self.start(output)?.wait()
     }
@@ -103,13 +103,13 @@ impl RunPlan {
     /// Starts the command.
     ///
     /// # Errors
-    /// If it cannot be started.
+    /// It cannot be started.
     pub fn start(&self, output: &Output) -> Result<Running> {
         if !self.traces.as_os_str().is_empty() {
             fs_err::create_dir_all(&self.traces)?;
         }
-        // The terminal interrupts the command as well; tamis waits for its end,
-        // and records what it came to. A second handler cannot be needed.
+        // The terminal interrupts the command as well. tamis waits for its end and records the
+        // results. If there already is a handler, it is this one.
         let _ = ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::SeqCst));
         let (program, args) = self.argv.split_first().context("no command was given")?;
         let (stdout, stderr) = output.streams()?;
@@ -125,17 +125,16 @@ impl RunPlan {
     }
 }
 
-/// A command that was started.
 #[derive(Debug)]
 pub struct Running {
     child: Child,
 }
 
 impl Running {
-    /// Whether it came to its end.
+    /// Whether it has ended.
     ///
     /// # Errors
-    /// If the system does not tell.
+    /// The system does not tell.
     pub fn has_ended(&mut self) -> Result<bool> {
         let status = self.child.try_wait();
         Ok(status.context("cannot look after the command")?.is_some())
@@ -144,7 +143,7 @@ impl Running {
     /// Waits for its end.
     ///
     /// # Errors
-    /// If the system does not tell.
+    /// The system does not tell.
     pub fn wait(mut self) -> Result<Ended> {
         let status = self.child.wait();
         Ok(Ended::of(

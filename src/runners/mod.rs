@@ -16,16 +16,19 @@ mod template;
 mod unwatched;
 mod wrapped;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use anyhow::Result;
+use bstr::{BStr, BString};
 
 use crate::check::Check;
 use crate::error::Error;
+use crate::history::{Repository, View};
+use crate::matrix::Unit;
 use crate::run::RunPlan;
 use crate::select::{Part, Selection};
 
@@ -197,6 +200,21 @@ pub trait Runner: Sync {
     /// Whether sources tell what its tests are made of, before anything is built.
     fn is_known_by_sources(&self) -> bool {
         false
+    }
+
+    /// Whether the class files that `units` are about are made of the sources alone, after
+    /// a run of `command`. `edited` are the files that were edited while the tests ran.
+    ///
+    /// # Errors
+    /// What else had a part in them, or may have had.
+    fn is_of_sources(
+        &self,
+        _tree: &Tree<'_>,
+        _command: &[String],
+        _edited: &BTreeSet<BString>,
+        _units: &[&Unit],
+    ) -> Result<(), String> {
+        Err("Maven did not make them".to_owned())
     }
 
     /// Why nobody sees the tests that a command runs; `None` if that is not said anywhere.
@@ -384,6 +402,16 @@ pub struct Asked<'a> {
     pub agent: &'a Path,
     pub built: Built,
     pub settings: Settings<'a>,
+}
+
+/// A project in a state of its repository.
+#[derive(Clone, Copy)]
+pub struct Tree<'a> {
+    pub repository: &'a Repository,
+    /// The folder of the project, and the same from the top of the work tree.
+    pub dir: &'a Path,
+    pub prefix: &'a BStr,
+    pub view: &'a View,
 }
 
 /// Whether what the tests are made of lies on disk.

@@ -1,18 +1,20 @@
 //! Maven as one of the runners.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
+use bstr::BString;
 
 use super::{command, emit};
 use crate::check::Check;
 use crate::error::Error;
+use crate::matrix::Unit;
 use crate::run::RunPlan;
 use crate::runners::{
     Asked, Build, Detected, Examples, FoundCommand, Granularity, Launch, Prober, Question, Runner,
-    Settings, TestsOf, Unwatched, jvm, wrapped,
+    Settings, TestsOf, Tree, Unwatched, jvm, wrapped,
 };
 use crate::select::{Part, Selection};
 
@@ -149,6 +151,16 @@ impl Runner for Maven {
 
     fn is_known_by_sources(&self) -> bool {
         true
+    }
+
+    fn is_of_sources(
+        &self,
+        tree: &Tree<'_>,
+        command: &[String],
+        edited: &BTreeSet<BString>,
+        units: &[&Unit],
+    ) -> Result<(), String> {
+        super::is_of_sources(tree, command, edited, units)
     }
 
     fn hides_tests(&self, project: &Path, command: &[String]) -> Option<String> {
