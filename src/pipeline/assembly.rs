@@ -2,7 +2,6 @@
 //! of the baseline that the selection proved to hold.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsString;
 
 use anyhow::Result;
 use bstr::BString;
@@ -25,8 +24,6 @@ use crate::matrix::{
     UnitKind,
 };
 use crate::observe::{Collected, CollectedRow};
-use crate::runners::jvm::Tool;
-use crate::runners::maven;
 use crate::select::{COLLECTION, Mode};
 
 /// Puts the rows of this run and the carried ones together.
@@ -228,14 +225,10 @@ impl<'a> Assembly<'a> {
     fn build_of(&self, units: &[&Unit]) -> Option<Unit> {
         units.iter().find(|unit| unit.kind.is_compiled())?;
         let words = &self.recording.ran.words;
-        let command: Vec<OsString> = words.iter().map(OsString::from).collect();
         let tree = self.project.tree(self.recording.before);
-        let why_not = match Tool::of(&command) {
-            Some(Tool::Maven) => {
-                maven::is_of_sources(&tree, words, &self.tested.edited, units).err()
-            }
-            Some(Tool::Gradle | Tool::Console) | None => Some("Maven did not make them".to_owned()),
-        };
+        let runner = self.project.config.driver;
+        let made = runner.is_of_sources(&tree, words, &self.tested.edited, units);
+        let why_not = made.err();
         Some(Unit::of_build(why_not.as_deref()))
     }
 

@@ -30,7 +30,6 @@ mod surefire;
 mod tested;
 
 pub use crate::runners::maven::Sources;
-pub use crate::runners::pytest::probe::{Interpreter, Jvm, Prober};
 pub use audit::{Audit, Missed};
 pub use baselines::{Baseline, Place};
 pub use causes::causes;
@@ -45,7 +44,5 @@ pub use record::record;
 pub use recording::{CommandRun, Recorded, Recording};
 pub use replay::{Chosen, Column, Miss, Replayed, Replaying, replay};
 pub use rerun::{Rerun, Rerunned};
-pub use session::{
-    Judged, Order, Ran, Session, Workshop, record_unrun, run_tests, start_tests, words,
-};
+pub use session::{Judged, Order, Ran, Session, Workshop, record_unrun, run_tests, start_tests};
 pub use shelf::Shelf;

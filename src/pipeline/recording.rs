@@ -8,7 +8,7 @@ use crate::history::View;
 use crate::matrix::Outcome;
 use crate::observe::{Collected, SharedState};
 use crate::run::Ended;
-use crate::runners::pytest::Exclusions;
+use crate::select::Exclusions;
 use crate::store::Name;
 
 /// What became of a recording.

@@ -1,7 +1,5 @@
 //! Which tests there are where Surefire, Gradle or JUnit's launcher ran them, which do not tell.
 
-use std::ffi::OsString;
-
 use bstr::ByteSlice;
 
 use super::project::Project;
@@ -19,14 +17,9 @@ pub(super) fn know_classes(
     facts: &Facts<'_>,
     collected: &mut Collected,
 ) {
-    if let Some(inside) = runs_inside(project, ran) {
+    if let Some(why) = project.config.driver.hides_tests(&project.dir, &ran.words) {
         collected.items = None;
-        collected.doubt = Some(format!(
-            "`{}` {} in {} runs tests in Maven's own JVM, where nothing is collected",
-            inside.setting,
-            inside.value,
-            inside.place()
-        ));
+        collected.doubt = Some(why);
         return;
     }
     if !collected.is_jvm {
@@ -51,21 +44,15 @@ pub(super) fn know_classes(
     items.dedup();
 }
 
-fn runs_inside(project: &Project, ran: &CommandRun<'_>) -> Option<maven::Inside> {
-    let command: Vec<OsString> = ran.words.iter().map(OsString::from).collect();
-    let is_maven = jvm::Tool::of(&command) == Some(jvm::Tool::Maven);
-    is_maven.then(|| maven::inside_by(&project.dir, &ran.words))?
-}
-
 /// Whether the build tool came to its end and had no test to run but those that it was
 /// told to leave out. Then it starts no JVM that could tell.
 pub(super) fn left_out_all(project: &Project, ran: &CommandRun<'_>, collected: &Collected) -> bool {
-    let command = ran.words.iter().map(OsString::from);
+    let driver = project.config.driver;
     ran.finished()
         && collected.bases.is_empty()
         && !collected.is_jvm
-        && runs_inside(project, ran).is_none()
+        && driver.hides_tests(&project.dir, &ran.words).is_none()
         && !ran.exclusions.tests.is_empty()
         && ran.exclusions.shard.is_none()
-        && jvm::Tool::of(&command.collect::<Vec<_>>()).is_some()
+        && driver.starts_nothing_for_nothing()
 }
