@@ -15,7 +15,7 @@ use super::recording::{CommandRun, Recorded, Recording};
 use crate::config::{Config, Granularity};
 use crate::history::View;
 use crate::languages::{Environment, Facts};
-use crate::observe::Collected;
+use crate::observe::Observations;
 use crate::run::{Ended, Output, RunPlan, Running, install_agent_for, jvm_library};
 use crate::runners::pytest::Exclusions;
 use crate::runners::pytest::probe::{Interpreter, Jvm, Prober};
@@ -364,7 +364,7 @@ pub fn record_unrun(
         run: workshop.run.clone(),
         now: workshop.now,
     };
-    record(project, store, &facts, &Collected::default(), &recording)
+    record(project, store, &facts, &Observations::default(), &recording)
 }
 
 /// What a test is: a class whatever is asked for, where only classes can be left out.

@@ -3,14 +3,14 @@
 
 use super::event::Event;
 use crate::count::{counted, verb};
-use crate::observe::SharedState;
+use crate::observe::Cell;
 
 /// States that are named one by one; the pattern to paste covers all.
 const MOST_NAMED: usize = 4;
 
 /// What people should hear of the `state` that ties most of `tests` together;
 /// nothing if none does.
-pub fn ties_event(state: &[SharedState], tests: usize) -> Option<Event> {
+pub fn ties_event(state: &[Cell], tests: usize) -> Option<Event> {
     if state.is_empty() {
         return None;
     }
@@ -42,10 +42,10 @@ pub fn ties_event(state: &[SharedState], tests: usize) -> Option<Event> {
 
 /// Patterns that name the states, in YAML: one for an attribute that several
 /// classes have, in one file or in several.
-fn patterns(state: &[SharedState]) -> Vec<String> {
+fn patterns(state: &[Cell]) -> Vec<String> {
     let mut patterns: Vec<String> = Vec::new();
     for one in state {
-        let alike: Vec<&SharedState> = state.iter().filter(|other| other.is_like(one)).collect();
+        let alike: Vec<&Cell> = state.iter().filter(|other| other.is_like(one)).collect();
         let in_one_file = alike.iter().all(|other| other.path() == one.path());
         let pattern = match one.attribute() {
             Some(attribute) if !in_one_file => format!("**#*.{attribute}"),
@@ -64,9 +64,10 @@ fn patterns(state: &[SharedState]) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn state(name: &str) -> SharedState {
-        SharedState {
+    fn state(name: &str) -> Cell {
+        Cell {
             name: name.to_owned(),
+            changes: Vec::new(),
             changers: 9,
             readers: 70,
         }
