@@ -23,7 +23,7 @@ use crate::matrix::{
     Fingerprint, GroupRef, Matrix, MatrixBuilder, Outcome, Row, RowFacts, Run, SetId, Unit,
     UnitKind,
 };
-use crate::observe::{Collected, CollectedRow};
+use crate::observe::{Observations, ObservedRow};
 use crate::select::{COLLECTION, Mode};
 
 /// Puts the rows of this run and the carried ones together.
@@ -31,7 +31,7 @@ pub(super) struct Assembly<'a> {
     project: &'a Project,
     recording: &'a Recording<'a>,
     tested: Tested<'a>,
-    collected: &'a Collected,
+    collected: &'a Observations,
     recorded: &'a mut Recorded,
     builder: MatrixBuilder,
     runs: Vec<Run>,
@@ -54,7 +54,7 @@ impl<'a> Assembly<'a> {
         project: &'a Project,
         recording: &'a Recording<'a>,
         facts: &'a Facts<'a>,
-        collected: &'a Collected,
+        collected: &'a Observations,
         recorded: &'a mut Recorded,
     ) -> Result<Assembly<'a>> {
         let tested = Tested {
@@ -138,7 +138,7 @@ impl<'a> Assembly<'a> {
         let failed = self.recording.ran.failed_as_a_whole(collected);
         let mut bases = Vec::with_capacity(collected.bases.len());
         for base in &collected.bases {
-            bases.push((self.group(base)?, self.doubt_in(base)));
+            bases.push((self.group(&base.units)?, self.doubt_in(&base.units)));
         }
         let handed_on = HandedOn::new(self.recording.decision);
         for row in &collected.rows {
@@ -177,12 +177,12 @@ impl<'a> Assembly<'a> {
     fn handed(
         &mut self,
         handed_on: &HandedOn<'_>,
-        row: &CollectedRow,
+        row: &ObservedRow,
     ) -> (Option<GroupRef>, Option<String>) {
         if handed_on.is_empty() {
             return (None, None);
         }
-        let base = &self.collected.bases[row.base];
+        let base = &self.collected.bases[row.base].units;
         let units = base.iter().chain(&row.own);
         let units = units.map(|at| &self.collected.units[*at as usize]);
         let used = handed_on.used_for(units);
