@@ -14,6 +14,7 @@ pub mod fingerprint;
 mod fuzz;
 pub mod history;
 pub mod matrix;
+pub mod pattern;
 pub mod pipeline;
 pub mod report;
 pub mod run;

@@ -16,8 +16,7 @@ use crate::error::{Error, Exit};
 use crate::history::{Head, View};
 use crate::matrix::Outcome;
 use crate::pipeline::{
-    self, Decision, Project, Recorded, Recording, Request, Session, Sources, Workshop, decide,
-    record,
+    self, Decision, Project, Recorded, Request, Session, Sources, Workshop, decide, record_unrun,
 };
 use crate::report::{
     self, CiSelection, Estimate, Event, Report, RunSummary, SelectionJson, SelectionMode,
@@ -290,27 +289,7 @@ pub fn keep(
     if is_known {
         return;
     }
-    let traces = workshop.scratch.join("traces");
-    let stored = fs_err::create_dir_all(&traces)
-        .map_err(anyhow::Error::from)
-        .and_then(|()| {
-            record(
-                project,
-                store,
-                &Recording {
-                    traces: &traces,
-                    before: view,
-                    after: view,
-                    decision,
-                    audited: decision,
-                    command,
-                    run: workshop.run.clone(),
-                    exclusions: &pytest::Exclusions::default(),
-                    ended: Ended::Exit(0),
-                    now: workshop.now,
-                },
-            )
-        });
+    let stored = record_unrun(project, store, workshop, (view, decision), command);
     match stored {
         Ok(recorded) => {
             if let Some(name) = &recorded.name {

@@ -11,7 +11,7 @@ use crate::collect::Causes;
 use crate::config::{Config, Origin, Runner, nearest};
 use crate::count::counted;
 use crate::error::{Error, Exit};
-use crate::history::View;
+use crate::history::{View, short};
 use crate::matrix::Matrix;
 use crate::pipeline::{Decision, Project, causes, open_whole};
 use crate::report::{
@@ -384,10 +384,6 @@ fn by_strategy(decision: &Decision) -> String {
         }
         None => format!("  selected by {used}"),
     }
-}
-
-fn short(commit: &str) -> &str {
-    commit.get(..10).unwrap_or(commit)
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use crate::fingerprint::Place;
 use crate::fingerprint::jvm::{ALL, ClassAt, classes_in};
 use crate::matrix::{Fingerprint, Unit, UnitKind};
 use crate::runners::maven::Configuration;
-use crate::runners::{console, gradle, jvm, maven};
+use crate::runners::{gradle, junit, jvm, maven};
 
 impl Closing<'_> {
     /// Every test needs the files that configure the build, and what these take from
@@ -138,7 +138,7 @@ impl Closing<'_> {
                 .rootdir
                 .as_deref()
                 .map(|path| Path::new(OsStr::from_bytes(path)));
-            let folders = console::folders(&config.args)
+            let folders = junit::folders(&config.args)
                 .map(|folder| cwd.unwrap_or(Path::new("")).join(folder));
             collected.class_path.extend(folders);
         }

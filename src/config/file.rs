@@ -10,7 +10,6 @@ use anyhow::Context;
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, Visitor};
 
 use super::key::Key;
-use super::pattern::Pattern;
 use super::seeds::{Groups, KeySeed, Many, One};
 use super::suites::{Suites, SuitesVisitor};
 use super::trust::{Trust, TrustVisitor};
@@ -20,6 +19,7 @@ use super::value::{
 };
 use super::weight::{MOST_NESTED, nests_too_deeply, repeats_too_much};
 use crate::error::Error;
+use crate::pattern::Pattern;
 
 /// The name of the file.
 pub const NAME: &str = "tamis.yml";

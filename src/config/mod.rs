@@ -7,8 +7,6 @@
 pub mod file;
 pub mod find;
 mod key;
-mod pattern;
-mod runner;
 mod schema;
 mod seeds;
 mod suites;
@@ -25,13 +23,13 @@ use std::str::FromStr;
 use anyhow::Context;
 
 use crate::error::Error;
+pub use crate::pattern::Pattern;
+pub use crate::runners::detect::found_runner;
+use crate::runners::detect::runner_of;
 use crate::select::Thresholds;
 use file::FileConfig;
 use find::Place;
 pub use key::{Key, nearest};
-pub use pattern::Pattern;
-pub use runner::found_runner;
-use runner::runner_of;
 pub use schema::schema;
 pub use trust::Trust;
 pub use value::{

@@ -9,7 +9,7 @@ use std::str::FromStr;
 use serde::de::{self, DeserializeSeed, Deserializer, SeqAccess, Visitor};
 
 use super::key::nearest;
-use super::pattern::Pattern;
+use crate::pattern::Pattern;
 
 /// A key: one of the valid ones, and each at most once. The check is made
 /// here because the parser adds the key's own place to errors that it gets

@@ -6,9 +6,9 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, Visitor};
 
 use super::key::Key;
-use super::pattern::Pattern;
 use super::seeds::{KeySeed, Many, One};
 use super::value::Text;
+use crate::pattern::Pattern;
 use crate::trust::PublicKey;
 
 /// What the file says of trust; what it does not say has a default.

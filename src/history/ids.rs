@@ -41,6 +41,18 @@ object_name! {
     TreeId
 }
 
+impl CommitId {
+    /// Its first digits, for people.
+    pub fn short(&self) -> String {
+        short(&self.to_string()).to_owned()
+    }
+}
+
+/// The first ten digits of the name of a commit, for people.
+pub fn short(digits: &str) -> &str {
+    digits.get(..10).unwrap_or(digits)
+}
+
 /// Text that is not 40 hex digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BadName;

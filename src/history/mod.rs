@@ -41,7 +41,7 @@ pub use delta::Delta;
 pub use dominators::{Dag, Dominators};
 pub use error::{HistoryError, HistoryErrorKind};
 pub use graph::{Ancestor, Ancestors, Parents};
-pub use ids::{CommitId, Revision, TreeId};
+pub use ids::{CommitId, Revision, TreeId, short};
 pub use kind::{Classifier, Head, HeadKind, Hints, References};
 pub use log::Span;
 pub use owner::{entrust, entrusted};

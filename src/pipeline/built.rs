@@ -30,7 +30,8 @@ pub(super) fn build_of(
 ) -> Option<Unit> {
     units.iter().find(|unit| unit.kind.is_compiled())?;
     let command: Vec<_> = recording
-        .command
+        .ran
+        .words
         .iter()
         .map(std::ffi::OsString::from)
         .collect();
@@ -39,7 +40,7 @@ pub(super) fn build_of(
             let build = Build {
                 project,
                 view: recording.before,
-                command: &recording.command,
+                command: &recording.ran.words,
                 edited,
             };
             build.examine(units).err()

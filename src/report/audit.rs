@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::event::Event;
 use crate::count::counted;
+use crate::history::short;
 use crate::pipeline::{Audit, Missed};
 
 /// Misses, and changed files of one, that are named to people; JSON has all.
@@ -82,7 +83,7 @@ pub fn audit_event(audit: &Audit) -> Option<Event> {
 }
 
 fn told(missed: &Missed) -> String {
-    let commit = missed.ran_at.get(..10).unwrap_or(&missed.ran_at);
+    let commit = short(&missed.ran_at);
     let changed = match &missed.changed {
         None => "what changed since is not known".to_owned(),
         Some(paths) if paths.is_empty() => "no file changed since".to_owned(),

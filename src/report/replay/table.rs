@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::{ChosenJson, ReplayJson, TotalsJson};
+use crate::history::short;
 use crate::report::escape;
 
 /// How many misses are listed; JSON has all of them.
@@ -15,7 +16,7 @@ impl ReplayJson {
         let mut rows = vec![self.heading()];
         for revision in &self.revisions {
             let mut row = vec![
-                revision.commit.get(..10).unwrap_or_default().to_owned(),
+                short(&revision.commit).to_owned(),
                 revision.kind.to_owned(),
                 revision.tests.to_string(),
                 format!("{:.1}", revision.seconds),
@@ -104,7 +105,7 @@ impl ReplayJson {
             if let Some(chosen) = revision.strategies.get(name)
                 && chosen.selected > 0
             {
-                let commit = revision.commit.get(..10).unwrap_or_default();
+                let commit = short(&revision.commit);
                 rows.push(line(commit, chosen.selected, &chosen.causes));
             }
         }
@@ -148,7 +149,7 @@ impl ReplayJson {
     fn tell_missing(&self, text: &mut String) {
         for revision in &self.revisions {
             if let Some(why) = &revision.missing {
-                let commit = revision.commit.get(..10).unwrap_or_default();
+                let commit = short(&revision.commit);
                 let _ = writeln!(text, "{commit} has no results: {}", escape::line(why));
             }
         }
@@ -180,9 +181,9 @@ impl ReplayJson {
                 text,
                 "{name} left out {} at {}: {} as at {}, but {} there",
                 escape::line(&miss.test),
-                revision.commit.get(..10).unwrap_or_default(),
+                short(&revision.commit),
                 miss.then,
-                miss.taken_from.get(..10).unwrap_or_default(),
+                short(&miss.taken_from),
                 miss.now,
             );
         }

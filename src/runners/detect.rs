@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use super::value::Runner;
+use crate::config::Runner;
 
 /// What a folder looks like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

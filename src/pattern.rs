@@ -6,7 +6,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::value::Text;
+use crate::config::Text;
 
 /// `*` stands for any characters but `/`, `**` for any characters, `?` for
 /// one character but `/`. A pattern that matches a folder, a test file or a

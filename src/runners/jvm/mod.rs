@@ -1,6 +1,9 @@
 //! The programs that run a JVM's tests, seen from one side. Which one a project or a
 //! command has is asked here; what it is told differs.
 
+pub mod doctor;
+pub(super) mod testng;
+
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -10,7 +13,7 @@ use bstr::BStr;
 
 use super::maven::Configuration;
 use super::pytest::Part;
-use super::{console, gradle, maven, testng};
+use super::{gradle, junit, maven};
 use crate::config::Runner;
 use crate::fingerprint::jvm::classes_in;
 use crate::select::{Selection, Verdict};
@@ -33,7 +36,7 @@ impl Tool {
         match () {
             () if maven::is_maven(command) => Some(Tool::Maven),
             () if gradle::is_gradle(command) => Some(Tool::Gradle),
-            () if console::is_console(command) => Some(Tool::Console),
+            () if junit::is_console(command) => Some(Tool::Console),
             () => None,
         }
     }
@@ -59,7 +62,7 @@ impl Tool {
         match self {
             Tool::Maven => maven::options(command, cwd),
             Tool::Gradle => gradle::options(command),
-            Tool::Console => console::options(command, cwd),
+            Tool::Console => junit::options(command, cwd),
         }
     }
 
@@ -79,7 +82,7 @@ impl Tool {
         match self {
             Tool::Maven => maven::emit(selection, part, project, out, tell),
             Tool::Gradle => gradle::emit(selection, part, project, out, tell),
-            Tool::Console => console::emit(selection, part, out),
+            Tool::Console => junit::emit(selection, part, out),
         }
     }
 }
@@ -133,7 +136,7 @@ pub fn written(lines: &str, file: &Path) -> Result<Option<PathBuf>> {
 /// another one.
 pub fn home(command: &[OsString], cwd: &Path) -> Option<PathBuf> {
     match Tool::of(command) {
-        Some(Tool::Console) => maven::home_of(&console::program(command, cwd)?),
+        Some(Tool::Console) => maven::home_of(&junit::program(command, cwd)?),
         _ => maven::java_home(),
     }
 }

@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 
 use bstr::ByteSlice;
 
-use super::jvm::{class_files, outputs_of};
-use super::maven::source_of;
-use super::{gradle, maven};
+use super::{class_files, outputs_of};
 use crate::fingerprint::jvm::NgClass;
+use crate::runners::maven::source_of;
+use crate::runners::{gradle, maven};
 
 /// What is known to do nothing for other test classes.
 const HARMLESS: [&str; 8] = [

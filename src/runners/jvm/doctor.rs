@@ -11,7 +11,7 @@ use crate::history::Repository;
 use crate::report::Check;
 use crate::run::{install_agent, jvm_library};
 use crate::runners::maven::surefire;
-use crate::runners::{console, gradle, jvm, maven};
+use crate::runners::{gradle, junit, jvm, maven};
 
 /// The JDKs for which the collector is made.
 const JDKS: std::ops::RangeInclusive<u32> = 8..=25;
@@ -309,8 +309,8 @@ fn inside(root: &Path, command: &[OsString]) -> Option<Check> {
 /// What the class path of JUnit's launcher leads to.
 fn class_path(command: &[OsString], root: &Path) -> Check {
     let name = "class path";
-    let options = console::options(command, root);
-    let folders: Vec<&str> = console::folders(&options).collect();
+    let options = junit::options(command, root);
+    let folders: Vec<&str> = junit::folders(&options).collect();
     let missing = folders.iter().find(|folder| !root.join(folder).exists());
     let has_classes = |folder: &&&str| {
         jvm::class_files(&root.join(folder)).is_ok_and(|classes| !classes.is_empty())
