@@ -11,9 +11,9 @@ use std::path::Path;
 use std::time::Instant;
 
 use bstr::ByteSlice;
-use tamis::collect::{Trace, TraceError, collect, read_traces};
-use tamis::fingerprint::{Cache, Environment, Facts};
 use tamis::history::Repository;
+use tamis::languages::{Cache, Environment, Facts};
+use tamis::observe::{Trace, TraceError, collect, read_traces};
 
 const ROUNDS: usize = 5;
 

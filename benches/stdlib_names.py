@@ -1,5 +1,5 @@
 """Writes the table of standard-library names that exist in every supported
-Python: `stdlib_names.py PYTHON... > src/fingerprint/python/stdlib.txt`.
+Python: `stdlib_names.py PYTHON... > src/languages/python/stdlib.txt`.
 
 One line a module: its name, then the public names that a plain import gives.
 A `*` follows a class that can be derived from, and whose derivation does

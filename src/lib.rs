@@ -4,16 +4,19 @@
 
 pub mod ci;
 pub mod cli;
-pub mod collect;
 pub mod config;
 pub mod count;
 pub mod disk;
 pub mod error;
-pub mod fingerprint;
 #[cfg(test)]
 mod fuzz;
 pub mod history;
+pub mod languages;
 pub mod matrix;
+<<<<<<< HEAD
+=======
+pub mod observe;
+>>>>>>> langs
 pub mod pattern;
 pub mod pipeline;
 pub mod report;
@@ -22,4 +25,5 @@ pub mod runners;
 pub mod select;
 pub mod share;
 pub mod store;
+pub mod text;
 pub mod trust;

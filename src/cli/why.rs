@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 
 use super::strategy::{EventArgs, StrategyArgs};
 use super::{Globals, shared};
-use crate::collect::Causes;
 use crate::config::{Config, Origin, Runner, nearest};
 use crate::count::counted;
 use crate::error::{Error, Exit};
 use crate::history::{View, short};
+use crate::languages::Causes;
 use crate::matrix::Matrix;
 use crate::pipeline::{Decision, Project, causes, open_whole};
 use crate::report::{

@@ -14,12 +14,16 @@ use super::seeds::{Groups, KeySeed, Many, One};
 use super::suites::{Suites, SuitesVisitor};
 use super::trust::{Trust, TrustVisitor};
 use super::value::{
-    Count, DebugInfo, Deepen, Granularity, Runner, Shared, StorePlace, Strategy, SubFolder, Text,
+    Count, DebugInfo, Deepen, Granularity, Runner, Shared, StorePlace, Strategy, SubFolder,
     shown_path,
 };
 use super::weight::{MOST_NESTED, nests_too_deeply, repeats_too_much};
 use crate::error::Error;
 use crate::pattern::Pattern;
+<<<<<<< HEAD
+=======
+use crate::text::Text;
+>>>>>>> langs
 
 /// The name of the file.
 pub const NAME: &str = "tamis.yml";

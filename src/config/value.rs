@@ -9,6 +9,7 @@ use super::key::nearest;
 pub use crate::select::Strategy;
 pub use crate::share::Address as Shared;
 use crate::share::redact;
+use crate::text::Text;
 
 impl FromStr for Strategy {
     type Err = String;
@@ -162,30 +163,6 @@ fn one_of<T: Copy>(
         "unknown {what} `{text}`, expected {}{guess}",
         words.join(", ")
     ))
-}
-
-/// A text on one line that is not empty.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Text(pub String);
-
-impl FromStr for Text {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Text, String> {
-        if text.trim().is_empty() {
-            return Err("the value is empty".to_owned());
-        }
-        if text.chars().any(char::is_control) {
-            return Err("the value holds a line end or another control character".to_owned());
-        }
-        Ok(Text(text.to_owned()))
-    }
-}
-
-impl fmt::Display for Text {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
 }
 
 /// Where the store is: a folder, by its path or as `fs:PATH`.

@@ -17,14 +17,14 @@ use super::record::{header, late_holds, runs_of};
 use super::recording::{Recorded, Recording};
 use super::surefire::left_out_all;
 use super::tested::{Tested, edited_paths};
-use crate::collect::{Collected, CollectedRow};
 use crate::count::{counted, verb};
-use crate::fingerprint::Facts;
 use crate::history::Delta;
+use crate::languages::Facts;
 use crate::matrix::{
     Fingerprint, GroupRef, Matrix, MatrixBuilder, Outcome, Row, RowFacts, Run, SetId, Unit,
     UnitKind,
 };
+use crate::observe::{Collected, CollectedRow};
 use crate::select::{COLLECTION, Mode};
 
 /// Puts the rows of this run and the carried ones together.

@@ -9,9 +9,9 @@ use bstr::BString;
 use super::compare::delta_to;
 use super::decide::Decision;
 use super::project::Project;
-use crate::collect::Collected;
 use crate::history::View;
 use crate::matrix::{Matrix, Outcome, Unit};
+use crate::observe::Collected;
 use crate::select::Evidence;
 
 /// What an audit came to.

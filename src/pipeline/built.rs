@@ -12,8 +12,8 @@ use bstr::{BStr, BString, ByteSlice};
 
 use super::project::Project;
 use super::recording::Recording;
-use crate::fingerprint::java;
 use crate::history::{Entry, View};
+use crate::languages::jvm::java;
 use crate::matrix::{Mode, Unit, UnitKind};
 use crate::runners::jvm::Tool;
 use crate::runners::maven;

@@ -17,8 +17,8 @@ use super::project::Project;
 use super::shelf::Shelf;
 use super::unbuilt::Sources;
 use crate::config::Origin;
-use crate::fingerprint::Probe;
 use crate::history::{Classifier, CommitGraph, CommitId, Head, Hints, HistoryError, View, short};
+use crate::languages::Probe;
 use crate::matrix::{Header, Matrix, UnitKind};
 use crate::runners::pytest::probe::Prober;
 use crate::select::{

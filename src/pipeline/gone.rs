@@ -5,8 +5,8 @@ use bstr::ByteSlice;
 
 use super::baselines::Baseline;
 use super::project::Project;
-use crate::fingerprint::{Facts, Value};
 use crate::history::Entry;
+use crate::languages::{Facts, Value};
 use crate::matrix::{Fingerprint, MatrixView, Unit, UnitId, UnitKind};
 use crate::runners::{maven, pytest};
 use crate::select::{Differences, Reason, Selection};

@@ -8,8 +8,8 @@ use bstr::ByteSlice;
 use super::project::Project;
 use super::recording::CommandRun;
 use super::surefire::know_classes;
-use crate::collect::{Collected, collect, read_traces};
-use crate::fingerprint::Facts;
+use crate::languages::Facts;
+use crate::observe::{Collected, collect, read_traces};
 
 /// What the tests of a command used, by the traces that it left in a folder. `facts`
 /// are those of the state before the tests started.

@@ -9,10 +9,11 @@ use tempfile::TempDir;
 
 use super::exchange::Told;
 use crate::ci::writer_here;
-use crate::config::{Config, Pattern, shown_path};
-use crate::fingerprint::Cache;
+use crate::config::{Config, shown_path};
 use crate::history::{Delta, Repository, View};
+use crate::languages::Cache;
 use crate::matrix::Key;
+use crate::pattern::Pattern;
 use crate::runners::jvm;
 use crate::share::{self, Listed};
 use crate::store::{FsStore, aside, link_out};

@@ -7,9 +7,9 @@ use super::audit::audit;
 use super::decide::Decision;
 use super::project::Project;
 use super::recording::{Recorded, Recording};
-use crate::collect::{Collected, SharedState};
-use crate::fingerprint::Facts;
+use crate::languages::Facts;
 use crate::matrix::{Header, Key, Run};
+use crate::observe::{Collected, SharedState};
 use crate::select::Evidence;
 use crate::store::FsStore;
 

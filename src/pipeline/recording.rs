@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::audit::Audit;
 use super::decide::Decision;
-use crate::collect::{Collected, SharedState};
 use crate::history::View;
 use crate::matrix::Outcome;
+use crate::observe::{Collected, SharedState};
 use crate::run::Ended;
 use crate::runners::pytest::Exclusions;
 use crate::store::Name;

@@ -6,9 +6,9 @@ use bstr::ByteSlice;
 
 use super::project::Project;
 use super::recording::CommandRun;
-use crate::collect::Collected;
-use crate::fingerprint::{Facts, Place, Value};
+use crate::languages::{Facts, Place, Value};
 use crate::matrix::{Fingerprint, Unit, UnitKind};
+use crate::observe::Collected;
 use crate::runners::{jvm, maven};
 
 /// None of them lists what it leaves out. The tests that a JVM did not come

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use anyhow::Result;
 use bstr::BString;
 
-use crate::collect::Collected;
-use crate::fingerprint::{Facts, Value};
 use crate::history::View;
+use crate::languages::{Facts, Value};
 use crate::matrix::{Fingerprint, Unit, UnitKind};
+use crate::observe::Collected;
 
 /// The state that was tested.
 pub(super) struct Tested<'a> {

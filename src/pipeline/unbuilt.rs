@@ -12,9 +12,9 @@ use rustc_hash::FxHashMap;
 
 use super::built::{link_in, model_of, sources_below};
 use super::project::Project;
-use crate::fingerprint::java::{Affected, Outline, Source, affected, outline};
-use crate::fingerprint::jvm::is_of_all;
 use crate::history::{Delta, Entry, View};
+use crate::languages::jvm::is_of_all;
+use crate::languages::jvm::java::{Affected, Outline, Source, affected, outline};
 use crate::matrix::{Fingerprint, MatrixView, Unit, UnitKind};
 use crate::runners::jvm::Tool;
 use crate::runners::maven::{self, Model, Module};

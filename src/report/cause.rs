@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::selection::UnitJson;
-use crate::collect::{Cause, Causes, Origin, Step, Way, Whole};
-use crate::fingerprint::Change;
+use crate::languages::Change;
+use crate::languages::{Cause, Causes, Origin, Step, Way, Whole};
 use crate::matrix::UnitKind;
 
 /// How many causes people are told; JSON has all.

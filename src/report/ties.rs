@@ -2,8 +2,8 @@
 //! untie them.
 
 use super::event::Event;
-use crate::collect::SharedState;
 use crate::count::{counted, verb};
+use crate::observe::SharedState;
 
 /// States that are named one by one; the pattern to paste covers all.
 const MOST_NAMED: usize = 4;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::sign::Signed;
 use super::writer::Writer;
-use crate::config::Pattern;
+use crate::pattern::Pattern;
 
 /// What a configuration says about trust.
 #[derive(Clone, Debug, Default)]

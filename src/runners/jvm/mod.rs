@@ -15,7 +15,7 @@ use super::maven::Configuration;
 use super::pytest::Part;
 use super::{gradle, junit, maven};
 use crate::config::Runner;
-use crate::fingerprint::jvm::classes_in;
+use crate::languages::jvm::classes_in;
 use crate::select::{Selection, Verdict};
 
 /// What the collector is told, and keeps, where what compilers add for debuggers counts.

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use bstr::ByteSlice;
 
 use super::{class_files, outputs_of};
-use crate::fingerprint::jvm::NgClass;
+use crate::languages::jvm::NgClass;
 use crate::runners::maven::source_of;
 use crate::runners::{gradle, maven};
 

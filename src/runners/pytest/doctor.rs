@@ -5,8 +5,8 @@ use std::process::{Command, Stdio};
 
 use anyhow::Context;
 
-use crate::collect::read_traces;
 use crate::config::{Config, shown_path};
+use crate::observe::read_traces;
 use crate::report::Check;
 use crate::run::{Output, RunPlan, install_agent};
 use crate::runners::pytest::interpreters;

@@ -10,7 +10,7 @@ use std::time::SystemTime;
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
-use crate::fingerprint::{Probe, is_start_up};
+use crate::languages::{Probe, is_start_up};
 use crate::matrix::{Fingerprint, Unit, UnitKind};
 use crate::runners::pytest;
 
