@@ -13,10 +13,7 @@ mod fuzz;
 pub mod history;
 pub mod languages;
 pub mod matrix;
-<<<<<<< HEAD
-=======
 pub mod observe;
->>>>>>> langs
 pub mod pattern;
 pub mod pipeline;
 pub mod report;

@@ -6,11 +6,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-<<<<<<< HEAD
-use crate::config::Text;
-=======
 use crate::text::Text;
->>>>>>> langs
 
 /// `*` stands for any characters but `/`, `**` for any characters, `?` for
 /// one character but `/`. A pattern that matches a folder, a test file or a

@@ -20,10 +20,7 @@ use super::value::{
 use super::weight::{MOST_NESTED, nests_too_deeply, repeats_too_much};
 use crate::error::Error;
 use crate::pattern::Pattern;
-<<<<<<< HEAD
-=======
 use crate::text::Text;
->>>>>>> langs
 
 /// The name of the file.
 pub const NAME: &str = "tamis.yml";

@@ -7,10 +7,6 @@
 pub mod file;
 pub mod find;
 mod key;
-<<<<<<< HEAD
-=======
-mod runner;
->>>>>>> langs
 mod schema;
 mod seeds;
 mod suites;
@@ -27,23 +23,14 @@ use std::str::FromStr;
 use anyhow::Context;
 
 use crate::error::Error;
-<<<<<<< HEAD
-pub use crate::pattern::Pattern;
+use crate::pattern::Pattern;
 pub use crate::runners::detect::found_runner;
 use crate::runners::detect::runner_of;
-=======
-use crate::pattern::Pattern;
->>>>>>> langs
 use crate::select::Thresholds;
 pub use crate::text::Text;
 use file::FileConfig;
 use find::Place;
 pub use key::{Key, nearest};
-<<<<<<< HEAD
-=======
-pub use runner::found_runner;
-use runner::runner_of;
->>>>>>> langs
 pub use schema::schema;
 pub use trust::Trust;
 pub use value::{

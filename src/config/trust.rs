@@ -7,13 +7,8 @@ use serde::de::{DeserializeSeed, Deserializer, MapAccess, Visitor};
 
 use super::key::Key;
 use super::seeds::{KeySeed, Many, One};
-<<<<<<< HEAD
-use super::value::Text;
-use crate::pattern::Pattern;
-=======
 use crate::pattern::Pattern;
 use crate::text::Text;
->>>>>>> langs
 use crate::trust::PublicKey;
 
 /// What the file says of trust; what it does not say has a default.

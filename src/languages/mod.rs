@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 pub use cause::{Cause, Causes};
 pub use facts::{
-    DIR, Environment, FILE, Facts, Place, Probe, Reads, UNTRACKED, Value, is_start_up, split,
+    DIR, Environment, FILE, Facts, Place, Probe, Reads, Value, split,
 };
 pub use python::cache::Cache;
 pub use python::compare::Change;

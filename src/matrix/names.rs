@@ -46,10 +46,10 @@ fn word_of_classes(classes: Classes) -> &'static str {
     }
 }
 
-impl Unit {
-    /// What the unit is about besides its path, in a word.
+impl What {
+    /// What it is, in a word.
     pub fn name(&self) -> Cow<'_, str> {
-        Cow::Borrowed(match &self.what {
+        Cow::Borrowed(match self {
             What::UntrackedFile | What::UntrackedExists => UNTRACKED,
             What::AuditedFile => AUDITED,
             What::Written => WRITTEN,
@@ -78,7 +78,7 @@ impl Unit {
             What::StartUp => START_UP,
             What::AllEnv => ALL,
             What::Options => OPTIONS,
-            What::Finds(_) => return Cow::Owned(format!("{FINDS}{}", self.what.text())),
+            What::Finds(_) => return Cow::Owned(format!("{FINDS}{}", self.text())),
             What::KeptConfig(kept) => {
                 let kept = kept.iter().map(|part| format!(" {part}"));
                 return Cow::Owned(format!("{KEPT}{}", kept.collect::<String>()));
@@ -87,6 +87,13 @@ impl Unit {
             What::Overrides(of) => return Cow::Owned(joined(of, '~')),
             What::Nest(of) => return Cow::Owned(joined(of, '>')),
         })
+    }
+}
+
+impl Unit {
+    /// What the unit is about besides its path, in a word.
+    pub fn name(&self) -> Cow<'_, str> {
+        self.what.name()
     }
 
     /// The unit of this kind and name. What no name of the kind says is

@@ -153,6 +153,22 @@ impl Unit {
         self.path.first() == Some(&b'/')
     }
 
+    /// Of a unit that is about one class: its name, with slashes.
+    pub fn class(&self) -> Option<&str> {
+        match &self.what {
+            What::Class(class) | What::Shape(class) => Some(class),
+            What::Method(of) | What::Member(of) | What::Overrides(of) | What::Nest(of) => {
+                Some(of.class())
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether it is the body of the function with this qualified name.
+    pub fn is_code(&self, name: &str) -> bool {
+        matches!(&self.what, What::Code(own) if **own == *name)
+    }
+
     /// Whether it only notes that the test wrote at the path.
     pub fn is_written(&self) -> bool {
         self.what == What::Written

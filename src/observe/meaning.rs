@@ -8,8 +8,8 @@ use super::rows::Closing;
 use super::trace::{Definition, Found};
 use super::units::UnitIndex;
 use crate::languages::python::modules::ModuleIndex;
-use crate::languages::{Analysis, PartAt, Place, UNTRACKED, UnitAt};
-use crate::matrix::{Fingerprint, Unit, UnitKind};
+use crate::languages::{Analysis, PartAt, Place, UnitAt};
+use crate::matrix::{Fingerprint, Unit, UnitKind, What};
 
 /// What a definition stands for: units, and perhaps a module whose import
 /// everything that runs its code needs.
@@ -33,16 +33,16 @@ impl Closing<'_> {
                 name,
             } => return self.code(file, first_line, &name),
             Definition::File { path, fingerprint } => {
-                let unit = self.placed(UnitKind::File, path.as_bstr())?;
+                let unit = self.placed(What::File, path.as_bstr())?;
                 if let Some(fingerprint) = fingerprint {
                     self.seen.insert(unit.clone(), fingerprint);
                 }
                 unit
             }
             Definition::Exists { path, found } => {
-                let mut unit = self.placed(UnitKind::Exists, path.as_bstr())?;
+                let mut unit = self.placed(What::Exists, path.as_bstr())?;
                 if found == Found::Missing {
-                    unit.name.clear();
+                    unit.what = What::Exists;
                     if self.graph.filled.contains(&path) {
                         // Who looked before the other one wrote saw nothing, whatever is there
                         // by now; in a later run, without a clean build, it is there.
@@ -51,7 +51,7 @@ impl Closing<'_> {
                 }
                 unit
             }
-            Definition::Lookup { path } => self.placed(UnitKind::Lookup, path.as_bstr())?,
+            Definition::Lookup { path } => self.placed(What::Lookup, path.as_bstr())?,
             Definition::Module { path } => {
                 return Ok(Meaning {
                     taken: self.names.modules.of_file(path.as_bstr()),
@@ -64,21 +64,23 @@ impl Closing<'_> {
                     ..Meaning::default()
                 });
             }
-            Definition::Dir { path } => self.placed(UnitKind::Dir, path.as_bstr())?,
+            Definition::Dir { path } => self.placed(What::Dir, path.as_bstr())?,
             Definition::Env { name, fingerprint } => {
                 // A process that a test started may be given another value: then
                 // the test's code has made it, from what the test was given.
                 let given = self.graph.variables.get(&name).copied();
-                self.late(UnitKind::Env, name, given.unwrap_or(fingerprint))
+                self.late_named(UnitKind::Env, &name, given.unwrap_or(fingerprint))
             }
             Definition::Compiled { kind, origin, name } => {
                 let (Place::Inside(path) | Place::Outside(path)) =
                     self.facts.place(origin.as_bstr());
-                Unit::new(kind, path, name)
+                Unit::named(kind, path, &name)
             }
-            Definition::Dist { name, fingerprint } => self.late(UnitKind::Dist, name, fingerprint),
+            Definition::Dist { name, fingerprint } => {
+                self.late_named(UnitKind::Dist, &name, fingerprint)
+            }
             Definition::Runtime { name, fingerprint } => {
-                self.late(UnitKind::Runtime, name, fingerprint)
+                self.late_named(UnitKind::Runtime, &name, fingerprint)
             }
         };
         Ok(Meaning {
@@ -87,27 +89,34 @@ impl Closing<'_> {
         })
     }
 
-    pub(crate) fn late(&mut self, kind: UnitKind, name: String, seen: Option<Fingerprint>) -> Unit {
-        let unit = Unit::new(kind, "", name);
+    pub(crate) fn late(&mut self, what: What, seen: Option<Fingerprint>) -> Unit {
+        let unit = Unit::of(what);
         self.seen
             .insert(unit.clone(), seen.unwrap_or(Fingerprint::MISSING));
         unit
     }
 
-    /// A unit for an absolute path; files that git does not track are marked.
-    pub(crate) fn placed(&self, kind: UnitKind, path: &BStr) -> Result<Unit> {
-        Ok(match self.facts.place(path) {
-            Place::Outside(path) => Unit::new(kind, path, ""),
-            Place::Inside(path) => {
-                let can_be_generated = matches!(kind, UnitKind::File | UnitKind::Exists);
-                let name = if can_be_generated && self.facts.is_generated(path.as_bstr())? {
-                    UNTRACKED
-                } else {
-                    ""
-                };
-                Unit::new(kind, path, name)
-            }
-        })
+    /// The same by the name that an agent has for it.
+    fn late_named(&mut self, kind: UnitKind, name: &str, seen: Option<Fingerprint>) -> Unit {
+        self.late(Unit::named(kind, "", name).what, seen)
+    }
+
+    /// A unit for an absolute path. Of files that git does not track it says so.
+    pub(crate) fn placed(&self, what: What, path: &BStr) -> Result<Unit> {
+        let path = match self.facts.place(path) {
+            Place::Outside(path) => return Ok(Unit::at(path, what)),
+            Place::Inside(path) => path,
+        };
+        let untracked = match what {
+            What::File => Some(What::UntrackedFile),
+            What::Exists => Some(What::UntrackedExists),
+            _ => None,
+        };
+        let what = match untracked {
+            Some(untracked) if self.facts.is_generated(path.as_bstr())? => untracked,
+            _ => what,
+        };
+        Ok(Unit::at(path, what))
     }
 
     fn code(&mut self, file: BString, first_line: u32, name: &str) -> Result<Meaning> {
@@ -117,17 +126,18 @@ impl Closing<'_> {
         let source = self.source(path.as_bstr())?;
         let known = match source.as_deref() {
             Some(Analysis::Parsed(parsed)) => {
-                let unit = |kind, name: &str| Unit::new(kind, path.clone(), name);
-                parsed.unit_at(first_line, name).map(|at| match at {
-                    UnitAt::Code(name) => unit(UnitKind::Code, name),
+                let at = parsed.unit_at(first_line, name);
+                let what = at.map(|at| match at {
+                    UnitAt::Code(name) => What::Code(name.into()),
                     // Run by other means than an import (`runpy`, `exec`).
-                    UnitAt::Skeleton if !is_imported => unit(UnitKind::Skeleton, ""),
+                    UnitAt::Skeleton if !is_imported => What::Skeleton,
                     UnitAt::Skeleton => match parsed.names.part_of(first_line, name) {
-                        PartAt::Binding(name) => unit(UnitKind::Binding, name),
-                        PartAt::Effects => unit(UnitKind::Effects, ""),
-                        PartAt::Unknown => unit(UnitKind::Skeleton, ""),
+                        PartAt::Binding(name) => What::Binding(name.into()),
+                        PartAt::Effects => What::Effects,
+                        PartAt::Unknown => What::Skeleton,
                     },
-                })
+                });
+                what.map(|what| Unit::at(path.clone(), what))
             }
             Some(Analysis::Unparsed(_)) | None => None,
         };
@@ -150,7 +160,7 @@ impl Closing<'_> {
                 && source.is_some()
             {
                 let path = self.names.modules.all[module as usize].path.clone();
-                units.push(self.intern(Unit::new(UnitKind::Skeleton, path, "")));
+                units.push(self.intern(Unit::at(path, What::Skeleton)));
             }
         }
         Ok(Meaning {
@@ -167,7 +177,7 @@ impl Closing<'_> {
         if let Some(of) = of
             && !of.is_generated
         {
-            let unit = Unit::new(UnitKind::Effects, of.path.clone(), "");
+            let unit = Unit::at(of.path.clone(), What::Effects);
             return Ok(self.intern(unit));
         }
         let unit = self.placed(UnitKind::File, file)?;

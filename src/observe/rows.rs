@@ -16,7 +16,7 @@ use crate::languages::jvm::closure::ClassFiles;
 use crate::languages::python::closure::{Closed, NameClosure};
 use crate::languages::python::modules::Module;
 use crate::languages::{Analysis, Facts, Place, Reads, split};
-use crate::matrix::{Fingerprint, Outcome, Unit, UnitKind};
+use crate::matrix::{Fingerprint, Outcome, Unit, What};
 use crate::pattern::Pattern;
 use crate::runners::pytest;
 
@@ -351,7 +351,7 @@ impl<'a> Closing<'a> {
             let Some(config) = &trace.config else {
                 continue;
             };
-            let unit = Unit::new(UnitKind::Config, "", pytest::ARGS);
+            let unit = Unit::of(What::Options);
             let lines: String = config.args.iter().map(|arg| format!("{arg}\n")).collect();
             let value = Fingerprint::of_value(lines.as_bytes());
             self.seen.insert(unit.clone(), value);

@@ -10,7 +10,7 @@ use super::graph::NodeId;
 use super::rows::{Closing, SharedState};
 use super::units::UnitIndex;
 use crate::languages::{Analysis, Place, simple_name};
-use crate::matrix::UnitKind;
+use crate::matrix::{UnitKind, What};
 use crate::pattern::Pattern;
 
 /// Plug-ins that run tests in another order each time: that of one run says nothing
@@ -30,8 +30,11 @@ impl Closing<'_> {
     /// What `benign` names (`path#name`) is left out.
     pub fn attach_state(&mut self, benign: &[Pattern]) -> Result<Vec<SharedState>> {
         let units = self.table.units().iter();
-        let mut dists = units.filter(|unit| unit.kind == UnitKind::Dist);
-        if dists.any(|dist| REORDERING.contains(&dist.name.as_str())) {
+        let mut dists = units.filter_map(|unit| match &unit.what {
+            What::Dist(name) => Some(&**name),
+            _ => None,
+        });
+        if dists.any(|dist| REORDERING.contains(&dist)) {
             self.graph.times.clear();
         }
         let mut changes = std::mem::take(&mut self.graph.state);
@@ -128,8 +131,10 @@ impl Closing<'_> {
     fn units_reading(&self, variable: &str) -> FxHashSet<UnitIndex> {
         let units = self.table.units().iter().enumerate();
         units
-            .filter(|(_, unit)| unit.kind == UnitKind::Env)
-            .filter(|(_, unit)| unit.name == variable || unit.name == "*")
+            .filter(|(_, unit)| match &unit.what {
+                What::Env(name) => **name == *variable,
+                what => *what == What::AllEnv,
+            })
             .map(|(at, _)| at as UnitIndex)
             .collect()
     }
@@ -150,22 +155,22 @@ impl Closing<'_> {
         let mut found = FxHashSet::default();
         for at in ran.iter().copied() {
             let unit = self.table.get(at);
-            if unit.kind == UnitKind::Binding {
+            if unit.kind() == UnitKind::Binding {
                 // Code that stands outside of functions: a lambda.
                 if let Some(analysis) = self.facts.module(unit.path())?
                     && let Analysis::Parsed(module) = &*analysis
-                    && let Some(part) = module.names.bindings.get(&unit.name)
+                    && let Some(part) = module.names.part(&unit.what)
                     && part.uses.spells(identifier)
                 {
                     found.insert(at);
                 }
                 continue;
             }
-            let part = match unit.kind {
-                UnitKind::Code => Some(unit.name.as_str()),
+            let part = match &unit.what {
+                What::Code(name) => Some(&**name),
                 // Whatever of the module is in the row: it ran when the module
                 // was imported, be it now.
-                UnitKind::Skeleton | UnitKind::Effects if unit.path != owner => None,
+                What::Skeleton | What::Effects if unit.path != owner => None,
                 _ => continue,
             };
             if let Some(analysis) = self.facts.module(unit.path())?

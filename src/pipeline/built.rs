@@ -28,7 +28,7 @@ pub(super) fn build_of(
     edited: &BTreeSet<BString>,
     units: &[&Unit],
 ) -> Option<Unit> {
-    units.iter().find(|unit| unit.kind.is_compiled())?;
+    units.iter().find(|unit| unit.kind().is_compiled())?;
     let command: Vec<_> = recording
         .ran
         .words
@@ -47,7 +47,10 @@ pub(super) fn build_of(
         }
         Some(Tool::Gradle | Tool::Console) | None => Some("Maven did not make them".to_owned()),
     };
-    Some(Unit::of_build(why.as_deref()))
+    Some(Unit::of(match why {
+        None => What::OfSources,
+        Some(why) => What::NotOfSources(why.into()),
+    }))
 }
 
 /// The poms of a project at a view, and those in a repository if there is one.
@@ -159,7 +162,7 @@ impl Build<'_> {
         if !model.is_without_processors {
             let jars = units
                 .iter()
-                .filter(|unit| unit.kind == UnitKind::File && unit.path.ends_with(b".jar"));
+                .filter(|unit| unit.kind() == UnitKind::File && unit.path.ends_with(b".jar"));
             for unit in jars {
                 has_no_processors(&self.on_disk(unit.path()))?;
             }

@@ -305,7 +305,7 @@ mod tests {
         let left = left_to_others(of.shard);
         let collection = (COLLECTION, 0, true);
         for (test, value, ran) in rows.iter().chain([&collection]) {
-            let unit = Unit::new(UnitKind::File, "lib.py", "");
+            let unit = Unit::at("lib.py", What::File);
             let units = match *test == COLLECTION {
                 true => Vec::new(),
                 false => vec![

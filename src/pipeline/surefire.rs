@@ -42,7 +42,7 @@ pub(super) fn know_classes(
         usual.iter().chain(&collected.class_path).any(|output| {
             let (Place::Inside(path) | Place::Outside(path)) =
                 facts.place(maven::bytes_of(output).as_bstr());
-            let unit = Unit::new(UnitKind::Class, path, class.clone());
+            let unit = Unit::at(path, What::Class(class.clone().into()));
             facts.value(&unit) != Value::Known(Fingerprint::MISSING)
         })
     };

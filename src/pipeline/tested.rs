@@ -44,7 +44,7 @@ impl Tested<'_> {
 
     fn was_edited(&self, unit: &Unit) -> bool {
         let holds_entries = matches!(
-            unit.kind,
+            unit.kind(),
             UnitKind::Dir | UnitKind::Exists | UnitKind::Lookup
         );
         let is_about = |path: &BString| {
@@ -55,7 +55,7 @@ impl Tested<'_> {
 
     /// From when on nothing may have written to the file of a unit that a build made.
     fn used_since(&self, unit: &Unit) -> Option<u64> {
-        match unit.kind {
+        match unit.kind() {
             kind if kind.is_compiled() => Some(self.collected.used_since(unit.path())),
             UnitKind::Exists if unit.is_written() => None,
             UnitKind::File | UnitKind::Exists => self.collected.copied_since(unit.path()),

@@ -83,7 +83,11 @@ impl CauseKind {
             | UnitKind::Lookup
             | UnitKind::Dir
             | UnitKind::Class => CauseKind::File,
-            UnitKind::Dist | UnitKind::Runtime | UnitKind::Env | UnitKind::Config => {
+            UnitKind::Dist
+            | UnitKind::Runtime
+            | UnitKind::Env
+            | UnitKind::Config
+            | UnitKind::Other => {
                 CauseKind::Environment
             }
         }
@@ -93,7 +97,7 @@ impl CauseKind {
     /// is a changed unit; without it, the unit that the reason names has to do.
     pub fn of(reason: &Reason, first: Option<CauseKind>) -> CauseKind {
         match reason {
-            Reason::Changed { unit, .. } => first.unwrap_or_else(|| CauseKind::of_unit(unit.kind)),
+            Reason::Changed { unit, .. } => first.unwrap_or_else(|| CauseKind::of_unit(unit.kind())),
             Reason::Unknown { .. } => CauseKind::Unknown,
             Reason::Affected { .. } => CauseKind::Affected,
             Reason::Failed { .. } => CauseKind::Failed,
@@ -144,7 +148,7 @@ mod tests {
             .chain([CauseKind::Everything])
             .collect();
         let baseline = String::new;
-        let unit = || Unit::new(UnitKind::Effects, "a.py", "");
+        let unit = || Unit::at("a.py", What::Effects);
         let reasons = [
             Reason::New,
             Reason::Unknown {

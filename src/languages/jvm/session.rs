@@ -9,8 +9,8 @@ use anyhow::Result;
 use bstr::{BStr, ByteSlice};
 
 use crate::languages::Place;
-use crate::languages::jvm::{ALL, ClassAt, classes_in};
-use crate::matrix::{Fingerprint, Unit, UnitKind};
+use crate::languages::jvm::{ClassAt, classes_in};
+use crate::matrix::{Classes, Fingerprint, Unit, What};
 use crate::observe::graph::SESSION;
 use crate::observe::rows::{Closing, Collected};
 use crate::observe::trace::{Definition, ScopeKind, TestBegin, Trace};
@@ -35,30 +35,27 @@ impl Closing<'_> {
         // What poms tell people has no part, if it is known that nothing refers to it.
         if let Some(kept) = &found.kept {
             for pom in &found.poms {
-                let unit = self.placed(UnitKind::File, maven::bytes_of(pom).as_bstr())?;
-                if !unit.is_outside() && unit.name.is_empty() {
+                let unit = self.placed(What::File, maven::bytes_of(pom).as_bstr())?;
+                if !unit.is_outside() && unit.what == What::File {
                     found.files.remove(pom);
-                    self.attach(Unit::new(
-                        UnitKind::Config,
-                        unit.path,
-                        maven::unit_name(kept),
-                    ));
+                    let kept = kept.iter().cloned().collect();
+                    self.attach(Unit::at(unit.path, What::KeptConfig(kept)));
                 }
             }
         }
-        let files = found.files.into_iter().map(|file| (UnitKind::File, file));
+        let files = found.files.into_iter().map(|file| (What::File, file));
         let looked_for = found.looked_for.into_iter();
-        let looked_for = looked_for.map(|file| (UnitKind::Exists, file));
+        let looked_for = looked_for.map(|file| (What::Exists, file));
         let folders = gradle::config_folders(&root).into_iter();
-        let folders = folders.map(|folder| (UnitKind::Dir, folder));
-        for (kind, file) in files.chain(looked_for).chain(folders) {
-            let unit = self.placed(kind, maven::bytes_of(&file).as_bstr())?;
+        let folders = folders.map(|folder| (What::Dir, folder));
+        for (what, file) in files.chain(looked_for).chain(folders) {
+            let unit = self.placed(what, maven::bytes_of(&file).as_bstr())?;
             self.attach(unit);
         }
         for name in found.variables {
             let value = std::env::var_os(&name);
             let value = value.map(|value| Fingerprint::of_value(value.as_bytes()));
-            let unit = self.late(UnitKind::Env, name, value);
+            let unit = self.late(What::Env(name.into()), value);
             self.attach(unit);
         }
         Ok(())
@@ -88,7 +85,7 @@ impl Closing<'_> {
             .map(|(name, _)| (*name).to_owned())
             .collect();
         for name in settled {
-            let index = self.intern(Unit::new(UnitKind::Env, "", name));
+            let index = self.intern(Unit::of(What::Env(name.into())));
             for units in &mut self.node_units {
                 units.retain(|unit| *unit != index);
             }
@@ -100,11 +97,14 @@ impl Closing<'_> {
         let mut outputs = jvm::test_outputs(&self.root());
         outputs.extend(self.test_origins.iter().chain(class_path).cloned());
         let kits = kits(&outputs);
-        let all = outputs.into_iter().map(|output| (output, ALL.to_owned()));
-        for (output, class) in all.chain(kits) {
+        let all = outputs.into_iter();
+        let all = all.map(|output| (output, What::Classes(Classes::All)));
+        let kits = kits.into_iter();
+        let kits = kits.map(|(output, class)| (output, What::Class(class.into())));
+        for (output, what) in all.chain(kits) {
             let (Place::Inside(path) | Place::Outside(path)) =
                 self.facts.place(maven::bytes_of(&output).as_bstr());
-            self.attach(Unit::new(UnitKind::Class, path, class));
+            self.attach(Unit::at(path, what));
         }
     }
 
@@ -190,7 +190,7 @@ impl Closing<'_> {
                 paths.insert(path);
             }
         }
-        let units = paths.into_iter().map(Unit::written);
+        let units = paths.into_iter().map(|path| Unit::at(path, What::Written));
         units.map(|unit| self.intern(unit)).collect()
     }
 

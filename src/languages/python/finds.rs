@@ -3,6 +3,7 @@
 use bstr::{BString, ByteSlice};
 
 use crate::languages::Place;
+use crate::matrix::{Unit, What};
 use crate::observe::rows::Closing;
 use crate::observe::trace::{FoundIn, Role, Trace};
 use crate::observe::units::UnitIndex;
@@ -25,8 +26,8 @@ impl Closing<'_> {
             return Vec::new();
         };
         found
-            .iter()
-            .map(|finds| self.intern(finds.unit()))
+            .into_iter()
+            .map(|finds| self.intern(Unit::of(What::Finds(Box::new(finds)))))
             .collect()
     }
 

@@ -10,7 +10,7 @@ use std::time::SystemTime;
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
-use crate::languages::{Probe, is_start_up};
+use crate::languages::Probe;
 use crate::matrix::{Fingerprint, Unit, UnitKind};
 use crate::runners::pytest;
 
@@ -70,22 +70,20 @@ impl Jvm {
         use std::os::unix::ffi::OsStrExt;
         let mut probe = Probe::default();
         for unit in units.filter(|unit| is_probed(unit)) {
-            let value = match unit.kind {
-                UnitKind::Env => std::env::var_os(&unit.name)
+            let value = match &unit.what {
+                What::Env(name) => std::env::var_os(&**name)
                     .map(|value| Fingerprint::of_value(value.as_bytes())),
-                UnitKind::Runtime => Some(Fingerprint::of_value(self.runtime.as_bytes())),
+                What::Runtime(_) | What::StartUp => {
+                    Some(Fingerprint::of_value(self.runtime.as_bytes()))
+                }
                 _ => None,
             };
-            probe.values.insert(
-                (unit.kind, unit.name.clone()),
-                value.unwrap_or(Fingerprint::MISSING),
-            );
+            let value = value.unwrap_or(Fingerprint::MISSING);
+            probe.values.insert(unit.clone(), value);
         }
         let lines: String = self.args.iter().map(|arg| format!("{arg}\n")).collect();
-        probe.values.insert(
-            (UnitKind::Config, pytest::ARGS.to_owned()),
-            Fingerprint::of_value(lines.as_bytes()),
-        );
+        let value = Fingerprint::of_value(lines.as_bytes());
+        probe.values.insert(Unit::of(What::Options), value);
         probe
     }
 }
@@ -105,7 +103,7 @@ pub struct Interpreter {
 
 impl Interpreter {
     fn ask<'u>(&self, units: impl Iterator<Item = &'u Unit>) -> Result<Probe> {
-        let can_tell = |unit: &&Unit| self.flags.is_some() || !is_start_up(unit);
+        let can_tell = |unit: &&Unit| self.flags.is_some() || unit.what != What::StartUp;
         let wanted: BTreeSet<&Unit> = units
             .filter(|unit| is_probed(unit))
             .filter(can_tell)
@@ -116,7 +114,7 @@ impl Interpreter {
         }
         let question: Vec<Value> = wanted
             .iter()
-            .map(|unit| json!([unit.kind.word(), unit.name]))
+            .map(|unit| json!([unit.kind().word(), unit.name()]))
             .collect();
         let mut file = tempfile::NamedTempFile::new()?;
         serde_json::to_writer(&mut file, &question)?;
@@ -135,9 +133,7 @@ impl Interpreter {
                     .with_context(|| format!("a bad fingerprint for {unit}"))?,
                 other => bail!("{other} for {unit}"),
             };
-            probe
-                .values
-                .insert((unit.kind, unit.name.clone()), fingerprint);
+            probe.values.insert(unit.clone(), fingerprint);
         }
         Ok(probe)
     }
@@ -183,7 +179,7 @@ pub fn short_name(runtime: &str) -> &str {
 /// Whether only an interpreter can tell the unit's value.
 fn is_probed(unit: &Unit) -> bool {
     matches!(
-        unit.kind,
+        unit.kind(),
         UnitKind::Env | UnitKind::Dist | UnitKind::Runtime
     )
 }

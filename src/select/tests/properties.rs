@@ -62,7 +62,7 @@ fn states(count: usize) -> impl Generator<Value = Vec<State>> {
 }
 
 fn unit(at: usize) -> Unit {
-    Unit::new(UnitKind::File, format!("u{at}"), "")
+    Unit::at(format!("u{at}"), What::File)
 }
 
 fn value(state: &State, at: usize) -> Fingerprint {

@@ -110,7 +110,7 @@ impl World {
                 duration_ms: 1,
             }),
             changed: Verdict::Run(Reason::Changed {
-                unit: Unit::new(UnitKind::File, "u", ""),
+                unit: Unit::at("u", What::File),
                 from: Fingerprint::MISSING,
                 to: Fingerprint::MISSING,
                 baseline: "m".into(),

@@ -452,7 +452,7 @@ impl Maker<'_> {
         let left_out: BTreeSet<&str> = decision.selection.excluded().map(|(t, _)| t).collect();
         let mut rows = vec![(
             facts_of(COLLECTION.to_owned(), true, true),
-            group(vec![Unit::new(UnitKind::Dir, "tests", "")]),
+            group(vec![Unit::at("tests", What::Dir)]),
         )];
         for number in 0..TESTS {
             let id = toy::test_id(number);
@@ -462,7 +462,7 @@ impl Maker<'_> {
             let is_selected = !left_out.contains(id.as_str());
             let (passed, units) = match is_selected {
                 true => {
-                    let file = |path: String| Unit::new(UnitKind::File, path, "");
+                    let file = |path: String| Unit::at(path, What::File);
                     (
                         outcome.passed,
                         outcome.files.into_iter().map(file).collect(),

@@ -140,7 +140,7 @@ fn matrices(project: &Project, count: u8) -> Vec<String> {
             ran: 1,
         };
         let mut builder = MatrixBuilder::new(header);
-        let unit = Unit::new(UnitKind::File, "data", "");
+        let unit = Unit::at("data", What::File);
         let unit = builder.unit(unit, Fingerprint([number; 16])).unwrap();
         let group = builder.group([unit]);
         let facts = RowFacts {
