@@ -8,6 +8,7 @@ pub mod config;
 pub mod count;
 pub mod disk;
 pub mod error;
+pub mod escape;
 #[cfg(test)]
 mod fuzz;
 pub mod history;
@@ -17,6 +18,8 @@ pub mod observe;
 pub mod pattern;
 pub mod pipeline;
 pub mod report;
+#[cfg(test)]
+mod rooms;
 pub mod run;
 pub mod runners;
 pub mod select;

@@ -26,7 +26,7 @@ use crate::run::{Ended, Output};
 use crate::runners::jvm::Tool;
 use crate::runners::unwatched::why_unwatched;
 use crate::runners::{gradle, maven, pytest};
-use crate::select::{Mode, Reason, Selection, Strategy, Thresholds};
+use crate::select::{Mode, Reason, Selection, Strategy};
 use crate::store::FsStore;
 
 /// Tells people how the selection came out, and all that made it larger.
@@ -465,7 +465,6 @@ fn decide_with(
             command: wanted.command,
             unbuilt,
             hints: wanted.event.resolve(repository, view.revision().commit)?,
-            thresholds: thresholds(&project.config),
             ..Request::default()
         },
     );
@@ -502,7 +501,6 @@ pub fn lay_out(
     }
     let asked = Request {
         strategy: decision.selection.course.asked,
-        thresholds: thresholds(&project.config),
         ..Request::default()
     };
     let known = to_audit(
@@ -609,14 +607,6 @@ pub fn output(report: &Report) -> Output {
     match report.is_json() {
         true => Output::Stderr,
         false => Output::Inherited,
-    }
-}
-
-/// What `thesis` calls many and short.
-pub fn thresholds(config: &Config) -> Thresholds {
-    Thresholds {
-        many_new_tests: config.many_new_tests.value,
-        short_branches: config.short_branches.value,
     }
 }
 

@@ -393,12 +393,10 @@ mod tests {
 
     #[test]
     fn every_option_changes_the_request() {
-        let groups: [&[&str]; 7] = [
+        let groups: [&[&str]; 5] = [
             &["--strategy", "all"],
             &["--head", "a"],
             &["--baseline", "b"],
-            &["--many-new-tests", "7"],
-            &["--short-branches", "7"],
             &["--before", "c"],
             &["--pr-head", "d"],
         ];

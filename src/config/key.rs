@@ -19,8 +19,6 @@ pub enum Key {
     Trust,
     Deepen,
     Strategy,
-    ManyNewTests,
-    ShortBranches,
     AlwaysRun,
     RunAllWhen,
     RunAllEvery,
@@ -35,7 +33,7 @@ pub enum Key {
 }
 
 impl Key {
-    pub const ALL: [Key; 26] = [
+    pub const ALL: [Key; 24] = [
         Key::Version,
         Key::Suite,
         Key::Suites,
@@ -50,8 +48,6 @@ impl Key {
         Key::Trust,
         Key::Deepen,
         Key::Strategy,
-        Key::ManyNewTests,
-        Key::ShortBranches,
         Key::AlwaysRun,
         Key::RunAllWhen,
         Key::RunAllEvery,
@@ -106,8 +102,6 @@ impl Key {
             Key::Trust => "trust",
             Key::Deepen => "deepen",
             Key::Strategy => "strategy",
-            Key::ManyNewTests => "many-new-tests",
-            Key::ShortBranches => "short-branches",
             Key::AlwaysRun => "always-run",
             Key::RunAllWhen => "run-all-when",
             Key::RunAllEvery => "run-all-every",
@@ -132,8 +126,6 @@ impl Key {
             Key::SharedLabel => Some("TAMIS_SHARED_LABEL"),
             Key::Deepen => Some("TAMIS_DEEPEN"),
             Key::Strategy => Some("TAMIS_STRATEGY"),
-            Key::ManyNewTests => Some("TAMIS_MANY_NEW_TESTS"),
-            Key::ShortBranches => Some("TAMIS_SHORT_BRANCHES"),
             Key::RunAllEvery => Some("TAMIS_RUN_ALL_EVERY"),
             Key::Granularity => Some("TAMIS_GRANULARITY"),
             Key::DebugInfo => Some("TAMIS_DEBUG_INFO"),

@@ -26,7 +26,6 @@ use crate::error::Error;
 use crate::pattern::Pattern;
 pub use crate::runners::detect::found_runner;
 use crate::runners::detect::runner_of;
-use crate::select::Thresholds;
 pub use crate::text::Text;
 use file::FileConfig;
 use find::Place;
@@ -115,8 +114,6 @@ pub struct Overrides {
     pub deepen: Option<Setting<Deepen>>,
     pub strategy: Option<Setting<Strategy>>,
     pub keep: Option<Setting<Count>>,
-    pub many_new_tests: Option<Setting<Count>>,
-    pub short_branches: Option<Setting<Count>>,
 }
 
 /// The `TAMIS_*` variables of the environment.
@@ -160,10 +157,6 @@ pub struct Config {
     /// When commits and objects that the clone lacks are fetched.
     pub deepen: Setting<Deepen>,
     pub strategy: Setting<Strategy>,
-    /// From how many new tests on `thesis` compares with the parents.
-    pub many_new_tests: Setting<u32>,
-    /// Up to how many commits `thesis` calls a branch short.
-    pub short_branches: Setting<u32>,
     /// Tests that run whatever changes.
     pub always_run: Setting<Vec<Pattern>>,
     /// Paths, from the top of the work tree, whose change runs every test.
@@ -291,14 +284,6 @@ impl Config {
                     Key::Trust => (self.trust.value.to_string(), &self.trust.origin),
                     Key::Deepen => (self.deepen.value.to_string(), &self.deepen.origin),
                     Key::Strategy => (self.strategy.value.to_string(), &self.strategy.origin),
-                    Key::ManyNewTests => (
-                        self.many_new_tests.value.to_string(),
-                        &self.many_new_tests.origin,
-                    ),
-                    Key::ShortBranches => (
-                        self.short_branches.value.to_string(),
-                        &self.short_branches.origin,
-                    ),
                     Key::AlwaysRun => (list(&self.always_run.value), &self.always_run.origin),
                     Key::RunAllWhen => (list(&self.run_all_when.value), &self.run_all_when.origin),
                     Key::BenignState => (list(&self.benign_state.value), &self.benign_state.origin),
@@ -491,24 +476,6 @@ fn resolve(
             pick(Key::Strategy, strategy, variables, said.strategy)?,
             || Strategy::Auto,
         ),
-        many_new_tests: threshold(
-            pick(
-                Key::ManyNewTests,
-                overrides.many_new_tests.clone(),
-                variables,
-                said.many_new_tests,
-            )?,
-            Thresholds::default().many_new_tests,
-        ),
-        short_branches: threshold(
-            pick(
-                Key::ShortBranches,
-                overrides.short_branches.clone(),
-                variables,
-                said.short_branches,
-            )?,
-            Thresholds::default().short_branches,
-        ),
         always_run: or(plain(said.always_run), Vec::new),
         run_all_when: or(plain(said.run_all_when), Vec::new),
         run_all_every: optional(pick(Key::RunAllEvery, None, variables, said.run_all_every)?)
@@ -575,10 +542,6 @@ fn or<T>(setting: Option<Setting<T>>, default: impl FnOnce() -> T) -> Setting<T>
         value: default(),
         origin: Origin::Default,
     })
-}
-
-fn threshold(setting: Option<Setting<Count>>, default: u32) -> Setting<u32> {
-    or(setting, || Count(default)).map(|Count(count)| count)
 }
 
 fn optional<T>(setting: Option<Setting<T>>) -> Setting<Option<T>> {

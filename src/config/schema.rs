@@ -51,7 +51,7 @@ fn shape(key: Key) -> Value {
         Key::Strategy => {
             json!({ "enum": Strategy::ALL.map(Strategy::word) })
         }
-        Key::ManyNewTests | Key::ShortBranches | Key::RunAllEvery | Key::Keep => {
+        Key::RunAllEvery | Key::Keep => {
             json!({ "type": "integer", "minimum": 1, "maximum": u32::MAX })
         }
         Key::AlwaysRun | Key::RunAllWhen | Key::LockFiles | Key::BenignState => list(),

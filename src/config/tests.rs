@@ -99,8 +99,6 @@ fn without_a_file_everything_is_a_default() {
         trust: the default branch (default)
         deepen: ci (default)
         strategy: auto (default)
-        many-new-tests: 10 (default)
-        short-branches: 3 (default)
         always-run: [] (default)
         run-all-when: [] (default)
         run-all-every: none (default)

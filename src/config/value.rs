@@ -248,7 +248,7 @@ impl fmt::Display for Count {
 
 /// A path as text for people; the report escapes what acts.
 pub fn shown_path(path: &Path) -> String {
-    crate::report::escape::bytes(path.as_os_str().as_encoded_bytes())
+    crate::escape::bytes(path.as_os_str().as_encoded_bytes())
 }
 
 #[cfg(test)]

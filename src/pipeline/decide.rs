@@ -22,8 +22,8 @@ use crate::languages::Probe;
 use crate::matrix::{Header, Matrix, UnitKind};
 use crate::runners::pytest::probe::Prober;
 use crate::select::{
-    COLLECTION, Course, Differences, Layout, Reason, Rule, Selection, Strategy, Thresholds,
-    Unlisted, Verdict, plan, tts,
+    COLLECTION, Course, Differences, Layout, Reason, Rule, Selection, Strategy, Unlisted, Verdict,
+    plan, tts,
 };
 use crate::store::{FsStore, Name, Trouble};
 
@@ -39,8 +39,6 @@ pub struct Request<'a> {
     pub command: Option<&'a [String]>,
     /// What an event tells of the head.
     pub hints: Hints,
-    /// What `thesis` calls many and short.
-    pub thresholds: Thresholds,
     /// How the head came to be, if that is known already.
     pub head: Option<&'a Head>,
     /// The history, if it is loaded already.
@@ -330,7 +328,7 @@ impl<'a> Question<'a> {
             header.key == *key
         });
         let tip = ledger.tip(head, self.view.dirty()?.is_empty());
-        let plan = plan(request.strategy, &tip, &ledger, &request.thresholds);
+        let plan = plan(request.strategy, &tip, &ledger);
         answer.selection.course = Course {
             asked: request.strategy,
             used: plan.used,

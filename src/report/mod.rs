@@ -8,7 +8,7 @@ mod cause;
 mod check;
 mod ci;
 mod commands;
-pub mod escape;
+pub(crate) use crate::escape;
 mod event;
 mod head;
 mod human;

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::{ChosenJson, ReplayJson, TotalsJson};
+use crate::escape;
 use crate::history::short;
-use crate::report::escape;
 
 /// How many misses are listed; JSON has all of them.
 const MOST_MISSES: usize = 20;
