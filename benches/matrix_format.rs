@@ -11,8 +11,8 @@ use std::process::Command;
 use std::time::Instant;
 
 use tamis::matrix::{
-    Fingerprint, Header, Key, Matrix, MatrixBuilder, MatrixView, Outcome, Row, RowFacts, Run, Unit,
-    UnitId, UnitKind, decode, encode,
+    Fingerprint, Header, InClass, Key, Matrix, MatrixBuilder, MatrixView, Outcome, Row, RowFacts,
+    Run, Unit, UnitId, What, decode, encode,
 };
 use tamis::store::FsStore;
 
@@ -419,10 +419,7 @@ fn synthesize(case: &Case) -> Matrix {
             let mut print = [0; 16];
             print[..8].copy_from_slice(&random.next().to_le_bytes());
             print[8..].copy_from_slice(&random.next().to_le_bytes());
-            units.push((
-                Unit::at(path_of_file(case, file), what),
-                Fingerprint(print),
-            ));
+            units.push((Unit::at(path_of_file(case, file), what), Fingerprint(print)));
         }
     }
     units.sort();

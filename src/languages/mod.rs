@@ -13,9 +13,7 @@ pub mod python;
 use std::collections::BTreeMap;
 
 pub use cause::{Cause, Causes};
-pub use facts::{
-    DIR, Environment, FILE, Facts, Place, Probe, Reads, Value, split,
-};
+pub use facts::{DIR, Environment, FILE, Facts, Place, Probe, Reads, Value, split};
 pub use python::cache::Cache;
 pub use python::compare::Change;
 pub use python::names::model::{

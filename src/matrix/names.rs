@@ -222,9 +222,19 @@ mod tests {
             (Config, "", "args", What::Options),
             (Config, "pom.xml", "pom", What::KeptConfig([].into())),
             (Config, ".", "pytest", What::RunnerConfig("pytest".into())),
-            (Method, "c", "A#<init>()V", What::Method(of("A", "<init>()V"))),
+            (
+                Method,
+                "c",
+                "A#<init>()V",
+                What::Method(of("A", "<init>()V")),
+            ),
             (Member, "c", "A#x:I", What::Member(of("A", "x:I"))),
-            (Member, "c", "A~f()V g()V", What::Overrides(of("A", "f()V g()V"))),
+            (
+                Member,
+                "c",
+                "A~f()V g()V",
+                What::Overrides(of("A", "f()V g()V")),
+            ),
             (Member, "c", "A>A$B", What::Nest(of("A", "A$B"))),
             (Member, "c", "A", What::Other("member A".into())),
         ] {

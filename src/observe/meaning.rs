@@ -145,7 +145,7 @@ impl Closing<'_> {
         match known {
             Some(unit) => units.push(self.intern(unit)),
             None => {
-                let unit = self.placed(UnitKind::File, file.as_bstr())?;
+                let unit = self.placed(What::File, file.as_bstr())?;
                 let index = self.intern(unit);
                 units.push(index);
                 // Code that is not that of the source, if there is one, was
@@ -180,7 +180,7 @@ impl Closing<'_> {
             let unit = Unit::at(of.path.clone(), What::Effects);
             return Ok(self.intern(unit));
         }
-        let unit = self.placed(UnitKind::File, file)?;
+        let unit = self.placed(What::File, file)?;
         let index = self.intern(unit);
         self.names.executed(index, module);
         Ok(index)

@@ -22,7 +22,7 @@ use crate::history::Delta;
 use crate::languages::Facts;
 use crate::matrix::{
     Fingerprint, GroupRef, Matrix, MatrixBuilder, Outcome, Row, RowFacts, Run, SetId, Unit,
-    UnitKind,
+    UnitKind, What,
 };
 use crate::observe::{Collected, CollectedRow};
 use crate::select::{COLLECTION, Mode};

@@ -14,7 +14,7 @@ use super::project::Project;
 use super::recording::Recording;
 use crate::history::{Entry, View};
 use crate::languages::jvm::java;
-use crate::matrix::{Mode, Unit, UnitKind};
+use crate::matrix::{Mode, Unit, UnitKind, What};
 use crate::runners::jvm::Tool;
 use crate::runners::maven;
 

@@ -9,7 +9,7 @@ use super::project::Project;
 use super::unbuilt::Unbuilt;
 use crate::history::{Delta, View, short};
 use crate::languages::{Environment, Facts, Probe};
-use crate::matrix::{Header, MatrixView, Unit, UnitId, UnitKind};
+use crate::matrix::{Header, MatrixView, Unit, UnitId, UnitKind, What};
 use crate::runners::pytest::probe::Prober;
 use crate::runners::{jvm, pytest};
 use crate::select::Differences;

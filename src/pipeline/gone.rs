@@ -7,7 +7,7 @@ use super::baselines::Baseline;
 use super::project::Project;
 use crate::history::Entry;
 use crate::languages::{Facts, Value};
-use crate::matrix::{Fingerprint, MatrixView, Unit, UnitId, UnitKind};
+use crate::matrix::{Fingerprint, MatrixView, Unit, UnitId, UnitKind, What};
 use crate::runners::{maven, pytest};
 use crate::select::{Differences, Reason, Selection};
 

@@ -10,7 +10,7 @@ use bstr::{BStr, BString, ByteSlice};
 
 use super::decide::Decision;
 use crate::languages::split;
-use crate::matrix::{Fingerprint, Matrix, Row, SetId, Unit, UnitId, UnitKind};
+use crate::matrix::{Fingerprint, Matrix, Row, SetId, Unit, UnitId, UnitKind, What};
 
 /// The tests that were left out, by the paths that they wrote.
 #[derive(Default)]

@@ -8,7 +8,7 @@ use rustc_hash::FxHashSet;
 
 use super::project::Project;
 use crate::history::{Delta, Entry, View};
-use crate::matrix::{Fingerprint, MatrixView, Mode, UnitId, UnitKind};
+use crate::matrix::{Classes, Fingerprint, MatrixView, Mode, UnitId, UnitKind, What};
 use crate::runners::pytest::{Finds, MayHold};
 use crate::select::{COLLECTION, Unlisted};
 

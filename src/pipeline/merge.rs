@@ -252,7 +252,7 @@ fn header(parts: &[Matrix], newest: &Header) -> Header {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::matrix::{Fingerprint, Unit, UnitKind};
+    use crate::matrix::{Fingerprint, Unit, What};
 
     #[test]
     fn the_name_of_a_run_tells_its_shard() {

@@ -7,7 +7,7 @@ use bstr::ByteSlice;
 use super::project::Project;
 use super::recording::CommandRun;
 use crate::languages::{Facts, Place, Value};
-use crate::matrix::{Fingerprint, Unit, UnitKind};
+use crate::matrix::{Fingerprint, Unit, What};
 use crate::observe::Collected;
 use crate::runners::{jvm, maven};
 

@@ -14,7 +14,7 @@ use super::built::{link_in, model_of, sources_below};
 use super::project::Project;
 use crate::history::{Delta, Entry, View};
 use crate::languages::jvm::java::{Affected, Outline, Source, affected, outline};
-use crate::matrix::{Fingerprint, MatrixView, Unit, UnitKind};
+use crate::matrix::{Fingerprint, MatrixView, Unit, UnitKind, What};
 use crate::runners::jvm::Tool;
 use crate::runners::maven::{self, Model, Module};
 
@@ -521,11 +521,9 @@ impl Change<'_> {
             text.is_some_and(|text| maven::pom_fingerprint(text, kept) == recorded)
         };
         let units = self.matrix.units_at_path(pom);
-        let mut meanings = units.filter_map(|id| {
-            match self.matrix.unit(id).what {
-                What::KeptConfig(kept) => Some(is_same(&kept, self.matrix.fingerprint(id))),
-                _ => None,
-            }
+        let mut meanings = units.filter_map(|id| match self.matrix.unit(id).what {
+            What::KeptConfig(kept) => Some(is_same(&kept, self.matrix.fingerprint(id))),
+            _ => None,
         });
         meanings.next() == Some(true) && meanings.all(|is_same| is_same)
     }

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::selection::UnitJson;
 use crate::languages::Change;
 use crate::languages::{Cause, Causes, Origin, Step, Way, Whole};
-use crate::matrix::UnitKind;
+use crate::matrix::{UnitKind, What};
 
 /// How many causes people are told; JSON has all.
 pub const MOST_CAUSES: usize = 5;

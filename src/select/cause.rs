@@ -87,9 +87,7 @@ impl CauseKind {
             | UnitKind::Runtime
             | UnitKind::Env
             | UnitKind::Config
-            | UnitKind::Other => {
-                CauseKind::Environment
-            }
+            | UnitKind::Other => CauseKind::Environment,
         }
     }
 
@@ -97,7 +95,9 @@ impl CauseKind {
     /// is a changed unit; without it, the unit that the reason names has to do.
     pub fn of(reason: &Reason, first: Option<CauseKind>) -> CauseKind {
         match reason {
-            Reason::Changed { unit, .. } => first.unwrap_or_else(|| CauseKind::of_unit(unit.kind())),
+            Reason::Changed { unit, .. } => {
+                first.unwrap_or_else(|| CauseKind::of_unit(unit.kind()))
+            }
             Reason::Unknown { .. } => CauseKind::Unknown,
             Reason::Affected { .. } => CauseKind::Affected,
             Reason::Failed { .. } => CauseKind::Failed,
@@ -118,7 +118,7 @@ impl FirstCauses {
     pub fn new(matrix: &impl Table, differences: &Differences) -> FirstCauses {
         let mut changed: Vec<UnitId> = differences.changed.keys().copied().collect();
         changed.sort_unstable();
-        let kind = |id: &UnitId| CauseKind::of_unit(matrix.unit(*id).0.kind);
+        let kind = |id: &UnitId| CauseKind::of_unit(matrix.unit(*id).0.kind());
         let mut of_sets = Vec::new();
         matrix.each_set(&changed, |_, set| of_sets.push(set.iter().map(kind).min()));
         FirstCauses { of_sets }
@@ -137,6 +137,7 @@ mod tests {
     use proptest::prelude::{prop_assert_eq, proptest};
 
     use super::*;
+    use crate::matrix::What;
     use crate::matrix::samples::any_matrix;
     use crate::matrix::{Fingerprint, Outcome, Unit};
 
@@ -206,7 +207,7 @@ mod tests {
                 let units = matrix.units_of(row);
                 let changed = units.iter().filter(|id| *id % 3 == third);
                 let expected = changed
-                    .map(|id| CauseKind::of_unit(matrix.units[*id as usize].0.kind))
+                    .map(|id| CauseKind::of_unit(matrix.units[*id as usize].0.kind()))
                     .min();
                 prop_assert_eq!(first.of(&row.sets), expected);
             }

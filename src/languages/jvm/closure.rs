@@ -12,8 +12,8 @@ use anyhow::Result;
 use bstr::{BString, ByteSlice};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::languages::jvm::{ANY, ClassAt, ClassUnits, Reference};
 use crate::languages::Facts;
+use crate::languages::jvm::{ANY, ClassAt, ClassUnits, Reference};
 use crate::matrix::{InClass, Unit, UnitKind, What};
 use crate::observe::trace::Trace;
 use crate::observe::units::{UnitIndex, UnitTable};

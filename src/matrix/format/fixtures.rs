@@ -255,7 +255,10 @@ fn typed() -> Matrix {
         Unit::at("src/os", What::Lookup),
         Unit::at("src", What::Dir),
         Unit::at(".", What::RunnerConfig("pytest".into())),
-        Unit::at("pom.xml", What::KeptConfig(["name".into(), "a b".into()].into())),
+        Unit::at(
+            "pom.xml",
+            What::KeptConfig(["name".into(), "a b".into()].into()),
+        ),
     ];
     units.extend(in_source.map(|what| Unit::at("src/a.py", what)));
     units.extend(in_classes.map(|what| Unit::at("target/classes", what)));
@@ -285,9 +288,8 @@ fn frozen_files_of_formats_1_and_2_are_read_for_ever() {
         assert_eq!(read.check(), Ok(()));
         let sets = wanted.sets.iter().map(|set| {
             let units = set.iter().map(|id| &wanted.units[*id as usize]);
-            let units = units.map(|(kind, path, name, print)| {
-                (Unit::named(*kind, path.clone(), name), *print)
-            });
+            let units = units
+                .map(|(kind, path, name, print)| (Unit::named(*kind, path.clone(), name), *print));
             let mut units: Vec<_> = units.collect();
             units.sort();
             units

@@ -3,7 +3,9 @@ use proptest::prelude::*;
 use super::*;
 use crate::fuzz;
 use crate::matrix::samples::{any_matrix, facts, header, key, small};
-use crate::matrix::{Fingerprint, InClass, Matrix, MatrixBuilder, Table, Unit, UnitId, UnitKind, What};
+use crate::matrix::{
+    Fingerprint, InClass, Matrix, MatrixBuilder, Table, Unit, UnitId, UnitKind, What,
+};
 
 /// The rules that a view does not check.
 const OF_NAMES: [&str; 2] = [
@@ -34,7 +36,10 @@ fn read_all(bytes: &[u8]) -> Result<Matrix, Refusal> {
     match (&decoded, &viewed) {
         (Ok(_), Err(refusal)) => panic!("the view says {refusal}"),
         (Err(refusal), Ok(view)) => {
-            assert!(OF_NAMES.contains(&refusal.to_string().as_str()), "{refusal}");
+            assert!(
+                OF_NAMES.contains(&refusal.to_string().as_str()),
+                "{refusal}"
+            );
             assert_eq!(view.whole().map(|_| ()), decoded.clone().map(|_| ()));
         }
         _ => {}

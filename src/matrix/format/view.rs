@@ -13,9 +13,7 @@ use super::prefix::{Digest, Prefix, Section};
 use super::wire::{Reader, Strs, Texts};
 use super::{Header, Refusal, VERSION, encode};
 use crate::matrix::what::{TAGS, Tag, has_text, kind_of, tags_of};
-use crate::matrix::{
-    Fingerprint, Matrix, Outcome, SetId, Table, Unit, UnitId, UnitKind, What,
-};
+use crate::matrix::{Fingerprint, Matrix, Outcome, SetId, Table, Unit, UnitId, UnitKind, What};
 
 /// From so many ids on, a thread of its own reads the sets.
 const MANY_PAIRS: u64 = 1 << 17;

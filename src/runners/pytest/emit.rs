@@ -320,6 +320,7 @@ fn write(path: &Path, content: &[u8]) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::matrix::What;
     use crate::select::samples::evidence;
     use crate::select::{Reason, Strategy};
 

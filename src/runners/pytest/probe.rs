@@ -11,8 +11,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
 use crate::languages::Probe;
-use crate::matrix::{Fingerprint, Unit, UnitKind};
-use crate::runners::pytest;
+use crate::matrix::{Fingerprint, Unit, UnitKind, What};
 
 /// An environment that can be asked.
 #[derive(Clone, Debug)]
@@ -71,8 +70,9 @@ impl Jvm {
         let mut probe = Probe::default();
         for unit in units.filter(|unit| is_probed(unit)) {
             let value = match &unit.what {
-                What::Env(name) => std::env::var_os(&**name)
-                    .map(|value| Fingerprint::of_value(value.as_bytes())),
+                What::Env(name) => {
+                    std::env::var_os(&**name).map(|value| Fingerprint::of_value(value.as_bytes()))
+                }
                 What::Runtime(_) | What::StartUp => {
                     Some(Fingerprint::of_value(self.runtime.as_bytes()))
                 }

@@ -10,7 +10,7 @@ use tamis::config::{Config, Overrides, Variables};
 use tamis::history::{Classifier, CommitGraph, CommitId, Head, Hints, Revision, View};
 use tamis::languages::{Environment, Facts, Value};
 use tamis::matrix::{
-    GroupRef, Header, Key, Matrix, MatrixBuilder, Outcome, RowFacts, Run, Unit, UnitKind,
+    GroupRef, Header, Key, Matrix, MatrixBuilder, Outcome, RowFacts, Run, Unit, What,
 };
 use tamis::pipeline::{Decision, Known, Project, Request, Shelf, decide, decide_on};
 use tamis::select::{COLLECTION, Strategy};

@@ -17,7 +17,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use tamis::matrix::{Fingerprint, Header, Key, MatrixBuilder, Outcome, RowFacts, Run};
-use tamis::matrix::{Unit, UnitKind};
+use tamis::matrix::{Unit, What};
 use tamis::store::FsStore;
 
 use crate::harness::*;

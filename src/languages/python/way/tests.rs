@@ -33,11 +33,7 @@ fn told(files: &[(&str, &str)], ran: &[&str], whole: &[&str], asked: &[Unit]) ->
         let (path, name) = ran.split_once('#').unwrap();
         Unit::at(path, What::Code(name.into()))
     }));
-    units.extend(
-        whole
-            .iter()
-            .map(|path| Unit::at(*path, What::Skeleton)),
-    );
+    units.extend(whole.iter().map(|path| Unit::at(*path, What::Skeleton)));
     units.sort();
     units.dedup();
     let source = |path: &BStr| sources.get(path).cloned();
@@ -229,10 +225,7 @@ fn code_that_reaches_any_name() {
 
 #[test]
 fn sources_that_are_not_at_hand() {
-    let lost = [
-        binding("gone.py", "x"),
-        Unit::of(What::Env("HOME".into())),
-    ];
+    let lost = [binding("gone.py", "x"), Unit::of(What::Env("HOME".into()))];
     assert_eq!(
         told(&PACKAGE, &["tests/test_a.py#test"], &[], &lost),
         ["Lost: ", "Seen: "]
