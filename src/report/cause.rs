@@ -286,8 +286,9 @@ mod tests {
     use crate::matrix::{Fingerprint, Unit};
 
     fn step(kind: UnitKind, name: &str) -> Step {
+        let has_name = matches!(kind, UnitKind::Code | UnitKind::Binding);
         Step {
-            unit: Unit::named(kind, "a.py", name),
+            unit: Unit::named(kind, "a.py", if has_name { name } else { "" }),
             name: format!("a#{name}"),
             whole: None,
         }
