@@ -14,7 +14,7 @@ use super::record::record;
 use super::recording::{CommandRun, Recorded, Recording};
 use crate::history::View;
 use crate::languages::{Environment, Facts};
-use crate::observe::Collected;
+use crate::observe::Observations;
 use crate::run::{Ended, Output, Running, install_agent_for};
 use crate::runners::emission::read_exclusions;
 use crate::runners::{self, Asked, Built, Launch, Prober, Runner};
@@ -335,5 +335,5 @@ pub fn record_unrun(
         run: workshop.run.clone(),
         now: workshop.now,
     };
-    record(project, store, &facts, &Collected::default(), &recording)
+    record(project, store, &facts, &Observations::default(), &recording)
 }

@@ -5,8 +5,8 @@ use bstr::ByteSlice;
 use super::project::Project;
 use super::recording::CommandRun;
 use crate::languages::{Facts, Place, Value};
-use crate::matrix::{Fingerprint, Unit, UnitKind};
-use crate::observe::Collected;
+use crate::matrix::{Fingerprint, Unit, What};
+use crate::observe::Observations;
 use crate::runners::{jvm, maven};
 
 /// None of them lists what it leaves out. The tests that a JVM did not come
@@ -15,16 +15,16 @@ pub(super) fn know_classes(
     project: &Project,
     ran: &CommandRun<'_>,
     facts: &Facts<'_>,
-    collected: &mut Collected,
+    collected: &mut Observations,
 ) {
     if let Some(why) = project.config.driver.hides_tests(&project.dir, &ran.words) {
         collected.items = None;
         collected.doubt = Some(why);
         return;
     }
-    if !collected.is_jvm {
+    let Some(compiled) = &collected.compiled else {
         return;
-    }
+    };
     let Some(items) = collected.items.as_mut().filter(|_| ran.finished()) else {
         collected.items = None;
         return;
@@ -32,10 +32,10 @@ pub(super) fn know_classes(
     let is_there = |test: &&String| {
         let (module, class) = maven::source_of(test);
         let usual = jvm::outputs_of(&project.dir.join(module));
-        usual.iter().chain(&collected.class_path).any(|output| {
+        usual.iter().chain(&compiled.class_path).any(|output| {
             let (Place::Inside(path) | Place::Outside(path)) =
                 facts.place(maven::bytes_of(output).as_bstr());
-            let unit = Unit::new(UnitKind::Class, path, class.clone());
+            let unit = Unit::at(path, What::Class(class.clone().into()));
             facts.value(&unit) != Value::Known(Fingerprint::MISSING)
         })
     };
@@ -46,11 +46,15 @@ pub(super) fn know_classes(
 
 /// Whether the build tool came to its end and had no test to run but those that it was
 /// told to leave out. Then it starts no JVM that could tell.
-pub(super) fn left_out_all(project: &Project, ran: &CommandRun<'_>, collected: &Collected) -> bool {
+pub(super) fn left_out_all(
+    project: &Project,
+    ran: &CommandRun<'_>,
+    collected: &Observations,
+) -> bool {
     let driver = project.config.driver;
     ran.finished()
         && collected.bases.is_empty()
-        && !collected.is_jvm
+        && collected.compiled.is_none()
         && driver.hides_tests(&project.dir, &ran.words).is_none()
         && !ran.exclusions.tests.is_empty()
         && ran.exclusions.shard.is_none()
