@@ -257,6 +257,7 @@ fn caches_python_3_11() {
 }
 
 #[test]
+#[ignore = "all other interpreters: `.ci/all` has them"]
 fn caches_others() {
     on_all_interpreters(Wanted::Others, caches_look_the_same);
 }

@@ -201,10 +201,21 @@ pub fn on_all_interpreters(wanted: Wanted, check: impl Fn(&Python)) {
 }
 
 /// Makes the tests of functions that return a [`Case`]: each on the newest
-/// interpreter, on 3.11, and by `TAMIS_E2E_ALL=1` on the others.
+/// interpreter, on 3.11 and on all others. `cargo test` runs on 3.11 only those
+/// that stand behind `version_sensitive:`, because what they do is seen in another
+/// way there (a frame evaluation hook in place of `sys.monitoring`), or because
+/// Python itself does it otherwise. `.ci/all` runs them all.
 macro_rules! cases {
-    ($($name:ident),* $(,)?) => {
-        $(mod $name {
+    ($($name:ident),* $(,)? $(; version_sensitive: $($sensitive:ident),+ $(,)?)?) => {
+        $(crate::harness::case!($name #[ignore = "the second interpreter: `.ci/all` has it"]);)*
+        $($(crate::harness::case!($sensitive);)+)?
+    };
+}
+pub(crate) use cases;
+
+macro_rules! case {
+    ($name:ident $(#[$second:meta])?) => {
+        mod $name {
             use crate::harness::{Wanted, on_all_interpreters};
 
             #[test]
@@ -213,15 +224,17 @@ macro_rules! cases {
             }
 
             #[test]
+            $(#[$second])?
             fn python_3_11() {
                 on_all_interpreters(Wanted::Minor(11), |python| super::$name().check(python));
             }
 
             #[test]
+            #[ignore = "all other interpreters: `.ci/all` has them"]
             fn others() {
                 on_all_interpreters(Wanted::Others, |python| super::$name().check(python));
             }
-        })*
+        }
     };
 }
-pub(crate) use cases;
+pub(crate) use case;

@@ -18,11 +18,11 @@ pub enum Wanted {
     Newest,
     /// This minor version of Python 3, unless it is also the newest.
     Minor(u32),
-    /// Those that neither of the two above names; only asked for by
-    /// `TAMIS_E2E_ALL=1`, or one of them by `TAMIS_E2E_ALL=3.8`.
+    /// Those that neither of the two above names, or the one of them that
+    /// `TAMIS_E2E_PYTHON` names (`3.8`).
     Others,
-    /// This minor version of Python 3, if the machine has it.
-    Exactly(u32),
+    /// All of this machine.
+    Every,
 }
 
 /// A prepared virtual environment of one interpreter.
@@ -61,7 +61,7 @@ impl Python {
                 Wanted::Newest => minor == newest,
                 Wanted::Minor(this) => *minor == this && this != *newest,
                 Wanted::Others => minor != newest && *minor != 11 && is_asked_for(*minor),
-                Wanted::Exactly(this) => *minor == this,
+                Wanted::Every => true,
             })
             .filter_map(|(minor, executable)| match prepare(*minor, executable) {
                 Ok(python) => Some(python),
@@ -75,7 +75,7 @@ impl Python {
 }
 
 fn is_asked_for(minor: u32) -> bool {
-    std::env::var("TAMIS_E2E_ALL").is_ok_and(|asked| asked == "1" || asked == format!("3.{minor}"))
+    std::env::var("TAMIS_E2E_PYTHON").map_or(true, |asked| asked == format!("3.{minor}"))
 }
 
 pub fn site_packages(venv: &Path, minor: u32) -> PathBuf {

@@ -3,7 +3,10 @@
 
 use crate::harness::*;
 
-cases!(classes, registries);
+cases!(
+    registries;
+    version_sensitive: classes,
+);
 
 /// Members, bases, and who makes the instances.
 fn classes() -> Case {

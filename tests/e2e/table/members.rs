@@ -3,11 +3,8 @@
 use crate::harness::*;
 
 cases!(
-    methods,
-    members_by_other_names,
-    imports_of_names,
-    patched,
-    patched_otherwise
+    methods, members_by_other_names, imports_of_names, patched_otherwise;
+    version_sensitive: patched,
 );
 
 /// Who runs a method or asks for it by name depends on it; the others on what
