@@ -4,21 +4,26 @@
 
 pub mod ci;
 pub mod cli;
-pub mod collect;
 pub mod config;
 pub mod count;
 pub mod disk;
 pub mod error;
-pub mod fingerprint;
+pub mod escape;
 #[cfg(test)]
 mod fuzz;
 pub mod history;
+pub mod languages;
 pub mod matrix;
+pub mod observe;
+pub mod pattern;
 pub mod pipeline;
 pub mod report;
+#[cfg(test)]
+mod rooms;
 pub mod run;
 pub mod runners;
 pub mod select;
 pub mod share;
 pub mod store;
+pub mod text;
 pub mod trust;

@@ -1,8 +1,5 @@
 //! `tamis doctor`: checks the set-up and says what to fix.
 
-mod jvm;
-mod python;
-
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -18,6 +15,7 @@ use crate::error::{Error, Exit};
 use crate::history::{self, Repository};
 use crate::pipeline::{Exchange, Project};
 use crate::report::{Check, CheckState, Report, escape};
+use crate::runners::{jvm, pytest};
 use crate::share::{name_damaged, redact};
 use crate::store::link_out;
 
@@ -80,8 +78,8 @@ fn suite(globals: &Globals) -> (Vec<Check>, Settings) {
         Err(error) => return (vec![broken_configuration(&error)], Settings::new()),
     };
     let mut own = match config.runner.value {
-        Runner::Pytest => python::checks(&config),
-        Runner::Maven | Runner::Gradle | Runner::Junit => jvm::checks(&config),
+        Runner::Pytest => pytest::doctor::checks(&config),
+        Runner::Maven | Runner::Gradle | Runner::Junit => jvm::doctor::checks(&config),
     };
     own.extend(shared_store(&config));
     if let Some(suite) = globals.mark() {
@@ -278,7 +276,7 @@ fn store(folder: &Path, top: Option<&Path>) -> Check {
 
 /// What there is to say of a JVM that runs tests, and of its build.
 pub fn of_jvm(config: &Config) -> Vec<Check> {
-    jvm::checks(config)
+    jvm::doctor::checks(config)
 }
 
 pub fn check_json(check: &Check) -> serde_json::Value {

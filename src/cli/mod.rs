@@ -496,34 +496,31 @@ mod tests {
           [CMD]...  The test command of the next step, if it is known
 
         Options:
-              --out <DIR>           Write selection.json, tests.txt, exclude.txt and the runner's own files
-                                    here
-              --strategy <NAME>     How to select [default: the configuration's, else auto] [possible
-                                    values: auto, all, commit, memo, merge-dom, merge-parents,
-                                    merge-history, rebase-dom, rebase-parents, rebase-history,
-                                    cherry-parent, cherry-history, revert-parent, revert-history, thesis]
-              --many-new-tests <N>  For `thesis`: from how many new tests on it compares with the parents
-              --short-branches <N>  For `thesis`: up to how many commits a branch counts as short
-              --deepen <WHEN>       When to fetch what a shallow or filtered clone lacks [default: the
-                                    configuration's, else ci] [possible values: ci, always, never]
-              --before <REV>        Where the branch pointed before the push
-              --pr-head <REV>       The tip of the pull request that was merged
-              --head <REV>          Select for this revision instead of the work tree
-              --baseline <REV>      Rely on the results of this revision only
-              --strict              End with an error where trouble would otherwise select all tests
-              --format <RUNNER>     Runners to write files for [default: the configuration's runner]
-                                    [possible values: pytest, maven]
-              --shards <N>          Divide the tests among at most so many machines: one folder each below
-                                    DIR
-              --shard <M/N>         Select only this part of the tests: 2/4
-              --plan <PLAN>         End with an error unless the tests are divided by this plan (of `tamis
-                                    shards`)
-              --pipeline <FILE>     Write DIR/child-pipeline.yml for GitLab: jobs that extend `.tamis-shard`
-                                    of FILE
-              --dotenv <FILE>       Write a dotenv report for GitLab here
-              --here                The tests will run in this very environment: also look at its variables,
-                                    packages and interpreter, so that nothing is left open
-          -h, --help                Print help (see more with '--help')
+              --out <DIR>        Write selection.json, tests.txt, exclude.txt and the runner's own files
+                                 here
+              --strategy <NAME>  How to select [default: the configuration's, else auto] [possible values:
+                                 auto, all, commit, memo, merge-dom, merge-parents, merge-history,
+                                 rebase-dom, rebase-parents, rebase-history, cherry-parent, cherry-history,
+                                 revert-parent, revert-history, thesis]
+              --deepen <WHEN>    When to fetch what a shallow or filtered clone lacks [default: the
+                                 configuration's, else ci] [possible values: ci, always, never]
+              --before <REV>     Where the branch pointed before the push
+              --pr-head <REV>    The tip of the pull request that was merged
+              --head <REV>       Select for this revision instead of the work tree
+              --baseline <REV>   Rely on the results of this revision only
+              --strict           End with an error where trouble would otherwise select all tests
+              --format <RUNNER>  Runners to write files for [default: the configuration's runner] [possible
+                                 values: pytest, maven]
+              --shards <N>       Divide the tests among at most so many machines: one folder each below DIR
+              --shard <M/N>      Select only this part of the tests: 2/4
+              --plan <PLAN>      End with an error unless the tests are divided by this plan (of `tamis
+                                 shards`)
+              --pipeline <FILE>  Write DIR/child-pipeline.yml for GitLab: jobs that extend `.tamis-shard` of
+                                 FILE
+              --dotenv <FILE>    Write a dotenv report for GitLab here
+              --here             The tests will run in this very environment: also look at its variables,
+                                 packages and interpreter, so that nothing is left open
+          -h, --help             Print help (see more with '--help')
 
         Global options:
               --json           Results as JSON on standard output, events as JSON lines on standard error

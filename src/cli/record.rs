@@ -152,7 +152,6 @@ fn run_and_record(
         baseline: None,
         prober: prober.as_ref(),
         command: Some(&words),
-        thresholds: shared::thresholds(&request.config),
         local_only: request.selection.is_some(),
         ..Request::default()
     };

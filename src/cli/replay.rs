@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::Args;
 
-use super::{Globals, shared};
+use super::Globals;
 use crate::config::{Config, Overrides};
 use crate::count::counted;
 use crate::error::{Error, Exit};
@@ -142,7 +142,6 @@ pub fn run(args: &ReplayArgs, globals: &Globals, report: &Report) -> Result<Exit
             commits: &commits,
             strategies: &strategies,
             published: request.published,
-            thresholds: shared::thresholds(&request.config),
             failures: &failures,
         },
         |done| report.event(Event::Advanced { done: done as u64 }),

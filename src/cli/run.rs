@@ -495,7 +495,6 @@ impl Work<'_> {
             prober,
             command: Some(words),
             hints: event.resolve(&self.project.repository, view.revision().commit)?,
-            thresholds: shared::thresholds(config),
             ..Request::default()
         })
     }
@@ -622,14 +621,12 @@ mod tests {
 
     #[test]
     fn every_option_changes_the_request() {
-        let groups: [&[&str]; 10] = [
+        let groups: [&[&str]; 8] = [
             &["--deepen", "always"],
             &["--shard", "2/4"],
             &["--strategy", "commit"],
             &["--all"],
             &["--dry-run"],
-            &["--many-new-tests", "7"],
-            &["--short-branches", "7"],
             &["--before", "c"],
             &["--pr-head", "d"],
             &["--", "pytest", "-x"],

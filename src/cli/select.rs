@@ -431,7 +431,7 @@ mod tests {
 
     #[test]
     fn every_option_changes_the_request() {
-        let groups: [&[&str]; 17] = [
+        let groups: [&[&str]; 15] = [
             &["--deepen", "never"],
             &["--out", "o", "--shards", "4", "--pipeline", "f"],
             &["--here", "--", "pytest"],
@@ -444,8 +444,6 @@ mod tests {
             &["--strategy", "memo"],
             &["--head", "a"],
             &["--baseline", "b"],
-            &["--many-new-tests", "7"],
-            &["--short-branches", "7"],
             &["--before", "c"],
             &["--pr-head", "d"],
             &["--strict"],

@@ -16,8 +16,7 @@ use crate::error::{Error, Exit};
 use crate::history::{Head, View};
 use crate::matrix::Outcome;
 use crate::pipeline::{
-    self, Decision, Project, Recorded, Recording, Request, Session, Sources, Workshop, decide,
-    record,
+    self, Decision, Project, Recorded, Request, Session, Sources, Workshop, decide, record_unrun,
 };
 use crate::report::{
     self, CiSelection, Estimate, Event, Report, RunSummary, SelectionJson, SelectionMode,
@@ -27,7 +26,7 @@ use crate::run::{Ended, Output};
 use crate::runners::jvm::Tool;
 use crate::runners::unwatched::why_unwatched;
 use crate::runners::{gradle, maven, pytest};
-use crate::select::{Mode, Reason, Selection, Strategy, Thresholds};
+use crate::select::{Mode, Reason, Selection, Strategy};
 use crate::store::FsStore;
 
 /// Tells people how the selection came out, and all that made it larger.
@@ -290,27 +289,7 @@ pub fn keep(
     if is_known {
         return;
     }
-    let traces = workshop.scratch.join("traces");
-    let stored = fs_err::create_dir_all(&traces)
-        .map_err(anyhow::Error::from)
-        .and_then(|()| {
-            record(
-                project,
-                store,
-                &Recording {
-                    traces: &traces,
-                    before: view,
-                    after: view,
-                    decision,
-                    audited: decision,
-                    command,
-                    run: workshop.run.clone(),
-                    exclusions: &pytest::Exclusions::default(),
-                    ended: Ended::Exit(0),
-                    now: workshop.now,
-                },
-            )
-        });
+    let stored = record_unrun(project, store, workshop, (view, decision), command);
     match stored {
         Ok(recorded) => {
             if let Some(name) = &recorded.name {
@@ -486,7 +465,6 @@ fn decide_with(
             command: wanted.command,
             unbuilt,
             hints: wanted.event.resolve(repository, view.revision().commit)?,
-            thresholds: thresholds(&project.config),
             ..Request::default()
         },
     );
@@ -523,7 +501,6 @@ pub fn lay_out(
     }
     let asked = Request {
         strategy: decision.selection.course.asked,
-        thresholds: thresholds(&project.config),
         ..Request::default()
     };
     let known = to_audit(
@@ -630,14 +607,6 @@ pub fn output(report: &Report) -> Output {
     match report.is_json() {
         true => Output::Stderr,
         false => Output::Inherited,
-    }
-}
-
-/// What `thesis` calls many and short.
-pub fn thresholds(config: &Config) -> Thresholds {
-    Thresholds {
-        many_new_tests: config.many_new_tests.value,
-        short_branches: config.short_branches.value,
     }
 }
 

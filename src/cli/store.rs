@@ -10,7 +10,7 @@ use super::{Globals, exchange, shared};
 use crate::config::{Config, Count, Overrides, Setting, nearest};
 use crate::count::{self, counted};
 use crate::error::{Error, Exit, Explain, Kind};
-use crate::history::Repository;
+use crate::history::{Repository, short};
 use crate::matrix::{Matrix, Refusal, Row};
 use crate::pipeline::suite_of;
 use crate::report::{Event, Report, escape};
@@ -501,10 +501,6 @@ fn tell(troubles: &[Trouble], report: &Report) {
             consequence: "it is not used".to_owned(),
         });
     }
-}
-
-fn short(digits: &str) -> &str {
-    digits.get(..12).unwrap_or(digits)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use crate::ci::CiContext;
-use crate::config::{Count, Deepen, Overrides, Setting, Strategy};
+use crate::config::{Deepen, Overrides, Setting, Strategy};
 use crate::error::Error;
 use crate::history::{CommitId, Hints, Repository};
 
@@ -13,12 +13,6 @@ pub struct StrategyArgs {
     /// How to select [default: the configuration's, else auto]
     #[arg(long, value_name = "NAME", value_parser = strategy_parser())]
     pub strategy: Option<Strategy>,
-    /// For `thesis`: from how many new tests on it compares with the parents
-    #[arg(long, value_name = "N")]
-    many_new_tests: Option<Count>,
-    /// For `thesis`: up to how many commits a branch counts as short
-    #[arg(long, value_name = "N")]
-    short_branches: Option<Count>,
     /// When to fetch what a shallow or filtered clone lacks [default: the configuration's, else ci]
     #[arg(long, value_name = "WHEN", value_parser = deepen_parser())]
     deepen: Option<Deepen>,
@@ -43,17 +37,11 @@ pub struct EventArgs {
 impl StrategyArgs {
     /// The settings that these options override.
     pub fn overrides(&self) -> Overrides {
-        let flag = |count: &Option<Count>, name| {
-            let count = count.as_ref()?;
-            Some(Setting::flag(Count(count.0), name))
-        };
         Overrides {
             strategy: self
                 .strategy
                 .map(|value| Setting::flag(value, "--strategy")),
             deepen: self.deepen.map(|value| Setting::flag(value, "--deepen")),
-            many_new_tests: flag(&self.many_new_tests, "--many-new-tests"),
-            short_branches: flag(&self.short_branches, "--short-branches"),
             ..Overrides::default()
         }
     }

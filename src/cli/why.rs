@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 
 use super::strategy::{EventArgs, StrategyArgs};
 use super::{Globals, shared};
-use crate::collect::Causes;
 use crate::config::{Config, Origin, Runner, nearest};
 use crate::count::counted;
 use crate::error::{Error, Exit};
-use crate::history::View;
+use crate::history::{View, short};
+use crate::languages::Causes;
 use crate::matrix::Matrix;
 use crate::pipeline::{Decision, Project, causes, open_whole};
 use crate::report::{
@@ -386,10 +386,6 @@ fn by_strategy(decision: &Decision) -> String {
     }
 }
 
-fn short(commit: &str) -> &str {
-    commit.get(..10).unwrap_or(commit)
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::testing::Project;
@@ -397,12 +393,10 @@ mod tests {
 
     #[test]
     fn every_option_changes_the_request() {
-        let groups: [&[&str]; 7] = [
+        let groups: [&[&str]; 5] = [
             &["--strategy", "all"],
             &["--head", "a"],
             &["--baseline", "b"],
-            &["--many-new-tests", "7"],
-            &["--short-branches", "7"],
             &["--before", "c"],
             &["--pr-head", "d"],
         ];

@@ -5,7 +5,7 @@
 pub enum Key {
     Version,
     Suite,
-    /// Holds names, and below each of them keys: [`Key::OF_SUITE`].
+    /// Holds names of suites with keys below each: [`Key::OF_SUITE`].
     Suites,
     Runner,
     Command,
@@ -15,12 +15,10 @@ pub enum Key {
     Store,
     SharedStore,
     SharedLabel,
-    /// Holds keys itself: [`Key::OF_TRUST`].
+    /// Holds the keys [`Key::OF_TRUST`].
     Trust,
     Deepen,
     Strategy,
-    ManyNewTests,
-    ShortBranches,
     AlwaysRun,
     RunAllWhen,
     RunAllEvery,
@@ -29,13 +27,13 @@ pub enum Key {
     KeepTogether,
     Granularity,
     DebugInfo,
-    /// Holds one key itself: [`Key::IGNORE`].
+    /// Holds the only key [`Key::IGNORE`].
     Env,
     Keep,
 }
 
 impl Key {
-    pub const ALL: [Key; 26] = [
+    pub const ALL: [Key; 24] = [
         Key::Version,
         Key::Suite,
         Key::Suites,
@@ -50,8 +48,6 @@ impl Key {
         Key::Trust,
         Key::Deepen,
         Key::Strategy,
-        Key::ManyNewTests,
-        Key::ShortBranches,
         Key::AlwaysRun,
         Key::RunAllWhen,
         Key::RunAllEvery,
@@ -89,7 +85,7 @@ impl Key {
     pub const OF_TRUST: [&'static str; 5] =
         ["repository", "refs", "events", "workflows", "public-key"];
 
-    /// The key as it is written in the file.
+    /// The key as the file writes it.
     pub fn word(self) -> &'static str {
         match self {
             Key::Version => "version",
@@ -106,8 +102,6 @@ impl Key {
             Key::Trust => "trust",
             Key::Deepen => "deepen",
             Key::Strategy => "strategy",
-            Key::ManyNewTests => "many-new-tests",
-            Key::ShortBranches => "short-branches",
             Key::AlwaysRun => "always-run",
             Key::RunAllWhen => "run-all-when",
             Key::RunAllEvery => "run-all-every",
@@ -121,8 +115,7 @@ impl Key {
         }
     }
 
-    /// The environment variable that overrides the file, where there is one:
-    /// single values have one, lists do not.
+    /// The environment variable that overrides the file. Single values have one, lists do not.
     pub fn variable(self) -> Option<&'static str> {
         match self {
             Key::Suite => Some("TAMIS_SUITE"),
@@ -132,8 +125,6 @@ impl Key {
             Key::SharedLabel => Some("TAMIS_SHARED_LABEL"),
             Key::Deepen => Some("TAMIS_DEEPEN"),
             Key::Strategy => Some("TAMIS_STRATEGY"),
-            Key::ManyNewTests => Some("TAMIS_MANY_NEW_TESTS"),
-            Key::ShortBranches => Some("TAMIS_SHORT_BRANCHES"),
             Key::RunAllEvery => Some("TAMIS_RUN_ALL_EVERY"),
             Key::Granularity => Some("TAMIS_GRANULARITY"),
             Key::DebugInfo => Some("TAMIS_DEBUG_INFO"),
@@ -159,7 +150,7 @@ impl Key {
     }
 }
 
-/// The candidate that is most like `word`, unless none is.
+/// The candidate that is most similar to `word`, if one is similar.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let folded = word.to_lowercase().replace('_', "-");
     candidates

@@ -7,12 +7,10 @@ use std::rc::Rc;
 use anyhow::Result;
 
 use super::baselines::{Baseline, Place};
-use super::decide::{Decision, Request, compare, delta_to};
+use super::compare::{Comparison, delta_to};
+use super::decide::{Answer, Heard, Question};
 use super::inventory::unlisted;
 use super::ledger::Ledger;
-use super::project::Project;
-use super::shelf::Shelf;
-use crate::history::View;
 use crate::matrix::MatrixView;
 use crate::select::{
     COLLECTION, Differences, Nearest, Node, Plan, Proof, Reason, Rule, Sources, Unlisted, Verdict,
@@ -26,7 +24,7 @@ const MOST_MATRICES: usize = 24;
 
 /// One matrix and what it says of the head.
 struct Asked {
-    /// Its number among the decision's other matrices; `None`: the nearest.
+    /// Its number among the answer's other matrices; `None`: the nearest.
     at: Option<usize>,
     name: String,
     commit: String,
@@ -36,11 +34,8 @@ struct Asked {
 }
 
 /// What is selected for, and from what.
-pub struct Around<'a> {
-    pub project: &'a Project,
-    pub shelf: &'a Shelf<'a>,
-    pub view: &'a View,
-    pub request: &'a Request<'a>,
+pub(super) struct Around<'a> {
+    pub comparison: &'a Comparison<'a>,
     pub nearest: &'a Baseline,
 }
 
@@ -66,28 +61,29 @@ type Verdicts = BTreeMap<String, Verdict>;
 ///
 /// # Errors
 /// If git cannot be read.
-pub fn ask(
+pub(super) fn ask(
     around: &Around<'_>,
     ledger: &Ledger<'_>,
     plan: &Plan,
-    decision: &mut Decision,
+    answer: &mut Answer,
+    heard: &mut Heard,
 ) -> Result<()> {
     let is_memo = matches!(plan.rule, Rule::Memo(_));
-    if is_memo && is_settled(around.nearest, decision) {
+    if is_memo && is_settled(around.nearest, answer) {
         return Ok(());
     }
-    let told = Rc::new(std::mem::take(&mut decision.selection.verdicts));
+    let told = Rc::new(std::mem::take(&mut answer.selection.verdicts));
     let mut questions = Questions {
         around,
         verdicts: told.clone(),
         audited: audited(&around.nearest.matrix),
         available: BTreeMap::new(),
-        is_unchecked: around.request.published && plan.rule.is_history(),
+        is_unchecked: around.comparison.question.request.published && plan.rule.is_history(),
     };
     let mut named: BTreeMap<Node, Asked> = BTreeMap::new();
     for node in plan.rule.nodes() {
         if let Some(name) = ledger.matrix(node)
-            && let Some(asked) = questions.matrix(name, decision)?
+            && let Some(asked) = questions.matrix(name, answer, heard)?
         {
             named.insert(node, asked);
         }
@@ -104,9 +100,9 @@ pub fn ask(
         let open = told.iter().filter(|(_, verdict)| is_open(verdict));
         tests.extend(open.map(|(test, _)| test.clone()));
         tests.extend(named.values().flat_map(|asked| asked.audited.clone()));
-        let (open, promising) = questions.promising(&named, decision);
+        let (open, promising) = questions.promising(&named, answer, heard);
         for name in promising {
-            others.extend(questions.matrix(name, decision)?);
+            others.extend(questions.matrix(name, answer, heard)?);
         }
         tests.extend(open);
     } else {
@@ -114,21 +110,21 @@ pub fn ask(
         // The nearest matrix says first how long tests take.
         for (test, verdict) in told.iter() {
             if let Verdict::Skip(evidence) = verdict {
-                let durations = &mut decision.selection.durations;
+                let durations = &mut answer.selection.durations;
                 durations.insert(test.clone(), evidence.duration_ms);
             }
         }
-        decision.selection.baselines.clear();
-        decision.selection.revisions.clear();
+        answer.selection.baselines.clear();
+        answer.selection.revisions.clear();
         for asked in named.values() {
-            decision.selection.relies_on(&asked.name, &asked.commit);
+            answer.selection.relies_on(&asked.name, &asked.commit);
         }
     }
     tests.remove(COLLECTION);
     let mut settled: Verdicts = BTreeMap::new();
     for test in tests {
         let sources = plan.rule.sources(&test, ledger);
-        let verdict = settle(&questions, &named, &others, sources, &test, decision);
+        let verdict = settle(&questions, &named, &others, sources, &test, answer);
         settled.extend(verdict.map(|verdict| (test, verdict)));
     }
     let available = questions.available;
@@ -144,22 +140,27 @@ pub fn ask(
             verdicts.entry(test).or_insert(verdict);
         }
     }
-    decision.selection.verdicts = verdicts;
+    answer.selection.verdicts = verdicts;
     Ok(())
 }
 
 /// Whether these very files are recorded, and no other row could excuse a test
 /// that they make run.
-fn is_settled(nearest: &Baseline, decision: &Decision) -> bool {
+fn is_settled(nearest: &Baseline, answer: &Answer) -> bool {
     nearest.place == Place::SameFiles
-        && decision.selection.inventory_doubt.is_none()
-        && !decision.selection.verdicts.values().any(is_open)
+        && answer.selection.inventory_doubt.is_none()
+        && !answer.selection.verdicts.values().any(is_open)
 }
 
 impl Questions<'_> {
     /// What a stored matrix says of the head; `None` if it cannot be read, or
     /// may not be asked.
-    fn matrix(&mut self, name: Name, decision: &mut Decision) -> Result<Option<Asked>> {
+    fn matrix(
+        &mut self,
+        name: Name,
+        answer: &mut Answer,
+        heard: &mut Heard,
+    ) -> Result<Option<Asked>> {
         if name == self.around.nearest.name {
             let verdicts = match self.is_unchecked {
                 true => {
@@ -176,44 +177,33 @@ impl Questions<'_> {
                 audited: self.audited.clone(),
             }));
         }
-        let Ok(matrix) = self.around.shelf.load(&name) else {
+        let Ok(matrix) = self.around.comparison.question.shelf.load(&name) else {
             // Named among the troubles already; what cannot be read is no proof.
             return Ok(None);
         };
-        let Around {
-            project,
-            view,
-            request,
-            ..
-        } = *self.around;
-        let delta = delta_to(project, matrix.header(), view, &mut Vec::new());
+        let comparison = self.around.comparison;
+        let Question { project, view, .. } = comparison.question;
+        let delta = delta_to(project, matrix.header(), view);
         if project.runs_all(delta.as_ref()).is_some() {
             return Ok(None);
         }
         let found = match self.is_unchecked {
             true => Rc::default(),
-            false => compare(
-                project,
-                view,
-                request,
-                (&name, &matrix),
-                delta.as_ref(),
-                decision,
-            ),
+            false => comparison.of((&name, &matrix), delta.as_ref(), heard),
         };
         let verdicts = verdicts_of(&matrix, &name, &found);
-        let at = decision.others.len();
+        let at = answer.others.len();
         if settles_inventory(verdicts.get(COLLECTION))
-            && decision.selection.inventory_doubt.is_some()
+            && answer.selection.inventory_doubt.is_some()
             && unlisted(project, &matrix, delta.as_ref(), view)? == Unlisted::default()
         {
-            decision.selection.is_whole();
-            decision.proofs.insert(COLLECTION.to_owned(), at);
+            answer.selection.is_whole();
+            answer.proofs.insert(COLLECTION.to_owned(), at);
             self.available = verdicts.clone();
         }
         let commit = matrix.header().commit.clone();
         for row in (0..matrix.rows()).map(|row| matrix.row(row)) {
-            let durations = &mut decision.selection.durations;
+            let durations = &mut answer.selection.durations;
             let is_told = matches!(self.verdicts.get(row.test), Some(Verdict::Skip(_)))
                 || durations.contains_key(row.test);
             if row.test != COLLECTION && !is_told {
@@ -221,7 +211,7 @@ impl Questions<'_> {
             }
         }
         let audited = audited(&matrix);
-        decision.others.push(Baseline {
+        answer.others.push(Baseline {
             name,
             matrix,
             place: Place::Elsewhere,
@@ -240,14 +230,17 @@ impl Questions<'_> {
     fn promising(
         &mut self,
         named: &BTreeMap<Node, Asked>,
-        decision: &mut Decision,
+        answer: &Answer,
+        heard: &mut Heard,
     ) -> (BTreeSet<String>, Vec<Name>) {
         let memo = self
             .around
+            .comparison
+            .question
             .shelf
             .memo(&self.around.nearest.matrix.header().key);
-        decision.trouble.extend(memo.troubles.iter().cloned());
-        decision.index = memo.index.clone();
+        heard.trouble.extend(memo.troubles.iter().cloned());
+        heard.index = memo.index.clone();
         let is_excused = |test: &str| {
             named
                 .values()
@@ -263,7 +256,7 @@ impl Questions<'_> {
             .verdicts
             .iter()
             .filter_map(|(test, verdict)| is_open(verdict).then_some(test.as_str()));
-        let doubt = &decision.selection.inventory_doubt;
+        let doubt = &answer.selection.inventory_doubt;
         let collection = doubt.iter().map(|_| COLLECTION);
         let open: BTreeSet<String> = unknown
             .chain(changed)
@@ -319,7 +312,7 @@ fn settle(
     others: &[Asked],
     sources: Sources,
     test: &str,
-    decision: &mut Decision,
+    answer: &mut Answer,
 ) -> Option<Verdict> {
     let baseline = questions.around.nearest;
     let nearest = Nearest {
@@ -356,7 +349,7 @@ fn settle(
         None => None,
     };
     if let Some((whose, Some(verdict))) = proof {
-        let selection = &mut decision.selection;
+        let selection = &mut answer.selection;
         match whose {
             Some(asked) => selection.relies_on(&asked.name, &asked.commit),
             None => {
@@ -365,12 +358,12 @@ fn settle(
             }
         }
         match whose.and_then(|asked| asked.at) {
-            Some(at) => decision.proofs.insert(test.to_owned(), at),
-            None => decision.proofs.remove(test),
+            Some(at) => answer.proofs.insert(test.to_owned(), at),
+            None => answer.proofs.remove(test),
         };
         return Some(verdict.clone());
     }
-    decision.proofs.remove(test);
+    answer.proofs.remove(test);
     // Tests that only other matrices know than the nearest and those of the
     // rule are not there any more, as far as anybody can tell.
     if nearest.verdict.is_none() && !named_knows(named, test) {

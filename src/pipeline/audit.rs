@@ -6,11 +6,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::Result;
 use bstr::BString;
 
-use super::decide::{Decision, delta_to};
+use super::compare::delta_to;
+use super::decide::Decision;
 use super::project::Project;
-use crate::collect::Collected;
 use crate::history::View;
 use crate::matrix::{Matrix, Outcome, Unit};
+use crate::observe::Collected;
 use crate::select::Evidence;
 
 /// What an audit came to.
@@ -82,7 +83,7 @@ fn changed_since(
     let Some((matrix, row)) = proof.and_then(|matrix| Some((matrix, matrix.row(test)?))) else {
         return Ok(None);
     };
-    let Some(delta) = delta_to(project, &matrix.header, view, &mut Vec::new()) else {
+    let Some(delta) = delta_to(project, &matrix.header, view) else {
         return Ok(None);
     };
     let mut paths = delta.paths;

@@ -9,9 +9,9 @@ use bstr::{BStr, BString, ByteSlice};
 use rustc_hash::FxHashMap;
 
 use super::project::Project;
-use crate::collect::{Cause, Causes, RowOf, Ways};
-use crate::fingerprint::{Analysis, Change, Environment, Facts, Value};
 use crate::history::{Entry, View};
+use crate::languages::{Analysis, Change, Environment, Facts, Value};
+use crate::languages::{Cause, Causes, RowOf, Ways};
 use crate::matrix::{Fingerprint, Matrix, Unit};
 use crate::runners::pytest;
 

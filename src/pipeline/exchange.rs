@@ -10,9 +10,10 @@ use bstr::{BString, ByteSlice};
 use super::asked::Asked;
 use super::project::Project;
 use crate::config::file::{self, FileConfig};
-use crate::config::{Origin, Pattern, SIGNING_KEY, Shared as Address, Text, Trust};
-use crate::history::{Revision, View};
+use crate::config::{Origin, SIGNING_KEY, Shared as Address, Text, Trust};
+use crate::history::{Revision, View, short};
 use crate::matrix::{Header, Key};
+use crate::pattern::Pattern;
 use crate::select::Strategy;
 use crate::share::{self, bring, sign_and_pack};
 use crate::share::{Brought, Deadline, Listed, Manifest, Pack, Sent, Shared, Site, Wanted};
@@ -420,7 +421,7 @@ pub fn damaged(place: &str, brought: &Brought) -> Option<String> {
 pub fn words(brought: &Brought) -> Vec<String> {
     let mut words = Vec::new();
     for taken in &brought.taken {
-        let commit = taken.commit.get(..10).unwrap_or(&taken.commit);
+        let commit = short(&taken.commit);
         words.push(format!("shared results of {commit} taken: {}", taken.name));
     }
     for (why, count) in &brought.refused {

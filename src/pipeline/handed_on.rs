@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use bstr::{BStr, BString, ByteSlice};
 
 use super::decide::Decision;
-use crate::fingerprint::split;
+use crate::languages::split;
 use crate::matrix::{Fingerprint, Matrix, Row, SetId, Unit, UnitId, UnitKind};
 
 /// The tests that were left out, by the paths that they wrote.

@@ -7,8 +7,8 @@ use bstr::{BStr, BString, ByteSlice};
 use rustc_hash::FxHashSet;
 
 use super::project::Project;
-use crate::fingerprint::jvm::ALL;
 use crate::history::{Delta, Entry, View};
+use crate::languages::jvm::ALL;
 use crate::matrix::{Fingerprint, MatrixView, Mode, UnitId, UnitKind};
 use crate::runners::pytest::{Finds, MayHold};
 use crate::select::{COLLECTION, Unlisted};

@@ -8,8 +8,8 @@ use bstr::ByteSlice;
 
 use super::decide::Decision;
 use super::project::Project;
-use crate::config::Pattern;
 use crate::history::{Entry, View};
+use crate::pattern::Pattern;
 use crate::runners::pytest::source_of;
 use crate::select::{Layout, Tied};
 

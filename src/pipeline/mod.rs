@@ -3,20 +3,22 @@
 
 mod ask;
 mod asked;
+mod assembly;
 mod audit;
 mod baselines;
-mod built;
 mod causes;
+mod compare;
 mod decide;
 mod deepen;
 mod differences;
 mod exchange;
+mod gone;
 mod handed_on;
 mod inventory;
 mod layout;
 mod ledger;
 mod merge;
-mod probe;
+mod observe;
 mod project;
 mod record;
 mod recording;
@@ -25,8 +27,10 @@ mod rerun;
 mod session;
 mod shelf;
 mod surefire;
-mod unbuilt;
+mod tested;
 
+pub use crate::runners::maven::Sources;
+pub use crate::runners::pytest::probe::{Interpreter, Jvm, Prober};
 pub use audit::{Audit, Missed};
 pub use baselines::{Baseline, Place};
 pub use causes::causes;
@@ -35,12 +39,13 @@ pub use deepen::open_whole;
 pub use exchange::{Exchange, Told, damaged as exchange_damaged, words as exchange_words};
 pub use layout::{lay_out, lay_out_by_files};
 pub use merge::join_shards;
-pub use probe::{Interpreter, Jvm, Prober};
+pub use observe::observe;
 pub use project::{Project, suite_of};
 pub use record::record;
-pub use recording::{Recorded, Recording};
+pub use recording::{CommandRun, Recorded, Recording};
 pub use replay::{Chosen, Column, Miss, Replayed, Replaying, replay};
 pub use rerun::{Rerun, Rerunned};
-pub use session::{Judged, Order, Ran, Session, Workshop, run_tests, start_tests, words};
+pub use session::{
+    Judged, Order, Ran, Session, Workshop, record_unrun, run_tests, start_tests, words,
+};
 pub use shelf::Shelf;
-pub use unbuilt::Sources;

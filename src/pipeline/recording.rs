@@ -1,13 +1,12 @@
 //! What is recorded, and what becomes of it.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
 use super::audit::Audit;
 use super::decide::Decision;
-use crate::collect::{Collected, SharedState};
 use crate::history::View;
 use crate::matrix::Outcome;
+use crate::observe::{Collected, SharedState};
 use crate::run::Ended;
 use crate::runners::pytest::Exclusions;
 use crate::store::Name;
@@ -33,9 +32,17 @@ pub struct Recorded {
     pub ties: Vec<SharedState>,
 }
 
-/// What is recorded.
+/// How the tests' command ran.
+pub struct CommandRun<'a> {
+    pub words: Vec<String>,
+    /// What the runner was told to leave out.
+    pub exclusions: &'a Exclusions,
+    pub ended: Ended,
+}
+
+/// What is recorded, besides what was observed.
 pub struct Recording<'a> {
-    pub traces: &'a Path,
+    pub ran: CommandRun<'a>,
     /// The project before the tests started, and after they ended.
     pub before: &'a View,
     pub after: &'a View,
@@ -43,17 +50,12 @@ pub struct Recording<'a> {
     pub decision: &'a Decision,
     /// The selection that the outcomes are compared with.
     pub audited: &'a Decision,
-    pub command: Vec<String>,
     pub run: String,
-    /// What the runner was told to leave out.
-    pub exclusions: &'a Exclusions,
-    /// How the command ended.
-    pub ended: Ended,
     /// Seconds since the epoch.
     pub now: u64,
 }
 
-impl Recording<'_> {
+impl CommandRun<'_> {
     /// Whether the command ended well, and so came to all its tests.
     pub(super) fn finished(&self) -> bool {
         self.ended == Ended::Exit(0)

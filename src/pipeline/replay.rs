@@ -11,9 +11,7 @@ use super::project::Project;
 use super::shelf::{Selections, Shelf};
 use crate::history::{Classifier, CommitGraph, CommitId, Head, Hints};
 use crate::matrix::{Header, MatrixView, Outcome};
-use crate::select::{
-    COLLECTION, CauseKind, FirstCauses, Reason, Selection, Strategy, Thresholds, Verdict,
-};
+use crate::select::{COLLECTION, CauseKind, FirstCauses, Reason, Selection, Strategy, Verdict};
 use crate::store::{FsStore, Name};
 
 /// What is to be replayed.
@@ -23,7 +21,6 @@ pub struct Replaying<'a> {
     pub strategies: &'a [Strategy],
     /// Also the history formulas as published, which are unsafe.
     pub published: bool,
-    pub thresholds: Thresholds,
     /// Revisions of which there can be no results, and why.
     pub failures: &'a BTreeMap<CommitId, String>,
 }
@@ -184,7 +181,6 @@ impl Replay<'_> {
             self.shelf.follow(selections);
             let request = Request {
                 strategy: column.strategy,
-                thresholds: self.what.thresholds,
                 head: Some(&replayed.head),
                 graph: Some(self.graph.clone()),
                 known: Some(&known),

@@ -193,7 +193,7 @@ impl Place {
             ..Request::default()
         };
         let decision = decide(&project, &store, &view, &request)?;
-        let workshop = Workshop::set_up_as(&project, &commit.to_string()[..10])?;
+        let workshop = Workshop::set_up_as(&project, &commit.short())?;
         let log = rerun.log(commit, "tests");
         let session = run_tests(
             &project,

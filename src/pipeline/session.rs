@@ -8,15 +8,18 @@ use anyhow::{Context, Result};
 
 use super::decide::Decision;
 use super::merge;
-use super::probe::{Interpreter, Jvm, Prober};
+use super::observe::observe;
 use super::project::Project;
 use super::record::record;
-use super::recording::{Recorded, Recording};
+use super::recording::{CommandRun, Recorded, Recording};
 use crate::config::{Config, Granularity};
 use crate::history::View;
+use crate::languages::{Environment, Facts};
+use crate::observe::Collected;
 use crate::run::{Ended, Output, RunPlan, Running, install_agent_for, jvm_library};
 use crate::runners::pytest::Exclusions;
-use crate::runners::{console, gradle, jvm, maven, pytest};
+use crate::runners::pytest::probe::{Interpreter, Jvm, Prober};
+use crate::runners::{gradle, junit, jvm, maven, pytest};
 use crate::store::FsStore;
 
 /// What came of a run.
@@ -205,7 +208,7 @@ pub fn start_tests<'a>(
             gradle::with_script(&order.command, &script)
         }
         (Some(jvm::Tool::Console), Some(excludes)) => {
-            console::with_options(&order.command, excludes)?
+            junit::with_options(&order.command, excludes)?
         }
         _ => order.command.clone(),
     };
@@ -288,32 +291,80 @@ impl Ran<'_> {
         judged: &Judged<'_>,
         exclusions: &Exclusions,
     ) -> Session {
-        let after = project.repository.work_view();
-        let recorded = after.map_err(anyhow::Error::from).and_then(|after| {
-            record(
-                project,
-                store,
-                &Recording {
-                    traces: &self.traces,
-                    before: judged.before,
-                    after: &after,
-                    decision: judged.decision,
-                    audited: judged.audited.unwrap_or(judged.decision),
-                    command: words(&self.order.command, self.order.cwd, &project.dir),
-                    run: merge::run_name(&workshop.run, exclusions.shard.as_ref()),
-                    exclusions,
-                    ended: self.ended,
-                    now: workshop.now,
-                },
-            )
-        });
+        let command = words(&self.order.command, self.order.cwd, self.order.cwd);
+        let ended = self.ended;
+        let seconds = self.seconds;
         Session {
-            command: words(&self.order.command, self.order.cwd, self.order.cwd),
-            ended: self.ended,
-            seconds: self.seconds,
-            recorded,
+            command,
+            ended,
+            seconds,
+            recorded: self.observe_and_record(project, store, workshop, judged, exclusions),
         }
     }
+
+    fn observe_and_record(
+        self,
+        project: &Project,
+        store: &FsStore,
+        workshop: &Workshop,
+        judged: &Judged<'_>,
+        exclusions: &Exclusions,
+    ) -> Result<Recorded> {
+        let after = project.repository.work_view()?;
+        let facts = facts_before(project, judged.before, judged.decision);
+        let ran = CommandRun {
+            words: words(&self.order.command, self.order.cwd, &project.dir),
+            exclusions,
+            ended: self.ended,
+        };
+        let observed = observe(project, &facts, &self.traces, &ran)?;
+        let recording = Recording {
+            ran,
+            before: judged.before,
+            after: &after,
+            decision: judged.decision,
+            audited: judged.audited.unwrap_or(judged.decision),
+            run: merge::run_name(&workshop.run, exclusions.shard.as_ref()),
+            now: workshop.now,
+        };
+        record(project, store, &facts, &observed, &recording)
+    }
+}
+
+/// What held before the tests started.
+fn facts_before<'v>(project: &'v Project, before: &'v View, decision: &Decision) -> Facts<'v> {
+    let environment = Environment::Here(decision.probe.clone());
+    let root = project.repository.root();
+    Facts::new(before, root, environment, project.cache())
+}
+
+/// Records a state at which nothing had to run: the results of the baseline hold
+/// for it.
+///
+/// # Errors
+/// Those of [`record`].
+pub fn record_unrun(
+    project: &Project,
+    store: &FsStore,
+    workshop: &Workshop,
+    (view, decision): (&View, &Decision),
+    words: Vec<String>,
+) -> Result<Recorded> {
+    let facts = facts_before(project, view, decision);
+    let recording = Recording {
+        ran: CommandRun {
+            words,
+            exclusions: &Exclusions::default(),
+            ended: Ended::Exit(0),
+        },
+        before: view,
+        after: view,
+        decision,
+        audited: decision,
+        run: workshop.run.clone(),
+        now: workshop.now,
+    };
+    record(project, store, &facts, &Collected::default(), &recording)
 }
 
 /// What a test is: a class whatever is asked for, where only classes can be left out.

@@ -5,21 +5,21 @@ use std::ffi::OsString;
 use bstr::ByteSlice;
 
 use super::project::Project;
-use super::recording::Recording;
-use crate::collect::Collected;
-use crate::fingerprint::{Facts, Place, Value};
+use super::recording::CommandRun;
+use crate::languages::{Facts, Place, Value};
 use crate::matrix::{Fingerprint, Unit, UnitKind};
+use crate::observe::Collected;
 use crate::runners::{jvm, maven};
 
 /// None of them lists what it leaves out. The tests that a JVM did not come
 /// to are those that were excluded; where the command failed, there may be more.
 pub(super) fn know_classes(
     project: &Project,
-    recording: &Recording<'_>,
+    ran: &CommandRun<'_>,
     facts: &Facts<'_>,
     collected: &mut Collected,
 ) {
-    if let Some(inside) = runs_inside(project, recording) {
+    if let Some(inside) = runs_inside(project, ran) {
         collected.items = None;
         collected.doubt = Some(format!(
             "`{}` {} in {} runs tests in Maven's own JVM, where nothing is collected",
@@ -32,7 +32,7 @@ pub(super) fn know_classes(
     if !collected.is_jvm {
         return;
     }
-    let Some(items) = collected.items.as_mut().filter(|_| recording.finished()) else {
+    let Some(items) = collected.items.as_mut().filter(|_| ran.finished()) else {
         collected.items = None;
         return;
     };
@@ -46,30 +46,26 @@ pub(super) fn know_classes(
             facts.value(&unit) != Value::Known(Fingerprint::MISSING)
         })
     };
-    items.extend(recording.exclusions.tests.iter().filter(is_there).cloned());
+    items.extend(ran.exclusions.tests.iter().filter(is_there).cloned());
     items.sort();
     items.dedup();
 }
 
-fn runs_inside(project: &Project, recording: &Recording<'_>) -> Option<maven::Inside> {
-    let command: Vec<OsString> = recording.command.iter().map(OsString::from).collect();
+fn runs_inside(project: &Project, ran: &CommandRun<'_>) -> Option<maven::Inside> {
+    let command: Vec<OsString> = ran.words.iter().map(OsString::from).collect();
     let is_maven = jvm::Tool::of(&command) == Some(jvm::Tool::Maven);
-    is_maven.then(|| maven::inside_by(&project.dir, &recording.command))?
+    is_maven.then(|| maven::inside_by(&project.dir, &ran.words))?
 }
 
 /// Whether the build tool came to its end and had no test to run but those that it was
 /// told to leave out. Then it starts no JVM that could tell.
-pub(super) fn left_out_all(
-    project: &Project,
-    recording: &Recording<'_>,
-    collected: &Collected,
-) -> bool {
-    let command = recording.command.iter().map(OsString::from);
-    recording.finished()
+pub(super) fn left_out_all(project: &Project, ran: &CommandRun<'_>, collected: &Collected) -> bool {
+    let command = ran.words.iter().map(OsString::from);
+    ran.finished()
         && collected.bases.is_empty()
         && !collected.is_jvm
-        && runs_inside(project, recording).is_none()
-        && !recording.exclusions.tests.is_empty()
-        && recording.exclusions.shard.is_none()
+        && runs_inside(project, ran).is_none()
+        && !ran.exclusions.tests.is_empty()
+        && ran.exclusions.shard.is_none()
         && jvm::Tool::of(&command.collect::<Vec<_>>()).is_some()
 }

@@ -23,7 +23,7 @@ pub use cause::{CauseKind, FirstCauses};
 pub use choose::{Course, Nearest, Proof, choose};
 pub use layout::{Layout, Tied};
 pub use past::{Change, Node, Past, Tip};
-pub use plan::{Fallback, Plan, Thresholds, plan};
+pub use plan::{Fallback, Plan, plan};
 pub use rule::{Rule, Sources};
 pub use shard::{Load, MOST_SHARDS, Shard, Shards};
 pub use strategy::Strategy;

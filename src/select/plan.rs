@@ -37,7 +37,7 @@ impl std::fmt::Display for Fallback {
 /// When the heuristic of [G 4.4] finds tests *many* and branches *short*; the
 /// thesis names no numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Thresholds {
+pub(super) struct Thresholds {
     /// From this many tests on that not all parents have, comparing with the
     /// parents is worth it.
     pub many_new_tests: u32,
@@ -46,14 +46,10 @@ pub struct Thresholds {
     pub short_branches: u32,
 }
 
-impl Default for Thresholds {
-    fn default() -> Thresholds {
-        Thresholds {
-            many_new_tests: 10,
-            short_branches: 3,
-        }
-    }
-}
+const THRESHOLDS: Thresholds = Thresholds {
+    many_new_tests: 10,
+    short_branches: 3,
+};
 
 /// Why a strategy cannot be used here, and which is tried next.
 struct Lacks {
@@ -82,7 +78,17 @@ impl Lacks {
 }
 
 /// What `strategy` comes to at `tip`.
-pub fn plan(strategy: Strategy, tip: &Tip, past: &impl Past, thresholds: &Thresholds) -> Plan {
+pub fn plan(strategy: Strategy, tip: &Tip, past: &impl Past) -> Plan {
+    plan_with(strategy, tip, past, &THRESHOLDS)
+}
+
+/// The same with other thresholds.
+pub(super) fn plan_with(
+    strategy: Strategy,
+    tip: &Tip,
+    past: &impl Past,
+    thresholds: &Thresholds,
+) -> Plan {
     let mut planner = Planner {
         tip,
         past,

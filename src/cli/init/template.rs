@@ -146,11 +146,8 @@ fn head(runner: Runner, examples: &Examples) -> String {
          # When to fetch what a shallow clone lacks: ci, always, never.\n\
          #: deepen: ci\n\
          \n\
-         # auto, memo, commit, all, or one of docs/theory.md, and for `thesis` what\n\
-         # is many and what is short.\n\
+         # auto, memo, commit, all, or one of docs/theory.md.\n\
          #: strategy: auto\n\
-         #: many-new-tests: 10\n\
-         #: short-branches: 3\n\
          \n\
          # Tests that always run; files whose change runs every test.\n\
          #: always-run: {always_run}\n\

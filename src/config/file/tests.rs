@@ -1,4 +1,4 @@
-//! Reading `tamis.yml`: what is said, and what is said of mistakes.
+//! Reading `tamis.yml`: values and error messages.
 
 use super::*;
 use crate::report::testing::message;
@@ -17,7 +17,7 @@ fn every_key_is_read() {
               always-run: ['t.py::x[1]']\nrun-all-when: [Makefile]\nlock-files: [uv.lock]\n\
               benign-state: ['a.py#_CACHE']\nrun-all-every: 10\n\
               keep-together: [db, [a.py, 'b.py::t']]\n\
-              env:\n  ignore: [CI]\nkeep: 7\nmany-new-tests: 8\nshort-branches: 9\n",
+              env:\n  ignore: [CI]\nkeep: 7\n",
         NAME,
     )
     .unwrap();
@@ -29,8 +29,6 @@ fn every_key_is_read() {
         ),
         @r#"Some(Text("unit")) Some(Pytest) Some([Text("pytest"), Text("-q")]) Some(SubFolder("svc")) Some(Memo) Some([Text("CI")]) Some(Count(7))"#
     );
-    assert_eq!(config.many_new_tests, Some(Count(8)));
-    assert_eq!(config.short_branches, Some(Count(9)));
     assert!(config.python.is_some() && config.store.is_some());
     assert!(config.always_run.unwrap()[0].matches(b"t.py::x[1]"));
     assert!(config.run_all_when.unwrap()[0].matches(b"Makefile"));
@@ -67,7 +65,7 @@ fn unknown_keys_get_their_place_and_the_nearest() {
           |   ^
         ");
     insta::assert_snapshot!(error("version: 1\nxyz: 1\n"), @r"
-        error: tamis.yml:2:1: unknown key `xyz`; the keys are version, suite, suites, runner, command, python, root, paths, store, shared-store, shared-label, trust, deepen, strategy, many-new-tests, short-branches, always-run, run-all-when, run-all-every, lock-files, benign-state, keep-together, granularity, debug-info, env, keep
+        error: tamis.yml:2:1: unknown key `xyz`; the keys are version, suite, suites, runner, command, python, root, paths, store, shared-store, shared-label, trust, deepen, strategy, always-run, run-all-when, run-all-every, lock-files, benign-state, keep-together, granularity, debug-info, env, keep
         2 | xyz: 1
           | ^
         ");
@@ -260,7 +258,7 @@ fn damaged_files_are_read_or_refused() {
             root: svc\nstore: cache\nstrategy: memo\nshared-store: git:up\nshared-label: py3\n\
             trust:\n  repository: o/r\n  refs: [main, 'release/*']\n  events: [push]\n  workflows: [ci.yml]\n\
             always-run: ['t.py::x[1]']\nrun-all-when: [Makefile, '**/*.c']\nlock-files: [uv.lock]\n\
-            benign-state: ['a.py#_CACHE']\nkeep-together: [db, [a.py, b.py]]\nrun-all-every: 10\nenv:\n  ignore: [CI]\nkeep: 7\nmany-new-tests: 8\nshort-branches: 9\n";
+            benign-state: ['a.py#_CACHE']\nkeep-together: [db, [a.py, b.py]]\nrun-all-every: 10\nenv:\n  ignore: [CI]\nkeep: 7\n";
     let reader = crate::fuzz::Reader {
         name: "configuration",
         seeds: vec![

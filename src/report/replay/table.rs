@@ -4,18 +4,19 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::{ChosenJson, ReplayJson, TotalsJson};
-use crate::report::escape;
+use crate::escape;
+use crate::history::short;
 
 /// How many misses are listed; JSON has all of them.
 const MOST_MISSES: usize = 20;
 
 impl ReplayJson {
-    /// One line a revision, then sums, fallbacks and misses.
+    /// One line for each revision, then totals, fallbacks and misses.
     pub fn table(&self) -> String {
         let mut rows = vec![self.heading()];
         for revision in &self.revisions {
             let mut row = vec![
-                revision.commit.get(..10).unwrap_or_default().to_owned(),
+                short(&revision.commit).to_owned(),
                 revision.kind.to_owned(),
                 revision.tests.to_string(),
                 format!("{:.1}", revision.seconds),
@@ -85,8 +86,7 @@ impl ReplayJson {
         row
     }
 
-    /// Why the first strategy's tests run: a line for each revision at which
-    /// it selects some.
+    /// Shows why the first strategy selects tests, in one line for each revision with any.
     fn tell_causes(&self, text: &mut String) {
         let Some((name, words)) = self.causes().filter(|(_, words)| !words.is_empty()) else {
             return;
@@ -104,7 +104,7 @@ impl ReplayJson {
             if let Some(chosen) = revision.strategies.get(name)
                 && chosen.selected > 0
             {
-                let commit = revision.commit.get(..10).unwrap_or_default();
+                let commit = short(&revision.commit);
                 rows.push(line(commit, chosen.selected, &chosen.causes));
             }
         }
@@ -148,7 +148,7 @@ impl ReplayJson {
     fn tell_missing(&self, text: &mut String) {
         for revision in &self.revisions {
             if let Some(why) = &revision.missing {
-                let commit = revision.commit.get(..10).unwrap_or_default();
+                let commit = short(&revision.commit);
                 let _ = writeln!(text, "{commit} has no results: {}", escape::line(why));
             }
         }
@@ -180,22 +180,22 @@ impl ReplayJson {
                 text,
                 "{name} left out {} at {}: {} as at {}, but {} there",
                 escape::line(&miss.test),
-                revision.commit.get(..10).unwrap_or_default(),
+                short(&revision.commit),
                 miss.then,
-                miss.taken_from.get(..10).unwrap_or_default(),
+                short(&miss.taken_from),
                 miss.now,
             );
         }
     }
 }
 
-/// Whether another strategy stood in where this one belongs: at a commit that
-/// is no merge, say, comparing with the parent is what merging strategies do.
+/// Whether another strategy truly replaced this one. At a commit that is not a merge, for
+/// example, merge strategies compare with the parent by definition.
 fn gave_way(chosen: &ChosenJson) -> bool {
     !chosen.fallbacks.is_empty() && chosen.used != "commit"
 }
 
-/// Columns of equal width: the first ones to the left, numbers to the right.
+/// Columns of equal width: the first ones aligned left, numbers right.
 fn aligned(rows: &[Vec<String>], to_the_left: usize) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |at: usize| {

@@ -11,9 +11,9 @@ use super::plain::why_whole_classes;
 use super::pom::Project;
 use super::told::has_exclusions;
 use super::{modules, source_of};
+use crate::runners::jvm::testng;
 use crate::runners::jvm::{left_out, left_out_of, left_out_unbuilt, written};
 use crate::runners::pytest::Part;
-use crate::runners::testng;
 use crate::select::Selection;
 
 /// Surefire excludes nested classes unless something else is to be excluded.

@@ -14,7 +14,7 @@ use bstr::ByteSlice;
 
 use super::pom::Project;
 use super::told::{has_inclusions, why_no_methods};
-use crate::fingerprint::jvm::TestClass;
+use crate::languages::jvm::TestClass;
 use crate::runners::jvm::class_files;
 
 /// Runners that a filter leaves as they are, but for the methods that it names.

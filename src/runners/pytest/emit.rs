@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 
-use crate::fingerprint::DIR;
+use crate::languages::DIR;
 use crate::matrix::{Fingerprint, Unit, UnitKind};
 use crate::select::{Selection, Shard, Shards, Verdict};
 

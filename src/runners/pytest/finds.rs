@@ -8,8 +8,8 @@ use bstr::{BStr, ByteSlice};
 use serde::{Deserialize, Serialize};
 
 use super::detect::{flags_of, is_python};
-use crate::config::Pattern;
 use crate::matrix::{Unit, UnitKind};
+use crate::pattern::Pattern;
 
 /// What stands before the rest in the name of the unit. No option looks like it.
 const MARK: &str = "<finds> ";

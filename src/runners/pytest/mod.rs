@@ -2,8 +2,10 @@
 
 mod config;
 mod detect;
+pub mod doctor;
 mod emit;
 mod finds;
+pub mod probe;
 
 pub use config::{config_files, config_fingerprint, directory_units};
 pub use detect::{Found, find, flags_of, interpreters, python_of};

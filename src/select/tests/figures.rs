@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::world::*;
 use crate::history::HeadKind;
+use crate::select::plan::{Thresholds, plan_with};
 use crate::select::*;
 
 const M: usize = 0;
@@ -344,7 +345,7 @@ fn the_heuristic_of_4_4_chooses_by_its_two_thresholds() {
             short_branches,
         };
         let tip = &world.revisions[node as usize].tip;
-        plan(Strategy::Thesis, tip, world, &thresholds).used
+        plan_with(Strategy::Thesis, tip, world, &thresholds).used
     };
     assert_eq!(used(&world, auto, 1, 0), Strategy::MergeHistory);
     assert_eq!(used(&world, auto, 0, 0), Strategy::MergeParents);

@@ -226,7 +226,7 @@ impl World {
             };
         };
         let tip = &self.revisions[h as usize].tip;
-        let plan = plan(strategy, tip, self, &Thresholds::default());
+        let plan = plan(strategy, tip, self);
         let mut sources = BTreeMap::new();
         for test in tests {
             let asked = match plan.rule.sources(&name(test), self) {

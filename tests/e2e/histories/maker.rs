@@ -7,8 +7,8 @@ use std::process::{Command, Stdio};
 use std::rc::Rc;
 
 use tamis::config::{Config, Overrides, Variables};
-use tamis::fingerprint::{Environment, Facts, Value};
 use tamis::history::{Classifier, CommitGraph, CommitId, Head, Hints, Revision, View};
+use tamis::languages::{Environment, Facts, Value};
 use tamis::matrix::{
     GroupRef, Header, Key, Matrix, MatrixBuilder, Outcome, RowFacts, Run, Unit, UnitKind,
 };

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::rc::Rc;
 
-use tamis::fingerprint::java::{Outline, Source, affected, outline};
-use tamis::fingerprint::jvm::class_in;
+use tamis::languages::jvm::class_in;
+use tamis::languages::jvm::java::{Outline, Source, affected, outline};
 
 /// By path.
 pub type Program = BTreeMap<String, String>;

@@ -7,10 +7,10 @@ use std::process::Command;
 use bstr::BStr;
 
 use crate::java_sources::oracle;
-use tamis::collect::{Collected, collect, read_traces};
-use tamis::fingerprint::{Environment, Facts, Value};
 use tamis::history::{Repository, View};
+use tamis::languages::{Environment, Facts, Value};
 use tamis::matrix::Unit;
+use tamis::observe::{Collected, collect, read_traces};
 
 const COMPILER: &str = include_str!("Harness.java");
 const RUNNER: [(&str, &str); 2] = [

@@ -1,0 +1,26 @@
+//! What makes a test run.
+
+use super::python::way::Way;
+use crate::languages::Change;
+use crate::matrix::{Fingerprint, Unit};
+
+/// One unit that changed since a test ran.
+#[derive(Clone, Debug)]
+pub struct Cause {
+    pub unit: Unit,
+    /// As people say it: `click.core#Option`.
+    pub name: String,
+    pub from: Fingerprint,
+    pub to: Fingerprint,
+    /// What is different; never empty.
+    pub changes: Vec<Change>,
+    pub way: Way,
+}
+
+/// The units of a test's row that changed since it ran.
+#[derive(Clone, Debug, Default)]
+pub struct Causes {
+    pub told: Vec<Cause>,
+    /// How many more there are.
+    pub more: usize,
+}

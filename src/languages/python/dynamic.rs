@@ -1,0 +1,331 @@
+//! What lets code reach names that it does not spell.
+
+use crate::languages::name_hash;
+
+/// Built-in names whose use, whatever the arguments, can reach any name.
+pub(super) fn is_dynamic_name(name: &str) -> bool {
+    matches!(
+        name,
+        "globals"
+            | "vars"
+            | "locals"
+            | "eval"
+            | "exec"
+            | "execfile"
+            | "compile"
+            | "dir"
+            | "__import__"
+            | "__builtins__"
+            | "__dict__"
+    ) || takes_name(name)
+}
+
+/// Functions that reach just the name that they are given, if it is a literal.
+pub(super) fn takes_name(name: &str) -> bool {
+    matches!(
+        name,
+        "getattr" | "setattr" | "hasattr" | "delattr" | "attrgetter" | "methodcaller"
+    )
+}
+
+/// Attributes, of any object, that hold or find whatever names there are.
+pub(super) fn is_dynamic_attribute(name: &str) -> bool {
+    matches!(
+        name,
+        "__dict__"
+            | "__globals__"
+            | "__builtins__"
+            | "__getattribute__"
+            | "__subclasses__"
+            | "__import__"
+            | "f_globals"
+            | "f_locals"
+            | "f_back"
+            | "f_builtins"
+            | "_getframe"
+            | "_current_frames"
+            | "currentframe"
+            | "import_module"
+            | "reload"
+    ) || takes_name(name)
+}
+
+/// Whether what is imported from here can reach any name: `module` is dotted,
+/// `item` the name in `from module import item`.
+pub(super) fn is_dynamic_import(module: &str, item: Option<&str>) -> bool {
+    let (root, rest) = module.split_once('.').unwrap_or((module, ""));
+    match root {
+        // Reads files beside a package; the names in it are out of its reach.
+        "importlib" => !(rest.starts_with("resources") || item == Some("resources")),
+        "inspect" => !item.is_some_and(only_looks_at),
+        "pickle" | "_pickle" | "cPickle" | "marshal" | "shelve" | "copyreg" | "dill"
+        | "cloudpickle" | "joblib" | "jsonpickle" | "gc" | "ctypes" | "builtins" | "runpy"
+        | "pkgutil" | "imp" | "code" | "codeop" | "zipimport" | "pydoc" => true,
+        "sys" => matches!(
+            item,
+            Some("modules" | "_getframe" | "_current_frames" | "*")
+        ),
+        "operator" => matches!(item, Some("attrgetter" | "methodcaller")),
+        _ => false,
+    }
+}
+
+/// What of `inspect` tells of the kind or the bases of what it is given, and
+/// finds nothing by name.
+pub(super) fn only_looks_at(item: &str) -> bool {
+    matches!(
+        item,
+        "isabstract"
+            | "isasyncgen"
+            | "isasyncgenfunction"
+            | "isawaitable"
+            | "isbuiltin"
+            | "isclass"
+            | "iscode"
+            | "iscoroutine"
+            | "iscoroutinefunction"
+            | "isfunction"
+            | "isgenerator"
+            | "isgeneratorfunction"
+            | "ismethod"
+            | "ismodule"
+            | "isroutine"
+            | "getmro"
+            | "cleandoc"
+    )
+}
+
+/// Built-in names through which code can reach any name of any module. (Those
+/// that are given an object reach what that object holds; a module must have
+/// been used as a value to get there.)
+pub(super) fn is_wide_name(name: &str) -> bool {
+    matches!(
+        name,
+        "eval" | "exec" | "execfile" | "compile" | "__import__" | "__builtins__"
+    )
+}
+
+/// Attributes, of any object, that lead to namespaces or to classes that
+/// nobody named.
+pub(super) fn is_wide_attribute(name: &str) -> bool {
+    matches!(
+        name,
+        "__globals__"
+            | "__builtins__"
+            | "__subclasses__"
+            | "__import__"
+            | "f_globals"
+            | "f_locals"
+            | "f_back"
+            | "f_builtins"
+            | "_getframe"
+            | "_current_frames"
+            | "currentframe"
+    )
+}
+
+/// Names, of whatever it be, by which code gets at attributes that nobody
+/// spelled, those that are inherited included.
+pub(super) fn looks_up(name: &str) -> bool {
+    matches!(
+        name,
+        "vars"
+            | "dir"
+            | "getattr"
+            | "attrgetter"
+            | "methodcaller"
+            | "getmembers"
+            | "getmembers_static"
+            | "getattr_static"
+            | "classify_class_attrs"
+            | "__dict__"
+            | "__dir__"
+            | "__getattribute__"
+            | "getdoc"
+            | "render_doc"
+            | "WRAPPER_ASSIGNMENTS"
+            // The library's own readers of what classes hold.
+            | "Cmd"
+            | "SimpleXMLRPCDispatcher"
+            | "SimpleXMLRPCServer"
+            | "CGIXMLRPCRequestHandler"
+            | "TestLoader"
+            | "defaultTestLoader"
+            | "shortDescription"
+            | "DocTestFinder"
+            | "dis"
+    )
+}
+
+/// Whether what is imported from here leads to any name of any module: `item`
+/// is the name in `from module import item` or `module.item`, `None` the
+/// module itself, passed on.
+pub(super) fn is_wide_import(module: &str, item: Option<&str>) -> bool {
+    match module.split('.').next().unwrap_or_default() {
+        "inspect" => item.is_none_or(|item| {
+            matches!(
+                item,
+                "*" | "stack"
+                    | "trace"
+                    | "currentframe"
+                    | "getmodule"
+                    | "getframeinfo"
+                    | "getouterframes"
+                    | "getinnerframes"
+                    | "getclosurevars"
+                    | "getsource"
+                    | "getsourcefile"
+            )
+        }),
+        "gc" => item.is_none_or(|item| item.starts_with("get_") || item == "*"),
+        "builtins" => item.is_none_or(|item| item == "*" || is_wide_name(item)),
+        "sys" => matches!(
+            item,
+            Some("modules" | "_getframe" | "_current_frames" | "*")
+        ),
+        "pickle" | "_pickle" | "cPickle" | "shelve" | "copyreg" | "dill" | "cloudpickle"
+        | "joblib" | "jsonpickle" | "ctypes" | "runpy" | "pkgutil" | "imp" | "code" | "codeop"
+        | "zipimport" | "pydoc" | "__main__" => true,
+        _ => false,
+    }
+}
+
+/// Whether asking a module for this attribute tells nothing but its value;
+/// `__dict__` and the like hand out all the others.
+pub(super) fn is_benign_dunder(name: &str) -> bool {
+    let is_dunder = name.starts_with("__") && name.ends_with("__");
+    !is_dunder
+        || matches!(
+            name,
+            "__name__" | "__file__" | "__doc__" | "__version__" | "__path__" | "__package__"
+        )
+}
+
+/// Names by which code gets at annotations, of whatever it be; the standard
+/// library's own readers have to be named to run. (`dir` and `help` are told
+/// from other things of these names by where they stand.)
+pub(super) fn reads_annotations(name: &str) -> bool {
+    READERS_IN_TEXT.contains(&name)
+        || lists_what_there_is(name)
+        || matches!(
+            name,
+            "annotationlib"
+                | "signature"
+                | "Signature"
+                | "singledispatch"
+                | "singledispatchmethod"
+                | "dataclass"
+                | "make_dataclass"
+        )
+}
+
+/// Names by which code comes to members, and to what these have, without naming them.
+fn lists_what_there_is(name: &str) -> bool {
+    matches!(
+        name,
+        "__dir__"
+            | "getmembers"
+            | "getmembers_static"
+            | "classify_class_attrs"
+            | "render_doc"
+            | "pydoc"
+            | "DocTestFinder"
+            | "SimpleXMLRPCDispatcher"
+            | "SimpleXMLRPCServer"
+            | "CGIXMLRPCRequestHandler"
+            | "Cmd"
+    )
+}
+
+/// Names by which code gets at docstrings, of whatever it be; constants of code
+/// objects have them, too.
+pub(super) fn reads_docstrings(name: &str) -> bool {
+    DOCSTRINGS_IN_TEXT.contains(&name)
+        || lists_what_there_is(name)
+        || matches!(
+            name,
+            "getdoc" | "shortDescription" | "marshal" | "dis" | "DocXMLRPCServer"
+        )
+}
+
+/// Whether one of the words is among the sorted hashes of names that code asks
+/// for.
+pub(super) fn names_any(words: &[&str], asks: &[u32]) -> bool {
+    let mut words = words.iter();
+    words.any(|word| asks.binary_search(&name_hash(word)).is_ok())
+}
+
+/// Whether an installed package's source or extension module names what reads
+/// docstrings, or constants of code.
+pub(in crate::languages) fn names_docstrings_in(code: &[u8]) -> bool {
+    let lines = || code.split(|byte| *byte == b'\n');
+    let inspects = lines().any(|line| words(line).any(|word| word == b"inspect"));
+    let imports = |line: &[u8]| {
+        [&b"import "[..], b"from "]
+            .iter()
+            .any(|start| line.trim_ascii_start().starts_with(start))
+    };
+    let marshals = |line| imports(line) && words(line).any(|word| word == b"marshal");
+    lines().any(marshals)
+        || lines().flat_map(words).any(|word| match word {
+            b"getdoc" | b"getmembers" | b"getmembers_static" | b"classify_class_attrs" => inspects,
+            b"co_consts" | b"render_doc" | b"shortDescription" => true,
+            // Of these mostly something else is asked.
+            b"__code__" => false,
+            word => std::str::from_utf8(word).is_ok_and(|word| DOCSTRINGS_IN_TEXT.contains(&word)),
+        })
+}
+
+/// Whether an installed package's source or extension module names what reads
+/// annotations of things that it did not define itself.
+pub(in crate::languages) fn names_readers_in(code: &[u8]) -> bool {
+    let lines = || code.split(|byte| *byte == b'\n');
+    let inspects = lines().any(|line| words(line).any(|word| word == b"inspect"));
+    lines().any(|line| {
+        let line = line.trim_ascii_start();
+        // Decorators are for its own classes.
+        let is_own = [&b"@"[..], b"from ", b"import "]
+            .iter()
+            .any(|start| line.starts_with(start));
+        words(line).any(|word| match word {
+            b"dataclass" | b"singledispatch" | b"singledispatchmethod" => !is_own,
+            b"signature"
+            | b"Signature"
+            | b"getmembers"
+            | b"getmembers_static"
+            | b"classify_class_attrs" => inspects,
+            b"make_dataclass" | b"annotationlib" => true,
+            word => std::str::from_utf8(word).is_ok_and(|word| READERS_IN_TEXT.contains(&word)),
+        })
+    })
+}
+
+fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let is_word = |byte: u8| byte == b'_' || byte.is_ascii_alphanumeric();
+    line.split(move |byte| !is_word(*byte))
+        .filter(|word| word.len() > 5)
+}
+
+/// Those among them that are looked for in strings, keywords and imports of
+/// functions, too.
+pub(super) const READERS_IN_TEXT: [&str; 10] = [
+    "__annotations__",
+    "__annotate__",
+    "__annotations_cache__",
+    "__signature__",
+    "get_type_hints",
+    "get_annotations",
+    "getfullargspec",
+    "getargspec",
+    "create_autospec",
+    "autospec",
+];
+
+/// The same for docstrings.
+pub(super) const DOCSTRINGS_IN_TEXT: [&str; 5] = [
+    "__doc__",
+    "_testMethodDoc",
+    "__code__",
+    "co_consts",
+    "WRAPPER_ASSIGNMENTS",
+];

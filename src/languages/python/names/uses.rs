@@ -1,0 +1,654 @@
+//! Which names each piece of code can reach without spelling where they are.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ruff_python_ast::visitor::{Visitor, walk_except_handler, walk_expr, walk_pattern, walk_stmt};
+use ruff_python_ast::{self as ast, Comprehension, Expr, ExprContext, Stmt};
+
+use super::import_list::{imports_of, is_type_checking};
+use super::lookups::{holder, is_dict, names_of_parameters, passed_on};
+use super::notes::Notes;
+use super::stdlib::is_builtin;
+use crate::languages::name_hash;
+use crate::languages::python::dynamic::{
+    DOCSTRINGS_IN_TEXT, READERS_IN_TEXT, is_benign_dunder, is_wide_attribute, is_wide_import,
+    is_wide_name, looks_up, names_any, reads_annotations, reads_docstrings,
+};
+use crate::languages::python::expr::{evaluated_inside, evaluates_text};
+use crate::languages::python::idle::Apart;
+use crate::languages::python::names::model::{Import, Uses};
+use crate::languages::python::walk::{RED_ZONE, STACK, declared_global};
+
+/// Walks a module statement by statement; what the bodies of outermost
+/// functions reach is kept apart, by the unit that they are.
+#[derive(Default)]
+pub(super) struct Reaching {
+    pub imports: Vec<Import>,
+    pub code: BTreeMap<String, Found>,
+    /// Of what is walked now: a statement of the top level, or a unit.
+    pub(super) found: Found,
+    /// What each imported name may stand for: a module, and an item of it.
+    aliases: BTreeMap<String, Vec<(String, Option<String>)>>,
+    pub(super) scopes: Vec<Scope>,
+    classes: Vec<Class>,
+    pub(super) in_unit: bool,
+    in_annotation: bool,
+    /// Which annotations are kept in `notes`.
+    pub(super) apart: Apart,
+    pub(super) notes: Notes,
+    /// In a `__getattr__`, the name that somebody else asked for.
+    pub(super) passed_on: Option<String>,
+    /// In a method what it is called on, if it stays that: no function.
+    pub(super) holder: Option<String>,
+}
+
+/// What one piece of code does with names, before it is known which of them
+/// its module binds.
+#[derive(Clone, Default)]
+pub(super) struct Found {
+    loads: BTreeSet<String>,
+    pub(super) values: BTreeSet<u32>,
+    pub(super) lent: BTreeSet<u32>,
+    members: BTreeSet<(u32, String)>,
+    pub(super) holds_own: bool,
+    /// Whether it asks `globals()` for names that it spells.
+    pub(super) asks_globals: bool,
+    pub(super) is_wide: bool,
+    looks_up: bool,
+    pub(super) reads: bool,
+    /// Whether it lists the attributes of what may be a function.
+    pub(super) lists: bool,
+    reads_docs: bool,
+}
+
+#[derive(Default)]
+pub(super) struct Scope {
+    is_class: bool,
+    is_comprehension: bool,
+    stores: BTreeSet<String>,
+    /// Those that an import statement binds, or that belong to a function
+    /// around.
+    not_only_own: BTreeSet<String>,
+    nonlocals: BTreeSet<String>,
+    globals: BTreeSet<String>,
+    loads: BTreeSet<String>,
+    /// What is passed on as it is: a name, and what is asked of it, by hash.
+    values: BTreeSet<(String, Option<u32>)>,
+}
+
+/// A class around what is being walked, outside functions.
+struct Class {
+    prefix: String,
+    globals: Vec<ast::name::Name>,
+}
+
+impl Found {
+    /// The names that it looks up outside its functions.
+    pub fn loads(&self) -> impl Iterator<Item = &str> {
+        self.loads.iter().map(|name| &**name)
+    }
+
+    pub fn has_load(&self, name: &str) -> bool {
+        self.loads.contains(name) || (self.asks_globals && name == "globals")
+    }
+
+    pub fn merge(&mut self, other: Found) {
+        self.loads.extend(other.loads);
+        self.values.extend(other.values);
+        self.lent.extend(other.lent);
+        self.members.extend(other.members);
+        self.holds_own |= other.holds_own;
+        self.asks_globals |= other.asks_globals;
+        self.is_wide |= other.is_wide;
+        self.looks_up |= other.looks_up;
+        self.lists |= other.lists;
+        self.reads |= other.reads;
+        self.reads_docs |= other.reads_docs;
+    }
+
+    /// `bound` are the names that the module binds.
+    pub fn uses(self, asks: Vec<u32>, bound: &BTreeSet<String>) -> Uses {
+        // The module may bind such a name, and the builtin to it.
+        let is_wide = self.is_wide || self.loads.iter().any(|name| is_wide_name(name));
+        let holds_own = self.holds_own || self.loads.contains("globals");
+        let (mut loads, others): (Vec<String>, Vec<String>) = self
+            .loads
+            .into_iter()
+            .partition(|name| bound.contains(name));
+        let own = "globals".to_owned();
+        if self.asks_globals && bound.contains(&own) && !loads.contains(&own) {
+            // A function of the module's own.
+            loads.push(own);
+            loads.sort_unstable();
+        }
+        let asks_for_help = others.iter().any(|name| name == "help");
+        let lists = asks_for_help || (self.lists && others.iter().any(|name| name == "dir"));
+        let all = is_wide || lists;
+        let reads = self.reads || all || names_any(&READERS_IN_TEXT, &asks);
+        let reads_docs = self.reads_docs || all || names_any(&DOCSTRINGS_IN_TEXT, &asks);
+        Uses {
+            reads,
+            reads_docs,
+            asks,
+            loads,
+            unbound: others
+                .into_iter()
+                .filter(|name| !is_builtin(name))
+                .collect(),
+            values: self.values.into_iter().collect(),
+            lent: self.lent.into_iter().collect(),
+            members: self.members.into_iter().collect(),
+            holds_own,
+            is_wide,
+            looks_up: self.looks_up || asks_for_help,
+        }
+    }
+}
+
+impl Reaching {
+    /// Makes the imports of a module known, before its code is walked.
+    pub fn of_module(body: &[Stmt]) -> Reaching {
+        let imports = imports_of(body);
+        let mut reaching = Reaching::default();
+        for import in &imports {
+            let of = match import.level {
+                0 => import.module.clone(),
+                // Never one of the standard library's.
+                level => format!("{}{}", ".".repeat(level as usize), import.module),
+            };
+            reaching
+                .aliases
+                .entry(import.bound.clone())
+                .or_default()
+                .push((of, import.item.clone()));
+        }
+        reaching.imports = imports;
+        reaching
+    }
+
+    /// What a statement of the top level reaches, function bodies left out; and
+    /// what annotations that stand apart do.
+    pub fn statement(&mut self, statement: &Stmt) -> (Found, Notes) {
+        self.visit_stmt(statement);
+        (
+            std::mem::take(&mut self.found),
+            std::mem::take(&mut self.notes),
+        )
+    }
+
+    pub(super) fn load(&mut self, name: &str) {
+        // In a class, a private name stands for another one.
+        let is_private = name.starts_with("__") && !name.ends_with("__");
+        if is_private && let Some(class) = self.classes.last() {
+            let class = class.prefix.trim_end_matches('.').rsplit('.').next();
+            let class = class.unwrap_or_default().trim_start_matches('_');
+            self.load_as_it_is(&format!("_{class}{name}"));
+        }
+        self.load_as_it_is(name);
+    }
+
+    fn load_as_it_is(&mut self, name: &str) {
+        self.found.lists |= name == "dir";
+        self.spell(name);
+        for (_, item) in self.aliases.get(name).into_iter().flatten() {
+            if let Some(item) = item {
+                self.found.looks_up |= looks_up(item);
+                self.found.reads |= reads_annotations(item);
+                self.found.reads_docs |= reads_docstrings(item);
+            }
+        }
+        let known = match self.scopes.last_mut() {
+            Some(scope) => &mut scope.loads,
+            None => &mut self.found.loads,
+        };
+        if !known.contains(name) {
+            known.insert(name.to_owned());
+        }
+    }
+
+    /// A name that is asked for somehow.
+    fn spell(&mut self, name: &str) {
+        self.found.looks_up |= looks_up(name);
+        self.found.reads |= reads_annotations(name);
+        self.found.reads_docs |= reads_docstrings(name);
+    }
+
+    fn store(&mut self, name: &str) {
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.stores.insert(name.to_owned());
+        }
+    }
+
+    /// `:=` in a comprehension binds around it.
+    fn store_around(&mut self, name: &str) {
+        let mut around = self.scopes.iter_mut().rev();
+        if let Some(scope) = around.find(|scope| !scope.is_comprehension) {
+            scope.stores.insert(name.to_owned());
+        }
+    }
+
+    fn leave(&mut self) {
+        let Some(mut scope) = self.scopes.pop() else {
+            return;
+        };
+        let nonlocals = std::mem::take(&mut scope.nonlocals);
+        scope.not_only_own.extend(nonlocals.iter().cloned());
+        // They are all in what `locals()` gives.
+        let gives = ["locals", "vars"]
+            .iter()
+            .any(|name| scope.loads.contains(*name));
+        if gives && !scope.is_class {
+            let imported = scope.not_only_own.iter();
+            scope
+                .values
+                .extend(imported.map(|name| (name.clone(), None)));
+        }
+        // An import in this function may bind a variable of one around.
+        if let Some(outer) = self.scopes.last_mut() {
+            outer.not_only_own.extend(nonlocals);
+        }
+        for (name, part) in std::mem::take(&mut scope.values) {
+            let is_own = !scope.is_class
+                && scope.stores.contains(&name)
+                && !scope.globals.contains(&name)
+                && !scope.not_only_own.contains(&name);
+            if !is_own {
+                self.pass_on(&name, part);
+            }
+        }
+        for name in scope.loads {
+            // In a class, a name that is not bound yet is looked up outside.
+            let is_global = scope.globals.contains(&name);
+            let is_local = !scope.is_class && scope.stores.contains(&name) && !is_global;
+            if is_local {
+                continue;
+            }
+            // A global one, whatever the functions around bind.
+            if is_global {
+                self.found.loads.insert(name);
+                continue;
+            }
+            match self.scopes.last_mut() {
+                Some(outer) => outer.loads.insert(name),
+                None => self.found.loads.insert(name),
+            };
+        }
+    }
+
+    pub(super) fn is_alias(&self, name: &str) -> bool {
+        self.aliases.contains_key(name)
+    }
+
+    pub(super) fn reaches_widely(&self, name: &str, item: Option<&str>) -> bool {
+        let meanings = self.aliases.get(name).into_iter().flatten();
+        meanings
+            .into_iter()
+            .any(|(module, known)| match (known.as_deref(), item) {
+                (Some(known), _) => is_wide_import(module, Some(known)),
+                (None, item) => is_wide_import(module, item),
+            })
+    }
+
+    /// A name that is not just the part before a dot.
+    fn value(&mut self, name: &str) {
+        if self.is_alias(name) {
+            self.found.is_wide |= self.reaches_widely(name, None);
+            self.pass_on(name, None);
+        }
+    }
+
+    /// The name of an import, or `part` of it, unless a scope around binds
+    /// something else to the name.
+    fn pass_on(&mut self, name: &str, part: Option<u32>) {
+        match self.scopes.last_mut() {
+            Some(scope) => {
+                scope.values.insert((name.to_owned(), part));
+            }
+            None => {
+                let value = part.unwrap_or_else(|| name_hash(name));
+                self.found.values.insert(value);
+            }
+        }
+    }
+
+    pub(super) fn attribute(&mut self, attribute: &ast::ExprAttribute, is_value: bool) {
+        self.found.is_wide |= is_wide_attribute(&attribute.attr);
+        self.spell(&attribute.attr);
+        match &*attribute.value {
+            Expr::Name(base) => {
+                self.load(&base.id);
+                if self.is_alias(&base.id) {
+                    let item = &*attribute.attr;
+                    self.found.is_wide |= self.reaches_widely(&base.id, Some(item));
+                    self.member(&base.id, item);
+                    if !is_benign_dunder(item) {
+                        self.value(&base.id);
+                    }
+                }
+            }
+            Expr::Attribute(inner) => {
+                stacker::maybe_grow(RED_ZONE, STACK, || self.attribute(inner, false));
+                if let Some(root) = self.root_of_path(inner) {
+                    self.member(&inner.attr, &attribute.attr);
+                    if !is_benign_dunder(&attribute.attr) {
+                        self.pass_on(root, Some(name_hash(&inner.attr)));
+                    }
+                }
+            }
+            other => self.visit_expr(other),
+        }
+        if is_value && let Some(root) = self.root_of_path(attribute) {
+            self.pass_on(root, Some(name_hash(&attribute.attr)));
+        }
+    }
+
+    pub(super) fn member(&mut self, base: &str, name: &str) {
+        let member = (name_hash(base), name.to_owned());
+        self.found.members.insert(member);
+    }
+
+    /// Of an attribute of the form `alias.a.b` the alias.
+    fn root_of_path<'e>(&self, mut attribute: &'e ast::ExprAttribute) -> Option<&'e str> {
+        loop {
+            match &*attribute.value {
+                Expr::Name(base) => return self.is_alias(&base.id).then_some(&*base.id),
+                Expr::Attribute(inner) => attribute = inner,
+                _ => return None,
+            }
+        }
+    }
+
+    pub(super) fn is_module_path(&self, attribute: &ast::ExprAttribute) -> bool {
+        self.root_of_path(attribute).is_some()
+    }
+
+    fn parameters(&mut self, parameters: &ast::Parameters) {
+        for parameter in parameters {
+            self.store(parameter.name());
+        }
+    }
+
+    /// What of a function's header is evaluated where it is defined.
+    fn header(&mut self, parameters: &ast::Parameters, returns: Option<&Expr>) {
+        for parameter in parameters {
+            if let Some(default) = parameter.default() {
+                self.visit_expr(default);
+            }
+            if let Some(annotation) = parameter.annotation() {
+                self.header_annotation(annotation);
+            }
+        }
+        if let Some(returns) = returns {
+            self.header_annotation(returns);
+        }
+    }
+
+    pub(super) fn annotation(&mut self, annotation: &Expr) {
+        let outer = std::mem::replace(&mut self.in_annotation, true);
+        self.visit_expr(annotation);
+        self.in_annotation = outer;
+    }
+
+    fn type_params(&mut self, params: Option<&ast::TypeParams>) {
+        for param in params.into_iter().flat_map(|params| &params.type_params) {
+            self.visit_type_param(param);
+        }
+    }
+
+    fn function(&mut self, def: &ast::StmtFunctionDef) {
+        for decorator in &def.decorator_list {
+            self.visit_expr(&decorator.expression);
+        }
+        self.type_params(def.type_params.as_deref());
+        self.header(&def.parameters, def.returns.as_deref());
+        self.store(&def.name);
+        if self.in_unit {
+            self.body(def);
+            return;
+        }
+        let name = self.qualified(&def.name);
+        let unit = self.code.remove(&name).unwrap_or_default();
+        let outer = std::mem::replace(&mut self.found, unit);
+        // The scopes around are classes; functions do not see their names.
+        let scopes = std::mem::take(&mut self.scopes);
+        self.in_unit = true;
+        self.passed_on = passed_on(def);
+        self.holder = match self.classes.is_empty() {
+            true => None,
+            false => holder(def),
+        };
+        self.body(def);
+        self.passed_on = None;
+        self.holder = None;
+        self.in_unit = false;
+        self.scopes = scopes;
+        let unit = std::mem::replace(&mut self.found, outer);
+        self.code.insert(name, unit);
+    }
+
+    fn body(&mut self, def: &ast::StmtFunctionDef) {
+        self.scopes.push(Scope::default());
+        self.parameters(&def.parameters);
+        for statement in &def.body {
+            self.visit_stmt(statement);
+        }
+        self.leave();
+    }
+
+    fn class(&mut self, def: &ast::StmtClassDef) {
+        for decorator in &def.decorator_list {
+            self.visit_expr(&decorator.expression);
+        }
+        self.type_params(def.type_params.as_deref());
+        for argument in def.arguments.iter().flat_map(|all| &all.args) {
+            self.visit_expr(argument);
+        }
+        for keyword in def.arguments.iter().flat_map(|all| &all.keywords) {
+            self.visit_expr(&keyword.value);
+        }
+        self.store(&def.name);
+        let mut globals = Vec::new();
+        if !self.in_unit {
+            declared_global(&def.body, &mut globals);
+        }
+        self.classes.push(Class {
+            prefix: format!("{}.", self.qualified(&def.name)),
+            globals,
+        });
+        self.scopes.push(Scope {
+            is_class: true,
+            ..Scope::default()
+        });
+        for statement in &def.body {
+            self.visit_stmt(statement);
+        }
+        self.leave();
+        self.classes.pop();
+    }
+
+    fn qualified(&self, name: &ast::Identifier) -> String {
+        match self.classes.last() {
+            Some(class) if !class.globals.contains(&name.id) => {
+                format!("{}{name}", class.prefix)
+            }
+            _ => name.to_string(),
+        }
+    }
+
+    /// The first iterable is evaluated outside.
+    fn comprehension(&mut self, elements: &[&Expr], generators: &[Comprehension]) {
+        if let Some(first) = generators.first() {
+            self.visit_expr(&first.iter);
+        }
+        self.scopes.push(Scope {
+            is_comprehension: true,
+            ..Scope::default()
+        });
+        for expr in evaluated_inside(elements, generators) {
+            self.visit_expr(expr);
+        }
+        self.leave();
+    }
+
+    fn expr(&mut self, expr: &Expr) {
+        match expr {
+            Expr::Name(name) => match name.ctx {
+                ExprContext::Load => {
+                    self.load(&name.id);
+                    self.value(&name.id);
+                }
+                _ => self.store(&name.id),
+            },
+            Expr::Attribute(attribute) => self.attribute(attribute, true),
+            Expr::Lambda(lambda) => {
+                if let Some(parameters) = &lambda.parameters {
+                    self.header(parameters, None);
+                }
+                self.scopes.push(Scope::default());
+                if let Some(parameters) = &lambda.parameters {
+                    self.parameters(parameters);
+                }
+                self.visit_expr(&lambda.body);
+                self.leave();
+            }
+            Expr::ListComp(comp) => self.comprehension(&[&comp.elt], &comp.generators),
+            Expr::SetComp(comp) => self.comprehension(&[&comp.elt], &comp.generators),
+            Expr::Generator(comp) => self.comprehension(&[&comp.elt], &comp.generators),
+            Expr::DictComp(comp) => {
+                let key = comp.key.as_deref();
+                let elements: Vec<&Expr> = key.into_iter().chain([&*comp.value]).collect();
+                self.comprehension(&elements, &comp.generators);
+            }
+            Expr::Named(named) => {
+                if let Expr::Name(name) = &*named.target {
+                    self.store_around(&name.id);
+                }
+                self.visit_expr(&named.value);
+            }
+            Expr::Call(call) => {
+                // Without arguments these are about where they stand.
+                if let Expr::Name(name) = &*call.func
+                    && matches!(&*name.id, "vars" | "dir" | "locals")
+                    && call.arguments.args.is_empty()
+                    && !self.in_unit
+                {
+                    self.found.holds_own = true;
+                }
+                let outer = self.in_annotation;
+                self.in_annotation |= evaluates_text(call);
+                let looked_up = self.found.looks_up;
+                match names_of_parameters(call) {
+                    Some(signature) => self.names_of_parameters(signature),
+                    None if self.lists_holder(call) => {
+                        let lists = self.found.lists;
+                        self.load("dir");
+                        self.found.lists = lists;
+                    }
+                    None => self.visit_expr(&call.func),
+                }
+                if self.is_spelled(call) {
+                    self.found.looks_up = looked_up;
+                }
+                self.call_arguments(call);
+                self.in_annotation = outer;
+            }
+            Expr::Subscript(subscript) if self.look_up_own(subscript) => {}
+            Expr::Subscript(subscript) => {
+                let looked_up = self.found.looks_up;
+                self.visit_expr(&subscript.value);
+                if subscript.slice.is_string_literal_expr() && is_dict(&subscript.value) {
+                    self.found.looks_up = looked_up;
+                }
+                self.visit_expr(&subscript.slice);
+            }
+            Expr::StringLiteral(string) if self.in_annotation => {
+                let text = string.value.to_str();
+                for name in text.split(|char: char| char != '_' && !char.is_alphanumeric()) {
+                    if !name.is_empty() && !name.starts_with(|char: char| char.is_numeric()) {
+                        self.load(name);
+                    }
+                }
+            }
+            _ => walk_expr(self, expr),
+        }
+    }
+
+    /// Whether a condition is true for type checkers alone.
+    fn is_type_checking(&self, test: &Expr) -> bool {
+        is_type_checking(test, |name| self.aliases.get(name).map(Vec::as_slice))
+    }
+}
+
+impl<'a> Visitor<'a> for Reaching {
+    fn visit_stmt(&mut self, statement: &'a Stmt) {
+        stacker::maybe_grow(RED_ZONE, STACK, || match statement {
+            Stmt::FunctionDef(def) => self.function(def),
+            Stmt::ClassDef(def) => self.class(def),
+            Stmt::AnnAssign(assign) => self.annotated_assignment(assign),
+            // An augmented assignment reads, too.
+            Stmt::AugAssign(assign) => {
+                if let Expr::Name(name) = &*assign.target {
+                    self.load(&name.id);
+                }
+                walk_stmt(self, statement);
+            }
+            Stmt::If(chain) if self.is_type_checking(&chain.test) => {
+                for clause in &chain.elif_else_clauses {
+                    self.visit_elif_else_clause(clause);
+                }
+            }
+            Stmt::Nonlocal(nonlocal) => {
+                if let Some(scope) = self.scopes.last_mut() {
+                    let names = nonlocal.names.iter().map(|name| name.to_string());
+                    scope.nonlocals.extend(names);
+                }
+            }
+            Stmt::Global(global) => {
+                if let Some(scope) = self.scopes.last_mut() {
+                    scope
+                        .globals
+                        .extend(global.names.iter().map(|n| n.to_string()));
+                }
+            }
+            _ => walk_stmt(self, statement),
+        });
+    }
+
+    fn visit_expr(&mut self, expr: &'a Expr) {
+        stacker::maybe_grow(RED_ZONE, STACK, || self.expr(expr));
+    }
+
+    fn visit_annotation(&mut self, expr: &'a Expr) {
+        self.annotation(expr);
+    }
+
+    fn visit_alias(&mut self, alias: &'a ast::Alias) {
+        let bound = alias.asname.as_ref().unwrap_or(&alias.name);
+        let bound = bound.split('.').next().unwrap_or_default();
+        self.store(bound);
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.not_only_own.insert(bound.to_owned());
+        }
+    }
+
+    fn visit_except_handler(&mut self, handler: &'a ast::ExceptHandler) {
+        let ast::ExceptHandler::ExceptHandler(inner) = handler;
+        if let Some(name) = &inner.name {
+            self.store(name);
+        }
+        walk_except_handler(self, handler);
+    }
+
+    fn visit_pattern(&mut self, pattern: &'a ast::Pattern) {
+        let name = match pattern {
+            ast::Pattern::MatchAs(one) => one.name.as_ref(),
+            ast::Pattern::MatchStar(one) => one.name.as_ref(),
+            ast::Pattern::MatchMapping(one) => one.rest.as_ref(),
+            _ => None,
+        };
+        if let Some(name) = name {
+            self.store(name);
+        }
+        stacker::maybe_grow(RED_ZONE, STACK, || walk_pattern(self, pattern));
+    }
+}

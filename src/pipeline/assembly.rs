@@ -1,0 +1,468 @@
+//! The matrix of the tested state: the rows of the tests that ran, and those rows
+//! of the baseline that the selection proved to hold.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+
+use anyhow::Result;
+use bstr::BString;
+use rustc_hash::FxHashMap;
+
+use super::audit::added_before;
+use super::compare::delta_to;
+use super::handed_on::HandedOn;
+use super::merge;
+use super::project::Project;
+use super::record::{header, late_holds, runs_of};
+use super::recording::{Recorded, Recording};
+use super::surefire::left_out_all;
+use super::tested::{Tested, edited_paths};
+use crate::count::{counted, verb};
+use crate::history::Delta;
+use crate::languages::Facts;
+use crate::matrix::{
+    Fingerprint, GroupRef, Matrix, MatrixBuilder, Outcome, Row, RowFacts, Run, SetId, Unit,
+    UnitKind,
+};
+use crate::observe::{Collected, CollectedRow};
+use crate::runners::jvm::Tool;
+use crate::runners::maven;
+use crate::select::{COLLECTION, Mode};
+
+/// Puts the rows of this run and the carried ones together.
+pub(super) struct Assembly<'a> {
+    project: &'a Project,
+    recording: &'a Recording<'a>,
+    tested: Tested<'a>,
+    collected: &'a Collected,
+    recorded: &'a mut Recorded,
+    builder: MatrixBuilder,
+    runs: Vec<Run>,
+    /// By collected unit: its fingerprint at the tested state, and why rows
+    /// with it prove nothing, if so.
+    observed: Vec<(Fingerprint, Option<String>)>,
+    /// By run of a matrix whose rows are carried: what changed since. `None`
+    /// if that is not known.
+    since: FxHashMap<String, Option<Delta>>,
+    /// By module: what its effects rely on.
+    reliance: FxHashMap<BString, Option<Vec<(Unit, Fingerprint)>>>,
+    /// By test, what audits add to its row, this run's included.
+    audited: BTreeMap<String, BTreeSet<Unit>>,
+    /// What is told of the build, part of the collection's row.
+    build: Option<GroupRef>,
+}
+
+impl<'a> Assembly<'a> {
+    pub fn new(
+        project: &'a Project,
+        recording: &'a Recording<'a>,
+        facts: &'a Facts<'a>,
+        collected: &'a Collected,
+        recorded: &'a mut Recorded,
+    ) -> Result<Assembly<'a>> {
+        let tested = Tested {
+            collected,
+            facts,
+            edited: edited_paths(recording.before, recording.after)?,
+        };
+        let observed = collected.units.iter();
+        let observed = observed.map(|unit| tested.value(unit)).collect();
+        let mut audited = added_before(recording.audited);
+        for missed in &recorded.audit.misses {
+            let changed = missed.changed.iter().flatten();
+            let units = changed.map(|path| Unit::audited(path.clone()));
+            audited
+                .entry(missed.test.clone())
+                .or_default()
+                .extend(units);
+        }
+        let runs = runs_of(recording)?;
+        let header = header(project, recording, collected, runs.clone())?;
+        Ok(Assembly {
+            project,
+            recording,
+            tested,
+            collected,
+            recorded,
+            builder: MatrixBuilder::new(header),
+            runs,
+            observed,
+            since: FxHashMap::default(),
+            reliance: FxHashMap::default(),
+            audited,
+            build: None,
+        })
+    }
+
+    pub fn matrix(mut self) -> Result<Matrix> {
+        // First everything that this run saw: a carried row that contradicts
+        // it does not hold.
+        let all: Vec<u32> = (0..self.collected.units.len() as u32).collect();
+        self.group(&all)?;
+        self.add_own_rows()?;
+        self.add_carried_rows()?;
+        self.examine_build()?;
+        self.add_collection_row()?;
+        let mut matrix = self.builder.finish();
+        let tests = matrix.rows.iter().filter(|row| row.test != COLLECTION);
+        matrix.header.tests = tests.count() as u32;
+        forget_unused_runs(&mut matrix);
+        Ok(matrix)
+    }
+
+    /// A shared set of collected units.
+    fn group(&mut self, units: &[u32]) -> Result<GroupRef> {
+        let mut known = Vec::with_capacity(units.len());
+        for at in units {
+            let unit = self.collected.units[*at as usize].clone();
+            if self.is_ignored(&unit) {
+                continue;
+            }
+            known.push(self.builder.unit(unit, self.observed[*at as usize].0)?);
+        }
+        Ok(self.builder.group(known))
+    }
+
+    fn doubt_in(&self, units: &[u32]) -> Option<String> {
+        let units = units.iter().map(|unit| *unit as usize);
+        units
+            .filter(|unit| !self.is_ignored(&self.collected.units[*unit]))
+            .find_map(|unit| self.observed[unit].1.clone())
+    }
+
+    /// Whether the configuration says that no test depends on it.
+    fn is_ignored(&self, unit: &Unit) -> bool {
+        let ignored = &self.project.config.env_ignore.value;
+        unit.kind == UnitKind::Env && ignored.contains(&unit.name)
+    }
+
+    fn add_own_rows(&mut self) -> Result<()> {
+        let collected = self.collected;
+        let failed = self.recording.ran.failed_as_a_whole(collected);
+        let mut bases = Vec::with_capacity(collected.bases.len());
+        for base in &collected.bases {
+            bases.push((self.group(base)?, self.doubt_in(base)));
+        }
+        let handed_on = HandedOn::new(self.recording.decision);
+        for row in &collected.rows {
+            let own = self.group(&row.own)?;
+            let (added, added_doubt) = self.added(&row.test)?;
+            let (handed, handed_doubt) = self.handed(&handed_on, row);
+            let (base, base_doubt) = &bases[row.base];
+            let incomplete = row
+                .incomplete
+                .clone()
+                .or_else(|| base_doubt.clone())
+                .or_else(|| self.doubt_in(&row.own))
+                .or(added_doubt)
+                .or(handed_doubt)
+                .or_else(|| failed.clone());
+            if let Some(why) = &incomplete {
+                *self.recorded.incomplete.entry(why.clone()).or_default() += 1;
+            }
+            let facts = RowFacts {
+                test: row.test.clone(),
+                outcome: row.outcome,
+                duration_ms: row.duration_ms,
+                position: row.position,
+                incomplete,
+                run: 0,
+                selected: true,
+            };
+            let groups = [*base, own].into_iter().chain(added).chain(handed);
+            self.builder.row(facts, groups)?;
+        }
+        Ok(())
+    }
+
+    /// What tests that were left out used for what they wrote and this one read, and why
+    /// the row proves nothing, if that cannot be told.
+    fn handed(
+        &mut self,
+        handed_on: &HandedOn<'_>,
+        row: &CollectedRow,
+    ) -> (Option<GroupRef>, Option<String>) {
+        if handed_on.is_empty() {
+            return (None, None);
+        }
+        let base = &self.collected.bases[row.base];
+        let units = base.iter().chain(&row.own);
+        let units = units.map(|at| &self.collected.units[*at as usize]);
+        let used = handed_on.used_for(units);
+        if used.is_empty() {
+            return (None, None);
+        }
+        let group = self.carry_units(used.into_iter());
+        let doubt = group.is_none().then(|| {
+            let why = "it read what an earlier run wrote, from something else than there is now";
+            why.to_owned()
+        });
+        (group, doubt)
+    }
+
+    /// What audits add to the row of `test`, and why that proves nothing, if so.
+    fn added(&mut self, test: &str) -> Result<(Option<GroupRef>, Option<String>)> {
+        let Some(units) = self.audited.get(test) else {
+            return Ok((None, None));
+        };
+        let mut known = Vec::with_capacity(units.len());
+        let mut doubt = None;
+        for unit in units {
+            let (value, why) = self.tested.value(unit);
+            known.push(self.builder.unit(unit.clone(), value)?);
+            doubt = doubt.or(why);
+        }
+        Ok((Some(self.builder.group(known)), doubt))
+    }
+
+    fn examine_build(&mut self) -> Result<()> {
+        let units: Vec<&Unit> = self.builder.units().collect();
+        if let Some(unit) = self.build_of(&units) {
+            let unit = self.builder.unit(unit, Fingerprint::MISSING)?;
+            self.build = Some(self.builder.group([unit]));
+        }
+        Ok(())
+    }
+
+    /// What is told of the build; `None` where no class file is recorded.
+    fn build_of(&self, units: &[&Unit]) -> Option<Unit> {
+        units.iter().find(|unit| unit.kind.is_compiled())?;
+        let words = &self.recording.ran.words;
+        let command: Vec<OsString> = words.iter().map(OsString::from).collect();
+        let tree = self.project.tree(self.recording.before);
+        let why_not = match Tool::of(&command) {
+            Some(Tool::Maven) => {
+                maven::is_of_sources(&tree, words, &self.tested.edited, units).err()
+            }
+            Some(Tool::Gradle | Tool::Console) | None => Some("Maven did not make them".to_owned()),
+        };
+        Some(Unit::of_build(why_not.as_deref()))
+    }
+
+    /// What finding the tests depends on: what this run collected, or, if no
+    /// runner was started because that was proven to be the same, what the
+    /// baseline knew.
+    fn add_collection_row(&mut self) -> Result<()> {
+        let decision = self.recording.decision;
+        if self.collected.bases.is_empty()
+            && decision.selection.mode() == Mode::None
+            && let Some(matrix) = decision.proof_of(COLLECTION)
+            && let Some(row) = matrix.row(COLLECTION)
+        {
+            self.carry_row(matrix, row)?;
+            return Ok(());
+        }
+        if left_out_all(self.project, &self.recording.ran, self.collected)
+            && let Some(matrix) = decision.proof_of(COLLECTION)
+            && let Some(row) = matrix.row(COLLECTION)
+        {
+            return self.renew_collection_row(matrix, row);
+        }
+        let incomplete = match &self.collected.items {
+            Some(items) => self
+                .doubt_in(&self.collected.collection)
+                .or_else(|| self.elsewhere(items)),
+            None => {
+                let unknown = || "the runner did not finish collecting".to_owned();
+                Some(self.collected.doubt.clone().unwrap_or_else(unknown))
+            }
+        };
+        let group = self.group(&self.collected.collection)?;
+        let groups = [group].into_iter().chain(self.build);
+        Ok(self.builder.row(collection_facts(incomplete), groups)?)
+    }
+
+    /// The same units as before, with the values of now.
+    fn renew_collection_row(&mut self, matrix: &Matrix, row: &Row) -> Result<()> {
+        let mut incomplete = None;
+        let mut known = Vec::new();
+        for id in row.sets.iter().flat_map(|set| &matrix.sets[*set as usize]) {
+            let unit = matrix.units[*id as usize].0.clone();
+            if unit.build().is_some() {
+                continue;
+            }
+            let (value, why) = self.tested.value(&unit);
+            incomplete = incomplete.or(why);
+            known.push(self.builder.unit(unit, value)?);
+        }
+        let groups = [self.builder.group(known)].into_iter().chain(self.build);
+        Ok(self.builder.row(collection_facts(incomplete), groups)?)
+    }
+
+    /// Why this matrix does not know every test that there is: tests were left
+    /// out, by a selection made elsewhere or for another machine, and no row of
+    /// theirs is here. Who believed that it does would never run them again.
+    fn elsewhere(&self, items: &[String]) -> Option<String> {
+        let exclusions = self.recording.ran.exclusions;
+        let lacking = |tests: &[String]| {
+            let lacks = |test: &&String| !self.builder.has_row(test);
+            tests.iter().filter(lacks).count()
+        };
+        let unfinished = lacking(&self.collected.kept);
+        if unfinished > 0 {
+            let were = verb(unfinished, "was", "were");
+            let unfinished = counted(unfinished, "test");
+            return Some(format!("{unfinished} {were} to run and did not"));
+        }
+        let left_out = |test: &&String| exclusions.tests.contains(*test);
+        let left_out: Vec<String> = items.iter().filter(left_out).cloned().collect();
+        match &exclusions.shard {
+            Some(of) if lacking(items) > 0 => Some(merge::left_to_others(of.shard)),
+            None if lacking(&left_out) > 0 => {
+                let lacking = lacking(&left_out);
+                Some(format!(
+                    "{} {} left out without a result here",
+                    counted(lacking, "test"),
+                    verb(lacking, "was", "were")
+                ))
+            }
+            Some(_) | None => None,
+        }
+    }
+
+    /// Rows that the selection proved to hold here, of tests that did not run.
+    fn add_carried_rows(&mut self) -> Result<()> {
+        let decision = self.recording.decision;
+        let ran: BTreeSet<&str> = self
+            .collected
+            .rows
+            .iter()
+            .map(|row| row.test.as_str())
+            .collect();
+        for (test, evidence) in decision.selection.excluded() {
+            let holds = late_holds(evidence, decision, self.collected);
+            if ran.contains(test) || self.is_gone(test) || !holds {
+                continue;
+            }
+            if let Some(matrix) = decision.proof_of(test)
+                && let Some(row) = matrix.row(test)
+                && self.carry_row(matrix, row)?
+            {
+                self.recorded.carried += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the runner, having collected everything, no longer has `test`.
+    fn is_gone(&self, test: &str) -> bool {
+        self.collected.items.as_ref().is_some_and(|items| {
+            items
+                .binary_search_by(|item| item.as_str().cmp(test))
+                .is_err()
+        })
+    }
+
+    /// Takes a row over; not if this run saw one of its units to be different.
+    fn carry_row(&mut self, from: &Matrix, row: &Row) -> Result<bool> {
+        let mut groups = Vec::with_capacity(row.sets.len());
+        for set in &row.sets {
+            let units = from.sets[*set as usize]
+                .iter()
+                .map(|id| from.units[*id as usize].clone());
+            let relied_on = self.relied_on(from, *set)?;
+            let units = units.chain(relied_on.iter().flatten().cloned());
+            match relied_on.as_ref().and_then(|_| self.carry_units(units)) {
+                Some(group) => groups.push(group),
+                None => return Ok(false),
+            }
+        }
+        if row.test == COLLECTION {
+            groups.extend(self.build);
+        }
+        let facts = RowFacts {
+            test: row.test.clone(),
+            outcome: row.outcome,
+            duration_ms: row.duration_ms,
+            position: row.position,
+            incomplete: row.incomplete.clone(),
+            run: self.run(&from.header.runs[row.run as usize]),
+            selected: false,
+        };
+        self.builder.row(facts, groups)?;
+        Ok(true)
+    }
+
+    /// What a set of a carried row relies on in modules that have changed
+    /// since, though their effects came to the same: with other imports, that
+    /// may be other units than those that the row has. `None` if it cannot be
+    /// told.
+    fn relied_on(&mut self, from: &Matrix, set: SetId) -> Result<Option<Vec<(Unit, Fingerprint)>>> {
+        let since = match self.since.get(&from.header.run) {
+            Some(known) => known,
+            None => {
+                let view = self.recording.before;
+                let delta = delta_to(self.project, &from.header, view);
+                self.since.entry(from.header.run.clone()).or_insert(delta)
+            }
+        };
+        let mut all = Vec::new();
+        for id in &from.sets[set as usize] {
+            let unit = &from.units[*id as usize].0;
+            let has_changed = since
+                .as_ref()
+                .is_none_or(|delta| delta.touches(unit.path()));
+            if unit.kind != UnitKind::Effects || !has_changed {
+                continue;
+            }
+            let relied_on = match self.reliance.get(&unit.path) {
+                Some(known) => known,
+                None => {
+                    let relied_on = self.tested.facts.relied_on(unit.path())?;
+                    self.reliance.entry(unit.path.clone()).or_insert(relied_on)
+                }
+            };
+            match relied_on {
+                Some(units) => all.extend(units.iter().cloned()),
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(all))
+    }
+
+    fn carry_units(
+        &mut self,
+        units: impl Iterator<Item = (Unit, Fingerprint)>,
+    ) -> Option<GroupRef> {
+        let mut known = Vec::new();
+        // What is told of a build is about that one.
+        for (unit, value) in units.filter(|(unit, _)| unit.build().is_none()) {
+            known.push(self.builder.unit(unit, value).ok()?);
+        }
+        Some(self.builder.group(known))
+    }
+
+    fn run(&self, run: &Run) -> u32 {
+        let at = self.runs.iter().position(|known| known == run);
+        at.unwrap_or_default() as u32
+    }
+}
+
+/// What is told of the row that stands for collecting.
+fn collection_facts(incomplete: Option<String>) -> RowFacts {
+    RowFacts {
+        test: COLLECTION.to_owned(),
+        outcome: Outcome::Passed,
+        duration_ms: 0,
+        position: 0,
+        incomplete,
+        run: 0,
+        selected: true,
+    }
+}
+
+/// Leaves out the runs of which no row was carried, but never this one.
+fn forget_unused_runs(matrix: &mut Matrix) {
+    let mut is_used = vec![false; matrix.header.runs.len()];
+    is_used[..1].fill(true);
+    for row in &matrix.rows {
+        is_used[row.run as usize] = true;
+    }
+    let before = |run: u32| is_used[..run as usize].iter().filter(|used| **used).count();
+    let numbers: Vec<usize> = (0..is_used.len() as u32).map(before).collect();
+    for row in &mut matrix.rows {
+        row.run = numbers[row.run as usize] as u32;
+    }
+    let mut used = is_used.iter();
+    matrix.header.runs.retain(|_| used.next() == Some(&true));
+}

@@ -1,0 +1,228 @@
+//! The walls of the house, as a test: which room may use which. `ARCHITECTURE.md`
+//! draws the same table.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// What every room may use: small things without a room of their own.
+const ANYBODY: [&str; 6] = ["count", "disk", "error", "escape", "pattern", "text"];
+
+/// Each room and the rooms that it may use.
+const ROOMS: [(&str, &[&str]); 18] = [
+    // Pure: no clock, no environment, no files.
+    ("matrix", &[]),
+    ("select", &["matrix"]),
+    ("trust", &[]),
+    // Each is about one thing outside of tamis.
+    ("history", &["matrix"]),
+    ("store", &["matrix"]),
+    ("share", &["history", "matrix", "store", "trust"]),
+    ("ci", &["trust"]),
+    ("run", &[]),
+    // Code, data and the programs that run tests.
+    ("languages", &["history", "matrix", "observe"]),
+    ("observe", &["languages", "matrix"]),
+    (
+        "runners",
+        &["history", "languages", "matrix", "run", "select"],
+    ),
+    ("config", &["ci", "runners", "select", "share", "trust"]),
+    // Joins them.
+    (
+        "pipeline",
+        &[
+            "ci",
+            "config",
+            "history",
+            "languages",
+            "matrix",
+            "observe",
+            "run",
+            "runners",
+            "select",
+            "share",
+            "store",
+            "trust",
+        ],
+    ),
+    // What people see and type.
+    (
+        "report",
+        &[
+            "ci",
+            "history",
+            "languages",
+            "matrix",
+            "observe",
+            "pipeline",
+            "select",
+        ],
+    ),
+    (
+        "cli",
+        &[
+            "ci",
+            "config",
+            "history",
+            "languages",
+            "matrix",
+            "observe",
+            "pipeline",
+            "report",
+            "run",
+            "runners",
+            "select",
+            "share",
+            "store",
+            "trust",
+        ],
+    ),
+    ("main", &["cli"]),
+    ("error", &["history"]),
+    (
+        "fuzz",
+        &[
+            "ci",
+            "config",
+            "history",
+            "languages",
+            "matrix",
+            "observe",
+            "runners",
+            "share",
+            "store",
+        ],
+    ),
+];
+
+/// Packages that one room alone imports.
+const PACKAGES: [(&str, &str); 7] = [
+    ("git2", "history"),
+    ("gix_commitgraph", "history"),
+    ("octocrab", "share"),
+    ("object_store", "share"),
+    ("reqwest", "share"),
+    ("ruff_python_parser", "languages"),
+    ("quick_xml", "runners"),
+];
+
+/// Walls that are still to be built.
+const OPEN: [&str; 18] = [
+    "languages/facts.rs: languages uses runners",
+    "languages/jvm/closure.rs: languages uses runners",
+    "languages/jvm/session.rs: languages uses runners",
+    "languages/python/closure.rs: languages uses runners",
+    "languages/python/closure/reach.rs: languages uses runners",
+    "languages/python/finds.rs: languages uses runners",
+    "languages/python/names/lookups.rs: languages uses runners",
+    "matrix/unit.rs: matrix uses history",
+    "observe/rows.rs: observe uses runners",
+    "runners/detect.rs: runners uses config",
+    "runners/jvm/doctor.rs: runners uses config",
+    "runners/jvm/doctor.rs: runners uses report",
+    "runners/jvm/mod.rs: runners uses config",
+    "runners/pytest/doctor.rs: runners uses config",
+    "runners/pytest/doctor.rs: runners uses observe",
+    "runners/pytest/doctor.rs: runners uses report",
+    "select/past.rs: select uses history",
+    "select/plan.rs: select uses history",
+];
+
+#[test]
+fn no_room_uses_one_that_it_may_not() {
+    let allowed: BTreeMap<&str, &[&str]> = ROOMS.into();
+    let mut crossed = Vec::new();
+    for (file, room, code) in sources() {
+        let Some(may) = allowed.get(room.as_str()) else {
+            continue;
+        };
+        for used in names_after(&code, "crate::") {
+            let is_allowed =
+                used == room || ANYBODY.contains(&used.as_str()) || may.contains(&used.as_str());
+            if !is_allowed {
+                crossed.push(format!("{}: {room} uses {used}", file.display()));
+            }
+        }
+    }
+    crossed.retain(|one| !OPEN.contains(&one.as_str()));
+    assert!(crossed.is_empty(), "{}", crossed.join("\n"));
+}
+
+#[test]
+fn every_room_has_its_walls() {
+    let known: BTreeSet<&str> = ROOMS.into_iter().map(|(room, _)| room).collect();
+    let rooms = sources().into_iter().map(|(_, room, _)| room);
+    let unknown: BTreeSet<String> = rooms
+        .filter(|room| !known.contains(room.as_str()) && !ANYBODY.contains(&room.as_str()))
+        .filter(|room| !["lib", "rooms"].contains(&room.as_str()))
+        .collect();
+    assert_eq!(unknown, BTreeSet::new());
+}
+
+#[test]
+fn packages_stay_in_their_rooms() {
+    let mut crossed = Vec::new();
+    for (file, room, code) in sources() {
+        for (package, home) in PACKAGES {
+            if room != home && code.contains(&format!("{package}::")) {
+                crossed.push(format!("{}: {package} belongs to {home}", file.display()));
+            }
+        }
+    }
+    assert!(crossed.is_empty(), "{}", crossed.join("\n"));
+}
+
+/// Each source with its room, and its code without comments and tests.
+fn sources() -> Vec<(PathBuf, String, String)> {
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut open = vec![src.clone()];
+    let mut found = Vec::new();
+    while let Some(folder) = open.pop() {
+        for entry in fs_err::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let below = path.strip_prefix(&src).unwrap().to_owned();
+            let is_test = below.iter().any(|part| {
+                let name = part.to_string_lossy();
+                [
+                    "tests",
+                    "tests.rs",
+                    "testing.rs",
+                    "samples.rs",
+                    "fixtures.rs",
+                ]
+                .contains(&&*name)
+            });
+            if is_test {
+                continue;
+            }
+            if path.is_dir() {
+                open.push(path);
+            } else if path.extension().is_some_and(|suffix| suffix == "rs") {
+                let first = below.iter().next().unwrap().to_string_lossy();
+                let room = first.trim_end_matches(".rs").to_owned();
+                let code = code_of(&fs_err::read_to_string(&path).unwrap());
+                found.push((below, room, code));
+            }
+        }
+    }
+    found
+}
+
+fn code_of(source: &str) -> String {
+    let end = source.find("#[cfg(test)]\nmod tests {");
+    let code = &source[..end.unwrap_or(source.len())];
+    let lines = code
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("//"));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// The identifiers that follow `mark`.
+fn names_after(code: &str, mark: &str) -> BTreeSet<String> {
+    let parts = code.split(mark).skip(1);
+    let name = |part: &str| {
+        let is_part = |c: &char| c.is_ascii_lowercase() || *c == '_';
+        part.chars().take_while(is_part).collect()
+    };
+    parts.map(name).collect()
+}
