@@ -78,6 +78,7 @@ fn maven_is_what_is_spoken_of() {
 /// Git is not told to ignore what the build writes: that changes nothing. Where git tracks
 /// it, the message says what to do.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn a_target_that_is_not_ignored_changes_nothing() {
     if !has_maven() {
         return;
@@ -121,6 +122,7 @@ fn a_target_that_is_not_ignored_changes_nothing() {
 /// Words that no outcome depends on, a variable that the pom gives tests, Surefire's goal by
 /// itself, and a list of groups, which is none of classes.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn what_no_outcome_depends_on_runs_nothing() {
     if !has_maven() {
         return;

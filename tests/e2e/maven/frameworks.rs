@@ -254,6 +254,7 @@ class {name} extends Specification {{
 /// Spock makes a specification's object before it says that it begins, and Groovy keeps
 /// what it knows of a class in a static field of it.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn specifications_of_spock_are_told_apart() {
     if !has_maven() {
         return;

@@ -21,6 +21,7 @@ public class {name} extends {of} {{
 
 /// Both ways in which Surefire has called them, up to 3.0.0-M5 and since.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn its_classes_are_told_apart() {
     if !has_maven() {
         return;

@@ -84,6 +84,7 @@ fn runs_every_time(unknown: &[String]) {
 }
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn tests_in_mavens_own_jvm_run_every_time() {
     if !has_maven() {
         return;
@@ -100,6 +101,7 @@ fn tests_in_mavens_own_jvm_run_every_time() {
 /// JUnit 3's tests, an older Surefire with an `argLine`, JaCoCo and Mockito's
 /// inline mocks, all in one JVM.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn other_agents_and_older_tests_stand_beside() {
     if !has_maven() {
         return;
@@ -148,6 +150,7 @@ fn other_agents_and_older_tests_stand_beside() {
 
 /// What one test sets for the next, and what the system says of itself.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn properties_of_the_system_are_seen() {
     if !has_maven() {
         return;
@@ -320,6 +323,7 @@ const GUARD: &str = "@org.junit.BeforeClass public static void guard() {
 
 /// What the collector asks in a test's name is not asked with the test's permissions.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn a_security_manager_sees_no_collector() {
     if !has_maven() {
         return;
