@@ -1,4 +1,4 @@
-//! A program of Java sources, edited and compiled, recorded by the agent.
+//! Edits and compiles a program of Java sources; the agent records it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ const RUNNER: [(&str, &str); 2] = [
     ("JUnit4Provider", include_str!("JUnit4Provider.java")),
 ];
 
-/// One edit: what is replaced in the program's text, and the tests that it selects.
+/// One edit: a replacement in the program's text, and the tests that it selects.
 pub struct Edit {
     pub name: &'static str,
     pub changes: &'static [(&'static str, &'static str)],
@@ -37,10 +37,9 @@ pub const fn edit(
     }
 }
 
-/// Records the program `text` (files as `-- Name.java --` and content), whose
-/// tests are the classes `tests`, in this order in one JVM; then checks for each
-/// edit which tests it selects, and that all are among them whose output it
-/// changes.
+/// Records the program `text` (files as `-- Name.java --` and content). Its tests are the
+/// classes `tests`, in this order in one JVM. Then checks for each edit which tests it
+/// selects, and that these include all tests whose output it changes.
 pub fn check(text: &str, tests: &[&str], edits: &[Edit]) {
     if !has_compiler() {
         return;
@@ -178,8 +177,8 @@ fn git(project: &Path) {
     }
 }
 
-/// Makes what was compiled from one state of the program that of the project,
-/// with everything else that lies beside its sources.
+/// Makes the compiled classes of one state of the program the project's, with all other files
+/// beside its sources.
 fn install(version: &Path, project: &Path) {
     let target = project.join("target/classes");
     if target.exists() {
@@ -210,7 +209,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// What each test class printed.
+/// The output of each test class.
 fn run(
     top: &Path,
     project: &Path,
