@@ -10,7 +10,8 @@ use crate::java_sources::oracle;
 use tamis::history::{Repository, View};
 use tamis::languages::{Environment, Facts, Value};
 use tamis::matrix::Unit;
-use tamis::observe::{Collected, collect, read_traces};
+use tamis::observe::{Observations, observe, read_traces};
+use tamis::pipeline::Started;
 
 const COMPILER: &str = include_str!("Harness.java");
 const RUNNER: [(&str, &str); 2] = [
@@ -98,7 +99,7 @@ pub fn check(text: &str, tests: &[&str], edits: &[Edit]) {
             .collect();
         let (mut selected, mut why) = (BTreeSet::new(), BTreeSet::new());
         for row in &collected.rows {
-            let units = collected.bases[row.base].iter().chain(&row.own);
+            let units = collected.bases[row.base].units.iter().chain(&row.own);
             let changed: Vec<&Unit> = units
                 .filter(|unit| differs[**unit as usize])
                 .map(|unit| &collected.units[*unit as usize])
@@ -245,10 +246,17 @@ fn run(
     printed
 }
 
-fn recorded(traces: &Path, facts: &Facts<'_>) -> Collected {
+fn recorded(traces: &Path, facts: &Facts<'_>) -> Observations {
     let (traces, errors) = read_traces(traces).unwrap();
     assert!(errors.is_empty(), "{errors:?}");
-    let collected = collect(&traces, &errors, facts, BStr::new(""), &[], &[]).unwrap();
+    let started = Started {
+        facts,
+        project: BStr::new(""),
+        command: &[],
+        folder: std::env::current_dir().ok(),
+        variable: &|name| std::env::var_os(name),
+    };
+    let collected = observe(&traces, &errors, facts, &started, &[]).unwrap();
     for row in &collected.rows {
         assert_eq!(row.incomplete, None, "{}", row.test);
     }
