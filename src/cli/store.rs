@@ -376,9 +376,9 @@ fn row_json(matrix: &Matrix, row: &Row, with_units: bool) -> Value {
             .map(|id| {
                 let (unit, print) = &matrix.units[*id as usize];
                 json!({
-                    "kind": unit.kind.word(),
+                    "kind": unit.kind().word(),
                     "path": unit.path.to_string(),
-                    "name": unit.name,
+                    "name": unit.name(),
                     "fingerprint": print.hex(),
                 })
             })

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::selection::UnitJson;
 use crate::languages::Change;
 use crate::languages::{Cause, Causes, Origin, Step, Way, Whole};
-use crate::matrix::UnitKind;
+use crate::matrix::{UnitKind, What};
 
 /// How many causes people see; JSON has all.
 pub const MOST_CAUSES: usize = 5;
@@ -51,7 +51,7 @@ fn way_text(cause: &Cause) -> String {
         };
         parts.push(format!("{taken}: {}", whole_text(way, &cause.name, whole)));
     }
-    let kind = cause.unit.kind;
+    let kind = cause.unit.kind();
     if kind == UnitKind::Code && !is_the_test(cause) {
         parts.push("which ran".to_owned());
     }
@@ -63,7 +63,7 @@ fn way_text(cause: &Cause) -> String {
             _ => "reached through",
         };
         parts.push(format!("{through} {}", chain(cause)));
-    } else if cause.unit.is_audited() {
+    } else if cause.unit.what == What::AuditedFile {
         parts.push("which an audit found to matter".to_owned());
     } else if parts.is_empty() || way.origin == Origin::Lost {
         parts.push(bare(way.origin, kind).to_owned());
@@ -77,8 +77,8 @@ fn is_the_test(cause: &Cause) -> bool {
 
 /// Whether the only reason for the unit is that a module's import needs the name to be bound.
 fn is_asked_by_import(cause: &Cause) -> bool {
-    cause.unit.is_presence_of().is_some()
-        && matches!(&cause.way.steps[..], [only] if only.unit.kind == UnitKind::Effects)
+    matches!(cause.unit.what, What::Presence(_))
+        && matches!(&cause.way.steps[..], [only] if only.unit.kind() == UnitKind::Effects)
 }
 
 /// The words for a path without steps.
@@ -99,7 +99,7 @@ fn bare(origin: Origin, kind: UnitKind) -> &'static str {
 /// `` `a` (which ran) → `b` ``.
 fn chain(cause: &Cause) -> String {
     let way = &cause.way;
-    let is_import = cause.unit.kind == UnitKind::Effects || is_asked_by_import(cause);
+    let is_import = cause.unit.kind() == UnitKind::Effects || is_asked_by_import(cause);
     let mut steps: Vec<String> = Vec::new();
     for (at, step) in way.steps.iter().enumerate() {
         let mut text = format!("`{}`", step.name);
@@ -154,7 +154,7 @@ fn whole_text(way: &Way, name: &str, whole: &Whole) -> String {
 }
 
 fn place(step: &Step) -> String {
-    match step.unit.kind {
+    match step.unit.kind() {
         UnitKind::Effects => format!("the statements of `{}`", step.name),
         _ => format!("`{}`", step.name),
     }
@@ -286,8 +286,9 @@ mod tests {
     use crate::matrix::{Fingerprint, Unit};
 
     fn step(kind: UnitKind, name: &str) -> Step {
+        let has_name = matches!(kind, UnitKind::Code | UnitKind::Binding);
         Step {
-            unit: Unit::new(kind, "a.py", name),
+            unit: Unit::named(kind, "a.py", if has_name { name } else { "" }),
             name: format!("a#{name}"),
             whole: None,
         }
