@@ -245,7 +245,7 @@ impl CiContext {
         if matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return Some(text.to_ascii_lowercase());
         }
-        self.notes.push(format!("{what} is no commit id"));
+        self.notes.push(format!("{what} is not a commit id"));
         None
     }
 

@@ -90,9 +90,7 @@ fn bare(origin: Origin, kind: UnitKind) -> &'static str {
         (Origin::Imported, _) => "which is imported",
         (Origin::Runner, _) => "which the runner asks for by itself",
         (Origin::Seen, _) => "seen at run time",
-        (Origin::Lost, _) => {
-            "reached by a way that cannot be told: its source as recorded is not at hand"
-        }
+        (Origin::Lost, _) => "reached in an unknown way: its recorded source is missing",
     }
 }
 
@@ -137,7 +135,7 @@ fn whole_text(way: &Way, name: &str, whole: &Whole) -> String {
     let by = by.unwrap_or_else(|| "the test".to_owned());
     match whole {
         Whole::Value => format!("module `{name}` is used as a value in {by}"),
-        Whole::OwnNames => format!("{by} can get at all names of its own module"),
+        Whole::OwnNames => format!("{by} can reach all names of its own module"),
         Whole::Star => format!("star import in {by}"),
         Whole::Wide(words) if words.is_empty() => {
             format!("{by} can reach any name of any module")
@@ -146,9 +144,9 @@ fn whole_text(way: &Way, name: &str, whole: &Whole) -> String {
             let words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
             format!("{} in {by} can reach any name", words.join(", "))
         }
-        Whole::Given(from) => format!("`{from}`, which is handed on, can give it"),
-        Whole::Methods => format!("{by} gets at methods by names that nobody spells"),
-        Whole::Runner => "the runner asks for names that it does not spell".to_owned(),
+        Whole::Given(from) => format!("`{from}`, which is passed on, can give it"),
+        Whole::Methods => format!("{by} finds methods by names that it computes"),
+        Whole::Runner => "the runner asks for names that it computes".to_owned(),
         Whole::Seen => "seen at run time".to_owned(),
     }
 }
@@ -399,17 +397,17 @@ mod tests {
         `a#x` (changed), reached through `a#f` → `a#m` (whole: module `a#m` is used as a value in `a#f`)
         `a#x` (changed), reached through `a#b` → `a#c` → (2 more) → `a#f` → `a#g` → `a#h` → `a#i`
         `a#` (changed), taken whole: module `a#` is used as a value in `a#f`, reached through `a#f`
-        `a#` (changed), taken whole: `a#f` can get at all names of its own module, reached through `a#f`
+        `a#` (changed), taken whole: `a#f` can reach all names of its own module, reached through `a#f`
         `a#` (changed), taken whole: `eval`, `exec` in `a#f` can reach any name, reached through `a#f`
         `a#` (changed), taken whole: `a#f` can reach any name of any module, reached through `a#f`
-        `a#` (changed), taken whole: `b`, which is handed on, can give it, reached through `a#f`
+        `a#` (changed), taken whole: `b`, which is passed on, can give it, reached through `a#f`
         `a#` (changed), taken whole: star import in the statements of `a#m`, reached through `a#m` (when it was imported)
         `a#` (changed), taken whole: seen at run time
-        `a#` (changed), taken whole: the runner asks for names that it does not spell
-        `a#C.m` (changed), taken with all methods: `a#f` gets at methods by names that nobody spells, reached through `a#f`
+        `a#` (changed), taken whole: the runner asks for names that it computes
+        `a#C.m` (changed), taken with all methods: `a#f` finds methods by names that it computes, reached through `a#f`
         `a#` (changed), seen at run time
-        `a#g` (changed), which ran, reached by a way that cannot be told: its source as recorded is not at hand
-        `a#x` (changed), reached by a way that cannot be told: its source as recorded is not at hand
+        `a#g` (changed), which ran, reached in an unknown way: its recorded source is missing
+        `a#x` (changed), reached in an unknown way: its recorded source is missing
         ");
     }
 

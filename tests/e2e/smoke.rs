@@ -211,6 +211,12 @@ def test_none():
 }
 
 #[test]
+fn on_the_oldest_interpreter() {
+    on_all_interpreters(Wanted::Oldest, |python| smoke().check(python));
+}
+
+#[test]
+#[ignore = "all interpreters: `.ci/all` has them"]
 fn on_every_interpreter() {
     on_all_interpreters(Wanted::Every, |python| smoke().check(python));
 }

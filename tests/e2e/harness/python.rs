@@ -15,6 +15,8 @@ const MINORS: std::ops::RangeInclusive<u32> = 8..=15;
 pub enum Wanted {
     /// The newest of this machine.
     Newest,
+    /// The oldest of this machine; its collector is the most different one.
+    Oldest,
     /// This minor version of Python 3, unless it is also the newest.
     Minor(u32),
     /// All others, or only the one in `TAMIS_E2E_PYTHON` (`3.8`).
@@ -49,7 +51,7 @@ impl Python {
     /// prints a loud message, and fails under `CI=true`.
     pub fn find(wanted: Wanted) -> Vec<Python> {
         let present = interpreters();
-        let Some((newest, _)) = present.last() else {
+        let (Some((oldest, _)), Some((newest, _))) = (present.first(), present.last()) else {
             skip("no Python interpreter from 3.8 on that runs was found");
             return Vec::new();
         };
@@ -57,6 +59,7 @@ impl Python {
             .iter()
             .filter(|(minor, _)| match wanted {
                 Wanted::Newest => minor == newest,
+                Wanted::Oldest => minor == oldest,
                 Wanted::Minor(this) => *minor == this && this != *newest,
                 Wanted::Others => minor != newest && *minor != 11 && is_asked_for(*minor),
                 Wanted::Every => true,

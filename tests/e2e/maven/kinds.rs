@@ -30,6 +30,7 @@ const ONE: &str = "public class One {\n    public static int x() { return 1; }\n
 
 /// Parallel classes, given to JUnit all at once.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn parallel_classes_of_junit_4_are_told_apart() {
     if !has_maven() {
         return;

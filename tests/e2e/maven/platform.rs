@@ -234,6 +234,7 @@ fn stores_are_state(jupiter: &str, surefire: &str) {
 }
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn stores_of_junit_5_are_state() {
     stores_are_state(JUPITER, "3.2.5");
 }

@@ -392,7 +392,7 @@ fn damaged_files_are_named() {
         let manifest = format!("{newest}.manifest: ");
         let words = [
             "refs/tamis/",
-            "README: it is no file of tamis",
+            "README: it is not a file of tamis",
             &manifest,
             "git push REMOTE",
         ];
@@ -419,7 +419,7 @@ fn damaged_files_are_named() {
         let doctor = project.tamis(&["doctor"]);
         for word in [
             "its matrix is not there",
-            "sub: it is no file",
+            "sub: it is not a file",
             "git push REMOTE",
         ] {
             assert!(doctor.stdout.contains(word), "{word}: {}", doctor.stdout);
