@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// What every room may use: small things without a room of their own.
+/// What every room may use: small things that are in no room.
 const ANYBODY: [&str; 7] = [
     "check", "count", "disk", "error", "escape", "pattern", "text",
 ];
@@ -29,7 +29,7 @@ const ROOMS: [(&str, &[&str]); 18] = [
         &["history", "languages", "matrix", "run", "select"],
     ),
     ("config", &["ci", "runners", "select", "share", "trust"]),
-    // Joins them.
+    // These join them.
     (
         "pipeline",
         &[
@@ -97,7 +97,7 @@ const ROOMS: [(&str, &[&str]); 18] = [
     ),
 ];
 
-/// Packages that one room alone imports.
+/// Packages that only one room imports.
 const PACKAGES: [(&str, &str); 7] = [
     ("git2", "history"),
     ("gix_commitgraph", "history"),
@@ -108,7 +108,7 @@ const PACKAGES: [(&str, &str); 7] = [
     ("quick_xml", "runners"),
 ];
 
-/// Walls that are still to be built.
+/// Walls that are not built yet.
 const OPEN: [&str; 12] = [
     "languages/facts.rs: languages uses runners",
     "languages/jvm/closure.rs: languages uses runners",
@@ -213,7 +213,7 @@ fn code_of(source: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// The identifiers that follow `mark`.
+/// The identifiers after each `mark`.
 fn names_after(code: &str, mark: &str) -> BTreeSet<String> {
     let parts = code.split(mark).skip(1);
     let name = |part: &str| {
