@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result};
 
@@ -287,6 +287,7 @@ impl Ran<'_> {
             words: self.words(&project.dir),
             exclusions,
             ended: self.ended,
+            duration: Duration::from_secs_f64(self.seconds),
         };
         let observed = observe(project, &facts, &self.traces, &ran)?;
         let recording = Recording {
@@ -327,6 +328,7 @@ pub fn record_unrun(
             words,
             exclusions: &Exclusions::default(),
             ended: Ended::Exit(0),
+            duration: Duration::ZERO,
         },
         before: view,
         after: view,
