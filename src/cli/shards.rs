@@ -10,7 +10,7 @@ use super::strategy::{EventArgs, StrategyArgs};
 use super::{Globals, deciding, suites, telling, whole};
 use crate::config::{Config, Overrides};
 use crate::error::{Error, Exit};
-use crate::pipeline::{Project, open_whole};
+use crate::pipeline::{Project, open};
 use crate::report::Report;
 use crate::runners::pytest;
 use crate::select::{MOST_SHARDS, Mode, Part, Selection, Shards};
@@ -181,7 +181,7 @@ fn divide(
     globals: &Globals,
     report: &Report,
 ) -> Result<(Division, Selection), Error> {
-    let project = open_whole(&request.config, globals.ci.as_ref())?;
+    let project = open(&request.config, globals.ci.as_ref())?;
     deciding::join_shards(&project, report);
     let wanted = deciding::Wanted {
         event: &request.event,

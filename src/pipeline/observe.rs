@@ -5,12 +5,12 @@ use std::path::Path;
 use anyhow::Result;
 use bstr::ByteSlice;
 
-use super::launch::Started;
 use super::project::Project;
 use super::recording::CommandRun;
 use super::surefire::know_classes;
 use crate::languages::Facts;
 use crate::observe::{self, Observations, read_traces};
+use crate::runners::Started;
 
 /// What the tests of a command used, by the traces that it left in a folder. `facts`
 /// are those of the state before the tests started.

@@ -12,6 +12,7 @@ pub mod maven;
 mod probe;
 pub mod pytest;
 mod resolve;
+mod teller;
 mod template;
 mod unwatched;
 mod wrapped;
@@ -36,6 +37,7 @@ pub use probe::{Prober, short_name};
 pub use resolve::{
     FoundRunner, driver, found, named, of_interpreter, of_program, of_words, typed_words,
 };
+pub use teller::Started;
 pub use template::Examples;
 pub use unwatched::Unwatched;
 
