@@ -13,8 +13,8 @@ mod probe;
 pub mod pytest;
 mod resolve;
 mod source;
+mod teller;
 mod template;
-mod traced;
 mod unwatched;
 mod wrapped;
 
@@ -41,8 +41,8 @@ pub use resolve::{
     FoundRunner, driver, found, named, of_interpreter, of_program, of_words, typed_words,
 };
 pub use source::{Source, file_of, function_of};
+pub use teller::Started;
 pub use template::Examples;
-pub use traced::Started;
 pub use unwatched::Unwatched;
 
 // What sources tell of classes that are not built, which only Maven's poms allow; and how

@@ -1,5 +1,4 @@
-//! What `observe` is told of the processes that left traces. Any command may start a Python
-//! process or a JVM, so each trace is asked what it is of, and not the runner.
+//! What the runner tells `observe` of the processes that it started.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -8,10 +7,10 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use bstr::{BStr, ByteSlice};
 
-use super::{gradle, junit, jvm, maven, pytest};
 use crate::languages::{Facts, Place};
 use crate::matrix::{Fingerprint, Unit, What};
-use crate::observe::{self, Configuration, Given, LookedIn, Observations, TestBegin};
+use crate::observe::{Configuration, Given, LookedIn, Observations, Teller, TestBegin};
+use crate::runners::{gradle, junit, jvm, maven, pytest};
 
 /// A command that ran tests.
 pub struct Started<'a> {
@@ -25,7 +24,7 @@ pub struct Started<'a> {
     pub variable: &'a dyn Fn(&str) -> Option<OsString>,
 }
 
-impl observe::Launch for Started<'_> {
+impl Teller for Started<'_> {
     fn folder_units(&self, folder: &BStr) -> Vec<Unit> {
         pytest::directory_units(folder)
     }
