@@ -26,7 +26,7 @@ const ROOMS: [(&str, &[&str]); 18] = [
     ("observe", &["languages", "matrix"]),
     (
         "runners",
-        &["history", "languages", "matrix", "run", "select"],
+        &["history", "languages", "matrix", "observe", "run", "select"],
     ),
     ("config", &["ci", "runners", "select", "share", "trust"]),
     // These join them.
@@ -109,17 +109,13 @@ const PACKAGES: [(&str, &str); 7] = [
 ];
 
 /// Walls that are not built yet.
-const OPEN: [&str; 12] = [
+const OPEN: &[&str] = &[
     "languages/facts.rs: languages uses runners",
     "languages/jvm/closure.rs: languages uses runners",
-    "languages/jvm/session.rs: languages uses runners",
     "languages/python/closure.rs: languages uses runners",
     "languages/python/closure/reach.rs: languages uses runners",
-    "languages/python/finds.rs: languages uses runners",
     "languages/python/names/lookups.rs: languages uses runners",
     "matrix/unit.rs: matrix uses history",
-    "observe/rows.rs: observe uses runners",
-    "runners/pytest/doctor.rs: runners uses observe",
     "select/past.rs: select uses history",
     "select/plan.rs: select uses history",
 ];
