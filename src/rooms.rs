@@ -26,7 +26,7 @@ const ROOMS: [(&str, &[&str]); 18] = [
     ("observe", &["languages", "matrix"]),
     (
         "runners",
-        &["history", "languages", "matrix", "run", "select"],
+        &["history", "languages", "matrix", "observe", "run", "select"],
     ),
     ("config", &["ci", "runners", "select", "share", "trust"]),
     // These join them.
