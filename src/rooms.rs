@@ -116,7 +116,6 @@ const OPEN: &[&str] = &[
     "languages/python/closure/reach.rs: languages uses runners",
     "languages/python/names/lookups.rs: languages uses runners",
     "matrix/unit.rs: matrix uses history",
-    "runners/pytest/doctor.rs: runners uses observe",
     "select/past.rs: select uses history",
     "select/plan.rs: select uses history",
 ];
