@@ -1,5 +1,7 @@
 //! Observes what a command did, and records it.
 
+use std::time::Duration;
+
 use anyhow::Result;
 
 use super::decide::Decision;
@@ -69,6 +71,7 @@ pub fn record_unrun(
             words,
             exclusions: &Exclusions::default(),
             ended: Ended::Exit(0),
+            duration: Duration::ZERO,
         },
         before: view,
         after: view,

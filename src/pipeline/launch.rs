@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
@@ -123,6 +123,7 @@ impl Ran {
             words: self.runner.words(&self.command, &self.cwd, &project.dir),
             exclusions: &self.exclusions,
             ended: self.ended,
+            duration: Duration::from_secs_f64(self.seconds),
         }
     }
 

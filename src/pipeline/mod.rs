@@ -28,11 +28,10 @@ mod recording;
 mod replay;
 mod rerun;
 mod shelf;
-mod surefire;
 mod tested;
 mod workshop;
 
-pub use crate::runners::maven::Sources;
+pub use crate::runners::Sources;
 pub use audit::{Audit, Missed};
 pub use baselines::{Baseline, Place};
 pub use causes::causes;
