@@ -26,7 +26,7 @@ const ROOMS: [(&str, &[&str]); 18] = [
     ("observe", &["languages", "matrix"]),
     (
         "runners",
-        &["history", "languages", "matrix", "run", "select"],
+        &["history", "languages", "matrix", "observe", "run", "select"],
     ),
     ("config", &["ci", "runners", "select", "share", "trust"]),
     // These join them.
@@ -116,7 +116,6 @@ const OPEN: &[&str] = &[
     "languages/python/closure/reach.rs: languages uses runners",
     "languages/python/names/lookups.rs: languages uses runners",
     "matrix/unit.rs: matrix uses history",
-    "runners/pytest/doctor.rs: runners uses observe",
     "select/past.rs: select uses history",
     "select/plan.rs: select uses history",
 ];
