@@ -3,8 +3,8 @@
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
+use super::around::without_silent;
 use super::emit::NESTED;
-use super::silent::without_silent;
 
 /// Phases that run tests, or that come behind those which do.
 const PHASES: [&str; 12] = [
@@ -249,7 +249,7 @@ pub fn with_exclusions(command: &[OsString], excludes: &Path, nested: bool) -> V
 /// Variables whose words the JVM takes as options. Collecting sets the first.
 pub const JVM_OPTIONS: [&str; 2] = ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS"];
 
-/// The words of a command that can change an outcome: see [`super::silent`]. Of
+/// The words of a command that can change an outcome: see [`without_silent`]. Of
 /// `variables`, what the user set counts as well.
 pub fn option_words(
     command: &[OsString],

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use super::pom::Project;
-use super::told::moves_tests;
+use super::surefire::moves_tests;
 
 /// The line that leaves out a class, named by its path.
 pub fn class_line(class: &str, has_longer: bool) -> String {

@@ -13,7 +13,7 @@ use anyhow::Result;
 use bstr::ByteSlice;
 
 use super::pom::Project;
-use super::told::{has_inclusions, why_no_methods};
+use super::surefire::{has_inclusions, why_no_methods};
 use crate::languages::jvm::TestClass;
 use crate::runners::jvm::class_files;
 
