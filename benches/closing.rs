@@ -1,6 +1,6 @@
-//! How long it takes to make rows of a run's traces: reading them, and closing
-//! every test over the names that its code can reach, with no analysis of a
-//! source at hand and with all of them cached by blob id.
+//! Measures how long it takes to make rows of a run's traces: reading them, and closing every
+//! test over the names that its code can reach, first without any analysis of sources, then
+//! with all of them cached by blob id.
 //!
 //!     python3 benches/real/closing.py        # makes the run, calls this
 //!     cargo bench --bench closing -- REPOSITORY TRACES

@@ -1,5 +1,5 @@
-//! Any other service: its configuration hands over what it knows in
-//! `TAMIS_CI_…` variables (`docs/ci.md`).
+//! Any other service: its configuration tells tamis what it knows in `TAMIS_CI_…` variables
+//! (`docs/ci.md`).
 
 use std::path::PathBuf;
 

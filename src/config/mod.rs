@@ -1,5 +1,4 @@
-//! The settings of a run: `tamis.yml`, the environment and flags in one
-//! value, each setting with its origin.
+//! The settings of a run, from `tamis.yml`, the environment and flags, each with its origin.
 //!
 //! A flag overrides an environment variable, which overrides the file, which
 //! overrides the default.
@@ -37,18 +36,18 @@ pub use value::{
     shown_path,
 };
 
-/// How many matrices `store gc` keeps unless told otherwise.
+/// The default number of matrices that `store gc` keeps.
 const KEEP: u32 = 50;
 
-/// Where the store lies in a project unless told otherwise.
+/// The default path of the store in a project.
 const STORE: &str = ".tamis/store";
 
-/// The variable that holds the key for signing what is shared. It is a secret
-/// and so no setting: nothing shows it.
+/// The variable with the key for signing shared results. It is a secret and not a setting:
+/// nothing shows it.
 pub const SIGNING_KEY: &str = "TAMIS_SIGNING_KEY";
 
-/// Variables that tamis and its collector agent set for each other in the
-/// processes of a run, and its developers' own. They configure nothing.
+/// Variables that tamis and its agents set for each other, and those of tamis's developers.
+/// They are not settings.
 const INTERNAL: [&str; 10] = [
     SIGNING_KEY,
     "TAMIS_ARGS",
@@ -62,12 +61,12 @@ const INTERNAL: [&str; 10] = [
     "TAMIS_DEBUG",
 ];
 
-/// Who said it.
+/// Where a value comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
     Default,
     File,
-    /// The number of the CI run, which the value of this key counts.
+    /// The number of the CI run, compared with the value of this key.
     Turn(&'static str),
     /// The environment variable of this name.
     Variable(&'static str),
@@ -86,7 +85,7 @@ impl fmt::Display for Origin {
     }
 }
 
-/// A value and who said it.
+/// A value and its origin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting<T> {
     pub value: T,
@@ -94,7 +93,7 @@ pub struct Setting<T> {
 }
 
 impl<T> Setting<T> {
-    /// What the flag `name` says.
+    /// A value from the flag `name`.
     pub fn flag(value: T, name: &'static str) -> Setting<T> {
         let origin = Origin::Flag(name);
         Setting { value, origin }
@@ -108,7 +107,7 @@ impl<T> Setting<T> {
     }
 }
 
-/// What flags override.
+/// The values of flags.
 #[derive(Clone, Debug, Default)]
 pub struct Overrides {
     pub deepen: Option<Setting<Deepen>>,
@@ -131,59 +130,59 @@ pub fn variables() -> Variables {
 #[derive(Clone, Debug)]
 pub struct Config {
     pub place: Place,
-    /// Name of the suite: results of different suites are never mixed.
+    /// The name of the suite. Results of different suites are never mixed.
     pub suite: Setting<String>,
-    /// Whether `suites` names it: then commands run in its folder.
+    /// Whether the suite is named in `suites`. Then commands run in its folder.
     pub is_named: bool,
     pub runner: Setting<Runner>,
-    /// The test command; `None`: found by the runner.
+    /// The test command; `None` if the runner must find it.
     pub command: Setting<Option<Vec<String>>>,
-    /// The interpreter, absolute or a name to look up in `PATH`; `None`:
-    /// found by the runner.
+    /// The interpreter, absolute or a name to look up in `PATH`; `None` if the runner must
+    /// find it.
     pub python: Setting<Option<PathBuf>>,
     /// The folder in which the tests run, absolute.
     pub root: Setting<PathBuf>,
-    /// Paths, from the top of the work tree, below which all tests lie; empty:
+    /// Paths, relative to the top of the work tree, with all tests below them; empty means
     /// everywhere.
     pub paths: Setting<Vec<Pattern>>,
     /// The folder of the store, absolute.
     pub store: Setting<PathBuf>,
-    /// Where results are shared with other machines.
+    /// The store that is shared with other machines.
     pub shared_store: Setting<Option<Shared>>,
-    /// What tells results apart in a shared store besides the suite.
+    /// Distinguishes results in a shared store, in addition to the suite.
     pub shared_label: Setting<Option<String>>,
     /// Whose shared results count.
     pub trust: Setting<Trust>,
-    /// When commits and objects that the clone lacks are fetched.
+    /// When tamis fetches commits and objects that the clone lacks.
     pub deepen: Setting<Deepen>,
     pub strategy: Setting<Strategy>,
-    /// Tests that run whatever changes.
+    /// Tests that always run.
     pub always_run: Setting<Vec<Pattern>>,
-    /// Paths, from the top of the work tree, whose change runs every test.
+    /// Paths, relative to the top of the work tree. A change of one runs every test.
     pub run_all_when: Setting<Vec<Pattern>>,
-    /// State (`path#name`) through which no test depends on another.
+    /// State (`path#name`) that does not make tests depend on each other.
     pub benign_state: Setting<Vec<Pattern>>,
-    /// Every so many runs on the default branch, in CI, everything runs.
+    /// In CI on the default branch, every N-th run runs everything.
     pub run_all_every: Setting<Option<u32>>,
-    /// Tests that no division among machines takes apart, group by group.
+    /// Groups of tests that always stay on one machine.
     pub keep_together: Setting<Vec<Vec<Pattern>>>,
     /// What a test of a JVM is.
     pub granularity: Setting<Granularity>,
-    /// Whether class files also change with what compilers add for debuggers.
+    /// Whether debug information in class files counts as a change.
     pub debug_info: Setting<bool>,
-    /// Files, absolute, that declare the versions of installed packages;
-    /// `None`: found by the runner.
+    /// Files (absolute) that declare the versions of installed packages; `None` if the runner
+    /// must find them.
     pub lock_files: Setting<Option<Vec<PathBuf>>>,
-    /// Environment variables that no test depends on, whatever reads them.
+    /// Environment variables on which no test depends, even if it reads them.
     pub env_ignore: Setting<Vec<String>>,
     /// How many matrices `store gc` keeps.
     pub keep: Setting<u32>,
 }
 
 impl Config {
-    /// Reads the configuration for work in `start` (absolute, no `..`): from
-    /// `explicit`, or from the `tamis.yml` found by walking up. Of several
-    /// suites it is that of `suite`, or of the one that `TAMIS_SUITE` names.
+    /// Reads the configuration for work in `start` (absolute, no `..`), from `explicit` or
+    /// from the next `tamis.yml` upwards. With several suites it is that of `suite`, or of the
+    /// suite in `TAMIS_SUITE`.
     pub fn load(
         start: &Path,
         explicit: Option<&Path>,
@@ -214,8 +213,8 @@ impl Config {
         }
     }
 
-    /// The same for a command that was typed, whose runner may be another one.
-    /// Results of different runners are of different suites.
+    /// The same for a typed command, which may use another runner. Results of different
+    /// runners belong to different suites.
     pub fn for_command(self, typed: &[OsString]) -> Config {
         match typed.first().and_then(runner_of) {
             Some(runner) => self.for_runner(runner),
@@ -223,7 +222,7 @@ impl Config {
         }
     }
 
-    /// The same for a runner by name.
+    /// The same for this runner.
     pub fn for_runner(mut self, runner: Runner) -> Config {
         if self.runner.origin != Origin::Default {
             return self;
@@ -236,14 +235,14 @@ impl Config {
         self
     }
 
-    /// The names of the suites that the file has below `suites`.
+    /// The names of the suites in the file.
     pub fn suites(start: &Path, explicit: Option<&Path>) -> Result<Vec<String>, Error> {
         let (_, said) = read(start, explicit)?;
         let suites = said.suites.unwrap_or_default().into_iter();
         Ok(suites.map(|(name, _)| name).collect())
     }
 
-    /// Every setting in words: key, value, origin. For `doctor`.
+    /// Every setting for `doctor`: key, value, origin.
     pub fn table(&self) -> Vec<(&'static str, String, Origin)> {
         fn list<T: fmt::Display>(items: &[T]) -> String {
             let items: Vec<String> = items.iter().map(ToString::to_string).collect();
@@ -320,15 +319,14 @@ impl Config {
 }
 
 impl Config {
-    /// The folder that must hold the store because nobody has named another place.
+    /// The folder that must contain the store, if the user named no other place.
     pub fn top_of_store(&self) -> Option<&Path> {
         let is_named = self.store.origin != Origin::Default;
         self.place.top.as_deref().filter(|_| !is_named)
     }
 }
 
-/// Variables named `TAMIS_…` that nothing reads, with the nearest name that
-/// something does.
+/// `TAMIS_…` variables that nothing reads, with the most similar valid name.
 pub fn unknown_variables(variables: &Variables) -> Vec<(String, Option<&'static str>)> {
     let known: Vec<&'static str> = Key::ALL.into_iter().filter_map(Key::variable).collect();
     variables
@@ -340,7 +338,7 @@ pub fn unknown_variables(variables: &Variables) -> Vec<(String, Option<&'static 
         .collect()
 }
 
-/// Where the configuration is, and what its file says.
+/// The place and the content of the configuration.
 fn read(start: &Path, explicit: Option<&Path>) -> Result<(Place, FileConfig), Error> {
     let mut place = find::find(start);
     if let Some(path) = explicit {
@@ -356,8 +354,7 @@ fn read(start: &Path, explicit: Option<&Path>) -> Result<(Place, FileConfig), Er
     Ok((place, said))
 }
 
-/// What the file says of the suite that is meant, and its name if there are
-/// several.
+/// The configuration of the chosen suite, and its name if there are several.
 fn choose(
     said: FileConfig,
     suite: Option<&str>,
@@ -408,7 +405,7 @@ fn resolve(
 ) -> Result<Config, Error> {
     let folder = place.folder.clone();
     let suite = match is_named {
-        // The variable has chosen it.
+        // The variable chose it.
         true => None,
         false => pick(Key::Suite, None, variables, said.suite)?,
     };
@@ -419,7 +416,7 @@ fn resolve(
     };
     require_folder(&root)?;
     let runner = or(plain(said.runner), || match (&said.command, &said.python) {
-        // A program of another name says nothing.
+        // The name of another program tells nothing.
         (Some(words), _) => {
             let program = words.first().map(|Text(word)| word.into());
             let known = program.as_ref().and_then(runner_of);
@@ -434,8 +431,8 @@ fn resolve(
     });
     let strategy = overrides.strategy.clone();
     let keep = overrides.keep.clone();
-    // A path in a variable is relative to where the user is, one in the file
-    // to where the file is.
+    // A path in a variable is relative to the user's folder, and one in the file to the file's
+    // folder.
     let base = |origin: &Origin| match origin {
         Origin::Variable(_) => start.to_owned(),
         _ => folder.clone(),
@@ -503,7 +500,7 @@ fn resolve(
     })
 }
 
-/// The value with the strongest origin, if anybody gave one.
+/// The value with the strongest origin, if there is any.
 fn pick<T: FromStr<Err = String>>(
     key: Key,
     flag: Option<Setting<T>>,
@@ -548,7 +545,7 @@ fn optional<T>(setting: Option<Setting<T>>) -> Setting<Option<T>> {
     or(setting.map(|setting| setting.map(Some)), || None)
 }
 
-/// A program: a path if it looks like one, else a name to look up.
+/// A program: a path if it looks like one, otherwise a name to look up.
 fn program(base: &Path, text: &str) -> PathBuf {
     match Path::new(text).components().count() {
         0 | 1 => PathBuf::from(text),

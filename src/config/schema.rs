@@ -1,6 +1,5 @@
-//! The JSON schema of `tamis.yml`, for editors: made from the keys, and from
-//! their descriptions in `docs/configuration.md`. `docs/tamis.schema.json` is
-//! it; a test keeps the two equal.
+//! The JSON schema of `tamis.yml` for editors, made from the keys and their descriptions in
+//! `docs/configuration.md`. A test keeps `docs/tamis.schema.json` equal to it.
 
 use serde_json::{Map, Value, json};
 
@@ -11,7 +10,7 @@ use crate::select::Strategy;
 
 const DOCUMENTATION: &str = include_str!("../../docs/configuration.md");
 
-/// The schema (draft 7, which editors know best).
+/// The schema, in draft 7, which editors support best.
 pub fn schema() -> Value {
     let properties = Key::ALL.map(|key| {
         let mut shape = shape(key);

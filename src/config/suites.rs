@@ -1,5 +1,4 @@
-//! Several suites in one `tamis.yml`: each has a name, and says what is
-//! different about it.
+//! Several suites in one `tamis.yml`. Each has a name and its own settings.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -14,8 +13,8 @@ use super::seeds::KeySeed;
 pub type Suites = Vec<(String, FileConfig)>;
 
 impl FileConfig {
-    /// What the file says of the suite `name`: its own words, and else those of
-    /// the top level. `None` if there is no such suite.
+    /// The configuration of the suite `name`: its own settings, then those of the top level.
+    /// `None` if there is no such suite.
     pub fn for_suite(mut self, name: &str) -> Option<FileConfig> {
         let suites = self.suites.take()?;
         let (_, own) = suites.into_iter().find(|(known, _)| known == name)?;
@@ -39,7 +38,7 @@ impl FileConfig {
     }
 }
 
-/// What stands below `suites`.
+/// Reads the content of `suites`.
 pub(super) struct SuitesVisitor;
 
 impl<'de> DeserializeSeed<'de> for SuitesVisitor {
@@ -70,7 +69,7 @@ impl<'de> Visitor<'de> for SuitesVisitor {
     }
 }
 
-/// A name that folders, jobs and outputs can have.
+/// A name that is valid for folders, jobs and outputs.
 struct NameSeed<'a> {
     seen: &'a mut BTreeSet<String>,
 }
@@ -108,7 +107,7 @@ impl Visitor<'_> for NameSeed<'_> {
     }
 }
 
-/// What stands below the name of a suite.
+/// Reads the settings of one suite.
 struct SuiteVisitor;
 
 impl<'de> DeserializeSeed<'de> for SuiteVisitor {

@@ -1,4 +1,4 @@
-//! The values of settings: what may be written, and what it means.
+//! The values of settings: their syntax and meaning.
 
 use std::fmt;
 use std::path::{Component, Path, PathBuf};
@@ -25,7 +25,7 @@ pub enum Runner {
     Pytest,
     Maven,
     Gradle,
-    /// JUnit, started by `java`.
+    /// JUnit, started with `java`.
     Junit,
 }
 
@@ -56,7 +56,7 @@ impl fmt::Display for Runner {
     }
 }
 
-/// What a test of a JVM is.
+/// What counts as one test on a JVM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Granularity {
     Class,
@@ -88,7 +88,7 @@ impl fmt::Display for Granularity {
     }
 }
 
-/// Whether a class file also changes with what its compiler adds for debuggers.
+/// Whether debug information in a class file counts as a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DebugInfo(pub bool);
 
@@ -114,7 +114,7 @@ impl FromStr for DebugInfo {
 /// When tamis fetches commits and objects that the clone lacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Deepen {
-    /// Where a CI service runs it: nobody else uses the clone.
+    /// Only in CI, where nobody else uses the clone.
     Ci,
     Always,
     Never,
@@ -165,7 +165,7 @@ fn one_of<T: Copy>(
     ))
 }
 
-/// Where the store is: a folder, by its path or as `fs:PATH`.
+/// The place of the store: a folder, as a path or as `fs:PATH`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StorePlace(pub String);
 
@@ -178,7 +178,7 @@ impl FromStr for StorePlace {
             let Text(path) = path.parse()?;
             return Ok(StorePlace(path));
         }
-        // A folder with such a name would be made, and nothing be shared.
+        // Otherwise a folder with such a name would be made, and nothing shared.
         let is_shared = text.contains(':') && text.parse::<Shared>().is_ok();
         match is_shared {
             true => {
@@ -193,7 +193,7 @@ impl FromStr for StorePlace {
     }
 }
 
-/// A folder inside another: relative, without `..`.
+/// A relative folder inside another one, without `..`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SubFolder(pub PathBuf);
 
@@ -222,7 +222,7 @@ impl fmt::Display for SubFolder {
     }
 }
 
-/// A number of things, at least one.
+/// A number of at least one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Count(pub u32);
 
@@ -246,7 +246,7 @@ impl fmt::Display for Count {
     }
 }
 
-/// A path as text for people; the report escapes what acts.
+/// A path as text for people. The report escapes control characters.
 pub fn shown_path(path: &Path) -> String {
     crate::escape::bytes(path.as_os_str().as_encoded_bytes())
 }

@@ -1,9 +1,9 @@
-//! What can go wrong with a repository, in words that say what to do next.
+//! Errors of a repository, with a next step for the user.
 
 use std::fmt;
 use std::path::Path;
 
-/// What kind of trouble: callers choose by it, people read the text.
+/// What kind of error it is: callers decide by it, people read the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HistoryErrorKind {
     /// No repository at or above the directory.
@@ -20,11 +20,10 @@ pub enum HistoryErrorKind {
     UnknownRevision,
     /// An object is not in the local object store.
     MissingObject,
-    /// Anything else that keeps the repository from being read.
+    /// Any other reason why the repository cannot be read.
     Unreadable,
 }
 
-/// An error of this room.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HistoryError {
     pub kind: HistoryErrorKind,
@@ -55,7 +54,7 @@ impl HistoryError {
         }
     }
 
-    /// Why no repository could be opened for `from`.
+    /// Explains why no repository could be opened for `from`.
     pub(super) fn opening(from: &Path, error: &git2::Error) -> HistoryError {
         let from = from.display();
         let why = error.message();

@@ -2,13 +2,13 @@
 //! of the baseline that the selection proved to hold.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 
 use anyhow::Result;
 use bstr::BString;
 use rustc_hash::FxHashMap;
 
 use super::audit::added_before;
-use super::built::build_of;
 use super::compare::delta_to;
 use super::handed_on::HandedOn;
 use super::merge;
@@ -25,6 +25,8 @@ use crate::matrix::{
     UnitKind,
 };
 use crate::observe::{Collected, CollectedRow};
+use crate::runners::jvm::Tool;
+use crate::runners::maven;
 use crate::select::{COLLECTION, Mode};
 
 /// Puts the rows of this run and the carried ones together.
@@ -215,11 +217,26 @@ impl<'a> Assembly<'a> {
 
     fn examine_build(&mut self) -> Result<()> {
         let units: Vec<&Unit> = self.builder.units().collect();
-        if let Some(unit) = build_of(self.project, self.recording, &self.tested.edited, &units) {
+        if let Some(unit) = self.build_of(&units) {
             let unit = self.builder.unit(unit, Fingerprint::MISSING)?;
             self.build = Some(self.builder.group([unit]));
         }
         Ok(())
+    }
+
+    /// What is told of the build; `None` where no class file is recorded.
+    fn build_of(&self, units: &[&Unit]) -> Option<Unit> {
+        units.iter().find(|unit| unit.kind.is_compiled())?;
+        let words = &self.recording.ran.words;
+        let command: Vec<OsString> = words.iter().map(OsString::from).collect();
+        let tree = self.project.tree(self.recording.before);
+        let why_not = match Tool::of(&command) {
+            Some(Tool::Maven) => {
+                maven::is_of_sources(&tree, words, &self.tested.edited, units).err()
+            }
+            Some(Tool::Gradle | Tool::Console) | None => Some("Maven did not make them".to_owned()),
+        };
+        Some(Unit::of_build(why_not.as_deref()))
     }
 
     /// What finding the tests depends on: what this run collected, or, if no

@@ -6,10 +6,10 @@ use std::rc::Rc;
 use super::decide::{Heard, Question};
 use super::differences::differences;
 use super::project::Project;
-use super::unbuilt::Unbuilt;
 use crate::history::{Delta, View, short};
 use crate::languages::{Environment, Facts, Probe};
 use crate::matrix::{Header, MatrixView, Unit, UnitId, UnitKind};
+use crate::runners::maven::Unbuilt;
 use crate::runners::pytest::probe::Prober;
 use crate::runners::{jvm, pytest};
 use crate::select::Differences;
@@ -133,13 +133,8 @@ impl<'a> Comparison<'a> {
     {
         let sources = self.question.request.unbuilt?;
         matrix.units_of_kind(UnitKind::Class).next()?;
-        let unbuilt = Unbuilt::new(
-            self.question.project,
-            self.question.view,
-            matrix,
-            delta,
-            sources,
-        );
+        let tree = self.question.project.tree(self.question.view);
+        let unbuilt = Unbuilt::new(&tree, matrix, delta, sources);
         if let Some(why) = unbuilt.refusal() {
             let commit = short(&matrix.header().commit);
             let known = "before the build nothing is known";

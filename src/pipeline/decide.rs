@@ -15,11 +15,11 @@ use super::inventory::unlisted;
 use super::ledger::Ledger;
 use super::project::Project;
 use super::shelf::Shelf;
-use super::unbuilt::Sources;
 use crate::config::Origin;
 use crate::history::{Classifier, CommitGraph, CommitId, Head, Hints, HistoryError, View, short};
 use crate::languages::Probe;
 use crate::matrix::{Header, Matrix, UnitKind};
+use crate::runners::maven::Sources;
 use crate::runners::pytest::probe::Prober;
 use crate::select::{
     COLLECTION, Course, Differences, Layout, Reason, Rule, Selection, Strategy, Unlisted, Verdict,

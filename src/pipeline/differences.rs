@@ -3,10 +3,10 @@
 use bstr::{BStr, ByteSlice};
 use rustc_hash::FxHashSet;
 
-use super::unbuilt::{Standing, Unbuilt};
 use crate::history::Delta;
 use crate::languages::{Facts, UNTRACKED, Value, split};
 use crate::matrix::{Fingerprint, MatrixView, UnitId, UnitKind};
+use crate::runners::maven::{Standing, Unbuilt};
 use crate::runners::pytest;
 use crate::select::Differences;
 

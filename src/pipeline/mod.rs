@@ -6,7 +6,6 @@ mod asked;
 mod assembly;
 mod audit;
 mod baselines;
-mod built;
 mod causes;
 mod compare;
 mod decide;
@@ -29,8 +28,8 @@ mod session;
 mod shelf;
 mod surefire;
 mod tested;
-mod unbuilt;
 
+pub use crate::runners::maven::Sources;
 pub use crate::runners::pytest::probe::{Interpreter, Jvm, Prober};
 pub use audit::{Audit, Missed};
 pub use baselines::{Baseline, Place};
@@ -50,4 +49,3 @@ pub use session::{
     Judged, Order, Ran, Session, Workshop, record_unrun, run_tests, start_tests, words,
 };
 pub use shelf::Shelf;
-pub use unbuilt::Sources;

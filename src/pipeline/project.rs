@@ -14,7 +14,7 @@ use crate::history::{Delta, Repository, View};
 use crate::languages::Cache;
 use crate::matrix::Key;
 use crate::pattern::Pattern;
-use crate::runners::jvm;
+use crate::runners::{jvm, maven};
 use crate::share::{self, Listed};
 use crate::store::{FsStore, aside, link_out};
 use crate::trust::Writer;
@@ -177,6 +177,16 @@ impl Project {
     pub fn may_hold_tests(&self, path: &[u8]) -> bool {
         let paths = &self.config.paths.value;
         paths.is_empty() || paths.iter().any(|pattern| pattern.matches(path))
+    }
+
+    /// The project at `view`, for its runner.
+    pub(super) fn tree<'a>(&'a self, view: &'a View) -> maven::Tree<'a> {
+        maven::Tree {
+            repository: &self.repository,
+            dir: &self.dir,
+            prefix: self.prefix.as_bstr(),
+            view,
+        }
     }
 
     pub fn always_run(&self) -> &[Pattern] {

@@ -1,4 +1,4 @@
-//! What an audit came to, for people and programs.
+//! The result of an audit, for people and programs.
 
 use bstr::ByteSlice;
 use serde::Serialize;
@@ -8,10 +8,10 @@ use crate::count::counted;
 use crate::history::short;
 use crate::pipeline::{Audit, Missed};
 
-/// Misses, and changed files of one, that are named to people; JSON has all.
+/// How many misses, and changed files of one miss, are shown to people; JSON has all.
 const MOST_NAMED: usize = 5;
 
-/// `audit` in the documents of `run` and `record`.
+/// The key `audit` in the output of `run` and `record`.
 #[derive(Debug, Serialize)]
 pub struct AuditJson {
     /// Tests that ran though the stored rows would have left them out.
@@ -25,7 +25,7 @@ struct MissedJson {
     was: &'static str,
     ran_at: String,
     is: &'static str,
-    /// Bytes that are not UTF-8 are replaced; absent if not known.
+    /// Bytes that are not UTF-8 are replaced; absent if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     changed: Option<Vec<String>>,
 }
@@ -49,7 +49,7 @@ impl AuditJson {
     }
 }
 
-/// What people should hear of an audit; nothing if none took place.
+/// The message about an audit; nothing if there was none.
 pub fn audit_event(audit: &Audit) -> Option<Event> {
     if audit.checked == 0 {
         return None;

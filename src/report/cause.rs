@@ -7,11 +7,11 @@ use crate::languages::Change;
 use crate::languages::{Cause, Causes, Origin, Step, Way, Whole};
 use crate::matrix::UnitKind;
 
-/// How many causes people are told; JSON has all.
+/// How many causes people see; JSON has all.
 pub const MOST_CAUSES: usize = 5;
-/// How many steps of a way people are told.
+/// How many steps of a path people see.
 const MOST_STEPS: usize = 6;
-/// How many differences of one unit people are told.
+/// How many differences of one unit people see.
 const MOST_CHANGES: usize = 4;
 
 /// One line for each cause.
@@ -75,14 +75,13 @@ fn is_the_test(cause: &Cause) -> bool {
     cause.way.origin == Origin::Test && cause.way.steps.is_empty()
 }
 
-/// Whether the unit is there for nothing but that a module's import needs the
-/// name to be bound.
+/// Whether the only reason for the unit is that a module's import needs the name to be bound.
 fn is_asked_by_import(cause: &Cause) -> bool {
     cause.unit.is_presence_of().is_some()
         && matches!(&cause.way.steps[..], [only] if only.unit.kind == UnitKind::Effects)
 }
 
-/// The words for a way without steps.
+/// The words for a path without steps.
 fn bare(origin: Origin, kind: UnitKind) -> &'static str {
     match (origin, kind) {
         (Origin::Test, UnitKind::Code) => "the test itself",
@@ -132,7 +131,7 @@ fn chain(cause: &Cause) -> String {
     steps.join(" → ")
 }
 
-/// Why all of the module called `name` was taken; the last step did it.
+/// Why all of the module `name` was taken; the last step caused it.
 fn whole_text(way: &Way, name: &str, whole: &Whole) -> String {
     let by = way.steps.last().map(place);
     let by = by.unwrap_or_else(|| "the test".to_owned());
@@ -314,7 +313,7 @@ mod tests {
         }
     }
 
-    /// What people are told of every kind of way.
+    /// The text for every kind of path.
     #[test]
     fn ways_in_words() {
         use Origin::{Imported, Lost, Ran, Runner, Seen, Test};

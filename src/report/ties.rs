@@ -1,15 +1,13 @@
-//! State that makes most tests depend on one another: what it is, and how to
-//! untie them.
+//! State that makes most tests depend on each other: names it, and says how to undo that.
 
 use super::event::Event;
 use crate::count::{counted, verb};
 use crate::observe::SharedState;
 
-/// States that are named one by one; the pattern to paste covers all.
+/// How many states are named one by one. The pattern to paste covers all.
 const MOST_NAMED: usize = 4;
 
-/// What people should hear of the `state` that ties most of `tests` together;
-/// nothing if none does.
+/// The message about the `state` that ties most of `tests` together; nothing if there is none.
 pub fn ties_event(state: &[SharedState], tests: usize) -> Option<Event> {
     if state.is_empty() {
         return None;
@@ -40,8 +38,8 @@ pub fn ties_event(state: &[SharedState], tests: usize) -> Option<Event> {
     })
 }
 
-/// Patterns that name the states, in YAML: one for an attribute that several
-/// classes have, in one file or in several.
+/// Patterns for the states, in YAML: one pattern for an attribute of several classes, in one
+/// file or in several.
 fn patterns(state: &[SharedState]) -> Vec<String> {
     let mut patterns: Vec<String> = Vec::new();
     for one in state {

@@ -1,4 +1,4 @@
-//! Running the tests' command with the collector inside.
+//! Runs the test command with the agents inside.
 
 mod agent;
 mod gate;
@@ -13,12 +13,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result};
 
-/// What is to be run, printable without running it.
+/// A command to run, printable without running it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunPlan {
     pub argv: Vec<OsString>,
     pub cwd: PathBuf,
-    /// Variables that are set besides the inherited ones.
+    /// Variables to set in addition to the inherited ones.
     pub env: Vec<(OsString, OsString)>,
     /// Where agents write their traces.
     pub traces: PathBuf,
@@ -34,9 +34,9 @@ pub fn was_interrupted() -> bool {
 /// Where the command's standard output and error go.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Output {
-    /// Where those of this process go.
+    /// To the same place as those of this process.
     Inherited,
-    /// Both to standard error: standard output is for results.
+    /// Both to standard error, because standard output is for results.
     Stderr,
     /// Both to this file.
     File(PathBuf),
@@ -72,7 +72,7 @@ impl Ended {
         }
     }
 
-    /// The exit status to pass on: 128 + the signal's number, as shells do.
+    /// The exit status to return: 128 + the signal's number, as shells do.
     pub fn status(self) -> i32 {
         match self {
             Ended::Exit(status) => status,
@@ -84,8 +84,8 @@ impl Ended {
 impl RunPlan {
     /// The plan to run `argv` with the Python agent.
     ///
-    /// `agent` is where [`install_agent`] put it, `root` the top of the work
-    /// tree, `exclude` the file of tests to leave out, if any.
+    /// `agent` is the folder from [`install_agent`], `root` the top of the work tree, and
+    /// `exclude` the file of tests to leave out, if any.
     pub fn python(
         argv: Vec<OsString>,
         cwd: &Path,
@@ -121,15 +121,15 @@ impl RunPlan {
         }
     }
 
-    /// The same with the JVM agent too, as it suits a Maven command: `args` are
-    /// the options that can alter outcomes.
+    /// The same with the JVM agent, too, for a Maven command. `args` are the options that can
+    /// change outcomes.
     pub fn with_jvm(mut self, agent: &Path, args: &[String]) -> RunPlan {
         let library = jvm_library(agent);
         let text = library.to_string_lossy();
         let mut option = OsString::from("-agentpath:");
         option.push(&library);
         if text.contains(char::is_whitespace) {
-            // The JVM splits the variable at white space outside of quotes.
+            // The JVM splits the variable at white space outside quotes.
             option = OsString::from(format!("\"{}\"", option.to_string_lossy()));
         }
         let known = std::env::var_os("JAVA_TOOL_OPTIONS").filter(|known| !known.is_empty());
@@ -147,7 +147,7 @@ impl RunPlan {
         self
     }
 
-    /// Has the JVM agent tell test methods apart.
+    /// Makes the JVM agent distinguish test methods.
     pub fn with_test_methods(mut self) -> RunPlan {
         self.env.push(("TAMIS_TESTS".into(), "methods".into()));
         self
@@ -156,7 +156,7 @@ impl RunPlan {
     /// Runs the command and waits for its end.
     ///
     /// # Errors
-    /// If it cannot be started; a command that fails is no error.
+    /// It cannot be started. A command that fails is not an error.
     pub fn execute(&self, output: &Output) -> Result<Ended> {
         self.start(output)?.wait()
     }
@@ -164,13 +164,13 @@ impl RunPlan {
     /// Starts the command.
     ///
     /// # Errors
-    /// If it cannot be started.
+    /// It cannot be started.
     pub fn start(&self, output: &Output) -> Result<Running> {
         if !self.traces.as_os_str().is_empty() {
             fs_err::create_dir_all(&self.traces)?;
         }
-        // The terminal interrupts the command as well; tamis waits for its end,
-        // and records what it came to. A second handler cannot be needed.
+        // The terminal interrupts the command as well. tamis waits for its end and records the
+        // results. If there already is a handler, it is this one.
         let _ = ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::SeqCst));
         let (program, args) = self.argv.split_first().context("no command was given")?;
         let (stdout, stderr) = output.streams()?;
@@ -186,17 +186,16 @@ impl RunPlan {
     }
 }
 
-/// A command that was started.
 #[derive(Debug)]
 pub struct Running {
     child: Child,
 }
 
 impl Running {
-    /// Whether it came to its end.
+    /// Whether it has ended.
     ///
     /// # Errors
-    /// If the system does not tell.
+    /// The system does not tell.
     pub fn has_ended(&mut self) -> Result<bool> {
         let status = self.child.try_wait();
         Ok(status.context("cannot look after the command")?.is_some())
@@ -205,7 +204,7 @@ impl Running {
     /// Waits for its end.
     ///
     /// # Errors
-    /// If the system does not tell.
+    /// The system does not tell.
     pub fn wait(mut self) -> Result<Ended> {
         let status = self.child.wait();
         Ok(Ended::of(

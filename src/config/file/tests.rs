@@ -1,4 +1,4 @@
-//! Reading `tamis.yml`: what is said, and what is said of mistakes.
+//! Reading `tamis.yml`: values and error messages.
 
 use super::*;
 use crate::report::testing::message;

@@ -1,7 +1,7 @@
-//! By which git command a revision came to be [G 4.2.3].
+//! Tells which git command made a revision [G 4.2.3].
 //!
-//! A kind that promises something about the tree is given only after an
-//! exact replay; what messages claim decides where to look, nothing else.
+//! A kind that promises something about the tree is given only after an exact replay. Claims
+//! in messages only tell where to look.
 
 mod claims;
 mod kin;
@@ -13,11 +13,10 @@ use super::{CommitId, TreeId};
 
 pub use rules::Classifier;
 
-/// The command that made a revision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum HeadKind {
     Commit,
-    /// A merge whose tree no clean merge of its parents gives.
+    /// A merge whose tree is not that of a clean merge of its parents.
     Merge,
     /// A merge whose tree is that of a clean merge.
     Automerge,
@@ -26,12 +25,12 @@ pub enum HeadKind {
     Revert,
     Squash,
     Amend,
-    /// Several commits that arrived at once; known from an event alone.
+    /// Several commits that arrived at once. Only an event can tell.
     FastForward,
-    /// One parent, and its tree.
+    /// A commit with one parent and the same tree.
     Empty,
     Root,
-    /// History that is needed to tell is missing.
+    /// A part of the history that is needed to tell is missing.
     Unknown,
 }
 
@@ -55,7 +54,7 @@ impl HeadKind {
     }
 }
 
-/// The revisions that a kind speaks of; empty where they do not apply.
+/// The revisions that belong to a kind; empty if they do not apply.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct References {
     pub parents: Vec<CommitId>,
@@ -64,8 +63,8 @@ pub struct References {
     pub imd: Option<CommitId>,
     pub picked: Option<CommitId>,
     pub picked_parent: Option<CommitId>,
-    /// In place of `picked` where several picks were squashed into one commit:
-    /// the commits in the order in which they were picked.
+    /// Instead of `picked` for several picks that were squashed into one commit: the commits
+    /// in the order of the picks.
     pub all_picked: Vec<CommitId>,
     /// The parent of each of them.
     pub all_picked_parents: Vec<CommitId>,
@@ -74,7 +73,7 @@ pub struct References {
     pub squash_tip: Option<CommitId>,
     pub pre_rebase_tip: Option<CommitId>,
     pub onto: Option<CommitId>,
-    /// Another revision with the same tree, whose results hold here.
+    /// Another revision with the same tree. Its results hold here.
     pub same_tree: Option<CommitId>,
 }
 
@@ -84,18 +83,18 @@ pub struct Head {
     pub commit: CommitId,
     pub tree: TreeId,
     pub kind: HeadKind,
-    /// Whether an exact, tree-equal replay proved the kind.
+    /// Whether a replay gave exactly this tree and so proved the kind.
     pub auto: bool,
     pub references: References,
-    /// What the verdict rests on, a sentence each.
+    /// The reasons for the verdict, one sentence each.
     pub evidence: Vec<String>,
 }
 
-/// What an event tells beside the history.
+/// What an event tells in addition to the history.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Hints {
     /// Where the branch pointed before the event.
     pub before: Option<CommitId>,
-    /// The tip of the pull request that was merged or is checked.
+    /// The tip of the pull request that was merged or is being checked.
     pub pr_head: Option<CommitId>,
 }

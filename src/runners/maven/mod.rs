@@ -5,6 +5,7 @@
 //! so the project is compiled before tests are selected.
 
 mod around;
+mod built;
 mod command;
 mod configuration;
 mod emit;
@@ -18,6 +19,7 @@ mod pom;
 #[path = "../../../agents/jvm/src/runtime.rs"]
 mod runtime;
 pub mod surefire;
+mod unbuilt;
 mod xml;
 
 use std::ffi::OsString;
@@ -27,6 +29,7 @@ use std::path::{Path, PathBuf};
 use bstr::{BStr, BString, ByteSlice};
 
 pub use around::local_repository;
+pub(crate) use built::{Tree, is_of_sources};
 pub use command::{
     JVM_OPTIONS, build_command, compiles_nothing, definition_in, goals, ignores_failure, is_maven,
     other_pom, with_exclusions,
@@ -41,6 +44,8 @@ pub use once::why_twice;
 pub use plugins::doubt_of_goal;
 pub use pom::{Project, artifact_in, coordinates};
 pub use runtime::runtime_in;
+pub use unbuilt::Sources;
+pub(crate) use unbuilt::{Standing, Unbuilt};
 
 /// The file that makes a folder a module.
 pub const POM: &str = "pom.xml";

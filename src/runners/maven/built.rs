@@ -10,44 +10,41 @@ use std::time::SystemTime;
 
 use bstr::{BStr, BString, ByteSlice};
 
-use super::project::Project;
-use super::recording::Recording;
-use crate::history::{Entry, View};
+use crate::history::{Entry, Repository, View};
 use crate::languages::jvm::java;
 use crate::matrix::{Mode, Unit, UnitKind};
-use crate::runners::jvm::Tool;
 use crate::runners::maven;
 
 /// What names the annotation processors that a jar has.
 const PROCESSORS: &str = "META-INF/services/javax.annotation.processing.Processor";
 
-/// What is to be recorded of the build; `None` where no class file is.
-pub(super) fn build_of(
-    project: &Project,
-    recording: &Recording<'_>,
+/// Whether the class files that `units` are about are made of the sources alone.
+/// `edited` are the files that were edited while the tests ran.
+///
+/// # Errors
+/// What else had a part in them, or may have had.
+pub(crate) fn is_of_sources(
+    tree: &Tree<'_>,
+    command: &[String],
     edited: &BTreeSet<BString>,
     units: &[&Unit],
-) -> Option<Unit> {
-    units.iter().find(|unit| unit.kind.is_compiled())?;
-    let command: Vec<_> = recording
-        .ran
-        .words
-        .iter()
-        .map(std::ffi::OsString::from)
-        .collect();
-    let why = match Tool::of(&command) {
-        Some(Tool::Maven) => {
-            let build = Build {
-                project,
-                view: recording.before,
-                command: &recording.ran.words,
-                edited,
-            };
-            build.examine(units).err()
-        }
-        Some(Tool::Gradle | Tool::Console) | None => Some("Maven did not make them".to_owned()),
+) -> Result<(), String> {
+    let build = Build {
+        tree,
+        command,
+        edited,
     };
-    Some(Unit::of_build(why.as_deref()))
+    build.examine(units)
+}
+
+/// A project in a state of its repository.
+#[derive(Clone, Copy)]
+pub(crate) struct Tree<'a> {
+    pub repository: &'a Repository,
+    /// The folder of the project, and the same from the top of the work tree.
+    pub dir: &'a Path,
+    pub prefix: &'a BStr,
+    pub view: &'a View,
 }
 
 /// The poms of a project at a view, and those in a repository if there is one.
@@ -55,14 +52,13 @@ pub(super) fn build_of(
 /// # Errors
 /// Why sources do not tell which classes there will be.
 pub(super) fn model_of(
-    project: &Project,
-    view: &View,
+    tree: &Tree<'_>,
     command: &[String],
     repository: Option<&Path>,
 ) -> Result<maven::Model, String> {
-    let read = |path: &BStr| view.read(path).ok().flatten();
+    let read = |path: &BStr| tree.view.read(path).ok().flatten();
     let mut words = command.get(1..).unwrap_or_default().to_vec();
-    for dir in maven::upwards(project.prefix.as_bstr()) {
+    for dir in maven::upwards(tree.prefix) {
         let own = BString::from([dir.as_bytes(), b"/.mvn/maven.config"].concat());
         let text = read(own.trim_start_with(|sign| sign == '/').as_bstr()).unwrap_or_default();
         words.extend(text.to_str_lossy().split_whitespace().map(str::to_owned));
@@ -79,7 +75,7 @@ pub(super) fn model_of(
             return Err(format!("{name} has {word}"));
         }
     }
-    maven::Model::of(project.prefix.as_bstr(), &read, repository)
+    maven::Model::of(tree.prefix, &read, repository)
 }
 
 /// All sources below a folder.
@@ -143,8 +139,7 @@ pub(super) fn link_in<'p>(view: &View, path: &'p BStr) -> Result<Option<&'p BStr
 }
 
 struct Build<'a> {
-    project: &'a Project,
-    view: &'a View,
+    tree: &'a Tree<'a>,
     command: &'a [String],
     /// What was edited while the tests ran.
     edited: &'a BTreeSet<BString>,
@@ -155,7 +150,7 @@ impl Build<'_> {
     /// What else than the sources had a part in the class files, or may have had.
     fn examine(&self, units: &[&Unit]) -> Result<(), String> {
         let repository = self.repository()?;
-        let model = model_of(self.project, self.view, self.command, Some(&repository))?;
+        let model = model_of(self.tree, self.command, Some(&repository))?;
         if !model.is_without_processors {
             let jars = units
                 .iter()
@@ -170,7 +165,7 @@ impl Build<'_> {
 
     /// Where Maven keeps what it fetched.
     fn repository(&self) -> Result<PathBuf, String> {
-        let repository = maven::local_repository(&self.project.dir, self.command);
+        let repository = maven::local_repository(self.tree.dir, self.command);
         match repository.is_dir() {
             true => Ok(repository),
             false => Err(format!("there is no {}", repository.display())),
@@ -179,7 +174,7 @@ impl Build<'_> {
 
     fn on_disk(&self, path: &BStr) -> PathBuf {
         use std::os::unix::ffi::OsStrExt;
-        self.project.repository.root().join(OsStr::from_bytes(path))
+        self.tree.repository.root().join(OsStr::from_bytes(path))
     }
 
     /// That each class file is of a source, and newer than what it was made from. An
@@ -233,7 +228,7 @@ impl Build<'_> {
             return Err(format!("{} has annotation processors", output.display()));
         }
         // Those that git ignores are none that a later state is known by.
-        let sources: BTreeSet<BString> = sources_below(self.view, root)?.into_iter().collect();
+        let sources: BTreeSet<BString> = sources_below(self.tree.view, root)?.into_iter().collect();
         let mut unknown: Vec<String> = Vec::new();
         for file in files_below(&output) {
             if file.extension() != Some(OsStr::new("class")) {
@@ -271,6 +266,7 @@ impl Build<'_> {
         let mut outlines = Vec::new();
         for path in &sources {
             let text = self
+                .tree
                 .view
                 .read(path.as_bstr())
                 .ok()

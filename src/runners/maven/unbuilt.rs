@@ -10,18 +10,16 @@ use std::rc::Rc;
 use bstr::{BStr, BString, ByteSlice};
 use rustc_hash::FxHashMap;
 
-use super::built::{link_in, model_of, sources_below};
-use super::project::Project;
+use super::built::{Tree, link_in, model_of, sources_below};
 use crate::history::{Delta, Entry, View};
 use crate::languages::jvm::is_of_all;
 use crate::languages::jvm::java::{Affected, Outline, Source, affected, outline};
 use crate::matrix::{Fingerprint, MatrixView, Unit, UnitKind};
-use crate::runners::jvm::Tool;
 use crate::runners::maven::{self, Model, Module};
 
 /// What is known of a unit of a class file, or of a file beneath the build's output.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Standing {
+pub(crate) enum Standing {
     Same,
     Gone,
     /// It may be another one, for this reason.
@@ -45,7 +43,7 @@ struct Present {
 type Side = (usize, bool);
 
 /// What sources tell of the units of one matrix.
-pub(super) struct Unbuilt<'a> {
+pub(crate) struct Unbuilt<'a> {
     view: &'a View,
     delta: Option<&'a Delta>,
     present: Result<Rc<Present>, String>,
@@ -73,22 +71,20 @@ struct File {
 
 impl<'a> Unbuilt<'a> {
     pub fn new(
-        project: &Project,
-        view: &'a View,
+        tree: &Tree<'a>,
         matrix: &MatrixView,
         delta: Option<&'a Delta>,
         sources: &Sources,
     ) -> Unbuilt<'a> {
         let command = &matrix.header().command;
-        let read = || Present::read(project, view, command).map(Rc::new);
+        let read = || Present::read(tree, command).map(Rc::new);
         let present = match is_mavens(matrix) {
             true => sources.read.get_or_init(read).clone(),
             false => Err(NOT_MAVENS.to_owned()),
         };
         let files = present.clone().and_then(|present| {
             let change = Change {
-                project,
-                view,
+                tree,
                 matrix,
                 delta,
                 present: &present,
@@ -113,7 +109,7 @@ impl<'a> Unbuilt<'a> {
             })
         });
         Unbuilt {
-            view,
+            view: tree.view,
             delta,
             present,
             files,
@@ -386,7 +382,7 @@ const NOT_MAVENS: &str = "sources tell what changed only where Maven ran the tes
 fn is_mavens(matrix: &MatrixView) -> bool {
     let command = matrix.header().command.iter();
     let command: Vec<_> = command.map(std::ffi::OsString::from).collect();
-    Tool::of(&command) == Some(Tool::Maven)
+    maven::is_maven(&command)
 }
 
 /// Whether a build has made what lies there, where no pom tells.
@@ -397,8 +393,9 @@ fn is_output(path: &BStr) -> bool {
 }
 
 impl Present {
-    fn read(project: &Project, view: &View, command: &[String]) -> Result<Present, String> {
-        let model = model_of(project, view, command, None)?;
+    fn read(tree: &Tree<'_>, command: &[String]) -> Result<Present, String> {
+        let view = tree.view;
+        let model = model_of(tree, command, None)?;
         let mut files = FxHashMap::default();
         for (at, module) in model.modules.iter().enumerate() {
             for is_test in [false, true] {
@@ -439,8 +436,7 @@ fn is_about_more(path: &BStr) -> bool {
 
 /// From a matrix to a view.
 struct Change<'a> {
-    project: &'a Project,
-    view: &'a View,
+    tree: &'a Tree<'a>,
     matrix: &'a MatrixView,
     delta: Option<&'a Delta>,
     present: &'a Present,
@@ -457,7 +453,7 @@ impl Change<'_> {
         let delta = self
             .delta
             .ok_or("what changed since the last run is not known")?;
-        let repository = &self.project.repository;
+        let repository = &self.tree.repository;
         let from = repository.recorded(&header.commit, &header.tree);
         let then = from.and_then(|from| repository.tree_view(&from).ok());
         let then = then.ok_or("the sources of the recorded commit are not in this clone")?;
@@ -519,7 +515,7 @@ impl Change<'_> {
     /// what that is.
     fn means_the_same(&self, pom: &BStr) -> bool {
         let is_same = |kept, recorded| {
-            let text = self.view.read(pom).ok();
+            let text = self.tree.view.read(pom).ok();
             text.is_some_and(|text| maven::pom_fingerprint(text, &kept) == recorded)
         };
         let units = self.matrix.units_at_path(pom);
