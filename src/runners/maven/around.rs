@@ -33,6 +33,12 @@ const SILENT_PROPERTIES: &str = "failIfNoTests jansi.force jansi.mode jansi.pass
     maven.test.failure.ignore style.color surefire.failIfNoSpecifiedTests \
     surefire.printSummary surefire.useFile trimStackTrace";
 
+/// Whether an option's value is the next word.
+pub fn takes_value(option: &str) -> bool {
+    let all = [SILENT_VALUES, PLAIN_VALUES, SETTINGS, POMS, OTHER_VALUES];
+    all.iter().any(|words| has_word(words, option))
+}
+
 /// An option with its value, or a phase or goal.
 #[derive(Debug)]
 struct Word {
@@ -57,8 +63,7 @@ impl Word {
             },
         };
         let (name, value) = (name.to_owned(), value.map(str::to_owned));
-        let all = [SILENT_VALUES, PLAIN_VALUES, SETTINGS, POMS, OTHER_VALUES];
-        let has_value = value.is_none() && all.iter().any(|words| has_word(words, &name));
+        let has_value = value.is_none() && takes_value(&name);
         let next = has_value.then(|| more.next()).flatten();
         Word {
             name,
@@ -215,10 +220,10 @@ impl Around {
         files.push(home.with_file_name(".mavenrc"));
         files.push("/etc/mavenrc".into());
         files.push(home.join("toolchains.xml"));
-        let given = [typed, &words, &options].into_iter();
-        let given = given.filter_map(|words| words.property("maven.repo.local"));
+        let given = typed.property(REPOSITORY).or(words.property(REPOSITORY));
+        let given = given.or(options.property(REPOSITORY)).into_iter();
         let configured = said.iter().map(|one| one.text_of("localRepository"));
-        let mut places = given.take(1).chain(configured);
+        let mut places = given.chain(configured);
         let place = places.find(|place| !place.is_empty());
         let repository = place.map_or_else(|| home.join("repository"), |it| resolved(it, folder));
         let all = words.all().chain(options.all());
@@ -242,6 +247,9 @@ fn installation() -> Option<PathBuf> {
 
 /// What a project says in `.mvn` to each command, to Maven's JVM, and adds to Maven.
 const OWN: [&str; 3] = ["maven.config", "jvm.config", "extensions.xml"];
+
+/// The property that says where Maven keeps what it downloads.
+const REPOSITORY: &str = "maven.repo.local";
 
 /// Where Maven keeps what it downloads, for a `command` in `folder`.
 pub fn local_repository(folder: &Path, command: &[String]) -> PathBuf {

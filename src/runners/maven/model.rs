@@ -125,11 +125,8 @@ impl Model {
         for pom in &project.poms {
             let name = pom.name();
             let module = module(pom)?;
-            if project
-                .poms
-                .iter()
-                .any(|one| one.parent.as_ref() == Some(&pom.path))
-            {
+            let mut parents = project.poms.iter().flat_map(|one| &one.parent);
+            if parents.any(|parent| *parent == pom.path) {
                 let is_usual = module.main == module.path(MAIN) && module.test == module.path(TEST);
                 ensure!(is_usual, "{name} says where sources are");
                 above.push(module.clone());
@@ -142,14 +139,11 @@ impl Model {
                 let mut all = pom.top.every().into_iter();
                 let names = "encoding maven.compiler.encoding project.build.sourceEncoding";
                 model.has_encoding |= all.any(|one| is_encoding(one) && has_word(names, &one.name));
-                model
-                    .artifacts
-                    .insert(pom.top.text_of("artifactId").to_owned());
+                let artifact = pom.top.text_of("artifactId").to_owned();
+                model.artifacts.insert(artifact);
             } else {
-                ensure!(
-                    module.has_plain_resources,
-                    "{name} says where resources are"
-                );
+                let is_usual = module.has_plain_resources;
+                ensure!(is_usual, "{name} says where resources are");
                 let is_fixed = !name.ends_with("-SNAPSHOT.pom");
                 ensure!(is_fixed, "the parent {name} may be another tomorrow");
             }
@@ -168,15 +162,15 @@ impl Model {
     /// That no source belongs to two modules, or to both sides of one.
     fn have_own_sources(&self) -> Result<()> {
         let modules = self.modules.iter();
-        let roots: Vec<&BString> = modules.flat_map(|one| [&one.main, &one.test]).collect();
+        let roots = modules.flat_map(|one| [&one.main, &one.test]);
+        let roots: Vec<BString> = roots.map(|root| joined(root.as_bstr(), "")).collect();
         for (at, root) in roots.iter().enumerate() {
-            let is_in = |other: &BString| {
-                let rest = other.strip_prefix(root.as_slice());
-                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
-            };
-            for (_, other) in roots.iter().enumerate().filter(|(other, _)| *other != at) {
-                ensure!(!is_in(other), "sources in {other} are those in {root}, too");
-            }
+            let mut others = roots.iter().enumerate();
+            let inside = others.find(|(other, dir)| *other != at && dir.starts_with(root.as_slice()));
+            ensure!(
+                inside.is_none(),
+                "sources in {root} are of two modules or sides"
+            );
         }
         Ok(())
     }

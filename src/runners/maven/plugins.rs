@@ -172,24 +172,18 @@ pub fn is_of_looking(property: &str) -> bool {
 /// an earlier phase, or as the command says.
 pub fn packing_early(said: &[&Element]) -> BTreeSet<String> {
     let every: Vec<&Element> = said.iter().flat_map(|one| one.every()).collect();
-    let has_modules = every
-        .iter()
-        .any(|one| ["module", "subproject"].contains(&one.name.as_str()));
-    let is_early = |name: &str| {
-        let goal = name
-            .trim_start_matches("maven-")
-            .trim_end_matches("-plugin");
-        let goal = format!("{goal}:");
+    let is_module = |one: &&Element| has_word("module subproject", &one.name);
+    let has_modules = every.iter().any(is_module);
+    let is_early = |name: &&str| {
+        let prefix = name.trim_start_matches("maven-");
+        let goal = format!("{}:", prefix.trim_end_matches("-plugin"));
         let is_goal = |one: &&Element| one.text.contains(&goal) || one.text.contains(name);
-        let is_in_phase = |one: &&Element| one.text_of("artifactId") == name && !is_late(one);
+        let is_in_phase = |one: &&Element| one.text_of("artifactId") == *name && !is_late(one);
         has_modules || said.iter().any(is_goal) || every.iter().any(is_in_phase)
     };
     let packing = PLUGINS.iter().filter(|(_, part, _)| matches!(part, Packs));
     let names = packing.filter_map(|(name, ..)| Some(name.split_once(':')?.1));
-    names
-        .filter(|name| is_early(name))
-        .map(str::to_owned)
-        .collect()
+    names.filter(is_early).map(str::to_owned).collect()
 }
 
 /// Whether a plug-in that packs is in no phase before the tests.
@@ -233,22 +227,18 @@ mod tests {
 
     #[test]
     fn goals_of_a_command_are_those_of_plugins() {
-        for word in [
-            "jacoco:report",
-            "org.apache.maven.plugins:maven-jar-plugin:3.3.0:jar",
-            "surefire:test@id",
+        for (word, is_doubt) in [
+            ("test", false),
+            ("jacoco:report", false),
+            ("org.apache.maven.plugins:maven-jar-plugin:3.3.0:jar", false),
+            ("surefire:test@id", false),
+            ("antrun:run", true),
+            ("dependency:unpack", true),
+            ("org.x:y:1:z", true),
+            ("x:y", true),
+            ("org.x:maven-jar-plugin:3.3.0:jar", true),
         ] {
-            assert_eq!(doubt_of_goal(word), None, "{word}");
+            assert_eq!(doubt_of_goal(word).is_some(), is_doubt, "{word}");
         }
-        for word in [
-            "antrun:run",
-            "dependency:unpack",
-            "org.x:y:1:z",
-            "x:y",
-            "org.x:maven-jar-plugin:3.3.0:jar",
-        ] {
-            assert!(doubt_of_goal(word).is_some(), "{word}");
-        }
-        assert_eq!(doubt_of_goal("test"), None);
     }
 }
