@@ -13,7 +13,8 @@ use std::time::Instant;
 use bstr::ByteSlice;
 use tamis::history::Repository;
 use tamis::languages::{Cache, Environment, Facts};
-use tamis::observe::{Trace, TraceError, collect, read_traces};
+use tamis::observe::{Trace, TraceError, observe, read_traces};
+use tamis::pipeline::Started;
 
 const ROUNDS: usize = 5;
 
@@ -53,7 +54,14 @@ fn close(
     let view = repository.work_view().expect("a work tree");
     let began = Instant::now();
     let facts = Facts::new(&view, repository.root(), Environment::Elsewhere, cache);
-    let collected = collect(traces, errors, &facts, b"".as_bstr(), &[], &[]).expect("rows");
+    let started = Started {
+        facts: &facts,
+        project: b"".as_bstr(),
+        command: &[],
+        folder: None,
+        variable: &|_| None,
+    };
+    let collected = observe(traces, errors, &facts, &started, &[]).expect("rows");
     let took = began.elapsed();
     let (tests, units) = (collected.rows.len(), collected.units.len());
     println!("closing {tests} tests over {units} units, {name}: {took:.0?}");

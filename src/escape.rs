@@ -31,6 +31,11 @@ pub fn bytes(bytes: &[u8]) -> String {
     shown
 }
 
+/// A path as text for people; the report escapes what acts.
+pub fn shown_path(path: &std::path::Path) -> String {
+    bytes(path.as_os_str().as_encoded_bytes())
+}
+
 fn push(shown: &mut String, c: char) {
     match c {
         '\n' | '\r' | '\t' => shown.extend(c.escape_default()),

@@ -14,13 +14,11 @@ use crate::error::{Error, Exit};
 use crate::history::View;
 use crate::pipeline::{
     Decision, Judged, Order, Project, Request, Sources, Workshop, decide, open_whole, start_tests,
-    words,
 };
 use crate::report::{AuditJson, Event, Report};
 use crate::run::Ended;
-use crate::runners::jvm::Tool;
-use crate::runners::maven;
-use crate::runners::pytest::{LATE, read_exclusions};
+use crate::runners::Built;
+use crate::runners::emission::{LATE, read_exclusions};
 use crate::select::Verdict;
 use crate::store::FsStore;
 
@@ -143,14 +141,17 @@ fn run_and_record(
     let is_typed = !request.command.is_empty();
     let cwd = shared::folder_of_command(is_typed, &request.config, globals);
     let view = project.repository.work_view()?;
-    let words = words(&command, &cwd, &request.config.root.value);
-    let prober = workshop.prober(&command, &cwd, project);
+    let words = request
+        .config
+        .driver
+        .words(&command, &cwd, &request.config.root.value);
+    let prober = workshop.prober(project, (&command, &cwd), Built::No);
     // Which stored rows still hold here, and so can be taken over for tests
     // that the command leaves out.
     let asked = Request {
         strategy: request.config.strategy.value,
         baseline: None,
-        prober: prober.as_ref(),
+        prober: prober.as_deref(),
         command: Some(&words),
         local_only: request.selection.is_some(),
         ..Request::default()
@@ -174,10 +175,9 @@ fn run_and_record(
         asked: &asked,
         command: &command,
         cwd: &cwd,
+        workshop,
     };
-    let left_out = exclude
-        .as_deref()
-        .map(|path| later.left_out(path, workshop));
+    let left_out = exclude.as_deref().map(|path| later.left_out(path));
     let left_out = left_out.transpose()?.flatten();
     let order = Order {
         command: command.clone(),
@@ -231,6 +231,7 @@ struct Later<'a> {
     asked: &'a Request<'a>,
     command: &'a [OsString],
     cwd: &'a Path,
+    workshop: &'a Workshop,
 }
 
 impl Later<'_> {
@@ -239,10 +240,13 @@ impl Later<'_> {
     ///
     /// # Errors
     /// If git cannot be read, or the file not be written.
-    fn left_out(&self, late: &Path, workshop: &Workshop) -> Result<Option<PathBuf>, Error> {
+    fn left_out(&self, late: &Path) -> Result<Option<PathBuf>, Error> {
         let folder = late.parent().unwrap_or(late);
-        let (Some(Tool::Maven), Ok(told), Ok(run)) = (
-            Tool::of(self.command),
+        let runner = self.project.config.driver;
+        if !runner.is_told_by_name() {
+            return Ok(None);
+        }
+        let (Ok(told), Ok(run)) = (
             read_exclusions(late),
             crate::disk::read_to_string(folder.join("tests.txt")),
         ) else {
@@ -263,26 +267,24 @@ impl Later<'_> {
             let leaves = holds || !told.late.contains(&test);
             tests.insert(test, leaves);
         }
-        Ok(maven::emit_tests(
-            &tests,
-            &self.project.dir,
-            &workshop.scratch.join("out"),
-        )?)
+        let out = self.workshop.scratch.join("out");
+        Ok(runner.emit_tests(&tests, &self.project.dir, &out)?)
     }
 
     /// Whose rows hold for the class files that Maven made; `None` if it may have
     /// made none.
     fn decide(&self, ended: Ended) -> anyhow::Result<Option<Decision>> {
-        match ended == Ended::Exit(0) && !maven::ignores_failure(self.command) {
+        match ended == Ended::Exit(0) && !self.project.config.driver.ignores_failure(self.command) {
             true => self.decide_with(None).map(Some),
             false => Ok(None),
         }
     }
 
     fn decide_with(&self, sources: Option<&Sources>) -> anyhow::Result<Decision> {
-        let prober = Workshop::jvm_prober(self.command, self.cwd, &self.project.config);
+        let command = (self.command, self.cwd);
+        let prober = self.workshop.prober(self.project, command, Built::Yes);
         let asked = Request {
-            prober: Some(&prober),
+            prober: prober.as_deref(),
             unbuilt: sources,
             ..self.asked.clone()
         };

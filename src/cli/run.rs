@@ -17,15 +17,14 @@ use crate::config::{Config, Setting, Strategy};
 use crate::error::{Error, Exit};
 use crate::history::View;
 use crate::pipeline::{
-    self, Decision, Judged, Order, Prober, Project, Request, Session, Workshop, decide, open_whole,
-    run_tests, start_tests, words,
+    self, Decision, Judged, Order, Project, Request, Session, Workshop, decide, open_whole,
+    run_tests, start_tests,
 };
 use crate::report::{CiSelection, Event, Report, SelectionJson};
 use crate::run::{Asker, Ended, Gate, RunPlan};
-use crate::runners::jvm::Tool;
-use crate::runners::maven;
-use crate::runners::pytest::{self, Part};
-use crate::select::{Mode, Selection, Shard};
+use crate::runners::emission::LATE;
+use crate::runners::{Build, Built, Prober, Question};
+use crate::select::{Mode, Part, Selection, Shard};
 
 /// Select, run what is selected, and record the results.
 ///
@@ -207,37 +206,6 @@ fn run_whole(
     Ok((exit, ran))
 }
 
-/// What was compiled before selecting: class files tell what changed.
-enum Build {
-    /// The command runs no tests of a JVM.
-    NotNeeded,
-    /// Or nobody but the user builds.
-    Done,
-    /// Without one nobody knows what classes there will be.
-    Failed,
-}
-
-/// Compiles what a command will test.
-fn build(command: &[OsString], cwd: &Path, out: &Path, report: &Report) -> Result<Build, Error> {
-    let Some(tool) = Tool::of(command) else {
-        return Ok(Build::NotNeeded);
-    };
-    let is_built = tool == Tool::Maven && maven::compiles_nothing(command);
-    if tool == Tool::Console || is_built {
-        return Ok(Build::Done);
-    }
-    let Some(build) = tool.build_command(command, out)? else {
-        report.detail("nobody knows how to compile for this command alone".to_owned());
-        return Ok(Build::Failed);
-    };
-    let plan = RunPlan::plain(build, cwd);
-    if plan.execute(&shared::output(report))? == Ended::Exit(0) {
-        return Ok(Build::Done);
-    }
-    report.warning("the project does not compile by itself: all tests run");
-    Ok(Build::Failed)
-}
-
 /// What was selected, and what the service will be told of it.
 struct Chosen {
     decision: Decision,
@@ -262,8 +230,8 @@ impl Work<'_> {
         workshop: &Workshop,
         command: &[OsString],
     ) -> Result<(Exit, Ran), Error> {
-        if let Some(gate) = self.gate(workshop, command) {
-            return self.run_at_once(workshop, command, gate);
+        if let Some((gate, question)) = self.gate(workshop, command) {
+            return self.run_at_once(workshop, command, gate, question);
         }
         let Work {
             request,
@@ -273,15 +241,14 @@ impl Work<'_> {
         } = *self;
         let since = SystemTime::now();
         let out = workshop.scratch.join("out");
-        let built = build(command, &self.cwd, &out, report)?;
-        let view = project.repository.work_view()?;
-        let prober = match built {
-            Build::Done => Some(self.built_prober(command, since)),
-            Build::Failed => None,
-            Build::NotNeeded => workshop.prober(command, &self.cwd, project),
+        let built = match self.build(command, &out)? {
+            true => Built::Since(since),
+            false => Built::No,
         };
-        let words = words(command, &self.cwd, &self.request.config.root.value);
-        let asked = self.asked(&view, prober.as_ref(), &words)?;
+        let view = project.repository.work_view()?;
+        let prober = workshop.prober(project, (command, &self.cwd), built);
+        let words = self.words(command);
+        let asked = self.asked(&view, prober.as_deref(), &words)?;
         let chosen = self.choose(&asked, &view)?;
         if request.dry_run {
             let document = match report.is_json() {
@@ -298,14 +265,11 @@ impl Work<'_> {
         let division = self.division(selection);
         let part = self.part(division.as_ref());
         let exclude = shared::write_exclusions(selection, part, project, workshop)?;
-        let left_out = Tool::of(command)
-            .map(|tool| {
-                tool.emit(selection, part, &project.dir, &out, &|why| {
-                    report.detail(why)
-                })
-            })
-            .transpose()?
-            .flatten();
+        let tell = |why| report.detail(why);
+        let left_out = project
+            .config
+            .driver
+            .emit(selection, part, &project.dir, &out, &tell)?;
         self.has_started.set(true);
         let session = run_tests(
             project,
@@ -327,22 +291,51 @@ impl Work<'_> {
         self.conclude(session, chosen, &view)
     }
 
-    /// Where Surefire will ask what to leave out, if one run of Maven can compile
-    /// and test.
-    fn gate(&self, workshop: &Workshop, command: &[OsString]) -> Option<Gate> {
-        if self.request.dry_run || Tool::of(command) != Some(Tool::Maven) {
+    /// Compiles what a command will test; whether what lies on disk is what it will test.
+    fn build(&self, command: &[OsString], out: &Path) -> Result<bool, Error> {
+        let report = self.report;
+        let build = match self.project.config.driver.build(command, out)? {
+            Build::NotNeeded => return Ok(false),
+            Build::Done => return Ok(true),
+            Build::By(build) => build,
+            Build::Unknown(why) => {
+                report.detail(why);
+                return Ok(false);
+            }
+        };
+        let plan = RunPlan::plain(build, &self.cwd);
+        let is_built = plan.execute(&shared::output(report))? == Ended::Exit(0);
+        if !is_built {
+            report.warning("the project does not compile by itself: all tests run");
+        }
+        Ok(is_built)
+    }
+
+    fn words(&self, command: &[OsString]) -> Vec<String> {
+        let config = &self.project.config;
+        config.driver.words(command, &self.cwd, &config.root.value)
+    }
+
+    /// Where the command will ask what to leave out, if one run of it can compile and test.
+    fn gate(&self, workshop: &Workshop, command: &[OsString]) -> Option<(Gate, Question)> {
+        if self.request.dry_run {
             return None;
         }
-        let gate = match maven::why_twice(command, &self.cwd) {
-            None => Gate::new(workshop.scratch.join("out").join(maven::EXCLUSIONS))
-                .map_err(|error| format!("{error:#}")),
-            Some(why) => Err(why),
+        let question = match self.project.config.driver.question(command, &self.cwd) {
+            Ok(question) => question?,
+            Err(why) => {
+                self.report.detail(why);
+                return None;
+            }
         };
-        let twice = |why: &String| {
-            let text = format!("Maven is started twice, to compile and then to test: {why}");
-            self.report.detail(text);
-        };
-        gate.inspect_err(twice).ok()
+        match Gate::new(workshop.scratch.join("out").join(question.file)) {
+            Ok(gate) => Some((gate, question)),
+            Err(error) => {
+                let why = format!("the command cannot ask what to leave out: {error:#}");
+                self.report.detail(why);
+                None
+            }
+        }
     }
 
     /// Starts the command, and selects when it asks what to leave out: then all is
@@ -352,6 +345,7 @@ impl Work<'_> {
         workshop: &Workshop,
         command: &[OsString],
         gate: Gate,
+        question: Question,
     ) -> Result<(Exit, Ran), Error> {
         let Work {
             project, report, ..
@@ -361,16 +355,19 @@ impl Work<'_> {
         let order = Order {
             command: command.to_vec(),
             cwd: &self.cwd,
-            exclude: Some(workshop.scratch.join("out").join(pytest::LATE)),
+            exclude: Some(workshop.scratch.join("out").join(LATE)),
             left_out: Some(gate.path().to_owned()),
             output: shared::output(report),
         };
         self.has_started.set(true);
         let mut started = start_tests(project, workshop, &order)?;
         let asker = gate.wait(&mut started.running);
-        let words = words(command, &self.cwd, &self.request.config.root.value);
+        let words = self.words(command);
         let chosen = match asker {
-            Ok(Some(asker)) => self.answer(workshop, command, &words, asker).map(Some),
+            Ok(Some(asker)) => {
+                let answered = self.answer(workshop, command, &words, asker, question);
+                answered.map(Some)
+            }
             Ok(None) => Ok(None),
             Err(error) => Err(error.into()),
         };
@@ -379,7 +376,7 @@ impl Work<'_> {
         }
         let ran = started.wait()?;
         let Some((chosen, audited, view)) = chosen? else {
-            return self.unasked(workshop, &order, &words, ran, &before);
+            return self.unasked(workshop, &order, &words, ran, &before, question);
         };
         let exclusions = order.exclusions();
         let is_none = chosen.decision.selection.mode() == Mode::None;
@@ -396,30 +393,32 @@ impl Work<'_> {
         self.conclude(session, chosen, &view)
     }
 
-    /// Selects, and tells Surefire what to leave out.
+    /// Selects, and answers what to leave out.
     fn answer(
         &self,
         workshop: &Workshop,
         command: &[OsString],
         words: &[String],
         asker: Asker,
+        question: Question,
     ) -> Result<(Chosen, Option<Decision>, View), Error> {
         let project = self.project;
         let view = project.repository.work_view()?;
-        let prober = self.jvm_prober(command);
-        let asked = self.asked(&view, Some(&prober), words)?;
+        let prober = workshop.prober(project, (command, &self.cwd), Built::Yes);
+        let asked = self.asked(&view, prober.as_deref(), words)?;
         let chosen = self.choose(&asked, &view)?;
         let audited = self.audited(&asked, &view, &chosen)?;
         let selection = &chosen.decision.selection;
         let division = self.division(selection);
         let part = self.part(division.as_ref());
         shared::write_exclusions(selection, part, project, workshop)?;
+        let tell = |why| self.report.detail(why);
         let list = match selection.mode() {
-            // Nor is a JVM started to find that abstract classes have no tests.
-            Mode::None => maven::EVERYTHING.to_owned(),
-            _ => maven::list(selection, part, &project.dir, &|why| {
-                self.report.detail(why)
-            }),
+            Mode::None => question.nothing_runs.to_owned(),
+            _ => project
+                .config
+                .driver
+                .answer(selection, part, &project.dir, &tell),
         };
         asker.answer(&list)?;
         Ok((chosen, audited, view))
@@ -434,19 +433,21 @@ impl Work<'_> {
         words: &[String],
         ran: pipeline::Ran<'_>,
         before: &View,
+        question: Question,
     ) -> Result<(Exit, Ran), Error> {
         let project = self.project;
         let asked = self.asked(before, None, words)?;
         let mut decision = decide(project, &project.store(), before, &asked)?;
-        let why = "Surefire did not ask what to leave out";
-        decision.selection = Selection::all(asked.strategy, why);
+        let Question { by, since, .. } = question;
+        let why = format!("{by} did not ask what to leave out");
+        decision.selection = Selection::all(asked.strategy, why.clone());
         match ran.is_silent() {
             true => self
                 .report
                 .detail(format!("{why}: all tests count as selected")),
             // Nobody would learn why it is never faster.
             false => self.report.event(Event::Fallback {
-                reason: format!("{why}, which it does from 2.19 on: all tests ran"),
+                reason: format!("{why}, which it does from {since} on: all tests ran"),
             }),
         }
         let chosen = Chosen {
@@ -468,23 +469,10 @@ impl Work<'_> {
         self.conclude(session, chosen, before)
     }
 
-    fn jvm_prober(&self, command: &[OsString]) -> Prober {
-        Workshop::jvm_prober(command, &self.cwd, &self.project.config)
-    }
-
-    /// The same where Maven has compiled, and packages and more when it is started again.
-    fn built_prober(&self, command: &[OsString], since: SystemTime) -> Prober {
-        let is_maven = Tool::of(command) == Some(Tool::Maven);
-        match self.jvm_prober(command) {
-            Prober::Jvm(jvm) if is_maven => Prober::Jvm(jvm.since(since)),
-            prober => prober,
-        }
-    }
-
     fn asked<'r>(
         &self,
         view: &View,
-        prober: Option<&'r Prober>,
+        prober: Option<&'r dyn Prober>,
         words: &'r [String],
     ) -> Result<Request<'r>, Error> {
         let config = &self.request.config;

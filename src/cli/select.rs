@@ -5,20 +5,21 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use bstr::ByteSlice;
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::PossibleValuesParser;
 use serde_json::{Value, json};
 
 use super::shards::{self, Division, Template, child_pipeline};
 use super::strategy::{EventArgs, StrategyArgs};
 use super::{Globals, made_for, shared};
 use crate::ci::{CiContext, Provider};
-use crate::config::{Config, Runner};
+use crate::config::Config;
 use crate::error::{Error, Exit, Kind};
 use crate::history::View;
-use crate::pipeline::{Decision, Project, open_whole, words};
+use crate::pipeline::{Decision, Project, open_whole};
 use crate::report::{CiSelection, Event, Report, SelectionJson};
-use crate::runners::{maven, pytest};
-use crate::select::{Selection, Shard};
+use crate::runners::{self, Runner, emission};
+use crate::select::{self, Selection, Shard};
 
 /// Compute the selection for the next step, without running anything.
 ///
@@ -47,8 +48,13 @@ pub struct SelectArgs {
     #[arg(long)]
     strict: bool,
     /// Runners to write files for [default: the configuration's runner]
-    #[arg(long, value_name = "RUNNER", value_enum, value_delimiter = ',')]
-    format: Vec<FormatArg>,
+    #[arg(
+        long,
+        value_name = "RUNNER",
+        value_delimiter = ',',
+        value_parser = PossibleValuesParser::new(runners::names()),
+    )]
+    format: Vec<String>,
     /// Divide the tests among at most so many machines: one folder each below DIR
     #[arg(long, value_name = "N", value_parser = shards::count(), conflicts_with = "shard")]
     shards: Option<u32>,
@@ -73,12 +79,6 @@ pub struct SelectArgs {
     command: Vec<OsString>,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum FormatArg {
-    Pytest,
-    Maven,
-}
-
 /// The file of the summary, in Markdown, in the folder of `--out`.
 pub const SUMMARY: &str = "summary.md";
 
@@ -97,7 +97,7 @@ pub struct SelectRequest {
     pub event: EventArgs,
     pub strict: bool,
     /// Never empty.
-    pub formats: Vec<Runner>,
+    pub formats: Vec<&'static dyn Runner>,
     /// Into how many parts at most the tests are divided.
     pub shards: Option<u32>,
     /// Which part is selected.
@@ -117,14 +117,8 @@ impl SelectArgs {
     fn resolve(&self, globals: &Globals) -> Result<SelectRequest, Error> {
         let config = globals.config(&self.selecting.overrides())?;
         let config = config.for_command(&self.command);
-        let mut formats: Vec<Runner> = self
-            .format
-            .iter()
-            .map(|format| match format {
-                FormatArg::Pytest => Runner::Pytest,
-                FormatArg::Maven => Runner::Maven,
-            })
-            .collect();
+        let named = self.format.iter().filter_map(|name| runners::named(name));
+        let mut formats: Vec<_> = named.collect();
         if formats.is_empty() {
             formats.push(config.runner.value);
         }
@@ -147,7 +141,8 @@ impl SelectArgs {
             plan: self.plan.clone(),
             pipeline: self.pipeline.clone(),
             dotenv: self.dotenv.as_ref().map(|path| globals.folder.join(path)),
-            command: (!self.command.is_empty()).then(|| words(&self.command, &cwd, root)),
+            command: (!self.command.is_empty())
+                .then(|| config.driver.words(&self.command, &cwd, root)),
             here: self.here.then_some(cwd),
             config,
         })
@@ -403,16 +398,13 @@ impl Outlet<'_> {
     fn write(
         &self,
         selection: &Selection,
-        part: Option<pytest::Part<'_>>,
+        part: Option<select::Part<'_>>,
         about: &About<'_>,
         out: &Path,
     ) -> Result<(), Error> {
+        emission::write(selection, part, about.prefix, out)?;
         for runner in &self.request.formats {
-            // Gradle's tests are left out by `run`, which compiles before.
-            pytest::emit(selection, part, about.prefix, out)?;
-            if *runner == Runner::Maven {
-                maven::emit_for_later(selection, part, about.dir, out)?;
-            }
+            runner.emit_for_later(selection, part, about.dir, out)?;
         }
         made_for::write(out, about.made_for)
     }
@@ -459,7 +451,7 @@ mod tests {
         let project = Project::new("version: 1\n");
         let plain = project.request(&[], SelectArgs::resolve);
         let named = project.request(&["--format", "pytest"], SelectArgs::resolve);
-        assert!(plain.contains("Pytest"));
+        assert!(plain.contains("[pytest]"));
         assert_eq!(plain, named);
     }
 }

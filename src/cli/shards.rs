@@ -10,10 +10,10 @@ use super::strategy::{EventArgs, StrategyArgs};
 use super::{Globals, shared, whole};
 use crate::config::{Config, Overrides};
 use crate::error::{Error, Exit};
-use crate::pipeline::{Project, open_whole, words};
+use crate::pipeline::{Project, open_whole};
 use crate::report::Report;
 use crate::runners::pytest;
-use crate::select::{MOST_SHARDS, Mode, Selection, Shards};
+use crate::select::{MOST_SHARDS, Mode, Part, Selection, Shards};
 
 /// Divide the selection among machines that run at the same time.
 ///
@@ -121,7 +121,8 @@ impl ShardsArgs {
                 }),
             },
             event: self.selecting.event(globals.ci.as_ref()),
-            command: (!self.command.is_empty()).then(|| words(&self.command, &cwd, root)),
+            command: (!self.command.is_empty())
+                .then(|| config.driver.words(&self.command, &cwd, root)),
             here: self.here.then_some(cwd),
             config,
         })
@@ -234,8 +235,8 @@ impl Division {
         Division::into_at_most(selection, most.min(enough.max(1)))
     }
 
-    pub fn part(&self, index: u32) -> pytest::Part<'_> {
-        pytest::Part {
+    pub fn part(&self, index: u32) -> Part<'_> {
+        Part {
             shards: &self.shards,
             index,
             plan: &self.plan,

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::strategy::EventArgs;
 use super::{Globals, exchange};
 use crate::ci::{CiContext, Provider};
-use crate::config::{Config, Origin, Runner, found_runner, shown_path};
+use crate::config::{Config, Origin};
 use crate::count::counted;
 use crate::error::{Error, Exit};
 use crate::history::{Head, View};
@@ -23,10 +23,8 @@ use crate::report::{
     SelectionSummary, audit_event, ties_event,
 };
 use crate::run::{Ended, Output};
-use crate::runners::jvm::Tool;
-use crate::runners::unwatched::why_unwatched;
-use crate::runners::{gradle, maven, pytest};
-use crate::select::{Mode, Reason, Selection, Strategy};
+use crate::runners::{self, Built, emission};
+use crate::select::{Mode, Part, Reason, Selection, Strategy, escape};
 use crate::store::FsStore;
 
 /// Tells people how the selection came out, and all that made it larger.
@@ -117,7 +115,7 @@ pub fn list(selection: &Selection, suite: Option<&str>) -> String {
             lines.push_str(suite);
             lines.push('\t');
         }
-        lines.push_str(&pytest::escape(test));
+        lines.push_str(&escape(test));
         lines.push('\n');
     }
     lines
@@ -140,7 +138,7 @@ pub fn command_of(
         return Ok(words.iter().map(OsString::from).collect());
     }
     let runner = config.runner.value;
-    let found = found_runner(&config.root.value);
+    let found = runners::found(&config.root.value);
     match found.other {
         Some(other) if config.runner.origin == Origin::Default && found.runner == runner => {
             report.note(format!(
@@ -150,31 +148,11 @@ pub fn command_of(
         }
         _ => report.detail(format!("using {runner} ({})", config.runner.origin)),
     }
-    let root = &config.root.value;
-    let command = match runner {
-        Runner::Maven => maven::find(root),
-        Runner::Gradle => gradle::find(root),
-        Runner::Pytest | Runner::Junit => None,
-    };
-    match (command, runner) {
-        (Some(command), _) => return Ok(command),
-        (None, Runner::Pytest) => {}
-        (None, Runner::Junit) => {
-            let message = "`runner: junit` needs a `command`, as no build file has the class path";
-            return Err(Error::usage(message).with_hint(
-                "write it in tamis.yml: \
-                 [java, -cp, \"lib/*:out\", org.junit.platform.console.ConsoleLauncher, --scan-classpath]",
-            ));
-        }
-        (None, runner) => {
-            let message = format!("{} has no build of {runner}", shown_path(root));
-            return Err(Error::usage(message)
-                .with_hint("correct `runner` or `root` in tamis.yml, or give a `command`"));
-        }
+    let found = runner.find_command(&config.settings())?;
+    if let Some(because) = found.because {
+        report.detail(because);
     }
-    let found = pytest::find(&config.root.value, config.python.value.as_deref())?;
-    report.detail(format!("using the pytest of {}", found.because));
-    Ok(found.command)
+    Ok(found.words)
 }
 
 /// Where it runs: what was typed where the user is, unless it is for one of
@@ -233,17 +211,13 @@ pub fn join_documents(documents: Vec<(Option<String>, Value)>) -> Value {
 /// Writes the file that tells the plug-in what to leave out.
 pub fn write_exclusions(
     selection: &Selection,
-    part: Option<pytest::Part<'_>>,
+    part: Option<Part<'_>>,
     project: &Project,
     workshop: &Workshop,
 ) -> Result<PathBuf, Error> {
-    let emission = pytest::emit(
-        selection,
-        part,
-        &project.prefix.to_str_lossy(),
-        &workshop.scratch.join("out"),
-    )?;
-    Ok(emission.late)
+    let prefix = project.prefix.to_str_lossy();
+    let out = workshop.scratch.join("out");
+    Ok(emission::write(selection, part, &prefix, &out)?)
 }
 
 /// What would have been left out of a run of everything, by the default
@@ -345,7 +319,10 @@ pub fn tell_session(
         // Where there is no new test, Maven and Gradle start none.
         report.detail("the command started no tests: all known ones are left out on proof");
     } else if found_none {
-        let found = why_unwatched(&project.dir, &session.command);
+        let found = project
+            .config
+            .driver
+            .why_unwatched(&project.dir, &session.command);
         let hints = vec![found.hint];
         report.event(Event::Warning {
             text: match found.why {
@@ -449,10 +426,7 @@ fn decide_with(
         .zip(wanted.here)
         .and_then(|(workshop, cwd)| {
             let command: Vec<OsString> = wanted.command?.iter().map(OsString::from).collect();
-            match Tool::of(&command) {
-                Some(_) => Some(Workshop::jvm_prober(&command, cwd, &project.config)),
-                None => workshop.prober(&command, cwd, project),
-            }
+            workshop.prober(project, (&command, cwd), Built::Yes)
         });
     let decision = decide(
         project,
@@ -461,7 +435,7 @@ fn decide_with(
         &Request {
             strategy: project.config.strategy.value,
             baseline,
-            prober: prober.as_ref(),
+            prober: prober.as_deref(),
             command: wanted.command,
             unbuilt,
             hints: wanted.event.resolve(repository, view.revision().commit)?,

@@ -1,13 +1,11 @@
 //! `tamis why`.
 
-use std::ffi::OsString;
-
 use clap::Args;
 use serde_json::{Value, json};
 
 use super::strategy::{EventArgs, StrategyArgs};
 use super::{Globals, shared};
-use crate::config::{Config, Origin, Runner, nearest};
+use crate::config::{Config, Origin, nearest};
 use crate::count::counted;
 use crate::error::{Error, Exit};
 use crate::history::{View, short};
@@ -17,8 +15,7 @@ use crate::pipeline::{Decision, Project, causes, open_whole};
 use crate::report::{
     CauseJson, EvidenceJson, MOST_CAUSES, ReasonJson, Report, cause_lines, escape, parent_number,
 };
-use crate::runners::jvm::Tool;
-use crate::runners::maven::JVM_OPTIONS;
+use crate::runners;
 use crate::select::{Evidence, Reason, Verdict};
 
 /// Explain why a test would run, or why it would be left out.
@@ -117,7 +114,7 @@ struct Asked {
 fn ask(request: &WhyRequest, globals: &Globals, report: &Report) -> Result<Asked, Error> {
     let asked = ask_of(&request.config, request, globals)?;
     // A command that was typed may be of another runner than the one that is found here.
-    let others = [Runner::Junit, Runner::Maven, Runner::Gradle, Runner::Pytest];
+    let others = runners::ALL;
     let is_found = request.config.runner.origin == Origin::Default;
     for runner in others
         .into_iter()
@@ -170,19 +167,11 @@ fn ask_of(config: &Config, request: &WhyRequest, globals: &Globals) -> Result<As
 /// The command that ran the tests, where sources tell nothing of the classes that it would
 /// run today, and those on disk do.
 fn unbuilt_command(decision: &Decision) -> Option<Vec<String>> {
-    let mut command = decision.baseline.as_ref()?.matrix.header().command.clone();
+    let recorded = &decision.baseline.as_ref()?.matrix.header().command;
     // What variables added to it is read anew.
-    let added = |word: &String| {
-        let name = word.split('=').next().unwrap_or_default();
-        JVM_OPTIONS.contains(&name) || name == "PYTEST_ADDOPTS"
-    };
-    command.retain(|word| !added(word));
-    let words: Vec<OsString> = command.iter().map(OsString::from).collect();
-    let is_there = match Tool::of(&words)? {
-        Tool::Gradle | Tool::Console => true,
-        Tool::Maven => false,
-    };
-    is_there.then_some(command)
+    let command = runners::typed_words(recorded);
+    let needs_built = runners::of_words(&command).needs_built();
+    needs_built.then_some(command)
 }
 
 impl Asked {

@@ -13,12 +13,12 @@ use super::seeds::{Groups, KeySeed, Many, One};
 use super::suites::{Suites, SuitesVisitor};
 use super::trust::{Trust, TrustVisitor};
 use super::value::{
-    Count, DebugInfo, Deepen, Granularity, Runner, Shared, StorePlace, Strategy, SubFolder,
-    shown_path,
+    Count, DebugInfo, Deepen, Granularity, Shared, StorePlace, Strategy, SubFolder, shown_path,
 };
 use super::weight::{MOST_NESTED, nests_too_deeply, repeats_too_much};
 use crate::error::Error;
 use crate::pattern::Pattern;
+use crate::runners::Runner;
 use crate::text::Text;
 
 pub const NAME: &str = "tamis.yml";
@@ -38,7 +38,7 @@ pub struct FileConfig {
     pub version: Option<Version>,
     pub suite: Option<Text>,
     pub suites: Option<Suites>,
-    pub runner: Option<Runner>,
+    pub runner: Option<&'static dyn Runner>,
     pub command: Option<Vec<Text>>,
     pub python: Option<Text>,
     pub root: Option<SubFolder>,

@@ -23,8 +23,7 @@ use anyhow::Context;
 
 use crate::error::Error;
 use crate::pattern::Pattern;
-pub use crate::runners::detect::found_runner;
-use crate::runners::detect::runner_of;
+use crate::runners::{self, Runner, Settings};
 pub use crate::text::Text;
 use file::FileConfig;
 use find::Place;
@@ -32,8 +31,7 @@ pub use key::{Key, nearest};
 pub use schema::schema;
 pub use trust::Trust;
 pub use value::{
-    Count, DebugInfo, Deepen, Granularity, Runner, Shared, StorePlace, Strategy, SubFolder,
-    shown_path,
+    Count, DebugInfo, Deepen, Granularity, Shared, StorePlace, Strategy, SubFolder, shown_path,
 };
 
 /// The default number of matrices that `store gc` keeps.
@@ -134,7 +132,11 @@ pub struct Config {
     pub suite: Setting<String>,
     /// Whether the suite is named in `suites`. Then commands run in its folder.
     pub is_named: bool,
-    pub runner: Setting<Runner>,
+    /// Whose results these are.
+    pub runner: Setting<&'static dyn Runner>,
+    /// Who starts the tests and tells them what to leave out: `runner`, unless the command
+    /// is another's or hides what it starts.
+    pub driver: &'static dyn Runner,
     /// The test command; `None` if the runner must find it.
     pub command: Setting<Option<Vec<String>>>,
     /// The interpreter, absolute or a name to look up in `PATH`; `None` if the runner must
@@ -216,23 +218,40 @@ impl Config {
     /// The same for a typed command, which may use another runner. Results of different
     /// runners belong to different suites.
     pub fn for_command(self, typed: &[OsString]) -> Config {
-        match typed.first().and_then(runner_of) {
+        let config = match runners::of_program(typed) {
             Some(runner) => self.for_runner(runner),
             None => self,
+        };
+        match typed {
+            [] => config,
+            typed => config.driven_by(typed),
         }
     }
 
-    /// The same for this runner.
-    pub fn for_runner(mut self, runner: Runner) -> Config {
+    /// The same for a command that runs, whatever is configured; the results stay those
+    /// of the same runner.
+    pub fn driven_by(mut self, command: &[OsString]) -> Config {
+        self.driver = runners::driver(self.runner.value, command);
+        self
+    }
+
+    /// The same for a runner by name.
+    pub fn for_runner(mut self, runner: &'static dyn Runner) -> Config {
         if self.runner.origin != Origin::Default {
             return self;
         }
         if self.suite.origin == Origin::Default {
-            let place = self.suite.value.strip_prefix(self.runner.value.word());
+            let place = self.suite.value.strip_prefix(self.runner.value.name());
             self.suite.value = format!("{runner}{}", place.unwrap_or_default());
         }
         self.runner.value = runner;
-        self
+        match self.command_words() {
+            Some(words) => self.driven_by(&words),
+            None => Config {
+                driver: runner,
+                ..self
+            },
+        }
     }
 
     /// The names of the suites in the file.
@@ -319,6 +338,22 @@ impl Config {
 }
 
 impl Config {
+    /// The configured command.
+    pub fn command_words(&self) -> Option<Vec<OsString>> {
+        let words = self.command.value.as_ref()?;
+        Some(words.iter().map(OsString::from).collect())
+    }
+
+    /// What runners need of it.
+    pub fn settings(&self) -> Settings<'_> {
+        Settings {
+            root: &self.root.value,
+            interpreter: self.python.value.as_deref(),
+            granularity: self.granularity.value,
+            debug_info: self.debug_info.value,
+        }
+    }
+
     /// The folder that must contain the store, if the user named no other place.
     pub fn top_of_store(&self) -> Option<&Path> {
         let is_named = self.store.origin != Origin::Default;
@@ -415,16 +450,18 @@ fn resolve(
         None => or(None, || folder.clone()),
     };
     require_folder(&root)?;
-    let runner = or(plain(said.runner), || match (&said.command, &said.python) {
-        // The name of another program tells nothing.
-        (Some(words), _) => {
-            let program = words.first().map(|Text(word)| word.into());
-            let known = program.as_ref().and_then(runner_of);
-            known.unwrap_or_else(|| found_runner(&root.value).runner)
+    let command = said.command.as_ref().map(|words| {
+        let words = words.iter().map(|Text(word)| OsString::from(word));
+        words.collect::<Vec<_>>()
+    });
+    let has_python = said.python.is_some() || variables.contains_key("TAMIS_PYTHON");
+    // The name of another program tells nothing.
+    let runner = or(plain(said.runner), || {
+        match &command {
+            Some(words) => runners::of_program(words),
+            None => runners::of_interpreter().filter(|_| has_python),
         }
-        (None, Some(_)) => Runner::Pytest,
-        (None, None) if variables.contains_key("TAMIS_PYTHON") => Runner::Pytest,
-        (None, None) => found_runner(&root.value).runner,
+        .unwrap_or_else(|| runners::found(&root.value).runner)
     });
     let suite = or(suite, || {
         Text(suite_name(runner.value, &root.value, &place))
@@ -441,6 +478,10 @@ fn resolve(
         suite: suite.map(|Text(name)| name),
         is_named,
         paths: or(plain(said.paths), Vec::new),
+        driver: match &command {
+            Some(words) => runners::driver(runner.value, words),
+            None => runner.value,
+        },
         runner,
         command: optional(plain(said.command))
             .map(|words| words.map(|words| words.into_iter().map(|Text(word)| word).collect())),
@@ -567,7 +608,7 @@ fn require_folder(root: &Setting<PathBuf>) -> Result<(), Error> {
 }
 
 /// `pytest`, or `pytest:svc/api` for a folder below the top.
-fn suite_name(runner: Runner, root: &Path, place: &Place) -> String {
+fn suite_name(runner: &dyn Runner, root: &Path, place: &Place) -> String {
     let inside = place
         .top
         .as_deref()

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 use super::file::VERSION;
 use super::key::Key;
 use super::value::{Deepen, Granularity};
+use crate::runners;
 use crate::select::Strategy;
 
 const DOCUMENTATION: &str = include_str!("../../docs/configuration.md");
@@ -42,7 +43,7 @@ fn shape(key: Key) -> Value {
         Key::Suite | Key::Python | Key::Root | Key::Store | Key::SharedStore | Key::SharedLabel => {
             text()
         }
-        Key::Runner => json!({ "enum": ["pytest", "maven", "gradle", "junit"] }),
+        Key::Runner => json!({ "enum": runners::names().collect::<Vec<_>>() }),
         Key::Command | Key::Paths => filled(),
         Key::Deepen => json!({ "enum": Deepen::ALL.map(Deepen::word) }),
         Key::Granularity => json!({ "enum": Granularity::ALL.map(Granularity::word) }),

@@ -1,13 +1,17 @@
 //! The values of settings: their syntax and meaning.
 
 use std::fmt;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Component, PathBuf};
 use std::str::FromStr;
 
 use super::key::nearest;
 
+pub use crate::escape::shown_path;
+pub use crate::runners::Granularity;
 pub use crate::select::Strategy;
 pub use crate::share::Address as Shared;
+
+use crate::runners::{self, Runner};
 use crate::share::redact;
 use crate::text::Text;
 
@@ -19,58 +23,11 @@ impl FromStr for Strategy {
     }
 }
 
-/// The program that runs the tests.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Runner {
-    Pytest,
-    Maven,
-    Gradle,
-    /// JUnit, started with `java`.
-    Junit,
-}
-
-impl Runner {
-    pub const ALL: [Runner; 4] = [Runner::Pytest, Runner::Maven, Runner::Gradle, Runner::Junit];
-
-    pub fn word(self) -> &'static str {
-        match self {
-            Runner::Pytest => "pytest",
-            Runner::Maven => "maven",
-            Runner::Gradle => "gradle",
-            Runner::Junit => "junit",
-        }
-    }
-}
-
-impl FromStr for Runner {
+impl FromStr for &'static dyn Runner {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Runner, String> {
-        one_of("runner", text, &Runner::ALL, Runner::word)
-    }
-}
-
-impl fmt::Display for Runner {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
-    }
-}
-
-/// What counts as one test on a JVM.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Granularity {
-    Class,
-    Method,
-}
-
-impl Granularity {
-    pub const ALL: [Granularity; 2] = [Granularity::Class, Granularity::Method];
-
-    pub fn word(self) -> &'static str {
-        match self {
-            Granularity::Class => "class",
-            Granularity::Method => "method",
-        }
+    fn from_str(text: &str) -> Result<&'static dyn Runner, String> {
+        one_of("runner", text, &runners::ALL, |runner| runner.name())
     }
 }
 
@@ -79,12 +36,6 @@ impl FromStr for Granularity {
 
     fn from_str(text: &str) -> Result<Granularity, String> {
         one_of("granularity", text, &Granularity::ALL, Granularity::word)
-    }
-}
-
-impl fmt::Display for Granularity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
     }
 }
 
@@ -246,11 +197,6 @@ impl fmt::Display for Count {
     }
 }
 
-/// A path as text for people. The report escapes control characters.
-pub fn shown_path(path: &Path) -> String {
-    crate::escape::bytes(path.as_os_str().as_encoded_bytes())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -265,7 +211,7 @@ mod tests {
             @"unknown strategy `comit`, expected auto, all, commit, memo, merge-dom, merge-parents, merge-history, rebase-dom, rebase-parents, rebase-history, cherry-parent, cherry-history, revert-parent, revert-history, thesis; did you mean `commit`?"
         );
         insta::assert_snapshot!(
-            "nose".parse::<Runner>().unwrap_err(),
+            "nose".parse::<&'static dyn Runner>().unwrap_err(),
             @"unknown runner `nose`, expected pytest, maven, gradle, junit"
         );
     }

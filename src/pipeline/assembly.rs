@@ -2,7 +2,6 @@
 //! of the baseline that the selection proved to hold.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsString;
 
 use anyhow::Result;
 use bstr::BString;
@@ -24,9 +23,7 @@ use crate::matrix::{
     Fingerprint, GroupRef, Matrix, MatrixBuilder, Outcome, Row, RowFacts, Run, SetId, Unit,
     UnitKind,
 };
-use crate::observe::{Collected, CollectedRow};
-use crate::runners::jvm::Tool;
-use crate::runners::maven;
+use crate::observe::{Observations, ObservedRow};
 use crate::select::{COLLECTION, Mode};
 
 /// Puts the rows of this run and the carried ones together.
@@ -34,7 +31,7 @@ pub(super) struct Assembly<'a> {
     project: &'a Project,
     recording: &'a Recording<'a>,
     tested: Tested<'a>,
-    collected: &'a Collected,
+    collected: &'a Observations,
     recorded: &'a mut Recorded,
     builder: MatrixBuilder,
     runs: Vec<Run>,
@@ -57,7 +54,7 @@ impl<'a> Assembly<'a> {
         project: &'a Project,
         recording: &'a Recording<'a>,
         facts: &'a Facts<'a>,
-        collected: &'a Collected,
+        collected: &'a Observations,
         recorded: &'a mut Recorded,
     ) -> Result<Assembly<'a>> {
         let tested = Tested {
@@ -141,7 +138,7 @@ impl<'a> Assembly<'a> {
         let failed = self.recording.ran.failed_as_a_whole(collected);
         let mut bases = Vec::with_capacity(collected.bases.len());
         for base in &collected.bases {
-            bases.push((self.group(base)?, self.doubt_in(base)));
+            bases.push((self.group(&base.units)?, self.doubt_in(&base.units)));
         }
         let handed_on = HandedOn::new(self.recording.decision);
         for row in &collected.rows {
@@ -180,12 +177,12 @@ impl<'a> Assembly<'a> {
     fn handed(
         &mut self,
         handed_on: &HandedOn<'_>,
-        row: &CollectedRow,
+        row: &ObservedRow,
     ) -> (Option<GroupRef>, Option<String>) {
         if handed_on.is_empty() {
             return (None, None);
         }
-        let base = &self.collected.bases[row.base];
+        let base = &self.collected.bases[row.base].units;
         let units = base.iter().chain(&row.own);
         let units = units.map(|at| &self.collected.units[*at as usize]);
         let used = handed_on.used_for(units);
@@ -228,14 +225,10 @@ impl<'a> Assembly<'a> {
     fn build_of(&self, units: &[&Unit]) -> Option<Unit> {
         units.iter().find(|unit| unit.kind.is_compiled())?;
         let words = &self.recording.ran.words;
-        let command: Vec<OsString> = words.iter().map(OsString::from).collect();
         let tree = self.project.tree(self.recording.before);
-        let why_not = match Tool::of(&command) {
-            Some(Tool::Maven) => {
-                maven::is_of_sources(&tree, words, &self.tested.edited, units).err()
-            }
-            Some(Tool::Gradle | Tool::Console) | None => Some("Maven did not make them".to_owned()),
-        };
+        let runner = self.project.config.driver;
+        let made = runner.is_of_sources(&tree, words, &self.tested.edited, units);
+        let why_not = made.err();
         Some(Unit::of_build(why_not.as_deref()))
     }
 

@@ -10,8 +10,7 @@ use crate::history::{Delta, View, short};
 use crate::languages::{Environment, Facts, Probe};
 use crate::matrix::{Header, MatrixView, Unit, UnitId, UnitKind};
 use crate::runners::maven::Unbuilt;
-use crate::runners::pytest::probe::Prober;
-use crate::runners::{jvm, pytest};
+use crate::runners::pytest;
 use crate::select::Differences;
 use crate::store::Name;
 
@@ -108,14 +107,11 @@ impl<'a> Comparison<'a> {
             Some(_) => Environment::Here(probe.clone()),
             None => Environment::Elsewhere,
         };
-        let compiled_since = match request.prober {
-            Some(Prober::Jvm(jvm)) => jvm.compiled_since,
-            Some(Prober::Python(_)) | None => None,
-        };
+        let compiled_since = request.prober.and_then(|prober| prober.compiled_since());
         let root = project.repository.root();
         let facts = Facts::new(view, root, environment, project.cache());
         match compiled_since {
-            Some(since) => facts.with_build(since, jvm::build_folders(root)),
+            Some(since) => facts.with_build(since, project.config.driver.written_folders(root)),
             None => facts,
         }
     }
@@ -161,7 +157,7 @@ impl<'a> Comparison<'a> {
             .map(|id| matrix.unit(id))
             .filter(|unit| !probe.values.contains_key(&(unit.kind, unit.name.clone())))
             .collect();
-        match prober.ask(unknown.iter()) {
+        match prober.ask(&unknown) {
             Ok(answer) => probe.values.extend(answer.values),
             Err(error) => heard
                 .notes

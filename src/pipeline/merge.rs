@@ -7,8 +7,7 @@ use anyhow::Result;
 
 use super::project::Project;
 use crate::matrix::{GroupRef, Header, Key, Matrix, MatrixBuilder, Outcome, Row, RowFacts, Run};
-use crate::runners::pytest::ShardOf;
-use crate::select::{COLLECTION, Shard};
+use crate::select::{COLLECTION, Shard, ShardOf};
 use crate::store::{FsStore, Name};
 
 /// What stands between the name of a run and that of its shard.

@@ -15,6 +15,7 @@ mod exchange;
 mod gone;
 mod handed_on;
 mod inventory;
+mod launch;
 mod layout;
 mod ledger;
 mod merge;
@@ -30,13 +31,13 @@ mod surefire;
 mod tested;
 
 pub use crate::runners::maven::Sources;
-pub use crate::runners::pytest::probe::{Interpreter, Jvm, Prober};
 pub use audit::{Audit, Missed};
 pub use baselines::{Baseline, Place};
 pub use causes::causes;
 pub use decide::{Decision, Known, Request, decide, decide_on};
 pub use deepen::open_whole;
 pub use exchange::{Exchange, Told, damaged as exchange_damaged, words as exchange_words};
+pub use launch::Started;
 pub use layout::{lay_out, lay_out_by_files};
 pub use merge::join_shards;
 pub use observe::observe;
@@ -45,7 +46,5 @@ pub use record::record;
 pub use recording::{CommandRun, Recorded, Recording};
 pub use replay::{Chosen, Column, Miss, Replayed, Replaying, replay};
 pub use rerun::{Rerun, Rerunned};
-pub use session::{
-    Judged, Order, Ran, Session, Workshop, record_unrun, run_tests, start_tests, words,
-};
+pub use session::{Judged, Order, Ran, Session, Workshop, record_unrun, run_tests, start_tests};
 pub use shelf::Shelf;

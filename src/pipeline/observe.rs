@@ -5,11 +5,12 @@ use std::path::Path;
 use anyhow::Result;
 use bstr::ByteSlice;
 
+use super::launch::Started;
 use super::project::Project;
 use super::recording::CommandRun;
 use super::surefire::know_classes;
 use crate::languages::Facts;
-use crate::observe::{Collected, collect, read_traces};
+use crate::observe::{self, Observations, read_traces};
 
 /// What the tests of a command used, by the traces that it left in a folder. `facts`
 /// are those of the state before the tests started.
@@ -21,16 +22,18 @@ pub fn observe(
     facts: &Facts<'_>,
     traces: &Path,
     ran: &CommandRun<'_>,
-) -> Result<Collected> {
+) -> Result<Observations> {
     let (traces, errors) = read_traces(traces)?;
-    let mut collected = collect(
-        &traces,
-        &errors,
+    let started = Started {
         facts,
-        project.prefix.as_bstr(),
-        &ran.words,
-        &project.config.benign_state.value,
-    )?;
-    know_classes(project, ran, facts, &mut collected);
-    Ok(collected)
+        project: project.prefix.as_bstr(),
+        command: &ran.words,
+        folder: std::env::current_dir().ok(),
+        variable: &|name| std::env::var_os(name),
+    };
+    let benign = &project.config.benign_state.value;
+    let mut observed = observe::observe(&traces, &errors, facts, &started, benign)?;
+    started.attach_finds(&mut observed);
+    know_classes(project, ran, facts, &mut observed);
+    Ok(observed)
 }

@@ -6,9 +6,9 @@ use super::audit::Audit;
 use super::decide::Decision;
 use crate::history::View;
 use crate::matrix::Outcome;
-use crate::observe::{Collected, SharedState};
+use crate::observe::{Cell, Observations};
 use crate::run::Ended;
-use crate::runners::pytest::Exclusions;
+use crate::select::Exclusions;
 use crate::store::Name;
 
 /// What became of a recording.
@@ -29,7 +29,7 @@ pub struct Recorded {
     /// How the tests ended that would have been left out.
     pub audit: Audit,
     /// State that makes most tests depend on one another.
-    pub ties: Vec<SharedState>,
+    pub ties: Vec<Cell>,
 }
 
 /// How the tests' command ran.
@@ -64,7 +64,7 @@ impl CommandRun<'_> {
     /// Why no test that ran may be left out next time: every one ended well, and
     /// the command did not. Were they left out, whatever failed would not even
     /// be tried again.
-    pub(super) fn failed_as_a_whole(&self, collected: &Collected) -> Option<String> {
+    pub(super) fn failed_as_a_whole(&self, collected: &Observations) -> Option<String> {
         let status = match self.ended {
             Ended::Exit(status) if status != 0 => status,
             Ended::Exit(_) | Ended::Signal(_) => return None,

@@ -12,14 +12,13 @@ use super::observe::observe;
 use super::project::Project;
 use super::record::record;
 use super::recording::{CommandRun, Recorded, Recording};
-use crate::config::{Config, Granularity};
 use crate::history::View;
 use crate::languages::{Environment, Facts};
-use crate::observe::Collected;
-use crate::run::{Ended, Output, RunPlan, Running, install_agent_for, jvm_library};
-use crate::runners::pytest::Exclusions;
-use crate::runners::pytest::probe::{Interpreter, Jvm, Prober};
-use crate::runners::{gradle, junit, jvm, maven, pytest};
+use crate::observe::Observations;
+use crate::run::{Ended, Output, Running, install_agent_for};
+use crate::runners::emission::read_exclusions;
+use crate::runners::{self, Asked, Built, Launch, Prober, Runner};
+use crate::select::Exclusions;
 use crate::store::FsStore;
 
 /// What came of a run.
@@ -88,26 +87,22 @@ impl Workshop {
         })
     }
 
-    /// The interpreter to ask about the environment of `command`, if the
-    /// command tells which one that is.
-    pub fn prober(&self, command: &[OsString], cwd: &Path, project: &Project) -> Option<Prober> {
-        Some(Prober::Python(Interpreter {
-            python: pytest::python_of(command)?.into_os_string(),
-            flags: pytest::flags_of(command),
-            agent: self.agent.clone(),
-            cwd: cwd.to_owned(),
-            root: project.repository.root().to_owned(),
-        }))
-    }
-
-    /// What a command of Maven, Gradle or the launcher in `cwd` will run its tests with.
-    /// Classes then count as they lie on disk, so the project must have been built.
-    pub fn jvm_prober(command: &[OsString], cwd: &Path, config: &Config) -> Prober {
-        let home = jvm::home(command, cwd);
-        Prober::Jvm(Jvm {
-            compiled_since: None,
-            runtime: home.map_or_else(String::new, |home| maven::runtime_in(&home)),
-            args: jvm_options(command, cwd, config),
+    /// Who tells what a command will run its tests with. `built`: whether classes count
+    /// as they lie on disk.
+    pub fn prober(
+        &self,
+        project: &Project,
+        (command, cwd): (&[OsString], &Path),
+        built: Built,
+    ) -> Option<Box<dyn Prober>> {
+        let runner = runners::driver(project.config.runner.value, command);
+        runner.prober(&Asked {
+            command,
+            cwd,
+            root: project.repository.root(),
+            agent: &self.agent,
+            built,
+            settings: project.config.settings(),
         })
     }
 
@@ -164,7 +159,7 @@ impl Order<'_> {
     /// What is left out. What an unreadable file leaves out, the plug-in does not
     /// leave out either.
     pub fn exclusions(&self) -> Exclusions {
-        let read = self.exclude.as_deref().map(pytest::read_exclusions);
+        let read = self.exclude.as_deref().map(read_exclusions);
         read.and_then(Result::ok).unwrap_or_default()
     }
 }
@@ -173,6 +168,7 @@ impl Order<'_> {
 pub struct Started<'a> {
     pub running: Running,
     order: &'a Order<'a>,
+    runner: &'static dyn Runner,
     traces: PathBuf,
     since: Instant,
 }
@@ -187,57 +183,25 @@ pub fn start_tests<'a>(
     order: &'a Order<'a>,
 ) -> Result<Started<'a>> {
     let traces = workshop.scratch.join("traces");
-    let tool = jvm::Tool::of(&order.command);
-    let args = jvm_options(&order.command, order.cwd, &project.config);
-    let root = project.repository.root();
-    let command = match (tool, &order.left_out) {
-        (Some(jvm::Tool::Maven), Some(excludes)) => {
-            let nested = granularity_of(tool, &project.config) == Granularity::Method
-                && maven::excludes_nested(&project.dir);
-            maven::with_exclusions(&order.command, excludes, nested)
-        }
-        (Some(jvm::Tool::Gradle), excludes) => {
-            let script = gradle::Script {
-                project: &project.dir,
-                run: &workshop.run,
-                agent: &jvm_library(&workshop.agent),
-                excludes: excludes.as_deref(),
-                variables: &jvm::variables(&traces, root, &args),
-            };
-            let script = gradle::write_script(&script, &workshop.scratch.join("out"))?;
-            gradle::with_script(&order.command, &script)
-        }
-        (Some(jvm::Tool::Console), Some(excludes)) => {
-            junit::with_options(&order.command, excludes)?
-        }
-        _ => order.command.clone(),
-    };
-    let plan = RunPlan::python(
-        command,
-        order.cwd,
-        &workshop.agent,
-        root,
-        &traces,
-        order.exclude.as_deref(),
-    );
-    let is_gradle = tool == Some(jvm::Tool::Gradle);
-    // Any other command may come to a JVM by a script of its own.
-    let may_start_jvm =
-        tool.is_some() || jvm::is_java(&order.command) || maven::find(order.cwd).is_some();
-    let plan = match !is_gradle && may_start_jvm {
-        true => {
-            let plan = plan.with_jvm(&workshop.agent, &args);
-            match granularity_of(tool, &project.config) {
-                Granularity::Class => plan,
-                Granularity::Method => plan.with_test_methods(),
-            }
-        }
-        false => plan,
-    };
+    let runner = project.config.driver;
+    let plan = runner.launch(&Launch {
+        command: &order.command,
+        cwd: order.cwd,
+        project: &project.dir,
+        root: project.repository.root(),
+        run: &workshop.run,
+        agent: &workshop.agent,
+        traces: &traces,
+        out: &workshop.scratch.join("out"),
+        exclude: order.exclude.as_deref(),
+        left_out: order.left_out.as_deref(),
+        settings: project.config.settings(),
+    })?;
     let since = Instant::now();
     Ok(Started {
         running: plan.start(&order.output)?,
         order,
+        runner,
         traces,
         since,
     })
@@ -253,6 +217,7 @@ impl<'a> Started<'a> {
             ended: self.running.wait()?,
             seconds: self.since.elapsed().as_secs_f64(),
             order: self.order,
+            runner: self.runner,
             traces: self.traces,
         })
     }
@@ -263,10 +228,16 @@ pub struct Ran<'a> {
     pub ended: Ended,
     seconds: f64,
     order: &'a Order<'a>,
+    runner: &'static dyn Runner,
     traces: PathBuf,
 }
 
 impl Ran<'_> {
+    fn words(&self, project: &Path) -> Vec<String> {
+        let Order { command, cwd, .. } = self.order;
+        self.runner.words(command, cwd, project)
+    }
+
     /// Whether no process wrote down anything.
     pub fn is_silent(&self) -> bool {
         std::fs::read_dir(&self.traces).is_ok_and(|mut traces| traces.next().is_none())
@@ -275,7 +246,7 @@ impl Ran<'_> {
     /// The session without a record: nothing is known of any test.
     pub fn unrecorded(self) -> Session {
         Session {
-            command: words(&self.order.command, self.order.cwd, self.order.cwd),
+            command: self.words(self.order.cwd),
             ended: self.ended,
             seconds: self.seconds,
             recorded: Ok(Recorded::default()),
@@ -291,7 +262,7 @@ impl Ran<'_> {
         judged: &Judged<'_>,
         exclusions: &Exclusions,
     ) -> Session {
-        let command = words(&self.order.command, self.order.cwd, self.order.cwd);
+        let command = self.words(self.order.cwd);
         let ended = self.ended;
         let seconds = self.seconds;
         Session {
@@ -313,7 +284,7 @@ impl Ran<'_> {
         let after = project.repository.work_view()?;
         let facts = facts_before(project, judged.before, judged.decision);
         let ran = CommandRun {
-            words: words(&self.order.command, self.order.cwd, &project.dir),
+            words: self.words(&project.dir),
             exclusions,
             ended: self.ended,
         };
@@ -364,53 +335,5 @@ pub fn record_unrun(
         run: workshop.run.clone(),
         now: workshop.now,
     };
-    record(project, store, &facts, &Collected::default(), &recording)
-}
-
-/// What a test is: a class whatever is asked for, where only classes can be left out.
-fn granularity_of(tool: Option<jvm::Tool>, config: &Config) -> Granularity {
-    match tool {
-        Some(jvm::Tool::Gradle | jvm::Tool::Console) => Granularity::Class,
-        Some(jvm::Tool::Maven) | None => config.granularity.value,
-    }
-}
-
-/// The options that can alter outcomes, what a test is, and what of class files counts.
-fn jvm_options(command: &[OsString], cwd: &Path, config: &Config) -> Vec<String> {
-    let tool = jvm::Tool::of(command);
-    let mut options = match tool {
-        Some(tool) => tool.options(command, cwd),
-        None => maven::options(command, cwd),
-    };
-    let granularity = granularity_of(tool, config);
-    if granularity != Granularity::Class {
-        options.push(format!("granularity={granularity}"));
-    }
-    if config.debug_info.value {
-        options.push(jvm::DEBUG_INFO.to_owned());
-    }
-    options
-}
-
-/// A command line as it is stored: bytes that are not UTF-8 are replaced,
-/// which can only make two different commands equal in name, and then the
-/// options that pytest saw still differ. In another folder than that of the
-/// project the same words come to other tests.
-pub fn words(command: &[OsString], cwd: &Path, project: &Path) -> Vec<String> {
-    let mut words: Vec<String> = command
-        .iter()
-        .map(|word| word.to_string_lossy().into_owned())
-        .collect();
-    if let Some(added) = std::env::var_os("PYTEST_ADDOPTS") {
-        words.push(format!("PYTEST_ADDOPTS={}", added.to_string_lossy()));
-    }
-    if jvm::Tool::of(command).is_some() {
-        // With what variables add to it.
-        words.extend(maven::options(&[], Path::new("")));
-    } else if let below = cwd.strip_prefix(project).unwrap_or(cwd)
-        && !below.as_os_str().is_empty()
-    {
-        words.push(format!("{}{}", pytest::FOLDER, below.display()));
-    }
-    words
+    record(project, store, &facts, &Observations::default(), &recording)
 }

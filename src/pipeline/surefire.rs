@@ -1,14 +1,12 @@
 //! Which tests there are where Surefire, Gradle or JUnit's launcher ran them, which do not tell.
 
-use std::ffi::OsString;
-
 use bstr::ByteSlice;
 
 use super::project::Project;
 use super::recording::CommandRun;
 use crate::languages::{Facts, Place, Value};
 use crate::matrix::{Fingerprint, Unit, UnitKind};
-use crate::observe::Collected;
+use crate::observe::Observations;
 use crate::runners::{jvm, maven};
 
 /// None of them lists what it leaves out. The tests that a JVM did not come
@@ -17,21 +15,16 @@ pub(super) fn know_classes(
     project: &Project,
     ran: &CommandRun<'_>,
     facts: &Facts<'_>,
-    collected: &mut Collected,
+    collected: &mut Observations,
 ) {
-    if let Some(inside) = runs_inside(project, ran) {
+    if let Some(why) = project.config.driver.hides_tests(&project.dir, &ran.words) {
         collected.items = None;
-        collected.doubt = Some(format!(
-            "`{}` {} in {} runs tests in Maven's own JVM, where nothing is collected",
-            inside.setting,
-            inside.value,
-            inside.place()
-        ));
+        collected.doubt = Some(why);
         return;
     }
-    if !collected.is_jvm {
+    let Some(compiled) = &collected.compiled else {
         return;
-    }
+    };
     let Some(items) = collected.items.as_mut().filter(|_| ran.finished()) else {
         collected.items = None;
         return;
@@ -39,7 +32,7 @@ pub(super) fn know_classes(
     let is_there = |test: &&String| {
         let (module, class) = maven::source_of(test);
         let usual = jvm::outputs_of(&project.dir.join(module));
-        usual.iter().chain(&collected.class_path).any(|output| {
+        usual.iter().chain(&compiled.class_path).any(|output| {
             let (Place::Inside(path) | Place::Outside(path)) =
                 facts.place(maven::bytes_of(output).as_bstr());
             let unit = Unit::new(UnitKind::Class, path, class.clone());
@@ -51,21 +44,19 @@ pub(super) fn know_classes(
     items.dedup();
 }
 
-fn runs_inside(project: &Project, ran: &CommandRun<'_>) -> Option<maven::Inside> {
-    let command: Vec<OsString> = ran.words.iter().map(OsString::from).collect();
-    let is_maven = jvm::Tool::of(&command) == Some(jvm::Tool::Maven);
-    is_maven.then(|| maven::inside_by(&project.dir, &ran.words))?
-}
-
 /// Whether the build tool came to its end and had no test to run but those that it was
 /// told to leave out. Then it starts no JVM that could tell.
-pub(super) fn left_out_all(project: &Project, ran: &CommandRun<'_>, collected: &Collected) -> bool {
-    let command = ran.words.iter().map(OsString::from);
+pub(super) fn left_out_all(
+    project: &Project,
+    ran: &CommandRun<'_>,
+    collected: &Observations,
+) -> bool {
+    let driver = project.config.driver;
     ran.finished()
         && collected.bases.is_empty()
-        && !collected.is_jvm
-        && runs_inside(project, ran).is_none()
+        && collected.compiled.is_none()
+        && driver.hides_tests(&project.dir, &ran.words).is_none()
         && !ran.exclusions.tests.is_empty()
         && ran.exclusions.shard.is_none()
-        && jvm::Tool::of(&command.collect::<Vec<_>>()).is_some()
+        && driver.starts_nothing_for_nothing()
 }

@@ -4,7 +4,6 @@
 mod audit;
 pub mod bug;
 mod cause;
-mod check;
 mod ci;
 mod commands;
 pub(crate) use crate::escape;
@@ -19,9 +18,9 @@ mod ties;
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Mutex, PoisonError};
 
+pub use crate::check::{Check, CheckState};
 pub use audit::{AuditJson, audit_event};
 pub use cause::{CauseJson, MOST_CAUSES, cause_lines};
-pub use check::{Check, CheckState};
 pub use ci::CiSelection;
 pub use event::{Estimate, Event, RunSummary, SelectionMode, SelectionSummary};
 pub use head::{named_references, references_json};

@@ -82,36 +82,7 @@ impl Ended {
 }
 
 impl RunPlan {
-    /// The plan to run `argv` with the Python agent.
-    ///
-    /// `agent` is the folder from [`install_agent`], `root` the top of the work tree, and
-    /// `exclude` the file of tests to leave out, if any.
-    pub fn python(
-        argv: Vec<OsString>,
-        cwd: &Path,
-        agent: &Path,
-        root: &Path,
-        traces: &Path,
-        exclude: Option<&Path>,
-    ) -> RunPlan {
-        let boot = agent.join("boot");
-        let mut env: Vec<(OsString, OsString)> = vec![
-            ("PYTHONPATH".into(), prepended(&boot, "PYTHONPATH", ":")),
-            ("TAMIS_TRACE_DIR".into(), traces.into()),
-            ("TAMIS_ROOT".into(), root.into()),
-        ];
-        if let Some(exclude) = exclude {
-            env.push(("TAMIS_EXCLUDE".into(), exclude.into()));
-        }
-        RunPlan {
-            argv,
-            cwd: cwd.to_owned(),
-            env,
-            traces: traces.to_owned(),
-        }
-    }
-
-    /// The plan to run `argv` without any agent.
+    /// The plan to run `argv` without any collector.
     pub fn plain(argv: Vec<OsString>, cwd: &Path) -> RunPlan {
         RunPlan {
             argv,
@@ -119,38 +90,6 @@ impl RunPlan {
             env: Vec::new(),
             traces: PathBuf::new(),
         }
-    }
-
-    /// The same with the JVM agent, too, for a Maven command. `args` are the options that can
-    /// change outcomes.
-    pub fn with_jvm(mut self, agent: &Path, args: &[String]) -> RunPlan {
-        let library = jvm_library(agent);
-        let text = library.to_string_lossy();
-        let mut option = OsString::from("-agentpath:");
-        option.push(&library);
-        if text.contains(char::is_whitespace) {
-            // The JVM splits the variable at white space outside quotes.
-            option = OsString::from(format!("\"{}\"", option.to_string_lossy()));
-        }
-        let known = std::env::var_os("JAVA_TOOL_OPTIONS").filter(|known| !known.is_empty());
-        if let Some(known) = known {
-            option.push(" ");
-            option.push(known);
-        }
-        if library.is_file() && !text.contains('"') {
-            self.env.push(("JAVA_TOOL_OPTIONS".into(), option));
-        }
-        self.env.push(("TAMIS_ARGS".into(), args.join("\n").into()));
-        if let Some(options) = std::env::var_os("MAVEN_OPTS") {
-            self.env.push(("TAMIS_MAVEN_OPTS".into(), options));
-        }
-        self
-    }
-
-    /// Makes the JVM agent distinguish test methods.
-    pub fn with_test_methods(mut self) -> RunPlan {
-        self.env.push(("TAMIS_TESTS".into(), "methods".into()));
-        self
     }
 
     /// Runs the command and waits for its end.
@@ -225,23 +164,6 @@ fn cannot_start(program: &OsStr, error: std::io::Error) -> anyhow::Error {
     anyhow::Error::from(error).context(what)
 }
 
-fn prepended(first: &Path, variable: &str, separator: &str) -> OsString {
-    join(
-        first.as_os_str(),
-        std::env::var_os(variable).as_deref(),
-        separator,
-    )
-}
-
-fn join(first: &OsStr, second: Option<&OsStr>, separator: &str) -> OsString {
-    let mut joined = first.to_owned();
-    if let Some(second) = second.filter(|second| !second.is_empty()) {
-        joined.push(separator);
-        joined.push(second);
-    }
-    joined
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -256,8 +178,7 @@ mod tests {
     fn a_command_that_does_not_exist_is_an_error() {
         let dir = tempfile::tempdir().unwrap();
         let argv = vec!["no-such-command-anywhere".into()];
-        let traces = dir.path().join("t");
-        let plan = RunPlan::python(argv, dir.path(), dir.path(), dir.path(), &traces, None);
+        let plan = RunPlan::plain(argv, dir.path());
         let error = plan.execute(&Output::Inherited).unwrap_err();
         assert!(error.to_string().contains("no-such-command-anywhere"));
     }

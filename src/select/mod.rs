@@ -6,6 +6,7 @@
 
 mod cause;
 mod choose;
+mod emission;
 mod layout;
 mod past;
 mod plan;
@@ -21,6 +22,7 @@ mod unlisted;
 
 pub use cause::{CauseKind, FirstCauses};
 pub use choose::{Course, Nearest, Proof, choose};
+pub use emission::{Exclusions, Part, ShardOf, escape};
 pub use layout::{Layout, Tied};
 pub use past::{Change, Node, Past, Tip};
 pub use plan::{Fallback, Plan, plan};

@@ -1,5 +1,5 @@
-//! The Python agent's own test suites, run by pytest with the interpreters of
-//! this machine: what it writes into its traces, and its native helper.
+//! Runs the Python agent's own tests with pytest and the interpreters of this machine: its
+//! traces, and its native helper.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,10 +1,10 @@
-//! tamis on real projects: after each edit, exactly the tests that the edit
-//! can affect are run, and every verdict equals that of running everything.
+//! tamis on real projects: after each edit exactly the affected tests run, and every verdict
+//! equals that of running everything.
 //!
-//! Environment: `TAMIS_E2E_ALL=1` runs the table on every interpreter present
-//! (`TAMIS_E2E_ALL=3.8` on that one besides the two that it always takes),
-//! `TAMIS_E2E_PLAIN=1` checks the table itself with plain pytest alone,
-//! `CI=true` turns a missing interpreter or package from a skip into a failure.
+//! Environment: `TAMIS_E2E_ALL=1` runs the table on every interpreter (`TAMIS_E2E_ALL=3.8` on
+//! that one and the two usual ones), `TAMIS_E2E_PLAIN=1` checks only the table itself with
+//! plain pytest, and with `CI=true` a missing interpreter or package is a failure and not a
+//! skip.
 
 mod action;
 mod agent;

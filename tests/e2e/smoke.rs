@@ -1,4 +1,4 @@
-//! A small part of everything on each interpreter that the machine has.
+//! A small part of everything, on each interpreter of the machine.
 
 use crate::harness::*;
 

@@ -1,4 +1,4 @@
-"""Excluded tests stay out, unless what the selection could not see changed."""
+"""Excluded tests stay out, unless a unit changed that the selection could not check."""
 
 import json
 import os
@@ -61,7 +61,7 @@ def test_the_shards_of_unlisted_tests_are_the_whole(three, files):
         ran = set(three.pytest(environment=variables).outcomes())
         if index == files.get("test_it.py"):
             assert {"test_a", "test_c"} <= ran
-        # A file stays whole.
+        # A file is never divided.
         assert ("test_a" in ran) == ("test_c" in ran)
         seen += ran
     assert sorted(seen) == ["test_a", "test_c", "test_d"]

@@ -15,7 +15,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::languages::jvm::{ANY, ClassAt, ClassUnits, Reference, is_of_all};
 use crate::languages::{Facts, UNTRACKED};
 use crate::matrix::{Unit, UnitKind};
-use crate::observe::trace::Trace;
+use crate::observe::Trace;
 use crate::observe::units::{UnitIndex, UnitTable};
 use crate::runners::jvm::DEBUG_INFO;
 

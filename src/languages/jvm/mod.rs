@@ -26,7 +26,30 @@ pub use junit::{MAY_BE_TESTS_IN, TestClass};
 pub use members::{ANY, ClassUnits, MethodUnit, Reference};
 pub use testng::{FOR_OTHERS_IN, NgClass};
 
+use super::{Closure, Language};
 use crate::matrix::{Fingerprint, Unit, UnitKind};
+use crate::observe::Run;
+
+/// Programs in class files.
+pub struct Jvm;
+
+impl Language for Jvm {
+    fn name(&self) -> &'static str {
+        "jvm"
+    }
+
+    fn wrote(&self, collector: &str) -> bool {
+        collector == "jvm"
+    }
+
+    fn joins_files(&self) -> bool {
+        true
+    }
+
+    fn closure(&self, _run: &mut Run<'_>) -> Result<Box<dyn Closure>> {
+        Ok(Box::new(session::Classes::default()))
+    }
+}
 
 /// A class file, in parts if it is understood.
 #[derive(Clone, Debug)]

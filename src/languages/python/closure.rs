@@ -74,10 +74,6 @@ impl Closed {
         units.sort_unstable();
         units
     }
-
-    pub fn has(&self, unit: UnitIndex) -> bool {
-        self.units.contains(&unit)
-    }
 }
 
 /// Closes rows over names.

@@ -8,6 +8,7 @@ mod around;
 mod built;
 mod command;
 mod configuration;
+mod doctor;
 mod emit;
 mod lines;
 mod meaning;
@@ -16,10 +17,12 @@ mod once;
 mod plain;
 mod plugins;
 mod pom;
+mod runner;
 #[path = "../../../agents/jvm/src/runtime.rs"]
 mod runtime;
 pub mod surefire;
 mod unbuilt;
+mod unwatched;
 mod xml;
 
 use std::ffi::OsString;
@@ -29,7 +32,7 @@ use std::path::{Path, PathBuf};
 use bstr::{BStr, BString, ByteSlice};
 
 pub use around::local_repository;
-pub(crate) use built::{Tree, is_of_sources};
+pub(crate) use built::is_of_sources;
 pub use command::{
     JVM_OPTIONS, build_command, compiles_nothing, definition_in, goals, ignores_failure, is_maven,
     other_pom, with_exclusions,
@@ -43,6 +46,7 @@ pub use model::{Model, Module, upwards};
 pub use once::why_twice;
 pub use plugins::doubt_of_goal;
 pub use pom::{Project, artifact_in, coordinates};
+pub use runner::Maven;
 pub use runtime::runtime_in;
 pub use unbuilt::Sources;
 pub(crate) use unbuilt::{Standing, Unbuilt};
@@ -50,18 +54,9 @@ pub(crate) use unbuilt::{Standing, Unbuilt};
 /// The file that makes a folder a module.
 pub const POM: &str = "pom.xml";
 
-/// The command that runs the tests of `project`, if that is a Maven project:
-/// its own wrapper if it has one.
-pub fn find(project: &Path) -> Option<Vec<OsString>> {
-    if !project.join(POM).is_file() {
-        return None;
-    }
-    let wrapper = project.join("mvnw");
-    let program = match wrapper.is_file() {
-        true => OsString::from("./mvnw"),
-        false => "mvn".into(),
-    };
-    Some(vec![program, "test".into()])
+/// Whether a folder has a build of Maven's.
+pub fn is_project(folder: &Path) -> bool {
+    folder.join(POM).is_file()
 }
 
 /// The options by which the user can alter outcomes, for a command that runs in `cwd`.
@@ -122,6 +117,12 @@ pub fn modules(top: &Path) -> Vec<PathBuf> {
     }
     found.sort();
     found
+}
+
+/// Where Maven leaves what it makes of each module beneath `top`: absolute.
+pub fn build_folders(top: &Path) -> Vec<PathBuf> {
+    let modules = modules(top).into_iter();
+    modules.map(|module| module.join("target")).collect()
 }
 
 /// Where each module's compiled tests lie unless it says otherwise.

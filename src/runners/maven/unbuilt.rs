@@ -10,11 +10,12 @@ use std::rc::Rc;
 use bstr::{BStr, BString, ByteSlice};
 use rustc_hash::FxHashMap;
 
-use super::built::{Tree, link_in, model_of, sources_below};
+use super::built::{link_in, model_of, sources_below};
 use crate::history::{Delta, Entry, View};
 use crate::languages::jvm::is_of_all;
 use crate::languages::jvm::java::{Affected, Outline, Source, affected, outline};
 use crate::matrix::{Fingerprint, MatrixView, Unit, UnitKind};
+use crate::runners::Tree;
 use crate::runners::maven::{self, Model, Module};
 
 /// What is known of a unit of a class file, or of a file beneath the build's output.
@@ -380,9 +381,7 @@ const NOT_MAVENS: &str = "sources tell what changed only where Maven ran the tes
                           `tamis run` compiles first, and then class files tell";
 
 fn is_mavens(matrix: &MatrixView) -> bool {
-    let command = matrix.header().command.iter();
-    let command: Vec<_> = command.map(std::ffi::OsString::from).collect();
-    maven::is_maven(&command)
+    crate::runners::of_words(&matrix.header().command).is_known_by_sources()
 }
 
 /// Whether a build has made what lies there, where no pom tells.

@@ -1,5 +1,5 @@
-//! What the end-to-end tests share: interpreters, small projects in git, and
-//! the rule that checks one edit.
+//! The common parts of the end-to-end tests: interpreters, small projects in git, and the
+//! check of one edit.
 
 mod action;
 mod case;

@@ -1,5 +1,4 @@
-//! The Python interpreters of this machine, each with a virtual environment
-//! that holds what the projects need.
+//! The Python interpreters of this machine, each with a virtual environment for the projects.
 
 use std::fmt;
 use std::fs;
@@ -18,8 +17,7 @@ pub enum Wanted {
     Newest,
     /// This minor version of Python 3, unless it is also the newest.
     Minor(u32),
-    /// Those that neither of the two above names; only asked for by
-    /// `TAMIS_E2E_ALL=1`, or one of them by `TAMIS_E2E_ALL=3.8`.
+    /// All others; used only with `TAMIS_E2E_ALL=1`, or one of them with `TAMIS_E2E_ALL=3.8`.
     Others,
     /// This minor version of Python 3, if the machine has it.
     Exactly(u32),
@@ -47,8 +45,8 @@ impl Python {
         site_packages(&self.venv, self.minor)
     }
 
-    /// The environments that `wanted` names. Says so loudly, and fails under
-    /// `CI=true`, when there is none because the machine lacks something.
+    /// The environments in `wanted`. If there is none because the machine lacks something,
+    /// prints a loud message, and fails under `CI=true`.
     pub fn find(wanted: Wanted) -> Vec<Python> {
         let present = interpreters();
         let Some((newest, _)) = present.last() else {
@@ -82,8 +80,8 @@ pub fn site_packages(venv: &Path, minor: u32) -> PathBuf {
     venv.join(format!("lib/python3.{minor}/site-packages"))
 }
 
-/// A test that cannot run here is a failure in CI, and a loud line elsewhere
-/// (written past the capture of the test harness).
+/// A test that cannot run here fails in CI; elsewhere it prints a loud line (past the capture
+/// of the test harness).
 pub fn skip(why: &str) {
     assert!(
         std::env::var("CI").as_deref() != Ok("true"),
@@ -92,8 +90,8 @@ pub fn skip(why: &str) {
     let _ = writeln!(std::io::stderr(), "SKIPPED: {why}");
 }
 
-/// Minor version and executable of each interpreter that really runs (pyenv's
-/// shims exist for versions that are not active), oldest first.
+/// The minor version and executable of each interpreter that really runs, oldest first. (pyenv
+/// has shims for inactive versions.)
 fn interpreters() -> &'static [(u32, PathBuf)] {
     static FOUND: OnceLock<Vec<(u32, PathBuf)>> = OnceLock::new();
     FOUND.get_or_init(|| {
@@ -138,8 +136,8 @@ fn runs(executable: &Path, minor: u32) -> bool {
         .is_ok_and(|status| status.success())
 }
 
-/// Makes the environment on first use. Several test processes may ask at once:
-/// a lock on a file beside it lets one work while the others wait.
+/// Makes the environment on first use. Several test processes may ask at once: with a lock on
+/// a file beside it one works and the others wait.
 fn prepare(minor: u32, executable: &Path) -> Result<Python, String> {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/python");
     let requirements = fixtures.join("requirements.txt");

@@ -1,4 +1,4 @@
-//! Files that a test reads, lists, or looks for.
+//! Files that a test reads, lists, or searches for.
 
 use crate::harness::*;
 
@@ -253,7 +253,7 @@ def test_none():
     )
 }
 
-/// Files that a test looks for without reading them.
+/// Files that a test searches for without reading them.
 fn existence() -> Case {
     Case::new(
         r#"
@@ -582,7 +582,7 @@ def test_package():
     .edit(
         "the package itself",
         [write("pkg/__init__.py", "VALUE = 1\n")],
-        // What looks for resources gets hold of the package.
+        // The search for resources holds the package.
         all_but(["test_resources.py::test_package"], []),
     )
 }

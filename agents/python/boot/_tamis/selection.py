@@ -11,10 +11,9 @@ from . import late, options
 
 
 class Selection:
-    """The plug-in that leaves tests out of one session.
+    """The plug-in that leaves out tests of one session.
 
-    Every xdist worker decides for itself, from the same file and the same
-    environment.
+    Every xdist worker decides for itself, with the same file and the same environment.
     """
 
     def __init__(self, config, path, environment):
@@ -97,7 +96,7 @@ class Selection:
 
     @pytest.hookimpl(hookwrapper=True, trylast=True)
     def pytest_sessionfinish(self, session, exitstatus):
-        # Nothing left to run is a success when it was left out for a reason.
+        # It is a success if no test is left to run for a good reason.
         if int(exitstatus) == 5 and (self.left_out or self._ignored):
             if not getattr(session, "testsfailed", 0):
                 session.exitstatus = pytest.ExitCode.OK
@@ -105,8 +104,8 @@ class Selection:
 
 
 def add_ignoring(selection):
-    """The hook that leaves out whole files, under the argument name that
-    this version of pytest gives to the path."""
+    """The hook that ignores whole files. Its argument has the name that this version of pytest
+    uses for the path."""
     if tuple(map(int, pytest.__version__.split(".")[:1])) >= (7,):
 
         class Ignoring:
@@ -125,7 +124,7 @@ def add_ignoring(selection):
 
 
 def watch(config, path, environment):
-    """Leave out of the session of `config` what the file at `path` names."""
+    """Leave out the tests that the file at `path` names from the session of `config`."""
     selection = Selection(config, path, environment)
     config.pluginmanager.register(selection, "_tamis.selection")
     add_ignoring(selection)
