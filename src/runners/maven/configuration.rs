@@ -1,5 +1,5 @@
-//! What configures every test of a project besides its sources: poms, settings, and
-//! what these take from the machine.
+//! What configures every test of a project besides its sources: poms, settings, and the
+//! variables and files of the machine that these name.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -18,13 +18,13 @@ pub struct Configuration {
     pub files: BTreeSet<PathBuf>,
     /// Files by which profiles are active.
     pub looked_for: BTreeSet<PathBuf>,
-    /// Those of the files that are poms, and which parts they keep, if
-    /// that is known.
+    /// Those of the files that are poms.
     pub poms: BTreeSet<PathBuf>,
+    /// Which of their parts are kept (`meaning.rs`), if that is known.
     pub kept: Option<BTreeSet<String>>,
     /// Variables that a file names.
     pub variables: BTreeSet<String>,
-    /// The values that poms give variables of tests, where they stand there as they are.
+    /// The values that poms give to variables of tests, if they are written out there.
     pub given: BTreeMap<String, BTreeSet<String>>,
 }
 
@@ -84,7 +84,7 @@ impl Configuration {
             true => self.files.extend(pom.path.canonicalize()),
             false => drop(self.poms.insert(pom.path.clone())),
         }
-        // It may become its parent.
+        // The file where its parent is looked for may become its parent.
         let candidate = pom.candidate().and_then(|path| beside(folder, path));
         let candidate = candidate.map(|path| pom_at(&path));
         self.files.extend(candidate.filter(|file| file.is_file()));

@@ -15,7 +15,7 @@ enum Part {
     Looks(&'static str),
     /// None, if it packs or installs what is built after the tests of the only module.
     Packs,
-    /// Some, but it neither makes nor changes sources and classes, besides by these goals.
+    /// Some, but only these of its goals make or change sources and classes.
     Runs(&'static str),
 }
 
@@ -27,7 +27,8 @@ impl Part {
     }
 }
 
-/// Group and artifact, the part, and the reason for that.
+/// All that is known of plug-ins: group and artifact, the part, and the reason for that.
+/// A plug-in that is not here can do anything.
 #[rustfmt::skip]
 const PLUGINS: [(&str, Part, &str); 48] = [
     ("org.codehaus.mojo:animal-sniffer-maven-plugin", Looks("sniffer"), "compares calls with the API of a JDK"),
@@ -87,7 +88,7 @@ pub fn has_word(words: &str, word: &str) -> bool {
     words.split_whitespace().any(|one| one == word)
 }
 
-/// The part of a plug-in that is known. Maven's own need no group.
+/// The part of a plug-in; `None` if it is not known. Maven's own plug-ins need no group.
 fn part_of(group: &str, artifact: &str) -> Option<Part> {
     let is_it = |name: &str| match group {
         "" => name.rsplit(':').next() == Some(artifact),
@@ -101,10 +102,10 @@ fn part_of_element(plugin: &Element) -> Option<Part> {
     part_of(plugin.text_of("groupId"), plugin.text_of("artifactId"))
 }
 
-/// That a plug-in neither makes nor changes sources and classes.
+/// Checks that a plug-in neither makes nor changes sources and classes.
 ///
 /// # Errors
-/// Why it may.
+/// Says why it may do so.
 pub fn makes_no_classes(plugin: &Element) -> Result<()> {
     let artifact = plugin.text_of("artifactId");
     let part = part_of_element(plugin);
@@ -117,7 +118,8 @@ pub fn makes_no_classes(plugin: &Element) -> Result<()> {
     Ok(())
 }
 
-/// Why the goal `word` of a command may do that, if so.
+/// Why the goal `word` of a command may make or change sources and classes; `None` if it
+/// does not.
 pub fn doubt_of_goal(word: &str) -> Option<String> {
     let (plugin, goal) = word.rsplit_once(':')?;
     let goal = goal.split('@').next().unwrap_or(goal);

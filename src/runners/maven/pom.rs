@@ -1,5 +1,8 @@
-//! The poms of a project, with those that they name as modules and inherit from: read once,
-//! for all questions about them.
+//! The one model of a project's poms: the modules that they name, what they inherit, and the
+//! values of their properties. All questions about poms are asked of it.
+//!
+//! It does not decide which profiles are active or which of several values wins. What any
+//! pom or profile says counts, so that a question is answered for every way to run Maven.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
@@ -45,13 +48,13 @@ impl fmt::Display for Doubt {
 /// Group, artifact and version.
 pub type Coordinates = (String, String, String);
 
-/// Those that an element names.
+/// The coordinates that an element names.
 pub fn coordinates(element: &Element) -> Coordinates {
     let part = |name: &str| element.text_of(name).to_owned();
     (part("groupId"), part("artifactId"), part("version"))
 }
 
-/// Those of a pom itself, which may inherit some.
+/// The coordinates of a pom itself, which may inherit some.
 fn own_coordinates(pom: &Element) -> Coordinates {
     let own = |name| match (pom.text_of(name), pom.child("parent")) {
         ("", Some(parent)) => parent.text_of(name).to_owned(),
@@ -144,8 +147,8 @@ impl Project {
         Project::above(folders.map(|folder| folder.join(POM)), repository)
     }
 
-    /// Poms, all modules that they name, and all that these inherit from. Without a repository
-    /// nobody asks for what lies there.
+    /// Poms, all modules that they name, and all that these inherit from. Without a
+    /// repository, parents that are not in the project are left out without a doubt.
     pub fn of(
         starts: impl IntoIterator<Item = PathBuf>,
         read: &dyn Fn(&Path) -> Option<Vec<u8>>,
