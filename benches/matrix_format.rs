@@ -10,8 +10,8 @@ use std::process::Command;
 use std::time::Instant;
 
 use tamis::matrix::{
-    Fingerprint, Header, Key, Matrix, MatrixBuilder, MatrixView, Outcome, Row, RowFacts, Run, Unit,
-    UnitId, UnitKind, decode, encode,
+    Fingerprint, Header, InClass, Key, Matrix, MatrixBuilder, MatrixView, Outcome, Row, RowFacts,
+    Run, Unit, UnitId, What, decode, encode,
 };
 use tamis::store::FsStore;
 
@@ -189,12 +189,9 @@ fn folders() {
         let mut builder = MatrixBuilder::new(header(1));
         let units: Vec<_> = (0..count)
             .map(|number| {
-                let name = format!(
-                    "org/demo/p{}/Class{}#run{number}()V",
-                    number / 400,
-                    number / 20
-                );
-                let unit = Unit::new(UnitKind::Method, "target/classes", name);
+                let class = format!("org/demo/p{}/Class{}", number / 400, number / 20);
+                let method = InClass::new(&class, &format!("run{number}()V"));
+                let unit = Unit::at("target/classes", What::Method(method));
                 let added = builder.unit(unit, Fingerprint([1; 16]));
                 added.expect("units differ")
             })
@@ -409,23 +406,18 @@ fn synthesize(case: &Case) -> Matrix {
     let mut units = Vec::new();
     for file in 0..case.files {
         for n in 0..per_file {
-            let (kind, name) = match n {
-                0 => (UnitKind::Skeleton, String::new()),
+            let what = match n {
+                0 => What::Skeleton,
                 _ => {
                     let word = words[random.below(8) as usize];
-                    (
-                        UnitKind::Code,
-                        format!("{}{}.{word}_{n}", words[random.below(8) as usize], n / 6),
-                    )
+                    let class = words[random.below(8) as usize];
+                    What::Code(format!("{class}{}.{word}_{n}", n / 6).into())
                 }
             };
             let mut print = [0; 16];
             print[..8].copy_from_slice(&random.next().to_le_bytes());
             print[8..].copy_from_slice(&random.next().to_le_bytes());
-            units.push((
-                Unit::new(kind, path_of_file(case, file), name),
-                Fingerprint(print),
-            ));
+            units.push((Unit::at(path_of_file(case, file), what), Fingerprint(print)));
         }
     }
     units.sort();

@@ -77,7 +77,7 @@ fn odd(kind: FileType) -> Option<Error> {
     let what = odd_kind(kind)?;
     Some(Error::new(
         ErrorKind::InvalidInput,
-        format!("it is {what}, and no plain file"),
+        format!("it is {what} and not a plain file"),
     ))
 }
 

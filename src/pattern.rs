@@ -45,7 +45,7 @@ impl FromStr for Pattern {
             }
         }
         if parts.is_empty() {
-            return Err(format!("the pattern `{text}` names nothing"));
+            return Err(format!("the pattern `{text}` matches nothing"));
         }
         Ok(Pattern { text, parts })
     }

@@ -166,7 +166,10 @@ fn a_hostile_payload_gives_no_hint_and_a_note() {
         (None, None, Some(12))
     );
     assert_eq!(context.trust.fork, None);
-    assert_eq!(context.notes, ["the pull request's head is no commit id"]);
+    assert_eq!(
+        context.notes,
+        ["the pull request's head is not a commit id"]
+    );
 }
 
 #[test]

@@ -122,7 +122,7 @@ fn empty(name: &str) -> Error {
 fn too_deep(name: &str) -> Error {
     let message = format!("{name} nests too deeply: more than {MOST_NESTED} lists or maps");
     Error::usage(message).with_hint(
-        "no setting needs more than three, one in another; check for a `[` or `{` that nothing ends",
+        "no setting needs more than three levels; check for a `[` or `{` that is not closed",
     )
 }
 
@@ -153,7 +153,7 @@ fn decode<'a>(bytes: &'a [u8], name: &str) -> Result<&'a str, Error> {
         None => Ok(text),
         Some(at) => {
             let (line, column) = place_of(bytes, at);
-            let message = format!("{name}:{line}:{column}: a control character stands here");
+            let message = format!("{name}:{line}:{column}: there is a control character here");
             Err(Error::usage(message).with_hint("delete it; tamis reads YAML in UTF-8"))
         }
     }

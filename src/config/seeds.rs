@@ -42,7 +42,7 @@ impl Visitor<'_> for KeySeed<'_> {
             return Err(E::custom(format!("unknown key `{word}`; {advice}")));
         }
         if !self.seen.insert(word.to_owned()) {
-            return Err(E::custom(format!("the key `{word}` stands here twice")));
+            return Err(E::custom(format!("the key `{word}` is here twice")));
         }
         Ok(word.to_owned())
     }

@@ -96,12 +96,12 @@ impl Visitor<'_> for NameSeed<'_> {
             || !name.chars().all(is_plain)
         {
             return Err(E::custom(format!(
-                "`{name}` is no name for a suite: write at most 60 letters, digits and `-_.`, a \
+                "`{name}` cannot name a suite: write at most 60 letters, digits and `-_.`, a \
                  letter or digit first"
             )));
         }
         if !self.seen.insert(name.to_owned()) {
-            return Err(E::custom(format!("the suite `{name}` stands here twice")));
+            return Err(E::custom(format!("the suite `{name}` is here twice")));
         }
         Ok(name.to_owned())
     }
@@ -170,7 +170,7 @@ mod tests {
             message(&parse(text.as_bytes(), NAME).unwrap_err())
         };
         insta::assert_snapshot!(error("\n  a b: {}\n"), @r"
-        error: tamis.yml:3:3: suites: `a b` is no name for a suite: write at most 60 letters, digits and `-_.`, a letter or digit first
+        error: tamis.yml:3:3: suites: `a b` cannot name a suite: write at most 60 letters, digits and `-_.`, a letter or digit first
         3 |   a b: {}
           |   ^
         ");
@@ -185,7 +185,7 @@ mod tests {
           |       ^
         ");
         insta::assert_snapshot!(error("\n  a: {}\n  a: {}\n"), @r"
-        error: tamis.yml:4:3: suites: the suite `a` stands here twice
+        error: tamis.yml:4:3: suites: the suite `a` is here twice
         4 |   a: {}
           |   ^
         ");

@@ -135,8 +135,8 @@ impl FromStr for StorePlace {
             true => {
                 let shown = redact(&text);
                 Err(format!(
-                    "`{shown}` is no folder; give it as `shared-store`, or write `fs:` before it \
-                     for a folder of that name"
+                    "`{shown}` is not a folder; set it as `shared-store`, or write `fs:` before it \
+                     for a folder with that name"
                 ))
             }
             false => Ok(StorePlace(text)),

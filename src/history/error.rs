@@ -70,7 +70,7 @@ impl HistoryError {
                     "the repository at {from} belongs to another user, so git does not trust it ({why})"
                 ),
                 "if you trust it, run `git config --global --add safe.directory DIRECTORY` with its top directory; \
-                 in CI, what lies in the workspace that the service names is trusted",
+                 in CI, tamis trusts the workspace that the service names",
             ),
             _ if why.contains("unknown object format")
                 || why.contains("unsupported extension")
@@ -86,7 +86,7 @@ impl HistoryError {
             _ => HistoryError::new(
                 HistoryErrorKind::Unreadable,
                 format!("cannot open the git repository at {from}: {why}"),
-                "see whether `git status` works there",
+                "check whether `git status` works there",
             ),
         }
     }
@@ -96,7 +96,7 @@ impl HistoryError {
         HistoryError::new(
             HistoryErrorKind::Unreadable,
             format!("{what}: {}", error.message()),
-            "see whether `git fsck` finds the repository sound",
+            "check the repository with `git fsck`",
         )
     }
 

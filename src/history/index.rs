@@ -289,7 +289,7 @@ fn unreadable(repository: &Repository, error: &git2::Error) -> HistoryError {
         HistoryError::new(
             HistoryErrorKind::Unreadable,
             format!("cannot read the index of {root}: {why}"),
-            "see whether `git status` works there",
+            "check whether `git status` works there",
         )
     }
 }

@@ -112,7 +112,7 @@ impl Repository {
         } else if self.is_shallow() {
             "this is a shallow clone: fetch more with `git fetch --unshallow`".to_owned()
         } else {
-            "see whether `git fsck` finds the repository sound".to_owned()
+            "check the repository with `git fsck`".to_owned()
         };
         HistoryError::new(
             HistoryErrorKind::MissingObject,
@@ -208,7 +208,7 @@ pub(super) fn object_id(oid: git2::Oid) -> ObjectId {
 fn corrupt(kind: git2::ObjectType, id: ObjectId) -> HistoryError {
     HistoryError::new(
         HistoryErrorKind::Unreadable,
-        format!("object {} is no well-formed {kind}", CommitId(id)),
+        format!("object {} is not a well-formed {kind}", CommitId(id)),
         "see what `git fsck` says",
     )
 }

@@ -100,7 +100,7 @@ fn hashed<T>(
             return Ok((bytes, blob, made));
         }
     }
-    let why = "it became shorter while it was read, again and again";
+    let why = "it became shorter each time while it was read";
     Err(Error::new(ErrorKind::UnexpectedEof, why))
 }
 

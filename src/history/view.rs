@@ -310,10 +310,10 @@ impl View {
         HistoryError::new(
             HistoryErrorKind::MissingObject,
             format!(
-                "what {path} is cannot be told from commit {}",
+                "cannot tell from commit {} what {path} is",
                 self.revision.commit
             ),
-            "if it lies in a submodule, check that out with `git submodule update --init`",
+            "if it is in a submodule, check that out with `git submodule update --init`",
         )
     }
 

@@ -16,9 +16,7 @@ use std::collections::BTreeMap;
 
 pub use cause::{Cause, Causes};
 pub use closure::{Closure, Meaning};
-pub use facts::{
-    DIR, Environment, FILE, Facts, Place, Probe, Reads, UNTRACKED, Value, is_start_up, split,
-};
+pub use facts::{DIR, Environment, FILE, Facts, Place, Probe, Reads, Value, split};
 pub use python::cache::Cache;
 pub use python::compare::Change;
 pub use python::names::model::{

@@ -3,17 +3,21 @@
 
 mod builder;
 mod check;
+mod fingerprint;
 pub mod format;
+mod names;
 #[cfg(test)]
 pub(crate) mod samples;
 mod table;
 mod unit;
+mod what;
 
 pub use builder::{BuildError, GroupRef, MatrixBuilder, RowFacts, UnitRef};
+pub use fingerprint::{Fingerprint, Mode, blob_id};
 pub use format::{MatrixView, Refusal, ViewRow, decode, encode, read_header};
 pub use table::Table;
-use unit::AUDITED;
-pub use unit::{Fingerprint, Mode, Unit, UnitKind};
+pub use unit::{Unit, UnitKind};
+pub use what::{Classes, Finds, InClass, Note, What};
 
 use bstr::BString;
 use serde::{Deserialize, Serialize};
@@ -212,13 +216,6 @@ impl Matrix {
             .binary_search_by(|row| row.test.as_str().cmp(test))
             .ok()
             .map(|at| &self.rows[at])
-    }
-
-    /// Whether some row may have `unit`.
-    pub fn holds_unit(&self, unit: &Unit) -> bool {
-        self.units
-            .binary_search_by(|(known, _)| known.cmp(unit))
-            .is_ok()
     }
 
     /// The ids of all units in `row`, sorted, without duplicates.

@@ -7,7 +7,7 @@ use anyhow::Result;
 use bstr::BStr;
 
 use super::trace::TestBegin;
-use crate::matrix::{Fingerprint, Unit};
+use crate::matrix::{Fingerprint, Unit, What};
 
 /// What the runner tells of the processes that it started. By this, rows are
 /// built without a word of any runner.
@@ -39,8 +39,8 @@ pub trait Launch {
 /// What configures a build, by absolute paths.
 #[derive(Debug, Default)]
 pub struct Configuration {
-    /// Files of which only a part counts, and the unit's name for that part.
-    pub parts: Vec<(PathBuf, String)>,
+    /// Files of which only a part counts, and the unit for that part.
+    pub parts: Vec<(PathBuf, What)>,
     pub files: Vec<PathBuf>,
     pub looked_for: Vec<PathBuf>,
     /// Folders whose entries are files of configuration.

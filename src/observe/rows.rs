@@ -16,11 +16,8 @@ use super::state::Changes;
 use super::trace::{FoundIn, Role, TestBegin, TestEnd, Trace, TraceError};
 use super::units::UnitIndex;
 use crate::languages::{Closure, Facts, LANGUAGES, Place, language_of};
-use crate::matrix::{Fingerprint, Outcome, Unit, UnitKind};
+use crate::matrix::{Fingerprint, Outcome, Unit, What};
 use crate::pattern::Pattern;
-
-/// The options of the runner.
-const ARGS: &str = "args";
 
 /// Builds the rows of a run from its traces. State that `benign` names
 /// (`path#name`) leads from no test to another.
@@ -139,7 +136,7 @@ impl<'a> Closing<'a> {
             let Some(config) = &trace.config else {
                 continue;
             };
-            let unit = Unit::new(UnitKind::Config, "", ARGS);
+            let unit = Unit::of(What::Options);
             let lines: String = config.args.iter().map(|arg| format!("{arg}\n")).collect();
             let value = Fingerprint::of_value(lines.as_bytes());
             self.run.seen.insert(unit.clone(), value);

@@ -10,8 +10,8 @@ use super::graph::{Graph, Node, NodeId, SESSION};
 use super::launch::Launch;
 use super::trace::{Role, Trace, TraceError};
 use super::units::{UnitIndex, UnitTable};
-use crate::languages::{Facts, Place, UNTRACKED};
-use crate::matrix::{Fingerprint, Unit, UnitKind};
+use crate::languages::{Facts, Place};
+use crate::matrix::{Fingerprint, Unit, UnitKind, What};
 
 /// What is known of a run so far. Languages read it and add to it.
 pub struct Run<'a> {
@@ -84,30 +84,37 @@ impl<'a> Run<'a> {
     }
 
     /// A unit whose value only the process knows that saw it.
-    pub fn late(&mut self, kind: UnitKind, name: String, seen: Option<Fingerprint>) -> Unit {
-        let unit = Unit::new(kind, "", name);
+    pub fn late(&mut self, what: What, seen: Option<Fingerprint>) -> Unit {
+        let unit = Unit::of(what);
         self.seen
             .insert(unit.clone(), seen.unwrap_or(Fingerprint::MISSING));
         unit
     }
 
-    /// A unit for an absolute path; files that git does not track are marked.
+    /// The same by the name that an agent has for it.
+    pub fn late_named(&mut self, kind: UnitKind, name: &str, seen: Option<Fingerprint>) -> Unit {
+        self.late(Unit::named(kind, "", name).what, seen)
+    }
+
+    /// A unit for an absolute path. Of files that git does not track it says so.
     ///
     /// # Errors
     /// If git cannot be read.
-    pub fn placed(&self, kind: UnitKind, path: &BStr) -> Result<Unit> {
-        Ok(match self.facts.place(path) {
-            Place::Outside(path) => Unit::new(kind, path, ""),
-            Place::Inside(path) => {
-                let can_be_generated = matches!(kind, UnitKind::File | UnitKind::Exists);
-                let name = if can_be_generated && self.facts.is_generated(path.as_ref())? {
-                    UNTRACKED
-                } else {
-                    ""
-                };
-                Unit::new(kind, path, name)
-            }
-        })
+    pub fn placed(&self, what: What, path: &BStr) -> Result<Unit> {
+        let path = match self.facts.place(path) {
+            Place::Outside(path) => return Ok(Unit::at(path, what)),
+            Place::Inside(path) => path,
+        };
+        let untracked = match what {
+            What::File => Some(What::UntrackedFile),
+            What::Exists => Some(What::UntrackedExists),
+            _ => None,
+        };
+        let what = match untracked {
+            Some(untracked) if self.facts.is_generated(path.as_ref())? => untracked,
+            _ => what,
+        };
+        Ok(Unit::at(path, what))
     }
 
     /// A new node, without edges and units.

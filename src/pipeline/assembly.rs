@@ -21,7 +21,7 @@ use crate::history::Delta;
 use crate::languages::Facts;
 use crate::matrix::{
     Fingerprint, GroupRef, Matrix, MatrixBuilder, Outcome, Row, RowFacts, Run, SetId, Unit,
-    UnitKind,
+    UnitKind, What,
 };
 use crate::observe::{Observations, ObservedRow};
 use crate::select::{COLLECTION, Mode};
@@ -67,7 +67,7 @@ impl<'a> Assembly<'a> {
         let mut audited = added_before(recording.audited);
         for missed in &recorded.audit.misses {
             let changed = missed.changed.iter().flatten();
-            let units = changed.map(|path| Unit::audited(path.clone()));
+            let units = changed.map(|path| Unit::at(path.clone(), What::AuditedFile));
             audited
                 .entry(missed.test.clone())
                 .or_default()
@@ -130,7 +130,7 @@ impl<'a> Assembly<'a> {
     /// Whether the configuration says that no test depends on it.
     fn is_ignored(&self, unit: &Unit) -> bool {
         let ignored = &self.project.config.env_ignore.value;
-        unit.kind == UnitKind::Env && ignored.contains(&unit.name)
+        matches!(&unit.what, What::Env(name) if ignored.iter().any(|one| *one == **name))
     }
 
     fn add_own_rows(&mut self) -> Result<()> {
@@ -223,13 +223,15 @@ impl<'a> Assembly<'a> {
 
     /// What is told of the build; `None` where no class file is recorded.
     fn build_of(&self, units: &[&Unit]) -> Option<Unit> {
-        units.iter().find(|unit| unit.kind.is_compiled())?;
+        units.iter().find(|unit| unit.kind().is_compiled())?;
         let words = &self.recording.ran.words;
         let tree = self.project.tree(self.recording.before);
         let runner = self.project.config.driver;
         let made = runner.is_of_sources(&tree, words, &self.tested.edited, units);
-        let why_not = made.err();
-        Some(Unit::of_build(why_not.as_deref()))
+        Some(Unit::of(match made {
+            Ok(()) => What::OfSources,
+            Err(why) => What::NotOfSources(why.into()),
+        }))
     }
 
     /// What finding the tests depends on: what this run collected, or, if no
@@ -271,7 +273,7 @@ impl<'a> Assembly<'a> {
         let mut known = Vec::new();
         for id in row.sets.iter().flat_map(|set| &matrix.sets[*set as usize]) {
             let unit = matrix.units[*id as usize].0.clone();
-            if unit.build().is_some() {
+            if unit.is_of_build() {
                 continue;
             }
             let (value, why) = self.tested.value(&unit);
@@ -395,7 +397,7 @@ impl<'a> Assembly<'a> {
             let has_changed = since
                 .as_ref()
                 .is_none_or(|delta| delta.touches(unit.path()));
-            if unit.kind != UnitKind::Effects || !has_changed {
+            if unit.kind() != UnitKind::Effects || !has_changed {
                 continue;
             }
             let relied_on = match self.reliance.get(&unit.path) {
@@ -419,7 +421,7 @@ impl<'a> Assembly<'a> {
     ) -> Option<GroupRef> {
         let mut known = Vec::new();
         // What is told of a build is about that one.
-        for (unit, value) in units.filter(|(unit, _)| unit.build().is_none()) {
+        for (unit, value) in units.filter(|(unit, _)| !unit.is_of_build()) {
             known.push(self.builder.unit(unit, value).ok()?);
         }
         Some(self.builder.group(known))

@@ -4,7 +4,7 @@ use bstr::{BStr, ByteSlice};
 use rustc_hash::FxHashSet;
 
 use crate::history::Delta;
-use crate::languages::{Facts, UNTRACKED, Value, split};
+use crate::languages::{Facts, Value, split};
 use crate::matrix::{Fingerprint, MatrixView, UnitId, UnitKind};
 use crate::runners::maven::{Standing, Unbuilt};
 use crate::runners::pytest;
@@ -138,12 +138,10 @@ impl<'a> Touched<'a> {
         let (path, at) = (matrix.path(id), matrix.path_index(id));
         let is_missing = || matrix.fingerprint(id) == Fingerprint::MISSING;
         match kind {
-            UnitKind::Dist | UnitKind::Runtime | UnitKind::Env => true,
+            UnitKind::Dist | UnitKind::Runtime | UnitKind::Env | UnitKind::Other => true,
             UnitKind::Config if path.is_empty() => true,
             _ if path.starts_with(b"/") => true,
-            UnitKind::File | UnitKind::Exists | UnitKind::Dir if matrix.is_named(id, UNTRACKED) => {
-                true
-            }
+            _ if matrix.is_untracked(id) => true,
             UnitKind::File | UnitKind::Exists | UnitKind::Config
                 if self.on_disk && is_missing() =>
             {
@@ -196,7 +194,7 @@ mod tests {
 
     use super::*;
     use crate::matrix::samples::any_matrix;
-    use crate::matrix::{MatrixView, encode};
+    use crate::matrix::{MatrixView, What, encode};
 
     /// Paths near those of the samples.
     fn any_paths() -> impl Strategy<Value = BTreeSet<BString>> {
@@ -234,9 +232,10 @@ mod tests {
                     path.is_empty() || changed.strip_prefix(path.as_bytes())
                         .is_some_and(|rest| rest.starts_with(b"/"))
                 });
-                let wanted = match unit.kind {
-                    _ if unit.is_outside() || unit.name == UNTRACKED => continue,
-                    UnitKind::Dist | UnitKind::Runtime | UnitKind::Env => true,
+                let is_untracked = matches!(unit.what, What::UntrackedFile | What::UntrackedExists);
+                let wanted = match unit.kind() {
+                    _ if unit.is_outside() || is_untracked => continue,
+                    UnitKind::Dist | UnitKind::Runtime | UnitKind::Env | UnitKind::Other => true,
                     kind if kind.is_compiled() => true,
                     UnitKind::Config => continue,
                     UnitKind::Exists | UnitKind::Dir => delta.touches(path) || is_above,

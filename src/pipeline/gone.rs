@@ -7,7 +7,7 @@ use super::baselines::Baseline;
 use super::project::Project;
 use crate::history::Entry;
 use crate::languages::{Facts, Value};
-use crate::matrix::{Fingerprint, MatrixView, Unit, UnitId, UnitKind};
+use crate::matrix::{Fingerprint, MatrixView, Unit, UnitId, UnitKind, What};
 use crate::runners::{maven, pytest};
 use crate::select::{Differences, Reason, Selection};
 
@@ -40,8 +40,9 @@ impl Gone<'_> {
         let (nearest, found) = self.nearest;
         let (module, class) = maven::source_of(test);
         let module = self.project.path_of(module);
+        let class = What::Class(class.into());
         let mut ids = nearest.units_of_kind(UnitKind::Class).filter(|id| {
-            nearest.is_named(*id, &class) && nearest.path(*id).starts_with(module.as_slice())
+            nearest.is(*id, &class) && nearest.path(*id).starts_with(module.as_slice())
         });
         let gone = Some(Fingerprint::MISSING);
         let is_gone = |id: UnitId| value_at_head(nearest, found, id) == gone;
@@ -66,7 +67,7 @@ impl Gone<'_> {
         if self.facts.view().entry(path.as_bstr())? == Entry::Missing {
             return Ok(true);
         }
-        let function = Unit::new(UnitKind::Code, path, qualified);
+        let function = Unit::at(path, What::Code(qualified.into()));
         let (nearest, found) = self.nearest;
         if let Some(id) = nearest.find(&function)
             && let Some(value) = value_at_head(nearest, found, id)

@@ -8,7 +8,7 @@ use anyhow::Result;
 use bstr::{BStr, ByteSlice};
 
 use crate::languages::{Facts, Place};
-use crate::matrix::{Fingerprint, Unit};
+use crate::matrix::{Fingerprint, Unit, What};
 use crate::observe::{Configuration, Given, Launch, LookedIn, Observations, TestBegin};
 use crate::runners::{gradle, junit, jvm, maven, pytest};
 
@@ -59,7 +59,8 @@ impl Launch for Started<'_> {
         if let Some(kept) = &found.kept {
             for pom in &found.poms {
                 found.files.remove(pom);
-                parts.push((pom.clone(), maven::unit_name(kept)));
+                let kept = kept.iter().cloned().collect();
+                parts.push((pom.clone(), What::KeptConfig(kept)));
             }
         }
         let given = found.given.into_iter().map(|(name, values)| {
@@ -116,7 +117,7 @@ impl Started<'_> {
         });
         let finds: Option<Vec<pytest::Finds>> = finds.collect();
         for finds in finds.into_iter().flatten() {
-            observed.found_by(finds.unit());
+            observed.found_by(Unit::of(What::Finds(Box::new(finds))));
         }
     }
 

@@ -251,7 +251,7 @@ fn header(parts: &[Matrix], newest: &Header) -> Header {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::matrix::{Fingerprint, Unit, UnitKind};
+    use crate::matrix::{Fingerprint, Unit, What};
 
     #[test]
     fn the_name_of_a_run_tells_its_shard() {
@@ -304,7 +304,7 @@ mod tests {
         let left = left_to_others(of.shard);
         let collection = (COLLECTION, 0, true);
         for (test, value, ran) in rows.iter().chain([&collection]) {
-            let unit = Unit::new(UnitKind::File, "lib.py", "");
+            let unit = Unit::at("lib.py", What::File);
             let units = match *test == COLLECTION {
                 true => Vec::new(),
                 false => vec![

@@ -70,7 +70,7 @@ pub(super) fn late_holds(
     let probed = &decision.probe.values;
     evidence.late.iter().all(|(unit, value)| {
         let seen = collected.seen.get(unit);
-        seen.or_else(|| probed.get(&(unit.kind, unit.name.clone()))) == Some(value)
+        seen.or_else(|| probed.get(unit)) == Some(value)
     })
 }
 

@@ -5,7 +5,7 @@ use bstr::ByteSlice;
 use super::project::Project;
 use super::recording::CommandRun;
 use crate::languages::{Facts, Place, Value};
-use crate::matrix::{Fingerprint, Unit, UnitKind};
+use crate::matrix::{Fingerprint, Unit, What};
 use crate::observe::Observations;
 use crate::runners::{jvm, maven};
 
@@ -35,7 +35,7 @@ pub(super) fn know_classes(
         usual.iter().chain(&compiled.class_path).any(|output| {
             let (Place::Inside(path) | Place::Outside(path)) =
                 facts.place(maven::bytes_of(output).as_bstr());
-            let unit = Unit::new(UnitKind::Class, path, class.clone());
+            let unit = Unit::at(path, What::Class(class.clone().into()));
             facts.value(&unit) != Value::Known(Fingerprint::MISSING)
         })
     };

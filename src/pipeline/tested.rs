@@ -44,7 +44,7 @@ impl Tested<'_> {
 
     fn was_edited(&self, unit: &Unit) -> bool {
         let holds_entries = matches!(
-            unit.kind,
+            unit.kind(),
             UnitKind::Dir | UnitKind::Exists | UnitKind::Lookup
         );
         let is_about = |path: &BString| {
@@ -56,7 +56,7 @@ impl Tested<'_> {
     /// From when on nothing may have written to the file of a unit that a build made.
     fn used_since(&self, unit: &Unit) -> Option<u64> {
         let compiled = self.collected.compiled.as_ref();
-        match unit.kind {
+        match unit.kind() {
             kind if kind.is_compiled() => {
                 Some(compiled.map_or(0, |compiled| compiled.used_since(unit.path())))
             }

@@ -68,13 +68,13 @@ pub fn audit_event(audit: &Audit) -> Option<Event> {
         hints.push(format!("and {more} more: `--json` lists all"));
     }
     hints.push(
-        "each is flaky or depends on something that is not seen; from now on it also runs when \
+        "each is flaky or depends on something that tamis does not see; from now on it also runs when \
          one of these files changes; `always-run` in tamis.yml makes it run every time"
             .to_owned(),
     );
     Some(Event::Warning {
         text: format!(
-            "audit: {} of {} that would have been left out ended otherwise",
+            "audit: {} of {} that would have been left out ended differently",
             audit.misses.len(),
             counted(audit.checked, "test")
         ),
@@ -85,7 +85,7 @@ pub fn audit_event(audit: &Audit) -> Option<Event> {
 fn told(missed: &Missed) -> String {
     let commit = short(&missed.ran_at);
     let changed = match &missed.changed {
-        None => "what changed since is not known".to_owned(),
+        None => "the changes since then are not known".to_owned(),
         Some(paths) if paths.is_empty() => "no file changed since".to_owned(),
         Some(paths) => {
             let named = paths.iter().take(MOST_NAMED);
@@ -94,7 +94,7 @@ fn told(missed: &Missed) -> String {
                 0 => String::new(),
                 more => format!(" and {more} more"),
             };
-            format!("since then changed: {}{more}", named.join(", "))
+            format!("changed since then: {}{more}", named.join(", "))
         }
     };
     format!(

@@ -294,9 +294,9 @@ impl HeadJson {
 impl From<&Unit> for UnitJson {
     fn from(unit: &Unit) -> UnitJson {
         UnitJson {
-            kind: unit.kind.word(),
+            kind: unit.kind().word(),
             path: unit.path.to_string(),
-            name: unit.name.clone(),
+            name: unit.name().into_owned(),
         }
     }
 }

@@ -75,7 +75,10 @@ impl Gate {
             Ok(pipe) => Ok(Some(pipe)),
             Err(error) if error.raw_os_error() == Some(Errno::NXIO.raw_os_error()) => Ok(None),
             Err(error) => Err(error).with_context(|| {
-                format!("cannot tell what to leave out by {}", self.path.display())
+                format!(
+                    "cannot pass on the tests to leave out through {}",
+                    self.path.display()
+                )
             }),
         }
     }

@@ -137,7 +137,9 @@ impl Running {
     /// The system does not tell.
     pub fn has_ended(&mut self) -> Result<bool> {
         let status = self.child.try_wait();
-        Ok(status.context("cannot look after the command")?.is_some())
+        Ok(status
+            .context("cannot check whether the command has ended")?
+            .is_some())
     }
 
     /// Waits for its end.
@@ -154,10 +156,8 @@ impl Running {
 
 fn cannot_start(program: &OsStr, error: std::io::Error) -> anyhow::Error {
     let next = match error.kind() {
-        std::io::ErrorKind::NotFound => {
-            "; is its name right, and the environment active that has it?"
-        }
-        std::io::ErrorKind::PermissionDenied => "; may it be executed (`chmod +x`)?",
+        std::io::ErrorKind::NotFound => "; is its name right, and is its environment active?",
+        std::io::ErrorKind::PermissionDenied => "; is it executable (`chmod +x`)?",
         _ => "",
     };
     let what = format!("cannot start `{}`{next}", Path::new(program).display());

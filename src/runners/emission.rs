@@ -97,18 +97,18 @@ impl<'a> LateFile<'a> {
 
 fn wire(unit: &Unit, value: Fingerprint) -> (&'static str, String, Option<String>) {
     let name = if unit.path.is_empty() {
-        unit.name.clone()
+        unit.name().into_owned()
     } else {
         unit.path.to_string()
     };
-    let value = match (unit.kind, value) {
+    let value = match (unit.kind(), value) {
         (UnitKind::Exists, Fingerprint::MISSING) => Some("missing".to_owned()),
         (UnitKind::Exists, DIR) => Some("dir".to_owned()),
         (UnitKind::Exists, _) => Some("file".to_owned()),
         (_, Fingerprint::MISSING) => None,
         (_, value) => Some(value.hex()),
     };
-    (unit.kind.word(), name, value)
+    (unit.kind().word(), name, value)
 }
 
 /// Writes what the next step needs into `out`: `tests.txt`, `exclude.txt` and
@@ -201,6 +201,7 @@ pub(super) fn write_file(path: &Path, content: &[u8]) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::matrix::What;
     use crate::select::samples::evidence;
     use crate::select::{Reason, Shards, Strategy};
 
@@ -208,7 +209,7 @@ mod tests {
     fn a_part_leaves_out_what_others_run_and_looks_at_its_own_late_units() {
         let mut selection = Selection::all(Strategy::Auto, "");
         let late: Vec<(Unit, Fingerprint)> =
-            vec![(Unit::new(UnitKind::Env, "", "HOME"), Fingerprint::MISSING)];
+            vec![(Unit::of(What::Env("HOME".into())), Fingerprint::MISSING)];
         for test in ["a.py::t", "b.py::t"] {
             let mut evidence = evidence();
             evidence.late = late.clone().into();

@@ -47,10 +47,6 @@ pub static ALL: [&dyn Runner; 4] = [
     &junit::Junit,
 ];
 
-/// Name of the `config` unit that holds the options of a command which can change an
-/// outcome.
-pub const ARGS: &str = "args";
-
 /// The names of all runners, as they are written in `runner` and behind `--format`.
 pub fn names() -> impl Iterator<Item = &'static str> {
     ALL.iter().map(|runner| runner.name())

@@ -37,7 +37,7 @@ pub fn short_name(runtime: &str) -> &str {
 /// Whether only the environment can tell the unit's value.
 pub(super) fn is_probed(unit: &Unit) -> bool {
     matches!(
-        unit.kind,
+        unit.kind(),
         UnitKind::Env | UnitKind::Dist | UnitKind::Runtime
     )
 }

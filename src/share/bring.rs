@@ -177,7 +177,7 @@ fn take(
         .as_ref()
         .is_some_and(|told| *told != pack.manifest)
     {
-        let why = "its manifest is another one now";
+        let why = "its manifest has changed since it was listed";
         return Err(Why::Damaged(why.to_owned(), true));
     }
     if !is_ours(&pack.manifest) {

@@ -66,7 +66,7 @@ impl GitRef {
             None if remote.contains(['/', ':']) => remote.to_owned(),
             None => {
                 return Err(RemoteError::NotSetUp(format!(
-                    "there is no git remote `{}`; `git remote -v` lists those that there are",
+                    "there is no git remote `{}`; `git remote -v` lists the remotes",
                     redact(remote)
                 )));
             }
@@ -210,7 +210,7 @@ impl GitRef {
                 let object = object.to_owned();
                 entries.insert(name.to_owned(), Entry { object, bytes });
             } else {
-                damaged.push(Damaged::new(name, "it is no file"));
+                damaged.push(Damaged::new(name, "it is not a file"));
             }
         }
         Ok((entries, damaged))
@@ -252,7 +252,7 @@ impl GitRef {
                 }
                 Some(Ok(_)) => damaged.push(Damaged::new(
                     format!("{stem}.manifest"),
-                    "it tells of another matrix than its name",
+                    "it belongs to another matrix than its name says",
                 )),
                 Some(Err(why)) => damaged.push(Damaged::new(format!("{stem}.manifest"), why)),
                 None => damaged.push(Damaged::new(
@@ -477,12 +477,12 @@ fn pairs(entries: &Entries) -> (Vec<(&str, &Entry, u64)>, Vec<Damaged>) {
                     pairs.push((stem, entry, matrix.bytes));
                     continue;
                 }
-                Some(_) => format!("it has {} bytes, which no manifest has", entry.bytes),
+                Some(_) => format!("it has {} bytes, too many for a manifest", entry.bytes),
                 None => "its matrix is not there".to_owned(),
             },
             Some((stem, "tamis")) if entries.contains_key(&format!("{stem}.manifest")) => continue,
             Some((_, "tamis")) => "its manifest is not there".to_owned(),
-            _ => "it is no file of tamis".to_owned(),
+            _ => "it is not a file of tamis".to_owned(),
         };
         damaged.push(Damaged::new(name, why));
     }

@@ -178,7 +178,7 @@ impl Remote for Artifacts {
             };
             let bytes = row.size_in_bytes.unwrap_or(0);
             if bytes > MAX_ARCHIVE {
-                let why = format!("it has {bytes} bytes, which no result has");
+                let why = format!("it has {bytes} bytes, too many for a result");
                 listed
                     .damaged
                     .push(Damaged::new(format!("artifact {id}"), why));
@@ -217,7 +217,7 @@ impl Remote for Artifacts {
         let row = within(&self.api.runtime, deadline, asked)?;
         if row.id.map(|id| id.to_string()).as_deref() != Some(id.run) {
             return Err(RemoteError::Malformed(
-                "another run than asked for".to_owned(),
+                "another run than the requested one".to_owned(),
             ));
         }
         Ok(Some(writer_of(row)))
@@ -304,7 +304,7 @@ fn check_digest(archive: &[u8], digest: &str) -> Result<()> {
     match found == wanted.to_ascii_lowercase() {
         true => Ok(()),
         false => Err(RemoteError::Malformed(
-            "an artifact is not what its digest says".to_owned(),
+            "an artifact does not match its digest".to_owned(),
         )),
     }
 }

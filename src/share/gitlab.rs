@@ -118,7 +118,7 @@ impl Remote for Packages {
                 Some(pointer) => listed.offers.push(pointer.offer()),
                 None => listed.damaged.push(Damaged::new(
                     format!("version {version}"),
-                    "it is none that tamis gives",
+                    "tamis gives no such versions",
                 )),
             }
         }
@@ -170,7 +170,7 @@ impl Remote for Packages {
         match Pointer::of(&manifest).name() == offer.id {
             true => Ok(bytes),
             false => Err(RemoteError::Malformed(
-                "a package is not what its version says".to_owned(),
+                "a package does not match its version".to_owned(),
             )),
         }
     }

@@ -192,7 +192,7 @@ impl Manifest {
         match told == *self {
             true => Ok(()),
             false => Err(Refusal::Malformed(
-                "the manifest tells of another matrix".to_owned(),
+                "the manifest belongs to another matrix".to_owned(),
             )),
         }
     }

@@ -148,7 +148,7 @@ impl FromStr for Address {
                 Ok(Address::Object(text.trim_end_matches('/').to_owned()))
             }
             ("fs", _) => Err(
-                "a folder is no shared store: `store: fs:PATH` names the folder of results"
+                "a folder is not a shared store: `store: fs:PATH` names the folder of results"
                     .to_owned(),
             ),
             _ => Err(format!(

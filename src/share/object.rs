@@ -98,7 +98,7 @@ impl Remote for Bucket {
                 match Pointer::parse(name) {
                     Some(pointer) => listed.offers.push(pointer.offer()),
                     None => {
-                        let why = "its name is none that tamis gives";
+                        let why = "tamis gives no such names";
                         listed
                             .damaged
                             .push(Damaged::new(format!("pointers/{name}"), why));
@@ -131,7 +131,7 @@ impl Remote for Bucket {
             .map_err(|refusal| RemoteError::Malformed(refusal.to_string()))?;
         if Pointer::of(&manifest).name() != offer.id {
             return Err(RemoteError::Malformed(
-                "a manifest is not what its name says".to_owned(),
+                "a manifest does not match its name".to_owned(),
             ));
         }
         let path = self.matrix(&manifest.matrix);

@@ -87,10 +87,10 @@ impl Sums {
 fn digest_unit((unit, print): &(Unit, Fingerprint)) -> u128 {
     let mut hasher = blake3::Hasher::new();
     hasher.update(&print.0);
-    hasher.update(&[unit.kind as u8]);
+    hasher.update(&[unit.kind() as u8]);
     hasher.update(&(unit.path.len() as u64).to_le_bytes());
     hasher.update(&unit.path);
-    hasher.update(unit.name.as_bytes());
+    hasher.update(unit.name().as_bytes());
     let mut half = [0; 16];
     half.copy_from_slice(&hasher.finalize().as_bytes()[..16]);
     u128::from_le_bytes(half)

@@ -87,7 +87,7 @@ impl fmt::Display for Distrust {
             Distrust::Contradicted(fact) => {
                 write!(
                     f,
-                    "the store knows another {fact} of its writer than it says"
+                    "the store knows another {fact} of its writer than it claims"
                 )
             }
             Distrust::Fork => f.write_str("a fork's pull request wrote it"),
@@ -117,7 +117,7 @@ impl fmt::Display for Distrust {
                 )
             }
             Distrust::Unsigned => f.write_str("it is not signed"),
-            Distrust::BadSignature => f.write_str("its signature is not of the configured key"),
+            Distrust::BadSignature => f.write_str("its signature is not from the configured key"),
         }
     }
 }

@@ -61,7 +61,7 @@ fn check_found(project: &Project, done: &Finished) {
     assert_eq!(found[0]["ran_at"], base.trim());
     assert!(
         done.stderr
-            .contains("1 of 2 tests that would have been left out ended otherwise"),
+            .contains("1 of 2 tests that would have been left out ended differently"),
         "{}",
         done.stderr
     );

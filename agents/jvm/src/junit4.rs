@@ -279,8 +279,8 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_methodStarted(
             begin_method(agent, jni, description);
         } else if !is_known {
             agent.fail(
-                "JUnit ran a test without telling of its class, as JUnit 3's tests and all \
-                 before JUnit 4.13 are where `parallel` or `groups` are used",
+                "JUnit ran a test without announcing its class; with `parallel` or `groups` this \
+                 happens to tests of JUnit 3, and before JUnit 4.13 to all tests",
             );
         }
     });

@@ -326,7 +326,7 @@ pub fn hooked(
                 .enumerate()
                 .filter(|(_, hook)| !hook.is_optional);
             match has_all && !needed.all(|(at, _)| found.contains(&at)) {
-                true => Err(Malformed("a method that tells is not there")),
+                true => Err(Malformed("a method that needs a hook is missing")),
                 false => Ok((!found.is_empty()).then_some(bytes)),
             }
         }

@@ -111,7 +111,7 @@ unsafe fn places(agent: &Agent, jni: Jni, store: Object, key: Object) -> Option<
         any_of(&values, c"valuesStore", &VALUES),
         any_of(&namespaces, c"namespace", &NAMESPACE),
     ) else {
-        agent.mistrust("what is in the stores of this JUnit is not known");
+        agent.mistrust("the content of this JUnit's stores is not known");
         return None;
     };
     let field = jni.field(jni.class_of(namespace), c"parts", c"Ljava/util/List;");

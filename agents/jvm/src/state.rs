@@ -494,7 +494,7 @@ impl State {
             .find_map(|class| self.classes[*class as usize].origin.clone());
         let incomplete = origin
             .is_none()
-            .then(|| "where its class came from is not known".to_owned());
+            .then(|| "the origin of its class is not known".to_owned());
         self.tests_of(scope, symbol);
         self.needs_everyone(scope);
         self.trace.scope(scope, "test", test, None);

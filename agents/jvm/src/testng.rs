@@ -130,7 +130,7 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_ngTests(jni: Jni, _: Object,
             return agent.fail("TestNG did not say which test classes it has");
         }
         if (0..jni.array_len(classes)).any(|at| is_around_groups(jni, classes, at)) {
-            mistrust("@BeforeGroups or @AfterGroups of TestNG: nobody tells when they run");
+            mistrust("@BeforeGroups or @AfterGroups of TestNG: their runs are not announced");
         }
     });
 }

@@ -85,7 +85,7 @@ impl Classifier {
         if let Some(missing) = parents.missing.first() {
             head.settle(
                 HeadKind::Unknown,
-                format!("parent {missing} is not here: the history was fetched in part"),
+                format!("parent {missing} is not here: only a part of the history was fetched"),
             );
             return Ok(head);
         }
@@ -187,7 +187,7 @@ impl Classifier {
         if !is_claimed {
             head.settle(
                 HeadKind::Commit,
-                "one parent, and no claim that a replay proves",
+                "one parent, and no replay proves another kind",
             );
         }
         Ok(())
@@ -273,7 +273,7 @@ impl Classifier {
             }
         }
         head.evidence.push(format!(
-            "the subject quotes what is undone; of {} that it can mean, none is proven by a replay",
+            "the subject quotes an undone commit; no replay proves any of {} that it can mean",
             counted(found.len(), "commit")
         ));
         Ok(false)

@@ -4,7 +4,7 @@ use anyhow::Result;
 use bstr::ByteSlice;
 
 use super::{Closure, Language, Meaning};
-use crate::matrix::{Fingerprint, UnitKind};
+use crate::matrix::{Fingerprint, UnitKind, What};
 use crate::observe::{Definition, Found, Run};
 
 /// What any program can read.
@@ -28,16 +28,16 @@ impl Closure for Files {
     fn meaning(&mut self, run: &mut Run<'_>, what: &Definition) -> Result<Option<Meaning>> {
         let unit = match what {
             Definition::File { path, fingerprint } => {
-                let unit = run.placed(UnitKind::File, path.as_bstr())?;
+                let unit = run.placed(What::File, path.as_bstr())?;
                 if let Some(fingerprint) = fingerprint {
                     run.seen.insert(unit.clone(), *fingerprint);
                 }
                 unit
             }
             Definition::Exists { path, found } => {
-                let mut unit = run.placed(UnitKind::Exists, path.as_bstr())?;
+                let mut unit = run.placed(What::Exists, path.as_bstr())?;
                 if *found == Found::Missing {
-                    unit.name.clear();
+                    unit.what = What::Exists;
                     if run.graph.filled.contains(path) {
                         // Who looked before the other one wrote saw nothing, whatever is there
                         // by now; in a later run, without a clean build, it is there.
@@ -46,19 +46,19 @@ impl Closure for Files {
                 }
                 unit
             }
-            Definition::Lookup { path } => run.placed(UnitKind::Lookup, path.as_bstr())?,
-            Definition::Dir { path } => run.placed(UnitKind::Dir, path.as_bstr())?,
+            Definition::Lookup { path } => run.placed(What::Lookup, path.as_bstr())?,
+            Definition::Dir { path } => run.placed(What::Dir, path.as_bstr())?,
             Definition::Env { name, fingerprint } => {
                 // A process that a test started may be given another value: then
                 // the test's code has made it, from what the test was given.
                 let given = run.graph.variables.get(name).copied();
-                run.late(UnitKind::Env, name.clone(), given.unwrap_or(*fingerprint))
+                run.late_named(UnitKind::Env, name, given.unwrap_or(*fingerprint))
             }
             Definition::Dist { name, fingerprint } => {
-                run.late(UnitKind::Dist, name.clone(), *fingerprint)
+                run.late_named(UnitKind::Dist, name, *fingerprint)
             }
             Definition::Runtime { name, fingerprint } => {
-                run.late(UnitKind::Runtime, name.clone(), *fingerprint)
+                run.late_named(UnitKind::Runtime, name, *fingerprint)
             }
             Definition::Code { .. }
             | Definition::Module { .. }

@@ -10,9 +10,9 @@ use anyhow::Result;
 use bstr::{BStr, ByteSlice};
 
 use super::closure::ClassFiles;
-use super::{ALL, ClassAt, classes_in};
+use super::{ClassAt, classes_in};
 use crate::languages::{Closure, Language, Meaning, Place};
-use crate::matrix::{Fingerprint, Unit, UnitKind};
+use crate::matrix::{Classes as AllClasses, Fingerprint, Unit, What};
 use crate::observe::units::UnitIndex;
 use crate::observe::{
     Compiled, Configuration, Definition, Observations, Run, ScopeKind, TestBegin, Trace,
@@ -33,7 +33,7 @@ impl Closure for Classes {
         };
         let (Place::Inside(path) | Place::Outside(path)) = run.facts.place(origin.as_bstr());
         Ok(Some(Meaning {
-            units: vec![run.intern(Unit::new(*kind, path, name.clone()))],
+            units: vec![run.intern(Unit::named(*kind, path, name))],
             ..Meaning::default()
         }))
     }
@@ -49,23 +49,23 @@ impl Closure for Classes {
         settle_variables(run, &found);
         let mut files = found.files;
         for (file, part) in found.parts {
-            let unit = run.placed(UnitKind::File, bytes_of(&file))?;
-            match unit.is_outside() || !unit.name.is_empty() {
+            let unit = run.placed(What::File, bytes_of(&file))?;
+            match unit.is_outside() || unit.what != What::File {
                 true => files.push(file),
-                false => run.attach_to_all(Unit::new(UnitKind::Config, unit.path, part)),
+                false => run.attach_to_all(Unit::at(unit.path, part)),
             }
         }
-        let files = files.into_iter().map(|file| (UnitKind::File, file));
+        let files = files.into_iter().map(|file| (What::File, file));
         let looked_for = found.looked_for.into_iter();
-        let looked_for = looked_for.map(|file| (UnitKind::Exists, file));
+        let looked_for = looked_for.map(|file| (What::Exists, file));
         let folders = found.folders.into_iter();
-        let folders = folders.map(|folder| (UnitKind::Dir, folder));
-        for (kind, file) in files.chain(looked_for).chain(folders) {
-            let unit = run.placed(kind, bytes_of(&file))?;
+        let folders = folders.map(|folder| (What::Dir, folder));
+        for (what, file) in files.chain(looked_for).chain(folders) {
+            let unit = run.placed(what, bytes_of(&file))?;
             run.attach_to_all(unit);
         }
         for (name, value) in found.variables {
-            let unit = run.late(UnitKind::Env, name, value);
+            let unit = run.late(What::Env(name.into()), value);
             run.attach_to_all(unit);
         }
         Ok(())
@@ -156,10 +156,13 @@ impl Closure for Classes {
                 .cloned(),
         );
         let kits = kits(&outputs);
-        let all = outputs.into_iter().map(|output| (output, ALL.to_owned()));
-        for (output, class) in all.chain(kits) {
+        let all = outputs.into_iter();
+        let all = all.map(|output| (output, What::Classes(AllClasses::All)));
+        let kits = kits.into_iter();
+        let kits = kits.map(|(output, class)| (output, What::Class(class.into())));
+        for (output, what) in all.chain(kits) {
             let (Place::Inside(path) | Place::Outside(path)) = run.facts.place(bytes_of(&output));
-            run.attach_to_all(Unit::new(UnitKind::Class, path, class));
+            run.attach_to_all(Unit::at(path, what));
         }
     }
 }
@@ -201,7 +204,7 @@ fn settle_variables(run: &mut Run<'_>, found: &Configuration) {
         .map(|(name, _)| (*name).to_owned())
         .collect();
     for name in settled {
-        let index = run.intern(Unit::new(UnitKind::Env, "", name));
+        let index = run.intern(Unit::of(What::Env(name.into())));
         for units in &mut run.node_units {
             units.retain(|unit| *unit != index);
         }
@@ -229,7 +232,7 @@ fn written_units(run: &mut Run<'_>, at: usize, test: &TestBegin) -> Vec<UnitInde
             paths.insert(path);
         }
     }
-    let units = paths.into_iter().map(Unit::written);
+    let units = paths.into_iter().map(|path| Unit::at(path, What::Written));
     units.map(|unit| run.intern(unit)).collect()
 }
 

@@ -14,7 +14,7 @@ use crate::languages::{
     Analysis, Closure, Facts, LANGUAGES, Meaning, PartAt, Place, Reads, UnitAt, language_of,
     simple_name, split,
 };
-use crate::matrix::{Unit, UnitKind};
+use crate::matrix::{Unit, UnitKind, What};
 use crate::observe::graph::{NodeId, SESSION};
 use crate::observe::units::UnitIndex;
 use crate::observe::{Definition, Observations, Run, ScopeKind, Trace};
@@ -84,17 +84,18 @@ impl Sources {
         let source = source(run, path.as_bstr())?;
         let known = match source.as_deref() {
             Some(Analysis::Parsed(parsed)) => {
-                let unit = |kind, name: &str| Unit::new(kind, path.clone(), name);
-                parsed.unit_at(first_line, name).map(|at| match at {
-                    UnitAt::Code(name) => unit(UnitKind::Code, name),
+                let at = parsed.unit_at(first_line, name);
+                let what = at.map(|at| match at {
+                    UnitAt::Code(name) => What::Code(name.into()),
                     // Run by other means than an import (`runpy`, `exec`).
-                    UnitAt::Skeleton if !is_imported => unit(UnitKind::Skeleton, ""),
+                    UnitAt::Skeleton if !is_imported => What::Skeleton,
                     UnitAt::Skeleton => match parsed.names.part_of(first_line, name) {
-                        PartAt::Binding(name) => unit(UnitKind::Binding, name),
-                        PartAt::Effects => unit(UnitKind::Effects, ""),
-                        PartAt::Unknown => unit(UnitKind::Skeleton, ""),
+                        PartAt::Binding(name) => What::Binding(name.into()),
+                        PartAt::Effects => What::Effects,
+                        PartAt::Unknown => What::Skeleton,
                     },
-                })
+                });
+                what.map(|what| Unit::at(path.clone(), what))
             }
             Some(Analysis::Unparsed(_)) | None => None,
         };
@@ -102,7 +103,7 @@ impl Sources {
         match known {
             Some(unit) => units.push(run.intern(unit)),
             None => {
-                let unit = run.placed(UnitKind::File, file.as_bstr())?;
+                let unit = run.placed(What::File, file.as_bstr())?;
                 let index = run.intern(unit);
                 units.push(index);
                 // Code that is not that of the source, if there is one, was
@@ -117,7 +118,7 @@ impl Sources {
                 && source.is_some()
             {
                 let path = self.names.modules.all[module as usize].path.clone();
-                units.push(run.intern(Unit::new(UnitKind::Skeleton, path, "")));
+                units.push(run.intern(Unit::at(path, What::Skeleton)));
             }
         }
         Ok(Meaning {
@@ -138,10 +139,10 @@ impl Sources {
         if let Some(of) = of
             && !of.is_generated
         {
-            let unit = Unit::new(UnitKind::Effects, of.path.clone(), "");
+            let unit = Unit::at(of.path.clone(), What::Effects);
             return Ok(run.intern(unit));
         }
-        let unit = run.placed(UnitKind::File, file)?;
+        let unit = run.placed(What::File, file)?;
         let index = run.intern(unit);
         self.names.executed(index, module);
         Ok(index)
@@ -302,7 +303,7 @@ impl Closure for Sources {
 
     fn reorders(&self, run: &Run<'_>) -> bool {
         let mut units = run.table.units().iter();
-        units.any(|unit| unit.kind == UnitKind::Dist && REORDERING.contains(&unit.name.as_str()))
+        units.any(|unit| matches!(&unit.what, What::Dist(name) if REORDERING.contains(&&**name)))
     }
 
     fn naming(
@@ -390,8 +391,11 @@ fn variable(name: &str) -> Option<&str> {
 fn units_reading(run: &Run<'_>, variable: &str) -> FxHashSet<UnitIndex> {
     let units = run.table.units().iter().enumerate();
     units
-        .filter(|(_, unit)| unit.kind == UnitKind::Env)
-        .filter(|(_, unit)| unit.name == variable || unit.name == "*")
+        .filter(|(_, unit)| match &unit.what {
+            What::Env(name) => **name == *variable,
+            What::AllEnv => true,
+            _ => false,
+        })
         .map(|(at, _)| at as UnitIndex)
         .collect()
 }
@@ -410,22 +414,22 @@ fn units_naming(
     let mut found = FxHashSet::default();
     for at in ran.iter().copied() {
         let unit = run.table.get(at);
-        if unit.kind == UnitKind::Binding {
+        if unit.kind() == UnitKind::Binding {
             // Code that stands outside of functions: a lambda.
             if let Some(analysis) = run.facts.module(unit.path())?
                 && let Analysis::Parsed(module) = &*analysis
-                && let Some(part) = module.names.bindings.get(&unit.name)
+                && let Some(part) = module.names.part(&unit.what)
                 && part.uses.spells(identifier)
             {
                 found.insert(at);
             }
             continue;
         }
-        let part = match unit.kind {
-            UnitKind::Code => Some(unit.name.as_str()),
+        let part = match &unit.what {
+            What::Code(name) => Some(&**name),
             // Whatever of the module is in the row: it ran when the module
             // was imported, be it now.
-            UnitKind::Skeleton | UnitKind::Effects if unit.path != owner => None,
+            What::Skeleton | What::Effects if unit.path != owner => None,
             _ => continue,
         };
         if let Some(analysis) = run.facts.module(unit.path())?

@@ -6,10 +6,10 @@ use std::time::SystemTime;
 use anyhow::Result;
 
 use crate::languages::Probe;
-use crate::matrix::{Fingerprint, Unit, UnitKind};
+use crate::matrix::{Fingerprint, Unit, What};
 use crate::runners::maven::runtime_in;
 use crate::runners::probe::{is_probed, short_name};
-use crate::runners::{ARGS, Built, Prober};
+use crate::runners::{Built, Prober};
 
 /// The JVM that a build tool or a command will start. Classes then count as they lie on
 /// disk, so it is only there where the project is built.
@@ -42,22 +42,21 @@ impl Prober for Jvm {
         use std::os::unix::ffi::OsStrExt;
         let mut probe = Probe::default();
         for unit in units.iter().filter(|unit| is_probed(unit)) {
-            let value = match unit.kind {
-                UnitKind::Env => std::env::var_os(&unit.name)
-                    .map(|value| Fingerprint::of_value(value.as_bytes())),
-                UnitKind::Runtime => Some(Fingerprint::of_value(self.runtime.as_bytes())),
+            let value = match &unit.what {
+                What::Env(name) => {
+                    std::env::var_os(&**name).map(|value| Fingerprint::of_value(value.as_bytes()))
+                }
+                What::Runtime(_) | What::StartUp => {
+                    Some(Fingerprint::of_value(self.runtime.as_bytes()))
+                }
                 _ => None,
             };
-            probe.values.insert(
-                (unit.kind, unit.name.clone()),
-                value.unwrap_or(Fingerprint::MISSING),
-            );
+            let value = value.unwrap_or(Fingerprint::MISSING);
+            probe.values.insert(unit.clone(), value);
         }
         let lines: String = self.args.iter().map(|arg| format!("{arg}\n")).collect();
-        probe.values.insert(
-            (UnitKind::Config, ARGS.to_owned()),
-            Fingerprint::of_value(lines.as_bytes()),
-        );
+        let value = Fingerprint::of_value(lines.as_bytes());
+        probe.values.insert(Unit::of(What::Options), value);
         Ok(probe)
     }
 

@@ -144,7 +144,7 @@ impl Build<'_> {
         if !model.is_without_processors {
             let jars = units
                 .iter()
-                .filter(|unit| unit.kind == UnitKind::File && unit.path.ends_with(b".jar"));
+                .filter(|unit| unit.kind() == UnitKind::File && unit.path.ends_with(b".jar"));
             for unit in jars {
                 has_no_processors(&self.on_disk(unit.path()))?;
             }

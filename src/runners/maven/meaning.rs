@@ -42,27 +42,12 @@ pub fn kept(said: &[&Element]) -> Option<BTreeSet<String>> {
     }
 }
 
-const UNIT: &str = "pom";
-
-/// The unit's name for the meaning of a pom that keeps these parts.
-pub fn unit_name(kept: &BTreeSet<String>) -> String {
-    let kept = kept.iter().map(|part| format!(" {part}"));
-    format!("{UNIT}{}", kept.collect::<String>())
-}
-
-/// The parts that a unit of this name keeps; `None` if it is of another kind.
-pub fn kept_of(unit_name: &str) -> Option<BTreeSet<String>> {
-    let mut words = unit_name.split(' ');
-    let is_pom = words.next() == Some(UNIT);
-    is_pom.then(|| words.map(str::to_owned).collect())
-}
-
 /// The fingerprint of a pom that keeps these parts; `pom` is `None` if there is no file.
-pub fn pom_fingerprint(pom: Option<Vec<u8>>, kept: &BTreeSet<String>) -> Fingerprint {
+pub fn pom_fingerprint(pom: Option<Vec<u8>>, kept: &[String]) -> Fingerprint {
     let Some(pom) = pom else {
         return Fingerprint::MISSING;
     };
-    match meaning(&pom, kept) {
+    match meaning(&pom, &kept.iter().cloned().collect()) {
         Some(form) => Fingerprint::of_digest("tamis pom 1", &form),
         None => Fingerprint::of_digest("tamis pom 1 raw", &pom),
     }
@@ -340,12 +325,7 @@ mod tests {
             "test",
         ];
         let kept = kept_of_all(&words).unwrap();
-        assert_eq!(unit_name(&kept), "pom name pmd.version");
-        assert_eq!(kept_of("pom name pmd.version"), Some(kept.clone()));
-        assert_eq!(
-            (kept_of("pytest"), kept_of("pom")),
-            (None, Some(BTreeSet::new()))
-        );
+        assert!(kept.iter().eq(["name", "pmd.version"]));
         let of = |name: &str| {
             let pom = format!("<project><name>{name}</name></project>");
             meaning(pom.as_bytes(), &kept)

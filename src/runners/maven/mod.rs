@@ -41,7 +41,7 @@ pub use configuration::Configuration;
 pub use emit::{
     EVERYTHING, FILE as EXCLUSIONS, emit, emit_for_later, emit_tests, excludes_nested, list,
 };
-pub use meaning::{kept_of, pom_fingerprint, unit_name};
+pub use meaning::pom_fingerprint;
 pub use model::{Model, Module, upwards};
 pub use once::why_twice;
 pub use plugins::doubt_of_goal;

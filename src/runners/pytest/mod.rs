@@ -15,8 +15,6 @@ pub use runner::{EXAMPLES, Pytest};
 
 use bstr::{BStr, ByteSlice};
 
-pub use super::ARGS;
-
 /// The variable that adds words to pytest's own.
 pub const ADDED: &str = "PYTEST_ADDOPTS";
 

@@ -9,8 +9,8 @@ use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
 use super::detect::{flags_of, python_of};
-use crate::languages::{Probe, is_start_up};
-use crate::matrix::{Fingerprint, Unit};
+use crate::languages::Probe;
+use crate::matrix::{Fingerprint, Unit, What};
 use crate::runners::probe::{is_probed, short_name};
 use crate::runners::{Asked, Prober};
 
@@ -41,7 +41,7 @@ struct Interpreter {
 
 impl Prober for Interpreter {
     fn ask(&self, units: &[Unit]) -> Result<Probe> {
-        let can_tell = |unit: &&Unit| self.flags.is_some() || !is_start_up(unit);
+        let can_tell = |unit: &&Unit| self.flags.is_some() || unit.what != What::StartUp;
         let wanted: BTreeSet<&Unit> = units
             .iter()
             .filter(|unit| is_probed(unit))
@@ -53,7 +53,7 @@ impl Prober for Interpreter {
         }
         let question: Vec<Value> = wanted
             .iter()
-            .map(|unit| json!([unit.kind.word(), unit.name]))
+            .map(|unit| json!([unit.kind().word(), unit.name()]))
             .collect();
         let mut file = tempfile::NamedTempFile::new()?;
         serde_json::to_writer(&mut file, &question)?;
@@ -72,9 +72,7 @@ impl Prober for Interpreter {
                     .with_context(|| format!("a bad fingerprint for {unit}"))?,
                 other => bail!("{other} for {unit}"),
             };
-            probe
-                .values
-                .insert((unit.kind, unit.name.clone()), fingerprint);
+            probe.values.insert(unit.clone(), fingerprint);
         }
         Ok(probe)
     }

@@ -10,7 +10,7 @@ use tamis::config::{Config, Overrides, Variables};
 use tamis::history::{Classifier, CommitGraph, CommitId, Head, Hints, Revision, View};
 use tamis::languages::{Environment, Facts, Value};
 use tamis::matrix::{
-    GroupRef, Header, Key, Matrix, MatrixBuilder, Outcome, RowFacts, Run, Unit, UnitKind,
+    GroupRef, Header, Key, Matrix, MatrixBuilder, Outcome, RowFacts, Run, Unit, What,
 };
 use tamis::pipeline::{Decision, Known, Project, Request, Shelf, decide, decide_on};
 use tamis::select::{COLLECTION, Strategy};
@@ -451,7 +451,7 @@ impl Maker<'_> {
         let left_out: BTreeSet<&str> = decision.selection.excluded().map(|(t, _)| t).collect();
         let mut rows = vec![(
             facts_of(COLLECTION.to_owned(), true, true),
-            group(vec![Unit::new(UnitKind::Dir, "tests", "")]),
+            group(vec![Unit::at("tests", What::Dir)]),
         )];
         for number in 0..TESTS {
             let id = toy::test_id(number);
@@ -461,7 +461,7 @@ impl Maker<'_> {
             let is_selected = !left_out.contains(id.as_str());
             let (passed, units) = match is_selected {
                 true => {
-                    let file = |path: String| Unit::new(UnitKind::File, path, "");
+                    let file = |path: String| Unit::at(path, What::File);
                     (
                         outcome.passed,
                         outcome.files.into_iter().map(file).collect(),

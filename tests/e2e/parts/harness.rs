@@ -95,7 +95,7 @@ pub fn check(text: &str, tests: &[&str], edits: &[Edit]) {
             .units
             .iter()
             .zip(&known)
-            .map(|(unit, value)| unit.kind.is_compiled() && now.value(unit) != *value)
+            .map(|(unit, value)| unit.kind().is_compiled() && now.value(unit) != *value)
             .collect();
         let (mut selected, mut why) = (BTreeSet::new(), BTreeSet::new());
         for row in &collected.rows {

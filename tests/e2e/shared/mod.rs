@@ -17,7 +17,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use tamis::matrix::{Fingerprint, Header, Key, MatrixBuilder, Outcome, RowFacts, Run};
-use tamis::matrix::{Unit, UnitKind};
+use tamis::matrix::{Unit, What};
 use tamis::store::FsStore;
 
 use crate::harness::*;
@@ -140,7 +140,7 @@ fn matrices(project: &Project, count: u8) -> Vec<String> {
             ran: 1,
         };
         let mut builder = MatrixBuilder::new(header);
-        let unit = Unit::new(UnitKind::File, "data", "");
+        let unit = Unit::at("data", What::File);
         let unit = builder.unit(unit, Fingerprint([number; 16])).unwrap();
         let group = builder.group([unit]);
         let facts = RowFacts {
