@@ -289,13 +289,15 @@ impl Ran<'_> {
             ended: self.ended,
         };
         let observed = observe(project, &facts, &self.traces, &ran)?;
+        let shard = merge::shard_of_run(&workshop.run, exclusions.shard.as_ref());
         let recording = Recording {
             ran,
             before: judged.before,
             after: &after,
             decision: judged.decision,
             audited: judged.audited.unwrap_or(judged.decision),
-            run: merge::run_name(&workshop.run, exclusions.shard.as_ref()),
+            run: merge::run_name(&workshop.run, shard.as_ref()),
+            shard,
             now: workshop.now,
         };
         record(project, store, &facts, &observed, &recording)
@@ -333,6 +335,7 @@ pub fn record_unrun(
         decision,
         audited: decision,
         run: workshop.run.clone(),
+        shard: None,
         now: workshop.now,
     };
     record(project, store, &facts, &Observations::default(), &recording)
