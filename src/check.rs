@@ -1,4 +1,4 @@
-//! One finding of `tamis doctor`. Modules contribute checks; only `cli::doctor` decides what
+//! One finding of `tamis doctor`. Rooms contribute checks; only `cli::doctor` decides what
 //! is printed and how the command ends.
 
 /// How a check ended.

@@ -119,7 +119,7 @@ impl Error {
         self.kind
     }
 
-    /// The kind of the repository error, if the history module caused this error.
+    /// The kind of the repository error, if the history room caused this error.
     pub fn history(&self) -> Option<HistoryErrorKind> {
         let mut chain = self.cause.chain();
         chain.find_map(|link| Some(link.downcast_ref::<HistoryError>()?.kind))
@@ -155,7 +155,7 @@ impl std::error::Error for Error {
 }
 
 impl From<anyhow::Error> for Error {
-    /// Keeps the kind and the hints of an [`Error`] anywhere in the chain. So a module may
+    /// Keeps the kind and the hints of an [`Error`] anywhere in the chain. So a room may
     /// return `anyhow::Result`, and its callers can add context.
     fn from(cause: anyhow::Error) -> Error {
         let inner = cause.chain().find_map(|link| link.downcast_ref::<Error>());

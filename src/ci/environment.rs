@@ -1,4 +1,4 @@
-//! The variables that this module reads, and the event payload that one of them names.
+//! The variables that this room reads, and the event payload that one of them names.
 
 use std::collections::BTreeMap;
 use std::path::Path;

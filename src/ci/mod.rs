@@ -1,6 +1,6 @@
 //! What the CI service says about a run: event, commits, trust.
 //!
-//! No other module reads variables of CI services, except the addresses and tokens of shared
+//! No other room reads variables of CI services, except the addresses and tokens of shared
 //! stores. Variables come from a closed list, so no token is ever held. Payloads are parsed
 //! tolerantly: a field that cannot be read becomes a note and no hint, and never leads to
 //! fewer tests.

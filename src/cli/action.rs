@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
-use super::{Globals, again, shards, shared};
+use super::{Globals, again, service, shards, telling};
 use crate::config::Overrides;
 use crate::error::{Error, Exit};
 use crate::history::Repository;
@@ -180,7 +180,7 @@ impl Action<'_> {
                 let config = globals.config(&Overrides::default())?;
                 let opened = open_whole(&config, globals.ci.as_ref());
                 match opened {
-                    Ok(project) => shared::tell_clone(&project, self.report),
+                    Ok(project) => telling::tell_clone(&project, self.report),
                     Err(error) => self.report.warning(format!("{error:#}")),
                 }
             }
@@ -330,7 +330,7 @@ impl Action<'_> {
     fn tell(&self, name: &str, value: &str) -> Result<(), Error> {
         let files = self.globals.ci.as_ref().map(|ci| &ci.files);
         match files.and_then(|files| files.output.as_ref()) {
-            Some(path) => shared::append(path, &format!("{name}={value}\n")),
+            Some(path) => service::append(path, &format!("{name}={value}\n")),
             None => Ok(()),
         }
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::Context;
 use serde_json::{Value, json};
 
-use super::shared;
+use super::telling;
 use crate::ci::CiContext;
 use crate::config::{Config, SIGNING_KEY, shown_path};
 use crate::error::{Error, Exit, Explain, Kind};
@@ -59,7 +59,7 @@ pub fn fetch(
     report: &Report,
 ) -> Result<Option<Value>, Error> {
     let (project, exchange) = open(open_whole(config, ci)?)?;
-    shared::tell_clone(&project, report);
+    telling::tell_clone(&project, report);
     let view = project.repository.work_view()?;
     let brought = exchange.fetch(&project, &project.store(), &view)?;
     if let Some(trouble) = &brought.trouble {

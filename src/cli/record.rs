@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::{Globals, made_for, shared, whole};
+use super::{Globals, deciding, made_for, suites, telling, whole};
 use crate::config::{Config, Overrides, shown_path};
 use crate::error::{Error, Exit};
 use crate::history::View;
@@ -77,12 +77,12 @@ pub fn run(args: &RecordArgs, globals: &Globals, report: &Report) -> Result<Exit
     let suites = globals.each_suite()?;
     let requests = suites.iter().map(|globals| args.resolve(globals));
     let requests = requests.collect::<Result<Vec<_>, _>>()?;
-    let (exit, documents) = shared::for_each(&suites, report, |at, globals| {
+    let (exit, documents) = suites::for_each(&suites, report, |at, globals| {
         let (exit, document) = record_suite(&requests[at], globals, report)?;
         Ok((exit, document.map(|document| (globals.mark(), document))))
     })?;
     if report.is_json() {
-        report.json(&shared::join_documents(
+        report.json(&suites::join_documents(
             documents.into_iter().flatten().collect(),
         ))?;
     }
@@ -104,10 +104,10 @@ fn record_suite(
         if !may {
             return Err(error);
         }
-        let command = shared::command_of(&request.command, &request.config, report)?;
+        let command = suites::command_of(&request.command, &request.config, report)?;
         whole::select(&error, &request.config, report);
         let is_typed = !request.command.is_empty();
-        let cwd = shared::folder_of_command(is_typed, &request.config, globals);
+        let cwd = suites::folder_of_command(is_typed, &request.config, globals);
         let exit = whole::run(&command, &cwd, report)?;
         Ok((exit, report.is_json().then(whole::nothing_recorded)))
     })
@@ -120,8 +120,8 @@ fn watch(
     report: &Report,
 ) -> Result<(Exit, Option<Value>), Error> {
     let project = open_whole(&request.config, globals.ci.as_ref())?;
-    shared::tell_clone(&project, report);
-    shared::join_shards(&project, report);
+    telling::tell_clone(&project, report);
+    deciding::join_shards(&project, report);
     let workshop = Workshop::set_up_as(&project, &globals.mark().unwrap_or_default())?;
     let done = run_and_record(request, globals, &project, &workshop, has_started, report);
     workshop.clean_up();
@@ -137,9 +137,9 @@ fn run_and_record(
     report: &Report,
 ) -> Result<(Exit, Option<Value>), Error> {
     let store = &project.store();
-    let command = shared::command_of(&request.command, &request.config, report)?;
+    let command = suites::command_of(&request.command, &request.config, report)?;
     let is_typed = !request.command.is_empty();
-    let cwd = shared::folder_of_command(is_typed, &request.config, globals);
+    let cwd = suites::folder_of_command(is_typed, &request.config, globals);
     let view = project.repository.work_view()?;
     let words = request
         .config
@@ -157,7 +157,7 @@ fn run_and_record(
         ..Request::default()
     };
     let decision = decide(project, store, &view, &asked)?;
-    let audited = shared::to_audit(project, store, &view, &asked, decision.head.as_ref())?;
+    let audited = deciding::to_audit(project, store, &view, &asked, decision.head.as_ref())?;
     let exclude = request.selection.as_ref().map(|folder| folder.join(LATE));
     let exclude = exclude.filter(|path| {
         if !path.is_file() {
@@ -184,7 +184,7 @@ fn run_and_record(
         cwd: &cwd,
         exclude,
         left_out,
-        output: shared::output(report),
+        output: telling::output(report),
     };
     let exclusions = order.exclusions();
     has_started.set(true);
@@ -203,8 +203,8 @@ fn run_and_record(
     };
     let session = ran.record(project, store, workshop, &judged, &exclusions);
     let status = session.ended.status();
-    let recorded = shared::tell_session(project, session, decision, report);
-    shared::share(project, store, &recorded, report);
+    let recorded = telling::tell_session(project, session, decision, report);
+    telling::share(project, store, &recorded, report);
     let mut document = None;
     if report.is_json() {
         let outcomes: BTreeMap<&String, &str> = recorded

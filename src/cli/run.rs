@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::shards::Division;
 use super::strategy::{EventArgs, StrategyArgs};
-use super::{Globals, shared, whole};
+use super::{Globals, deciding, service, suites, telling, whole};
 use crate::ci::CiContext;
 use crate::config::{Config, Setting, Strategy};
 use crate::error::{Error, Exit};
@@ -91,7 +91,7 @@ pub fn run(args: &RunArgs, globals: &Globals, report: &Report) -> Result<Exit, E
     let suites = globals.each_suite()?;
     let requests = suites.iter().map(|globals| args.resolve(globals));
     let requests = requests.collect::<Result<Vec<_>, _>>()?;
-    let (exit, ran) = shared::for_each(&suites, report, |at, globals| {
+    let (exit, ran) = suites::for_each(&suites, report, |at, globals| {
         run_suite(&requests[at], globals, report)
     })?;
     let mut told = Vec::new();
@@ -102,10 +102,10 @@ pub fn run(args: &RunArgs, globals: &Globals, report: &Report) -> Result<Exit, E
     }
     // Outputs of a part are worse than none, which mean all.
     if !told.is_empty() && told.len() == suites.len() {
-        shared::tell_outputs(globals.ci.as_ref(), &CiSelection::join(told))?;
+        service::tell_outputs(globals.ci.as_ref(), &CiSelection::join(told))?;
     }
     if report.is_json() {
-        report.json(&shared::join_documents(documents))?;
+        report.json(&suites::join_documents(documents))?;
     } else if args.dry_run {
         let lines: String = documents
             .iter()
@@ -149,14 +149,14 @@ fn select_and_run(
     report: &Report,
 ) -> Result<(Exit, Ran), Error> {
     let project = open_whole(&request.config, globals.ci.as_ref())?;
-    shared::join_shards(&project, report);
-    let command = shared::command_of(&request.command, &request.config, report)?;
+    deciding::join_shards(&project, report);
+    let command = suites::command_of(&request.command, &request.config, report)?;
     let is_typed = !request.command.is_empty();
     let work = Work {
         request,
         project: &project,
         suite: globals.mark(),
-        cwd: shared::folder_of_command(is_typed, &request.config, globals),
+        cwd: suites::folder_of_command(is_typed, &request.config, globals),
         has_started,
         report,
     };
@@ -175,16 +175,16 @@ fn run_whole(
 ) -> Result<(Exit, Ran), Error> {
     let ci = globals.ci.as_ref();
     let suite = globals.mark();
-    let command = shared::command_of(&request.command, &request.config, report)?;
+    let command = suites::command_of(&request.command, &request.config, report)?;
     let selection = whole::select(error, &request.config, report);
     let told = whole::told(&selection, suite.clone());
     let told = match suite {
         Some(_) => {
-            shared::tell_people(ci, &told, report);
+            service::tell_people(ci, &told, report);
             Some(told)
         }
         None => {
-            shared::tell_service(ci, &told, report)?;
+            service::tell_service(ci, &told, report)?;
             None
         }
     };
@@ -192,7 +192,7 @@ fn run_whole(
         true => Exit::DONE,
         false => {
             let is_typed = !request.command.is_empty();
-            let cwd = shared::folder_of_command(is_typed, &request.config, globals);
+            let cwd = suites::folder_of_command(is_typed, &request.config, globals);
             whole::run(&command, &cwd, report)?
         }
     };
@@ -253,7 +253,7 @@ impl Work<'_> {
         if request.dry_run {
             let document = match report.is_json() {
                 true => self.json(&chosen, &view).value()?,
-                false => shared::list(&chosen.decision.selection, self.suite.as_deref()).into(),
+                false => telling::list(&chosen.decision.selection, self.suite.as_deref()).into(),
             };
             return Ok((Exit::DONE, self.ran(chosen, Some(document))));
         }
@@ -264,7 +264,7 @@ impl Work<'_> {
         let selection = &chosen.decision.selection;
         let division = self.division(selection);
         let part = self.part(division.as_ref());
-        let exclude = shared::write_exclusions(selection, part, project, workshop)?;
+        let exclude = telling::write_exclusions(selection, part, project, workshop)?;
         let tell = |why| report.detail(why);
         let left_out = project
             .config
@@ -280,7 +280,7 @@ impl Work<'_> {
                 cwd: &self.cwd,
                 exclude: Some(exclude),
                 left_out,
-                output: shared::output(report),
+                output: telling::output(report),
             },
             &Judged {
                 before: &view,
@@ -304,7 +304,7 @@ impl Work<'_> {
             }
         };
         let plan = RunPlan::plain(build, &self.cwd);
-        let is_built = plan.execute(&shared::output(report))? == Ended::Exit(0);
+        let is_built = plan.execute(&telling::output(report))? == Ended::Exit(0);
         if !is_built {
             report.warning("the project does not compile by itself: all tests run");
         }
@@ -357,7 +357,7 @@ impl Work<'_> {
             cwd: &self.cwd,
             exclude: Some(workshop.scratch.join("out").join(LATE)),
             left_out: Some(gate.path().to_owned()),
-            output: shared::output(report),
+            output: telling::output(report),
         };
         self.has_started.set(true);
         let mut started = start_tests(project, workshop, &order)?;
@@ -411,7 +411,7 @@ impl Work<'_> {
         let selection = &chosen.decision.selection;
         let division = self.division(selection);
         let part = self.part(division.as_ref());
-        shared::write_exclusions(selection, part, project, workshop)?;
+        telling::write_exclusions(selection, part, project, workshop)?;
         let tell = |why| self.report.detail(why);
         let list = match selection.mode() {
             Mode::None => question.nothing_runs.to_owned(),
@@ -494,9 +494,9 @@ impl Work<'_> {
         } = *self;
         let mut decision = decide(project, &project.store(), view, asked)?;
         if self.request.shard.is_some() {
-            shared::lay_out(project, view, &mut decision, false, report)?;
+            deciding::lay_out(project, view, &mut decision, false, report)?;
         }
-        shared::tell_decision(&decision, self.suite.as_deref(), report);
+        telling::tell_decision(&decision, self.suite.as_deref(), report);
         let told = self.tell_service(&decision)?;
         Ok(Chosen { decision, told })
     }
@@ -508,7 +508,7 @@ impl Work<'_> {
         chosen: &Chosen,
     ) -> Result<Option<Decision>, Error> {
         let head = chosen.decision.head.as_ref();
-        shared::to_audit(self.project, &self.project.store(), view, asked, head)
+        deciding::to_audit(self.project, &self.project.store(), view, asked, head)
     }
 
     fn division(&self, selection: &Selection) -> Option<Division> {
@@ -523,7 +523,7 @@ impl Work<'_> {
 
     fn json(&self, chosen: &Chosen, view: &View) -> SelectionJson {
         let is_shallow = self.project.repository.is_shallow();
-        shared::selection_json(&chosen.decision, view)
+        telling::selection_json(&chosen.decision, view)
             .with_ci(self.request.ci.as_ref(), Some(is_shallow))
     }
 
@@ -547,7 +547,7 @@ impl Work<'_> {
             project, report, ..
         } = *self;
         let store = project.store();
-        shared::keep(
+        telling::keep(
             project,
             &store,
             workshop,
@@ -574,8 +574,8 @@ impl Work<'_> {
             project, report, ..
         } = *self;
         let status = session.ended.status();
-        let recorded = shared::tell_session(project, session, &chosen.decision, report);
-        shared::share(project, &project.store(), &recorded, report);
+        let recorded = telling::tell_session(project, session, &chosen.decision, report);
+        telling::share(project, &project.store(), &recorded, report);
         let document = report.is_json().then(|| {
             let json = self.json(&chosen, view).with_outcomes(&recorded.outcomes);
             json.with_audit(&recorded.audit).value()
@@ -588,13 +588,13 @@ impl Work<'_> {
     /// and come back.
     fn tell_service(&self, decision: &Decision) -> Result<Option<CiSelection>, Error> {
         let ci = self.request.ci.as_ref();
-        let mut told = CiSelection::new(&decision.selection, &shared::fallbacks(decision));
+        let mut told = CiSelection::new(&decision.selection, &service::fallbacks(decision));
         told.suite = self.suite.clone();
-        shared::tell_people(ci, &told, self.report);
+        service::tell_people(ci, &told, self.report);
         match self.suite {
             Some(_) => Ok(Some(told)),
             None => {
-                shared::tell_outputs(ci, &told)?;
+                service::tell_outputs(ci, &told)?;
                 Ok(None)
             }
         }
@@ -627,7 +627,7 @@ mod tests {
         let project = Project::new("version: 1\ncommand: [pytest, -q]\n");
         let config = project.globals().config(&Overrides::default()).unwrap();
         let (report, ..) = crate::report::testing::report(crate::report::Style::default());
-        let command = |typed: &[OsString]| shared::command_of(typed, &config, &report).unwrap();
+        let command = |typed: &[OsString]| suites::command_of(typed, &config, &report).unwrap();
         assert_eq!(command(&[]), ["pytest", "-q"]);
         assert_eq!(command(&["pytest".into(), "-x".into()]), ["pytest", "-x"]);
     }

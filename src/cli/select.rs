@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::shards::{self, Division, Template, child_pipeline};
 use super::strategy::{EventArgs, StrategyArgs};
-use super::{Globals, made_for, shared};
+use super::{Globals, deciding, made_for, service, suites, telling};
 use crate::ci::{CiContext, Provider};
 use crate::config::Config;
 use crate::error::{Error, Exit, Kind};
@@ -122,7 +122,7 @@ impl SelectArgs {
         if formats.is_empty() {
             formats.push(config.runner.value);
         }
-        let cwd = shared::folder_of_command(true, &config, globals);
+        let cwd = suites::folder_of_command(true, &config, globals);
         let root = &config.root.value;
         let top = self.out.as_ref().map(|path| globals.folder.join(path));
         Ok(SelectRequest {
@@ -183,14 +183,14 @@ fn select_one(request: &SelectRequest, globals: &Globals, report: &Report) -> Re
     let ci = globals.ci.as_ref();
     match decide_for(request, ci, report) {
         Ok((project, decision, view)) => {
-            shared::tell_decision(&decision, globals.mark().as_deref(), report);
+            telling::tell_decision(&decision, globals.mark().as_deref(), report);
             let is_shallow = project.repository.is_shallow();
             let json = || {
-                let json = shared::selection_json(&decision, &view);
+                let json = telling::selection_json(&decision, &view);
                 json.with_ci(ci, Some(is_shallow))
             };
             let prefix = project.prefix.to_str_lossy();
-            let told = CiSelection::new(&decision.selection, &shared::fallbacks(&decision));
+            let told = CiSelection::new(&decision.selection, &service::fallbacks(&decision));
             // Where nobody can say what is here, the test step runs everything.
             let made_for = request.out.as_ref().and_then(|_| made_for::of(&view).ok());
             let about = About {
@@ -256,13 +256,13 @@ fn finish(
         crate::disk::write(path, told.dotenv(shards))
             .context("cannot write what --dotenv names")?;
     }
-    shared::tell_service(globals.ci.as_ref(), &told, report)?;
+    service::tell_service(globals.ci.as_ref(), &told, report)?;
     let is_on_github = globals.ci.as_ref().map(|ci| ci.provider) == Some(Provider::GitHub);
     if report.is_json() {
         let documents = parts
             .into_iter()
             .map(|part| (part.suite, part.document.unwrap_or_default()));
-        report.json(&shared::join_documents(documents.collect()))?;
+        report.json(&suites::join_documents(documents.collect()))?;
     } else if !is_on_github {
         // There lists are in files, where nobody takes names for commands.
         let lines: String = parts.iter().map(|part| part.lines.as_str()).collect();
@@ -277,10 +277,10 @@ fn decide_for(
     report: &Report,
 ) -> Result<(Project, Decision, View), Error> {
     let project = open_whole(&request.config, ci)?;
-    shared::join_shards(&project, report);
-    let (mut decision, view) = shared::decide_at(
+    deciding::join_shards(&project, report);
+    let (mut decision, view) = deciding::decide_at(
         &project,
-        &shared::Wanted {
+        &deciding::Wanted {
             event: &request.event,
             head: request.head.as_deref(),
             baseline: request.baseline.as_deref(),
@@ -291,7 +291,7 @@ fn decide_for(
     )?;
     if request.shards.is_some() || request.shard.is_some() {
         let is_once = request.shard.is_none();
-        shared::lay_out(&project, &view, &mut decision, is_once, report)?;
+        deciding::lay_out(&project, &view, &mut decision, is_once, report)?;
     }
     Ok((project, decision, view))
 }
@@ -338,7 +338,7 @@ impl Outlet<'_> {
             let part = request.shard.zip(division.as_ref());
             let part = part.map(|(shard, division)| division.part(shard.index));
             self.write(selection, part, about, out)?;
-            shared::write_json(&json(), &out.join("selection.json"))?;
+            service::write_json(&json(), &out.join("selection.json"))?;
             if let Some(division) = division.as_ref().filter(|_| request.shard.is_none()) {
                 for index in 1..=division.shards.of() {
                     let folder = out.join(format!("shard-{index}"));
@@ -363,7 +363,7 @@ impl Outlet<'_> {
             document: is_json.then(|| json().value()).transpose()?,
             lines: match is_json {
                 true => String::new(),
-                false => shared::list(selection, suite.as_deref()),
+                false => telling::list(selection, suite.as_deref()),
             },
             suite,
         })
@@ -451,7 +451,7 @@ mod tests {
         let project = Project::new("version: 1\n");
         let plain = project.request(&[], SelectArgs::resolve);
         let named = project.request(&["--format", "pytest"], SelectArgs::resolve);
-        assert!(plain.contains("[pytest]"));
+        assert!(plain.contains("pytest"));
         assert_eq!(plain, named);
     }
 }

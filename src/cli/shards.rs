@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
 use super::strategy::{EventArgs, StrategyArgs};
-use super::{Globals, shared, whole};
+use super::{Globals, deciding, suites, telling, whole};
 use crate::config::{Config, Overrides};
 use crate::error::{Error, Exit};
 use crate::pipeline::{Project, open_whole};
@@ -107,7 +107,7 @@ impl Template {
 impl ShardsArgs {
     fn resolve(&self, globals: &Globals) -> Result<ShardsRequest, Error> {
         let config = globals.config(&self.selecting.overrides())?;
-        let cwd = shared::folder_of_command(true, &config, globals);
+        let cwd = suites::folder_of_command(true, &config, globals);
         let root = &config.root.value;
         Ok(ShardsRequest {
             suite: config.is_named.then(|| config.suite.value.clone()),
@@ -157,7 +157,7 @@ pub fn run(args: &ShardsArgs, globals: &Globals, report: &Report) -> Result<Exit
     }
     let gitlab = requests.first().and_then(|request| request.gitlab.as_ref());
     let text = match (gitlab, report.is_json()) {
-        (_, true) => format!("{:#}\n", shared::join_documents(documents)),
+        (_, true) => format!("{:#}\n", suites::join_documents(documents)),
         (None, false) => format!("{}\n", json!({ "include": entries })),
         (Some(template), false) => child_pipeline(&jobs, template),
     };
@@ -172,7 +172,7 @@ pub fn run(args: &ShardsArgs, globals: &Globals, report: &Report) -> Result<Exit
 /// If there is no repository that can be used.
 pub fn join(globals: &Globals, report: &Report) -> Result<(), Error> {
     let project = Project::open(globals.config(&Overrides::default())?)?;
-    shared::join_shards(&project, report);
+    deciding::join_shards(&project, report);
     Ok(())
 }
 
@@ -182,8 +182,8 @@ fn divide(
     report: &Report,
 ) -> Result<(Division, Selection), Error> {
     let project = open_whole(&request.config, globals.ci.as_ref())?;
-    shared::join_shards(&project, report);
-    let wanted = shared::Wanted {
+    deciding::join_shards(&project, report);
+    let wanted = deciding::Wanted {
         event: &request.event,
         head: None,
         baseline: None,
@@ -191,9 +191,9 @@ fn divide(
         here: request.here.as_deref(),
         strict: false,
     };
-    let (mut decision, view) = shared::decide_at(&project, &wanted)?;
-    shared::lay_out(&project, &view, &mut decision, false, report)?;
-    shared::tell_decision(&decision, globals.mark().as_deref(), report);
+    let (mut decision, view) = deciding::decide_at(&project, &wanted)?;
+    deciding::lay_out(&project, &view, &mut decision, false, report)?;
+    telling::tell_decision(&decision, globals.mark().as_deref(), report);
     let selection = decision.selection;
     let division = Division::worth(&selection, request.most, request.seconds);
     Ok((division, selection))

@@ -4,7 +4,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::strategy::{EventArgs, StrategyArgs};
-use super::{Globals, shared};
+use super::{Globals, deciding, suites, telling};
 use crate::config::{Config, Origin, nearest};
 use crate::count::counted;
 use crate::error::{Error, Exit};
@@ -88,7 +88,7 @@ pub fn run(args: &WhyArgs, globals: &Globals, report: &Report) -> Result<Exit, E
     let documents = known.iter().map(|asked| asked.answer(&args.test, report));
     let documents = documents.collect::<Result<Vec<_>, _>>()?;
     if report.is_json() {
-        report.json(&shared::join_documents(documents))?;
+        report.json(&suites::join_documents(documents))?;
         return Ok(Exit::DONE);
     }
     for (suite, text) in documents {
@@ -124,18 +124,18 @@ fn ask(request: &WhyRequest, globals: &Globals, report: &Report) -> Result<Asked
         if config.runner.value != request.config.runner.value {
             let other = ask_of(&config, request, globals)?;
             if other.decision.baseline.is_some() {
-                shared::tell_clone(&other.project, report);
+                telling::tell_clone(&other.project, report);
                 return Ok(other);
             }
         }
     }
-    shared::tell_clone(&asked.project, report);
+    telling::tell_clone(&asked.project, report);
     Ok(asked)
 }
 
 fn ask_of(config: &Config, request: &WhyRequest, globals: &Globals) -> Result<Asked, Error> {
     let project = open_whole(config, globals.ci.as_ref())?;
-    let mut wanted = shared::Wanted {
+    let mut wanted = deciding::Wanted {
         event: &request.event,
         head: request.head.as_deref(),
         baseline: request.baseline.as_deref(),
@@ -143,7 +143,7 @@ fn ask_of(config: &Config, request: &WhyRequest, globals: &Globals) -> Result<As
         here: None,
         strict: false,
     };
-    let (mut decision, mut view) = shared::decide_at(&project, &wanted)?;
+    let (mut decision, mut view) = deciding::decide_at(&project, &wanted)?;
     let unbuilt = request.head.is_none().then(|| unbuilt_command(&decision));
     let command = unbuilt.flatten();
     let cwd = match config.command.value {
@@ -153,7 +153,7 @@ fn ask_of(config: &Config, request: &WhyRequest, globals: &Globals) -> Result<As
     if let Some(command) = &command {
         wanted.command = Some(command);
         wanted.here = Some(cwd);
-        (decision, view) = shared::decide_as_built(&project, &wanted)?;
+        (decision, view) = deciding::decide_as_built(&project, &wanted)?;
     }
     Ok(Asked {
         suite: globals.mark(),

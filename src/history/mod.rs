@@ -1,4 +1,4 @@
-//! The only module that uses git: revisions, trees and changes.
+//! The only room that uses git: revisions, trees and changes.
 //!
 //! It only reads, and never writes an index, an object or a reference. A path is bytes,
 //! relative to the top of the work tree, with `/` between its parts and none at its end. The

@@ -82,7 +82,7 @@ fn of_any_owner(
 /// open a repository in the meantime.
 #[allow(unsafe_code)]
 fn check_owners(enabled: bool) -> Result<(), git2::Error> {
-    // SAFETY: every opening of a repository in this module holds the lock of `ENTRUSTED`, and
-    // no other module uses libgit2.
+    // SAFETY: every opening of a repository in this room holds the lock of `ENTRUSTED`, and
+    // no other room uses libgit2.
     unsafe { git2::opts::set_verify_owner_validation(enabled) }
 }

@@ -1,4 +1,4 @@
-//! Messages of the modules while they work. Every text is one line in plain words. Names from
+//! Messages of the rooms while they work. Every text is one line in plain words. Names from
 //! outside (tests, branches, paths) may contain anything; the consumers escape them.
 
 use crate::error::Error;

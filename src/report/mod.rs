@@ -1,5 +1,5 @@
 //! All output of a run: events on standard error, as text for people or as JSON lines, and a
-//! command's result on standard output. No other module writes to either.
+//! command's result on standard output. No other room writes to either.
 
 mod audit;
 pub mod bug;

@@ -153,7 +153,13 @@ mod tests {
 
     #[test]
     fn words_of_variables_are_left_away() {
-        let words = ["mvn", "test", "MAVEN_OPTS=-x", "PYTEST_ADDOPTS=-q", "-Da=b"];
+        let words = [
+            "mvn",
+            "test",
+            "JAVA_TOOL_OPTIONS=-x",
+            "PYTEST_ADDOPTS=-q",
+            "-Da=b",
+        ];
         let words = words.map(str::to_owned);
         assert_eq!(typed_words(&words), ["mvn", "test", "-Da=b"]);
     }

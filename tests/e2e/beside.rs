@@ -141,6 +141,7 @@ fn xdist_newest() {
 }
 
 #[test]
+#[ignore = "the second interpreter: `.ci/all` has it"]
 fn xdist_python_3_11() {
     on_all_interpreters(Wanted::Minor(11), same_selection);
 }
@@ -256,6 +257,7 @@ fn caches_python_3_11() {
 }
 
 #[test]
+#[ignore = "all other interpreters: `.ci/all` has them"]
 fn caches_others() {
     on_all_interpreters(Wanted::Others, caches_look_the_same);
 }

@@ -27,7 +27,7 @@ fn every_key_is_read() {
             config.suite, config.runner, config.command, config.root, config.strategy,
             config.env_ignore, config.keep,
         ),
-        @r#"Some(Text("unit")) Some(Pytest) Some([Text("pytest"), Text("-q")]) Some(SubFolder("svc")) Some(Memo) Some([Text("CI")]) Some(Count(7))"#
+        @r#"Some(Text("unit")) Some(pytest) Some([Text("pytest"), Text("-q")]) Some(SubFolder("svc")) Some(Memo) Some([Text("CI")]) Some(Count(7))"#
     );
     assert!(config.python.is_some() && config.store.is_some());
     assert!(config.always_run.unwrap()[0].matches(b"t.py::x[1]"));

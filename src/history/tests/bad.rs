@@ -247,13 +247,16 @@ fn a_link_to_the_work_tree_leads_to_the_same_root() {
 #[test]
 #[ignore = "a helper of git_variables_count"]
 fn print_discovered() {
+    let Some(found_file) = std::env::var_os("FOUND") else {
+        return;
+    };
     let from = std::env::current_dir().unwrap();
     let found = Repository::discover(&from).and_then(|repository| {
         let names = super::fixture::dirty(&repository.work_view()?);
         Ok(format!("{} {names:?}", repository.root().display()))
     });
     std::fs::write(
-        std::env::var_os("FOUND").unwrap(),
+        found_file,
         found.unwrap_or_else(|error| format!("{:?}", error.kind)),
     )
     .unwrap();

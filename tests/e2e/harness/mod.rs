@@ -11,8 +11,8 @@ mod python;
 mod text;
 
 pub use action::steps;
-pub(crate) use case::cases;
 pub use case::{Case, on_all_interpreters};
+pub(crate) use case::{case, cases};
 pub use change::{
     append, delete, env, install, python, rename, replace, symlink, uninstall, unset, write,
 };

@@ -15,12 +15,14 @@ const MINORS: std::ops::RangeInclusive<u32> = 8..=15;
 pub enum Wanted {
     /// The newest of this machine.
     Newest,
+    /// The oldest of this machine; its collector is the most different one.
+    Oldest,
     /// This minor version of Python 3, unless it is also the newest.
     Minor(u32),
-    /// All others; used only with `TAMIS_E2E_ALL=1`, or one of them with `TAMIS_E2E_ALL=3.8`.
+    /// All others, or only the one in `TAMIS_E2E_PYTHON` (`3.8`).
     Others,
-    /// This minor version of Python 3, if the machine has it.
-    Exactly(u32),
+    /// All interpreters of this machine.
+    Every,
 }
 
 /// A prepared virtual environment of one interpreter.
@@ -49,7 +51,7 @@ impl Python {
     /// prints a loud message, and fails under `CI=true`.
     pub fn find(wanted: Wanted) -> Vec<Python> {
         let present = interpreters();
-        let Some((newest, _)) = present.last() else {
+        let (Some((oldest, _)), Some((newest, _))) = (present.first(), present.last()) else {
             skip("no Python interpreter from 3.8 on that runs was found");
             return Vec::new();
         };
@@ -57,9 +59,10 @@ impl Python {
             .iter()
             .filter(|(minor, _)| match wanted {
                 Wanted::Newest => minor == newest,
+                Wanted::Oldest => minor == oldest,
                 Wanted::Minor(this) => *minor == this && this != *newest,
                 Wanted::Others => minor != newest && *minor != 11 && is_asked_for(*minor),
-                Wanted::Exactly(this) => *minor == this,
+                Wanted::Every => true,
             })
             .filter_map(|(minor, executable)| match prepare(*minor, executable) {
                 Ok(python) => Some(python),
@@ -73,7 +76,7 @@ impl Python {
 }
 
 fn is_asked_for(minor: u32) -> bool {
-    std::env::var("TAMIS_E2E_ALL").is_ok_and(|asked| asked == "1" || asked == format!("3.{minor}"))
+    std::env::var("TAMIS_E2E_PYTHON").map_or(true, |asked| asked == format!("3.{minor}"))
 }
 
 pub fn site_packages(venv: &Path, minor: u32) -> PathBuf {

@@ -5,6 +5,7 @@ use super::harness::*;
 
 /// Poms in all places, settings, variables, and files that profiles check for.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn what_configures_the_build_counts_for_every_test() {
     if !has_maven() {
         return;
@@ -110,6 +111,7 @@ fn a_class_becomes_a_test_by_what_it_inherits() {
 
 /// They are read in Maven's JVM, or before a JVM runs, where no test sees them.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn files_that_surefire_is_given_count() {
     if !has_maven() {
         return;

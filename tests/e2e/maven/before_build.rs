@@ -231,6 +231,7 @@ fn a_later_step_runs_what_was_selected_and_records_it() {
 }
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn what_sources_do_not_tell_runs_everything() {
     if !has_maven() {
         return;

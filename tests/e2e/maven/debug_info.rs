@@ -22,6 +22,7 @@ const SETTING: &str = "-- tamis.yml --\nversion: 1\ndebug-info: true\n";
 const CALC: &str = "src/main/java/demo/Calc.java";
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn lines_count_where_the_project_says_so() {
     if !has_maven() {
         return;
@@ -38,6 +39,7 @@ fn lines_count_where_the_project_says_so() {
 }
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn without_the_setting_they_do_not() {
     if !has_maven() {
         return;

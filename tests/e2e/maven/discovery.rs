@@ -211,6 +211,7 @@ public class ParameterTest extends ParameterBase {
 
 /// Other providers of Surefire, and names that begin like descriptors.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn what_providers_look_at_before_tests_counts() {
     if !has_maven() {
         return;
@@ -304,6 +305,7 @@ fn what_providers_look_at_before_tests_counts() {
 
 /// Code that runs while a test class is discovered belongs to that class.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn what_makes_one_classs_tests_counts_for_this_class() {
     if !has_maven() {
         return;

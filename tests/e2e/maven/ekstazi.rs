@@ -136,6 +136,7 @@ const ALL: [&str; 8] = [
 ];
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn the_cases_of_ekstazi() {
     if !has_maven() {
         return;

@@ -79,6 +79,7 @@ fn maven_is_what_is_spoken_of() {
 /// If git does not ignore the files of the build, nothing changes. If git tracks them, the
 /// message says what to do.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn a_target_that_is_not_ignored_changes_nothing() {
     if !has_maven() {
         return;
@@ -122,6 +123,7 @@ fn a_target_that_is_not_ignored_changes_nothing() {
 /// Words without effect on outcomes, a variable that the pom gives tests, Surefire's goal
 /// alone, and a list of groups, which is not a list of classes.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn what_no_outcome_depends_on_runs_nothing() {
     if !has_maven() {
         return;

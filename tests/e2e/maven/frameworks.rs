@@ -22,6 +22,7 @@ public class {name} {{
 
 /// JUnit 4 with its own provider.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn junit_4_is_known_too() {
     if !has_maven() {
         return;
@@ -159,6 +160,7 @@ fn a_record_serves_the_next_run() {
 
 /// Tests are the methods of JUnit 5.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn single_methods_are_left_out() {
     if !has_maven() {
         return;
@@ -254,6 +256,7 @@ class {name} extends Specification {{
 /// Spock makes the object of a specification before it announces its start, and Groovy keeps
 /// its data of a class in one of its static fields.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn specifications_of_spock_are_told_apart() {
     if !has_maven() {
         return;

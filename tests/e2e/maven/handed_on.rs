@@ -122,6 +122,7 @@ fn in_order(pom: &str) -> String {
 }
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn who_reads_a_file_depends_on_the_test_that_wrote_it() {
     if !has_maven() {
         return;
@@ -260,6 +261,7 @@ fn top(modules: &[&str]) -> String {
 }
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn files_are_handed_on_in_every_framework_and_between_processes() {
     if !has_maven() {
         return;
@@ -297,6 +299,7 @@ fn files_are_handed_on_in_every_framework_and_between_processes() {
 }
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn methods_hand_on_files_as_well() {
     if !has_maven() {
         return;

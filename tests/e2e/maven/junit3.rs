@@ -21,6 +21,7 @@ public class {name} extends {of} {{
 
 /// Surefire's two ways to call them, up to 3.0.0-M5 and since then.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn its_classes_are_told_apart() {
     if !has_maven() {
         return;

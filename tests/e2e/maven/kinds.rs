@@ -30,6 +30,7 @@ const ONE: &str = "public class One {\n    public static int x() { return 1; }\n
 
 /// Parallel classes, given to JUnit all at once.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn parallel_classes_of_junit_4_are_told_apart() {
     if !has_maven() {
         return;
@@ -84,6 +85,7 @@ fn runs_every_time(unknown: &[String]) {
 }
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn tests_in_mavens_own_jvm_run_every_time() {
     if !has_maven() {
         return;
@@ -100,6 +102,7 @@ fn tests_in_mavens_own_jvm_run_every_time() {
 /// Tests of JUnit 3, an older Surefire with an `argLine`, JaCoCo and Mockito's inline mocks,
 /// all in one JVM.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn other_agents_and_older_tests_stand_beside() {
     if !has_maven() {
         return;
@@ -148,6 +151,7 @@ fn other_agents_and_older_tests_stand_beside() {
 
 /// Properties that one test sets for the next, and properties of the system.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn properties_of_the_system_are_seen() {
     if !has_maven() {
         return;
@@ -320,6 +324,7 @@ const GUARD: &str = "@org.junit.BeforeClass public static void guard() {
 
 /// Calls of the agent during a test do not use the permissions of the test.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn a_security_manager_sees_no_collector() {
     if !has_maven() {
         return;

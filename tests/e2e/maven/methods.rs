@@ -166,16 +166,28 @@ fn methods_project(dependency: &str) -> String {
 }
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn of_junit_4_with_its_own_provider() {
     if !has_maven() {
         return;
     }
+    methods(&Maven::new(&methods_project(JUNIT4)));
+}
+
+#[test]
+fn of_junit_4_that_fail_are_new_or_renamed() {
+    if !has_maven() {
+        return;
+    }
     let project = Maven::new(&methods_project(JUNIT4));
-    methods(&project);
+    is_complete(&project.run());
+    touch(&project, "Use", "high");
+    project.run().are(&["demo.PTest#high"]);
     changes_of_methods(&project);
 }
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn of_junit_4_on_the_platform() {
     if !has_maven() {
         return;
@@ -184,6 +196,7 @@ fn of_junit_4_on_the_platform() {
 }
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn of_junit_4_with_groups() {
     if !has_maven() {
         return;
@@ -196,6 +209,7 @@ fn of_junit_4_with_groups() {
 
 /// Classes whose methods may affect each other, or that define other test names.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn of_classes_that_stay_whole() {
     if !has_maven() {
         return;
@@ -298,6 +312,7 @@ fn of_classes_that_stay_whole() {
 
 /// Code before the first method belongs to the class. Either it ends there, or it does not.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn of_classes_that_do_not_come_to_them() {
     if !has_maven() {
         return;
@@ -367,6 +382,7 @@ fn of_classes_that_do_not_come_to_them() {
 
 /// Several at once on separate threads: all share the events.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn of_junit_4_in_parallel() {
     if !has_maven() {
         return;
@@ -416,6 +432,7 @@ fn of_junit_4_in_parallel() {
 
 /// Surefire before 3.0.0-M6 takes no methods in its list, so tests are classes.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn of_no_class_with_an_older_surefire() {
     if !has_maven() {
         return;

@@ -62,6 +62,7 @@ fn one_run_is_enough_with_surefire_2() {
 }
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn one_run_is_enough_with_surefire_3() {
     if !has_maven() {
         return;
@@ -136,6 +137,7 @@ fn a_command_that_skips_tests_is_not_waited_for() {
 
 /// Cases in which an empty selection is a failure, several modules, and a dry run.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn two_runs_where_one_does_not_do() {
     if !has_maven() {
         return;
@@ -208,6 +210,7 @@ fn trouble_in_the_middle_lets_all_tests_run() {
 
 /// Maven's script puts a space in front of the user's options, and passes them on.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn options_of_maven_are_the_same_before_and_in_the_tests() {
     if !has_maven() {
         return;

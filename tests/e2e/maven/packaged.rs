@@ -4,6 +4,7 @@
 use super::harness::*;
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn a_jar_of_an_earlier_build_proves_nothing() {
     if !has_maven() {
         return;

@@ -53,6 +53,7 @@ fn with(dependency: &str, version: &str) -> impl Fn(&str) -> String {
 
 /// JUnit inspects nested classes, also those of a test class's superclass.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn nested_classes_without_tests_come_to_have_some() {
     if !has_maven() {
         return;
@@ -88,6 +89,7 @@ fn nested_classes_without_tests_come_to_have_some() {
 
 /// A suite of a package contains the tests that are found there.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn suites_find_new_tests() {
     if !has_maven() {
         return;
@@ -232,11 +234,13 @@ fn stores_are_state(jupiter: &str, surefire: &str) {
 }
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn stores_of_junit_5_are_state() {
     stores_are_state(JUPITER, "3.2.5");
 }
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn stores_of_older_and_newer_junits_are_state() {
     stores_are_state("org.junit.jupiter:junit-jupiter:5.8.2", "3.2.5");
     stores_are_state("org.junit.jupiter:junit-jupiter:6.0.1", "3.5.4");
@@ -244,6 +248,7 @@ fn stores_of_older_and_newer_junits_are_state() {
 
 /// A Spring context that was made for one test class serves others.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn what_makes_a_context_of_spring_counts_for_all_that_use_it() {
     if !has_maven() {
         return;

@@ -28,6 +28,7 @@ fn project() -> Maven {
 }
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn what_a_pom_tells_people_selects_nothing() {
     if !has_maven() {
         return;

@@ -343,6 +343,7 @@ fn project() -> String {
 
 /// An edit of what the first test of a pair made runs both.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn what_objects_of_the_jdk_hold_is_state() {
     if !has_maven() {
         return;

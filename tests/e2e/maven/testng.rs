@@ -153,17 +153,20 @@ fn classes_are_told_apart(testng: &str) {
 }
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn classes_of_testng_7_are_told_apart() {
     classes_are_told_apart(NEW);
 }
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn classes_of_testng_6_are_told_apart() {
     classes_are_told_apart(OLD);
 }
 
 /// Tests that did not run because of something else run again, even without a change.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn what_fails_before_the_tests_is_a_failure_of_theirs() {
     if !has_maven() {
         return;
@@ -230,6 +233,7 @@ fn tests_that_depend_on_other_classes_run_with_them() {
 
 /// If it is unknown what runs for which class, all run every time and say why.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn factories_and_methods_around_groups_are_not_told_apart() {
     if !has_maven() {
         return;
@@ -286,6 +290,7 @@ fn factories_and_methods_around_groups_are_not_told_apart() {
 
 /// Parallel test classes share all events, and no test is left out wrongly.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn parallel_classes_of_testng_are_not_missed() {
     if !has_maven() {
         return;
@@ -388,6 +393,7 @@ public class Fails implements IInvokedMethodListener {
 /// If a test class starts or stops doing something for other classes, it affects their tests,
 /// even though they use nothing that changed.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn what_classes_do_for_others_counts_for_all() {
     if !has_maven() {
         return;
@@ -447,6 +453,7 @@ fn what_classes_do_for_others_counts_for_all() {
 /// Fields set by `@BeforeSuite` are not the state of any class, even if one class reads them
 /// first.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn what_is_prepared_for_all_is_of_no_test_class() {
     if !has_maven() {
         return;
@@ -519,6 +526,7 @@ fn what_is_kept_in_a_suite_is_state() {
 
 /// A test that ends its JVM, or of which TestNG cannot make an object, has not passed.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn what_is_cut_off_has_not_passed() {
     if !has_maven() {
         return;
@@ -556,6 +564,7 @@ fn what_is_cut_off_has_not_passed() {
 
 /// Until 7.5 TestNG also runs tests of JUnit, which it announces differently.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn tests_of_junit_that_testng_runs_are_not_left_out() {
     if !has_maven() {
         return;

@@ -171,11 +171,13 @@ fn let_down_by_a_full_disk() {
 }
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn let_down_by_a_broken_disk() {
     harms_nothing("error=EIO");
 }
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn let_down_by_rights_that_are_gone() {
     harms_nothing("error=EACCES");
 }

@@ -260,21 +260,25 @@ fn s3_of_moto_many_writers() {
 }
 
 #[test]
+#[ignore = "needs SeaweedFS: `.ci/services` has it"]
 fn s3_of_seaweedfs() {
     a_fresh_machine_uses_what_main_recorded(Service::Seaweedfs);
 }
 
 #[test]
+#[ignore = "needs SeaweedFS: `.ci/services` has it"]
 fn s3_of_seaweedfs_many_writers() {
     many_writers_lose_nothing(Service::Seaweedfs);
 }
 
 #[test]
+#[ignore = "needs Azurite: `.ci/services` has it"]
 fn azure_of_azurite() {
     a_fresh_machine_uses_what_main_recorded(Service::Azurite);
 }
 
 #[test]
+#[ignore = "needs Azurite: `.ci/services` has it"]
 fn azure_of_azurite_many_writers() {
     many_writers_lose_nothing(Service::Azurite);
 }

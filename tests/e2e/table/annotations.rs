@@ -3,10 +3,8 @@
 use crate::harness::*;
 
 cases!(
-    annotations_as_text,
-    annotations_read_at_import,
-    annotations_read_by_a_package,
-    evaluated
+    annotations_as_text, annotations_read_at_import, annotations_read_by_a_package;
+    version_sensitive: evaluated,
 );
 
 /// Only tests whose code reads annotations depend on them.

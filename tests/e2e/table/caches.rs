@@ -2,7 +2,10 @@
 
 use crate::harness::*;
 
-cases!(caches, cached_properties, forward_references);
+cases!(
+    caches, forward_references;
+    version_sensitive: cached_properties,
+);
 
 /// `functools.lru_cache` and `cache`.
 fn caches() -> Case {

@@ -3,7 +3,10 @@
 
 use crate::harness::*;
 
-cases!(classes, registries);
+cases!(
+    registries;
+    version_sensitive: classes,
+);
 
 /// Members, bases, and the makers of instances.
 fn classes() -> Case {

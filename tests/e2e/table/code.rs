@@ -2,7 +2,10 @@
 
 use crate::harness::*;
 
-cases!(bodies, constants, class_level, deleted);
+cases!(
+    constants, class_level, deleted;
+    version_sensitive: bodies,
+);
 
 /// Function bodies select the tests that ran them; signatures and classes select those that
 /// can reach them by name.

@@ -2,7 +2,10 @@
 
 use crate::harness::*;
 
-cases!(content, listing, existence, links, sqlite, resources);
+cases!(
+    listing, existence, links, sqlite;
+    version_sensitive: content, resources,
+);
 
 /// The ways to open a file.
 fn content() -> Case {

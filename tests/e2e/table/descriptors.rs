@@ -3,11 +3,8 @@
 use crate::harness::*;
 
 cases!(
-    beneath_descriptors,
-    executable,
-    other_names,
-    told_elsewhere,
-    dispatch
+    beneath_descriptors, executable, other_names, told_elsewhere;
+    version_sensitive: dispatch,
 );
 
 fn beneath_descriptors() -> Case {

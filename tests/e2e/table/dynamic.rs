@@ -3,7 +3,10 @@
 
 use crate::harness::*;
 
-cases!(suspended, descriptors, generated, replaced);
+cases!(
+    descriptors, replaced;
+    version_sensitive: suspended, generated,
+);
 
 /// Bodies that stop and continue: generators and coroutines.
 fn suspended() -> Case {

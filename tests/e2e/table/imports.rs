@@ -2,7 +2,10 @@
 
 use crate::harness::*;
 
-cases!(closure, shadowing, optional, packages, linked);
+cases!(
+    shadowing, optional, packages, linked;
+    version_sensitive: closure,
+);
 
 /// Function bodies that run during an import belong to all importers.
 fn closure() -> Case {

@@ -3,11 +3,8 @@
 use crate::harness::*;
 
 cases!(
-    methods,
-    members_by_other_names,
-    imports_of_names,
-    patched,
-    patched_otherwise
+    methods, members_by_other_names, imports_of_names, patched_otherwise;
+    version_sensitive: patched,
 );
 
 /// Tests that run a method or ask for it by name depend on it. The other tests depend on what

@@ -2,7 +2,10 @@
 
 use crate::harness::*;
 
-cases!(plain_names, imports, reflection, typing);
+cases!(
+    plain_names, imports, typing;
+    version_sensitive: reflection,
+);
 
 /// Functions, constants, and what is built from them.
 fn plain_names() -> Case {

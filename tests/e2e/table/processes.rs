@@ -2,7 +2,10 @@
 
 use crate::harness::*;
 
-cases!(scripts, untraced, filters, processes, pools, threads);
+cases!(
+    untraced, filters, processes;
+    version_sensitive: scripts, pools, threads,
+);
 
 /// Python programs started as a subprocess.
 fn scripts() -> Case {
