@@ -27,7 +27,7 @@ const ROOMS: [(&str, &[&str]); 18] = [
     ("observe", &["languages", "matrix"]),
     (
         "runners",
-        &["history", "languages", "matrix", "run", "select"],
+        &["history", "languages", "matrix", "observe", "run", "select"],
     ),
     ("config", &["ci", "runners", "select", "share", "trust"]),
     // These join them.
@@ -116,7 +116,6 @@ const OPEN: &[&str] = &[
     "languages/python/closure.rs: languages uses runners",
     "languages/python/closure/reach.rs: languages uses runners",
     "languages/python/names/lookups.rs: languages uses runners",
-    "runners/pytest/doctor.rs: runners uses observe",
 ];
 
 #[test]
