@@ -11,7 +11,7 @@ use crate::error::{Error, Exit};
 use crate::history::{View, short};
 use crate::languages::Causes;
 use crate::matrix::Matrix;
-use crate::pipeline::{Decision, Project, causes, open_whole};
+use crate::pipeline::{Decision, Project, causes, open};
 use crate::report::{
     CauseJson, EvidenceJson, MOST_CAUSES, ReasonJson, Report, cause_lines, escape, parent_number,
 };
@@ -114,12 +114,9 @@ struct Asked {
 fn ask(request: &WhyRequest, globals: &Globals, report: &Report) -> Result<Asked, Error> {
     let asked = ask_of(&request.config, request, globals)?;
     // A command that was typed may be of another runner than the one that is found here.
-    let others = runners::ALL;
     let is_found = request.config.runner.origin == Origin::Default;
-    for runner in others
-        .into_iter()
-        .filter(|_| is_found && asked.decision.baseline.is_none())
-    {
+    let others = runners::ALL.iter().copied();
+    for runner in others.filter(|_| is_found && asked.decision.baseline.is_none()) {
         let config = request.config.clone().for_runner(runner);
         if config.runner.value != request.config.runner.value {
             let other = ask_of(&config, request, globals)?;
@@ -134,7 +131,7 @@ fn ask(request: &WhyRequest, globals: &Globals, report: &Report) -> Result<Asked
 }
 
 fn ask_of(config: &Config, request: &WhyRequest, globals: &Globals) -> Result<Asked, Error> {
-    let project = open_whole(config, globals.ci.as_ref())?;
+    let project = open(config, globals.ci.as_ref())?;
     let mut wanted = deciding::Wanted {
         event: &request.event,
         head: request.head.as_deref(),
