@@ -1,11 +1,11 @@
-//! Gathers the collectors for `tamis` to embed: the modules of the Python agent
-//! (`agents/python/boot`), its native helper (`agents/python/native`), and the
-//! JVM agent (`agents/jvm`), compiled with the `rustc` that compiles tamis.
+//! Collects the agents that `tamis` embeds: the modules of the Python agent
+//! (`agents/python/boot`), its native helper (`agents/python/native`), and the JVM agent
+//! (`agents/jvm`), compiled with the `rustc` that compiles tamis.
 //!
-//! The native parts are loaded into programs that are linked to glibc, so they
-//! are plain shared objects for it whatever tamis itself is compiled for: a
-//! static musl binary embeds them too. Flags meant for the binary (`RUSTFLAGS`,
-//! such as `+crt-static`) reach only what cargo compiles, hence not these.
+//! The native parts are loaded into programs that use glibc. So they are plain shared objects
+//! for glibc, whatever tamis itself is compiled for, and a static musl binary embeds them,
+//! too. Flags for the binary (`RUSTFLAGS`, such as `+crt-static`) only apply to what cargo
+//! compiles, and hence not to them.
 
 use std::env;
 use std::ffi::OsString;
@@ -17,11 +17,11 @@ const MODULES: &str = "agents/python/boot";
 
 /// A shared object that tamis embeds.
 struct Native {
-    /// Of the crate, and of the constant.
+    /// The name of the crate and of the constant.
     name: &'static str,
     constant: &'static str,
     sources: &'static str,
-    /// What becomes of a panic: one that is caught needs its stack unwound.
+    /// What a panic does: to catch one, the stack must be unwound.
     panic: &'static str,
     is: &'static str,
 }
@@ -100,7 +100,7 @@ fn find_modules(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// Leaves the shared object in `file`; `None` where tamis goes without it.
+/// Compiles the shared object to `file`; `None` if tamis goes without it.
 fn compile(native: &Native, file: &Path) -> Option<()> {
     let arch = variable("CARGO_CFG_TARGET_ARCH").into_string().ok()?;
     let is_linux = variable("CARGO_CFG_TARGET_OS") == "linux";
@@ -122,7 +122,7 @@ fn compile(native: &Native, file: &Path) -> Option<()> {
     if !is_host {
         rustc.args(["--target", &target]);
     }
-    // The linker that cargo was configured with links for its own target.
+    // The configured linker of cargo links for its own target.
     if let Some(linker) = env::var_os("RUSTC_LINKER")
         && variable("TARGET") == target.as_str()
     {

@@ -1,6 +1,6 @@
-//! How long it takes to make rows of a run's traces: reading them, and closing
-//! every test over the names that its code can reach, with no analysis of a
-//! source at hand and with all of them cached by blob id.
+//! Measures how long it takes to make rows of a run's traces: reading them, and closing every
+//! test over the names that its code can reach, first without any analysis of sources, then
+//! with all of them cached by blob id.
 //!
 //!     python3 benches/real/closing.py        # makes the run, calls this
 //!     cargo bench --bench closing -- REPOSITORY TRACES
@@ -13,7 +13,8 @@ use std::time::Instant;
 use bstr::ByteSlice;
 use tamis::history::Repository;
 use tamis::languages::{Cache, Environment, Facts};
-use tamis::observe::{Trace, TraceError, collect, read_traces};
+use tamis::observe::{Trace, TraceError, observe, read_traces};
+use tamis::runners::Started;
 
 const ROUNDS: usize = 5;
 
@@ -53,7 +54,14 @@ fn close(
     let view = repository.work_view().expect("a work tree");
     let began = Instant::now();
     let facts = Facts::new(&view, repository.root(), Environment::Elsewhere, cache);
-    let collected = collect(traces, errors, &facts, b"".as_bstr(), &[], &[]).expect("rows");
+    let started = Started {
+        facts: &facts,
+        project: b"".as_bstr(),
+        command: &[],
+        folder: None,
+        variable: &|_| None,
+    };
+    let collected = observe(traces, errors, &facts, &started, &[]).expect("rows");
     let took = began.elapsed();
     let (tests, units) = (collected.rows.len(), collected.units.len());
     println!("closing {tests} tests over {units} units, {name}: {took:.0?}");

@@ -1,11 +1,10 @@
 #!/bin/sh
-# Any number of random histories made by git, against running everything:
+# Compares any number of random histories made by git with running everything:
 #
 #     benches/git_histories.sh [COUNT [FIRST-SEED]]
 #
-# Ends with an error at the first test that a strategy leaves out wrongly; the
-# error names the seed. They are made in memory where the system has such a
-# folder.
+# Ends with an error at the first test that a strategy wrongly leaves out; the error names the
+# seed. Repositories are made in memory if the system has such a folder.
 set -eu
 cd "$(dirname "$0")/.."
 if [ -z "${TMPDIR:-}" ] && [ -w /dev/shm ]; then

@@ -1,5 +1,5 @@
-//! Dominators of a synthetic history of 1,000,000 commits, and the time that
-//! classifying one merge takes once the graph is loaded.
+//! Measures the dominators of a synthetic history of 1,000,000 commits, and the classification
+//! of one merge once the graph is loaded.
 //!
 //!     cargo bench --bench history -- [REPOSITORY...]
 
@@ -20,7 +20,7 @@ fn main() {
     }
 }
 
-/// Branches of 1 to 40 commits that leave the main line up to 50 commits back.
+/// Branches of 1 to 40 commits that start up to 50 commits back on the main line.
 fn dominators() {
     let mut dag = Dag::new();
     let mut main_line = vec![dag.push(&[])];

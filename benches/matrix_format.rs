@@ -1,9 +1,8 @@
-//! Size, time and memory of matrix format 1 on synthetic matrices.
+//! Size, time and memory of matrix format 3 on synthetic matrices.
 //!
-//! `cargo bench --bench matrix_format`; each case runs in a process of its
-//! own, so that its peak memory is its own. Times are processor time of the one
-//! thread that works, the best of many runs (encoding: of one); only putting,
-//! which waits for the disk, is wall-clock.
+//! `cargo bench --bench matrix_format`; each case runs in its own process, so that its peak
+//! memory is its own. Times are processor time of the one working thread, the best of many
+//! runs (encoding: of one). Only putting, which waits for the disk, is wall time.
 
 #![allow(clippy::print_stdout)]
 
@@ -11,19 +10,18 @@ use std::process::Command;
 use std::time::Instant;
 
 use tamis::matrix::{
-    Fingerprint, Header, Key, Matrix, MatrixBuilder, MatrixView, Outcome, Row, RowFacts, Run, Unit,
-    UnitId, UnitKind, decode, encode,
+    Fingerprint, Header, InClass, Key, Matrix, MatrixBuilder, MatrixView, Outcome, Row, RowFacts,
+    Run, Unit, UnitId, What, decode, encode,
 };
 use tamis::store::FsStore;
 
-/// What a synthetic matrix looks like.
 struct Case {
     name: &'static str,
     tests: u32,
     units: u32,
     /// Distinct files that have units.
     files: u32,
-    /// Units of a row in all.
+    /// The units of a row.
     per_row: u32,
     sharing: Sharing,
 }
@@ -31,7 +29,7 @@ struct Case {
 enum Sharing {
     /// Tests of one file share an import closure; each has 14 to 40 own units.
     Closures,
-    /// Each test has units at random, shared with nobody.
+    /// Each test has random units of its own.
     Nothing,
 }
 
@@ -184,19 +182,16 @@ fn measure(case: &Case) {
     );
 }
 
-/// The units of the JVM: all classes of a module are at one path.
+/// Units of the JVM: all classes of a module have one path.
 fn folders() {
     println!("\n{:<36} {:>9}", "open, and get all units", "ms");
     for count in [10_000, 100_000] {
         let mut builder = MatrixBuilder::new(header(1));
         let units: Vec<_> = (0..count)
             .map(|number| {
-                let name = format!(
-                    "org/demo/p{}/Class{}#run{number}()V",
-                    number / 400,
-                    number / 20
-                );
-                let unit = Unit::new(UnitKind::Method, "target/classes", name);
+                let class = format!("org/demo/p{}/Class{}", number / 400, number / 20);
+                let method = InClass::new(&class, &format!("run{number}()V"));
+                let unit = Unit::at("target/classes", What::Method(method));
                 let added = builder.unit(unit, Fingerprint([1; 16]));
                 added.expect("units differ")
             })
@@ -230,7 +225,7 @@ fn folders() {
 fn memo() {
     let case = &CASES[0];
     let dir = format!("{}/memo_store", env!("CARGO_TARGET_TMPDIR"));
-    // A store of an earlier run would be measured with this one's.
+    // Remove the store of an earlier run, or it would be measured, too.
     let _ = std::fs::remove_dir_all(&dir);
     let store = FsStore::open(&dir);
     let mut matrix = synthesize(case);
@@ -240,7 +235,7 @@ fn memo() {
         "memo index", "index MB", "put ms", "read ms"
     );
     for count in 1..=20 {
-        // What a commit does: some units change, and the rows that have them.
+        // Like a commit: some units change, and the rows that have them.
         for _ in 0..10 {
             let at = random.below(matrix.units.len() as u32) as usize;
             matrix.units[at].1 = Fingerprint([count as u8; 16]);
@@ -316,8 +311,8 @@ fn selecting() {
     }
 }
 
-/// What `tamis select` does with a matrix: the rows that have a unit at one of
-/// the changed paths, with the unit itself and its fingerprint.
+/// What `tamis select` does with a matrix: finds the rows with a unit at one of the changed
+/// paths, with the unit and its fingerprint.
 fn affected(bytes: Vec<u8>, paths: &[String]) -> usize {
     let view = MatrixView::open(bytes).expect("own bytes");
     let mut changed: Vec<UnitId> = Vec::new();
@@ -335,8 +330,8 @@ fn best<T>(mut run: impl FnMut() -> T) -> f64 {
     best_with(|| (), |()| run())
 }
 
-/// The best of as many runs as fit into two seconds, three at least: on a busy
-/// machine the others measure the neighbours.
+/// The best of as many runs as fit into two seconds, at least three. On a busy machine the
+/// other runs measure other processes.
 fn best_with<I, T>(mut prepare: impl FnMut() -> I, mut run: impl FnMut(I) -> T) -> f64 {
     let begin = Instant::now();
     let mut best = f64::INFINITY;
@@ -352,14 +347,14 @@ fn best_with<I, T>(mut prepare: impl FnMut() -> I, mut run: impl FnMut(I) -> T) 
     best
 }
 
-/// Milliseconds that this thread has been on a processor: on a busy machine
-/// the clock on the wall measures the others.
+/// The processor time of this thread in milliseconds. On a busy machine wall time would
+/// include other processes.
 fn processor_ms() -> f64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     time.tv_sec as f64 * 1e3 + time.tv_nsec as f64 / 1e6
 }
 
-/// The most memory that a process ever held, in MiB (Linux).
+/// The peak memory of a process, in MiB (Linux).
 fn peak_mib() -> u64 {
     peak_of("/proc/self/status")
 }
@@ -411,23 +406,18 @@ fn synthesize(case: &Case) -> Matrix {
     let mut units = Vec::new();
     for file in 0..case.files {
         for n in 0..per_file {
-            let (kind, name) = match n {
-                0 => (UnitKind::Skeleton, String::new()),
+            let what = match n {
+                0 => What::Skeleton,
                 _ => {
                     let word = words[random.below(8) as usize];
-                    (
-                        UnitKind::Code,
-                        format!("{}{}.{word}_{n}", words[random.below(8) as usize], n / 6),
-                    )
+                    let class = words[random.below(8) as usize];
+                    What::Code(format!("{class}{}.{word}_{n}", n / 6).into())
                 }
             };
             let mut print = [0; 16];
             print[..8].copy_from_slice(&random.next().to_le_bytes());
             print[8..].copy_from_slice(&random.next().to_le_bytes());
-            units.push((
-                Unit::new(kind, path_of_file(case, file), name),
-                Fingerprint(print),
-            ));
+            units.push((Unit::at(path_of_file(case, file), what), Fingerprint(print)));
         }
     }
     units.sort();
@@ -486,8 +476,8 @@ fn pick(random: &mut Random, count: u32, size: u32) -> Vec<UnitId> {
     ids
 }
 
-/// About `size` ids in runs of five to twenty: the functions of a module that
-/// run when it is imported.
+/// About `size` ids in runs of five to twenty, like the functions of a module that run when it
+/// is imported.
 fn clustered(random: &mut Random, count: u32, size: u32) -> Vec<UnitId> {
     let mut ids = Vec::new();
     while ids.len() < size as usize {
@@ -518,6 +508,7 @@ fn header(tests: u32) -> Header {
         created: 0,
         tool: "bench".into(),
         run: run.id.clone(),
+        shard: None,
         runs: vec![run],
         strategy: "all".into(),
         baselines: Vec::new(),

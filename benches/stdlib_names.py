@@ -22,10 +22,10 @@ urllib urllib.error urllib.parse urllib.request uuid warnings weakref xml xml.do
 xml.etree.ElementTree zipfile zoneinfo
 """.split()
 
-# Removed by 3.14.
+# Removed in 3.14.
 GONE = {"ByteString", "Bytes", "Ellipsis", "NameConstant", "Num", "Str"}
 
-# Put there by `site`, which can be switched off.
+# Set by `site`, which can be switched off.
 SITE = {"copyright", "credits", "exit", "help", "license", "quit"}
 
 # Their names depend on the operating system.
@@ -59,7 +59,7 @@ def table(python):
 
 
 def common(module):
-    """Names that all have; with a `*` where all say so."""
+    """The names in all versions; with a `*` if all versions agree on it."""
     plain = set.intersection(*(table[module] for table in tables))
     names = set.intersection(*({name.rstrip("*") for name in table[module]} for table in tables))
     return {name + "*" * (name + "*" in plain) for name in names - GONE - SITE}

@@ -1,8 +1,8 @@
-//! How many of something, in words for people.
+//! Numbers of things, as text for people.
 
 /// `1 test`, `1,992 tests`, `2 matrices`.
 pub fn counted(count: impl TryInto<u64>, thing: &str) -> String {
-    // No machine holds more things than that.
+    // No machine has more things than that.
     let count = count.try_into().unwrap_or(u64::MAX);
     match (count, thing.strip_suffix("ix")) {
         (1, _) => format!("1 {thing}"),
@@ -11,7 +11,7 @@ pub fn counted(count: impl TryInto<u64>, thing: &str) -> String {
     }
 }
 
-/// The form of a verb that goes with so many.
+/// The form of a verb for this number.
 pub fn verb<'a>(count: usize, one: &'a str, many: &'a str) -> &'a str {
     match count {
         1 => one,

@@ -1,10 +1,9 @@
-//! The one way to open a file that others may have put there.
+//! The only way to open a file that others may have put there.
 //!
-//! A repository, a cache that a service brought back and the folders of a service can
-//! hold named pipes, devices and links to these. Opening a pipe waits for somebody at
-//! its other end, and a device may never end. So nothing here waits, only plain files
-//! are opened, and none is read that would fill the memory. Whoever is refused hears
-//! what the file is.
+//! A repository, a restored cache and the folders of a CI service can contain named pipes,
+//! devices and links to these. Opening a pipe waits for its other end, and a device may never
+//! end. So these functions never wait, only open plain files, and never read a file that would
+//! fill the memory. The error says what the file is.
 
 use std::fs::{File, FileType, Metadata, OpenOptions};
 use std::io::{Error, ErrorKind, Read, Result, Write};
@@ -15,21 +14,20 @@ use rustix::buffer::spare_capacity;
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
-/// Larger files are not read into memory.
 const MOST: u64 = 512 << 20;
 
-/// What is read at once of a file that is not kept.
+/// How much is read at once of a file that is not kept.
 const PIECE: usize = 256 << 10;
 
-/// The plain file at `path`, for reading.
+/// Opens the plain file at `path` for reading.
 ///
 /// # Errors
-/// If there is none, or something else is there.
+/// It does not exist, or is not a plain file.
 pub fn open(path: impl AsRef<Path>) -> Result<File> {
     open_to_read(path.as_ref()).map(|(file, _)| file)
 }
 
-/// The same, with what the system knows of it.
+/// The same, with the file's metadata.
 ///
 /// # Errors
 /// Those of [`open`].
@@ -37,20 +35,20 @@ pub fn open_to_read(path: &Path) -> Result<(File, Metadata)> {
     open_with(path, File::options().read(true))
 }
 
-/// The plain file at `path`, opened as `options` say. What they create is one.
+/// Opens the plain file at `path` with `options`. They may create it.
 ///
 /// # Errors
-/// If there is none, or something else is there.
+/// It does not exist, or is not a plain file.
 pub fn open_with(path: &Path, options: &mut OpenOptions) -> Result<(File, Metadata)> {
     let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
     let file = match options.custom_flags(flags.bits() as i32).open(path) {
         Ok(file) => file,
         Err(error) => {
-            // A pipe that nobody reads, a socket, a device without a driver.
+            // A pipe without a reader, a socket, a device without a driver.
             let there = std::fs::metadata(path);
             return Err(match there.ok().and_then(|there| odd(there.file_type())) {
                 Some(refused) => refused,
-                // Somebody holds a lease on a plain file, which is given up soon.
+                // Another process holds a lease on the file, and gives it up soon.
                 None if is_lease(&error) => {
                     let file = options.custom_flags(0).open(path)?;
                     let metadata = file.metadata()?;
@@ -71,7 +69,7 @@ fn is_lease(error: &Error) -> bool {
     error.raw_os_error() == Some(Errno::WOULDBLOCK.raw_os_error())
 }
 
-/// Why something of this kind is not opened.
+/// Why this kind of file is not opened.
 fn odd(kind: FileType) -> Option<Error> {
     if kind.is_dir() {
         return Some(Error::from(ErrorKind::IsADirectory));
@@ -79,11 +77,11 @@ fn odd(kind: FileType) -> Option<Error> {
     let what = odd_kind(kind)?;
     Some(Error::new(
         ErrorKind::InvalidInput,
-        format!("it is {what}, and no plain file"),
+        format!("it is {what} and not a plain file"),
     ))
 }
 
-/// What is neither a file nor a directory nor a link.
+/// Names a kind that is neither a file nor a directory nor a link.
 pub fn odd_kind(kind: FileType) -> Option<&'static str> {
     if kind.is_fifo() {
         return Some("a named pipe");
@@ -94,10 +92,10 @@ pub fn odd_kind(kind: FileType) -> Option<&'static str> {
     (kind.is_char_device() || kind.is_block_device()).then_some("a device")
 }
 
-/// All of the file at `path`.
+/// Reads the whole file at `path`.
 ///
 /// # Errors
-/// If it cannot be read, is no plain file, or would fill the memory.
+/// It cannot be read, is not a plain file, or would fill the memory.
 pub fn read(path: impl AsRef<Path>) -> Result<Vec<u8>> {
     read_at_most(path.as_ref(), MOST)
 }
@@ -111,7 +109,7 @@ pub fn read_named(path: impl AsRef<Path>) -> Result<Vec<u8>> {
     read(path).map_err(|error| named("read", path, &error))
 }
 
-/// All of the file at `path`, which must be UTF-8.
+/// Reads the whole file at `path`, which must be UTF-8.
 ///
 /// # Errors
 /// Those of [`read`].
@@ -122,24 +120,24 @@ pub fn read_to_string(path: impl AsRef<Path>) -> Result<String> {
     })
 }
 
-/// All of the file at `path`, if it has at most so many bytes.
+/// Reads the whole file at `path` if it has at most this many bytes.
 ///
 /// # Errors
-/// If it has more, or cannot be read.
+/// It has more, or cannot be read.
 pub fn read_at_most(path: &Path, most: u64) -> Result<Vec<u8>> {
     let (file, metadata) = open_to_read(path)?;
     read_open(&file, metadata.len(), most)
 }
 
-/// What is left of an open file, `likely` being its length.
+/// Reads the rest of an open file; `likely` is its expected length.
 ///
 /// # Errors
-/// If it has more than `most` bytes, or cannot be read.
+/// It has more than `most` bytes, or cannot be read.
 pub fn read_open(file: &File, likely: u64, most: u64) -> Result<Vec<u8>> {
     if likely > most {
         return Err(too_large(likely, most));
     }
-    // One byte more, so that the end is seen without growing.
+    // One byte more, so that the end is noticed without growing.
     let mut bytes = Vec::with_capacity(likely as usize + 1);
     loop {
         match rustix::io::read(file, spare_capacity(&mut bytes)) {
@@ -162,7 +160,7 @@ fn too_large(bytes: u64, most: u64) -> Error {
     Error::new(ErrorKind::FileTooLarge, why)
 }
 
-/// A length in words: `3.0 GiB`.
+/// A length for people: `3.0 GiB`.
 pub fn size(bytes: u64) -> String {
     const UNITS: [(&str, u64); 3] = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
     match UNITS.iter().find(|(_, unit)| bytes >= *unit) {
@@ -172,10 +170,10 @@ pub fn size(bytes: u64) -> String {
     }
 }
 
-/// The first `bytes` bytes of an open file, a piece at a time; how many there were.
+/// Reads the first `bytes` bytes of an open file piece by piece. Returns how many there were.
 ///
 /// # Errors
-/// If they cannot be read.
+/// They cannot be read.
 pub fn each_piece(file: &File, bytes: u64, mut each: impl FnMut(&[u8])) -> Result<u64> {
     let mut piece = vec![0; PIECE.min(bytes as usize)];
     let mut rest = file.take(bytes);
@@ -194,30 +192,30 @@ pub fn each_piece(file: &File, bytes: u64, mut each: impl FnMut(&[u8])) -> Resul
     Ok(done)
 }
 
-/// Writes a file that may be there already; a reader at the same time may see a part.
+/// Writes a file, which may already exist. A reader at the same time may see a part of it.
 ///
 /// # Errors
-/// If it cannot be written, or something else is there.
+/// It cannot be written, or the path is not a plain file.
 pub fn write(path: impl AsRef<Path>, content: impl AsRef<[u8]>) -> Result<()> {
     let path = path.as_ref();
     let written = create(path)?.write_all(content.as_ref());
     written.map_err(|error| named("write", path, &error))
 }
 
-/// Adds to the end of a file, which is made if it is not there.
+/// Appends to a file, and creates it if necessary.
 ///
 /// # Errors
-/// If it cannot be written, or something else is there.
+/// It cannot be written, or the path is not a plain file.
 pub fn append(path: &Path, content: impl AsRef<[u8]>) -> Result<()> {
     let written = open_with(path, File::options().append(true).create(true))
         .and_then(|(mut file, _)| file.write_all(content.as_ref()));
     written.map_err(|error| named("write", path, &error))
 }
 
-/// A new file at `path`, in the place of one that may be there.
+/// Creates a file at `path`, and replaces an old one.
 ///
 /// # Errors
-/// If it cannot be made, or something else is there.
+/// It cannot be created, or the path is not a plain file.
 pub fn create(path: &Path) -> Result<File> {
     let mut options = File::options();
     options.write(true).create(true).truncate(true);
@@ -276,7 +274,7 @@ mod tests {
             write(&file, &content).unwrap();
             assert_eq!(read(&file).unwrap(), content);
             assert_eq!(read_at_most(&file, len as u64).unwrap(), content);
-            // Files of the kernel say that they are empty.
+            // Files of the kernel claim to be empty.
             let again = read_open(&open(&file).unwrap(), 0, MOST).unwrap();
             assert_eq!(again, content);
             let mut pieces = Vec::new();
@@ -342,6 +340,6 @@ mod tests {
         assert!(found.is_empty(), "use `crate::disk`:\n{}", found.join("\n"));
     }
 
-    /// Only for tests; and the one that makes its pipes itself.
+    /// Files that are only for tests, and the one that makes its own pipes.
     const ALLOWED: [&str; 3] = ["fuzz.rs", "fixtures.rs", "gate.rs"];
 }

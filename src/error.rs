@@ -1,5 +1,5 @@
-//! What can go wrong, for people: a kind, a chain of causes, and hints that
-//! name the next step. The kind decides the heading and the exit code.
+//! Errors for people: a kind, a chain of causes, and hints for the next step. The kind decides
+//! the heading and the exit code.
 
 use std::fmt;
 use std::process::ExitCode;
@@ -11,18 +11,18 @@ use crate::history::{HistoryError, HistoryErrorKind};
 pub struct Exit(pub u8);
 
 impl Exit {
-    /// Done, also when nothing had to be selected.
+    /// Success, even if no test was selected.
     pub const DONE: Exit = Exit(0);
-    /// Tests failed, or a check of `doctor` or `store verify` did. `run` and
-    /// `record` pass on the status of the test command instead.
+    /// Tests failed, or a check of `doctor` or `store verify`. `run` and `record` return the
+    /// status of the test command instead.
     pub const TESTS_FAILED: Exit = Exit(1);
-    /// The command line, the configuration, or something that they name.
+    /// An error in the command line, the configuration, or a file that they name.
     pub const USAGE: Exit = Exit(2);
-    /// The repository: none, bare, without commits, an unknown revision.
+    /// A problem with the repository: none, bare, without commits, an unknown revision.
     pub const REPOSITORY: Exit = Exit(3);
-    /// The store of recorded results.
+    /// A problem with the store of recorded results.
     pub const STORE: Exit = Exit(4);
-    /// Our own bug.
+    /// A bug in tamis.
     pub const BUG: Exit = Exit(70);
 }
 
@@ -32,11 +32,11 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Whose trouble an error is.
+/// What the error is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// The command line, the configuration, or a file or program that they
-    /// name. Also errors that no room has given a kind.
+    /// The command line, the configuration, or a file or program that they name. Errors
+    /// without a kind also get this one.
     Usage,
     Repository,
     Store,
@@ -119,8 +119,7 @@ impl Error {
         self.kind
     }
 
-    /// What kind of trouble with the repository it is, if some call of the history
-    /// room ended so.
+    /// The kind of the repository error, if the history room caused this error.
     pub fn history(&self) -> Option<HistoryErrorKind> {
         let mut chain = self.cause.chain();
         chain.find_map(|link| Some(link.downcast_ref::<HistoryError>()?.kind))
@@ -130,11 +129,11 @@ impl Error {
         &self.hints
     }
 
-    /// The causes below the message, the nearest first.
+    /// The causes of the message, the nearest first.
     pub fn causes(&self) -> Vec<String> {
         let mut causes: Vec<String> = Vec::new();
         for cause in self.cause.chain().skip(1).map(ToString::to_string) {
-            // A wrapper that repeats its cause says nothing new.
+            // A wrapper with the text of its cause adds nothing.
             if causes.last() != Some(&cause) {
                 causes.push(cause);
             }
@@ -156,8 +155,8 @@ impl std::error::Error for Error {
 }
 
 impl From<anyhow::Error> for Error {
-    /// Keeps the kind and the hints of an [`Error`] anywhere in the chain, so
-    /// that a room may return `anyhow::Result` and its callers add context.
+    /// Keeps the kind and the hints of an [`Error`] anywhere in the chain. So a room may
+    /// return `anyhow::Result`, and its callers can add context.
     fn from(cause: anyhow::Error) -> Error {
         let inner = cause.chain().find_map(|link| link.downcast_ref::<Error>());
         let history = cause
@@ -178,7 +177,7 @@ impl From<HistoryError> for Error {
     }
 }
 
-/// Gives a kind or a hint to any result.
+/// Adds a kind or a hint to any result.
 pub trait Explain<T> {
     fn kind(self, kind: Kind) -> Result<T, Error>;
     fn hint(self, hint: impl Into<String>) -> Result<T, Error>;

@@ -1,12 +1,12 @@
-//! Names of tests, branches and files may hold anything: line ends, terminal
-//! commands, marks that reverse the writing direction. In text for people
-//! each name stays on its line and does nothing.
+//! Makes names safe in text for people. Names of tests, branches and files may contain
+//! anything: line ends, terminal commands, marks that reverse the writing direction. An
+//! escaped name stays on its line and has no effect.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// `text` without characters that act: controls, line and paragraph
-/// separators, invisible and direction marks become `\n`, `\u{1b}`, ….
+/// Escapes special characters in `text`: controls, line and paragraph separators, invisible
+/// and direction marks become `\n`, `\u{1b}`, ….
 pub fn line(text: &str) -> Cow<'_, str> {
     if !text.chars().any(acts) {
         return Cow::Borrowed(text);
@@ -18,7 +18,7 @@ pub fn line(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Like [`line()`] for a path or other bytes; what is not UTF-8 becomes `\xff`.
+/// Like [`line()`] for a path or other bytes. Bytes that are not UTF-8 become `\xff`.
 pub fn bytes(bytes: &[u8]) -> String {
     let mut shown = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
@@ -29,6 +29,11 @@ pub fn bytes(bytes: &[u8]) -> String {
         }
     }
     shown
+}
+
+/// A path as text for people; the report escapes what acts.
+pub fn shown_path(path: &std::path::Path) -> String {
+    bytes(path.as_os_str().as_encoded_bytes())
 }
 
 fn push(shown: &mut String, c: char) {

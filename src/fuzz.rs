@@ -1,7 +1,6 @@
-//! Feeds damaged bytes to what reads bytes that others wrote: a seeded mutator
-//! that runs inside the tests. It has no view of the code, but of what a reader
-//! says: an input that gets an answer that none got before is kept and damaged
-//! further.
+//! Feeds damaged bytes to the readers of foreign bytes, with a seeded mutator inside the
+//! tests. It does not see the code, only the answers of a reader: an input with a new answer
+//! is kept and damaged further.
 //!
 //! `cargo test` runs a few thousand inputs for each reader. `.ci/fuzz` runs
 //! millions, with a limit on the memory of the process.
@@ -12,16 +11,16 @@ use std::io::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
-/// How many inputs, if the environment does not say.
+/// How many inputs, unless the environment gives a number.
 const FEW: u64 = 1500;
 
-/// So many inputs are kept to be damaged further.
+/// How many inputs are kept to be damaged further.
 const MOST_KEPT: usize = 512;
 
-/// So many are told apart: messages quote what they are about.
+/// How many answers are distinguished; messages quote parts of the input.
 const MOST_ANSWERS: usize = 1 << 16;
 
-/// Numbers at the edges of their types, and those that limits are made of.
+/// Numbers at the edges of their types, and those that occur in limits.
 const EDGES: [u64; 12] = [
     0,
     1,
@@ -40,15 +39,14 @@ const EDGES: [u64; 12] = [
 /// One reader of foreign bytes.
 pub(crate) struct Reader<'a> {
     pub name: &'a str,
-    /// Whole inputs, from which all others are made.
+    /// Complete inputs, from which all others are made.
     pub seeds: Vec<Vec<u8>>,
-    /// Pieces that mean something to the reader.
+    /// Pieces with a meaning for the reader.
     pub words: &'a [&'a str],
-    /// Makes digests and lengths fit again, so that what lies behind them is
-    /// reached. Half of the inputs are mended.
+    /// Corrects digests and lengths, so that the code behind them is reached. Half of the
+    /// inputs are corrected.
     pub mend: fn(&mut [u8]),
-    /// Reads the bytes, checks what must hold of what was read, and says what
-    /// came of it.
+    /// Reads the bytes, checks the invariants of the result, and describes it.
     pub read: &'a dyn Fn(&[u8]) -> String,
 }
 
@@ -120,8 +118,7 @@ impl Reader<'_> {
     }
 }
 
-/// A digest of an answer without the numbers in it, which would make every one
-/// new.
+/// A digest of an answer without the numbers in it, which would make every answer new.
 fn shape(answer: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     let mut last = '0';
@@ -135,7 +132,7 @@ fn shape(answer: &str) -> u64 {
     hasher.finish()
 }
 
-/// The most memory that this process ever had, in KiB; 0 where that is not told.
+/// The peak memory of this process in KiB; 0 if the system does not tell.
 fn peak_memory() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -160,7 +157,7 @@ impl Random {
         (self.next() % bound as u64) as usize
     }
 
-    /// A length below two to the power of `most`; short ones are as likely.
+    /// A length below two to the power of `most`; all magnitudes are equally likely.
     fn length(&mut self, most: usize) -> usize {
         let power = self.below(most);
         self.below(1 << power)
@@ -190,7 +187,7 @@ impl Random {
                 input.splice(at..until, word);
             }
             10 => {
-                // A piece of another input in the place of a piece of this one.
+                // A piece of another input replaces a piece of this one.
                 let other = &kept[self.below(kept.len())];
                 let from = self.below(other.len() + 1);
                 let until = from + self.length(9).min(other.len() - from);
@@ -204,7 +201,7 @@ impl Random {
         }
     }
 
-    /// A number at some edge, over what stands there.
+    /// Replaces the number at this place by one at some edge.
     fn put_number(&mut self, place: &mut [u8]) {
         let edge = EDGES[self.below(EDGES.len())].wrapping_sub(self.below(2) as u64);
         let mut bytes = edge.to_le_bytes();
@@ -215,7 +212,7 @@ impl Random {
         place[..width].copy_from_slice(&bytes[..width]);
     }
 
-    /// Another number in the place of the decimal digits at or after `at`.
+    /// Replaces the decimal digits at or after `at` by another number.
     fn change_digits(&mut self, input: &mut Vec<u8>, at: usize) {
         let Some(start) = input[at..].iter().position(u8::is_ascii_digit) else {
             return;

@@ -2,6 +2,7 @@
 //!
 //! Each module is one room of the house; `ARCHITECTURE.md` draws it.
 
+pub mod check;
 pub mod ci;
 pub mod cli;
 pub mod config;

@@ -1,6 +1,6 @@
 //! Patterns for test ids (`always-run`) and paths (`run-all-when`).
 //!
-//! Not a shell's: test ids are full of brackets, so only `*` and `?` are
+//! These are not shell patterns: test ids are full of brackets, so only `*` and `?` are
 //! special.
 
 use std::fmt;
@@ -8,9 +8,9 @@ use std::str::FromStr;
 
 use crate::text::Text;
 
-/// `*` stands for any characters but `/`, `**` for any characters, `?` for
-/// one character but `/`. A pattern that matches a folder, a test file or a
-/// test function matches all in it: it may end before a `/`, `::` or `[`.
+/// `*` matches any characters except `/`, `**` any characters, `?` one character except `/`. A
+/// pattern for a folder, a test file or a test function also matches everything in it: it may
+/// end before a `/`, `::` or `[`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
     text: String,
@@ -45,7 +45,7 @@ impl FromStr for Pattern {
             }
         }
         if parts.is_empty() {
-            return Err(format!("the pattern `{text}` names nothing"));
+            return Err(format!("the pattern `{text}` matches nothing"));
         }
         Ok(Pattern { text, parts })
     }
@@ -58,23 +58,22 @@ impl fmt::Display for Pattern {
 }
 
 impl Pattern {
-    /// The pattern of the files that have the tests which this one names: what
-    /// stands before `::`.
+    /// The pattern of the files with the tests of this pattern: the part before `::`.
     pub fn of_file(&self) -> Pattern {
         let file = self.text.split("::").next().unwrap_or_default();
         file.parse().unwrap_or_else(|_| self.clone())
     }
 
-    /// Whether the pattern names `name` or something that holds it.
+    /// Whether the pattern matches `name` or something that contains it.
     ///
-    /// Follows all positions in the pattern at once, so the time is bounded
-    /// by the product of the two lengths, whatever the pattern.
+    /// All positions in the pattern are followed at once. So for any pattern the time is at
+    /// most the product of the two lengths.
     pub fn matches(&self, name: &[u8]) -> bool {
         self.follow(name, holds_more)
     }
 
-    /// Whether the pattern names all of `name`: a branch `main/x` is no part of
-    /// the branch `main`.
+    /// Whether the pattern matches the whole `name`: the branch `main/x` is not part of the
+    /// branch `main`.
     pub fn matches_whole(&self, name: &[u8]) -> bool {
         self.follow(name, |_| false)
     }
@@ -102,7 +101,7 @@ impl Pattern {
                 }
             }
             if inside_character {
-                // The rest of the character that a `?` stands for.
+                // The other bytes of the character that a `?` matches.
                 for (place, part) in self.parts.iter().enumerate() {
                     next[place + 1] |= *part == Part::One && reached[place + 1];
                 }
@@ -113,7 +112,7 @@ impl Pattern {
         reached[end]
     }
 
-    /// A star may stand for nothing.
+    /// A star may match nothing.
     fn skip_stars(&self, reached: &mut [bool]) {
         for (place, part) in self.parts.iter().enumerate() {
             if reached[place] && matches!(part, Part::Some | Part::Any) {
@@ -127,7 +126,7 @@ fn is_continuation(byte: u8) -> bool {
     byte & 0xc0 == 0x80
 }
 
-/// Whether what is left of a name lies in the thing that was named so far.
+/// Whether the rest of a name is inside the thing that was matched so far.
 fn holds_more(rest: &[u8]) -> bool {
     rest.starts_with(b"/") || rest.starts_with(b"::") || rest.starts_with(b"[")
 }

@@ -1,4 +1,4 @@
-//! Text as people write it into a configuration.
+//! Texts in a configuration.
 
 use std::fmt;
 use std::str::FromStr;

@@ -19,11 +19,11 @@ TOP = Path(__file__).resolve().parents[2]
 
 
 def module_text(number, rng):
-    """A module of functions and classes that uses what is in those before it."""
+    """A module of functions and classes that uses those of earlier modules."""
     near = sorted(rng.sample(range(number), min(number, 3)))
     lines = [f"from pack import mod{other:02}" for other in near]
     if number:
-        # All are in every closure.
+        # All of them are in every closure.
         lines.append(f"from pack.mod{number - 1:02} import work0 as last")
     lines += ["", f"LIMIT = {number}", "", "", "class Base:", f"    size = LIMIT + {number}"]
     for function in range(FUNCTIONS):

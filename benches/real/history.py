@@ -23,7 +23,7 @@ CONFIRMATIONS = 3
 
 
 class Walk:
-    """One project's work tree, and the verdicts that tamis stands for so far."""
+    """One project's work tree, and the outcomes that tamis currently vouches for."""
 
     def __init__(self, work, project, interpreter, tamis):
         self.work = work
@@ -59,7 +59,7 @@ class Walk:
         return row, misses
 
     def differences(self, plain, ran):
-        """`{test: (what tamis stands for, what the plain run says)}`."""
+        """`{test: (outcome that tamis vouches for, outcome of the plain run)}`."""
         found = {}
         for test, outcome in plain.items():
             if self.verdicts.get(test) != outcome:

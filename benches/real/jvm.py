@@ -80,7 +80,7 @@ class Measured:
         return folder
 
     def revisions(self):
-        """Oldest first; those that change main or test sources."""
+        """The commits that change main or test sources, oldest first."""
         count = str(self.options.count + 1)
         found = git(self.options.clone, "log", "--first-parent", "--no-merges", "--format=%H",
                     "-n", count, self.options.until, "--", *self.options.sources)
@@ -90,25 +90,25 @@ class Measured:
 def environment(tool):
     env = {key: value for key, value in os.environ.items() if key != "JAVA_TOOL_OPTIONS"}
     if tool in ("ekstazi", "starts"):
-        # They load their agents into Maven's own JVM.
+        # These tools load their agents into Maven's own JVM.
         env["JAVA_TOOL_OPTIONS"] = "-Djdk.attach.allowAttachSelf=true"
     return env
 
 
 def outcomes(folder):
-    """What Surefire's reports say: {class: {method: outcome}}."""
+    """The outcomes in Surefire's reports: {class: {method: outcome}}."""
     found = {}
     for report in folder.glob("**/target/surefire-reports/TEST-*.xml"):
         suite = report.name[len("TEST-"):-len(".xml")]
-        # A class without a method that ran is one that ran.
+        # A class without a test method still counts as one that ran.
         methods = found.setdefault(suite, {})
         for case in ET.parse(report).getroot().iter("testcase"):
             words = [child.tag for child in case if child.tag in ("failure", "error", "skipped")]
             word = "failed" if set(words) & {"failure", "error"} else (words or ["passed"])[0]
-            # Cases of one name are told apart no further.
+            # Cases with the same name are not distinguished.
             known = methods.get(case.get("name"), "passed")
             methods[case.get("name")] = max(known, word, key=WORSE.index)
-    # A class that ran nothing is what Ekstazi leaves of one that it skips.
+    # Ekstazi leaves an empty class when it skips one.
     return {suite: methods for suite, methods in found.items() if methods}
 
 
@@ -127,14 +127,14 @@ def command(tool, options):
     return {
         "all": [*mvn, "test"],
         "tamis": [options.tamis, "run", "--", *mvn, "test"],
-        # As tamis does by default: what failed last runs again.
+        # As tamis does by default: failed tests run again.
         "ekstazi": [*mvn, f"{EKSTAZI}:ekstazi", "-Dekstazi.forcefailing=true"],
         "starts": [*mvn, f"{STARTS}:starts"],
     }[tool]
 
 
 def apart(measure, tool, folder, everything, log):
-    """Selecting alone, then a plain run without what is left out."""
+    """Selects only, then runs plainly without the tests to leave out."""
     options = measure.options
     mvn = ["mvn", "-B", "-Dmaven.test.failure.ignore=true", *options.mvn]
     clear(folder)
@@ -183,7 +183,8 @@ def measure_all(options):
 
 
 def flat(row):
-    """{(class, method): outcome}; a Java object's number in a name is another one each time."""
+    """{(class, method): outcome}. The number of a Java object in a name is removed, since it
+    changes."""
     found = {}
     for suite, methods in row["outcomes"].items():
         for name, outcome in methods.items():
@@ -193,7 +194,7 @@ def flat(row):
 
 
 def missed(everything, own, flaky):
-    """Per revision after the first: tests whose outcome the tool has not seen."""
+    """For each revision after the first: tests whose outcome the tool has missed."""
     last, found = {}, []
     for all_row, row in zip(everything, own):
         last.update(flat(row))
@@ -208,12 +209,12 @@ def table(options):
     measure = Measured(options)
     of = {tool: sorted((row for row in measure.rows if row["tool"] == tool),
                        key=lambda row: row["at"]) for tool in options.tools}
-    # Those that were not measured.
+    # Leave out tools that were not measured.
     of = {tool: rows for tool, rows in of.items() if rows}
     count = min(map(len, of.values()), default=0)
     if "all" not in of or count < 2:
         sys.exit(f"{measure.file} does not have two revisions yet of `all` and each other tool")
-    # Where nothing compiles, nobody can run or miss a test.
+    # If nothing compiles, no tool can run or miss a test.
     is_built = [bool(row["outcomes"]) for row in of["all"][:count]]
     of = {tool: [row for row, built in zip(rows, is_built) if built] for tool, rows in of.items()}
     count = sum(is_built)
@@ -245,7 +246,8 @@ def table(options):
 
 
 def overhead(options):
-    """The median over the rounds of each collector's CPU time by the plain run's."""
+    """For each collector, the median over the rounds of its CPU time divided by the plain
+    run's."""
     measure = Measured(options)
     folder = measure.clone("overhead")
     git(folder, "checkout", "--quiet", "--force", options.until)
@@ -268,7 +270,7 @@ def overhead(options):
             tests = sum(map(len, outcomes(folder).values()))
             print(f"{turn} {name:8} tests {tests:5} cpu {row['cpu']:7.1f} status {row['status']}",
                   flush=True)
-            # The first turn fills Maven's repository.
+            # The first turn only fills Maven's repository.
             if turn:
                 cpu[name].append(row["cpu"])
     for name, seconds in cpu.items():

@@ -73,7 +73,7 @@ def in_code(line):
 
 
 def mutants(sources, seed):
-    """Endless: (file, line number, new line)."""
+    """An endless sequence of (file, line number, new line)."""
     chance = random.Random(seed)
     lines = [(f, n, line) for f in sources for n, line in enumerate(f.read_text().splitlines()) if in_code(line)]
     while True:
@@ -161,7 +161,7 @@ def main():
     sources = sorted((project.root / "src/main/java").rglob("*.java"))
     sources = [file for file in sources if file.name != "package-info.java"]
     assert project.compile(sources)
-    # Those that Surefire runs; it leaves out some that are compiled.
+    # The classes that Surefire runs; it leaves out some of the compiled ones.
     always, tests = project.selected()
     before = project.failing(sorted(tests))
     print(f"{len(tests)} test classes; {len(before)} fail, and {len(always)} run, without any edit", flush=True)
@@ -184,7 +184,7 @@ def main():
                 failed = project.failing(sorted(tests)) - before
                 ended = "killed" if failed else "survived"
             except (subprocess.TimeoutExpired, FileNotFoundError):
-                # Nobody knows which of them would have failed.
+                # It is unknown which of them would have failed.
                 failed, ended = set(), "no end"
             missed = sorted(failed - selected)
             rows.append({"file": file.name, "line": number + 1, "new": line.strip(), "ended": ended,

@@ -40,7 +40,7 @@ ALONE_RUNS = 2
 
 
 class Results:
-    """The JSON lines file: what is known already, and appending to it."""
+    """The JSON lines file with the known answers; new ones are appended."""
 
     def __init__(self, path):
         self.path = path
@@ -70,7 +70,7 @@ class Results:
         return sorted(set(changed) & set(left_out) - set(self.base["flaky"]))
 
     def is_miss(self, mutant, test):
-        """Whether a missed test's outcome changes without other tests, too."""
+        """Whether a missed test's outcome also changes without other tests."""
         before, after = self.truth[mutant.id]["changed"][test]
         alone = self.alone[mutant.id].get(test, [])
         return after in ("not collected", "not run") or before not in alone
@@ -93,7 +93,7 @@ class Results:
 
 
 class Worker:
-    """A clean work tree in which mutants come and go."""
+    """A clean work tree for mutants."""
 
     def __init__(self, number, work, project, interpreter, tools, results):
         self.work = work
@@ -131,7 +131,7 @@ class Worker:
         return pytest_with_outcomes(self.python, args, self.tree, env, out, timeout, test_seconds)
 
     def judge(self, mutant):
-        """Applies the mutant, gets the missing answers, and takes it back."""
+        """Applies the mutant, gets the missing answers, and reverts it."""
         path = self.tree / mutant.path
         source, times = path.read_bytes(), path.stat()
         path.write_bytes(mutant.apply(source))
@@ -170,12 +170,12 @@ class Worker:
         return 60 + 5 * self.seconds
 
     def effect(self, base):
-        """What the mutant does to the tests."""
+        """The effect of the mutant on the tests."""
         start = time.time()
         done, seen = self.run_all(self.limit(), test_seconds=self.test_limit())
         flaky = set(self.results.base["flaky"])
         if seen.collected is None:
-            # Nothing was collected, not even in parts: pytest did not start.
+            # Nothing at all was collected: pytest did not start.
             changed = {test: [before, "not run"] for test, before in base.items()}
             return {"changed": changed, "broken": [""], "unknown": 0, "seconds": time.time() - start}
         changed, unknown = {}, 0
@@ -201,7 +201,7 @@ class Worker:
 
 
 def set_base(results, runs):
-    """Stores the base's outcomes, or checks that they are those stored."""
+    """Stores the base's outcomes, or checks that the stored ones are the same."""
     first = runs[0]
     differing = {test for run in runs for test in {**run, **first} if run.get(test) != first.get(test)}
     if results.base is None:
@@ -242,7 +242,7 @@ def work_off(workers, mutants, report):
 
 
 class Verdict:
-    """One tool's answer on one mutant, compared with what happened."""
+    """One tool's answer for one mutant, compared with the outcomes."""
 
     def __init__(self, results, mutant, tool):
         self.mutant = mutant
@@ -256,7 +256,7 @@ class Verdict:
 
 
 def table(results, mutants, tool):
-    """The figures of one tool; also returns the verdicts with a miss."""
+    """The figures of one tool, and its verdicts with a miss."""
     verdicts = [Verdict(results, mutant, tool) for mutant in mutants]
     rows = []
     for zone in ("body", "skeleton", "all"):
@@ -355,7 +355,7 @@ def main():
 
 
 def show(repository, mutants, wanted):
-    """Prints one mutant's patch, to be applied by `git apply`."""
+    """Prints one mutant's patch for `git apply`."""
     for mutant in mutants:
         if mutant.id == wanted:
             source = (repository / mutant.path).read_bytes()

@@ -35,10 +35,10 @@ class Mutant:
     operator: str
     start: int
     end: int
-    """The bytes of the file that `text` takes the place of."""
+    """The bytes of the file that `text` replaces."""
     text: str
     before: str
-    """The first line of what was there, for people."""
+    """The first line of the replaced text, for people."""
 
     @property
     def id(self):
@@ -53,10 +53,9 @@ class Mutant:
 
 
 def choose(tree, paths, count, seed, skeleton_share):
-    """`count` different mutants of the files `paths` of a work tree. The
-    first ones stay the same when `count` grows. An operator is drawn with a
-    chance that grows as the square root of its number of places, so that the
-    rare ones are seen too; then one of its places."""
+    """`count` different mutants of the files `paths` of a work tree. The first ones stay the
+    same when `count` grows. An operator is drawn with a chance that grows as the square root
+    of its number of places, so that rare ones also occur; then one of its places is drawn."""
     sources = {path: (Path(tree) / path).read_bytes() for path in paths}
     places = {"body": {}, "skeleton": {}}
     for path in sorted(sources):
@@ -100,7 +99,7 @@ def all_mutants(path, source):
 
 
 class Finder(ast.NodeVisitor):
-    """Visits a module and collects every mutant that the operators offer."""
+    """Visits a module and collects all mutants of the operators."""
 
     def __init__(self, path, source):
         self.path = path
@@ -179,7 +178,7 @@ class Finder(ast.NodeVisitor):
                 self.visit(value)
 
     def visit_JoinedStr(self, node):
-        """Positions inside an f-string are not those of the file before 3.12."""
+        """Before 3.12, positions inside an f-string are not those of the file."""
 
     def visit_If(self, node):
         if ast.unparse(node.test).endswith("TYPE_CHECKING"):

@@ -43,7 +43,7 @@ def variants(work, project, interpreter, tamis):
 
     record = [tamis, "record", "--", *pytest(plain)]
     store = [".tamis"]
-    # Line coverage whatever the project's own settings are.
+    # Line coverage, whatever the project's own settings are.
     settings = work.home / "coverage.ini"
     settings.write_text("[run]\n")
     coverage = pytest(

@@ -45,8 +45,8 @@ def run(command, root, **keywords):
     return subprocess.run(command, cwd=root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **keywords)
 
 
-# What each expression is at first, in the order of the tests; a program whose
-# test file cannot be imported is left out.
+# The first value of each expression, in the order of the tests. A program is left out if its
+# test file cannot be imported.
 PROBE = """
 import json, sys
 sys.path.insert(0, ".")
@@ -68,7 +68,7 @@ json.dump(answers, open("answers.json", "w"))
 
 
 def outcomes(root, python):
-    """By test id: whether it passes."""
+    """For each test id, whether it passes."""
     done = run([python, "-m", "pytest", "-q", "-rA", "-p", "no:cacheprovider", "--continue-on-collection-errors", "--tb=no"], root)
     passed = {line.split(" ", 1)[1].split(" - ")[0] for line in done.stdout.splitlines() if line.startswith("PASSED ")}
     return passed
@@ -99,8 +99,8 @@ def batch(arguments, seed, count):
         for step in (["init", "-q"], ["add", "."], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "base"]):
             run(["git", *step], root, check=True)
         command = [arguments.python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--continue-on-collection-errors"]
-        # Tests share state within their file; what differs from the answers
-        # at first is not used.
+        # Tests share state within their file. Those that now differ from the first answers are
+        # not used.
         recorded = run([arguments.tamis, "record", "--", *command], root)
         before = outcomes(root, arguments.python)
         counts = {"tests": 0, "selected": 0, "changed": 0, "not alone": 0}

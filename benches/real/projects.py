@@ -16,8 +16,8 @@ from pathlib import Path
 
 from running import Trouble, environment, finish, must
 
-# What each kind of virtual environment has besides the project's own needs.
-# The peers are kept apart: an installed plug-in costs time even when unused.
+# The packages in each kind of virtual environment, besides the project's own needs. The other
+# tools have their own environments, because an installed plug-in costs time even when unused.
 KINDS = {
     "plain": ["pytest"],
     "peers": ["pytest", "pytest-testmon", "pytest-cov"],
@@ -33,7 +33,7 @@ class Project:
     package: str
     requires: list
     args: list
-    # State that is declared to be benign, for the tool `tamis-benign`.
+    # State that is declared benign for the tool `tamis-benign`.
     benign: list = ()
 
 
@@ -50,7 +50,7 @@ def find(name):
 
 
 class Work:
-    """The work folder, and what is in it."""
+    """The work folder and its content."""
 
     def __init__(self, folder):
         self.folder = Path(folder).resolve()
@@ -59,7 +59,7 @@ class Work:
         self.home.mkdir(parents=True, exist_ok=True)
 
     def repository(self, project):
-        """The project's repository, made if need be; each release is a tag `vX`."""
+        """Makes the project's repository if necessary; each release is a tag `vX`."""
         path = self.folder / "repositories" / project.name
         done = path / ".git" / "releases-complete"
         if done.exists() and done.read_text().split() == project.releases:
@@ -90,8 +90,8 @@ class Work:
         return next(folder.glob("*.tar.gz"))
 
     def venv(self, project, interpreter, kind):
-        """The Python of a virtual environment in which the project's repository
-        is installed as editable: what a developer has."""
+        """The Python of a virtual environment with the project's repository installed as
+        editable, as developers have it."""
         version = python_version(interpreter, self)
         path = self.folder / "venvs" / f"{project.name}-{version}-{kind}"
         python = path / "bin" / "python"
@@ -106,13 +106,13 @@ class Work:
         must([interpreter, "-m", "venv", path], self.folder, env, log)
         install = [python, "-m", "pip", "install", "-q"]
         must([*install, *KINDS[kind], *project.requires], self.folder, env, log)
-        # An older interpreter is meant for an older release of the tree.
+        # An older interpreter is for an older release of the tree.
         must([*install, "--ignore-requires-python", "-e", repository], self.folder, env, log)
         done.write_text("")
         return python
 
     def tree(self, project, name, release):
-        """A clone of the repository at `release`, clean and without any data."""
+        """A clean clone of the repository at `release`, without any recorded data."""
         path = self.folder / "trees" / f"{project.name}-{name}"
         if path.exists():
             shutil.rmtree(path)
@@ -124,8 +124,8 @@ class Work:
         return path
 
     def env(self, project, tree, python, **extra):
-        """The environment of a run in `tree`: its sources come before the
-        editable installation's."""
+        """The environment of a run in `tree`: its sources come before those of the editable
+        installation."""
         return environment(self.home, python, PYTHONPATH=tree / project.source, **extra)
 
     def git(self, cwd, *args, date="2024-01-01T00:00:00+00:00"):
@@ -137,7 +137,7 @@ class Work:
         return must(["git", *args], cwd, env, self.logs / "git.log")
 
     def versions(self, python):
-        """What is installed beside an interpreter: `{name: version}`."""
+        """The packages installed for an interpreter: `{name: version}`."""
         log = self.logs / "freeze.log"
         must([python, "-m", "pip", "list", "--format=json"], self.folder, environment(self.home), log)
         return {entry["name"]: entry["version"] for entry in json.loads(log.read_text())}
@@ -161,7 +161,7 @@ def clear(tree):
 
 
 def unpack(archive, folder):
-    """The content of an sdist without its top folder."""
+    """Unpacks an sdist without its top folder."""
     with tarfile.open(archive) as tar:
         for member in tar.getmembers():
             _, _, member.name = member.name.partition("/")
@@ -170,7 +170,7 @@ def unpack(archive, folder):
 
 
 def arguments(description):
-    """The options that all scripts share."""
+    """Adds the options that all scripts share."""
     parser = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )

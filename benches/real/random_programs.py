@@ -6,7 +6,7 @@ BUILTINS = ["len", "sorted", "repr", "int", "str"]
 
 
 class Module:
-    """A module on its way: a list of blocks, each a few lines of source."""
+    """A module being made: a list of blocks, each a few lines of source."""
 
     def __init__(self, program, name):
         self.program = program
@@ -27,12 +27,12 @@ class Program:
         self.package = "p%d" % number
         self.count = 0
         self.modules = []
-        # What reaches all names makes all tests depend on all of them: most
-        # programs do without.
+        # Code that reaches all names makes all tests depend on all of them. Most programs do
+        # not have such code.
         self.reflects = rng.random() < 0.2
-        # A module that may import anything promises nothing to those around it.
+        # A module that may import anything guarantees nothing about the names around it.
         self.helpers = HELPERS + REFLECTING if self.reflects else HELPERS
-        # Some make code of text, or look at frames.
+        # Some modules make code from text, or look at frames.
         self.makes = rng.random() < 0.3
         if self.makes:
             self.helpers += MAKING
@@ -73,8 +73,8 @@ class Program:
         return self.modules[: self.modules.index(module)] if module in self.modules else self.modules
 
     def value(self, module, depth=0):
-        """An expression with names that are bound when it is evaluated at run
-        time, or nearly."""
+        """An expression with names that are bound, or nearly always bound, when it is
+        evaluated."""
         rng = self.rng
         names = [n for n in module.names() if n[0] in "kf"]
         choice = rng.random()
@@ -237,14 +237,14 @@ class Program:
         return name, "\n".join(lines)
 
     def annotation(self, module):
-        """One that can be evaluated wherever it stands."""
+        """One that can be evaluated anywhere."""
         rng = self.rng
         names = [n for n in module.names() if n[0] in "kfc"]
         return rng.choice(["int", "str", "'k%d'" % rng.randint(1, 9), "typing.Optional[int]", "None", "typing.List['c%d']" % rng.randint(1, 9)]
                           + ([repr(rng.choice(names))] if names else []))
 
     def reading(self, name):
-        """An expression of a module that reads annotations or docstrings, one way or another."""
+        """An expression that reads annotations or docstrings of a module in some way."""
         return "attempt(lambda: %s)" % self.rng.choice(
             ["sorted(%s.__annotations__.items(), key=str)", "notes(%s)", "notes_of_members(%s)", "repr(vars(%s).get('__annotations__'))",
              "listed(%s)", "str(inspect.signature(%s))", "found(%s, '__anno' 'tations__')",
@@ -253,7 +253,7 @@ class Program:
         ) % name
 
     def making(self, module, name, others):
-        """An expression that runs code made of text, or asks a frame."""
+        """An expression that runs code made from text, or looks at a frame."""
         rng = self.rng
         other = rng.choice(others or [module])
         theirs = rng.choice([*(other.names() or [name]), "x9", "f9"])

@@ -62,7 +62,7 @@ class Testmon:
         return self.work / "kept" / commit
 
     def start_of(self, commit, visited):
-        """The visited revision whose database `commit` starts from; None at the first."""
+        """The visited revision whose database `commit` starts from; None for the first."""
         for ancestor in git(self.tree, "rev-list", "--first-parent", commit).split():
             if ancestor in visited:
                 return ancestor
@@ -106,7 +106,8 @@ class Testmon:
 
 
 def misses(complete, record, last_ran, ends):
-    """Tests of the complete run that did not run, and that ended otherwise where they last did."""
+    """Tests of the complete run that testmon did not run and that ended differently where it
+    last ran them."""
     missed = []
     for test, now in complete.items():
         if test in record["ran"] or in_broken(test, record["broken"]):

@@ -1,4 +1,4 @@
-"""Starting processes, measuring them, and reading what the tests' outcomes were."""
+"""Starts processes, measures them, and reads the outcomes of tests."""
 
 import json
 import os
@@ -16,13 +16,13 @@ PLUGIN = "tamis_bench_outcomes"
 
 
 class Trouble(Exception):
-    """Something that the person who runs the script must mend."""
+    """An error that the user of the script must fix."""
 
 
 @dataclass
 class Done:
-    """A process that has ended: seconds of wall time, and of CPU time (user
-    and system) of it and of every descendant that was waited for."""
+    """A finished process: seconds of wall time, and of CPU time (user and system) of it and of
+    every descendant that was waited for."""
 
     status: int
     wall: float
@@ -31,7 +31,7 @@ class Done:
 
 
 def run(argv, cwd, env, log, timeout=None):
-    """Runs `argv` to its end; output goes to the file `log`."""
+    """Runs `argv` to its end; the output goes to the file `log`."""
     log = Path(log)
     log.parent.mkdir(parents=True, exist_ok=True)
     timed_out = threading.Event()
@@ -73,7 +73,7 @@ def must(argv, cwd, env, log, timeout=None):
 
 
 def environment(home, python=None, **extra):
-    """A small, fixed environment, so that two runs differ in nothing else."""
+    """A small, fixed environment, so that two runs are alike."""
     path = os.environ.get("PATH", os.defpath)
     if python is not None:
         path = f"{Path(python).parent}{os.pathsep}{path}"
@@ -87,7 +87,7 @@ def environment(home, python=None, **extra):
         "PIP_DISABLE_PIP_VERSION_CHECK": "1",
         "PIP_NO_INPUT": "1",
     }
-    # How packages are reached, if the machine sets it; nothing else is kept.
+    # Settings of the machine for reaching packages; nothing else is kept.
     for name, value in os.environ.items():
         if name.startswith("PIP_") or name.lower() in ("http_proxy", "https_proxy", "no_proxy"):
             env.setdefault(name, value)
@@ -102,7 +102,7 @@ class Outcomes:
     broken: list = field(default_factory=list)
     """Nodes that could not be collected."""
     collected: list = None
-    """Ids that the runner was going to run; None if it never got so far."""
+    """Ids that the runner was going to run; None if it never got that far."""
     unfinished: str = None
     """The test during which the process ended."""
     status: int = None
@@ -130,7 +130,7 @@ def read_outcomes(path):
 
 
 def pytest_with_outcomes(python, args, cwd, env, out, timeout=None, test_seconds=None):
-    """Runs pytest plainly, and returns how it ended and what became of the tests."""
+    """Runs pytest plainly, and returns how it ended and the outcomes of the tests."""
     out = Path(out)
     out.unlink(missing_ok=True)
     env = with_plugin(env, out, test_seconds)
@@ -148,7 +148,7 @@ def with_plugin(env, out, test_seconds=None):
 
 
 def find_tamis(given):
-    """The binary to measure: as given, or the newest build of this repository."""
+    """The binary to measure: the given one, or the newest build of this repository."""
     if given:
         return Path(given).resolve()
     target = Path(__file__).resolve().parents[2] / "target"
@@ -160,7 +160,7 @@ def find_tamis(given):
 
 
 def finish(main):
-    """Runs `main`; what a person must mend is told in one line, not a traceback."""
+    """Runs `main`; an error for the user becomes one line without a traceback."""
     try:
         sys.exit(main())
     except Trouble as trouble:

@@ -20,7 +20,7 @@ from running import environment, find_tamis, finish, must
 MODULES, PACKAGES, LAYER = 4000, 40, 400
 TEST_FILES, TESTS_A_FILE = 1000, 10
 FUNCTIONS = 5
-# Another number after each change of what is made.
+# Increase this when the generated code changes.
 LAYOUT = 1
 
 
@@ -42,7 +42,7 @@ def module_text(number, rng, edited=()):
     for function in range(FUNCTIONS):
         calls = [f"other{other}(depth - 1)" for other in uses] if function < 2 else []
         total = " + ".join([str(function), *calls])
-        # An edit changes the text of the function, not what it returns.
+        # An edit changes the text of the function, but not its result.
         edit = ["    depth = int(depth)"] if function in edited else []
         lines += ["", "", f"def work{function}(depth):", *edit,
                   f"    return 0 if depth <= 0 else {total}"]
@@ -100,7 +100,7 @@ def commit(work, tree, tag):
 
 
 def interleaved(work, tree, env, commands, rounds):
-    """What each round of each command took; the first does not count."""
+    """The times of each round of each command; the first does not count."""
     times = {name: [] for name in commands}
     for number in range(-1, rounds):
         for name, argv in commands.items():

@@ -1,6 +1,6 @@
-"""The tools that select tests, seen from one side: what would they leave out?
+"""The test selection tools behind one interface: which tests would they leave out?
 
-A tool's `build` tells versions apart: answers of another build are not reused.
+A tool's `build` identifies its version: answers of another build are not reused.
 """
 
 import collections
@@ -17,14 +17,14 @@ class Selection:
     tests: set
     """Ids of the base's tests that the tool would run."""
     seconds: float
-    """What asking took."""
+    """The time that the answer took."""
     note: str
-    """What else the tool said, for people."""
+    """Other messages of the tool, for people."""
 
 
 class Testmon:
-    """pytest-testmon: tests are deselected while they are collected, so it is
-    asked by collecting only, with a copy of the base's data."""
+    """pytest-testmon: it deselects tests during collection, so it is asked by only collecting,
+    with a copy of the base's data."""
 
     name = "testmon"
     DATA = ".testmondata"
@@ -54,7 +54,7 @@ class Testmon:
             shutil.copy2(path, self.tree)
         done, seen = self.pytest("--testmon", "--testmon-nocollect", "--collect-only", timeout=timeout)
         if seen.collected is None and not seen.broken and done.status not in (0, 1):
-            # pytest itself did not start: whoever runs it sees that.
+            # pytest itself did not start: the user sees that.
             return Selection(set(base), done.wall, "pytest did not start")
         selected = set(seen.collected or ()) & set(base)
         selected |= {test for test in base if in_broken(test, seen.broken)}
@@ -74,8 +74,8 @@ class Testmon:
 
 
 class Tamis:
-    """tamis: `select --json` on the working tree; what it settles only when the
-    tests start (environment, installed packages) is not asked here."""
+    """tamis: `select --json` on the working tree. Units that are checked only when the tests
+    start (environment, installed packages) do not count here."""
 
     name = "tamis"
 
@@ -118,8 +118,8 @@ class Tamis:
 
 
 class TamisRun(Tamis):
-    """tamis, asked by `tamis run` itself: what really runs, with everything
-    that is settled when the tests start. Slower, and nothing is left to trust."""
+    """tamis, asked by `tamis run` itself: the tests that really run, including everything that
+    is settled when the tests start. Slower, but exact."""
 
     name = "tamis-run"
 
@@ -149,7 +149,7 @@ class TamisRun(Tamis):
 
 
 class TamisBenign(Tamis):
-    """tamis, told which state tests leave behind without another noticing."""
+    """tamis, with the state declared that tests leave behind without effect on others."""
 
     name = "tamis-benign"
 
@@ -173,7 +173,7 @@ TOOLS = {tool.name: tool for tool in (Tamis, TamisBenign, TamisRun, Testmon)}
 
 
 def most_frequent(selected, count=4):
-    """What selects most: `1204 code src/click/core.py#Option.__init__; …`."""
+    """The most frequent causes: `1204 code src/click/core.py#Option.__init__; …`."""
     reasons = collections.Counter(brief(entry["reason"]) for entry in selected)
     return "; ".join(f"{times} {reason}" for reason, times in reasons.most_common(count))
 

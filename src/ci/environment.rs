@@ -1,10 +1,9 @@
-//! The variables that this room reads, and the payload that one of them names.
+//! The variables that this room reads, and the event payload that one of them names.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Every variable of a service that is read, and no other: tokens are not among
-/// them.
+/// Every variable of a CI service that tamis reads. There are no tokens among them.
 const READ: &[&str] = &[
     "CI_COMMIT_BEFORE_SHA",
     "CI_COMMIT_BRANCH",
@@ -54,7 +53,7 @@ const READ: &[&str] = &[
     "GIT_DEPTH",
 ];
 
-/// Those that are tamis's own.
+/// tamis's own variables.
 pub const VARIABLES: &[&str] = &[
     "TAMIS_CI_BASE",
     "TAMIS_CI_BEFORE",
@@ -76,19 +75,19 @@ fn all() -> impl Iterator<Item = &'static str> {
     READ.iter().chain(VARIABLES).copied()
 }
 
-/// Larger payloads are not read: GitHub's own limit is 25 MB.
+/// Larger payloads are not read; GitHub's own limit is 25 MB.
 const LARGEST_PAYLOAD: u64 = 32 << 20;
 
-/// What the environment of a run says.
+/// The variables and the payload of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Environment {
     variables: BTreeMap<String, String>,
-    /// What `GITHUB_EVENT_PATH` names, or why it cannot be read.
+    /// The content of the file in `GITHUB_EVENT_PATH`, or why it cannot be read.
     pub payload: Option<Result<Vec<u8>, String>>,
 }
 
 impl Environment {
-    /// Exactly these variables, for this payload.
+    /// An environment of exactly these variables and this payload.
     pub fn new<'v>(
         variables: impl IntoIterator<Item = (&'v str, &'v str)>,
         payload: Option<&[u8]>,
@@ -104,7 +103,7 @@ impl Environment {
         }
     }
 
-    /// That of this process. What is not UTF-8 is as if it were not there.
+    /// The environment of this process. Values that are not UTF-8 count as unset.
     pub fn of_this_process() -> Environment {
         let read = |name: &str| Some((name.to_owned(), std::env::var(name).ok()?));
         let variables: BTreeMap<String, String> = all().filter_map(read).collect();
@@ -130,7 +129,7 @@ impl Environment {
         self.text(name)?.parse().ok()
     }
 
-    /// `true` and `false`; what is neither is unknown.
+    /// The value `true` or `false` of a variable; any other value is unknown.
     pub(super) fn truth(&self, name: &str) -> Option<bool> {
         self.text(name)?.parse().ok()
     }

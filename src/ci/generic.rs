@@ -1,5 +1,5 @@
-//! Any other service: its configuration hands over what it knows in
-//! `TAMIS_CI_…` variables (`docs/ci.md`).
+//! Any other service: its configuration tells tamis what it knows in `TAMIS_CI_…` variables
+//! (`docs/ci.md`).
 
 use std::path::PathBuf;
 
@@ -25,7 +25,7 @@ pub(super) fn read(environment: &Environment, mut context: CiContext) -> CiConte
             Some(trigger) => context.trigger = *trigger,
             None => context
                 .notes
-                .push("TAMIS_CI_TRIGGER names no event that is known".to_owned()),
+                .push("TAMIS_CI_TRIGGER is not a known event".to_owned()),
         }
     }
     if pr_head.is_some() || context.trigger == Trigger::PullRequest {

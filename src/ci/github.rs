@@ -50,7 +50,7 @@ fn is_about_a_pull_request(context: &CiContext, payload: &Value) -> bool {
     number_of_ref(context).is_some() || payload["pull_request"].is_object()
 }
 
-/// `refs/pull/5/merge` is about number 5.
+/// `refs/pull/5/merge` belongs to number 5.
 fn number_of_ref(context: &CiContext) -> Option<u64> {
     let below = context.reference.as_deref()?.strip_prefix("refs/pull/")?;
     below.split('/').next()?.parse().ok()
@@ -74,7 +74,7 @@ fn trigger(event: &str, context: &CiContext, payload: &Value) -> Trigger {
     let reference = context.reference.as_deref().unwrap_or_default();
     match event {
         "push" if reference.starts_with("refs/tags/") => Trigger::Tag,
-        // The payload's own word for an old tip that is gone.
+        // The payload itself says that the old tip is gone.
         "push" if payload["forced"] == Value::Bool(true) => Trigger::ForcePush,
         "push" => Trigger::Push,
         "pull_request" => Trigger::PullRequest,
@@ -93,7 +93,7 @@ fn is_default_branch(context: &CiContext) -> Option<bool> {
 }
 
 fn push(payload: &Value, context: &mut CiContext) {
-    // Who may push to the repository need not come from a fork.
+    // Only people who may push to the repository can push, so it is no fork.
     context.trust.fork = Some(false);
     context.after = context.commit("`after` of the payload", text(payload, "/after"));
     if context.trigger == Trigger::Tag {
@@ -107,11 +107,11 @@ fn pull_request(environment: &Environment, payload: &Value, context: &mut CiCont
     let at = |field: &str| text(payload, &format!("/pull_request/{field}"));
     let head = context.commit("the pull request's head", at("head/sha"));
     let base = context.commit("the pull request's base", at("base/sha"));
-    // A deleted fork leaves no repository: unknown.
+    // A deleted fork leaves no repository: it is unknown.
     let from = at("head/repo/full_name");
     let own = context.trust.repository.as_deref();
     let here = match payload.pointer("/pull_request/base") {
-        // What is told of the base must be that this is it.
+        // The payload must confirm that this is the base.
         Some(_) => at("base/repo/full_name")
             .filter(|base| own.is_none_or(|own| own.eq_ignore_ascii_case(base))),
         None => own,
@@ -119,8 +119,7 @@ fn pull_request(environment: &Environment, payload: &Value, context: &mut CiCont
     let repositories = from.zip(here);
     context.trust.fork = repositories.map(|(from, here)| !from.eq_ignore_ascii_case(here));
     context.base = base.clone();
-    // The variable is the merge that was made for the test, whatever the
-    // payload knew when the event was sent.
+    // The variable names the merge that was made for the test. The payload may be older.
     let reference = context.reference.as_deref().unwrap_or_default();
     if reference.starts_with("refs/pull/") && reference.ends_with("/merge") {
         context.merge = context.head.clone();

@@ -69,8 +69,8 @@ fn merge_request(environment: &Environment, context: &mut CiContext) {
     let target = context.commit(name, environment.text(name));
     let name = "CI_MERGE_REQUEST_DIFF_BASE_SHA";
     let diff_base = context.commit(name, environment.text(name));
-    // Only merged results and trains have the two; there the commit is a merge
-    // that GitLab made for the test, else the tip of the source branch.
+    // Only merged results and merge trains set both. There the commit is a merge that GitLab
+    // made for the test; otherwise it is the tip of the source branch.
     let merged = source.is_some() && source != context.head;
     let differ = |one, other| {
         let both = environment.text(one).zip(environment.text(other));

@@ -1,9 +1,9 @@
-//! What the CI service says of a run: which event, which commits, whose data.
+//! What the CI service says about a run: event, commits, trust.
 //!
-//! No other room reads variables of CI services, but for the addresses and
-//! tokens of shared stores. Variables are taken from a
-//! closed list (so no token is ever held), and payloads are parsed tolerantly:
-//! what cannot be read is a note and no hint, never fewer tests.
+//! No other room reads variables of CI services, except the addresses and tokens of shared
+//! stores. Variables come from a closed list, so no token is ever held. Payloads are parsed
+//! tolerantly: a field that cannot be read becomes a note and no hint, and never leads to
+//! fewer tests.
 
 mod environment;
 mod generic;
@@ -23,7 +23,7 @@ pub use writer::writer_here;
 pub enum Provider {
     GitHub,
     GitLab,
-    /// Any other: what it has to say is in `TAMIS_CI_…` variables.
+    /// Any other service; it tells what it knows in `TAMIS_CI_…` variables.
     Generic,
 }
 
@@ -38,15 +38,15 @@ impl Provider {
     }
 }
 
-/// Which service to listen and to write to.
+/// Which service's variables and outputs to use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Choice {
-    /// The one whose variables are set.
+    /// The service whose variables are set.
     #[default]
     Auto,
-    /// This one, whatever is set.
+    /// This service, whatever is set.
     Named(Provider),
-    /// None: the run is as on a laptop.
+    /// No service: the run is as on a laptop.
     None,
 }
 
@@ -58,16 +58,15 @@ pub enum Trigger {
     ForcePush,
     Tag,
     PullRequest,
-    /// GitHub's `pull_request_target`: the rights of the base for an event of
-    /// the head.
+    /// GitHub's `pull_request_target`: an event of the head with the rights of the base.
     PullRequestTarget,
-    /// The merge of several pull requests, tested before it lands: GitHub's
-    /// merge queue, GitLab's merge train.
+    /// Several merged pull requests that are tested before they land: GitHub's merge queue,
+    /// GitLab's merge train.
     MergeQueue,
     Schedule,
     /// A person, an API call, another pipeline.
     Manual,
-    /// Something else, or nobody said.
+    /// Something else, or unknown.
     Other,
 }
 
@@ -100,21 +99,21 @@ impl Trigger {
     ];
 }
 
-/// The pull (or merge) request that a run is about.
+/// The pull (or merge) request of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PullRequest {
     pub number: Option<u64>,
-    /// The tips of its branch and of the branch that it is to go to.
+    /// The tips of its branch and of its target branch.
     pub head: Option<String>,
     pub base: Option<String>,
     pub base_ref: Option<String>,
-    /// The repository and the branch that its code comes from.
+    /// The repository and the branch of its code.
     pub from: Option<String>,
     pub branch: Option<String>,
 }
 
-/// Whose code runs, and with whose rights: facts for whoever decides about
-/// trust. What nobody told is `None`, and means the worse of the two.
+/// Whose code runs, and with whose rights: the facts for decisions about trust. `None` means
+/// unknown, and counts as the worse case.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trust {
     /// Whether the tested code comes from another repository.
@@ -127,19 +126,19 @@ pub struct Trust {
     pub protected: Option<bool>,
     /// The repository in which the run takes place: `octo-org/sample`.
     pub repository: Option<String>,
-    /// The workflow file, for services that tell.
+    /// The workflow file, if the service tells it.
     pub workflow: Option<String>,
 }
 
 impl Trust {
-    /// Whether what this run records may be proof for other branches: it must
-    /// be known that no fork's code ran.
+    /// Whether the results of this run may be proof for other branches: it must be known that
+    /// the code is not from a fork.
     pub fn is_own(&self) -> bool {
         self.fork == Some(false)
     }
 }
 
-/// Where this run's place is among parallel copies of its job, from 1.
+/// The place of this run among parallel copies of its job, from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Node {
     pub index: u32,
@@ -155,44 +154,43 @@ pub struct Files {
     pub summary: Option<PathBuf>,
 }
 
-/// All that the service says. Commits are full hexadecimal ids; what is absent
-/// was not told, or not in a form that can be a commit.
+/// Everything that the service says. Commits are full hexadecimal ids. `None` was not told, or
+/// cannot be a commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CiContext {
     pub provider: Provider,
     pub trigger: Trigger,
-    /// The same in the service's own word: `pull_request_review`.
+    /// The service's own word for it: `pull_request_review`.
     pub event: Option<String>,
     /// The service's name of the run.
     pub run: Option<String>,
-    /// Which run it is, counted from 1.
+    /// The number of the run, from 1.
     pub number: Option<u32>,
-    /// The service's name of the job in it.
+    /// The service's name of the job.
     pub job: Option<String>,
-    /// The commit that is checked out, as the service says.
+    /// The commit that is checked out, according to the service.
     pub head: Option<String>,
-    /// A commit that the head builds on, as a hint: the base of a pull
-    /// request, the tip before a push.
+    /// A commit on which the head builds, as a hint: the base of a pull request, the tip
+    /// before a push.
     pub base: Option<String>,
     /// The tips of the branch before and after a push.
     pub before: Option<String>,
     pub after: Option<String>,
     pub pull_request: Option<PullRequest>,
-    /// The merge that the service made for the test and that is no commit of
-    /// any branch.
+    /// The merge that the service made for the test; it is on no branch.
     pub merge: Option<String>,
-    /// The branch or tag. Anybody may choose such names.
+    /// The branch or tag. Anybody may choose its name.
     pub reference: Option<String>,
-    /// From 1; more than 1 if the run was started again.
+    /// The attempt, from 1; more than 1 if the run was started again.
     pub attempt: Option<u32>,
     pub trust: Trust,
     /// How many commits the service fetches, if it limits them.
     pub depth: Option<u32>,
     pub node: Option<Node>,
     pub files: Files,
-    /// The folder into which the service checked out what the run is about.
+    /// The folder of the service's checkout.
     pub workspace: Option<PathBuf>,
-    /// What could not be read, in words.
+    /// Messages about things that could not be read.
     pub notes: Vec<String>,
 }
 
@@ -222,8 +220,8 @@ impl CiContext {
         }
     }
 
-    /// The context that `environment` tells of; `None` outside of CI, or where
-    /// `choice` wants none. Pure: files were read before.
+    /// The context in `environment`; `None` outside CI, or if `choice` wants none. Pure: files
+    /// were read before.
     pub fn from_environment(environment: &Environment, choice: Choice) -> Option<CiContext> {
         let provider = match choice {
             Choice::None => return None,
@@ -238,7 +236,7 @@ impl CiContext {
         })
     }
 
-    /// Takes a commit id from outside; what cannot be one is a note.
+    /// Takes a commit id from outside. A text that cannot be a commit becomes a note.
     fn commit(&mut self, what: &str, text: Option<&str>) -> Option<String> {
         let text = text?;
         if text.is_empty() || text.bytes().all(|byte| byte == b'0') {
@@ -247,17 +245,17 @@ impl CiContext {
         if matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return Some(text.to_ascii_lowercase());
         }
-        self.notes.push(format!("{what} is no commit id"));
+        self.notes.push(format!("{what} is not a commit id"));
         None
     }
 
-    /// Whether this is an `every`-th run, and one on the default branch.
+    /// Whether this is an `every`-th run on the default branch.
     pub fn is_turn(&self, every: u32) -> bool {
         let is_merged = self.trust.default_branch == Some(true) && self.pull_request.is_none();
         is_merged && self.number.is_some_and(|number| number % every == 0)
     }
 
-    /// Why tamis does not work in this run at all, if so.
+    /// Why tamis refuses to work in this run, if it does.
     pub fn refusal(&self) -> Option<&'static str> {
         match self.trigger {
             Trigger::PullRequestTarget => Some(

@@ -162,11 +162,14 @@ fn a_hostile_payload_gives_no_hint_and_a_note() {
     let request = context.pull_request.unwrap();
     assert_eq!(
         (request.head, request.base, request.number),
-        // The number is that of GITHUB_REF, which the payload cannot change.
+        // The number comes from GITHUB_REF, which the payload cannot change.
         (None, None, Some(12))
     );
     assert_eq!(context.trust.fork, None);
-    assert_eq!(context.notes, ["the pull request's head is no commit id"]);
+    assert_eq!(
+        context.notes,
+        ["the pull request's head is not a commit id"]
+    );
 }
 
 #[test]
@@ -250,7 +253,7 @@ fn each_service_names_its_workspace() {
         assert_eq!(workspace, Some("/builds/o/r".into()), "{service}");
         assert!(read(Choice::None).is_none());
     }
-    // No other service's word.
+    // Variables of other services do not count.
     let environment =
         Environment::new([("CI_PROJECT_DIR", "/x"), ("GITHUB_ACTIONS", "true")], None);
     let context = CiContext::from_environment(&environment, Choice::Auto).unwrap();
@@ -266,7 +269,7 @@ fn tokens_are_not_in_the_list() {
     assert_eq!(VARIABLES.len(), 14);
 }
 
-/// A payload of some event in which one value is something else.
+/// A payload of some event with one value replaced.
 fn damaged() -> impl Strategy<Value = Vec<u8>> {
     let names = ["github-push", "github-pull_request", "github-merge_group"];
     (0..names.len(), any::<prop::sample::Index>(), any::<u8>()).prop_map(
@@ -296,7 +299,7 @@ proptest! {
 
 #[test]
 fn damaged_payloads_give_no_hint_that_is_no_commit() {
-    // The first byte of an input says which event the payload is of.
+    // The first byte of the input chooses the event of the payload.
     let events = ["push", "pull_request", "merge_group", "schedule"];
     let named = [
         (0, "push"),

@@ -1,10 +1,10 @@
-//! Who this process is, of what a CI service tells.
+//! Tells who this process is, from what a CI service says.
 
 use super::{Choice, CiContext, Environment, Provider, Trigger};
 use crate::trust::Writer;
 
-/// The facts about this process. `--ci` does not count here: who writes is not
-/// for the command line to say.
+/// The facts about this process. `--ci` does not count here: the command line must not choose
+/// the writer.
 pub fn writer_here() -> Writer {
     writer(&Environment::of_this_process())
 }
@@ -15,8 +15,8 @@ fn writer(environment: &Environment) -> Writer {
 }
 
 impl CiContext {
-    /// Who this run is, for those who use what it shares. What is not told
-    /// counts as the worst case.
+    /// The facts about this run for those who use its shared results. Unknown facts count as
+    /// the worst case.
     pub fn writer(&self) -> Writer {
         let owned = |text: &Option<String>| text.clone().unwrap_or_default();
         let mut writer = Writer {
@@ -40,7 +40,7 @@ impl CiContext {
         if self.provider != Provider::Generic {
             writer.base_tip = owned(&request.base);
         }
-        // A fork that was deleted has no name any more.
+        // A deleted fork has no name any more.
         writer.fork = !self.trust.is_own();
         if let (Some(from), Some(branch)) = (&request.from, &request.branch) {
             writer.head = format!("{from}:{branch}");
@@ -48,7 +48,7 @@ impl CiContext {
         writer
     }
 
-    /// The name of this job among those of all runs, if it is known.
+    /// The name of this job, unique among all runs, if it is known.
     fn job_of_run(&self) -> String {
         match (&self.run, &self.job) {
             (Some(run), Some(job)) => format!("{run} {} {job}", self.attempt.unwrap_or(1)),
@@ -56,8 +56,7 @@ impl CiContext {
         }
     }
 
-    /// What started the run, in the service's word; where the service has none
-    /// that is known, in GitHub's.
+    /// The service's word for the event, or else GitHub's word.
     fn event_word(&self) -> String {
         if let Some(event) = &self.event {
             return event.clone();
@@ -74,7 +73,7 @@ impl CiContext {
         word.to_owned()
     }
 
-    /// The branch or tag with all of its name.
+    /// The full name of the branch or tag.
     fn full_reference(&self) -> String {
         match (&self.reference, self.provider, self.trigger) {
             (None, ..) => String::new(),
@@ -85,7 +84,7 @@ impl CiContext {
         }
     }
 
-    /// The file of the workflow. GitHub tells it with its repository and ref:
+    /// The file of the workflow. GitHub adds its repository and ref:
     /// `owner/name/.github/workflows/ci.yml@refs/heads/main`.
     fn workflow_file(&self) -> String {
         let told = self.trust.workflow.as_deref().unwrap_or_default();
@@ -165,7 +164,7 @@ mod tests {
         let writer = with(&pull, &fork);
         assert_eq!(writer.proposal(), Some((5, "evil/r:topic")));
         assert!(writer.fork);
-        // What is not known makes nothing trusted.
+        // An unknown value makes nothing trusted.
         for event in [
             r#"{"pull_request":{"number":5,"head":{"ref":"topic","repo":null}}}"#,
             r#"{"pull_request":null}"#,
@@ -211,7 +210,7 @@ mod tests {
         assert_eq!(writer.default_branch, "main");
         let tag = with(&[("TAMIS_CI_TRIGGER", "tag"), ("TAMIS_CI_REF", "v1")], "");
         assert_eq!(tag.reference, "refs/tags/v1");
-        // Whatever is not said of a pull request is the worst.
+        // Missing facts about a pull request count as the worst case.
         let pull = with(&[("TAMIS_CI_TRIGGER", "pull-request")], "");
         assert!(pull.fork && pull.is_proposed());
         let fork = with(

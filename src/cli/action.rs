@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
-use super::{Globals, again, shards, shared};
+use super::{Globals, again, service, shards, telling};
 use crate::config::Overrides;
 use crate::error::{Error, Exit};
 use crate::history::Repository;
-use crate::pipeline::open_whole;
+use crate::pipeline::open;
 use crate::report::{self, Report};
 
 /// One step of the GitHub action, which hands its inputs over as variables.
@@ -178,9 +178,9 @@ impl Action<'_> {
         } else if self.lacks_history() {
             for globals in self.globals.each_suite()? {
                 let config = globals.config(&Overrides::default())?;
-                let opened = open_whole(&config, globals.ci.as_ref());
+                let opened = open(&config, globals.ci.as_ref());
                 match opened {
-                    Ok(project) => shared::tell_clone(&project, self.report),
+                    Ok(project) => telling::tell_clone(&project, self.report),
                     Err(error) => self.report.warning(format!("{error:#}")),
                 }
             }
@@ -330,7 +330,7 @@ impl Action<'_> {
     fn tell(&self, name: &str, value: &str) -> Result<(), Error> {
         let files = self.globals.ci.as_ref().map(|ci| &ci.files);
         match files.and_then(|files| files.output.as_ref()) {
-            Some(path) => shared::append(path, &format!("{name}={value}\n")),
+            Some(path) => service::append(path, &format!("{name}={value}\n")),
             None => Ok(()),
         }
     }

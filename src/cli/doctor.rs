@@ -1,5 +1,6 @@
 //! `tamis doctor`: checks the set-up and says what to fix.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -9,13 +10,13 @@ use serde_json::json;
 use super::Globals;
 use crate::ci::CiContext;
 use crate::config::find::Place;
-use crate::config::{self, Config, Overrides, Runner, Variables, shown_path};
+use crate::config::{self, Config, Overrides, Variables, shown_path};
 use crate::count::counted;
 use crate::error::{Error, Exit};
 use crate::history::{self, Repository};
 use crate::pipeline::{Exchange, Project};
 use crate::report::{Check, CheckState, Report, escape};
-use crate::runners::{jvm, pytest};
+use crate::runners::{self, Runner};
 use crate::share::{name_damaged, redact};
 use crate::store::link_out;
 
@@ -77,10 +78,7 @@ fn suite(globals: &Globals) -> (Vec<Check>, Settings) {
         Ok(config) => config,
         Err(error) => return (vec![broken_configuration(&error)], Settings::new()),
     };
-    let mut own = match config.runner.value {
-        Runner::Pytest => pytest::doctor::checks(&config),
-        Runner::Maven | Runner::Gradle | Runner::Junit => jvm::doctor::checks(&config),
-    };
+    let mut own = of_runner(&config);
     own.extend(shared_store(&config));
     if let Some(suite) = globals.mark() {
         for check in &mut own {
@@ -274,9 +272,53 @@ fn store(folder: &Path, top: Option<&Path>) -> Check {
     }
 }
 
-/// What there is to say of a JVM that runs tests, and of its build.
-pub fn of_jvm(config: &Config) -> Vec<Check> {
-    jvm::doctor::checks(config)
+/// What there is to say of the program that runs the tests.
+pub fn of_runner(config: &Config) -> Vec<Check> {
+    // Of a command that hides what it starts, the runner is known whose results these are.
+    let known = runners::named(config.driver.name());
+    let runner = known.unwrap_or(config.runner.value);
+    let command = config.command_words();
+    let mut checks = runner.doctor(&config.settings(), command.as_deref());
+    checks.extend(ignored(&config.root.value, runner));
+    checks
+}
+
+/// What the build writes and git would show as new.
+fn ignored(root: &Path, runner: &dyn Runner) -> Option<Check> {
+    let lines = not_ignored(root, runner);
+    if lines.is_empty() {
+        return None;
+    }
+    let lines = lines.join("` and `");
+    Some(Check::warn(
+        "gitignore",
+        format!("git does not ignore what the build writes: `{lines}`"),
+        format!("add `{lines}` to .gitignore; `git rm -r --cached` for what git tracks of it"),
+    ))
+}
+
+/// Folders that a runner's build writes and that git would show as new: each by the line
+/// of `.gitignore` that is missing.
+fn not_ignored(folder: &Path, runner: &dyn Runner) -> Vec<String> {
+    let Ok(repository) = Repository::discover(folder) else {
+        return Vec::new();
+    };
+    let Ok(folder) = folder.canonicalize() else {
+        return Vec::new();
+    };
+    let folders = runner.written_folders(&folder).into_iter();
+    let open = folders.filter(|folder| {
+        let below = folder.strip_prefix(repository.root()).ok();
+        let below = below.and_then(Path::to_str);
+        // The folder need not be there yet, and a rule may be for folders alone.
+        below.is_some_and(|path| !repository.ignores(format!("{path}/x").as_str().into()))
+    });
+    let names = open.filter_map(|folder| {
+        let name = folder.file_name()?.to_str()?;
+        Some(format!("{name}/"))
+    });
+    let names: BTreeSet<String> = names.collect();
+    names.into_iter().collect()
 }
 
 pub fn check_json(check: &Check) -> serde_json::Value {

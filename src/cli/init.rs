@@ -12,9 +12,10 @@ use serde_json::json;
 use super::{Globals, doctor};
 use crate::config::find;
 use crate::config::shown_path;
-use crate::config::{self, Overrides, Runner, file::NAME, found_runner};
+use crate::config::{self, Overrides, file::NAME};
 use crate::error::{Error, Exit};
 use crate::report::{Check, Event, Report};
+use crate::runners::{self, Runner};
 use template::template;
 
 /// Write a commented tamis.yml that fits the project.
@@ -34,41 +35,17 @@ pub struct InitArgs {
     schema: bool,
 }
 
-/// Files that declare the versions of installed packages.
-const LOCK_FILES: [&str; 9] = [
-    "uv.lock",
-    "poetry.lock",
-    "pdm.lock",
-    "pylock.toml",
-    "Pipfile.lock",
-    "requirements.txt",
-    "requirements-dev.txt",
-    "requirements-test.txt",
-    "constraints.txt",
-];
-
 const IGNORED: &str = ".tamis/";
 
 /// What the project looks like.
 #[derive(Debug, PartialEq, Eq)]
 struct Findings {
-    runner: Runner,
+    runner: &'static dyn Runner,
     /// Another one whose tests seem to be there as well.
-    other: Option<Runner>,
+    other: Option<&'static dyn Runner>,
     /// Files and folders that speak for the runner.
     signs: Vec<&'static str>,
     lock_files: Vec<&'static str>,
-}
-
-impl Default for Findings {
-    fn default() -> Findings {
-        Findings {
-            runner: Runner::Pytest,
-            other: None,
-            signs: Vec::new(),
-            lock_files: Vec::new(),
-        }
-    }
 }
 
 pub fn run(args: &InitArgs, globals: &Globals, report: &Report) -> Result<Exit, Error> {
@@ -90,70 +67,23 @@ pub fn run(args: &InitArgs, globals: &Globals, report: &Report) -> Result<Exit, 
     Ok(Exit::DONE)
 }
 
-/// What `doctor` would say of the JVM and its build, as that decides how much there is to
-/// gain. Of pytest nothing: its environment may not be there yet.
+/// What `doctor` would say of the build, as that decides how much there is to gain.
 fn checks(findings: &Findings, globals: &Globals) -> Vec<Check> {
-    match findings.runner {
-        Runner::Pytest => Vec::new(),
-        Runner::Maven | Runner::Gradle | Runner::Junit => globals
-            .config(&Overrides::default())
-            .map(|config| doctor::of_jvm(&config))
-            .unwrap_or_default(),
+    if !findings.runner.is_checked_by_init() {
+        return Vec::new();
     }
+    let config = globals.config(&Overrides::default());
+    config.map_or_else(|_| Vec::new(), |config| doctor::of_runner(&config))
 }
 
 fn look(folder: &Path) -> Findings {
-    let found = found_runner(folder);
-    let signs = match found.runner {
-        Runner::Pytest | Runner::Junit => pytest_signs(folder),
-        Runner::Maven => present(folder, &["pom.xml", "mvnw", "src/test"]),
-        Runner::Gradle => present(folder, &GRADLE_SIGNS),
-    };
-    let lock_files = match found.runner {
-        Runner::Pytest => present(folder, &LOCK_FILES),
-        _ => Vec::new(),
-    };
+    let found = runners::found(folder);
     Findings {
         runner: found.runner,
         other: found.other,
-        signs,
-        lock_files,
+        signs: found.runner.signs(folder),
+        lock_files: found.runner.lock_files(folder),
     }
-}
-
-const GRADLE_SIGNS: [&str; 6] = [
-    "settings.gradle",
-    "settings.gradle.kts",
-    "build.gradle",
-    "build.gradle.kts",
-    "gradlew",
-    "src/test",
-];
-
-fn present(folder: &Path, names: &[&'static str]) -> Vec<&'static str> {
-    let names = names.iter().copied();
-    names.filter(|name| folder.join(name).exists()).collect()
-}
-
-fn pytest_signs(folder: &Path) -> Vec<&'static str> {
-    let holds = |file: &str, text: &str| {
-        crate::disk::read(folder.join(file))
-            .is_ok_and(|content| String::from_utf8_lossy(&content).contains(text))
-    };
-    let signs = [
-        ("pytest.ini", folder.join("pytest.ini").is_file()),
-        (".pytest.ini", folder.join(".pytest.ini").is_file()),
-        ("pyproject.toml", holds("pyproject.toml", "pytest")),
-        ("tox.ini", holds("tox.ini", "pytest")),
-        ("setup.cfg", holds("setup.cfg", "pytest")),
-        ("conftest.py", folder.join("conftest.py").is_file()),
-        ("tests/", folder.join("tests").is_dir()),
-        ("test/", folder.join("test").is_dir()),
-    ];
-    let signs = signs.into_iter();
-    signs
-        .filter_map(|(name, found)| found.then_some(name))
-        .collect()
 }
 
 /// Never replaces a file unless told to.
@@ -229,23 +159,23 @@ fn tell(
         "tamis run      # runs and records all tests, once",
         "tamis run      # after an edit: runs only what the edit can affect",
     ];
-    let is_pytest = findings.runner == Runner::Pytest;
     if report.is_json() {
-        return report.json(&json!({
+        let mut document = json!({
             "schema": 1,
             "written": shown_path(file),
             "gitignore": ignore.map(shown_path),
-            "runner": findings.runner.word(),
+            "runner": findings.runner.name(),
             "signs": findings.signs,
-            "pytest": if is_pytest { findings.signs.as_slice() } else { &[] },
             "lock_files": findings.lock_files,
             "checks": checks.iter().map(doctor::check_json).collect::<Vec<_>>(),
             "next": next.map(|line| line.split("  ").next()),
-        }));
+        });
+        document[findings.runner.name()] = json!(findings.signs);
+        return report.json(&document);
     }
     match findings.signs.as_slice() {
         [] => report.warning(
-            "found no sign of pytest, Maven or Gradle here: correct `runner` in tamis.yml, and \
+            "found no sign of a runner here: correct `runner` in tamis.yml, and \
              `root` if the tests are in a sub-folder",
         ),
         signs => report.note(format!("found {}: {}", findings.runner, signs.join(", "))),
@@ -371,10 +301,7 @@ mod tests {
         );
         let neither = Project::new(&[("README", "")]);
         let told = neither.init("", false).unwrap();
-        assert!(
-            told.contains("no sign of pytest, Maven or Gradle"),
-            "{told}"
-        );
+        assert!(told.contains("no sign of a runner"), "{told}");
     }
 
     #[test]

@@ -8,19 +8,18 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::{Globals, made_for, shared, whole};
+use super::{Globals, deciding, made_for, suites, telling, whole};
 use crate::config::{Config, Overrides, shown_path};
 use crate::error::{Error, Exit};
 use crate::history::View;
 use crate::pipeline::{
-    Decision, Judged, Order, Project, Request, Sources, Workshop, decide, open_whole, start_tests,
-    words,
+    Decision, Judged, Project, Request, Sources, TestCommand, Workshop, decide, launch, open,
+    record_run,
 };
 use crate::report::{AuditJson, Event, Report};
 use crate::run::Ended;
-use crate::runners::jvm::Tool;
-use crate::runners::maven;
-use crate::runners::pytest::{LATE, read_exclusions};
+use crate::runners::Built;
+use crate::runners::emission::{LATE, read_exclusions};
 use crate::select::Verdict;
 use crate::store::FsStore;
 
@@ -79,12 +78,12 @@ pub fn run(args: &RecordArgs, globals: &Globals, report: &Report) -> Result<Exit
     let suites = globals.each_suite()?;
     let requests = suites.iter().map(|globals| args.resolve(globals));
     let requests = requests.collect::<Result<Vec<_>, _>>()?;
-    let (exit, documents) = shared::for_each(&suites, report, |at, globals| {
+    let (exit, documents) = suites::for_each(&suites, report, |at, globals| {
         let (exit, document) = record_suite(&requests[at], globals, report)?;
         Ok((exit, document.map(|document| (globals.mark(), document))))
     })?;
     if report.is_json() {
-        report.json(&shared::join_documents(
+        report.json(&suites::join_documents(
             documents.into_iter().flatten().collect(),
         ))?;
     }
@@ -106,10 +105,10 @@ fn record_suite(
         if !may {
             return Err(error);
         }
-        let command = shared::command_of(&request.command, &request.config, report)?;
+        let command = suites::command_of(&request.command, &request.config, report)?;
         whole::select(&error, &request.config, report);
         let is_typed = !request.command.is_empty();
-        let cwd = shared::folder_of_command(is_typed, &request.config, globals);
+        let cwd = suites::folder_of_command(is_typed, &request.config, globals);
         let exit = whole::run(&command, &cwd, report)?;
         Ok((exit, report.is_json().then(whole::nothing_recorded)))
     })
@@ -121,9 +120,9 @@ fn watch(
     has_started: &Cell<bool>,
     report: &Report,
 ) -> Result<(Exit, Option<Value>), Error> {
-    let project = open_whole(&request.config, globals.ci.as_ref())?;
-    shared::tell_clone(&project, report);
-    shared::join_shards(&project, report);
+    let project = open(&request.config, globals.ci.as_ref())?;
+    telling::tell_clone(&project, report);
+    deciding::join_shards(&project, report);
     let workshop = Workshop::set_up_as(&project, &globals.mark().unwrap_or_default())?;
     let done = run_and_record(request, globals, &project, &workshop, has_started, report);
     workshop.clean_up();
@@ -139,24 +138,27 @@ fn run_and_record(
     report: &Report,
 ) -> Result<(Exit, Option<Value>), Error> {
     let store = &project.store();
-    let command = shared::command_of(&request.command, &request.config, report)?;
+    let command = suites::command_of(&request.command, &request.config, report)?;
     let is_typed = !request.command.is_empty();
-    let cwd = shared::folder_of_command(is_typed, &request.config, globals);
+    let cwd = suites::folder_of_command(is_typed, &request.config, globals);
     let view = project.repository.work_view()?;
-    let words = words(&command, &cwd, &request.config.root.value);
-    let prober = workshop.prober(&command, &cwd, project);
+    let words = request
+        .config
+        .driver
+        .words(&command, &cwd, &request.config.root.value);
+    let prober = workshop.prober(project, (&command, &cwd), Built::No);
     // Which stored rows still hold here, and so can be taken over for tests
     // that the command leaves out.
     let asked = Request {
         strategy: request.config.strategy.value,
         baseline: None,
-        prober: prober.as_ref(),
+        prober: prober.as_deref(),
         command: Some(&words),
         local_only: request.selection.is_some(),
         ..Request::default()
     };
     let decision = decide(project, store, &view, &asked)?;
-    let audited = shared::to_audit(project, store, &view, &asked, decision.head.as_ref())?;
+    let audited = deciding::to_audit(project, store, &view, &asked, decision.head.as_ref())?;
     let exclude = request.selection.as_ref().map(|folder| folder.join(LATE));
     let exclude = exclude.filter(|path| {
         if !path.is_file() {
@@ -174,24 +176,23 @@ fn run_and_record(
         asked: &asked,
         command: &command,
         cwd: &cwd,
+        workshop,
     };
-    let left_out = exclude
-        .as_deref()
-        .map(|path| later.left_out(path, workshop));
+    let left_out = exclude.as_deref().map(|path| later.left_out(path));
     let left_out = left_out.transpose()?.flatten();
-    let order = Order {
-        command: command.clone(),
+    let is_told = left_out.is_some();
+    let tests = TestCommand {
+        command: &command,
         cwd: &cwd,
         exclude,
         left_out,
-        output: shared::output(report),
+        output: telling::output(report),
     };
-    let exclusions = order.exclusions();
     has_started.set(true);
-    let ran = start_tests(project, workshop, &order)?.wait()?;
-    // Then it is known what Maven compiled.
-    let built = order.left_out.as_ref().map(|_| later.decide(ran.ended));
-    let built = built.unwrap_or(Ok(None)).unwrap_or_else(|error| {
+    let ran = launch(project, workshop, &tests)?.wait()?;
+    // Then it is known what was compiled.
+    let built = is_told.then(|| later.decide(ran.ended)).unwrap_or(Ok(None));
+    let built = built.unwrap_or_else(|error| {
         report.warning(format!("no earlier result is taken over: {error:#}"));
         None
     });
@@ -201,10 +202,10 @@ fn run_and_record(
         decision,
         audited: audited.as_ref(),
     };
-    let session = ran.record(project, store, workshop, &judged, &exclusions);
-    let status = session.ended.status();
-    let recorded = shared::tell_session(project, session, decision, report);
-    shared::share(project, store, &recorded, report);
+    let recorded = record_run(project, workshop, &ran, &judged);
+    let recorded = telling::tell_run(project, &ran, recorded, decision, report);
+    telling::share(project, &recorded, report);
+    let status = ran.ended.status();
     let mut document = None;
     if report.is_json() {
         let outcomes: BTreeMap<&String, &str> = recorded
@@ -231,6 +232,7 @@ struct Later<'a> {
     asked: &'a Request<'a>,
     command: &'a [OsString],
     cwd: &'a Path,
+    workshop: &'a Workshop,
 }
 
 impl Later<'_> {
@@ -239,10 +241,13 @@ impl Later<'_> {
     ///
     /// # Errors
     /// If git cannot be read, or the file not be written.
-    fn left_out(&self, late: &Path, workshop: &Workshop) -> Result<Option<PathBuf>, Error> {
+    fn left_out(&self, late: &Path) -> Result<Option<PathBuf>, Error> {
         let folder = late.parent().unwrap_or(late);
-        let (Some(Tool::Maven), Ok(told), Ok(run)) = (
-            Tool::of(self.command),
+        let runner = self.project.config.driver;
+        if !runner.is_told_by_name() {
+            return Ok(None);
+        }
+        let (Ok(told), Ok(run)) = (
             read_exclusions(late),
             crate::disk::read_to_string(folder.join("tests.txt")),
         ) else {
@@ -263,26 +268,24 @@ impl Later<'_> {
             let leaves = holds || !told.late.contains(&test);
             tests.insert(test, leaves);
         }
-        Ok(maven::emit_tests(
-            &tests,
-            &self.project.dir,
-            &workshop.scratch.join("out"),
-        )?)
+        let out = self.workshop.scratch.join("out");
+        Ok(runner.emit_tests(&tests, &self.project.dir, &out)?)
     }
 
     /// Whose rows hold for the class files that Maven made; `None` if it may have
     /// made none.
     fn decide(&self, ended: Ended) -> anyhow::Result<Option<Decision>> {
-        match ended == Ended::Exit(0) && !maven::ignores_failure(self.command) {
+        match ended == Ended::Exit(0) && !self.project.config.driver.ignores_failure(self.command) {
             true => self.decide_with(None).map(Some),
             false => Ok(None),
         }
     }
 
     fn decide_with(&self, sources: Option<&Sources>) -> anyhow::Result<Decision> {
-        let prober = Workshop::jvm_prober(self.command, self.cwd, &self.project.config);
+        let command = (self.command, self.cwd);
+        let prober = self.workshop.prober(self.project, command, Built::Yes);
         let asked = Request {
-            prober: Some(&prober),
+            prober: prober.as_deref(),
             unbuilt: sources,
             ..self.asked.clone()
         };

@@ -91,15 +91,20 @@ impl ReplayArgs {
             },
         };
         let file = |path: &Option<PathBuf>| path.as_ref().map(|path| globals.folder.join(path));
+        let command = self
+            .record
+            .then(|| found_here(&self.command, &globals.folder));
+        let config = globals.config(&Overrides::default())?;
         Ok(ReplayRequest {
-            config: globals.config(&Overrides::default())?,
+            config: match &command {
+                Some(command) => config.driven_by(command),
+                None => config,
+            },
             span,
             html: file(&self.html),
             outcomes: file(&self.outcomes),
             published: self.published,
-            command: self
-                .record
-                .then(|| found_here(&self.command, &globals.folder)),
+            command,
             build: self.build.clone(),
             retry: self.retry,
             jobs: self.jobs,
@@ -186,7 +191,7 @@ fn record(
     }
     let failures = Rerun::failures(folder);
     let root = &project.config.root.value;
-    let words = crate::pipeline::words(command, root, root);
+    let words = request.config.driver.words(command, root, root);
     let (headers, _) = project.store().headers();
     let is_recorded = |commit: &CommitId| {
         headers.iter().any(|(_, header)| {

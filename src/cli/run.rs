@@ -1,31 +1,22 @@
 //! `tamis run`.
 
+mod work;
+
 use std::cell::Cell;
-use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 use clap::Args;
 use serde_json::Value;
 
-use super::shards::Division;
+use self::work::Work;
 use super::strategy::{EventArgs, StrategyArgs};
-use super::{Globals, shared, whole};
+use super::{Globals, deciding, service, suites, whole};
 use crate::ci::CiContext;
 use crate::config::{Config, Setting, Strategy};
 use crate::error::{Error, Exit};
-use crate::history::View;
-use crate::pipeline::{
-    self, Decision, Judged, Order, Prober, Project, Request, Session, Workshop, decide, open_whole,
-    run_tests, start_tests, words,
-};
-use crate::report::{CiSelection, Event, Report, SelectionJson};
-use crate::run::{Asker, Ended, Gate, RunPlan};
-use crate::runners::jvm::Tool;
-use crate::runners::maven;
-use crate::runners::pytest::{self, Part};
-use crate::select::{Mode, Selection, Shard};
+use crate::pipeline::{Workshop, open};
+use crate::report::{CiSelection, Report};
+use crate::select::Shard;
 
 /// Select, run what is selected, and record the results.
 ///
@@ -92,7 +83,7 @@ pub fn run(args: &RunArgs, globals: &Globals, report: &Report) -> Result<Exit, E
     let suites = globals.each_suite()?;
     let requests = suites.iter().map(|globals| args.resolve(globals));
     let requests = requests.collect::<Result<Vec<_>, _>>()?;
-    let (exit, ran) = shared::for_each(&suites, report, |at, globals| {
+    let (exit, ran) = suites::for_each(&suites, report, |at, globals| {
         run_suite(&requests[at], globals, report)
     })?;
     let mut told = Vec::new();
@@ -103,10 +94,10 @@ pub fn run(args: &RunArgs, globals: &Globals, report: &Report) -> Result<Exit, E
     }
     // Outputs of a part are worse than none, which mean all.
     if !told.is_empty() && told.len() == suites.len() {
-        shared::tell_outputs(globals.ci.as_ref(), &CiSelection::join(told))?;
+        service::tell_outputs(globals.ci.as_ref(), &CiSelection::join(told))?;
     }
     if report.is_json() {
-        report.json(&shared::join_documents(documents))?;
+        report.json(&suites::join_documents(documents))?;
     } else if args.dry_run {
         let lines: String = documents
             .iter()
@@ -118,7 +109,7 @@ pub fn run(args: &RunArgs, globals: &Globals, report: &Report) -> Result<Exit, E
 }
 
 /// What a suite's run leaves.
-struct Ran {
+struct Done {
     suite: Option<String>,
     /// Where it is one of several.
     told: Option<CiSelection>,
@@ -130,7 +121,7 @@ fn run_suite(
     request: &RunRequest,
     globals: &Globals,
     report: &Report,
-) -> Result<(Exit, Ran), Error> {
+) -> Result<(Exit, Done), Error> {
     let has_started = Cell::new(false);
     let done = select_and_run(request, globals, &has_started, report);
     done.or_else(|error| {
@@ -148,21 +139,23 @@ fn select_and_run(
     globals: &Globals,
     has_started: &Cell<bool>,
     report: &Report,
-) -> Result<(Exit, Ran), Error> {
-    let project = open_whole(&request.config, globals.ci.as_ref())?;
-    shared::join_shards(&project, report);
-    let command = shared::command_of(&request.command, &request.config, report)?;
+) -> Result<(Exit, Done), Error> {
+    let project = open(&request.config, globals.ci.as_ref())?;
+    deciding::join_shards(&project, report);
+    let command = suites::command_of(&request.command, &request.config, report)?;
     let is_typed = !request.command.is_empty();
+    let workshop = Workshop::set_up_as(&project, &globals.mark().unwrap_or_default())?;
     let work = Work {
         request,
         project: &project,
+        workshop: &workshop,
         suite: globals.mark(),
-        cwd: shared::folder_of_command(is_typed, &request.config, globals),
+        command: &command,
+        cwd: suites::folder_of_command(is_typed, &request.config, globals),
         has_started,
         report,
     };
-    let workshop = Workshop::set_up_as(&project, &globals.mark().unwrap_or_default())?;
-    let done = work.select_and_run(&workshop, &command);
+    let done = work.run();
     workshop.clean_up();
     done
 }
@@ -173,19 +166,19 @@ fn run_whole(
     globals: &Globals,
     error: &Error,
     report: &Report,
-) -> Result<(Exit, Ran), Error> {
+) -> Result<(Exit, Done), Error> {
     let ci = globals.ci.as_ref();
     let suite = globals.mark();
-    let command = shared::command_of(&request.command, &request.config, report)?;
+    let command = suites::command_of(&request.command, &request.config, report)?;
     let selection = whole::select(error, &request.config, report);
     let told = whole::told(&selection, suite.clone());
     let told = match suite {
         Some(_) => {
-            shared::tell_people(ci, &told, report);
+            service::tell_people(ci, &told, report);
             Some(told)
         }
         None => {
-            shared::tell_service(ci, &told, report)?;
+            service::tell_service(ci, &told, report)?;
             None
         }
     };
@@ -193,424 +186,18 @@ fn run_whole(
         true => Exit::DONE,
         false => {
             let is_typed = !request.command.is_empty();
-            let cwd = shared::folder_of_command(is_typed, &request.config, globals);
+            let cwd = suites::folder_of_command(is_typed, &request.config, globals);
             whole::run(&command, &cwd, report)?
         }
     };
     let json = || whole::json(&selection, ci, !request.dry_run);
     let document = report.is_json().then(json).transpose()?;
-    let ran = Ran {
+    let done = Done {
         suite,
         told,
         document,
     };
-    Ok((exit, ran))
-}
-
-/// What was compiled before selecting: class files tell what changed.
-enum Build {
-    /// The command runs no tests of a JVM.
-    NotNeeded,
-    /// Or nobody but the user builds.
-    Done,
-    /// Without one nobody knows what classes there will be.
-    Failed,
-}
-
-/// Compiles what a command will test.
-fn build(command: &[OsString], cwd: &Path, out: &Path, report: &Report) -> Result<Build, Error> {
-    let Some(tool) = Tool::of(command) else {
-        return Ok(Build::NotNeeded);
-    };
-    let is_built = tool == Tool::Maven && maven::compiles_nothing(command);
-    if tool == Tool::Console || is_built {
-        return Ok(Build::Done);
-    }
-    let Some(build) = tool.build_command(command, out)? else {
-        report.detail("nobody knows how to compile for this command alone".to_owned());
-        return Ok(Build::Failed);
-    };
-    let plan = RunPlan::plain(build, cwd);
-    if plan.execute(&shared::output(report))? == Ended::Exit(0) {
-        return Ok(Build::Done);
-    }
-    report.warning("the project does not compile by itself: all tests run");
-    Ok(Build::Failed)
-}
-
-/// What was selected, and what the service will be told of it.
-struct Chosen {
-    decision: Decision,
-    told: Option<CiSelection>,
-}
-
-/// One suite and what is to be done with it.
-struct Work<'a> {
-    request: &'a RunRequest,
-    project: &'a Project,
-    /// Its name, if it is one of several.
-    suite: Option<String>,
-    cwd: PathBuf,
-    /// Whether the tests were, or may have been.
-    has_started: &'a Cell<bool>,
-    report: &'a Report,
-}
-
-impl Work<'_> {
-    fn select_and_run(
-        &self,
-        workshop: &Workshop,
-        command: &[OsString],
-    ) -> Result<(Exit, Ran), Error> {
-        if let Some(gate) = self.gate(workshop, command) {
-            return self.run_at_once(workshop, command, gate);
-        }
-        let Work {
-            request,
-            project,
-            report,
-            ..
-        } = *self;
-        let since = SystemTime::now();
-        let out = workshop.scratch.join("out");
-        let built = build(command, &self.cwd, &out, report)?;
-        let view = project.repository.work_view()?;
-        let prober = match built {
-            Build::Done => Some(self.built_prober(command, since)),
-            Build::Failed => None,
-            Build::NotNeeded => workshop.prober(command, &self.cwd, project),
-        };
-        let words = words(command, &self.cwd, &self.request.config.root.value);
-        let asked = self.asked(&view, prober.as_ref(), &words)?;
-        let chosen = self.choose(&asked, &view)?;
-        if request.dry_run {
-            let document = match report.is_json() {
-                true => self.json(&chosen, &view).value()?,
-                false => shared::list(&chosen.decision.selection, self.suite.as_deref()).into(),
-            };
-            return Ok((Exit::DONE, self.ran(chosen, Some(document))));
-        }
-        if chosen.decision.selection.mode() == Mode::None {
-            return self.keep(workshop, chosen, &view, words);
-        }
-        let audited = self.audited(&asked, &view, &chosen)?;
-        let selection = &chosen.decision.selection;
-        let division = self.division(selection);
-        let part = self.part(division.as_ref());
-        let exclude = shared::write_exclusions(selection, part, project, workshop)?;
-        let left_out = Tool::of(command)
-            .map(|tool| {
-                tool.emit(selection, part, &project.dir, &out, &|why| {
-                    report.detail(why)
-                })
-            })
-            .transpose()?
-            .flatten();
-        self.has_started.set(true);
-        let session = run_tests(
-            project,
-            &project.store(),
-            workshop,
-            &Order {
-                command: command.to_vec(),
-                cwd: &self.cwd,
-                exclude: Some(exclude),
-                left_out,
-                output: shared::output(report),
-            },
-            &Judged {
-                before: &view,
-                decision: &chosen.decision,
-                audited: audited.as_ref(),
-            },
-        )?;
-        self.conclude(session, chosen, &view)
-    }
-
-    /// Where Surefire will ask what to leave out, if one run of Maven can compile
-    /// and test.
-    fn gate(&self, workshop: &Workshop, command: &[OsString]) -> Option<Gate> {
-        if self.request.dry_run || Tool::of(command) != Some(Tool::Maven) {
-            return None;
-        }
-        let gate = match maven::why_twice(command, &self.cwd) {
-            None => Gate::new(workshop.scratch.join("out").join(maven::EXCLUSIONS))
-                .map_err(|error| format!("{error:#}")),
-            Some(why) => Err(why),
-        };
-        let twice = |why: &String| {
-            let text = format!("Maven is started twice, to compile and then to test: {why}");
-            self.report.detail(text);
-        };
-        gate.inspect_err(twice).ok()
-    }
-
-    /// Starts the command, and selects when it asks what to leave out: then all is
-    /// compiled.
-    fn run_at_once(
-        &self,
-        workshop: &Workshop,
-        command: &[OsString],
-        gate: Gate,
-    ) -> Result<(Exit, Ran), Error> {
-        let Work {
-            project, report, ..
-        } = *self;
-        // What the tests run with if nobody asks.
-        let before = project.repository.work_view()?;
-        let order = Order {
-            command: command.to_vec(),
-            cwd: &self.cwd,
-            exclude: Some(workshop.scratch.join("out").join(pytest::LATE)),
-            left_out: Some(gate.path().to_owned()),
-            output: shared::output(report),
-        };
-        self.has_started.set(true);
-        let mut started = start_tests(project, workshop, &order)?;
-        let asker = gate.wait(&mut started.running);
-        let words = words(command, &self.cwd, &self.request.config.root.value);
-        let chosen = match asker {
-            Ok(Some(asker)) => self.answer(workshop, command, &words, asker).map(Some),
-            Ok(None) => Ok(None),
-            Err(error) => Err(error.into()),
-        };
-        if let Err(error) = &chosen {
-            report.warning(format!("{error}: all tests run, and nothing is recorded"));
-        }
-        let ran = started.wait()?;
-        let Some((chosen, audited, view)) = chosen? else {
-            return self.unasked(workshop, &order, &words, ran, &before);
-        };
-        let exclusions = order.exclusions();
-        let is_none = chosen.decision.selection.mode() == Mode::None;
-        if is_none && ran.is_silent() && ran.ended == Ended::Exit(0) {
-            return self.keep(workshop, chosen, &view, words);
-        }
-        let judged = Judged {
-            before: &view,
-            decision: &chosen.decision,
-            audited: audited.as_ref(),
-        };
-        let store = project.store();
-        let session = ran.record(project, &store, workshop, &judged, &exclusions);
-        self.conclude(session, chosen, &view)
-    }
-
-    /// Selects, and tells Surefire what to leave out.
-    fn answer(
-        &self,
-        workshop: &Workshop,
-        command: &[OsString],
-        words: &[String],
-        asker: Asker,
-    ) -> Result<(Chosen, Option<Decision>, View), Error> {
-        let project = self.project;
-        let view = project.repository.work_view()?;
-        let prober = self.jvm_prober(command);
-        let asked = self.asked(&view, Some(&prober), words)?;
-        let chosen = self.choose(&asked, &view)?;
-        let audited = self.audited(&asked, &view, &chosen)?;
-        let selection = &chosen.decision.selection;
-        let division = self.division(selection);
-        let part = self.part(division.as_ref());
-        shared::write_exclusions(selection, part, project, workshop)?;
-        let list = match selection.mode() {
-            // Nor is a JVM started to find that abstract classes have no tests.
-            Mode::None => maven::EVERYTHING.to_owned(),
-            _ => maven::list(selection, part, &project.dir, &|why| {
-                self.report.detail(why)
-            }),
-        };
-        asker.answer(&list)?;
-        Ok((chosen, audited, view))
-    }
-
-    /// The command ended, and nobody asked what to leave out: it did not come to
-    /// the tests, or ran them as its build says.
-    fn unasked(
-        &self,
-        workshop: &Workshop,
-        order: &Order<'_>,
-        words: &[String],
-        ran: pipeline::Ran<'_>,
-        before: &View,
-    ) -> Result<(Exit, Ran), Error> {
-        let project = self.project;
-        let asked = self.asked(before, None, words)?;
-        let mut decision = decide(project, &project.store(), before, &asked)?;
-        let why = "Surefire did not ask what to leave out";
-        decision.selection = Selection::all(asked.strategy, why);
-        match ran.is_silent() {
-            true => self
-                .report
-                .detail(format!("{why}: all tests count as selected")),
-            // Nobody would learn why it is never faster.
-            false => self.report.event(Event::Fallback {
-                reason: format!("{why}, which it does from 2.19 on: all tests ran"),
-            }),
-        }
-        let chosen = Chosen {
-            told: self.tell_service(&decision)?,
-            decision,
-        };
-        let session = match ran.is_silent() {
-            true => ran.unrecorded(),
-            false => {
-                let judged = Judged {
-                    before,
-                    decision: &chosen.decision,
-                    audited: None,
-                };
-                let store = project.store();
-                ran.record(project, &store, workshop, &judged, &order.exclusions())
-            }
-        };
-        self.conclude(session, chosen, before)
-    }
-
-    fn jvm_prober(&self, command: &[OsString]) -> Prober {
-        Workshop::jvm_prober(command, &self.cwd, &self.project.config)
-    }
-
-    /// The same where Maven has compiled, and packages and more when it is started again.
-    fn built_prober(&self, command: &[OsString], since: SystemTime) -> Prober {
-        let is_maven = Tool::of(command) == Some(Tool::Maven);
-        match self.jvm_prober(command) {
-            Prober::Jvm(jvm) if is_maven => Prober::Jvm(jvm.since(since)),
-            prober => prober,
-        }
-    }
-
-    fn asked<'r>(
-        &self,
-        view: &View,
-        prober: Option<&'r Prober>,
-        words: &'r [String],
-    ) -> Result<Request<'r>, Error> {
-        let config = &self.request.config;
-        let event = &self.request.event;
-        Ok(Request {
-            strategy: config.strategy.value,
-            baseline: None,
-            prober,
-            command: Some(words),
-            hints: event.resolve(&self.project.repository, view.revision().commit)?,
-            ..Request::default()
-        })
-    }
-
-    /// Selects, and tells everybody.
-    fn choose(&self, asked: &Request<'_>, view: &View) -> Result<Chosen, Error> {
-        let Work {
-            project, report, ..
-        } = *self;
-        let mut decision = decide(project, &project.store(), view, asked)?;
-        if self.request.shard.is_some() {
-            shared::lay_out(project, view, &mut decision, false, report)?;
-        }
-        shared::tell_decision(&decision, self.suite.as_deref(), report);
-        let told = self.tell_service(&decision)?;
-        Ok(Chosen { decision, told })
-    }
-
-    fn audited(
-        &self,
-        asked: &Request<'_>,
-        view: &View,
-        chosen: &Chosen,
-    ) -> Result<Option<Decision>, Error> {
-        let head = chosen.decision.head.as_ref();
-        shared::to_audit(self.project, &self.project.store(), view, asked, head)
-    }
-
-    fn division(&self, selection: &Selection) -> Option<Division> {
-        let shard = self.request.shard?;
-        Some(Division::into_exactly(selection, shard.of))
-    }
-
-    fn part<'d>(&self, division: Option<&'d Division>) -> Option<Part<'d>> {
-        let (shard, division) = self.request.shard.zip(division)?;
-        Some(division.part(shard.index))
-    }
-
-    fn json(&self, chosen: &Chosen, view: &View) -> SelectionJson {
-        let is_shallow = self.project.repository.is_shallow();
-        shared::selection_json(&chosen.decision, view)
-            .with_ci(self.request.ci.as_ref(), Some(is_shallow))
-    }
-
-    fn ran(&self, chosen: Chosen, document: Option<Value>) -> Ran {
-        Ran {
-            suite: self.suite.clone(),
-            told: chosen.told,
-            document,
-        }
-    }
-
-    /// Nothing had to run.
-    fn keep(
-        &self,
-        workshop: &Workshop,
-        chosen: Chosen,
-        view: &View,
-        words: Vec<String>,
-    ) -> Result<(Exit, Ran), Error> {
-        let Work {
-            project, report, ..
-        } = *self;
-        let store = project.store();
-        shared::keep(
-            project,
-            &store,
-            workshop,
-            view,
-            &chosen.decision,
-            words,
-            report,
-        );
-        let document = report.is_json().then(|| {
-            let json = self.json(&chosen, view);
-            json.with_outcomes(&BTreeMap::new()).value()
-        });
-        Ok((Exit::DONE, self.ran(chosen, document.transpose()?)))
-    }
-
-    /// Tells and shares what a session came to.
-    fn conclude(
-        &self,
-        session: Session,
-        chosen: Chosen,
-        view: &View,
-    ) -> Result<(Exit, Ran), Error> {
-        let Work {
-            project, report, ..
-        } = *self;
-        let status = session.ended.status();
-        let recorded = shared::tell_session(project, session, &chosen.decision, report);
-        shared::share(project, &project.store(), &recorded, report);
-        let document = report.is_json().then(|| {
-            let json = self.json(&chosen, view).with_outcomes(&recorded.outcomes);
-            json.with_audit(&recorded.audit).value()
-        });
-        let exit = Exit(u8::try_from(status).unwrap_or(u8::MAX));
-        Ok((exit, self.ran(chosen, document.transpose()?)))
-    }
-
-    /// Tells people at once. Of several suites the outputs wait for the others,
-    /// and come back.
-    fn tell_service(&self, decision: &Decision) -> Result<Option<CiSelection>, Error> {
-        let ci = self.request.ci.as_ref();
-        let mut told = CiSelection::new(&decision.selection, &shared::fallbacks(decision));
-        told.suite = self.suite.clone();
-        shared::tell_people(ci, &told, self.report);
-        match self.suite {
-            Some(_) => Ok(Some(told)),
-            None => {
-                shared::tell_outputs(ci, &told)?;
-                Ok(None)
-            }
-        }
-    }
+    Ok((exit, done))
 }
 
 #[cfg(test)]
@@ -639,7 +226,7 @@ mod tests {
         let project = Project::new("version: 1\ncommand: [pytest, -q]\n");
         let config = project.globals().config(&Overrides::default()).unwrap();
         let (report, ..) = crate::report::testing::report(crate::report::Style::default());
-        let command = |typed: &[OsString]| shared::command_of(typed, &config, &report).unwrap();
+        let command = |typed: &[OsString]| suites::command_of(typed, &config, &report).unwrap();
         assert_eq!(command(&[]), ["pytest", "-q"]);
         assert_eq!(command(&["pytest".into(), "-x".into()]), ["pytest", "-x"]);
     }

@@ -5,20 +5,21 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use bstr::ByteSlice;
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::PossibleValuesParser;
 use serde_json::{Value, json};
 
 use super::shards::{self, Division, Template, child_pipeline};
 use super::strategy::{EventArgs, StrategyArgs};
-use super::{Globals, made_for, shared};
+use super::{Globals, deciding, made_for, service, suites, telling};
 use crate::ci::{CiContext, Provider};
-use crate::config::{Config, Runner};
+use crate::config::Config;
 use crate::error::{Error, Exit, Kind};
 use crate::history::View;
-use crate::pipeline::{Decision, Project, open_whole, words};
+use crate::pipeline::{Decision, Project, open};
 use crate::report::{CiSelection, Event, Report, SelectionJson};
-use crate::runners::{maven, pytest};
-use crate::select::{Selection, Shard};
+use crate::runners::{self, Runner, emission};
+use crate::select::{self, Selection, Shard};
 
 /// Compute the selection for the next step, without running anything.
 ///
@@ -47,8 +48,13 @@ pub struct SelectArgs {
     #[arg(long)]
     strict: bool,
     /// Runners to write files for [default: the configuration's runner]
-    #[arg(long, value_name = "RUNNER", value_enum, value_delimiter = ',')]
-    format: Vec<FormatArg>,
+    #[arg(
+        long,
+        value_name = "RUNNER",
+        value_delimiter = ',',
+        value_parser = PossibleValuesParser::new(runners::names()),
+    )]
+    format: Vec<String>,
     /// Divide the tests among at most so many machines: one folder each below DIR
     #[arg(long, value_name = "N", value_parser = shards::count(), conflicts_with = "shard")]
     shards: Option<u32>,
@@ -73,12 +79,6 @@ pub struct SelectArgs {
     command: Vec<OsString>,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum FormatArg {
-    Pytest,
-    Maven,
-}
-
 /// The file of the summary, in Markdown, in the folder of `--out`.
 pub const SUMMARY: &str = "summary.md";
 
@@ -97,7 +97,7 @@ pub struct SelectRequest {
     pub event: EventArgs,
     pub strict: bool,
     /// Never empty.
-    pub formats: Vec<Runner>,
+    pub formats: Vec<&'static dyn Runner>,
     /// Into how many parts at most the tests are divided.
     pub shards: Option<u32>,
     /// Which part is selected.
@@ -117,18 +117,12 @@ impl SelectArgs {
     fn resolve(&self, globals: &Globals) -> Result<SelectRequest, Error> {
         let config = globals.config(&self.selecting.overrides())?;
         let config = config.for_command(&self.command);
-        let mut formats: Vec<Runner> = self
-            .format
-            .iter()
-            .map(|format| match format {
-                FormatArg::Pytest => Runner::Pytest,
-                FormatArg::Maven => Runner::Maven,
-            })
-            .collect();
+        let named = self.format.iter().filter_map(|name| runners::named(name));
+        let mut formats: Vec<_> = named.collect();
         if formats.is_empty() {
             formats.push(config.runner.value);
         }
-        let cwd = shared::folder_of_command(true, &config, globals);
+        let cwd = suites::folder_of_command(true, &config, globals);
         let root = &config.root.value;
         let top = self.out.as_ref().map(|path| globals.folder.join(path));
         Ok(SelectRequest {
@@ -147,7 +141,8 @@ impl SelectArgs {
             plan: self.plan.clone(),
             pipeline: self.pipeline.clone(),
             dotenv: self.dotenv.as_ref().map(|path| globals.folder.join(path)),
-            command: (!self.command.is_empty()).then(|| words(&self.command, &cwd, root)),
+            command: (!self.command.is_empty())
+                .then(|| config.driver.words(&self.command, &cwd, root)),
             here: self.here.then_some(cwd),
             config,
         })
@@ -188,14 +183,14 @@ fn select_one(request: &SelectRequest, globals: &Globals, report: &Report) -> Re
     let ci = globals.ci.as_ref();
     match decide_for(request, ci, report) {
         Ok((project, decision, view)) => {
-            shared::tell_decision(&decision, globals.mark().as_deref(), report);
+            telling::tell_decision(&decision, globals.mark().as_deref(), report);
             let is_shallow = project.repository.is_shallow();
             let json = || {
-                let json = shared::selection_json(&decision, &view);
+                let json = telling::selection_json(&decision, &view);
                 json.with_ci(ci, Some(is_shallow))
             };
             let prefix = project.prefix.to_str_lossy();
-            let told = CiSelection::new(&decision.selection, &shared::fallbacks(&decision));
+            let told = CiSelection::new(&decision.selection, &service::fallbacks(&decision));
             // Where nobody can say what is here, the test step runs everything.
             let made_for = request.out.as_ref().and_then(|_| made_for::of(&view).ok());
             let about = About {
@@ -261,13 +256,13 @@ fn finish(
         crate::disk::write(path, told.dotenv(shards))
             .context("cannot write what --dotenv names")?;
     }
-    shared::tell_service(globals.ci.as_ref(), &told, report)?;
+    service::tell_service(globals.ci.as_ref(), &told, report)?;
     let is_on_github = globals.ci.as_ref().map(|ci| ci.provider) == Some(Provider::GitHub);
     if report.is_json() {
         let documents = parts
             .into_iter()
             .map(|part| (part.suite, part.document.unwrap_or_default()));
-        report.json(&shared::join_documents(documents.collect()))?;
+        report.json(&suites::join_documents(documents.collect()))?;
     } else if !is_on_github {
         // There lists are in files, where nobody takes names for commands.
         let lines: String = parts.iter().map(|part| part.lines.as_str()).collect();
@@ -281,11 +276,11 @@ fn decide_for(
     ci: Option<&CiContext>,
     report: &Report,
 ) -> Result<(Project, Decision, View), Error> {
-    let project = open_whole(&request.config, ci)?;
-    shared::join_shards(&project, report);
-    let (mut decision, view) = shared::decide_at(
+    let project = open(&request.config, ci)?;
+    deciding::join_shards(&project, report);
+    let (mut decision, view) = deciding::decide_at(
         &project,
-        &shared::Wanted {
+        &deciding::Wanted {
             event: &request.event,
             head: request.head.as_deref(),
             baseline: request.baseline.as_deref(),
@@ -296,7 +291,7 @@ fn decide_for(
     )?;
     if request.shards.is_some() || request.shard.is_some() {
         let is_once = request.shard.is_none();
-        shared::lay_out(&project, &view, &mut decision, is_once, report)?;
+        deciding::lay_out(&project, &view, &mut decision, is_once, report)?;
     }
     Ok((project, decision, view))
 }
@@ -343,7 +338,7 @@ impl Outlet<'_> {
             let part = request.shard.zip(division.as_ref());
             let part = part.map(|(shard, division)| division.part(shard.index));
             self.write(selection, part, about, out)?;
-            shared::write_json(&json(), &out.join("selection.json"))?;
+            service::write_json(&json(), &out.join("selection.json"))?;
             if let Some(division) = division.as_ref().filter(|_| request.shard.is_none()) {
                 for index in 1..=division.shards.of() {
                     let folder = out.join(format!("shard-{index}"));
@@ -368,7 +363,7 @@ impl Outlet<'_> {
             document: is_json.then(|| json().value()).transpose()?,
             lines: match is_json {
                 true => String::new(),
-                false => shared::list(selection, suite.as_deref()),
+                false => telling::list(selection, suite.as_deref()),
             },
             suite,
         })
@@ -403,16 +398,13 @@ impl Outlet<'_> {
     fn write(
         &self,
         selection: &Selection,
-        part: Option<pytest::Part<'_>>,
+        part: Option<select::Part<'_>>,
         about: &About<'_>,
         out: &Path,
     ) -> Result<(), Error> {
+        emission::write(selection, part, about.prefix, out)?;
         for runner in &self.request.formats {
-            // Gradle's tests are left out by `run`, which compiles before.
-            pytest::emit(selection, part, about.prefix, out)?;
-            if *runner == Runner::Maven {
-                maven::emit_for_later(selection, part, about.dir, out)?;
-            }
+            runner.emit_for_later(selection, part, about.dir, out)?;
         }
         made_for::write(out, about.made_for)
     }
@@ -459,7 +451,7 @@ mod tests {
         let project = Project::new("version: 1\n");
         let plain = project.request(&[], SelectArgs::resolve);
         let named = project.request(&["--format", "pytest"], SelectArgs::resolve);
-        assert!(plain.contains("Pytest"));
+        assert!(plain.contains("pytest"));
         assert_eq!(plain, named);
     }
 }

@@ -7,13 +7,13 @@ use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
 use super::strategy::{EventArgs, StrategyArgs};
-use super::{Globals, shared, whole};
+use super::{Globals, deciding, suites, telling, whole};
 use crate::config::{Config, Overrides};
 use crate::error::{Error, Exit};
-use crate::pipeline::{Project, open_whole, words};
+use crate::pipeline::{Project, open};
 use crate::report::Report;
-use crate::runners::pytest;
-use crate::select::{MOST_SHARDS, Mode, Selection, Shards};
+use crate::runners::file_of;
+use crate::select::{MOST_SHARDS, Mode, Part, Selection, Shards};
 
 /// Divide the selection among machines that run at the same time.
 ///
@@ -107,7 +107,7 @@ impl Template {
 impl ShardsArgs {
     fn resolve(&self, globals: &Globals) -> Result<ShardsRequest, Error> {
         let config = globals.config(&self.selecting.overrides())?;
-        let cwd = shared::folder_of_command(true, &config, globals);
+        let cwd = suites::folder_of_command(true, &config, globals);
         let root = &config.root.value;
         Ok(ShardsRequest {
             suite: config.is_named.then(|| config.suite.value.clone()),
@@ -121,7 +121,8 @@ impl ShardsArgs {
                 }),
             },
             event: self.selecting.event(globals.ci.as_ref()),
-            command: (!self.command.is_empty()).then(|| words(&self.command, &cwd, root)),
+            command: (!self.command.is_empty())
+                .then(|| config.driver.words(&self.command, &cwd, root)),
             here: self.here.then_some(cwd),
             config,
         })
@@ -156,7 +157,7 @@ pub fn run(args: &ShardsArgs, globals: &Globals, report: &Report) -> Result<Exit
     }
     let gitlab = requests.first().and_then(|request| request.gitlab.as_ref());
     let text = match (gitlab, report.is_json()) {
-        (_, true) => format!("{:#}\n", shared::join_documents(documents)),
+        (_, true) => format!("{:#}\n", suites::join_documents(documents)),
         (None, false) => format!("{}\n", json!({ "include": entries })),
         (Some(template), false) => child_pipeline(&jobs, template),
     };
@@ -171,7 +172,7 @@ pub fn run(args: &ShardsArgs, globals: &Globals, report: &Report) -> Result<Exit
 /// If there is no repository that can be used.
 pub fn join(globals: &Globals, report: &Report) -> Result<(), Error> {
     let project = Project::open(globals.config(&Overrides::default())?)?;
-    shared::join_shards(&project, report);
+    deciding::join_shards(&project, report);
     Ok(())
 }
 
@@ -180,9 +181,9 @@ fn divide(
     globals: &Globals,
     report: &Report,
 ) -> Result<(Division, Selection), Error> {
-    let project = open_whole(&request.config, globals.ci.as_ref())?;
-    shared::join_shards(&project, report);
-    let wanted = shared::Wanted {
+    let project = open(&request.config, globals.ci.as_ref())?;
+    deciding::join_shards(&project, report);
+    let wanted = deciding::Wanted {
         event: &request.event,
         head: None,
         baseline: None,
@@ -190,9 +191,9 @@ fn divide(
         here: request.here.as_deref(),
         strict: false,
     };
-    let (mut decision, view) = shared::decide_at(&project, &wanted)?;
-    shared::lay_out(&project, &view, &mut decision, false, report)?;
-    shared::tell_decision(&decision, globals.mark().as_deref(), report);
+    let (mut decision, view) = deciding::decide_at(&project, &wanted)?;
+    deciding::lay_out(&project, &view, &mut decision, false, report)?;
+    telling::tell_decision(&decision, globals.mark().as_deref(), report);
     let selection = decision.selection;
     let division = Division::worth(&selection, request.most, request.seconds);
     Ok((division, selection))
@@ -208,7 +209,7 @@ pub struct Division {
 impl Division {
     /// No more parts than there are files to run.
     pub fn into_at_most(selection: &Selection, most: u32) -> Division {
-        let shards = Shards::divide(selection, most, |test| pytest::source_of(test).0);
+        let shards = Shards::divide(selection, most, file_of);
         Division {
             plan: shards.digest(selection),
             shards,
@@ -234,8 +235,8 @@ impl Division {
         Division::into_at_most(selection, most.min(enough.max(1)))
     }
 
-    pub fn part(&self, index: u32) -> pytest::Part<'_> {
-        pytest::Part {
+    pub fn part(&self, index: u32) -> Part<'_> {
+        Part {
             shards: &self.shards,
             index,
             plan: &self.plan,

@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-use super::{Globals, exchange, shared};
+use super::{Globals, exchange, suites};
 use crate::config::{Config, Count, Overrides, Setting, nearest};
 use crate::count::{self, counted};
 use crate::error::{Error, Exit, Explain, Kind};
@@ -198,21 +198,21 @@ pub fn run(args: &StoreArgs, globals: &Globals, report: &Report) -> Result<Exit,
     if let StoreCommand::Fetch = args.command {
         return fetch(args, each, report);
     }
-    let (exit, _) = shared::for_each(each, report, |_, globals| {
+    let (exit, _) = suites::for_each(each, report, |_, globals| {
         Ok((run_suite(args, globals, report)?, ()))
     })?;
     Ok(exit)
 }
 
 fn fetch(args: &StoreArgs, suites: &[Globals], report: &Report) -> Result<Exit, Error> {
-    let (exit, documents) = shared::for_each(suites, report, |_, globals| {
+    let (exit, documents) = suites::for_each(suites, report, |_, globals| {
         let config = args.resolve(globals)?.config;
         let document = exchange::fetch(&config, globals.ci.as_ref(), report)?;
         Ok((Exit::DONE, document.map(|it| (globals.mark(), it))))
     })?;
     if report.is_json() {
         let documents = documents.into_iter().flatten().collect();
-        report.json(&shared::join_documents(documents))?;
+        report.json(&suites::join_documents(documents))?;
     }
     Ok(exit)
 }
@@ -376,9 +376,9 @@ fn row_json(matrix: &Matrix, row: &Row, with_units: bool) -> Value {
             .map(|id| {
                 let (unit, print) = &matrix.units[*id as usize];
                 json!({
-                    "kind": unit.kind.word(),
+                    "kind": unit.kind().word(),
                     "path": unit.path.to_string(),
-                    "name": unit.name,
+                    "name": unit.name(),
                     "fingerprint": print.hex(),
                 })
             })

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::shared;
+use super::telling;
 use crate::ci::CiContext;
 use crate::config::Config;
 use crate::error::{Error, Exit, Kind};
@@ -68,6 +68,6 @@ pub fn nothing_recorded() -> Value {
 /// If it cannot be started.
 pub fn run(command: &[OsString], cwd: &Path, report: &Report) -> Result<Exit, Error> {
     report.warning("the test command runs as it is: nothing is left out or recorded".to_owned());
-    let ended = RunPlan::plain(command.to_vec(), cwd).execute(&shared::output(report))?;
+    let ended = RunPlan::plain(command.to_vec(), cwd).execute(&telling::output(report))?;
     Ok(Exit(u8::try_from(ended.status()).unwrap_or(u8::MAX)))
 }

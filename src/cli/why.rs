@@ -1,24 +1,21 @@
 //! `tamis why`.
 
-use std::ffi::OsString;
-
 use clap::Args;
 use serde_json::{Value, json};
 
 use super::strategy::{EventArgs, StrategyArgs};
-use super::{Globals, shared};
-use crate::config::{Config, Origin, Runner, nearest};
+use super::{Globals, deciding, suites, telling};
+use crate::config::{Config, Origin, nearest};
 use crate::count::counted;
 use crate::error::{Error, Exit};
 use crate::history::{View, short};
 use crate::languages::Causes;
 use crate::matrix::Matrix;
-use crate::pipeline::{Decision, Project, causes, open_whole};
+use crate::pipeline::{Decision, Project, causes, open};
 use crate::report::{
     CauseJson, EvidenceJson, MOST_CAUSES, ReasonJson, Report, cause_lines, escape, parent_number,
 };
-use crate::runners::jvm::Tool;
-use crate::runners::maven::JVM_OPTIONS;
+use crate::runners;
 use crate::select::{Evidence, Reason, Verdict};
 
 /// Explain why a test would run, or why it would be left out.
@@ -91,7 +88,7 @@ pub fn run(args: &WhyArgs, globals: &Globals, report: &Report) -> Result<Exit, E
     let documents = known.iter().map(|asked| asked.answer(&args.test, report));
     let documents = documents.collect::<Result<Vec<_>, _>>()?;
     if report.is_json() {
-        report.json(&shared::join_documents(documents))?;
+        report.json(&suites::join_documents(documents))?;
         return Ok(Exit::DONE);
     }
     for (suite, text) in documents {
@@ -117,28 +114,25 @@ struct Asked {
 fn ask(request: &WhyRequest, globals: &Globals, report: &Report) -> Result<Asked, Error> {
     let asked = ask_of(&request.config, request, globals)?;
     // A command that was typed may be of another runner than the one that is found here.
-    let others = [Runner::Junit, Runner::Maven, Runner::Gradle, Runner::Pytest];
     let is_found = request.config.runner.origin == Origin::Default;
-    for runner in others
-        .into_iter()
-        .filter(|_| is_found && asked.decision.baseline.is_none())
-    {
+    let others = runners::ALL.iter().copied();
+    for runner in others.filter(|_| is_found && asked.decision.baseline.is_none()) {
         let config = request.config.clone().for_runner(runner);
         if config.runner.value != request.config.runner.value {
             let other = ask_of(&config, request, globals)?;
             if other.decision.baseline.is_some() {
-                shared::tell_clone(&other.project, report);
+                telling::tell_clone(&other.project, report);
                 return Ok(other);
             }
         }
     }
-    shared::tell_clone(&asked.project, report);
+    telling::tell_clone(&asked.project, report);
     Ok(asked)
 }
 
 fn ask_of(config: &Config, request: &WhyRequest, globals: &Globals) -> Result<Asked, Error> {
-    let project = open_whole(config, globals.ci.as_ref())?;
-    let mut wanted = shared::Wanted {
+    let project = open(config, globals.ci.as_ref())?;
+    let mut wanted = deciding::Wanted {
         event: &request.event,
         head: request.head.as_deref(),
         baseline: request.baseline.as_deref(),
@@ -146,7 +140,7 @@ fn ask_of(config: &Config, request: &WhyRequest, globals: &Globals) -> Result<As
         here: None,
         strict: false,
     };
-    let (mut decision, mut view) = shared::decide_at(&project, &wanted)?;
+    let (mut decision, mut view) = deciding::decide_at(&project, &wanted)?;
     let unbuilt = request.head.is_none().then(|| unbuilt_command(&decision));
     let command = unbuilt.flatten();
     let cwd = match config.command.value {
@@ -156,7 +150,7 @@ fn ask_of(config: &Config, request: &WhyRequest, globals: &Globals) -> Result<As
     if let Some(command) = &command {
         wanted.command = Some(command);
         wanted.here = Some(cwd);
-        (decision, view) = shared::decide_as_built(&project, &wanted)?;
+        (decision, view) = deciding::decide_as_built(&project, &wanted)?;
     }
     Ok(Asked {
         suite: globals.mark(),
@@ -170,19 +164,11 @@ fn ask_of(config: &Config, request: &WhyRequest, globals: &Globals) -> Result<As
 /// The command that ran the tests, where sources tell nothing of the classes that it would
 /// run today, and those on disk do.
 fn unbuilt_command(decision: &Decision) -> Option<Vec<String>> {
-    let mut command = decision.baseline.as_ref()?.matrix.header().command.clone();
+    let recorded = &decision.baseline.as_ref()?.matrix.header().command;
     // What variables added to it is read anew.
-    let added = |word: &String| {
-        let name = word.split('=').next().unwrap_or_default();
-        JVM_OPTIONS.contains(&name) || name == "PYTEST_ADDOPTS"
-    };
-    command.retain(|word| !added(word));
-    let words: Vec<OsString> = command.iter().map(OsString::from).collect();
-    let is_there = match Tool::of(&words)? {
-        Tool::Gradle | Tool::Console => true,
-        Tool::Maven => false,
-    };
-    is_there.then_some(command)
+    let command = runners::typed_words(recorded);
+    let needs_built = runners::of_words(&command).needs_built();
+    needs_built.then_some(command)
 }
 
 impl Asked {

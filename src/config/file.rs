@@ -1,5 +1,4 @@
-//! Reads `tamis.yml`: every mistake is answered with its line, its column and
-//! what would be right.
+//! Reads `tamis.yml`. Each error gives the line, the column and what would be correct.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -14,33 +13,32 @@ use super::seeds::{Groups, KeySeed, Many, One};
 use super::suites::{Suites, SuitesVisitor};
 use super::trust::{Trust, TrustVisitor};
 use super::value::{
-    Count, DebugInfo, Deepen, Granularity, Runner, Shared, StorePlace, Strategy, SubFolder,
-    shown_path,
+    Count, DebugInfo, Deepen, Granularity, Shared, StorePlace, Strategy, SubFolder, shown_path,
 };
 use super::weight::{MOST_NESTED, nests_too_deeply, repeats_too_much};
 use crate::error::Error;
 use crate::pattern::Pattern;
+use crate::runners::Runner;
 use crate::text::Text;
 
-/// The name of the file.
 pub const NAME: &str = "tamis.yml";
 
 /// The newest version of the schema that this tamis reads.
 pub const VERSION: u32 = 1;
 
-/// Larger files are not configuration.
+/// Larger files cannot be a configuration.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// The longest line, in characters, that an error message shows.
+/// The longest line, in characters, that an error message quotes.
 const MAX_EXCERPT: usize = 120;
 
-/// What the file says, before defaults and overrides.
+/// The content of the file, before defaults and overrides.
 #[derive(Debug, Default)]
 pub struct FileConfig {
     pub version: Option<Version>,
     pub suite: Option<Text>,
     pub suites: Option<Suites>,
-    pub runner: Option<Runner>,
+    pub runner: Option<&'static dyn Runner>,
     pub command: Option<Vec<Text>>,
     pub python: Option<Text>,
     pub root: Option<SubFolder>,
@@ -84,7 +82,7 @@ fn check_size(bytes: u64, name: &str) -> Result<(), Error> {
     Err(Error::usage(message).with_hint(hint))
 }
 
-/// Parses the content of a file that messages call `name`.
+/// Parses the content of a file; `name` is its name in messages.
 pub fn parse(bytes: &[u8], name: &str) -> Result<FileConfig, Error> {
     check_size(bytes.len() as u64, name)?;
     let text = decode(bytes, name)?;
@@ -124,7 +122,7 @@ fn empty(name: &str) -> Error {
 fn too_deep(name: &str) -> Error {
     let message = format!("{name} nests too deeply: more than {MOST_NESTED} lists or maps");
     Error::usage(message).with_hint(
-        "no setting needs more than three, one in another; check for a `[` or `{` that nothing ends",
+        "no setting needs more than three levels; check for a `[` or `{` that is not closed",
     )
 }
 
@@ -155,14 +153,13 @@ fn decode<'a>(bytes: &'a [u8], name: &str) -> Result<&'a str, Error> {
         None => Ok(text),
         Some(at) => {
             let (line, column) = place_of(bytes, at);
-            let message = format!("{name}:{line}:{column}: a control character stands here");
+            let message = format!("{name}:{line}:{column}: there is a control character here");
             Err(Error::usage(message).with_hint("delete it; tamis reads YAML in UTF-8"))
         }
     }
 }
 
-/// Line and column of the byte at `at`, both from 1; what is before it is
-/// UTF-8.
+/// The line and column of the byte at `at`, both from 1. The bytes before it must be UTF-8.
 fn place_of(bytes: &[u8], at: usize) -> (usize, usize) {
     let before = String::from_utf8_lossy(&bytes[..at]);
     let line = before.matches('\n').count() + 1;
@@ -170,7 +167,7 @@ fn place_of(bytes: &[u8], at: usize) -> (usize, usize) {
     (line, before[start..].chars().count() + 1)
 }
 
-/// The parser's error as `name:line:column: message` and the line itself.
+/// Shows the parser's error as `name:line:column: message`, with the line itself.
 fn explain(error: &serde_yaml::Error, text: &str, name: &str) -> Error {
     if let Some(version) = newer_version(text) {
         return Error::usage(format!(
@@ -200,7 +197,7 @@ fn explain(error: &serde_yaml::Error, text: &str, name: &str) -> Error {
     explained
 }
 
-/// The line with a mark below the column, unless the line is too long to help.
+/// The line with a mark below the column; nothing if the line is too long.
 fn excerpt(shown: &str, line: usize, column: usize) -> String {
     if shown.chars().count() > MAX_EXCERPT {
         return String::new();
@@ -212,15 +209,15 @@ fn excerpt(shown: &str, line: usize, column: usize) -> String {
     format!("\n{line} | {shown}\n{blank} | {space}^")
 }
 
-/// The version that the text claims, if it is newer than ours: such a file
-/// may hold keys and values that we do not know.
+/// The version in the text, if it is newer than ours. Such a file may hold keys and values
+/// that this tamis does not know.
 fn newer_version(text: &str) -> Option<u64> {
     let document: serde_yaml::Value = serde_yaml::from_str(text).ok()?;
     let version = document.get(Key::Version.word())?.as_u64()?;
     (version > u64::from(VERSION)).then_some(version)
 }
 
-/// The version of the schema: the only one that is read.
+/// The version of the schema. Only one version is read.
 #[derive(Debug)]
 pub struct Version;
 
@@ -307,7 +304,7 @@ impl FileConfig {
     }
 }
 
-/// What stands below `env`.
+/// Reads the content of `env`.
 struct EnvVisitor;
 
 impl<'de> DeserializeSeed<'de> for EnvVisitor {

@@ -1,12 +1,12 @@
-//! Where the project is: the folder of `tamis.yml`, and without one the
-//! folder that the test runner would take.
+//! Finds the project: the folder of `tamis.yml`, or without one the folder that the test
+//! runner would use.
 
 use std::path::{Path, PathBuf};
 
 use super::file;
 
-/// Files that mark the folder in which pytest runs, as pytest's own search
-/// for its `rootdir` takes them.
+/// Files that mark the folder in which pytest runs; pytest's own search for its `rootdir` uses
+/// them.
 const PROJECT_FILES: [&str; 6] = [
     "pytest.ini",
     ".pytest.ini",
@@ -16,8 +16,8 @@ const PROJECT_FILES: [&str; 6] = [
     "setup.py",
 ];
 
-/// Files that mark a build of the JVM; one in a folder above it is the build that it is
-/// a part of.
+/// Files that mark a build for the JVM. If a folder above also has one, that is the whole
+/// build.
 const BUILD_FILES: [&str; 5] = [
     "pom.xml",
     "build.gradle",
@@ -26,10 +26,10 @@ const BUILD_FILES: [&str; 5] = [
     "settings.gradle.kts",
 ];
 
-/// What was found around the current folder.
+/// The project and repository around the current folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The project: relative paths of the configuration begin here.
+    /// The folder of the project. Relative paths in the configuration start here.
     pub folder: PathBuf,
     /// `tamis.yml`, if there is one.
     pub file: Option<PathBuf>,
@@ -37,8 +37,8 @@ pub struct Place {
     pub top: Option<PathBuf>,
 }
 
-/// Walks up from `start` (absolute, without `..`) to the top of the
-/// repository. Outside a repository only `start` itself is looked at.
+/// Walks up from `start` (absolute, without `..`) to the top of the repository. Outside a
+/// repository only `start` itself is searched.
 pub fn find(start: &Path) -> Place {
     let mut place = find_project(start);
     let file = folders_up_to(start, place.top.as_deref())
@@ -108,7 +108,7 @@ mod tests {
         let found = find(&repo.join("a/b"));
         assert_eq!(found.folder, repo.join("a"));
         assert_eq!(found.file, Some(repo.join("a/tamis.yml")));
-        // The file above the repository is not ours.
+        // A file above the repository does not count.
         let found = find(&repo);
         assert_eq!((found.file, found.top), (None, Some(repo)));
     }

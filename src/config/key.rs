@@ -5,7 +5,7 @@
 pub enum Key {
     Version,
     Suite,
-    /// Holds names, and below each of them keys: [`Key::OF_SUITE`].
+    /// Holds names of suites with keys below each: [`Key::OF_SUITE`].
     Suites,
     Runner,
     Command,
@@ -15,7 +15,7 @@ pub enum Key {
     Store,
     SharedStore,
     SharedLabel,
-    /// Holds keys itself: [`Key::OF_TRUST`].
+    /// Holds the keys [`Key::OF_TRUST`].
     Trust,
     Deepen,
     Strategy,
@@ -27,7 +27,7 @@ pub enum Key {
     KeepTogether,
     Granularity,
     DebugInfo,
-    /// Holds one key itself: [`Key::IGNORE`].
+    /// Holds the only key [`Key::IGNORE`].
     Env,
     Keep,
 }
@@ -85,7 +85,7 @@ impl Key {
     pub const OF_TRUST: [&'static str; 5] =
         ["repository", "refs", "events", "workflows", "public-key"];
 
-    /// The key as it is written in the file.
+    /// The key as the file writes it.
     pub fn word(self) -> &'static str {
         match self {
             Key::Version => "version",
@@ -115,8 +115,7 @@ impl Key {
         }
     }
 
-    /// The environment variable that overrides the file, where there is one:
-    /// single values have one, lists do not.
+    /// The environment variable that overrides the file. Single values have one, lists do not.
     pub fn variable(self) -> Option<&'static str> {
         match self {
             Key::Suite => Some("TAMIS_SUITE"),
@@ -151,7 +150,7 @@ impl Key {
     }
 }
 
-/// The candidate that is most like `word`, unless none is.
+/// The candidate that is most similar to `word`, if one is similar.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let folded = word.to_lowercase().replace('_', "-");
     candidates

@@ -1,5 +1,4 @@
-//! The settings of a run: `tamis.yml`, the environment and flags in one
-//! value, each setting with its origin.
+//! The settings of a run, from `tamis.yml`, the environment and flags, each with its origin.
 //!
 //! A flag overrides an environment variable, which overrides the file, which
 //! overrides the default.
@@ -7,6 +6,7 @@
 pub mod file;
 pub mod find;
 mod key;
+mod resolve;
 mod schema;
 mod seeds;
 mod suites;
@@ -18,37 +18,35 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
 use anyhow::Context;
 
 use crate::error::Error;
 use crate::pattern::Pattern;
-pub use crate::runners::detect::found_runner;
-use crate::runners::detect::runner_of;
+use crate::runners::{self, Runner, Settings};
 pub use crate::text::Text;
 use file::FileConfig;
 use find::Place;
 pub use key::{Key, nearest};
+use resolve::resolve;
 pub use schema::schema;
 pub use trust::Trust;
 pub use value::{
-    Count, DebugInfo, Deepen, Granularity, Runner, Shared, StorePlace, Strategy, SubFolder,
-    shown_path,
+    Count, DebugInfo, Deepen, Granularity, Shared, StorePlace, Strategy, SubFolder, shown_path,
 };
 
-/// How many matrices `store gc` keeps unless told otherwise.
+/// The default number of matrices that `store gc` keeps.
 const KEEP: u32 = 50;
 
-/// Where the store lies in a project unless told otherwise.
+/// The default path of the store in a project.
 const STORE: &str = ".tamis/store";
 
-/// The variable that holds the key for signing what is shared. It is a secret
-/// and so no setting: nothing shows it.
+/// The variable with the key for signing shared results. It is a secret and not a setting:
+/// nothing shows it.
 pub const SIGNING_KEY: &str = "TAMIS_SIGNING_KEY";
 
-/// Variables that tamis and its collector agent set for each other in the
-/// processes of a run, and its developers' own. They configure nothing.
+/// Variables that tamis and its agents set for each other, and those of tamis's developers.
+/// They are not settings.
 const INTERNAL: [&str; 10] = [
     SIGNING_KEY,
     "TAMIS_ARGS",
@@ -62,12 +60,12 @@ const INTERNAL: [&str; 10] = [
     "TAMIS_DEBUG",
 ];
 
-/// Who said it.
+/// Where a value comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
     Default,
     File,
-    /// The number of the CI run, which the value of this key counts.
+    /// The number of the CI run, compared with the value of this key.
     Turn(&'static str),
     /// The environment variable of this name.
     Variable(&'static str),
@@ -86,7 +84,7 @@ impl fmt::Display for Origin {
     }
 }
 
-/// A value and who said it.
+/// A value and its origin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting<T> {
     pub value: T,
@@ -94,7 +92,7 @@ pub struct Setting<T> {
 }
 
 impl<T> Setting<T> {
-    /// What the flag `name` says.
+    /// A value from the flag `name`.
     pub fn flag(value: T, name: &'static str) -> Setting<T> {
         let origin = Origin::Flag(name);
         Setting { value, origin }
@@ -108,7 +106,7 @@ impl<T> Setting<T> {
     }
 }
 
-/// What flags override.
+/// The values of flags.
 #[derive(Clone, Debug, Default)]
 pub struct Overrides {
     pub deepen: Option<Setting<Deepen>>,
@@ -131,59 +129,63 @@ pub fn variables() -> Variables {
 #[derive(Clone, Debug)]
 pub struct Config {
     pub place: Place,
-    /// Name of the suite: results of different suites are never mixed.
+    /// The name of the suite. Results of different suites are never mixed.
     pub suite: Setting<String>,
-    /// Whether `suites` names it: then commands run in its folder.
+    /// Whether the suite is named in `suites`. Then commands run in its folder.
     pub is_named: bool,
-    pub runner: Setting<Runner>,
-    /// The test command; `None`: found by the runner.
+    /// Whose results these are.
+    pub runner: Setting<&'static dyn Runner>,
+    /// Who starts the tests and tells them what to leave out: `runner`, unless the command
+    /// is another's or hides what it starts.
+    pub driver: &'static dyn Runner,
+    /// The test command; `None` if the runner must find it.
     pub command: Setting<Option<Vec<String>>>,
-    /// The interpreter, absolute or a name to look up in `PATH`; `None`:
-    /// found by the runner.
+    /// The interpreter, absolute or a name to look up in `PATH`; `None` if the runner must
+    /// find it.
     pub python: Setting<Option<PathBuf>>,
     /// The folder in which the tests run, absolute.
     pub root: Setting<PathBuf>,
-    /// Paths, from the top of the work tree, below which all tests lie; empty:
+    /// Paths, relative to the top of the work tree, with all tests below them; empty means
     /// everywhere.
     pub paths: Setting<Vec<Pattern>>,
     /// The folder of the store, absolute.
     pub store: Setting<PathBuf>,
-    /// Where results are shared with other machines.
+    /// The store that is shared with other machines.
     pub shared_store: Setting<Option<Shared>>,
-    /// What tells results apart in a shared store besides the suite.
+    /// Distinguishes results in a shared store, in addition to the suite.
     pub shared_label: Setting<Option<String>>,
     /// Whose shared results count.
     pub trust: Setting<Trust>,
-    /// When commits and objects that the clone lacks are fetched.
+    /// When tamis fetches commits and objects that the clone lacks.
     pub deepen: Setting<Deepen>,
     pub strategy: Setting<Strategy>,
-    /// Tests that run whatever changes.
+    /// Tests that always run.
     pub always_run: Setting<Vec<Pattern>>,
-    /// Paths, from the top of the work tree, whose change runs every test.
+    /// Paths, relative to the top of the work tree. A change of one runs every test.
     pub run_all_when: Setting<Vec<Pattern>>,
-    /// State (`path#name`) through which no test depends on another.
+    /// State (`path#name`) that does not make tests depend on each other.
     pub benign_state: Setting<Vec<Pattern>>,
-    /// Every so many runs on the default branch, in CI, everything runs.
+    /// In CI on the default branch, every N-th run runs everything.
     pub run_all_every: Setting<Option<u32>>,
-    /// Tests that no division among machines takes apart, group by group.
+    /// Groups of tests that always stay on one machine.
     pub keep_together: Setting<Vec<Vec<Pattern>>>,
     /// What a test of a JVM is.
     pub granularity: Setting<Granularity>,
-    /// Whether class files also change with what compilers add for debuggers.
+    /// Whether debug information in class files counts as a change.
     pub debug_info: Setting<bool>,
-    /// Files, absolute, that declare the versions of installed packages;
-    /// `None`: found by the runner.
+    /// Files (absolute) that declare the versions of installed packages; `None` if the runner
+    /// must find them.
     pub lock_files: Setting<Option<Vec<PathBuf>>>,
-    /// Environment variables that no test depends on, whatever reads them.
+    /// Environment variables on which no test depends, even if it reads them.
     pub env_ignore: Setting<Vec<String>>,
     /// How many matrices `store gc` keeps.
     pub keep: Setting<u32>,
 }
 
 impl Config {
-    /// Reads the configuration for work in `start` (absolute, no `..`): from
-    /// `explicit`, or from the `tamis.yml` found by walking up. Of several
-    /// suites it is that of `suite`, or of the one that `TAMIS_SUITE` names.
+    /// Reads the configuration for work in `start` (absolute, no `..`), from `explicit` or
+    /// from the next `tamis.yml` upwards. With several suites it is that of `suite`, or of the
+    /// suite in `TAMIS_SUITE`.
     pub fn load(
         start: &Path,
         explicit: Option<&Path>,
@@ -214,36 +216,53 @@ impl Config {
         }
     }
 
-    /// The same for a command that was typed, whose runner may be another one.
-    /// Results of different runners are of different suites.
+    /// The same for a typed command, which may use another runner. Results of different
+    /// runners belong to different suites.
     pub fn for_command(self, typed: &[OsString]) -> Config {
-        match typed.first().and_then(runner_of) {
+        let config = match runners::of_program(typed) {
             Some(runner) => self.for_runner(runner),
             None => self,
+        };
+        match typed {
+            [] => config,
+            typed => config.driven_by(typed),
         }
     }
 
+    /// The same for a command that runs, whatever is configured; the results stay those
+    /// of the same runner.
+    pub fn driven_by(mut self, command: &[OsString]) -> Config {
+        self.driver = runners::driver(self.runner.value, command);
+        self
+    }
+
     /// The same for a runner by name.
-    pub fn for_runner(mut self, runner: Runner) -> Config {
+    pub fn for_runner(mut self, runner: &'static dyn Runner) -> Config {
         if self.runner.origin != Origin::Default {
             return self;
         }
         if self.suite.origin == Origin::Default {
-            let place = self.suite.value.strip_prefix(self.runner.value.word());
+            let place = self.suite.value.strip_prefix(self.runner.value.name());
             self.suite.value = format!("{runner}{}", place.unwrap_or_default());
         }
         self.runner.value = runner;
-        self
+        match self.command_words() {
+            Some(words) => self.driven_by(&words),
+            None => Config {
+                driver: runner,
+                ..self
+            },
+        }
     }
 
-    /// The names of the suites that the file has below `suites`.
+    /// The names of the suites in the file.
     pub fn suites(start: &Path, explicit: Option<&Path>) -> Result<Vec<String>, Error> {
         let (_, said) = read(start, explicit)?;
         let suites = said.suites.unwrap_or_default().into_iter();
         Ok(suites.map(|(name, _)| name).collect())
     }
 
-    /// Every setting in words: key, value, origin. For `doctor`.
+    /// Every setting for `doctor`: key, value, origin.
     pub fn table(&self) -> Vec<(&'static str, String, Origin)> {
         fn list<T: fmt::Display>(items: &[T]) -> String {
             let items: Vec<String> = items.iter().map(ToString::to_string).collect();
@@ -320,15 +339,30 @@ impl Config {
 }
 
 impl Config {
-    /// The folder that must hold the store because nobody has named another place.
+    /// The configured command.
+    pub fn command_words(&self) -> Option<Vec<OsString>> {
+        let words = self.command.value.as_ref()?;
+        Some(words.iter().map(OsString::from).collect())
+    }
+
+    /// What runners need of it.
+    pub fn settings(&self) -> Settings<'_> {
+        Settings {
+            root: &self.root.value,
+            interpreter: self.python.value.as_deref(),
+            granularity: self.granularity.value,
+            debug_info: self.debug_info.value,
+        }
+    }
+
+    /// The folder that must contain the store, if the user named no other place.
     pub fn top_of_store(&self) -> Option<&Path> {
         let is_named = self.store.origin != Origin::Default;
         self.place.top.as_deref().filter(|_| !is_named)
     }
 }
 
-/// Variables named `TAMIS_…` that nothing reads, with the nearest name that
-/// something does.
+/// `TAMIS_…` variables that nothing reads, with the most similar valid name.
 pub fn unknown_variables(variables: &Variables) -> Vec<(String, Option<&'static str>)> {
     let known: Vec<&'static str> = Key::ALL.into_iter().filter_map(Key::variable).collect();
     variables
@@ -340,7 +374,7 @@ pub fn unknown_variables(variables: &Variables) -> Vec<(String, Option<&'static 
         .collect()
 }
 
-/// Where the configuration is, and what its file says.
+/// The place and the content of the configuration.
 fn read(start: &Path, explicit: Option<&Path>) -> Result<(Place, FileConfig), Error> {
     let mut place = find::find(start);
     if let Some(path) = explicit {
@@ -356,8 +390,7 @@ fn read(start: &Path, explicit: Option<&Path>) -> Result<(Place, FileConfig), Er
     Ok((place, said))
 }
 
-/// What the file says of the suite that is meant, and its name if there are
-/// several.
+/// The configuration of the chosen suite, and its name if there are several.
 fn choose(
     said: FileConfig,
     suite: Option<&str>,
@@ -395,191 +428,6 @@ fn choose(
                 None => error,
             })
         }
-    }
-}
-
-fn resolve(
-    start: &Path,
-    place: Place,
-    said: FileConfig,
-    is_named: bool,
-    variables: &Variables,
-    overrides: &Overrides,
-) -> Result<Config, Error> {
-    let folder = place.folder.clone();
-    let suite = match is_named {
-        // The variable has chosen it.
-        true => None,
-        false => pick(Key::Suite, None, variables, said.suite)?,
-    };
-    let root = pick(Key::Root, None, variables, said.root)?;
-    let root = match root {
-        Some(root) => root.map(|SubFolder(path)| folder.join(path)),
-        None => or(None, || folder.clone()),
-    };
-    require_folder(&root)?;
-    let runner = or(plain(said.runner), || match (&said.command, &said.python) {
-        // A program of another name says nothing.
-        (Some(words), _) => {
-            let program = words.first().map(|Text(word)| word.into());
-            let known = program.as_ref().and_then(runner_of);
-            known.unwrap_or_else(|| found_runner(&root.value).runner)
-        }
-        (None, Some(_)) => Runner::Pytest,
-        (None, None) if variables.contains_key("TAMIS_PYTHON") => Runner::Pytest,
-        (None, None) => found_runner(&root.value).runner,
-    });
-    let suite = or(suite, || {
-        Text(suite_name(runner.value, &root.value, &place))
-    });
-    let strategy = overrides.strategy.clone();
-    let keep = overrides.keep.clone();
-    // A path in a variable is relative to where the user is, one in the file
-    // to where the file is.
-    let base = |origin: &Origin| match origin {
-        Origin::Variable(_) => start.to_owned(),
-        _ => folder.clone(),
-    };
-    Ok(Config {
-        suite: suite.map(|Text(name)| name),
-        is_named,
-        paths: or(plain(said.paths), Vec::new),
-        runner,
-        command: optional(plain(said.command))
-            .map(|words| words.map(|words| words.into_iter().map(|Text(word)| word).collect())),
-        python: {
-            let python = optional(pick(Key::Python, None, variables, said.python)?);
-            let base = base(&python.origin);
-            python.map(|path| path.map(|Text(path)| program(&base, &path)))
-        },
-        store: {
-            let store = or(pick(Key::Store, None, variables, said.store)?, || {
-                StorePlace(STORE.into())
-            });
-            let base = base(&store.origin);
-            store.map(|StorePlace(path)| base.join(path))
-        },
-        shared_store: optional(pick(Key::SharedStore, None, variables, said.shared_store)?),
-        shared_label: optional(pick(Key::SharedLabel, None, variables, said.shared_label)?)
-            .map(|label| label.map(|Text(label)| label)),
-        trust: or(plain(said.trust), Trust::default),
-        deepen: or(
-            pick(
-                Key::Deepen,
-                overrides.deepen.clone(),
-                variables,
-                said.deepen,
-            )?,
-            || Deepen::Ci,
-        ),
-        strategy: or(
-            pick(Key::Strategy, strategy, variables, said.strategy)?,
-            || Strategy::Auto,
-        ),
-        always_run: or(plain(said.always_run), Vec::new),
-        run_all_when: or(plain(said.run_all_when), Vec::new),
-        run_all_every: optional(pick(Key::RunAllEvery, None, variables, said.run_all_every)?)
-            .map(|every| every.map(|Count(runs)| runs)),
-        benign_state: or(plain(said.benign_state), Vec::new),
-        keep_together: or(plain(said.keep_together), Vec::new),
-        granularity: or(
-            pick(Key::Granularity, None, variables, said.granularity)?,
-            || Granularity::Class,
-        ),
-        debug_info: or(
-            pick(Key::DebugInfo, None, variables, said.debug_info)?,
-            || DebugInfo(false),
-        )
-        .map(|DebugInfo(counts)| counts),
-        lock_files: optional(plain(said.lock_files)).map(|files| {
-            files.map(|files| files.iter().map(|Text(file)| folder.join(file)).collect())
-        }),
-        env_ignore: or(plain(said.env_ignore), Vec::new)
-            .map(|names| names.into_iter().map(|Text(name)| name).collect()),
-        keep: or(pick(Key::Keep, keep, variables, said.keep)?, || Count(KEEP))
-            .map(|Count(count)| count),
-        root,
-        place,
-    })
-}
-
-/// The value with the strongest origin, if anybody gave one.
-fn pick<T: FromStr<Err = String>>(
-    key: Key,
-    flag: Option<Setting<T>>,
-    variables: &Variables,
-    said: Option<T>,
-) -> Result<Option<Setting<T>>, Error> {
-    if flag.is_some() {
-        return Ok(flag);
-    }
-    let Some(name) = key.variable() else {
-        return Ok(plain(said));
-    };
-    let Some(text) = variables.get(name) else {
-        return Ok(plain(said));
-    };
-    let parsed = match text.to_str() {
-        Some(text) => text.parse(),
-        None => Err("the value is not UTF-8".to_owned()),
-    };
-    let origin = Origin::Variable(name);
-    parsed
-        .map(|value| Some(Setting { value, origin }))
-        .map_err(|reason| {
-            Error::usage(format!("the environment variable {name}: {reason}"))
-                .with_hint(format!("correct it or `unset {name}`"))
-        })
-}
-
-fn plain<T>(said: Option<T>) -> Option<Setting<T>> {
-    let origin = Origin::File;
-    said.map(|value| Setting { value, origin })
-}
-
-fn or<T>(setting: Option<Setting<T>>, default: impl FnOnce() -> T) -> Setting<T> {
-    setting.unwrap_or_else(|| Setting {
-        value: default(),
-        origin: Origin::Default,
-    })
-}
-
-fn optional<T>(setting: Option<Setting<T>>) -> Setting<Option<T>> {
-    or(setting.map(|setting| setting.map(Some)), || None)
-}
-
-/// A program: a path if it looks like one, else a name to look up.
-fn program(base: &Path, text: &str) -> PathBuf {
-    match Path::new(text).components().count() {
-        0 | 1 => PathBuf::from(text),
-        _ => base.join(text),
-    }
-}
-
-fn require_folder(root: &Setting<PathBuf>) -> Result<(), Error> {
-    if root.origin == Origin::Default || root.value.is_dir() {
-        return Ok(());
-    }
-    let message = format!(
-        "the folder {} does not exist (`root`, from {})",
-        shown_path(&root.value),
-        root.origin
-    );
-    Err(Error::usage(message)
-        .with_hint("correct `root`: it is relative to the folder of tamis.yml"))
-}
-
-/// `pytest`, or `pytest:svc/api` for a folder below the top.
-fn suite_name(runner: Runner, root: &Path, place: &Place) -> String {
-    let inside = place
-        .top
-        .as_deref()
-        .and_then(|top| root.strip_prefix(top).ok());
-    match inside {
-        Some(inside) if !inside.as_os_str().is_empty() => {
-            format!("{runner}:{}", shown_path(inside))
-        }
-        _ => runner.to_string(),
     }
 }
 

@@ -1,17 +1,17 @@
-//! The JSON schema of `tamis.yml`, for editors: made from the keys, and from
-//! their descriptions in `docs/configuration.md`. `docs/tamis.schema.json` is
-//! it; a test keeps the two equal.
+//! The JSON schema of `tamis.yml` for editors, made from the keys and their descriptions in
+//! `docs/configuration.md`. A test keeps `docs/tamis.schema.json` equal to it.
 
 use serde_json::{Map, Value, json};
 
 use super::file::VERSION;
 use super::key::Key;
 use super::value::{Deepen, Granularity};
+use crate::runners;
 use crate::select::Strategy;
 
 const DOCUMENTATION: &str = include_str!("../../docs/configuration.md");
 
-/// The schema (draft 7, which editors know best).
+/// The schema, in draft 7, which editors support best.
 pub fn schema() -> Value {
     let properties = Key::ALL.map(|key| {
         let mut shape = shape(key);
@@ -43,7 +43,7 @@ fn shape(key: Key) -> Value {
         Key::Suite | Key::Python | Key::Root | Key::Store | Key::SharedStore | Key::SharedLabel => {
             text()
         }
-        Key::Runner => json!({ "enum": ["pytest", "maven", "gradle", "junit"] }),
+        Key::Runner => json!({ "enum": runners::names().collect::<Vec<_>>() }),
         Key::Command | Key::Paths => filled(),
         Key::Deepen => json!({ "enum": Deepen::ALL.map(Deepen::word) }),
         Key::Granularity => json!({ "enum": Granularity::ALL.map(Granularity::word) }),

@@ -1,5 +1,5 @@
-//! What the places of `tamis.yml` may hold: a key, one value, a list. Each error
-//! says what would be right.
+//! Readers for the parts of `tamis.yml`: a key, one value, a list. Each error says what would
+//! be correct.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -11,9 +11,8 @@ use serde::de::{self, DeserializeSeed, Deserializer, SeqAccess, Visitor};
 use super::key::nearest;
 use crate::pattern::Pattern;
 
-/// A key: one of the valid ones, and each at most once. The check is made
-/// here because the parser adds the key's own place to errors that it gets
-/// while it reads the key.
+/// Reads a valid key, each at most once. The check is here because the parser adds the place
+/// of the key to errors that occur while it reads the key.
 pub(super) struct KeySeed<'a> {
     pub(super) valid: &'a [&'static str],
     pub(super) seen: &'a mut BTreeSet<String>,
@@ -43,7 +42,7 @@ impl Visitor<'_> for KeySeed<'_> {
             return Err(E::custom(format!("unknown key `{word}`; {advice}")));
         }
         if !self.seen.insert(word.to_owned()) {
-            return Err(E::custom(format!("the key `{word}` stands here twice")));
+            return Err(E::custom(format!("the key `{word}` is here twice")));
         }
         Ok(word.to_owned())
     }
@@ -78,7 +77,7 @@ impl<T: FromStr<Err = String>> Visitor<'_> for One<T> {
     }
 }
 
-/// A list of groups: each a list of patterns, or a single one.
+/// A list of groups. Each is a list of patterns or a single pattern.
 pub(super) struct Groups;
 
 impl<'de> DeserializeSeed<'de> for Groups {

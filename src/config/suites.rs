@@ -1,5 +1,4 @@
-//! Several suites in one `tamis.yml`: each has a name, and says what is
-//! different about it.
+//! Several suites in one `tamis.yml`. Each has a name and its own settings.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -14,8 +13,8 @@ use super::seeds::KeySeed;
 pub type Suites = Vec<(String, FileConfig)>;
 
 impl FileConfig {
-    /// What the file says of the suite `name`: its own words, and else those of
-    /// the top level. `None` if there is no such suite.
+    /// The configuration of the suite `name`: its own settings, then those of the top level.
+    /// `None` if there is no such suite.
     pub fn for_suite(mut self, name: &str) -> Option<FileConfig> {
         let suites = self.suites.take()?;
         let (_, own) = suites.into_iter().find(|(known, _)| known == name)?;
@@ -39,7 +38,7 @@ impl FileConfig {
     }
 }
 
-/// What stands below `suites`.
+/// Reads the content of `suites`.
 pub(super) struct SuitesVisitor;
 
 impl<'de> DeserializeSeed<'de> for SuitesVisitor {
@@ -70,7 +69,7 @@ impl<'de> Visitor<'de> for SuitesVisitor {
     }
 }
 
-/// A name that folders, jobs and outputs can have.
+/// A name that is valid for folders, jobs and outputs.
 struct NameSeed<'a> {
     seen: &'a mut BTreeSet<String>,
 }
@@ -97,18 +96,18 @@ impl Visitor<'_> for NameSeed<'_> {
             || !name.chars().all(is_plain)
         {
             return Err(E::custom(format!(
-                "`{name}` is no name for a suite: write at most 60 letters, digits and `-_.`, a \
+                "`{name}` cannot name a suite: write at most 60 letters, digits and `-_.`, a \
                  letter or digit first"
             )));
         }
         if !self.seen.insert(name.to_owned()) {
-            return Err(E::custom(format!("the suite `{name}` stands here twice")));
+            return Err(E::custom(format!("the suite `{name}` is here twice")));
         }
         Ok(name.to_owned())
     }
 }
 
-/// What stands below the name of a suite.
+/// Reads the settings of one suite.
 struct SuiteVisitor;
 
 impl<'de> DeserializeSeed<'de> for SuiteVisitor {
@@ -171,7 +170,7 @@ mod tests {
             message(&parse(text.as_bytes(), NAME).unwrap_err())
         };
         insta::assert_snapshot!(error("\n  a b: {}\n"), @r"
-        error: tamis.yml:3:3: suites: `a b` is no name for a suite: write at most 60 letters, digits and `-_.`, a letter or digit first
+        error: tamis.yml:3:3: suites: `a b` cannot name a suite: write at most 60 letters, digits and `-_.`, a letter or digit first
         3 |   a b: {}
           |   ^
         ");
@@ -186,7 +185,7 @@ mod tests {
           |       ^
         ");
         insta::assert_snapshot!(error("\n  a: {}\n  a: {}\n"), @r"
-        error: tamis.yml:4:3: suites: the suite `a` stands here twice
+        error: tamis.yml:4:3: suites: the suite `a` is here twice
         4 |   a: {}
           |   ^
         ");

@@ -1,4 +1,4 @@
-//! The settings of a run: layers, origins, words for people.
+//! The settings of a run: layers, origins, error messages.
 
 use super::*;
 use crate::report::testing::message;
@@ -60,7 +60,7 @@ fn of_several_suites_one_is_meant() {
         ");
     let both = project("version: 1\nsuite: a\nsuites: {b: {}}\n");
     assert!(message(&load(&both, &[]).unwrap_err()).contains("both `suite` and `suites`"));
-    // Where the file names none, there is one, and it has a name as well.
+    // Without names in the file there is one suite, which also has a name.
     let single = project("");
     let named = |suite| {
         let overrides = Overrides::default();
@@ -175,7 +175,7 @@ fn the_store_can_be_named_as_what_it_is() {
         let store = load(&folder, &[]).unwrap().store.value;
         assert_eq!(store, folder.path().join(wanted), "{said}");
     }
-    // Else a folder of that name is made, and nothing is shared.
+    // Otherwise a folder with that name would be made, and nothing shared.
     for said in ["git:origin", "s3://bucket/x", "github:o/r", "\"fs:\""] {
         let folder = project(&format!("version: 1\nstore: {said}\n"));
         assert!(load(&folder, &[]).is_err(), "{said}");

@@ -1,4 +1,4 @@
-//! What stands below `trust`.
+//! Reads the key `trust`.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -11,7 +11,7 @@ use crate::pattern::Pattern;
 use crate::text::Text;
 use crate::trust::PublicKey;
 
-/// What the file says of trust; what it does not say has a default.
+/// The `trust` of the file, with defaults for missing keys.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trust {
     pub repository: Option<Text>,

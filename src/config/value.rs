@@ -1,13 +1,17 @@
-//! The values of settings: what may be written, and what it means.
+//! The values of settings: their syntax and meaning.
 
 use std::fmt;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Component, PathBuf};
 use std::str::FromStr;
 
 use super::key::nearest;
 
+pub use crate::escape::shown_path;
+pub use crate::runners::Granularity;
 pub use crate::select::Strategy;
 pub use crate::share::Address as Shared;
+
+use crate::runners::{self, Runner};
 use crate::share::redact;
 use crate::text::Text;
 
@@ -19,58 +23,11 @@ impl FromStr for Strategy {
     }
 }
 
-/// The program that runs the tests.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Runner {
-    Pytest,
-    Maven,
-    Gradle,
-    /// JUnit, started by `java`.
-    Junit,
-}
-
-impl Runner {
-    pub const ALL: [Runner; 4] = [Runner::Pytest, Runner::Maven, Runner::Gradle, Runner::Junit];
-
-    pub fn word(self) -> &'static str {
-        match self {
-            Runner::Pytest => "pytest",
-            Runner::Maven => "maven",
-            Runner::Gradle => "gradle",
-            Runner::Junit => "junit",
-        }
-    }
-}
-
-impl FromStr for Runner {
+impl FromStr for &'static dyn Runner {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Runner, String> {
-        one_of("runner", text, &Runner::ALL, Runner::word)
-    }
-}
-
-impl fmt::Display for Runner {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
-    }
-}
-
-/// What a test of a JVM is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Granularity {
-    Class,
-    Method,
-}
-
-impl Granularity {
-    pub const ALL: [Granularity; 2] = [Granularity::Class, Granularity::Method];
-
-    pub fn word(self) -> &'static str {
-        match self {
-            Granularity::Class => "class",
-            Granularity::Method => "method",
-        }
+    fn from_str(text: &str) -> Result<&'static dyn Runner, String> {
+        one_of("runner", text, runners::ALL, |runner| runner.name())
     }
 }
 
@@ -82,13 +39,7 @@ impl FromStr for Granularity {
     }
 }
 
-impl fmt::Display for Granularity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
-    }
-}
-
-/// Whether a class file also changes with what its compiler adds for debuggers.
+/// Whether debug information in a class file counts as a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DebugInfo(pub bool);
 
@@ -114,7 +65,7 @@ impl FromStr for DebugInfo {
 /// When tamis fetches commits and objects that the clone lacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Deepen {
-    /// Where a CI service runs it: nobody else uses the clone.
+    /// Only in CI, where nobody else uses the clone.
     Ci,
     Always,
     Never,
@@ -165,7 +116,7 @@ fn one_of<T: Copy>(
     ))
 }
 
-/// Where the store is: a folder, by its path or as `fs:PATH`.
+/// The place of the store: a folder, as a path or as `fs:PATH`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StorePlace(pub String);
 
@@ -178,14 +129,14 @@ impl FromStr for StorePlace {
             let Text(path) = path.parse()?;
             return Ok(StorePlace(path));
         }
-        // A folder with such a name would be made, and nothing be shared.
+        // Otherwise a folder with such a name would be made, and nothing shared.
         let is_shared = text.contains(':') && text.parse::<Shared>().is_ok();
         match is_shared {
             true => {
                 let shown = redact(&text);
                 Err(format!(
-                    "`{shown}` is no folder; give it as `shared-store`, or write `fs:` before it \
-                     for a folder of that name"
+                    "`{shown}` is not a folder; set it as `shared-store`, or write `fs:` before it \
+                     for a folder with that name"
                 ))
             }
             false => Ok(StorePlace(text)),
@@ -193,7 +144,7 @@ impl FromStr for StorePlace {
     }
 }
 
-/// A folder inside another: relative, without `..`.
+/// A relative folder inside another one, without `..`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SubFolder(pub PathBuf);
 
@@ -222,7 +173,7 @@ impl fmt::Display for SubFolder {
     }
 }
 
-/// A number of things, at least one.
+/// A number of at least one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Count(pub u32);
 
@@ -246,11 +197,6 @@ impl fmt::Display for Count {
     }
 }
 
-/// A path as text for people; the report escapes what acts.
-pub fn shown_path(path: &Path) -> String {
-    crate::escape::bytes(path.as_os_str().as_encoded_bytes())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -264,10 +210,10 @@ mod tests {
             "comit".parse::<Strategy>().unwrap_err(),
             @"unknown strategy `comit`, expected auto, all, commit, memo, merge-dom, merge-parents, merge-history, rebase-dom, rebase-parents, rebase-history, cherry-parent, cherry-history, revert-parent, revert-history, thesis; did you mean `commit`?"
         );
-        insta::assert_snapshot!(
-            "nose".parse::<Runner>().unwrap_err(),
-            @"unknown runner `nose`, expected pytest, maven, gradle, junit"
-        );
+        let runners: Vec<&str> = runners::names().collect();
+        let expected = format!("unknown runner `nose`, expected {}", runners.join(", "));
+        let refused = "nose".parse::<&'static dyn Runner>();
+        assert_eq!(refused, Err(expected));
     }
 
     #[test]

@@ -1,18 +1,18 @@
-//! How much a YAML document asks of its reader. Once its aliases are followed, a short
-//! file can say more than fits into memory: each alias repeats what its anchor holds.
-//! And for each word the reader looks at every `[` and `{` that is open, so that a file
-//! of nothing else takes a time that grows with the square of its length.
+//! Limits the work that a YAML document causes. With its aliases followed, a short file can
+//! need more than the memory: each alias repeats the content of its anchor. And for each word
+//! the reader looks at every open `[` and `{`, so a file of brackets takes time that grows
+//! with the square of its length.
 
 use std::fmt;
 
 use serde::de::{self, DeserializeSeed, Deserializer, EnumAccess, MapAccess, SeqAccess};
 use serde::de::{VariantAccess, Visitor};
 
-/// So much may any file say, however short it is.
+/// Every file may have this much content, however short it is.
 const ALWAYS: usize = 1 << 16;
 
-/// Whether the first document of `text` says much more than the text has bytes.
-/// Other mistakes are for others to find.
+/// Whether the first document of `text` has much more content than the text has bytes. Other
+/// errors are found elsewhere.
 pub(super) fn repeats_too_much(text: &str) -> bool {
     let mut left = Some(2 * text.len() + ALWAYS);
     if let Some(document) = serde_yaml::Deserializer::from_str(text).next() {
@@ -21,22 +21,22 @@ pub(super) fn repeats_too_much(text: &str) -> bool {
     left.is_none()
 }
 
-/// So many lists and maps may lie in one another.
+/// The deepest nesting of lists and maps.
 pub(super) const MOST_NESTED: usize = 128;
 
-/// What the reader may be asked: bytes, each with so many that are open.
+/// The most work of the reader: the sum over all bytes of the open brackets.
 const MOST_LOOKS: usize = 100_000_000;
 
-/// Whether lists and maps of `text` in brackets may lie in one another so deeply that
-/// reading them takes long. All of it is told from signs alone, and rather too deep: a
-/// bracket in quotes opens one, and after quotes none is known to end. So where
-/// quotes are, files may hold as many as their length allows.
+/// Whether lists and maps in brackets may be nested so deeply in `text` that reading takes
+/// long. It only looks at characters, and rather estimates too deep: a bracket in quotes
+/// counts as open, and after quotes no bracket counts as closed. So files with quotes may have
+/// as many brackets as their length allows.
 pub(super) fn nests_too_deeply(text: &str) -> bool {
     let (mut open, mut most, mut is_sure) = (0usize, 0, true);
-    // What YAML takes for the end of a line.
+    // The line ends of YAML.
     let ends = ['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}'];
     for line in text.split(ends).map(str::trim) {
-        // Where nothing is open, such lines open nothing.
+        // If nothing is open, such a line opens nothing.
         if open == 0 && (line.starts_with('#') || is_quoted(line)) {
             continue;
         }
@@ -44,7 +44,7 @@ pub(super) fn nests_too_deeply(text: &str) -> bool {
             match byte {
                 b'[' | b'{' => open += 1,
                 b']' | b'}' if is_sure => open = open.saturating_sub(1),
-                // What follows may be text, a comment or a name.
+                // The rest may be text, a comment or a name.
                 b'"' | b'\'' | b'#' | b'!' | b'%' => is_sure = false,
                 _ => {}
             }
@@ -54,7 +54,7 @@ pub(super) fn nests_too_deeply(text: &str) -> bool {
     most > MOST_NESTED && (is_sure || most.saturating_mul(text.len()) > MOST_LOOKS)
 }
 
-/// Whether a line is one text in quotes, as an item of a list.
+/// Whether a line is one quoted text, as an item of a list.
 fn is_quoted(line: &str) -> bool {
     let text = line.strip_prefix("- ").unwrap_or(line).trim_start();
     ['"', '\''].into_iter().any(|quote| {
@@ -65,8 +65,8 @@ fn is_quoted(line: &str) -> bool {
     })
 }
 
-/// Visits a document and keeps nothing of it; `left` is how many more values, and
-/// bytes in them, it may have, and `None` once it has more.
+/// Visits a document without keeping it. `left` is the content (values and their bytes) that
+/// is still allowed, and `None` when it was exceeded.
 struct Weight<'a> {
     left: &'a mut Option<usize>,
 }

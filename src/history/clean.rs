@@ -1,23 +1,21 @@
-//! From a file as checked out to the content that git stores: the line ends
-//! and the `$Id$` keyword, by the rules of gitattributes(5). Pure.
+//! Turns a file as checked out into the content that git stores: line ends and the `$Id$`
+//! keyword, by the rules of gitattributes(5). Pure.
 
 use std::borrow::Cow;
 
 use bstr::{BString, ByteSlice};
 
-/// What happens to line ends on the way into git.
+/// How line ends change on the way into git.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LineEnds {
-    /// Content is kept.
     Keep,
     /// CRLF becomes LF.
     Convert,
-    /// CRLF becomes LF in content that looks like text, unless the stored
-    /// content has CRLF already.
+    /// CRLF becomes LF in content that looks like text, unless the stored content already has
+    /// CRLF.
     Guess,
 }
 
-/// An attribute of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Attribute {
     Set,
@@ -26,8 +24,8 @@ pub(super) enum Attribute {
     Value(BString),
 }
 
-/// The rule for line ends from the attributes `text`, `crlf` (its old name)
-/// and `eol`, and from whether `core.autocrlf` is `true` or `input`.
+/// The rule for line ends. It comes from the attributes `text`, `crlf` (the old name) and
+/// `eol`, and from whether `core.autocrlf` is `true` or `input`.
 pub(super) fn line_ends(
     text: &Attribute,
     crlf: &Attribute,
@@ -54,8 +52,8 @@ fn spoken_line_ends(attribute: &Attribute) -> Option<LineEnds> {
     }
 }
 
-/// `content` with the line ends that git stores. `stored` gives the content
-/// that the index holds for the path; it is asked only if that matters.
+/// `content` with the line ends that git stores. `stored` gives the content that the index
+/// holds for the path; it is called only if that matters.
 pub(super) fn clean_line_ends<'a>(
     content: Cow<'a, [u8]>,
     rule: LineEnds,

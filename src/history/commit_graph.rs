@@ -20,7 +20,7 @@ pub struct CommitGraph {
 }
 
 impl CommitGraph {
-    /// Reads the header of each ancestor of `tip` once.
+    /// Reads the header of every ancestor of `tip` once.
     ///
     /// # Errors
     /// A commit that is here cannot be read.
@@ -28,8 +28,8 @@ impl CommitGraph {
         CommitGraph::load_all(repository, &[tip])
     }
 
-    /// Reads the header of each ancestor of any of `tips` once, but for those
-    /// that git's commit-graph file knows.
+    /// Reads the header of every ancestor of `tips` once. Commits in git's commit-graph file
+    /// are not read.
     ///
     /// # Errors
     /// A commit that is here cannot be read.
@@ -81,8 +81,8 @@ impl CommitGraph {
         self.numbers.contains_key(commit)
     }
 
-    /// `imd` of a commit of this graph; `None` where there is none, or where
-    /// a shallow clone ends too early to tell.
+    /// `imd` of a commit of this graph. `None` if it has none, or if a shallow clone ends too
+    /// early to tell.
     pub fn dominator(&self, commit: &CommitId) -> Option<CommitId> {
         if self.is_cut {
             return None;
@@ -91,8 +91,8 @@ impl CommitGraph {
         Some(self.ids[above as usize])
     }
 
-    /// `dom` of two commits of this graph [G 4.2.1]; `None` where they share
-    /// none, or where a shallow clone ends too early to tell.
+    /// `dom` of two commits of this graph [G 4.2.1]. `None` if they share none, or if a
+    /// shallow clone ends too early to tell.
     pub fn lowest_common(&self, a: &CommitId, b: &CommitId) -> Option<CommitId> {
         if self.is_cut {
             return None;
@@ -103,13 +103,13 @@ impl CommitGraph {
         Some(self.ids[above as usize])
     }
 
-    /// `old ≤* new` without `old`, parents first: the commits of this graph
-    /// that descend from `old` and lead to `new`.
+    /// The commits of this graph that descend from `old` and lead to `new`, parents first:
+    /// `old ≤* new` without `old`.
     pub fn between(&self, old: &CommitId, new: &CommitId) -> Vec<CommitId> {
         let (Some(old), Some(new)) = (self.numbers.get(old), self.numbers.get(new)) else {
             return Vec::new();
         };
-        // Descendants have greater numbers, so what is below `old` is no way.
+        // Descendants have greater numbers, so no way to `old` leads through a smaller one.
         let mut above: BTreeSet<u32> = BTreeSet::new();
         let mut stack = vec![*new];
         while let Some(node) = stack.pop() {

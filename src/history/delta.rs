@@ -1,4 +1,4 @@
-//! What may differ between two states of the files.
+//! The paths that may differ between two states of the files.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,22 +10,20 @@ use super::view::{Entry, View};
 use super::{Result, Revision, TreeId};
 use crate::matrix::{Fingerprint, Mode};
 
-/// The paths whose content or mode may differ between two states.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Delta {
-    /// Files, symbolic links and submodules; no directories. A rename is two
-    /// paths. All tracked paths that differ are here, and the untracked ones
-    /// that the two states' lists name; not ignored files.
+    /// Files, symbolic links and submodules, but no directories. A rename is two paths. It
+    /// holds all tracked paths that differ, and the untracked ones in the lists of the two
+    /// states, but no ignored files.
     pub paths: BTreeSet<BString>,
-    /// Those of them that are a plain file at both ends, so that only the
-    /// content can differ: of names and directories nothing changed there.
-    /// Not all of them need be here.
+    /// Paths that are plain files at both ends: only their content can differ, and no name or
+    /// directory changed. The set may be incomplete.
     pub edited: BTreeSet<BString>,
 }
 
 impl Delta {
-    /// Whether `path`, something above it (a submodule, a symbolic link, a
-    /// file that became a directory) or something beneath it differs.
+    /// Whether `path` differs, or something above it (a submodule, a symbolic link, a file
+    /// that became a directory) or below it.
     pub fn touches(&self, path: &BStr) -> bool {
         if path.is_empty() {
             return !self.paths.is_empty();
@@ -48,18 +46,17 @@ impl Delta {
         self.paths.contains(path) || (0..path.len()).filter(is_slash).any(is_above)
     }
 
-    /// Whether what `path` is may differ, `to` being the later state: the one
-    /// question to ask about a unit's path. Of paths that are not tracked
-    /// (ignored or missing files, paths through a link, directories) git
-    /// cannot tell, so only [`View::entry`] can.
+    /// Whether `path` may differ in the later state `to`. Ask only this about the path of a
+    /// unit. Git cannot tell for paths that are not tracked (ignored or missing files, paths
+    /// through a link, directories); only [`View::entry`] can.
     pub fn may_differ(&self, to: &View, path: &BStr) -> Result<bool> {
         Ok(self.touches(path) || !to.is_tracked(path)?)
     }
 }
 
 impl Repository {
-    /// What may differ between `from`, where the paths `from_dirty` differed
-    /// from the commit ([`View::dirty`]), and `to`.
+    /// The paths that may differ between `from` and `to`. `from_dirty` are the paths that
+    /// differed from the commit of `from` ([`View::dirty`]).
     ///
     /// # Errors
     /// A tree is not in the object store.
@@ -105,7 +102,7 @@ impl Repository {
         Ok(Delta { paths, edited })
     }
 
-    /// The fingerprint of `path` in a tree; `None` if that cannot be told.
+    /// The fingerprint of `path` in a tree; `None` if git cannot tell.
     fn committed(&self, tree: TreeId, path: &BStr) -> Result<Option<Fingerprint>> {
         Ok(match self.find(tree, path)? {
             Found::Stored(stored) => Some(stored.fingerprint()),
@@ -114,9 +111,8 @@ impl Repository {
         })
     }
 
-    /// The paths that differ between two trees, with both fingerprints, by
-    /// comparing names and ids alone: no rename detection, no filters, no
-    /// `core.fileMode`.
+    /// The paths that differ between two trees, with both fingerprints. Only names and ids are
+    /// compared: no rename detection, no filters, no `core.fileMode`.
     fn tree_changes(
         &self,
         from: ObjectId,
@@ -180,7 +176,7 @@ impl Repository {
     }
 }
 
-/// Whether a path with this fingerprint is a file, and no link or submodule.
+/// Whether the path is a plain file, and not a link or submodule.
 fn is_plain_file(stored: Fingerprint) -> bool {
     [Mode::Regular, Mode::Executable]
         .map(|mode| mode as u8)

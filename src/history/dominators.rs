@@ -1,11 +1,11 @@
 //! Dominators, merge bases and ancestry of a history held in memory.
 //!
-//! Nodes are numbers in topological order: a parent's is below its child's,
-//! so no question here depends on a clock.
+//! Nodes are numbers in topological order: parents have smaller numbers than their children.
+//! So no answer depends on a clock.
 
 use std::collections::{BTreeSet, BinaryHeap};
 
-/// Stands above all roots, so that a history with several roots has one top.
+/// A virtual parent of all roots, so that a history with several roots has one top.
 const ABOVE_ROOTS: u32 = u32::MAX;
 
 /// The parents of each node, packed.
@@ -17,7 +17,6 @@ pub struct Dag {
 }
 
 impl Dag {
-    /// A history without nodes.
     pub fn new() -> Dag {
         Dag {
             starts: vec![0],
@@ -25,7 +24,7 @@ impl Dag {
         }
     }
 
-    /// Adds a node and returns its number; its parents must be there already.
+    /// Adds a node and returns its number. Its parents must already be there.
     pub fn push(&mut self, parents: &[u32]) -> u32 {
         let node = self.len();
         debug_assert!(parents.iter().all(|parent| *parent < node));
@@ -49,8 +48,8 @@ impl Dag {
 
     /// The immediate dominator of every node: `imd` of [G 4.2.1].
     ///
-    /// One pass of Cooper, Harvey and Kennedy's algorithm is enough, as a
-    /// topological order of a graph without cycles settles parents first.
+    /// One pass of Cooper, Harvey and Kennedy's algorithm is enough: a topological order of a
+    /// graph without cycles settles parents first.
     pub fn dominators(&self) -> Dominators {
         let mut above = Vec::with_capacity(self.len() as usize);
         for node in 0..self.len() {
@@ -62,8 +61,8 @@ impl Dag {
         Dominators { above }
     }
 
-    /// The immediate dominator of one node, visiting only what lies between
-    /// the two. `None` when ways from the node end in different roots.
+    /// The immediate dominator of one node. Visits only the nodes between the two. `None` if
+    /// paths from the node end in different roots.
     pub fn dominator_of(&self, node: u32) -> Option<u32> {
         let mut waiting: BinaryHeap<u32> = self.parents(node).iter().copied().collect();
         while let Some(next) = pop(&mut waiting) {
@@ -90,14 +89,14 @@ impl Dag {
         false
     }
 
-    /// The common ancestors of two nodes that are no ancestors of another
-    /// one: `lca` of [G 4.2.1], ascending.
+    /// The best common ancestors of two nodes, those that are not ancestors of another common
+    /// ancestor: `lca` of [G 4.2.1], ascending.
     pub fn merge_bases(&self, a: u32, b: u32) -> BTreeSet<u32> {
         const SIDES: u8 = 3;
         const BELOW_A_BASE: u8 = 4;
         let mut waiting = BinaryHeap::from([(a, 1_u8), (b, 2_u8)]);
         let mut bases = BTreeSet::new();
-        // Once all that waits lies below a base, no new base can come.
+        // Once all waiting nodes are below a base, no new base can come.
         let mut open = 2_usize;
         while open > 0
             && let Some((node, mut marks)) = waiting.pop()
@@ -121,7 +120,7 @@ impl Dag {
     }
 }
 
-/// The greatest number that waits, and all its repetitions.
+/// Takes the greatest waiting number, with all its repetitions.
 fn pop(waiting: &mut BinaryHeap<u32>) -> Option<u32> {
     let next = waiting.pop()?;
     while waiting.peek() == Some(&next) {
@@ -137,19 +136,19 @@ pub struct Dominators {
 }
 
 impl Dominators {
-    /// `None` for a root, and below several roots.
+    /// `None` for a root, and for a node below several roots.
     pub fn immediate(&self, node: u32) -> Option<u32> {
         Some(self.above[node as usize]).filter(|above| *above != ABOVE_ROOTS)
     }
 
-    /// The lowest common dominator of two nodes, `dom` of [G 4.2.1]: each of
-    /// them counts among its own dominators.
+    /// The lowest common dominator of two nodes, `dom` of [G 4.2.1]. A node counts as its own
+    /// dominator.
     pub fn lowest_common(&self, a: u32, b: u32) -> Option<u32> {
         Some(meet(&self.above, a, b)).filter(|node| *node != ABOVE_ROOTS)
     }
 }
 
-/// The nearest node that both chains of dominators pass.
+/// The nearest node on both chains of dominators.
 fn meet(above: &[u32], mut a: u32, mut b: u32) -> u32 {
     while a != b {
         if a == ABOVE_ROOTS || b == ABOVE_ROOTS {
@@ -169,7 +168,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Random histories; a node without parents is a further root.
+    /// Random histories. A node without parents is another root.
     fn histories() -> impl Strategy<Value = Dag> {
         prop::collection::vec(prop::collection::btree_set(0_u32..1000, 0..4), 1..24).prop_map(
             |rows| {
@@ -187,7 +186,7 @@ mod tests {
         )
     }
 
-    /// Ancestors of `node` (itself too) that are reached without `without`.
+    /// The ancestors of `node` (and itself) that are reached without `without`.
     fn past(dag: &Dag, node: u32, without: Option<u32>) -> BTreeSet<u32> {
         let mut seen = BTreeSet::new();
         let mut stack = vec![node];
@@ -199,7 +198,7 @@ mod tests {
         seen
     }
 
-    /// Nodes, `node` too, that every way from `node` to any root passes.
+    /// The nodes on every path from `node` to any root, `node` included.
     fn dominators_by_removal(dag: &Dag, node: u32) -> BTreeSet<u32> {
         let is_root = |other: &u32| dag.parents(*other).is_empty();
         let cuts = |other: &u32| !past(dag, node, Some(*other)).iter().any(is_root);

@@ -1,9 +1,9 @@
-//! What can go wrong with a repository, in words that say what to do next.
+//! Errors of a repository, with a next step for the user.
 
 use std::fmt;
 use std::path::Path;
 
-/// What kind of trouble: callers choose by it, people read the text.
+/// What kind of error it is: callers decide by it, people read the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HistoryErrorKind {
     /// No repository at or above the directory.
@@ -20,11 +20,10 @@ pub enum HistoryErrorKind {
     UnknownRevision,
     /// An object is not in the local object store.
     MissingObject,
-    /// Anything else that keeps the repository from being read.
+    /// Any other reason why the repository cannot be read.
     Unreadable,
 }
 
-/// An error of this room.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HistoryError {
     pub kind: HistoryErrorKind,
@@ -55,7 +54,7 @@ impl HistoryError {
         }
     }
 
-    /// Why no repository could be opened for `from`.
+    /// Explains why no repository could be opened for `from`.
     pub(super) fn opening(from: &Path, error: &git2::Error) -> HistoryError {
         let from = from.display();
         let why = error.message();
@@ -71,7 +70,7 @@ impl HistoryError {
                     "the repository at {from} belongs to another user, so git does not trust it ({why})"
                 ),
                 "if you trust it, run `git config --global --add safe.directory DIRECTORY` with its top directory; \
-                 in CI, what lies in the workspace that the service names is trusted",
+                 in CI, tamis trusts the workspace that the service names",
             ),
             _ if why.contains("unknown object format")
                 || why.contains("unsupported extension")
@@ -87,7 +86,7 @@ impl HistoryError {
             _ => HistoryError::new(
                 HistoryErrorKind::Unreadable,
                 format!("cannot open the git repository at {from}: {why}"),
-                "see whether `git status` works there",
+                "check whether `git status` works there",
             ),
         }
     }
@@ -97,7 +96,7 @@ impl HistoryError {
         HistoryError::new(
             HistoryErrorKind::Unreadable,
             format!("{what}: {}", error.message()),
-            "see whether `git fsck` finds the repository sound",
+            "check the repository with `git fsck`",
         )
     }
 

@@ -1,11 +1,11 @@
-//! Which rules of [`super::clean`] hold for a path, and reading a file of the
-//! work tree as git would store it.
+//! Finds the rules of [`super::clean`] that apply to a path, and reads a file of the work tree
+//! as git would store it.
 //!
-//! Filters that are programs (`filter.NAME.clean`, for example Git LFS) and
-//! `working-tree-encoding` are never run here: a path under one is *opaque*.
-//! While the index vouches for its file by stat data, as it does for git, its
-//! stored form is known; after an edit it is not, and its fingerprint is one
-//! that no stored content has. That costs test runs, never a missed change.
+//! tamis never runs filter programs (`filter.NAME.clean`, for example Git LFS) and never
+//! applies `working-tree-encoding`: a path with one of them is *opaque*. Its stored form is
+//! known while the stat data in the index match the file, as in git. After an edit it is
+//! unknown, and the file gets a fingerprint that no stored content has. That costs test runs,
+//! never a missed change.
 
 use std::borrow::Cow;
 use std::fs::{File, Metadata};
@@ -25,8 +25,8 @@ use crate::matrix::{Fingerprint, Mode};
 
 const OPAQUE_DOMAIN: &str = "tamis 2026 content before an external filter";
 
-/// A larger file whose line ends or `$Id$` git would change is opaque: changing them
-/// needs all of it in the memory.
+/// A larger file whose line ends or `$Id$` git would change is opaque: to change them, all of
+/// it must be in memory.
 const LARGEST_CLEANED: u64 = 64 << 20;
 
 /// The repository's settings that concern the files of its work tree.
@@ -34,7 +34,7 @@ pub(super) struct Filters {
     auto_crlf: bool,
     /// Whether any filter program is configured.
     has_programs: bool,
-    /// Whether the executable bit on disk means anything.
+    /// Whether the executable bit on disk counts.
     pub trusts_mode: bool,
     /// Whether symbolic links are checked out as such.
     pub has_symlinks: bool,
@@ -45,10 +45,10 @@ pub(super) struct Filters {
 pub(super) struct DiskFile {
     pub fingerprint: Fingerprint,
     pub stored: Stored,
-    /// Whether the stored form is unknown: `stored` is the file as it is.
+    /// Whether the stored form is unknown. Then `stored` is the file as it is on disk.
     pub is_opaque: bool,
-    /// The length of a file that is too large to be read: what the fingerprint is of
-    /// are its metadata, and it is no proof.
+    /// The length of a file that is too large to read. Its fingerprint comes from its metadata
+    /// and proves nothing.
     pub unread: Option<u64>,
 }
 
@@ -92,8 +92,8 @@ impl Filters {
         }
     }
 
-    /// How the file would be stored, by its kind. `before` is how the index
-    /// or the commit has it; it decides what the file system cannot say.
+    /// The mode that git would store for the file. `before` is the mode in the index or the
+    /// commit; it decides what the file system cannot tell.
     ///
     /// `None` for what git does not store: directories, sockets, devices.
     pub fn mode(&self, metadata: &Metadata, before: Option<Mode>) -> Option<Mode> {
@@ -112,8 +112,8 @@ impl Filters {
         }
     }
 
-    /// The file or link at `path`, hashed as git would store it; `place` is
-    /// where it is on disk. `indexed` is the blob that the index has.
+    /// Hashes the file or link at `path` as git would store it. `place` is its path on disk,
+    /// `indexed` the blob in the index.
     pub fn hash(
         &self,
         repository: &Repository,
@@ -157,7 +157,7 @@ impl Filters {
         Ok(DiskFile::opaque(stored, fingerprint))
     }
 
-    /// The same of a file that need not fit into the memory; `None` if it has to.
+    /// Does the same for a file that need not fit into memory; `None` if it must.
     fn hash_pieces(
         &self,
         repository: &Repository,
@@ -178,7 +178,7 @@ impl Filters {
         let pieces = Pieces::read(file).map_err(unreadable)?;
         let is_changed = match self.line_ends(repository, path, pieces.has_crlf)? {
             LineEnds::Keep => false,
-            // What has a zero is no text.
+            // Content with a zero byte is not text.
             LineEnds::Guess => !pieces.has_zero,
             LineEnds::Convert => true,
         } || pieces.has_ident
@@ -198,8 +198,8 @@ impl Filters {
         Ok(Some(DiskFile::known(stored)))
     }
 
-    /// The content as git would store it, or as it is and true if only an
-    /// external filter can tell.
+    /// The content as git would store it. If only an external filter can tell, the content as
+    /// it is and `true`.
     pub fn read(
         &self,
         repository: &Repository,
@@ -220,7 +220,7 @@ impl Filters {
         self.stored_form(repository, path, content, indexed)
     }
 
-    /// [`Filters::read`] of a file with this content.
+    /// Does what [`Filters::read`] does, for a file with this content.
     fn stored_form(
         &self,
         repository: &Repository,
@@ -280,8 +280,8 @@ impl Filters {
     }
 }
 
-/// The attribute `name` of `path` on the way into git: from the work tree's
-/// `.gitattributes`, or else the index's.
+/// The attribute `name` of `path` on the way into git, from the `.gitattributes` of the work
+/// tree, or else of the index.
 fn attribute(repository: &Repository, path: &BStr, name: &str) -> Result<Attribute> {
     repository.check_rules(path)?;
     let value = repository

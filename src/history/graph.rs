@@ -1,4 +1,4 @@
-//! The commit graph: parents, ancestors, and what names the repository.
+//! The commit graph: parents, ancestors and the identity of the repository.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::path::Path;
@@ -11,31 +11,29 @@ use super::{CommitId, Result};
 
 /// First line of the file that remembers root commits.
 const ROOTS_FORMAT: &str = "tamis roots 1";
-/// A file of a line for each root has no more bytes.
+/// The largest file of roots that is read; it has one line for each root.
 const MOST_ROOTS: u64 = 1 << 20;
 
-/// The parents that a commit names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parents {
-    /// All of them, in order, present or not.
+    /// All of them, in order, even if they are missing.
     pub ids: Vec<CommitId>,
-    /// Those that the object store lacks: the clone is shallow.
+    /// The parents that are not in the object store: the clone is shallow.
     pub missing: Vec<CommitId>,
 }
 
-/// A commit met on the way into the past.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ancestor {
     pub commit: CommitId,
-    /// Length of the shortest way from the start.
+    /// The length of the shortest path from the start.
     pub distance: u32,
-    /// Whether parents of it are missing: the edge of a shallow clone.
+    /// Whether its parents are missing: it is at the edge of a shallow clone.
     pub is_cut: bool,
 }
 
 impl Repository {
-    /// The parents of a commit as its header names them, so that a merge at
-    /// the edge of a shallow clone is not taken for a root.
+    /// The parents in the header of a commit. libgit2 would take a merge at the edge of a
+    /// shallow clone for a root.
     pub fn parents(&self, commit: &CommitId) -> Result<Parents> {
         let ids = self.commit_header(*commit)?.parents;
         let missing = ids
@@ -46,8 +44,7 @@ impl Repository {
         Ok(Parents { ids, missing })
     }
 
-    /// `from` and its ancestors, breadth first, each once, nearest first.
-    /// Ends after an error.
+    /// `from` and its ancestors, breadth first, each once, nearest first. Ends after an error.
     pub fn ancestors(&self, from: CommitId) -> Ancestors<'_> {
         Ancestors {
             repository: self,
@@ -56,12 +53,11 @@ impl Repository {
         }
     }
 
-    /// A digest of the sorted root commits that HEAD descends from: the same
-    /// in every clone. Empty for a shallow clone, which may lack the roots.
+    /// A digest of the sorted root commits of HEAD. It is the same in every clone. Empty for a
+    /// shallow clone, which may lack the roots.
     ///
-    /// `cache` names a file, outside `.git`, that remembers the roots of one
-    /// tip, so that only commits since then are walked. A cache that cannot
-    /// be read or written costs time, nothing else.
+    /// `cache` is a file outside `.git` that keeps the roots of one tip, so that only newer
+    /// commits are walked. If it cannot be read or written, that only costs time.
     pub fn identity(&self, cache: Option<&Path>) -> Result<String> {
         if self.is_shallow() {
             return Ok(String::new());
@@ -81,7 +77,7 @@ impl Repository {
         Ok(hasher.finalize().to_hex()[..32].to_owned())
     }
 
-    /// The commits without parents that `head` descends from.
+    /// The root commits of `head`.
     fn roots(&self, head: CommitId, known: Option<&KnownRoots>) -> Result<BTreeSet<CommitId>> {
         if let Some(known) = known
             && let Ok(new) = self.commits_since(head, known.tip)
@@ -129,7 +125,6 @@ impl Repository {
     }
 }
 
-/// Iterator of [`Repository::ancestors`].
 pub struct Ancestors<'a> {
     repository: &'a Repository,
     queue: VecDeque<(CommitId, u32)>,
@@ -161,7 +156,7 @@ impl Iterator for Ancestors<'_> {
     }
 }
 
-/// The roots that one commit descends from.
+/// The roots of one commit.
 struct KnownRoots {
     tip: CommitId,
     roots: Vec<CommitId>,
@@ -179,7 +174,7 @@ fn read_roots(path: &Path) -> Option<KnownRoots> {
         .map(str::parse)
         .collect::<std::result::Result<_, _>>()
         .ok()?;
-    // The count shows a file that was cut off.
+    // The count shows whether the file was cut off.
     if roots.is_empty() || count.parse() != Ok(roots.len()) {
         return None;
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// Declares a 20-byte object name that is written as 40 hex digits.
+/// Declares a 20-byte object name, written as 40 hex digits.
 macro_rules! object_name {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
@@ -33,16 +33,15 @@ macro_rules! object_name {
 }
 
 object_name! {
-    /// The name of a commit.
     CommitId
 }
 object_name! {
-    /// The name of a tree: equal trees have equal content.
+    /// The name of a tree. Equal trees have equal content.
     TreeId
 }
 
 impl CommitId {
-    /// Its first digits, for people.
+    /// The first ten digits, for people.
     pub fn short(&self) -> String {
         short(&self.to_string()).to_owned()
     }
@@ -65,7 +64,7 @@ impl fmt::Display for BadName {
 
 impl std::error::Error for BadName {}
 
-/// The 20 bytes that 40 hex digits stand for.
+/// The 20 bytes of 40 hex digits.
 pub(super) fn parse_hex(text: &[u8]) -> Option<[u8; 20]> {
     let digit = |byte: u8| char::from(byte).to_digit(16);
     let mut id = [0; 20];
@@ -78,7 +77,6 @@ pub(super) fn parse_hex(text: &[u8]) -> Option<[u8; 20]> {
     Some(id)
 }
 
-/// A commit and its tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Revision {
     pub commit: CommitId,

@@ -1,5 +1,5 @@
-//! The index, used for two things: which paths are tracked, and which files
-//! are surely as they were when git last looked at them.
+//! Reads git's index. It tells which paths are tracked, and which files surely have not
+//! changed since git last looked at them.
 
 use std::fs::Metadata;
 
@@ -14,25 +14,24 @@ const STAGE_SHIFT: u16 = 12;
 const STAGE_MASK: u16 = 3;
 const OURS: u16 = 2;
 
-/// Time stamps of file systems may be coarse: a file written this long before
-/// the index could be written again without a new time stamp.
+/// Time stamps of file systems may be coarse. A file that was written this short a time before
+/// the index may change again without a new time stamp.
 const FINE_SLACK_NANOS: i128 = 20_000_000;
-/// The same for time stamps in whole seconds (two for FAT).
+/// The same for time stamps in whole seconds (two seconds on FAT).
 const COARSE_SLACK_NANOS: i128 = 2_000_000_000;
 
 /// One tracked path.
 pub(super) struct IndexItem {
     pub stored: Stored,
     pub is_skipped: bool,
-    /// What the file's metadata were; `None` while in conflict.
+    /// The metadata of the file; `None` in a conflict.
     stat: Option<Stat>,
 }
 
-/// The index of a work tree.
 pub(super) struct Index {
     /// Sorted by path; each path once.
     items: Vec<(BString, IndexItem)>,
-    /// The tree that all items together make, if that is known.
+    /// The tree of all items together, if it is known.
     tree: Option<ObjectId>,
     rules: StatRules,
 }
@@ -47,10 +46,10 @@ struct Stat {
     size: u32,
 }
 
-/// How far the metadata of a file are believed.
+/// How far the metadata of a file are trusted.
 struct StatRules {
     trusts_ctime: bool,
-    /// `core.checkStat = minimal`: only the time and the size.
+    /// `core.checkStat = minimal`: only the time and the size count.
     is_minimal: bool,
     /// When the index was written, nanoseconds since the epoch.
     written: Option<i128>,
@@ -65,8 +64,8 @@ impl Index {
             Some(read) => read,
             None => read_by_libgit2(repository)?,
         };
-        // An object that stands in for another: what was checked out is not
-        // what the index names, so nothing is believed without being hashed.
+        // With `refs/replace` the checked out content may not be that of the blob in the
+        // index. Then every file is hashed.
         let has_replacements = git
             .references_glob("refs/replace/*")
             .is_ok_and(|mut names| names.next().is_some());
@@ -95,7 +94,7 @@ impl Index {
         &self.items
     }
 
-    /// Whether the index is known to hold exactly what the tree does.
+    /// Whether the index is known to have exactly the content of the tree.
     pub fn is_tree(&self, tree: ObjectId) -> bool {
         self.tree == Some(tree)
     }
@@ -105,8 +104,8 @@ impl Index {
         self.get(path).map(|item| item.stored.id)
     }
 
-    /// Whether the file with this metadata still has the content that `item`
-    /// names: its metadata are the same, and too old to hide a later edit.
+    /// Whether the file with this metadata surely has the content of `item`: the metadata are
+    /// the same, and old enough that no later edit can hide.
     pub fn vouches_for(&self, item: &IndexItem, metadata: &Metadata) -> bool {
         match (&item.stat, Stat::of_file(metadata), self.rules.written) {
             (Some(then), Some(now), Some(written)) => {
@@ -120,13 +119,13 @@ impl Index {
 /// Items, tree, and when the index was written.
 type Read = (Vec<(BString, IndexItem)>, Option<ObjectId>, Option<i128>);
 
-/// Reads the index of git's own format; `None` if libgit2 has to.
+/// Reads an index in git's own format; `None` if libgit2 must read it.
 fn read_file(repository: &Repository) -> Option<Read> {
     if std::env::var_os("GIT_INDEX_FILE").is_some() {
         return None;
     }
     let path = repository.git().path().join("index");
-    // The time is taken before the content: too old errs on the safe side.
+    // The time is taken before the content: an earlier time is on the safe side.
     let written = std::fs::metadata(&path).ok().as_ref().and_then(modified);
     let bytes = crate::disk::read(&path).ok()?;
     let file = index_file::parse(&bytes)?;
@@ -182,8 +181,8 @@ fn read_by_libgit2(repository: &Repository) -> Result<Read> {
     Ok((items, None, written))
 }
 
-/// Adds an item, which is not before the last one. Of a conflict's versions
-/// ours stands for the path, as in git.
+/// Adds an item; items come in order. In a conflict our version stands for the path, as in
+/// git.
 fn add_item(items: &mut Vec<(BString, IndexItem)>, path: &[u8], stage: u16, item: IndexItem) {
     match items.last_mut() {
         Some((last, known)) if last == path => {
@@ -205,7 +204,7 @@ fn is_skipped(extended_flags: u16) -> bool {
 
 impl StatRules {
     fn are_equal(&self, then: &Stat, now: &Stat) -> bool {
-        // Some writers of the index keep no fractions of a second.
+        // Some programs write an index without fractions of a second.
         let same_time =
             |then: (u32, u32), now: (u32, u32)| then.0 == now.0 && (then.1 == now.1 || then.1 == 0);
         let is_owner_same = then.ino == now.ino && then.uid == now.uid && then.gid == now.gid;
@@ -255,7 +254,7 @@ impl Stat {
         })
     }
 
-    /// Elsewhere every file is hashed.
+    /// On other systems every file is hashed.
     #[cfg(not(unix))]
     fn of_file(_: &Metadata) -> Option<Stat> {
         None
@@ -271,7 +270,7 @@ fn modified(metadata: &Metadata) -> Option<i128> {
     i128::try_from(since.as_nanos()).ok()
 }
 
-/// Why the index cannot be read. Two of its extensions are unknown to libgit2.
+/// Explains why the index cannot be read. libgit2 does not know two of its extensions.
 fn unreadable(repository: &Repository, error: &git2::Error) -> HistoryError {
     let root = repository.root().display();
     let unsupported = |form: &str, command: &str| {
@@ -290,7 +289,7 @@ fn unreadable(repository: &Repository, error: &git2::Error) -> HistoryError {
         HistoryError::new(
             HistoryErrorKind::Unreadable,
             format!("cannot read the index of {root}: {why}"),
-            "see whether `git status` works there",
+            "check whether `git status` works there",
         )
     }
 }

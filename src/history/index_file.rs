@@ -1,8 +1,7 @@
-//! The index file as git writes it (gitformat-index(5)), read without libgit2,
-//! which takes most of its time for a digest that git does not check either.
+//! Reads an index file as git writes it (gitformat-index(5)), without libgit2. libgit2 spends
+//! most of its time on a digest that git does not check either.
 //!
-//! Versions 2 and 3 with SHA-1 names. Anything else, and anything that is not
-//! as expected, is left to libgit2. Pure.
+//! Knows versions 2 and 3 with SHA-1 names. Everything else is left to libgit2. Pure.
 
 use bstr::ByteSlice;
 
@@ -13,7 +12,7 @@ const DIGEST: usize = 20;
 const HAS_EXTENDED_FLAGS: u16 = 0x4000;
 const NAME_LENGTH: u16 = 0x0fff;
 
-/// One entry; numbers are as git keeps them.
+/// One entry. The numbers are those of the file.
 pub(super) struct FileEntry<'a> {
     pub ctime: (u32, u32),
     pub mtime: (u32, u32),
@@ -28,14 +27,13 @@ pub(super) struct FileEntry<'a> {
     pub path: &'a [u8],
 }
 
-/// What is read of an index.
 pub(super) struct IndexFile<'a> {
     pub entries: Vec<FileEntry<'a>>,
-    /// The tree that all entries together make, if git noted it.
+    /// The tree of all entries together, if git noted it.
     pub tree: Option<ObjectId>,
 }
 
-/// Reads an index; `None` if it is of a form that is not known here.
+/// Reads an index; `None` if the format is not known here.
 pub(super) fn parse(bytes: &[u8]) -> Option<IndexFile<'_>> {
     let content = bytes.get(..bytes.len().checked_sub(DIGEST)?)?;
     let version = u32_at(content, 4)?;
@@ -47,7 +45,7 @@ pub(super) fn parse(bytes: &[u8]) -> Option<IndexFile<'_>> {
     let mut entries: Vec<FileEntry<'_>> = Vec::with_capacity(count.min(content.len() / FIXED));
     for _ in 0..count {
         let (entry, len) = entry(content.get(at..)?)?;
-        // Sorted by path, then by stage, of which there may be several.
+        // Sorted by path, then by stage. A path can have several stages.
         if entries.last().is_some_and(|last| last.path > entry.path) {
             return None;
         }
@@ -62,7 +60,7 @@ pub(super) fn parse(bytes: &[u8]) -> Option<IndexFile<'_>> {
         at += 8 + len;
         match name {
             b"TREE" => tree = cached_tree(data, count),
-            // Those that one must know to read the entries have small letters.
+            // Names of extensions that a reader must know begin with a small letter.
             _ if !name[0].is_ascii_uppercase() => return None,
             _ => {}
         }
@@ -100,7 +98,7 @@ fn entry(bytes: &[u8]) -> Option<(FileEntry<'_>, usize)> {
         extended,
         path,
     };
-    // One to eight zeros fill it up to a multiple of eight.
+    // One to eight zeros pad it to a multiple of eight.
     let whole = (start + len + 8) & !7;
     let padding = bytes.get(start + len..whole)?;
     padding
@@ -109,9 +107,9 @@ fn entry(bytes: &[u8]) -> Option<(FileEntry<'_>, usize)> {
         .then_some((entry, whole))
 }
 
-/// The tree of the whole index, from the extension that caches trees: a path
-/// (here empty), a zero, the number of entries (negative: not valid), a space,
-/// the number of subtrees, a line feed, the tree's name.
+/// The tree of the whole index, from the extension that caches trees. Its format: a path (here
+/// empty), a zero, the number of entries (negative: not valid), a space, the number of
+/// subtrees, a line feed, the tree's name.
 fn cached_tree(data: &[u8], count: usize) -> Option<ObjectId> {
     let data = data.strip_prefix(b"\0")?;
     let (numbers, rest) = data.split_once_str("\n")?;
@@ -201,7 +199,7 @@ mod tests {
     fn what_is_not_known_here_is_left_alone() {
         let good = file(2, &[entry("a", 0)], &extension(b"REUC", b"any"));
         assert!(parse(&good).is_some());
-        // Without its extensions it is whole, too: git renames finished files.
+        // It is also complete without extensions: git renames finished files.
         let bare = 12 + entry("a", 0).len() + DIGEST;
         for len in (0..good.len()).filter(|len| *len != bare) {
             assert!(parse(&good[..len]).is_none(), "{len}");

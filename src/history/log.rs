@@ -1,4 +1,4 @@
-//! Which commits a range names, and what people call them.
+//! Lists the commits of a range, and their subjects.
 
 use bstr::ByteSlice;
 
@@ -9,14 +9,14 @@ use super::{CommitId, HistoryError, HistoryErrorKind, Result};
 /// Some revisions of a history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Span {
-    /// The newest ones up to a revision, in topological order.
+    /// The newest commits up to a revision, in topological order.
     Last { count: usize, head: String },
-    /// `A..B`: what B has and A has not.
+    /// `A..B`: the commits that B has and A does not have.
     Range(String),
 }
 
 impl Repository {
-    /// The commits of a span, parents before children, else the older first.
+    /// The commits of a span, parents before children, otherwise the older first.
     ///
     /// # Errors
     /// A revision has no such name here, or a commit cannot be read.

@@ -1,5 +1,5 @@
-//! What a clone lacks: commits behind the edge of a shallow history, objects
-//! that a filter left out. Only what is here is read.
+//! Finds what a clone lacks: commits behind the edge of a shallow history, and objects that a
+//! filter left out. Only local objects are read.
 
 use std::collections::BTreeSet;
 
@@ -18,8 +18,8 @@ impl Repository {
             .is_ok_and(|id: CommitId| self.commit_header(id).is_ok())
     }
 
-    /// A recorded commit with its tree. The tree may be here though the commit
-    /// is not: a merge that was made for a test, a squashed branch.
+    /// A recorded commit with its tree. Sometimes the tree is here but the commit is not, for
+    /// example that of a test merge or a squashed branch.
     pub fn recorded(&self, commit: &str, tree: &str) -> Option<Revision> {
         if let Ok(found) = self.resolve(commit) {
             return Some(found);
@@ -31,8 +31,8 @@ impl Repository {
         self.has_object(revision.tree.0).then_some(revision)
     }
 
-    /// What a commit was made from, as far as that is here: its parents, and
-    /// for a merge the commits at which they parted.
+    /// The parents of a commit that are here, and for a merge also the commits at which they
+    /// parted.
     pub fn sides_of(&self, commit: CommitId) -> Vec<CommitId> {
         let parents = self.parents(&commit).map(|parents| parents.ids);
         let mut sides = parents.unwrap_or_default();
@@ -45,7 +45,7 @@ impl Repository {
         sides
     }
 
-    /// The trees of these commits that are not here, the outermost ones.
+    /// The trees of these commits that are missing, only the outermost ones.
     pub fn missing_trees(&self, commits: &[CommitId]) -> Vec<String> {
         let mut seen = FxHashSet::default();
         let mut missing = BTreeSet::new();
@@ -78,8 +78,8 @@ impl Repository {
         }
     }
 
-    /// At most `most` blobs by which these commits differ from `head` and that
-    /// are not here. Trees that are missing are passed over.
+    /// At most `most` missing blobs by which these commits differ from `head`. Missing trees
+    /// are skipped.
     pub fn missing_blobs(&self, head: CommitId, commits: &[CommitId], most: usize) -> Vec<String> {
         let mut missing = BTreeSet::new();
         let Ok(tip) = self.commit_header(head) else {
@@ -95,8 +95,8 @@ impl Repository {
         names(missing)
     }
 
-    /// At most `most` blobs of `head` that another commit has not and that are
-    /// not here: of files that a sparse checkout leaves out.
+    /// At most `most` missing blobs of `head` that the other commit does not have. They belong
+    /// to files that a sparse checkout leaves out.
     pub fn missing_own_blobs(&self, head: CommitId, than: CommitId, most: usize) -> Vec<String> {
         let mut missing = BTreeSet::new();
         if let (Ok(head), Ok(than)) = (self.commit_header(head), self.commit_header(than)) {
@@ -133,7 +133,6 @@ impl Repository {
     }
 }
 
-/// Whose blobs are wanted.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sides {
     First,

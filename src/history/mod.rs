@@ -1,12 +1,11 @@
-//! The one room that knows git: revisions, trees, what changed.
+//! The only room that uses git: revisions, trees and changes.
 //!
-//! Reads and never writes: not the index, not an object, not a reference. A
-//! path is bytes, relative to the top of the work tree, with `/` between its
-//! parts and none at its end; the top itself is the empty path.
+//! It only reads, and never writes an index, an object or a reference. A path is bytes,
+//! relative to the top of the work tree, with `/` between its parts and none at its end. The
+//! top itself is the empty path.
 //!
-//! Objects are read as they are stored: `refs/replace` and `info/grafts` are
-//! not applied (as with `GIT_NO_REPLACE_OBJECTS`), so that one commit id has
-//! one content everywhere.
+//! Objects are read as they are stored, without `refs/replace` and `info/grafts` (as with
+//! `GIT_NO_REPLACE_OBJECTS`). So a commit id has the same content everywhere.
 
 mod clean;
 mod commit_graph;
@@ -50,7 +49,6 @@ pub use repository::Repository;
 pub use scratch::Scratch;
 pub use view::{Entry, View};
 
-/// The result of every operation that asks git.
 pub type Result<T> = std::result::Result<T, HistoryError>;
 
 /// The git blob id (SHA-1 over `blob LEN\0CONTENT`) of `content`.

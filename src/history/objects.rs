@@ -1,5 +1,5 @@
-//! Commits and trees from their raw bytes. libgit2's own commit type applies
-//! grafts, so a merge at the edge of a shallow clone would look like a root.
+//! Reads commits and trees from their raw bytes. libgit2's own commit type applies grafts, so
+//! a merge at the edge of a shallow clone would look like a root.
 
 use std::rc::Rc;
 
@@ -19,7 +19,7 @@ const TYPE_SYMLINK: u32 = 0o120_000;
 const TYPE_GITLINK: u32 = 0o160_000;
 const OWNER_EXECUTES: u32 = 0o100;
 
-/// How git's numeric `mode` reads; `None` for a directory.
+/// Translates git's numeric `mode`; `None` for a directory.
 pub(super) fn mode_of(mode: u32) -> Option<Mode> {
     match mode & TYPE_MASK {
         TYPE_TREE => None,
@@ -53,25 +53,25 @@ pub(super) struct TreeItem {
 }
 
 impl TreeItem {
-    /// What a path that is no directory holds.
+    /// The object at this name, if it is not a directory.
     pub fn stored(&self) -> Option<Stored> {
         self.mode.map(|mode| Stored { id: self.id, mode })
     }
 }
 
-/// What a commit object says of its place in history.
+/// The tree and parents of a commit.
 #[derive(Debug)]
 pub(super) struct CommitHeader {
     pub tree: TreeId,
     pub parents: Vec<CommitId>,
 }
 
-/// Where looking for a path in a tree ended.
+/// Where the search for a path in a tree ended.
 pub(super) enum Found {
     Missing,
     Dir(ObjectId),
     Stored(Stored),
-    /// `path[..at]` is a symbolic link or a submodule, the path goes on.
+    /// `path[..at]` is a symbolic link or a submodule, and the path goes on.
     Beyond {
         at: usize,
         stored: Stored,
@@ -79,7 +79,6 @@ pub(super) enum Found {
 }
 
 impl Repository {
-    /// The raw content of an object of this kind.
     pub(super) fn object(&self, id: ObjectId, kind: git2::ObjectType) -> Result<Vec<u8>> {
         let odb = self
             .git()
@@ -113,7 +112,7 @@ impl Repository {
         } else if self.is_shallow() {
             "this is a shallow clone: fetch more with `git fetch --unshallow`".to_owned()
         } else {
-            "see whether `git fsck` finds the repository sound".to_owned()
+            "check the repository with `git fsck`".to_owned()
         };
         HistoryError::new(
             HistoryErrorKind::MissingObject,
@@ -122,13 +121,13 @@ impl Repository {
         )
     }
 
-    /// Tree and parents of a commit, as written in it.
+    /// The tree and parents of a commit, as its header names them.
     pub(super) fn commit_header(&self, id: CommitId) -> Result<CommitHeader> {
         let raw = self.object(id.0, git2::ObjectType::Commit)?;
         parse_commit(&raw).ok_or_else(|| corrupt(git2::ObjectType::Commit, id.0))
     }
 
-    /// The items of a tree, sorted by name as bytes. Kept for the next asker.
+    /// The items of a tree, sorted by name as bytes. They are cached.
     pub(super) fn tree(&self, id: ObjectId) -> Result<Rc<[TreeItem]>> {
         if let Some(known) = self.tree_cache().borrow().get(&id) {
             return Ok(known.clone());
@@ -142,7 +141,7 @@ impl Repository {
         Ok(items)
     }
 
-    /// What `path` is in the tree `root`, without following anything.
+    /// Finds `path` in the tree `root` and follows no links.
     pub(super) fn find(&self, root: TreeId, path: &BStr) -> Result<Found> {
         let mut dir = root.0;
         if path.is_empty() {
@@ -170,8 +169,8 @@ impl Repository {
         Ok(Found::Dir(dir))
     }
 
-    /// Calls `found` for every path beneath the tree `id` that is no
-    /// directory, in the order of git's index.
+    /// Calls `found` for every path below the tree `id` that is not a directory, in the order
+    /// of git's index.
     pub(super) fn each_path(
         &self,
         id: ObjectId,
@@ -209,12 +208,12 @@ pub(super) fn object_id(oid: git2::Oid) -> ObjectId {
 fn corrupt(kind: git2::ObjectType, id: ObjectId) -> HistoryError {
     HistoryError::new(
         HistoryErrorKind::Unreadable,
-        format!("object {} is no well-formed {kind}", CommitId(id)),
+        format!("object {} is not a well-formed {kind}", CommitId(id)),
         "see what `git fsck` says",
     )
 }
 
-/// `tree HEX\n`, then any number of `parent HEX\n`, then the rest.
+/// Reads `tree HEX\n`, then any number of `parent HEX\n`, then the rest.
 fn parse_commit(raw: &[u8]) -> Option<CommitHeader> {
     let mut lines = raw.lines();
     let tree = TreeId(parse_hex(lines.next()?.strip_prefix(b"tree ")?)?);
@@ -228,7 +227,7 @@ fn parse_commit(raw: &[u8]) -> Option<CommitHeader> {
     Some(CommitHeader { tree, parents })
 }
 
-/// Items of `MODE NAME\0` and 20 bytes.
+/// Reads items of `MODE NAME\0` and 20 bytes.
 fn parse_tree(mut raw: &[u8]) -> Option<Vec<TreeItem>> {
     let mut items = Vec::with_capacity(raw.len() / 32);
     while !raw.is_empty() {

@@ -1,5 +1,5 @@
-//! Named pipes and devices where git keeps plain files. libgit2 opens what it finds,
-//! and waits for ever for what nobody writes; so the places are looked at before.
+//! Finds named pipes and devices in places where git keeps plain files. libgit2 opens them and
+//! waits for ever if nobody writes, so tamis checks these places first.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use super::repository::Repository;
 use super::{HistoryError, HistoryErrorKind, Result};
 use crate::disk;
 
-/// What git reads in its own folder, and in that which work trees share.
+/// Files that git reads in its own folder, and in the one that work trees share.
 const FILES: [&str; 14] = [
     "HEAD",
     "config",
@@ -27,16 +27,16 @@ const FILES: [&str; 14] = [
     "objects/info/commit-graphs/commit-graph-chain",
 ];
 
-/// Folders of which git may read any file.
+/// Folders in which git may read any file.
 const FOLDERS: [&str; 4] = ["refs", "logs", "objects/pack", "objects/info/commit-graphs"];
 
-/// A `.git` file holds no more than a path.
+/// A `.git` file only holds a path.
 const MOST_PATH: u64 = 1 << 16;
 
-/// Looks at the repository that git would find in the directory `from`.
+/// Checks the repository that git would find in the directory `from`.
 ///
 /// # Errors
-/// If something in it is no plain file.
+/// Something in it is not a plain file.
 pub(super) fn check_repository(from: &Path) -> Result<()> {
     let Some(own) = folder_for(from) else {
         return Ok(());
@@ -69,7 +69,7 @@ fn check_beneath(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The folder of the repository, as git finds it.
+/// The folder of the repository, found as git does.
 fn folder_for(from: &Path) -> Option<PathBuf> {
     if let Some(named) = std::env::var_os("GIT_DIR") {
         return Some(PathBuf::from(named));
@@ -92,7 +92,7 @@ fn path_in(file: &Path, before: &str) -> Option<PathBuf> {
 }
 
 /// # Errors
-/// If there is something at `path` that is neither a file nor a directory.
+/// Something at `path` is neither a file nor a directory.
 pub(super) fn check(path: &Path) -> Result<()> {
     let there = path.metadata().ok();
     match there.and_then(|there| disk::odd_kind(there.file_type())) {
@@ -106,10 +106,10 @@ pub(super) fn check(path: &Path) -> Result<()> {
 }
 
 impl Repository {
-    /// Looks at the files by which git decides what it ignores and how it stores `path`.
+    /// Checks the files that tell git what to ignore and how to store `path`.
     ///
     /// # Errors
-    /// If one of them is no plain file.
+    /// One of them is not a plain file.
     pub(super) fn check_rules(&self, path: &BStr) -> Result<()> {
         let mut folder = path.as_bytes();
         loop {

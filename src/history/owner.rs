@@ -1,10 +1,9 @@
-//! Repositories that belong to another user than this process.
+//! Opens repositories that belong to another user than this process.
 //!
-//! git refuses them, because their settings can name programs to start. A CI
-//! service names the folder into which it checked out what the job is about, and
-//! that folder often belongs to another user: in a container of GitHub's, files
-//! of the runner's user are tested by root. What lies there is trusted on the
-//! service's word, as `safe.directory` would do it, and nothing else is.
+//! git refuses them, because their settings can name programs to start. But a CI service names
+//! the folder of its checkout, and that folder often belongs to another user: in a container
+//! on GitHub, root tests files of the runner's user. tamis trusts the named folder, as
+//! `safe.directory` would, and nothing else.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -18,16 +17,16 @@ static ENTRUSTED: Mutex<Entrusted> = Mutex::new(Entrusted {
 });
 
 struct Entrusted {
-    /// The folder that the service names.
+    /// The folder that the CI service named.
     folder: Option<PathBuf>,
-    /// For the top of each work tree that was opened on its word, the folder of
+    /// The top of each work tree that was opened because of this folder, with the folder of
     /// git's own files.
     opened: BTreeMap<PathBuf, PathBuf>,
 }
 
-/// Trusts the repositories whose work trees lie in `folder`, whoever owns them.
+/// Trusts all repositories whose work trees are in `folder`, whoever owns them.
 pub fn entrust(folder: &Path) {
-    // Naming everything names nothing, and so does a path that depends on where one is.
+    // An empty or relative path, or the root, names no folder.
     let folder = folder
         .is_absolute()
         .then(|| folder.canonicalize().ok())
@@ -37,18 +36,19 @@ pub fn entrust(folder: &Path) {
     known.folder = folder;
 }
 
-/// The folder of git's own files, if the work tree with this top was opened though
-/// it belongs to another user: the git program has to be told of both.
+/// The folder of git's own files, if the work tree with this top was opened though it belongs
+/// to another user. The git program needs both paths.
 pub fn entrusted(top: &Path) -> Option<PathBuf> {
     let known = ENTRUSTED.lock().unwrap_or_else(PoisonError::into_inner);
     known.opened.get(top).cloned()
 }
 
-/// Opens a repository; one of another user only if its work tree was entrusted.
+/// Opens a repository. One of another user opens only if its work tree was entrusted.
 pub(super) fn open(
     open: impl Fn() -> Result<Repository, git2::Error>,
 ) -> Result<Repository, git2::Error> {
-    // Held all the time: no other thread opens anything while owners do not count.
+    // The lock is held throughout: no other thread may open a repository while the owner check
+    // is off.
     let mut known = ENTRUSTED.lock().unwrap_or_else(PoisonError::into_inner);
     let refused = match open() {
         Err(error) if error.code() == ErrorCode::Owner => error,
@@ -57,10 +57,10 @@ pub(super) fn open(
     let Some(folder) = &known.folder else {
         return Err(refused);
     };
-    // Opening starts no program; what is not entrusted is dropped unread.
+    // Opening starts no program. An untrusted repository is dropped without being read.
     let repository = of_any_owner(open)?;
     let top = repository.workdir().and_then(|top| top.canonicalize().ok());
-    // A repository above the folder could claim that this is its work tree.
+    // A repository above the folder could claim this folder as its work tree.
     let is_within = |top: &PathBuf| top.starts_with(folder) && top.join(".git").exists();
     let Some(top) = top.filter(is_within) else {
         return Err(refused);
@@ -78,11 +78,11 @@ fn of_any_owner(
     opened
 }
 
-/// libgit2 has one switch for the whole process, and no thread may open a
-/// repository meanwhile.
+/// Switches the check of owners. The switch is for the whole process, so no other thread may
+/// open a repository in the meantime.
 #[allow(unsafe_code)]
 fn check_owners(enabled: bool) -> Result<(), git2::Error> {
-    // SAFETY: the lock of `ENTRUSTED` is held wherever this room opens a
-    // repository, and no other room has libgit2.
+    // SAFETY: every opening of a repository in this room holds the lock of `ENTRUSTED`, and
+    // no other room uses libgit2.
     unsafe { git2::opts::set_verify_owner_validation(enabled) }
 }

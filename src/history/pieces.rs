@@ -1,4 +1,4 @@
-//! Files that are hashed without being in the memory, and those that are not read.
+//! Hashes files piece by piece, and handles files that are too large to read.
 
 use std::fs::{File, Metadata};
 use std::io::{Error, ErrorKind, Result, Seek};
@@ -11,33 +11,32 @@ use super::objects::ObjectId;
 use crate::disk;
 use crate::matrix::{Fingerprint, Mode};
 
-/// Files of at most so many bytes are hashed in the memory, which is faster.
+/// Files of at most this many bytes are hashed in memory, which is faster.
 pub(super) const WHOLE: u64 = 1 << 20;
 
-/// Larger files are not read: hashing one takes seconds, in every command.
+/// Larger files are not read: hashing one takes seconds in every command.
 pub const LARGEST: u64 = 1 << 30;
 
 const UNREAD_DOMAIN: &str = "tamis 2026 file that is too large to be read";
 
-/// How often a file is read again that somebody cut off meanwhile.
+/// How often a file is read again after somebody truncated it meanwhile.
 const MOST_TRIES: usize = 3;
 
-/// What git would change in a file, looked for a piece at a time.
+/// Looks piece by piece for content that git would change in a file.
 #[derive(Default)]
 pub(super) struct Pieces {
     pub bytes: u64,
-    /// The id that git gives to the content as it is.
+    /// The id that git gives to the unchanged content.
     pub blob: ObjectId,
     pub has_crlf: bool,
     /// Whether there may be a `$Id$` that git would change.
     pub has_ident: bool,
     pub has_zero: bool,
-    /// The end of what came before.
+    /// The end of the previous piece.
     seam: Vec<u8>,
 }
 
 impl Pieces {
-    /// Reads an open file.
     pub fn read(file: &File) -> Result<Pieces> {
         let (bytes, blob, pieces) = hashed(file, Pieces::default, Pieces::look_at)?;
         Ok(Pieces {
@@ -66,8 +65,8 @@ impl Pieces {
     }
 }
 
-/// The id of the content of an open file as it is, and a fingerprint of it with one byte
-/// after it.
+/// The id of the unchanged content of an open file, and a fingerprint of it with one more
+/// byte.
 pub(super) fn as_it_is(file: &File, domain: &str, last: u8) -> Result<(ObjectId, Fingerprint)> {
     let fresh = || blake3::Hasher::new_derive_key(domain);
     let (_, blob, mut digest) = hashed(file, fresh, |digest, piece| {
@@ -77,8 +76,8 @@ pub(super) fn as_it_is(file: &File, domain: &str, last: u8) -> Result<(ObjectId,
     Ok((blob, Fingerprint::of_hasher(&digest)))
 }
 
-/// Length and blob id of an open file, and what `each` makes of its pieces. It is read up
-/// to the length that it has now: one that somebody adds to is as it was.
+/// The length and blob id of an open file, and what `each` makes of its pieces. It is read up
+/// to its present length: bytes that are appended meanwhile do not count.
 fn hashed<T>(
     file: &File,
     fresh: impl Fn() -> T,
@@ -101,12 +100,12 @@ fn hashed<T>(
             return Ok((bytes, blob, made));
         }
     }
-    let why = "it became shorter while it was read, again and again";
+    let why = "it became shorter each time while it was read";
     Err(Error::new(ErrorKind::UnexpectedEof, why))
 }
 
-/// What stands for the blob of a file that is too large, and for its content: made of
-/// all by which git would notice an edit.
+/// The substitute for the blob and content of a file that is too large. It is made of all
+/// metadata by which git would notice an edit.
 pub(super) fn unread(metadata: &Metadata) -> (ObjectId, Fingerprint) {
     let mut hasher = blake3::Hasher::new_derive_key(UNREAD_DOMAIN);
     let facts = [
@@ -135,10 +134,10 @@ pub fn too_large(bytes: u64) -> String {
     )
 }
 
-/// The fingerprint that git would give to a plain file wherever it lies, as it is.
+/// The fingerprint that git would give to a plain file, wherever it is, without filters.
 ///
 /// # Errors
-/// If it cannot be read, or is too large.
+/// It cannot be read, or is too large.
 pub fn fingerprint_of(file: &File, mode: Mode) -> Result<Fingerprint> {
     let bytes = file.metadata()?.len();
     if bytes > LARGEST {
@@ -202,7 +201,7 @@ mod tests {
                 );
             }
         }
-        // Pieces of the system may be of any length.
+        // Pieces from the system can have any length.
         let mut read = pieces(b"");
         for piece in [&b"x$"[..], b"I", b"d", b":\r", b"\n"] {
             read.look_at(piece);

@@ -1,4 +1,4 @@
-//! Finding a repository, and what its names point to.
+//! Finds a repository and resolves its names.
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -12,11 +12,10 @@ use super::odd::{check, check_repository};
 use super::scan::is_ignored;
 use super::{CommitId, HistoryError, HistoryErrorKind, Result, Revision, owner};
 
-/// Trees that were read, by name.
 pub(super) type TreeCache = RefCell<FxHashMap<ObjectId, Rc<[TreeItem]>>>;
 
-/// A repository with a work tree. Clones share what they have read; another
-/// thread discovers its own.
+/// A repository with a work tree. Clones share what they have read; each thread must discover
+/// its own.
 #[derive(Clone)]
 pub struct Repository {
     inner: Rc<Inner>,
@@ -30,13 +29,12 @@ struct Inner {
 }
 
 impl Repository {
-    /// The repository that git would use in the directory `from`: `GIT_DIR`,
-    /// `GIT_WORK_TREE`, `GIT_INDEX_FILE` and `GIT_CEILING_DIRECTORIES` count.
+    /// The repository that git would use in the directory `from`. `GIT_DIR`, `GIT_WORK_TREE`,
+    /// `GIT_INDEX_FILE` and `GIT_CEILING_DIRECTORIES` count.
     ///
     /// # Errors
     /// There is none, it is bare, it belongs to another user and was not
-    /// [entrusted](super::entrust), or its format
-    /// is unknown.
+    /// [entrusted](super::entrust), or its format is unknown.
     pub fn discover(from: &Path) -> Result<Repository> {
         check_repository(from)?;
         let git = owner::open(|| {
@@ -54,8 +52,8 @@ impl Repository {
         Repository::new(git.map_err(|error| HistoryError::opening(from, &error))?)
     }
 
-    /// The repository whose work tree is exactly `top`: a submodule, or one
-    /// that lies in the work tree of another.
+    /// The repository whose work tree is exactly `top`: a submodule, or a repository inside
+    /// the work tree of another.
     pub(super) fn open_at(top: &Path) -> Result<Repository> {
         check_repository(top)?;
         let git = owner::open(|| git2::Repository::open(top));
@@ -101,25 +99,24 @@ impl Repository {
         &self.inner.trees
     }
 
-    /// The directories whose rules were looked at.
+    /// The directories whose rules were checked.
     pub(super) fn known_rules(&self) -> &RefCell<FxHashSet<BString>> {
         &self.inner.rules
     }
 
-    /// The top of the work tree, without symbolic links.
+    /// The top of the work tree, with symbolic links resolved.
     pub fn root(&self) -> &Path {
         &self.inner.root
     }
 
-    /// Whether git leaves out what is new at `path`, which is relative to the top of the
-    /// work tree and need not be there. In doubt it does not.
+    /// Whether git ignores a new file at `path`, which is relative to the top of the work tree
+    /// and need not exist. If in doubt, `false`.
     pub fn ignores(&self, path: &BStr) -> bool {
         is_ignored(self, path).unwrap_or(false)
     }
 
-    /// From now on git leaves these folders out (absolute), as if its ignore rules named
-    /// them; what it tracks in them stays as it is. Those outside the work tree, or of
-    /// which a rule cannot speak, do not count.
+    /// Adds these folders (absolute paths) to git's ignore rules. Tracked files in them still
+    /// count. Folders outside the work tree, or whose name no rule can express, are skipped.
     pub fn ignore(&self, folders: impl IntoIterator<Item = PathBuf>) {
         for folder in folders {
             let below = folder.strip_prefix(self.root()).ok();
@@ -134,15 +131,15 @@ impl Repository {
                 rule.push(letter);
             }
             rule.push('/');
-            // In doubt the folder counts as any other.
+            // In doubt the folder counts like any other.
             let _ = self.git().add_ignore_rule(&rule);
         }
     }
 
-    /// Where `dir` lies in the work tree: empty for its top, `a/b` below.
+    /// The path of `dir` in the work tree: empty for its top, `a/b` below.
     ///
     /// # Errors
-    /// `dir` does not exist or lies outside.
+    /// `dir` does not exist or is outside the work tree.
     pub fn prefix_of(&self, dir: &Path) -> Result<BString> {
         let real = dir
             .canonicalize()
@@ -190,7 +187,7 @@ impl Repository {
         self.revision(CommitId(object_id(commit.id())))
     }
 
-    /// The name of the current branch, born or not; `None` when detached.
+    /// The name of the current branch, even if it has no commit; `None` when detached.
     pub fn branch(&self) -> Option<String> {
         let head = self.git().find_reference("HEAD").ok()?;
         let target = head.symbolic_target_bytes()?;
@@ -198,7 +195,7 @@ impl Repository {
         Some(name.to_str_lossy().into_owned())
     }
 
-    /// The commit that `rev` names in git's syntax (`main~2`, `v1.0`, a hash).
+    /// Resolves `rev` in git's syntax (`main~2`, `v1.0`, a hash).
     ///
     /// # Errors
     /// No commit has this name here.
@@ -247,7 +244,7 @@ impl Repository {
                 .is_ok_and(|mut entries| entries.next().is_some())
     }
 
-    /// A switch of git's configuration.
+    /// A boolean of git's configuration.
     pub(super) fn switch(&self, name: &str, default: bool) -> bool {
         self.git()
             .config()
@@ -265,7 +262,7 @@ impl Repository {
     }
 }
 
-/// `path`, which is relative, as git writes it.
+/// The relative `path`, as git writes it.
 pub(super) fn git_path(path: &Path) -> BString {
     let parts: Vec<_> = path
         .iter()

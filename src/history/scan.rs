@@ -1,9 +1,9 @@
-//! One pass over the work tree: what differs from the commit. A sweep of the
-//! disk comes before it (`sweep.rs`), and leaves it what is not as committed.
+//! One pass over the work tree that finds what differs from the commit. A sweep of the disk
+//! (`sweep.rs`) comes first and leaves only the rest to this pass.
 //!
-//! What counts is what lies on disk, since that is what tests read. The index
-//! only saves hashing and says what is tracked; whether a change is staged
-//! makes no difference, and `assume-unchanged` is not believed.
+//! Only the files on disk count, since tests read them. The index only saves hashing and tells
+//! what is tracked. It makes no difference whether a change is staged, and `assume-unchanged`
+//! is ignored.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::Metadata;
@@ -24,21 +24,19 @@ use crate::matrix::Mode;
 
 /// How a path of the work tree differs from the commit.
 pub(super) enum Change {
-    /// In the commit, but no file on disk.
+    /// In the commit, but not a file on disk.
     Deleted,
-    /// Another content or mode than the commit's, or not in the commit.
+    /// Its content or mode differs from the commit's, or the commit lacks it.
     Edited(DiskFile),
-    /// Neither in the commit nor in the index, and not ignored. Hashed when
-    /// somebody asks: there may be many.
+    /// Neither in the commit nor in the index, and not ignored. There may be many, so they are
+    /// hashed only on request.
     Untracked(Mode),
 }
 
-/// What a pass over the work tree found.
 #[derive(Default)]
 pub(super) struct Scan {
     pub changes: BTreeMap<BString, Change>,
-    /// Tracked paths that a sparse checkout leaves out. They count as in the
-    /// commit.
+    /// Tracked paths that a sparse checkout leaves out. They count as in the commit.
     pub sparse: BTreeSet<BString>,
     /// The submodules that are checked out.
     pub submodules: BTreeMap<BString, Rc<View>>,
@@ -48,9 +46,9 @@ struct Walk<'a> {
     repository: &'a Repository,
     tracked: &'a Tracked,
     dirs: FxHashSet<BString>,
-    /// For each item of the index whether it was met.
+    /// For each item of the index, whether the pass met it.
     is_seen: Vec<bool>,
-    /// Paths of the commit alone that were met.
+    /// Paths that are only in the commit and that the pass met.
     seen: FxHashSet<BString>,
     found: Scan,
 }
@@ -81,7 +79,7 @@ fn committed_paths(repository: &Repository, commit: TreeId) -> Result<FxHashMap<
     Ok(paths)
 }
 
-/// Compares the work tree with the commit, beginning with what a sweep found.
+/// Compares the work tree with the commit, and starts with the result of a sweep.
 pub(super) fn scan(repository: &Repository, tracked: &Tracked, sweep: Sweep) -> Result<Scan> {
     let mut walk = Walk {
         repository,
@@ -100,12 +98,12 @@ pub(super) fn scan(repository: &Repository, tracked: &Tracked, sweep: Sweep) -> 
 }
 
 impl Walk<'_> {
-    /// Everything beneath the real directory `place`, which is `path`.
+    /// Scans everything below the real directory `place`, which is `path`.
     fn directory(&mut self, path: &mut BString, place: &Path, is_tracked: bool) -> Result<()> {
         let names = match std::fs::read_dir(place) {
             Ok(names) => names,
-            // As git, which warns: nobody can read what is in there, and an
-            // unseen tracked file counts as deleted.
+            // git only warns here: nobody can read the directory, and a tracked file that was
+            // not seen counts as deleted.
             Err(_) if !is_tracked => return Ok(()),
             Err(error) => return Err(HistoryError::disk("list", place, &error)),
         };
@@ -155,7 +153,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Notes that `path` is there; whether it is tracked.
+    /// Notes that `path` is there, and tells whether it is tracked.
     fn see(&mut self, path: &BString) -> bool {
         let items = self.tracked.index.items();
         if let Ok(number) = items.binary_search_by(|(known, _)| known.cmp(path)) {
@@ -176,7 +174,7 @@ impl Walk<'_> {
         let indexed = index.get(path);
         let before = indexed.map(|item| item.stored).or(committed);
         let Some(mode) = filters.mode(&metadata, before.map(|stored| stored.mode)) else {
-            // A socket or a device: no file that git could store.
+            // A socket or a device: git could not store it.
             self.found.changes.insert(path.clone(), Change::Deleted);
             return Ok(());
         };
@@ -220,8 +218,8 @@ impl Walk<'_> {
             .is_some_and(|stored| stored.mode == Mode::Gitlink)
     }
 
-    /// A directory where a submodule belongs. One that is not checked out is
-    /// as the index says, as for git.
+    /// A directory where a submodule belongs. If the submodule is not checked out, the index
+    /// counts, as in git.
     fn submodule(&mut self, path: &BString, place: &Path) -> Result<()> {
         self.see(path);
         let committed = self.tracked.committed(path);
@@ -240,7 +238,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Tracked paths that the pass did not meet.
+    /// Handles tracked paths that the pass did not meet.
     fn unseen(&mut self) {
         let items = self.tracked.index.items().iter().zip(&self.is_seen);
         for ((path, item), _) in items.filter(|(_, is_seen)| !**is_seen) {
@@ -269,24 +267,24 @@ fn look_at(place: &Path) -> Result<Metadata> {
         .map_err(|error| HistoryError::disk("look at", place, &error))
 }
 
-/// Whether the ignore rules leave `path` out. In doubt they do not.
+/// Whether the ignore rules leave out `path`. If in doubt, they do not.
 ///
 /// # Errors
-/// If rules are no plain file.
+/// A file of rules is not a plain file.
 pub(super) fn is_ignored(repository: &Repository, path: &[u8]) -> Result<bool> {
     repository.check_rules(path.as_bstr())?;
     let is_ignored = repository.git().is_path_ignored(path.to_path_lossy());
     Ok(is_ignored.unwrap_or(false))
 }
 
-/// The repository whose work tree is `place`, if there is one with a commit.
+/// The repository with the work tree `place`, if it has a commit.
 pub(super) fn checked_out(place: &Path) -> Result<Option<Repository>> {
     if place.join(".git").symlink_metadata().is_err() {
         return Ok(None);
     }
     let repository = match Repository::open_at(place) {
         Ok(repository) => repository,
-        // A `.git` that is none: its directory is one like others.
+        // The `.git` here is not a repository: the directory is like any other.
         Err(error) if error.kind == HistoryErrorKind::NotARepository => return Ok(None),
         Err(error) => return Err(error),
     };

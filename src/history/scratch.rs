@@ -1,4 +1,4 @@
-//! A second work tree, beside the repository and without a trace in it.
+//! A second work tree beside the repository, which leaves no trace in it.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use super::objects::oid;
 use super::repository::Repository;
 use super::{CommitId, HistoryError, Result, owner};
 
-/// A repository of its own that borrows the objects of another one.
+/// A repository of its own that uses the objects of another one.
 pub struct Scratch {
     git: git2::Repository,
 }
@@ -24,7 +24,7 @@ impl Scratch {
             let ours = dir.join(".git/objects/info");
             fs_err::create_dir_all(&ours)?;
             crate::disk::write(ours.join("alternates"), line.as_encoded_bytes())?;
-            // Where a shallow history ends.
+            // A shallow history ends here.
             let shallow = theirs.join("shallow");
             if shallow.exists() {
                 fs_err::copy(shallow, dir.join(".git/shallow"))?;
@@ -43,7 +43,7 @@ impl Scratch {
         Ok(Scratch { git })
     }
 
-    /// Makes the work tree that of `commit`, and removes everything else.
+    /// Checks out `commit` in the work tree and removes everything else.
     ///
     /// # Errors
     /// An object is missing, or a file cannot be written.

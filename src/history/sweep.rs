@@ -1,6 +1,6 @@
-//! The part of a pass over the work tree that only looks at the disk, on a
-//! thread of its own: nearly all files are as the index says, and asking the
-//! system about each of them takes longer than anything else.
+//! The part of a pass over the work tree that only looks at the disk, in its own thread:
+//! nearly all files are as the index says, and asking the system about each of them takes most
+//! of the time.
 
 use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use super::index::Index;
 use super::objects::Stored;
 use super::{HistoryError, Result};
 
-/// What git knows of the work tree.
+/// What git knows about the work tree.
 pub(super) struct Tracked {
     pub filters: Filters,
     pub index: Index,
@@ -33,18 +33,17 @@ impl Tracked {
     }
 }
 
-/// What a sweep found.
 pub(super) struct Sweep {
-    /// For each item of the index whether its file is surely as committed.
+    /// For each item of the index, whether its file surely has the commit's content.
     pub is_same: Vec<bool>,
-    /// Everything else that is there, by path, and whether it is a directory.
-    /// What lies in such a directory is not looked at.
+    /// Every other path on disk, and whether it is a directory. Such a directory is not
+    /// searched.
     pub others: Vec<(BString, bool)>,
     /// The directories above tracked paths.
     pub dirs: FxHashSet<BString>,
 }
 
-/// A sweep under way, or done where no thread could be had.
+/// A sweep in progress, or a finished one if no thread was available.
 pub(super) enum Pending {
     Thread(JoinHandle<Result<Sweep>>),
     Done(Result<Sweep>),
@@ -113,7 +112,7 @@ struct Sweeper<'a> {
 }
 
 impl Sweeper<'_> {
-    /// Everything beneath the real directory `place`, which is `path`.
+    /// Sweeps everything below the real directory `place`, which is `path`.
     fn directory(&mut self, path: &mut BString, place: &Path) -> Result<()> {
         let unreadable = |error| HistoryError::disk("list", place, &error);
         for entry in std::fs::read_dir(place).map_err(unreadable)? {
@@ -147,8 +146,7 @@ impl Sweeper<'_> {
         Ok(())
     }
 
-    /// Whether the file of an item of the index is as the index says, and that
-    /// is what the commit says.
+    /// Whether the file has the content that the index and the commit name.
     fn is_same(&self, number: usize, path: &[u8], entry: &DirEntry) -> bool {
         let item = &self.tracked.index.items()[number].1;
         let Ok(metadata) = entry.metadata() else {

@@ -1,4 +1,4 @@
-//! A state of the files: those of a commit, or those that lie on disk.
+//! A state of the files: those of a commit, or those on disk.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
@@ -15,7 +15,7 @@ use super::work::{Begun, Work};
 use super::{CommitId, HistoryError, HistoryErrorKind, Result, Revision};
 use crate::matrix::{Fingerprint, Mode};
 
-/// Symbolic links followed before a path counts as a loop.
+/// How many symbolic links are followed before a path counts as a loop.
 const MAX_LINKS: usize = 40;
 
 /// What a path is.
@@ -31,14 +31,14 @@ pub enum Entry {
         blob: [u8; 20],
         mode: Mode,
     },
-    /// A file that is not read because of its length. Equal to nothing.
+    /// A file that is too large to read. It equals nothing.
     TooLarge {
         bytes: u64,
-        /// What stands for it in lists of what is edited; of its metadata.
+        /// Its fingerprint in lists of edited files, made of its metadata.
         fingerprint: Fingerprint,
     },
-    /// Git cannot tell here: a file of a submodule that is not checked out, a
-    /// link that leaves the repository, a socket. Equal to nothing.
+    /// Git cannot tell: a file of a submodule that is not checked out, a link that leaves the
+    /// repository, a socket. It equals nothing.
     Unknown,
 }
 
@@ -62,24 +62,21 @@ impl Entry {
 
 /// A snapshot that answers questions about paths.
 ///
-/// A *tree view* has the content of a commit. A *work view* has what lies on
-/// disk: HEAD, what is staged, edited and deleted, and untracked files. What
-/// differs from HEAD is found when the view is made; ignored and untracked
-/// files are hashed when they are asked for.
+/// A *tree view* has the content of a commit. A *work view* has the files on disk: HEAD,
+/// staged and unstaged edits and deletions, and untracked files. Differences from HEAD are
+/// found when the view is made; ignored and untracked files are hashed on request.
 ///
-/// For a clean checkout both views give equal answers for every path, except
-/// for ignored files: they are missing in a tree view, and are as on disk in a
-/// work view.
+/// For a clean checkout both views give equal answers for every path except ignored files: a
+/// tree view lacks them, a work view has them as on disk.
 pub struct View {
     pub(super) repository: Repository,
     pub(super) revision: Revision,
     work: Option<WorkCell>,
-    /// Views of repositories beneath this one, by path; `None` where there
-    /// is none.
+    /// Views of the repositories below this one, by path; `None` if there is none.
     beneath: RefCell<FxHashMap<BString, Option<Rc<View>>>>,
 }
 
-/// What a work view knows of the disk, from the moment that it is needed.
+/// What a work view knows about the disk, once it is needed.
 struct WorkCell {
     begun: Cell<Option<Begun>>,
     work: OnceCell<Result<Work>>,
@@ -96,8 +93,8 @@ enum Place {
 }
 
 impl Repository {
-    /// The files of a commit. Reads trees when asked, blobs only in
-    /// [`View::read`], so it works in a partial clone.
+    /// The files of a commit. Reads trees on request, and blobs only in [`View::read`], so it
+    /// works in a partial clone.
     pub fn tree_view(&self, revision: &Revision) -> Result<View> {
         self.tree(revision.tree.0)?;
         Ok(View::new(self, *revision, None))
@@ -113,8 +110,8 @@ impl Repository {
         Ok(view)
     }
 
-    /// The same, while another thread still looks at the disk: trouble with
-    /// that shows at the first question to the view, or in [`View::settle`].
+    /// The same while another thread still looks at the disk. Its errors appear at the first
+    /// question to the view, or in [`View::settle`].
     ///
     /// # Errors
     /// There is no commit, or the index cannot be read.
@@ -139,7 +136,7 @@ impl View {
         }
     }
 
-    /// Waits until the disk was looked at.
+    /// Waits until the sweep of the disk has finished.
     ///
     /// # Errors
     /// A file cannot be read.
@@ -162,7 +159,7 @@ impl View {
         work.as_ref().map(Some).map_err(HistoryError::clone)
     }
 
-    /// The commit that the view is of, or is based on.
+    /// The commit of the view, or the one on which it is based.
     pub fn revision(&self) -> &Revision {
         &self.revision
     }
@@ -171,7 +168,7 @@ impl View {
         self.work.is_some()
     }
 
-    /// What `path` is. Symbolic links above it are followed, itself is not.
+    /// What `path` is. Symbolic links above it are followed, but not `path` itself.
     pub fn entry(&self, path: &BStr) -> Result<Entry> {
         match self.work()? {
             Some(work) => self.work_entry(work, path),
@@ -185,9 +182,9 @@ impl View {
         }
     }
 
-    /// The content of a file as git stores it (line ends and `$Id$` as in the
-    /// blob; a file under an external filter that was edited: as on disk), or
-    /// a symbolic link's target. `None` if `path` is no file.
+    /// The content of a file as git stores it (line ends and `$Id$` as in the blob; an edited
+    /// file with an external filter as on disk), or the target of a symbolic link. `None` if
+    /// `path` is not a file.
     ///
     /// # Errors
     /// The content is not in the object store (a partial clone), or a file
@@ -204,15 +201,13 @@ impl View {
         }
     }
 
-    /// The names in a directory, sorted, each with whether it is a directory
-    /// (submodules are). `None` if `dir` is no directory. A symbolic link to a
-    /// directory is followed.
+    /// The sorted names in a directory, each with whether it is a directory (submodules are).
+    /// `None` if `dir` is not a directory. A symbolic link to a directory is followed.
     ///
-    /// Names that git ignores are left out, and so are directories that hold
-    /// nothing else, so that a clean checkout lists the same in both views in
-    /// spite of `__pycache__` and the like. In an ignored directory all names
-    /// count. Names that a sparse checkout leaves out count as present; an
-    /// empty directory, which git cannot store, counts in a work view.
+    /// Names that git ignores are left out, and so are directories with nothing else in them:
+    /// a clean checkout lists the same names in both views in spite of `__pycache__` and the
+    /// like. In an ignored directory all names count. Names that a sparse checkout leaves out
+    /// count as present. An empty directory, which git cannot store, counts in a work view.
     pub fn list(&self, dir: &BStr) -> Result<Option<Vec<(BString, bool)>>> {
         match self.work()? {
             Some(work) => self.work_list(work, dir),
@@ -233,9 +228,9 @@ impl View {
         }
     }
 
-    /// Whether `path` is a file, link or submodule of the commit or the index,
-    /// or a tracked file of a submodule. For other paths git knows nothing:
-    /// ask [`View::entry`] whatever a [`super::Delta`] says.
+    /// Whether `path` is a file, link or submodule of the commit or the index, or a tracked
+    /// file of a submodule. Git knows nothing about other paths: ask [`View::entry`] about
+    /// them, whatever a [`super::Delta`] says.
     pub fn is_tracked(&self, path: &BStr) -> Result<bool> {
         if let Some(work) = self.work()?
             && work.index().get(path).is_some()
@@ -255,12 +250,12 @@ impl View {
         }
     }
 
-    /// The paths that differ from the commit, sorted, with the fingerprint
-    /// that they have on disk; [`Fingerprint::MISSING`] if deleted. Files in
-    /// submodules are among them. Empty for a tree view.
+    /// The sorted paths that differ from the commit, with their fingerprints on disk, or
+    /// [`Fingerprint::MISSING`] if deleted. Files in submodules are included. Empty for a tree
+    /// view.
     ///
     /// # Errors
-    /// An untracked file cannot be read: this hashes all of them.
+    /// An untracked file cannot be read: all of them are hashed.
     pub fn dirty(&self) -> Result<&[(BString, Fingerprint)]> {
         let Some(work) = self.work()? else {
             return Ok(&[]);
@@ -315,15 +310,15 @@ impl View {
         HistoryError::new(
             HistoryErrorKind::MissingObject,
             format!(
-                "what {path} is cannot be told from commit {}",
+                "cannot tell from commit {} what {path} is",
                 self.revision.commit
             ),
-            "if it lies in a submodule, check that out with `git submodule update --init`",
+            "if it is in a submodule, check that out with `git submodule update --init`",
         )
     }
 
-    /// Where `path` leads in the commit's tree; the last part is followed as
-    /// well if `follows`.
+    /// Where `path` leads in the commit's tree. If `follows` is set, a link at its end is
+    /// followed, too.
     fn place(&self, path: &BStr, follows: bool) -> Result<Place> {
         let mut path = path.to_owned();
         for _ in 0..MAX_LINKS {
@@ -357,9 +352,8 @@ impl View {
         Ok(Place::Missing)
     }
 
-    /// The view of the repository at `path`: for a tree view at `commit`,
-    /// for a work view as it lies there. `None` if it is not checked out or
-    /// lacks the commit.
+    /// The view of the repository at `path`: at `commit` for a tree view, as on disk for a
+    /// work view. `None` if it is not checked out or lacks the commit.
     pub(super) fn beneath(&self, path: &BStr, commit: ObjectId) -> Result<Option<Rc<View>>> {
         let submodules = self.work()?.map(|work| &work.scan.submodules);
         if let Some(known) = submodules.and_then(|submodules| submodules.get(path)) {
@@ -397,8 +391,8 @@ pub(super) fn join(dir: &[u8], name: &[u8]) -> BString {
     }
 }
 
-/// The path that `link/rest` means when `link` points to `target`; `None` if
-/// it leads out of the tree or the text alone does not tell.
+/// The path of `link/rest` if `link` points to `target`. `None` if it leads out of the tree or
+/// the text alone does not tell.
 fn follow(link: &[u8], target: &[u8], rest: &[u8]) -> Option<BString> {
     let mut parts: Vec<&[u8]> = link.split_str("/").collect();
     parts.pop();
@@ -409,7 +403,7 @@ fn follow(link: &[u8], target: &[u8], rest: &[u8]) -> Option<BString> {
     for part in target.split_str("/") {
         match part {
             b"" | b"." => {}
-            // After a name, `..` depends on whether that is a link.
+            // After a name, the meaning of `..` depends on whether the name is a link.
             b".." if is_down => return None,
             b".." => {
                 parts.pop()?;

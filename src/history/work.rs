@@ -26,7 +26,7 @@ pub(super) struct Work {
     hashed: RefCell<BTreeMap<BString, DiskFile>>,
 }
 
-/// [`Work`] while the disk is looked at.
+/// [`Work`] while another thread looks at the disk.
 pub(super) struct Begun {
     tracked: Arc<Tracked>,
     sweep: Pending,
@@ -73,8 +73,7 @@ impl View {
         }
     }
 
-    /// The repository beneath this one that `path` lies in, and the rest of
-    /// the path.
+    /// The repository below this one that contains `path`, and the rest of the path.
     fn work_beneath(&self, work: &Work, path: &BStr) -> Result<Option<(Rc<View>, BString)>> {
         for at in path.find_iter("/") {
             let top = path[..at].as_bstr();
@@ -90,7 +89,7 @@ impl View {
         Ok(None)
     }
 
-    /// What lies on disk at a path of which git does not know it.
+    /// What is on disk at a path that git does not know.
     fn disk_entry(&self, work: &Work, path: &BStr) -> Result<Entry> {
         let place = self.repository.on_disk(path);
         let metadata = match place.symlink_metadata() {
@@ -112,8 +111,8 @@ impl View {
         }
     }
 
-    /// `path` with the symbolic links above it resolved; `None` if it leads
-    /// out of the work tree.
+    /// `path` with the symbolic links above it resolved; `None` if it leads out of the work
+    /// tree.
     fn real_path(&self, path: &BStr, place: &Path) -> Option<BString> {
         if path.is_empty() {
             return Some(BString::default());
@@ -123,7 +122,7 @@ impl View {
         Some(git_path(real.strip_prefix(self.repository.root()).ok()?))
     }
 
-    /// The file on disk, hashed once.
+    /// Hashes the file on disk once.
     fn hashed(&self, work: &Work, path: &BStr, mode: Mode) -> Result<DiskFile> {
         if let Some(known) = work.hashed.borrow().get(path) {
             return Ok(known.clone());
@@ -209,7 +208,7 @@ impl View {
         Ok(Some(names.into_iter().collect()))
     }
 
-    /// The listing of the directory that the link at `path` points to.
+    /// Lists the directory to which the link at `path` points.
     fn list_target(&self, path: &BStr) -> Result<Option<Vec<(BString, bool)>>> {
         let Ok(real) = self.repository.on_disk(path).canonicalize() else {
             return Ok(None);
@@ -220,7 +219,7 @@ impl View {
         }
     }
 
-    /// The names in `dir` that are tracked and there, or new and not ignored.
+    /// The names in `dir` that are tracked and exist, or are new and not ignored.
     fn visible_names(&self, work: &Work, dir: &BStr) -> Result<BTreeMap<BString, bool>> {
         let mut names = BTreeMap::new();
         if let Found::Dir(id) = self.repository.find(self.revision.tree, dir)? {
@@ -251,7 +250,7 @@ impl View {
         Ok(names)
     }
 
-    /// Whether any path of the tree `id`, which is at `dir`, is on disk.
+    /// Whether any path of the tree `id`, which is at `dir`, exists on disk.
     fn has_undeleted(&self, work: &Work, id: ObjectId, dir: &BString) -> Result<bool> {
         let mut deleted = work.changes_beneath(dir.as_bstr());
         if !deleted.any(|(_, change)| matches!(change, Change::Deleted)) {
@@ -301,7 +300,7 @@ fn is_missing(error: &std::io::Error) -> bool {
     matches!(error.kind(), NotFound | NotADirectory)
 }
 
-/// All names in a directory but `.git`; none if there is no directory.
+/// All names in a directory except `.git`; none if it does not exist.
 fn names_on_disk(place: &Path) -> Result<BTreeMap<BString, bool>> {
     let unreadable = |error| HistoryError::disk("list", place, &error);
     let entries = match std::fs::read_dir(place) {
@@ -321,7 +320,7 @@ fn names_on_disk(place: &Path) -> Result<BTreeMap<BString, bool>> {
     Ok(names)
 }
 
-/// Whether there is nothing but directories at `place/name` and beneath.
+/// Whether there are only directories at and below `place/name`.
 fn is_bare_dir(place: &Path, name: &BString) -> bool {
     let place = place.join(name.to_path_lossy());
     names_on_disk(&place).is_ok_and(|names| {

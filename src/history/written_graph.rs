@@ -1,9 +1,8 @@
-//! The commit-graph file that git has written, if it has: parents and
-//! generation numbers without reading commits.
+//! Reads git's commit-graph file, if there is one: parents and generation numbers without
+//! reading commits.
 //!
-//! A generation number is greater than those of all ancestors. So what lies
-//! between a commit and its dominator can be visited alone, without numbering
-//! the whole history first.
+//! A generation number is greater than those of all ancestors. So a walk can visit only the
+//! commits between a commit and its dominator, without numbering the whole history first.
 
 use std::collections::BinaryHeap;
 
@@ -14,8 +13,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::repository::Repository;
 use super::{CommitId, Result};
 
-/// How many commits are visited for one dominator. Where it lies farther away,
-/// numbering the whole history once is cheaper than looking each one up.
+/// How many commits are visited for one dominator. If it is farther away, numbering the whole
+/// history once is cheaper than looking up each commit.
 const MOST_VISITED: usize = 5_000;
 
 /// A commit-graph file, or a chain of them.
@@ -24,8 +23,8 @@ pub(super) struct WrittenGraph {
 }
 
 impl WrittenGraph {
-    /// `None` where git has written none, where it cannot be read, and in a
-    /// shallow clone, whose history ends earlier than the file may say.
+    /// `None` if git has written no file, if it cannot be read, and in a shallow clone, whose
+    /// history may end earlier than in the file.
     pub fn open(repository: &Repository) -> Option<WrittenGraph> {
         if repository.is_shallow() {
             return None;
@@ -52,10 +51,9 @@ impl WrittenGraph {
         (generation > 0).then_some(generation)
     }
 
-    /// The immediate dominator of a commit: `imd` of [G 4.2.1]. Visits what
-    /// lies between the two, and reads the commits that are newer than the
-    /// file. The outer `None`: the file is of no use, or the dominator is far;
-    /// the inner: there is none.
+    /// The immediate dominator of a commit: `imd` of [G 4.2.1]. Visits the commits between the
+    /// two, and reads commits that are newer than the file. The outer `None`: the file does
+    /// not help, or the dominator is too far away. The inner `None`: there is none.
     ///
     /// # Errors
     /// A commit cannot be read.
@@ -88,7 +86,7 @@ impl WrittenGraph {
                     waiting.push((generation, parent));
                 }
             }
-            // The newest that waits is no ancestor of another one.
+            // The newest waiting commit is not an ancestor of another one.
             let Some((_, newest)) = waiting.pop() else {
                 return Ok(Some(None));
             };
@@ -101,7 +99,7 @@ impl WrittenGraph {
     }
 }
 
-/// Parents and generations of commits, those newer than the file included.
+/// Parents and generations of commits, including those newer than the file.
 struct Walk<'a> {
     written: &'a WrittenGraph,
     repository: &'a Repository,
@@ -117,7 +115,7 @@ impl Walk<'_> {
         }
     }
 
-    /// `None` where the file has commits without numbers.
+    /// `None` if the file has commits without numbers.
     fn generation(&mut self, commit: CommitId) -> Result<Option<u32>> {
         let mut stack = vec![commit];
         while let Some(last) = stack.last().copied() {

@@ -21,21 +21,8 @@ use super::python::names::model::Known;
 use super::python::{names_docstrings_in, names_readers_in};
 use super::{Analysis, analyse_python_knowing};
 use crate::history::{Entry, View};
-use crate::matrix::{Fingerprint, Unit, UnitKind};
+use crate::matrix::{Fingerprint, Unit, What};
 use crate::runners::{maven, pytest};
-
-/// The name of the `runtime` unit for how the test process's interpreter was
-/// started: flags, `-W`, `-X`, encodings.
-const START_UP: &str = "start-up";
-
-/// Whether only a process that is started like the tests' can tell the unit.
-pub fn is_start_up(unit: &Unit) -> bool {
-    unit.kind == UnitKind::Runtime && unit.name == START_UP
-}
-
-/// The `name` of a `file` or `exists` unit whose path git does not track: it
-/// was generated, so only the machine that generates it can tell its value.
-pub const UNTRACKED: &str = "untracked";
 
 /// What a unit is worth at this state.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,7 +38,7 @@ pub enum Value {
 /// What an interpreter of the test environment said of late units.
 #[derive(Clone, Debug, Default)]
 pub struct Probe {
-    pub values: BTreeMap<(UnitKind, String), Fingerprint>,
+    pub values: BTreeMap<Unit, Fingerprint>,
 }
 
 /// Where late units get their value from.
@@ -325,37 +312,56 @@ impl<'a> Facts<'a> {
     }
 
     fn try_value(&self, unit: &Unit) -> Result<Value> {
-        match unit.kind {
-            UnitKind::Exists if unit.is_written() => Ok(Value::Known(FILE)),
-            UnitKind::File | UnitKind::Exists | UnitKind::Dir if self.is_late(unit) => {
-                Ok(Value::Late)
+        let is_late = || self.is_late(unit);
+        let read = |path: &BStr| self.view.read(path);
+        match &unit.what {
+            What::Written => Ok(Value::Known(FILE)),
+            What::File | What::UntrackedFile | What::AuditedFile if is_late() => Ok(Value::Late),
+            What::Exists | What::UntrackedExists | What::Dir if is_late() => Ok(Value::Late),
+            What::File | What::UntrackedFile | What::AuditedFile => {
+                match self.is_left_over(unit.path()) {
+                    true => Ok(Value::Unknown(format!(
+                        "{} is of an earlier build",
+                        unit.path
+                    ))),
+                    false => self.file(unit.path()),
+                }
             }
-            UnitKind::File if self.is_left_over(unit.path()) => Ok(Value::Unknown(format!(
-                "{} is of an earlier build",
-                unit.path
-            ))),
-            UnitKind::File => self.file(unit.path()),
-            UnitKind::Exists => self.exists(unit.path()),
-            UnitKind::Lookup => self.lookup(unit.path()),
-            UnitKind::Dir => self.listing(unit.path()),
-            UnitKind::Code | UnitKind::Skeleton | UnitKind::Binding | UnitKind::Effects => {
-                self.source_unit(unit)
+            What::Exists | What::UntrackedExists => self.exists(unit.path()),
+            What::Lookup => self.lookup(unit.path()),
+            What::Dir => self.listing(unit.path()),
+            What::Code(_)
+            | What::Skeleton
+            | What::Binding(_)
+            | What::Presence(_)
+            | What::Note(..)
+            | What::Effects => self.source_unit(unit),
+            What::Dist(_)
+            | What::Plugins
+            | What::Runtime(_)
+            | What::StartUp
+            | What::Env(_)
+            | What::AllEnv
+            | What::Options => Ok(self.probed(unit)),
+            What::Finds(_) => Ok(Value::Known(Fingerprint::MISSING)),
+            What::KeptConfig(kept) => {
+                let print = maven::pom_fingerprint(read(unit.path())?, kept);
+                Ok(Value::Known(print))
             }
-            UnitKind::Dist | UnitKind::Runtime | UnitKind::Env => Ok(self.probed(unit)),
-            UnitKind::Config if pytest::Finds::is_unit(unit) => {
-                Ok(Value::Known(Fingerprint::MISSING))
+            What::RunnerConfig(_) => {
+                let print = pytest::config_fingerprint(unit.path(), read)?;
+                Ok(Value::Known(print))
             }
-            UnitKind::Config if unit.path.is_empty() => Ok(self.probed(unit)),
-            UnitKind::Config => {
-                let read = |path: &BStr| self.view.read(path);
-                Ok(Value::Known(match maven::kept_of(&unit.name) {
-                    Some(kept) => maven::pom_fingerprint(read(unit.path())?, &kept),
-                    None => pytest::config_fingerprint(unit.path(), read)?,
-                }))
-            }
-            UnitKind::Class | UnitKind::Method | UnitKind::Shape | UnitKind::Member => {
-                self.compiled(unit)
-            }
+            What::Class(_)
+            | What::Classes(_)
+            | What::OfSources
+            | What::NotOfSources(_)
+            | What::Method(_)
+            | What::Shape(_)
+            | What::Member(_)
+            | What::Overrides(_)
+            | What::Nest(_) => self.compiled(unit),
+            What::Other(_) => Ok(Value::Unknown(format!("{unit} means nothing here"))),
         }
     }
 
@@ -363,18 +369,19 @@ impl<'a> Facts<'a> {
     /// tests run, and perhaps not here.
     fn is_late(&self, unit: &Unit) -> bool {
         let elsewhere = matches!(self.environment, Environment::Elsewhere);
-        elsewhere && (unit.name == UNTRACKED || unit.is_outside())
+        let is_untracked = matches!(unit.what, What::UntrackedFile | What::UntrackedExists);
+        elsewhere && (is_untracked || unit.is_outside())
     }
 
     fn probed(&self, unit: &Unit) -> Value {
         match &self.environment {
             Environment::Elsewhere => Value::Late,
             Environment::Here(probe) => {
-                match probe.values.get(&(unit.kind, unit.name.clone())) {
+                match probe.values.get(unit) {
                     Some(fingerprint) => Value::Known(*fingerprint),
                     // Only the runner knows what its options come to, and those
                     // of its interpreter.
-                    None if unit.kind == UnitKind::Config || is_start_up(unit) => Value::Late,
+                    None if matches!(unit.what, What::Options | What::StartUp) => Value::Late,
                     None => Value::Unknown(format!("the interpreter did not say what {unit} is")),
                 }
             }
@@ -386,8 +393,7 @@ impl<'a> Facts<'a> {
     pub fn is_newer(&self, unit: &Unit, time: u64) -> bool {
         use std::time::{Duration, UNIX_EPOCH};
         let mut file = self.directory(unit.path());
-        if unit.kind.is_compiled() {
-            let (class, _) = unit.in_class();
+        if let Some(class) = unit.class() {
             file.push(format!("{class}.class"));
         }
         // A folder changes with what comes into it.
@@ -413,10 +419,12 @@ impl<'a> Facts<'a> {
                 "{unit} is compiled, and only `tamis run` compiles before it selects"
             )));
         }
-        let (class, _) = unit.in_class();
-        Ok(Value::Known(match unit.kind {
-            UnitKind::Class => super::jvm::class_in(&self.directory(unit.path()), class)?,
-            _ => self.class_at(unit.path(), class)?.value(unit),
+        let folder = || self.directory(unit.path());
+        Ok(Value::Known(match (&unit.what, unit.class()) {
+            (What::Classes(classes), _) => super::jvm::classes_in_all(&folder(), *classes)?,
+            (What::Class(class), _) => super::jvm::class_in(&folder(), class)?,
+            (what, Some(class)) => self.class_at(unit.path(), class)?.value(what),
+            (_, None) => Fingerprint::MISSING,
         }))
     }
 
@@ -553,18 +561,15 @@ impl<'a> Facts<'a> {
             None => Fingerprint::MISSING,
             // Never equal to a fingerprint of source that parses.
             Some(Analysis::Unparsed(_)) => UNPARSED,
-            Some(Analysis::Parsed(module)) => match unit.kind {
-                UnitKind::Skeleton => module.skeleton,
-                UnitKind::Effects => self.effects(unit.path(), &module.names)?,
-                UnitKind::Binding => match unit.is_presence_of() {
-                    Some(name) => module.names.presence(name),
-                    None => module.names.binding(&unit.name),
-                },
-                _ => module
-                    .code
-                    .get(&unit.name)
-                    .copied()
-                    .unwrap_or(Fingerprint::MISSING),
+            Some(Analysis::Parsed(module)) => match &unit.what {
+                What::Skeleton => module.skeleton,
+                What::Effects => self.effects(unit.path(), &module.names)?,
+                What::Presence(name) => module.names.presence(name),
+                What::Code(name) => {
+                    let known = module.code.get(&**name).copied();
+                    known.unwrap_or(Fingerprint::MISSING)
+                }
+                _ => module.names.binding(&unit.name()),
             },
         }))
     }

@@ -6,16 +6,17 @@
 //! is needed to find the unit that a traced code object belongs to.
 
 mod cause;
+mod closure;
 mod facts;
+mod files;
 pub mod jvm;
 pub mod python;
 
 use std::collections::BTreeMap;
 
 pub use cause::{Cause, Causes};
-pub use facts::{
-    DIR, Environment, FILE, Facts, Place, Probe, Reads, UNTRACKED, Value, is_start_up, split,
-};
+pub use closure::{Closure, Meaning};
+pub use facts::{DIR, Environment, FILE, Facts, Place, Probe, Reads, Value, split};
 pub use python::cache::Cache;
 pub use python::compare::Change;
 pub use python::names::model::{
@@ -25,7 +26,46 @@ pub use python::names::model::{
 pub use python::way::{Origin, RowOf, Step, Way, Ways, Whole};
 pub use python::{analyse_python, analyse_python_knowing};
 
+use anyhow::Result;
+
 use crate::matrix::Fingerprint;
+use crate::observe::Run;
+
+/// One way to tell what code and data mean.
+pub trait Language: Sync {
+    fn name(&self) -> &'static str;
+
+    /// Whether its agent wrote a trace that names this collector.
+    fn wrote(&self, collector: &str) -> bool;
+
+    /// Whether the scopes of a process end before the next ones begin, so that their
+    /// numbers tell which was first.
+    fn runs_in_order(&self) -> bool {
+        false
+    }
+
+    /// Whether a trace tells for each test what it wrote, so that those of other
+    /// processes that met it can be known.
+    fn joins_files(&self) -> bool {
+        false
+    }
+
+    /// What it knows of one run.
+    ///
+    /// # Errors
+    /// If a source cannot be read.
+    fn closure(&self, run: &mut Run<'_>) -> Result<Box<dyn Closure>>;
+}
+
+/// All languages. Those before the last one know their own traces; the agent of the
+/// last one names the means by which its interpreter is watched.
+pub static LANGUAGES: [&dyn Language; 3] = [&files::Files, &jvm::Jvm, &python::Python];
+
+/// The index in [`LANGUAGES`] of that whose agent wrote a trace.
+pub fn language_of(collector: &str) -> usize {
+    let own = LANGUAGES.iter().position(|one| one.wrote(collector));
+    own.unwrap_or(LANGUAGES.len() - 1)
+}
 
 /// Version of everything that an analysis holds. It is part of every digest
 /// and of the cache's path, so that results of different versions never meet.

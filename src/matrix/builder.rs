@@ -248,13 +248,18 @@ fn sort_groups(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::matrix::UnitKind;
+    use crate::matrix::What;
     use crate::matrix::samples::{facts, header};
     use proptest::prelude::*;
 
     fn unit(number: u32) -> (Unit, Fingerprint) {
-        let kind = UnitKind::ALL[number as usize % UnitKind::ALL.len()];
-        let unit = Unit::new(kind, format!("p{}", number / 3), format!("n{number}"));
+        let name = format!("n{number}").into();
+        let what = match number % 3 {
+            0 => What::Code(name),
+            1 => What::Binding(name),
+            _ => What::Class(name),
+        };
+        let unit = Unit::at(format!("p{}", number / 3), what);
         (unit, Fingerprint([number as u8; 16]))
     }
 
@@ -286,7 +291,7 @@ mod tests {
         ) {
             let build = |order: Vec<usize>| {
                 let mut builder = MatrixBuilder::new(header());
-                builder.unit(Unit::new(UnitKind::Env, "", "UNUSED"), Fingerprint::MISSING).unwrap();
+                builder.unit(Unit::of(What::Env("UNUSED".into())), Fingerprint::MISSING).unwrap();
                 for index in order {
                     let groups: Vec<GroupRef> = rows[index].iter().map(|group| {
                         let units: Vec<UnitRef> = group.iter().map(|number| {

@@ -4,7 +4,8 @@ use bstr::BString;
 use proptest::prelude::*;
 
 use super::{
-    Fingerprint, Header, Key, Matrix, MatrixBuilder, Outcome, RowFacts, Run, Unit, UnitKind,
+    Classes, Finds, Fingerprint, Header, InClass, Key, Matrix, MatrixBuilder, Note, Outcome,
+    RowFacts, Run, Unit, What,
 };
 
 pub(crate) fn key() -> Key {
@@ -30,6 +31,7 @@ pub(crate) fn header() -> Header {
         created: 1_790_000_000,
         tool: "0.1.0".into(),
         run: run.id.clone(),
+        shard: None,
         runs: vec![
             run.clone(),
             Run {
@@ -67,22 +69,19 @@ pub(crate) fn small(tests: u32, state: u8) -> Matrix {
     let mut builder = MatrixBuilder::new(header);
     let shared: Vec<_> = (0..6u8)
         .map(|n| {
-            let unit = Unit::new(
-                UnitKind::Code,
-                format!("src/m{}.py", n / 2),
-                format!("f{n}"),
-            );
+            let code = What::Code(format!("f{n}").into());
+            let unit = Unit::at(format!("src/m{}.py", n / 2), code);
             builder.unit(unit, Fingerprint([n; 16])).unwrap()
         })
         .collect();
     let shared = builder.group(shared);
     for test in 0..tests {
         let print = if test % 3 == 0 { state } else { 0 };
-        let file = Unit::new(UnitKind::File, format!("data/{test}.json"), "");
+        let file = Unit::at(format!("data/{test}.json"), What::File);
         let own = [
             builder.unit(file, Fingerprint([print; 16])).unwrap(),
             builder
-                .unit(Unit::new(UnitKind::Env, "", "HOME"), Fingerprint::MISSING)
+                .unit(Unit::of(What::Env("HOME".into())), Fingerprint::MISSING)
                 .unwrap(),
         ];
         let own = builder.group(own);
@@ -95,14 +94,85 @@ pub(crate) fn small(tests: u32, state: u8) -> Matrix {
     builder.finish()
 }
 
+/// What any unit may be about, with names that people may give, and whether it
+/// has a path.
+fn any_what() -> impl Strategy<Value = (What, bool)> {
+    let class = "[a-b/$é]{0,3}";
+    let method = "[f-g<>();#~ ]{0,4}";
+    let words = || proptest::collection::vec("[a-b*é.\"]{0,3}", 0..3);
+    let bare = vec![
+        What::File,
+        What::UntrackedFile,
+        What::AuditedFile,
+        What::Exists,
+        What::UntrackedExists,
+        What::Written,
+        What::Lookup,
+        What::Dir,
+        What::Skeleton,
+        What::Effects,
+        What::Classes(Classes::All),
+        What::Classes(Classes::ForOthers),
+        What::Classes(Classes::MayBeTests),
+        What::Plugins,
+        What::StartUp,
+        What::AllEnv,
+    ];
+    let named: [fn(String) -> What; 9] = [
+        |name| What::Code(name.into()),
+        |name| What::Binding(name.into()),
+        |name| What::Presence(name.into()),
+        |name| What::Class(name.into()),
+        |name| What::Dist(name.into()),
+        |name| What::Runtime(name.into()),
+        |name| What::Env(name.into()),
+        |name| What::RunnerConfig(name.into()),
+        |name| What::Shape(name.into()),
+    ];
+    let named = (0..named.len(), "[a-bé][a-b.é]{0,2}|").prop_map(move |(at, name)| named[at](name));
+    let in_class: [fn(InClass) -> What; 4] =
+        [What::Method, What::Member, What::Overrides, What::Nest];
+    let in_class = (0..in_class.len(), class, method)
+        .prop_map(move |(at, class, rest)| in_class[at](InClass::new(&class, &rest)));
+    let notes = (0..Note::ALL.len(), "[a-bé][a-b.é]{0,2}|")
+        .prop_map(|(at, of)| What::Note(Note::ALL[at], of.into()));
+    let kept = words().prop_map(|kept| What::KeptConfig(kept.into()));
+    let finds = (words(), proptest::option::of(words()), words());
+    let finds = finds.prop_map(|(names, places, others)| {
+        What::Finds(Box::new(Finds {
+            names,
+            places,
+            others,
+        }))
+    });
+    let why = "[a-bé ]{0,4}".prop_map(|why| What::NotOfSources(why.into()));
+    let other = "[a-bé ]{0,4}".prop_map(|text| What::Other(text.into()));
+    prop_oneof![
+        4 => proptest::sample::select(bare).prop_map(|what| (what, true)),
+        4 => named.prop_map(|what| (what, true)),
+        2 => in_class.prop_map(|what| (what, true)),
+        2 => notes.prop_map(|what| (what, true)),
+        1 => kept.prop_map(|what| (what, true)),
+        1 => other.prop_map(|what| (what, true)),
+        1 => finds.prop_map(|what| (what, false)),
+        1 => why.prop_map(|what| (what, false)),
+        1 => Just((What::OfSources, false)),
+        1 => Just((What::Options, false)),
+    ]
+}
+
+/// Any unit, at a path if it has one.
+pub(crate) fn any_unit() -> impl Strategy<Value = Unit> {
+    let path = proptest::collection::vec(any::<u8>(), 1..4);
+    (any_what(), path).prop_map(|((what, has_path), path)| match has_path {
+        true => Unit::at(path, what),
+        false => Unit::of(what),
+    })
+}
+
 /// Any sound matrix of a few units, sets and rows.
 pub(crate) fn any_matrix() -> impl Strategy<Value = Matrix> {
-    let unit = (
-        0usize..13,
-        proptest::collection::vec(any::<u8>(), 0..4),
-        "[a-bé]{0,3}",
-    );
-    let units = proptest::collection::btree_map(unit, any::<[u8; 16]>(), 0..12);
+    let units = proptest::collection::btree_map(any_unit(), any::<[u8; 16]>(), 0..12);
     let sets = proptest::collection::vec(proptest::collection::btree_set(0u32..12, 0..12), 0..6);
     let row = (
         proptest::collection::btree_set(0u32..6, 0..5),
@@ -113,12 +183,7 @@ pub(crate) fn any_matrix() -> impl Strategy<Value = Matrix> {
     (units, sets, rows).prop_map(|(units, sets, rows)| {
         let units: Vec<_> = units
             .into_iter()
-            .map(|((kind, path, name), print)| {
-                (
-                    Unit::new(UnitKind::ALL[kind], path, name),
-                    Fingerprint(print),
-                )
-            })
+            .map(|(unit, print)| (unit, Fingerprint(print)))
             .collect();
         let below = |ids: std::collections::BTreeSet<u32>, bound: usize| -> Vec<u32> {
             ids.into_iter()
@@ -146,8 +211,6 @@ pub(crate) fn any_matrix() -> impl Strategy<Value = Matrix> {
                 },
             )
             .collect();
-        let mut units = units;
-        units.sort();
         Matrix {
             header: header(),
             units,

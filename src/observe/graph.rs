@@ -9,6 +9,7 @@ use bstr::{BStr, BString, ByteSlice};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::trace::{Definition, Found, Role, ScopeKind, Spawned, Trace, TraceError};
+use crate::languages::{LANGUAGES, language_of};
 use crate::matrix::Fingerprint;
 
 /// Index into [`Graph::nodes`].
@@ -51,13 +52,15 @@ pub struct Graph {
     /// The collect node of each test file.
     pub collects: FxHashMap<BString, NodeId>,
     pub state: Vec<StateChange>,
-    /// If one Python process ran all tests: when a test or an import of a module
+    /// If one process of a language that runs in order ran all tests: when a test or an import of a module
     /// began, in the order of the scopes of that process. These end before
     /// another test begins.
     pub times: FxHashMap<NodeId, Span>,
     /// Environment variables as the processes that ran tests were given them.
     pub variables: FxHashMap<String, Option<Fingerprint>>,
-    /// Where one test of a JVM found nothing, and another one wrote a file or made a folder.
+    /// By reader and writer in different processes: a path at which they met.
+    pub met_files: FxHashMap<(NodeId, NodeId), BString>,
+    /// Where one test found nothing, and another one wrote a file or made a folder.
     pub filled: FxHashSet<BString>,
     /// By trace (in the order given) and scope number.
     places: Vec<FxHashMap<u64, NodeId>>,
@@ -112,7 +115,7 @@ fn variables(traces: &[Trace]) -> FxHashMap<String, Option<Fingerprint>> {
     .collect()
 }
 
-/// Paths where one scope of a JVM found nothing, and another one wrote.
+/// Paths where one scope found nothing, and another one wrote.
 fn filled(traces: &[Trace]) -> FxHashSet<BString> {
     let mut writers = Writers::default();
     for (at, trace) in traces.iter().enumerate() {
@@ -154,7 +157,7 @@ fn written_by<'a>(
     met: &'a Definition,
     writers: &'a Writers<'_>,
     lists: &'a Writers<'_>,
-) -> impl Iterator<Item = (usize, u64)> {
+) -> impl Iterator<Item = (&'a BStr, (usize, u64))> {
     let (path, listed) = match met {
         Definition::File { path, .. } | Definition::Exists { path, .. } => (Some(path), None),
         Definition::Dir { path } => (Some(path), lists.get(path.as_bstr())),
@@ -164,8 +167,11 @@ fn written_by<'a>(
     let ways = std::iter::successors(start, |path| {
         Some(above(path)).filter(|one| !one.is_empty())
     });
-    let known = ways.filter_map(|path| writers.get(path));
-    known.chain(listed).flatten().copied()
+    let known = ways.filter_map(|path| Some((path, writers.get(path)?)));
+    let listed = start.zip(listed);
+    known
+        .chain(listed)
+        .flat_map(|(path, by)| by.iter().map(move |by| (path, *by)))
 }
 
 /// The directory that a path lies in.
@@ -202,6 +208,7 @@ impl<'a> Building<'a> {
                 state: Vec::new(),
                 times: FxHashMap::default(),
                 variables: variables(traces),
+                met_files: FxHashMap::default(),
                 filled: filled(traces),
                 places: vec![FxHashMap::default(); traces.len()],
             },
@@ -307,7 +314,7 @@ impl<'a> Building<'a> {
         let (Some((at, trace)), None) = (of_tests.next(), of_tests.next()) else {
             return;
         };
-        if trace.open.is_jvm() {
+        if !LANGUAGES[language_of(&trace.open.collector)].runs_in_order() {
             return;
         }
         for (number, scope) in &trace.scopes {
@@ -351,22 +358,22 @@ impl<'a> Building<'a> {
         }
     }
 
-    /// What tests of one JVM wrote, those of another one may have found there. Which came
-    /// first nobody knows. (Within a JVM its agent leads from one to the other.)
+    /// What tests of one process wrote, those of another one may have found there. Which
+    /// came first nobody knows. (Within a process its agent leads from one to the other.)
     fn join_files(&mut self) {
-        let jvms = || {
+        let joined = || {
             let traces = self.traces.iter().enumerate();
-            traces.filter(|(_, trace)| trace.open.is_jvm())
+            traces.filter(|(_, trace)| LANGUAGES[language_of(&trace.open.collector)].joins_files())
         };
         let mut writers = Writers::default();
-        for (at, trace) in jvms() {
+        for (at, trace) in joined() {
             // What the session has, each test has.
             for (scope, path) in trace.writes.iter().filter(|(scope, _)| *scope != 0) {
                 let known = writers.entry(path.as_bstr()).or_default();
                 known.push((at, *scope));
             }
         }
-        if writers.is_empty() || jvms().nth(1).is_none() {
+        if writers.is_empty() || joined().nth(1).is_none() {
             return;
         }
         // Who lists a directory meets whoever wrote in it.
@@ -375,13 +382,13 @@ impl<'a> Building<'a> {
             lists.entry(above(path)).or_default().extend(by);
         }
         let mut edges = Vec::new();
-        for (at, trace) in jvms() {
+        for (at, trace) in joined() {
             for (number, scope) in &trace.scopes {
                 let units = scope.units.iter();
                 for met in units.filter_map(|unit| trace.definitions.get(unit)) {
-                    for by in written_by(met, &writers, &lists) {
+                    for (path, by) in written_by(met, &writers, &lists) {
                         if by.0 != at {
-                            edges.push(((at, *number), by));
+                            edges.push(((at, *number), by, path.to_owned()));
                         }
                     }
                 }
@@ -389,10 +396,13 @@ impl<'a> Building<'a> {
         }
         edges.sort_unstable();
         edges.dedup();
-        for (reader, writer) in edges {
+        for (reader, writer, path) in edges {
             let node = |(at, number): (usize, u64)| self.resolve(at, number);
-            if let (Some(from), Some(to)) = (node(reader), node(writer)) {
+            if let (Some(from), Some(to)) = (node(reader), node(writer))
+                && !self.graph.met_files.contains_key(&(from, to))
+            {
                 self.edge(from, to);
+                self.graph.met_files.insert((from, to), path);
             }
         }
     }

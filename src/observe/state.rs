@@ -3,22 +3,26 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
-use bstr::{BStr, BString, ByteSlice};
-use rustc_hash::FxHashSet;
+use bstr::{BString, ByteSlice};
 
 use super::graph::NodeId;
-use super::rows::{Closing, SharedState};
+use super::observations::{Cell, CellIndex};
+use super::rows::Closing;
 use super::units::UnitIndex;
-use crate::languages::{Analysis, Place, simple_name};
-use crate::matrix::UnitKind;
+use crate::languages::Place;
 use crate::pattern::Pattern;
 
-/// Plug-ins that run tests in another order each time: that of one run says nothing
-/// of the next.
-const REORDERING: [&str; 2] = ["pytest-randomly", "pytest-random-order"];
+/// The changes of one cell in order. A node stands for each: it leads to that
+/// change and to those before.
+#[derive(Debug, Default)]
+pub(super) struct Changes {
+    chain: Vec<Change>,
+    /// Each changer, with the number of its change in the chain.
+    pub by: Vec<(u32, NodeId)>,
+}
 
-/// A change of some state, and all changes before it.
-struct Changes {
+#[derive(Debug)]
+struct Change {
     /// When who changed it began; `None` if that is not known.
     since: Option<u64>,
     node: NodeId,
@@ -28,13 +32,11 @@ impl Closing<'_> {
     /// State that outlives a test: whoever runs code that names a global, or
     /// may reach it without naming it, needs what those did that changed it before.
     /// What `benign` names (`path#name`) is left out.
-    pub fn attach_state(&mut self, benign: &[Pattern]) -> Result<Vec<SharedState>> {
-        let units = self.table.units().iter();
-        let mut dists = units.filter(|unit| unit.kind == UnitKind::Dist);
-        if dists.any(|dist| REORDERING.contains(&dist.name.as_str())) {
-            self.graph.times.clear();
+    pub fn attach_state(&mut self, benign: &[Pattern]) -> Result<()> {
+        if self.languages.iter().any(|one| one.reorders(&self.run)) {
+            self.run.graph.times.clear();
         }
-        let mut changes = std::mem::take(&mut self.graph.state);
+        let mut changes = std::mem::take(&mut self.run.graph.state);
         changes.sort();
         changes.dedup();
         let mut by_name: BTreeMap<(BString, String), Vec<NodeId>> = BTreeMap::new();
@@ -44,149 +46,106 @@ impl Closing<'_> {
                 .or_default()
                 .push(change.by);
         }
-        let mut shared = Vec::new();
-        let ran: BTreeSet<UnitIndex> = self.node_units.iter().flatten().copied().collect();
+        let ran: BTreeSet<UnitIndex> = self.run.node_units.iter().flatten().copied().collect();
         for ((file, name), changers) in by_name {
-            let (Place::Inside(path) | Place::Outside(path)) = self.facts.place(file.as_bstr());
+            let (Place::Inside(path) | Place::Outside(path)) = self.run.facts.place(file.as_bstr());
             let full_name = format!("{path}#{name}");
-            let is_benign = |pattern: &Pattern| pattern.matches(full_name.as_bytes());
-            if is_derived(&name) || benign.iter().any(is_benign) {
+            if benign.iter().any(|one| one.matches(full_name.as_bytes())) {
                 continue;
             }
-            let known = self.edges.len();
-            let count = changers.len();
-            let changes = self.changes_in_order(changers);
-            let mut readers = 0;
-            let naming = match variable(&name) {
-                Some(variable) => self.units_reading(variable),
-                None => self.units_naming(&ran, file.as_bstr(), &name)?,
-            };
-            // Only who has the module can reach what it holds.
-            let module = self.graph.imports.get(&file).copied();
-            for at in 0..known {
-                if self.node_units[at].iter().any(|unit| naming.contains(unit)) {
-                    readers += 1;
-                    let Some(node) = self.changes_before(at as NodeId, &changes) else {
-                        continue;
-                    };
-                    match module {
-                        None => self.edges[at].push(node),
-                        Some(module) => {
-                            self.conditional
-                                .entry(at as NodeId)
-                                .or_default()
-                                .push((module, node));
-                        }
-                    }
+            let mut naming = None;
+            for language in &self.languages {
+                naming = language.naming(&self.run, &ran, file.as_bstr(), &name)?;
+                if naming.is_some() {
+                    break;
                 }
             }
-            shared.push(SharedState {
+            let Some(naming) = naming else {
+                continue;
+            };
+            let known = self.run.edges.len();
+            let count = changers.len();
+            let changes = self.in_order(changers);
+            let is_reader = |at: &usize| {
+                let units = &self.run.node_units[*at];
+                units.iter().any(|unit| naming.contains(unit))
+            };
+            let readers: Vec<usize> = (0..known).filter(is_reader).collect();
+            self.lead_to_changes(
+                &readers,
+                &changes,
+                self.run.graph.imports.get(&file).copied(),
+            );
+            let cell = self.observed.cells.len() as CellIndex;
+            for (number, change) in changes.chain.iter().enumerate() {
+                self.changes.insert(change.node, (cell, number as u32 + 1));
+            }
+            self.changed_by.push(changes);
+            self.observed.cells.push(Cell {
                 name: full_name,
                 changers: count,
-                readers,
+                readers: readers.len(),
+                changes: Vec::new(),
             });
         }
-        Ok(shared)
+        Ok(())
     }
 
-    /// A node for each changer of some state, the first to change it first: it
-    /// leads to that change and to those before. Who has no known time may have
-    /// changed it at any time, and so comes first.
-    fn changes_in_order(&mut self, changers: Vec<NodeId>) -> Vec<Changes> {
-        let time = |by: &NodeId| self.graph.times.get(by).map(|span| span.first);
+    /// Leads from those who read some state to the changes that they can have met.
+    /// Where a module holds the state, only who has the module can reach it.
+    fn lead_to_changes(&mut self, readers: &[usize], changes: &Changes, module: Option<NodeId>) {
+        for at in readers {
+            let Some(node) = self.changes_before(*at as NodeId, changes) else {
+                continue;
+            };
+            match module {
+                None => self.run.edges[*at].push(node),
+                Some(module) => {
+                    let conditional = self.run.conditional.entry(*at as NodeId);
+                    conditional.or_default().push((module, node));
+                }
+            }
+        }
+    }
+
+    /// The changes of some state, the first one first. Who has no known time may
+    /// have changed it at any time, and so comes before all.
+    fn in_order(&mut self, changers: Vec<NodeId>) -> Changes {
+        let time = |by: &NodeId| self.run.graph.times.get(by).map(|span| span.first);
         let (timed, always): (Vec<NodeId>, Vec<NodeId>) =
             changers.into_iter().partition(|by| time(by).is_some());
         let mut timed: Vec<(Option<u64>, NodeId)> =
             timed.into_iter().map(|by| (time(&by), by)).collect();
         timed.sort_unstable();
-        let mut all = Vec::new();
+        let mut changes = Changes::default();
         if !always.is_empty() {
-            let node = self.fresh();
-            self.edges[node as usize] = always;
-            all.push(Changes { since: None, node });
+            self.add_change(&mut changes, None, always);
         }
         for (since, by) in timed {
-            let node = self.fresh();
-            let before = all.last().map(|earlier: &Changes| earlier.node);
-            self.edges[node as usize].extend(before.into_iter().chain([by]));
-            all.push(Changes { since, node });
+            self.add_change(&mut changes, since, vec![by]);
         }
-        all
+        changes
+    }
+
+    fn add_change(&mut self, changes: &mut Changes, since: Option<u64>, by: Vec<NodeId>) {
+        let node = self.run.fresh();
+        self.run.of_others[node as usize] = true;
+        let number = changes.chain.len() as u32;
+        changes.by.extend(by.iter().map(|by| (number, *by)));
+        let edges = &mut self.run.edges[node as usize];
+        edges.extend(changes.chain.last().map(|earlier| earlier.node));
+        edges.extend(by);
+        changes.chain.push(Change { since, node });
     }
 
     /// The changes that `reader` can have met: those of who began before it; all
     /// if it is not known when it read.
-    fn changes_before(&self, reader: NodeId, changes: &[Changes]) -> Option<NodeId> {
-        let met = match self.graph.times.get(&reader) {
-            None => changes.len(),
-            Some(span) => changes.partition_point(|one| one.since.is_none_or(|at| at < span.last)),
+    fn changes_before(&self, reader: NodeId, changes: &Changes) -> Option<NodeId> {
+        let chain = &changes.chain;
+        let met = match self.run.graph.times.get(&reader) {
+            None => chain.len(),
+            Some(span) => chain.partition_point(|one| one.since.is_none_or(|at| at < span.last)),
         };
-        Some(changes[..met].last()?.node)
+        Some(chain[..met].last()?.node)
     }
-
-    /// The reads of an environment variable, alone or with all others.
-    fn units_reading(&self, variable: &str) -> FxHashSet<UnitIndex> {
-        let units = self.table.units().iter().enumerate();
-        units
-            .filter(|(_, unit)| unit.kind == UnitKind::Env)
-            .filter(|(_, unit)| unit.name == variable || unit.name == "*")
-            .map(|(at, _)| at as UnitIndex)
-            .collect()
-    }
-
-    /// Of what `ran`, the code that mentions the last part of `name`, a global (or an
-    /// attribute of a class) of the module in `file`. The module's own
-    /// skeleton defines it and so does not count.
-    fn units_naming(
-        &self,
-        ran: &BTreeSet<UnitIndex>,
-        file: &BStr,
-        name: &str,
-    ) -> Result<FxHashSet<UnitIndex>> {
-        let identifier = simple_name(name);
-        let owner = match self.facts.place(file) {
-            Place::Inside(path) | Place::Outside(path) => path,
-        };
-        let mut found = FxHashSet::default();
-        for at in ran.iter().copied() {
-            let unit = self.table.get(at);
-            if unit.kind == UnitKind::Binding {
-                // Code that stands outside of functions: a lambda.
-                if let Some(analysis) = self.facts.module(unit.path())?
-                    && let Analysis::Parsed(module) = &*analysis
-                    && let Some(part) = module.names.bindings.get(&unit.name)
-                    && part.uses.spells(identifier)
-                {
-                    found.insert(at);
-                }
-                continue;
-            }
-            let part = match unit.kind {
-                UnitKind::Code => Some(unit.name.as_str()),
-                // Whatever of the module is in the row: it ran when the module
-                // was imported, be it now.
-                UnitKind::Skeleton | UnitKind::Effects if unit.path != owner => None,
-                _ => continue,
-            };
-            if let Some(analysis) = self.facts.module(unit.path())?
-                && let Analysis::Parsed(module) = &*analysis
-                && (module.mentions(part, identifier)
-                    || (part.is_some() && module.is_dynamic(part)))
-            {
-                found.insert(at);
-            }
-        }
-        Ok(found)
-    }
-}
-
-/// Whether the interpreter's library works it out from a class, whoever asks
-/// first: what `copyreg` notes of its slots.
-fn is_derived(name: &str) -> bool {
-    name.ends_with(".__slotnames__")
-}
-
-/// The variable of a state change called `environ[NAME]`.
-fn variable(name: &str) -> Option<&str> {
-    name.strip_prefix("environ[")?.strip_suffix(']')
 }

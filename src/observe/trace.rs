@@ -47,13 +47,6 @@ pub struct Open {
     pub started: u64,
 }
 
-impl Open {
-    /// Whether the process is a Java virtual machine.
-    pub fn is_jvm(&self) -> bool {
-        self.collector == "jvm"
-    }
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {

@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use crate::matrix::Unit;
 
-/// Index into [`Collected::units`](super::Collected::units).
+/// Index into [`Observations::units`](super::Observations::units).
 pub type UnitIndex = u32;
 
 /// Every unit that was met, once.

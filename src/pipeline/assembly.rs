@@ -2,7 +2,6 @@
 //! of the baseline that the selection proved to hold.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsString;
 
 use anyhow::Result;
 use bstr::BString;
@@ -15,18 +14,15 @@ use super::merge;
 use super::project::Project;
 use super::record::{header, late_holds, runs_of};
 use super::recording::{Recorded, Recording};
-use super::surefire::left_out_all;
 use super::tested::{Tested, edited_paths};
 use crate::count::{counted, verb};
 use crate::history::Delta;
 use crate::languages::Facts;
 use crate::matrix::{
     Fingerprint, GroupRef, Matrix, MatrixBuilder, Outcome, Row, RowFacts, Run, SetId, Unit,
-    UnitKind,
+    UnitKind, What,
 };
-use crate::observe::{Collected, CollectedRow};
-use crate::runners::jvm::Tool;
-use crate::runners::maven;
+use crate::observe::{Observations, ObservedRow};
 use crate::select::{COLLECTION, Mode};
 
 /// Puts the rows of this run and the carried ones together.
@@ -34,7 +30,7 @@ pub(super) struct Assembly<'a> {
     project: &'a Project,
     recording: &'a Recording<'a>,
     tested: Tested<'a>,
-    collected: &'a Collected,
+    collected: &'a Observations,
     recorded: &'a mut Recorded,
     builder: MatrixBuilder,
     runs: Vec<Run>,
@@ -57,7 +53,7 @@ impl<'a> Assembly<'a> {
         project: &'a Project,
         recording: &'a Recording<'a>,
         facts: &'a Facts<'a>,
-        collected: &'a Collected,
+        collected: &'a Observations,
         recorded: &'a mut Recorded,
     ) -> Result<Assembly<'a>> {
         let tested = Tested {
@@ -70,7 +66,7 @@ impl<'a> Assembly<'a> {
         let mut audited = added_before(recording.audited);
         for missed in &recorded.audit.misses {
             let changed = missed.changed.iter().flatten();
-            let units = changed.map(|path| Unit::audited(path.clone()));
+            let units = changed.map(|path| Unit::at(path.clone(), What::AuditedFile));
             audited
                 .entry(missed.test.clone())
                 .or_default()
@@ -133,7 +129,7 @@ impl<'a> Assembly<'a> {
     /// Whether the configuration says that no test depends on it.
     fn is_ignored(&self, unit: &Unit) -> bool {
         let ignored = &self.project.config.env_ignore.value;
-        unit.kind == UnitKind::Env && ignored.contains(&unit.name)
+        matches!(&unit.what, What::Env(name) if ignored.iter().any(|one| *one == **name))
     }
 
     fn add_own_rows(&mut self) -> Result<()> {
@@ -141,7 +137,7 @@ impl<'a> Assembly<'a> {
         let failed = self.recording.ran.failed_as_a_whole(collected);
         let mut bases = Vec::with_capacity(collected.bases.len());
         for base in &collected.bases {
-            bases.push((self.group(base)?, self.doubt_in(base)));
+            bases.push((self.group(&base.units)?, self.doubt_in(&base.units)));
         }
         let handed_on = HandedOn::new(self.recording.decision);
         for row in &collected.rows {
@@ -180,12 +176,12 @@ impl<'a> Assembly<'a> {
     fn handed(
         &mut self,
         handed_on: &HandedOn<'_>,
-        row: &CollectedRow,
+        row: &ObservedRow,
     ) -> (Option<GroupRef>, Option<String>) {
         if handed_on.is_empty() {
             return (None, None);
         }
-        let base = &self.collected.bases[row.base];
+        let base = &self.collected.bases[row.base].units;
         let units = base.iter().chain(&row.own);
         let units = units.map(|at| &self.collected.units[*at as usize]);
         let used = handed_on.used_for(units);
@@ -226,17 +222,15 @@ impl<'a> Assembly<'a> {
 
     /// What is told of the build; `None` where no class file is recorded.
     fn build_of(&self, units: &[&Unit]) -> Option<Unit> {
-        units.iter().find(|unit| unit.kind.is_compiled())?;
+        units.iter().find(|unit| unit.kind().is_compiled())?;
         let words = &self.recording.ran.words;
-        let command: Vec<OsString> = words.iter().map(OsString::from).collect();
         let tree = self.project.tree(self.recording.before);
-        let why_not = match Tool::of(&command) {
-            Some(Tool::Maven) => {
-                maven::is_of_sources(&tree, words, &self.tested.edited, units).err()
-            }
-            Some(Tool::Gradle | Tool::Console) | None => Some("Maven did not make them".to_owned()),
-        };
-        Some(Unit::of_build(why_not.as_deref()))
+        let runner = self.project.config.driver;
+        let made = runner.is_of_sources(&tree, words, &self.tested.edited, units);
+        Some(Unit::of(match made {
+            Ok(()) => What::OfSources,
+            Err(why) => What::NotOfSources(why.into()),
+        }))
     }
 
     /// What finding the tests depends on: what this run collected, or, if no
@@ -252,7 +246,10 @@ impl<'a> Assembly<'a> {
             self.carry_row(matrix, row)?;
             return Ok(());
         }
-        if left_out_all(self.project, &self.recording.ran, self.collected)
+        if self
+            .recording
+            .ran
+            .left_out_all(self.project, self.collected)
             && let Some(matrix) = decision.proof_of(COLLECTION)
             && let Some(row) = matrix.row(COLLECTION)
         {
@@ -278,7 +275,7 @@ impl<'a> Assembly<'a> {
         let mut known = Vec::new();
         for id in row.sets.iter().flat_map(|set| &matrix.sets[*set as usize]) {
             let unit = matrix.units[*id as usize].0.clone();
-            if unit.build().is_some() {
+            if unit.is_of_build() {
                 continue;
             }
             let (value, why) = self.tested.value(&unit);
@@ -402,7 +399,7 @@ impl<'a> Assembly<'a> {
             let has_changed = since
                 .as_ref()
                 .is_none_or(|delta| delta.touches(unit.path()));
-            if unit.kind != UnitKind::Effects || !has_changed {
+            if unit.kind() != UnitKind::Effects || !has_changed {
                 continue;
             }
             let relied_on = match self.reliance.get(&unit.path) {
@@ -426,7 +423,7 @@ impl<'a> Assembly<'a> {
     ) -> Option<GroupRef> {
         let mut known = Vec::new();
         // What is told of a build is about that one.
-        for (unit, value) in units.filter(|(unit, _)| unit.build().is_none()) {
+        for (unit, value) in units.filter(|(unit, _)| !unit.is_of_build()) {
             known.push(self.builder.unit(unit, value).ok()?);
         }
         Some(self.builder.group(known))

@@ -11,7 +11,7 @@ use super::decide::Decision;
 use super::project::Project;
 use crate::history::View;
 use crate::matrix::{Matrix, Outcome, Unit};
-use crate::observe::Collected;
+use crate::observe::Observations;
 use crate::select::Evidence;
 
 /// What an audit came to.
@@ -45,7 +45,7 @@ pub fn audit(
     project: &Project,
     view: &View,
     decision: &Decision,
-    collected: &Collected,
+    collected: &Observations,
     holds: impl Fn(&Evidence) -> bool,
 ) -> Result<Audit> {
     let outcomes: BTreeMap<&str, Outcome> = collected

@@ -8,10 +8,8 @@ use super::differences::differences;
 use super::project::Project;
 use crate::history::{Delta, View, short};
 use crate::languages::{Environment, Facts, Probe};
-use crate::matrix::{Header, MatrixView, Unit, UnitId, UnitKind};
-use crate::runners::maven::Unbuilt;
-use crate::runners::pytest::probe::Prober;
-use crate::runners::{jvm, pytest};
+use crate::matrix::{Header, MatrixView, Unit, UnitId, UnitKind, What};
+use crate::runners::{READ_BY_EVERY_TEST, Unbuilt};
 use crate::select::Differences;
 use crate::store::Name;
 
@@ -108,14 +106,11 @@ impl<'a> Comparison<'a> {
             Some(_) => Environment::Here(probe.clone()),
             None => Environment::Elsewhere,
         };
-        let compiled_since = match request.prober {
-            Some(Prober::Jvm(jvm)) => jvm.compiled_since,
-            Some(Prober::Python(_)) | None => None,
-        };
+        let compiled_since = request.prober.and_then(|prober| prober.compiled_since());
         let root = project.repository.root();
         let facts = Facts::new(view, root, environment, project.cache());
         match compiled_since {
-            Some(since) => facts.with_build(since, jvm::build_folders(root)),
+            Some(since) => facts.with_build(since, project.config.driver.written_folders(root)),
             None => facts,
         }
     }
@@ -159,9 +154,9 @@ impl<'a> Comparison<'a> {
             .flat_map(|kind| matrix.units_of_kind(kind));
         let unknown: Vec<Unit> = units
             .map(|id| matrix.unit(id))
-            .filter(|unit| !probe.values.contains_key(&(unit.kind, unit.name.clone())))
+            .filter(|unit| !probe.values.contains_key(unit))
             .collect();
-        match prober.ask(unknown.iter()) {
+        match prober.ask(&unknown) {
             Ok(answer) => probe.values.extend(answer.values),
             Err(error) => heard
                 .notes
@@ -174,10 +169,10 @@ impl<'a> Comparison<'a> {
     fn settle_options(&self, matrix: &MatrixView, probe: &mut Probe) {
         let command = self.question.request.command;
         if command.is_some_and(|command| command == matrix.header().command) {
-            let options = Unit::new(UnitKind::Config, "", pytest::ARGS);
+            let options = Unit::of(What::Options);
             if let Some(id) = matrix.find(&options) {
                 let value = matrix.fingerprint(id);
-                let known = probe.values.entry((UnitKind::Config, options.name));
+                let known = probe.values.entry(options);
                 known.or_insert(value);
             }
         }
@@ -189,11 +184,13 @@ impl<'a> Comparison<'a> {
 /// tests read are not declared; options are, if the command is `probe`'s.
 fn note_declared(matrix: &MatrixView, probe: &Probe, found: &mut Differences) {
     let is_declared = |id: &&UnitId| match matrix.unit(**id) {
-        unit if matches!(unit.kind, UnitKind::Dist | UnitKind::Runtime) => true,
-        unit if unit.kind == UnitKind::Env => {
-            pytest::READ_BY_EVERY_TEST.contains(&unit.name.as_str())
-        }
-        unit => probe.values.get(&(unit.kind, unit.name)) == Some(&matrix.fingerprint(**id)),
+        unit if matches!(unit.kind(), UnitKind::Dist | UnitKind::Runtime) => true,
+        Unit {
+            what: What::Env(name),
+            ..
+        } => READ_BY_EVERY_TEST.contains(&&*name),
+        unit if unit.what == What::AllEnv => false,
+        unit => probe.values.get(&unit) == Some(&matrix.fingerprint(**id)),
     };
     found.declared = found.late.iter().filter(is_declared).copied().collect();
 }

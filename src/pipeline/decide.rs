@@ -19,8 +19,7 @@ use crate::config::Origin;
 use crate::history::{Classifier, CommitGraph, CommitId, Head, Hints, HistoryError, View, short};
 use crate::languages::Probe;
 use crate::matrix::{Header, Matrix, UnitKind};
-use crate::runners::maven::Sources;
-use crate::runners::pytest::probe::Prober;
+use crate::runners::{Prober, Sources};
 use crate::select::{
     COLLECTION, Course, Differences, Layout, Reason, Rule, Selection, Strategy, Unlisted, Verdict,
     plan, tts,
@@ -34,7 +33,7 @@ pub struct Request<'a> {
     /// Only matrices of this commit may justify a skip.
     pub baseline: Option<CommitId>,
     /// The interpreter of the test environment, if the tests will run here.
-    pub prober: Option<&'a Prober>,
+    pub prober: Option<&'a dyn Prober>,
     /// The command that will run the tests, if it is known.
     pub command: Option<&'a [String]>,
     /// What an event tells of the head.
@@ -359,7 +358,7 @@ fn asked_for_all(project: &Project) -> String {
 
 /// The words that name the environment of the tests, if it can be asked.
 fn environment_of(request: &Request<'_>) -> Option<Result<String>> {
-    request.prober.map(Prober::environment)
+    request.prober.map(|prober| prober.environment())
 }
 
 fn traditional(strategy: Strategy, baseline: &Baseline, found: &Differences) -> Selection {

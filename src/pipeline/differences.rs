@@ -4,10 +4,9 @@ use bstr::{BStr, ByteSlice};
 use rustc_hash::FxHashSet;
 
 use crate::history::Delta;
-use crate::languages::{Facts, UNTRACKED, Value, split};
+use crate::languages::{Facts, Value, split};
 use crate::matrix::{Fingerprint, MatrixView, UnitId, UnitKind};
-use crate::runners::maven::{Standing, Unbuilt};
-use crate::runners::pytest;
+use crate::runners::{Standing, Unbuilt, config_files};
 use crate::select::Differences;
 
 /// Compares every unit of `matrix` whose value may have changed. `delta` is
@@ -138,12 +137,10 @@ impl<'a> Touched<'a> {
         let (path, at) = (matrix.path(id), matrix.path_index(id));
         let is_missing = || matrix.fingerprint(id) == Fingerprint::MISSING;
         match kind {
-            UnitKind::Dist | UnitKind::Runtime | UnitKind::Env => true,
+            UnitKind::Dist | UnitKind::Runtime | UnitKind::Env | UnitKind::Other => true,
             UnitKind::Config if path.is_empty() => true,
             _ if path.starts_with(b"/") => true,
-            UnitKind::File | UnitKind::Exists | UnitKind::Dir if matrix.is_named(id, UNTRACKED) => {
-                true
-            }
+            _ if matrix.is_untracked(id) => true,
             UnitKind::File | UnitKind::Exists | UnitKind::Config
                 if self.on_disk && is_missing() =>
             {
@@ -156,9 +153,7 @@ impl<'a> Touched<'a> {
             | UnitKind::Effects => self.content[at],
             // A `pom.xml`; else what pytest looks at in a folder.
             UnitKind::Config if self.content[at] => true,
-            UnitKind::Config => {
-                pytest::config_files(path).any(|file| self.delta.touches(file.as_bstr()))
-            }
+            UnitKind::Config => config_files(path).any(|file| self.delta.touches(file.as_bstr())),
             UnitKind::Exists | UnitKind::Dir => self.names[at],
             UnitKind::Class | UnitKind::Method | UnitKind::Shape | UnitKind::Member => true,
             UnitKind::Lookup => {
@@ -196,7 +191,7 @@ mod tests {
 
     use super::*;
     use crate::matrix::samples::any_matrix;
-    use crate::matrix::{MatrixView, encode};
+    use crate::matrix::{MatrixView, What, encode};
 
     /// Paths near those of the samples.
     fn any_paths() -> impl Strategy<Value = BTreeSet<BString>> {
@@ -234,9 +229,10 @@ mod tests {
                     path.is_empty() || changed.strip_prefix(path.as_bytes())
                         .is_some_and(|rest| rest.starts_with(b"/"))
                 });
-                let wanted = match unit.kind {
-                    _ if unit.is_outside() || unit.name == UNTRACKED => continue,
-                    UnitKind::Dist | UnitKind::Runtime | UnitKind::Env => true,
+                let is_untracked = matches!(unit.what, What::UntrackedFile | What::UntrackedExists);
+                let wanted = match unit.kind() {
+                    _ if unit.is_outside() || is_untracked => continue,
+                    UnitKind::Dist | UnitKind::Runtime | UnitKind::Env | UnitKind::Other => true,
                     kind if kind.is_compiled() => true,
                     UnitKind::Config => continue,
                     UnitKind::Exists | UnitKind::Dir => delta.touches(path) || is_above,

@@ -7,8 +7,8 @@ use super::baselines::Baseline;
 use super::project::Project;
 use crate::history::Entry;
 use crate::languages::{Facts, Value};
-use crate::matrix::{Fingerprint, MatrixView, Unit, UnitId, UnitKind};
-use crate::runners::{maven, pytest};
+use crate::matrix::{Fingerprint, MatrixView, Unit, UnitId, UnitKind, What};
+use crate::runners::Source;
 use crate::select::{Differences, Reason, Selection};
 
 /// Tells which tests are gone.
@@ -36,12 +36,12 @@ impl Gone<'_> {
     }
 
     /// Whether all classes of the test's name are known, and known to be gone.
-    fn is_class_gone(&self, test: &str) -> bool {
+    fn is_class_gone(&self, module: &str, class: String) -> bool {
         let (nearest, found) = self.nearest;
-        let (module, class) = maven::source_of(test);
         let module = self.project.path_of(module);
+        let class = What::Class(class.into());
         let mut ids = nearest.units_of_kind(UnitKind::Class).filter(|id| {
-            nearest.is_named(*id, &class) && nearest.path(*id).starts_with(module.as_slice())
+            nearest.is(*id, &class) && nearest.path(*id).starts_with(module.as_slice())
         });
         let gone = Some(Fingerprint::MISSING);
         let is_gone = |id: UnitId| value_at_head(nearest, found, id) == gone;
@@ -52,21 +52,19 @@ impl Gone<'_> {
     }
 
     fn is_gone(&self, test: &str) -> Result<bool> {
-        if self
-            .nearest
-            .0
-            .units_of_kind(UnitKind::Class)
-            .next()
-            .is_some()
-        {
-            return Ok(self.is_class_gone(test));
-        }
-        let (file, qualified) = pytest::source_of(test);
+        let mut classes = self.nearest.0.units_of_kind(UnitKind::Class);
+        let is_compiled = classes.next().is_some();
+        let driver = self.project.config.driver;
+        let (file, qualified) = match driver.locate(test, is_compiled) {
+            None => return Ok(false),
+            Some(Source::Class { module, name }) => return Ok(self.is_class_gone(module, name)),
+            Some(Source::Function { file, name }) => (file, name),
+        };
         let path = self.project.path_of(file);
         if self.facts.view().entry(path.as_bstr())? == Entry::Missing {
             return Ok(true);
         }
-        let function = Unit::new(UnitKind::Code, path, qualified);
+        let function = Unit::at(path, What::Code(qualified.into()));
         let (nearest, found) = self.nearest;
         if let Some(id) = nearest.find(&function)
             && let Some(value) = value_at_head(nearest, found, id)

@@ -10,7 +10,7 @@ use bstr::{BStr, BString, ByteSlice};
 
 use super::decide::Decision;
 use crate::languages::split;
-use crate::matrix::{Fingerprint, Matrix, Row, SetId, Unit, UnitId, UnitKind};
+use crate::matrix::{Fingerprint, Matrix, Row, SetId, Unit, UnitId, UnitKind, What};
 
 /// The tests that were left out, by the paths that they wrote.
 #[derive(Default)]
@@ -62,7 +62,7 @@ impl<'a> HandedOn<'a> {
     ) -> BTreeSet<(Unit, Fingerprint)> {
         let mut rows: Vec<(&Matrix, &Row)> = Vec::new();
         for unit in units.filter(|unit| !unit.is_outside() && !unit.is_written()) {
-            let met = match unit.kind {
+            let met = match unit.kind() {
                 UnitKind::File | UnitKind::Exists => self.at_or_above(unit.path()),
                 UnitKind::Dir => self.in_or_above(unit.path()),
                 _ => Vec::new(),
@@ -74,9 +74,9 @@ impl<'a> HandedOn<'a> {
             }
         }
         let units = rows.iter().flat_map(|(matrix, row)| units_of(matrix, row));
-        let units = units.filter(|(unit, _)| unit.build().is_none() && !unit.is_written());
-        let plain = units.map(|(unit, value)| match unit.is_audited() {
-            true => (Unit::new(unit.kind, unit.path.clone(), ""), *value),
+        let units = units.filter(|(unit, _)| !unit.is_of_build() && !unit.is_written());
+        let plain = units.map(|(unit, value)| match unit.what == What::AuditedFile {
+            true => (Unit::at(unit.path.clone(), What::File), *value),
             false => (unit.clone(), *value),
         });
         plain.collect()

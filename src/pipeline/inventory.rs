@@ -8,9 +8,8 @@ use rustc_hash::FxHashSet;
 
 use super::project::Project;
 use crate::history::{Delta, Entry, View};
-use crate::languages::jvm::ALL;
-use crate::matrix::{Fingerprint, MatrixView, Mode, UnitId, UnitKind};
-use crate::runners::pytest::{Finds, MayHold};
+use crate::matrix::{Classes, Fingerprint, MatrixView, Mode, UnitId, UnitKind, What};
+use crate::runners::{Finds, MayHold};
 use crate::select::{COLLECTION, Unlisted};
 
 /// The changed paths of which no recorded unit of the collection speaks, and that may
@@ -35,7 +34,7 @@ pub(super) fn unlisted(
         Some(row) => matrix.units_of(row),
         None => Vec::new(),
     };
-    let is_all = |id: &UnitId| matrix.kind(*id) == UnitKind::Class && matrix.is_named(*id, ALL);
+    let is_all = |id: &UnitId| matrix.is(*id, &What::Classes(Classes::All));
     if collection.iter().any(is_all) {
         // All compiled tests were compared.
         return Ok(Unlisted::default());
@@ -85,13 +84,13 @@ impl<'a> Finding<'a> {
         let options = collection
             .iter()
             .filter(|id| matrix.kind(**id) == UnitKind::Config && matrix.path(**id).is_empty());
-        let units = options.map(|id| matrix.unit(*id));
-        let finds = units
-            .filter(Finds::is_unit)
-            .map(|unit| Finds::of_unit(&unit));
+        let finds = options.filter_map(|id| match matrix.unit(*id).what {
+            What::Finds(finds) => Some(*finds),
+            _ => None,
+        });
         Finding {
             view,
-            finds: finds.collect::<Option<_>>().unwrap_or_default(),
+            finds: finds.collect(),
             named_link: OnceCell::new(),
         }
     }

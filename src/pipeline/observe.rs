@@ -7,9 +7,9 @@ use bstr::ByteSlice;
 
 use super::project::Project;
 use super::recording::CommandRun;
-use super::surefire::know_classes;
 use crate::languages::Facts;
-use crate::observe::{Collected, collect, read_traces};
+use crate::observe::{self, Observations, read_traces};
+use crate::runners::{Finished, Started};
 
 /// What the tests of a command used, by the traces that it left in a folder. `facts`
 /// are those of the state before the tests started.
@@ -21,16 +21,26 @@ pub fn observe(
     facts: &Facts<'_>,
     traces: &Path,
     ran: &CommandRun<'_>,
-) -> Result<Collected> {
+) -> Result<Observations> {
     let (traces, errors) = read_traces(traces)?;
-    let mut collected = collect(
-        &traces,
-        &errors,
+    let started = Started {
         facts,
-        project.prefix.as_bstr(),
-        &ran.words,
-        &project.config.benign_state.value,
-    )?;
-    know_classes(project, ran, facts, &mut collected);
-    Ok(collected)
+        project: project.prefix.as_bstr(),
+        command: &ran.words,
+        folder: std::env::current_dir().ok(),
+        variable: &|name| std::env::var_os(name),
+    };
+    let benign = &project.config.benign_state.value;
+    let mut observed = observe::observe(&traces, &errors, facts, &started, benign)?;
+    started.attach_finds(&mut observed);
+    let finished = Finished {
+        command: &ran.words,
+        project: &project.dir,
+        left_out: &ran.exclusions.tests,
+        ended: ran.ended,
+        duration: ran.duration,
+        facts,
+    };
+    project.config.driver.know_tests(&finished, &mut observed);
+    Ok(observed)
 }

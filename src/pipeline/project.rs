@@ -14,7 +14,7 @@ use crate::history::{Delta, Repository, View};
 use crate::languages::Cache;
 use crate::matrix::Key;
 use crate::pattern::Pattern;
-use crate::runners::{jvm, maven};
+use crate::runners::Tree;
 use crate::share::{self, Listed};
 use crate::store::{FsStore, aside, link_out};
 use crate::trust::Writer;
@@ -59,7 +59,7 @@ impl Project {
         let repository = Repository::discover(&dir)?;
         // It is made of the rest, and compared as it lies on disk: that git is not told to
         // ignore it must change nothing.
-        repository.ignore(jvm::written_folders(config.runner.value, repository.root()));
+        repository.ignore(config.runner.value.written_folders(repository.root()));
         let (state, own_state) = state_of(&config)?;
         let identity = repository.identity(Some(&state.join("cache").join("identity")))?;
         let reader = writer_here();
@@ -180,8 +180,8 @@ impl Project {
     }
 
     /// The project at `view`, for its runner.
-    pub(super) fn tree<'a>(&'a self, view: &'a View) -> maven::Tree<'a> {
-        maven::Tree {
+    pub(super) fn tree<'a>(&'a self, view: &'a View) -> Tree<'a> {
+        Tree {
             repository: &self.repository,
             dir: &self.dir,
             prefix: self.prefix.as_bstr(),

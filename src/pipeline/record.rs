@@ -9,7 +9,7 @@ use super::project::Project;
 use super::recording::{Recorded, Recording};
 use crate::languages::Facts;
 use crate::matrix::{Header, Key, Run};
-use crate::observe::{Collected, SharedState};
+use crate::observe::{Cell, Observations};
 use crate::select::Evidence;
 use crate::store::FsStore;
 
@@ -23,7 +23,7 @@ pub fn record(
     project: &Project,
     store: &FsStore,
     facts: &Facts<'_>,
-    collected: &Collected,
+    collected: &Observations,
     recording: &Recording<'_>,
 ) -> Result<Recorded> {
     let audited = recording.audited;
@@ -45,16 +45,16 @@ pub fn record(
 }
 
 /// What makes most tests depend on all others: users can do something about it.
-fn ties(collected: &Collected) -> Vec<SharedState> {
+fn ties(collected: &Observations) -> Vec<Cell> {
     let tests = collected.rows.len();
-    let is_used_by_most = |state: &&SharedState| state.readers * 2 > tests;
-    let used: Vec<&SharedState> = collected.state.iter().filter(is_used_by_most).collect();
-    let changers = |state: &SharedState| -> usize {
+    let is_used_by_most = |state: &&Cell| state.readers * 2 > tests;
+    let used: Vec<&Cell> = collected.cells.iter().filter(is_used_by_most).collect();
+    let changers = |state: &Cell| -> usize {
         let alike = used.iter().filter(|other| other.is_like(state));
         alike.map(|other| other.changers).sum()
     };
     let binding = used.iter().filter(|state| changers(state) >= MANY_CHANGERS);
-    binding.map(|state| SharedState::clone(state)).collect()
+    binding.map(|state| Cell::clone(state)).collect()
 }
 
 /// Fewer changes than that, of one state or of many classes' alike, can hardly
@@ -62,11 +62,15 @@ fn ties(collected: &Collected) -> Vec<SharedState> {
 const MANY_CHANGERS: usize = 8;
 
 /// Whether the units that were open at the selection turned out the same.
-pub(super) fn late_holds(evidence: &Evidence, decision: &Decision, collected: &Collected) -> bool {
+pub(super) fn late_holds(
+    evidence: &Evidence,
+    decision: &Decision,
+    collected: &Observations,
+) -> bool {
     let probed = &decision.probe.values;
     evidence.late.iter().all(|(unit, value)| {
         let seen = collected.seen.get(unit);
-        seen.or_else(|| probed.get(&(unit.kind, unit.name.clone()))) == Some(value)
+        seen.or_else(|| probed.get(unit)) == Some(value)
     })
 }
 
@@ -97,7 +101,7 @@ pub(super) fn runs_of(recording: &Recording<'_>) -> Result<Vec<Run>> {
 pub(super) fn header(
     project: &Project,
     recording: &Recording<'_>,
-    collected: &Collected,
+    collected: &Observations,
     runs: Vec<Run>,
 ) -> Result<Header> {
     let revision = recording.before.revision();
@@ -119,6 +123,7 @@ pub(super) fn header(
         created: recording.now,
         tool: env!("CARGO_PKG_VERSION").to_owned(),
         run: recording.run.clone(),
+        shard: recording.shard.clone(),
         runs,
         strategy: selection.course.used.word().to_owned(),
         baselines: selection.baselines.clone(),

@@ -1,14 +1,16 @@
 //! What is recorded, and what becomes of it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use super::audit::Audit;
 use super::decide::Decision;
+use super::project::Project;
 use crate::history::View;
-use crate::matrix::Outcome;
-use crate::observe::{Collected, SharedState};
+use crate::matrix::{Outcome, ShardOfRun};
+use crate::observe::{Cell, Observations};
 use crate::run::Ended;
-use crate::runners::pytest::Exclusions;
+use crate::select::Exclusions;
 use crate::store::Name;
 
 /// What became of a recording.
@@ -29,7 +31,7 @@ pub struct Recorded {
     /// How the tests ended that would have been left out.
     pub audit: Audit,
     /// State that makes most tests depend on one another.
-    pub ties: Vec<SharedState>,
+    pub ties: Vec<Cell>,
 }
 
 /// How the tests' command ran.
@@ -38,6 +40,7 @@ pub struct CommandRun<'a> {
     /// What the runner was told to leave out.
     pub exclusions: &'a Exclusions,
     pub ended: Ended,
+    pub duration: Duration,
 }
 
 /// What is recorded, besides what was observed.
@@ -51,20 +54,30 @@ pub struct Recording<'a> {
     /// The selection that the outcomes are compared with.
     pub audited: &'a Decision,
     pub run: String,
+    /// If the run was a shard: which.
+    pub shard: Option<ShardOfRun>,
     /// Seconds since the epoch.
     pub now: u64,
 }
 
 impl CommandRun<'_> {
-    /// Whether the command ended well, and so came to all its tests.
-    pub(super) fn finished(&self) -> bool {
+    /// Whether the command came to its end and had no test to run but those that it was
+    /// told to leave out. Then it may start no process that could tell.
+    pub(super) fn left_out_all(&self, project: &Project, observed: &Observations) -> bool {
+        let driver = project.config.driver;
         self.ended == Ended::Exit(0)
+            && observed.bases.is_empty()
+            && observed.compiled.is_none()
+            && driver.hides_tests(&project.dir, &self.words).is_none()
+            && !self.exclusions.tests.is_empty()
+            && self.exclusions.shard.is_none()
+            && driver.starts_nothing_for_nothing()
     }
 
     /// Why no test that ran may be left out next time: every one ended well, and
     /// the command did not. Were they left out, whatever failed would not even
     /// be tried again.
-    pub(super) fn failed_as_a_whole(&self, collected: &Collected) -> Option<String> {
+    pub(super) fn failed_as_a_whole(&self, collected: &Observations) -> Option<String> {
         let status = match self.ended {
             Ended::Exit(status) if status != 0 => status,
             Ended::Exit(_) | Ended::Signal(_) => return None,

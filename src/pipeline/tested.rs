@@ -8,11 +8,11 @@ use bstr::BString;
 use crate::history::View;
 use crate::languages::{Facts, Value};
 use crate::matrix::{Fingerprint, Unit, UnitKind};
-use crate::observe::Collected;
+use crate::observe::Observations;
 
 /// The state that was tested.
 pub(super) struct Tested<'a> {
-    pub collected: &'a Collected,
+    pub collected: &'a Observations,
     /// What held before the tests started.
     pub facts: &'a Facts<'a>,
     /// The files that were another when the tests had ended.
@@ -44,7 +44,7 @@ impl Tested<'_> {
 
     fn was_edited(&self, unit: &Unit) -> bool {
         let holds_entries = matches!(
-            unit.kind,
+            unit.kind(),
             UnitKind::Dir | UnitKind::Exists | UnitKind::Lookup
         );
         let is_about = |path: &BString| {
@@ -55,10 +55,13 @@ impl Tested<'_> {
 
     /// From when on nothing may have written to the file of a unit that a build made.
     fn used_since(&self, unit: &Unit) -> Option<u64> {
-        match unit.kind {
-            kind if kind.is_compiled() => Some(self.collected.used_since(unit.path())),
+        let compiled = self.collected.compiled.as_ref();
+        match unit.kind() {
+            kind if kind.is_compiled() => {
+                Some(compiled.map_or(0, |compiled| compiled.used_since(unit.path())))
+            }
             UnitKind::Exists if unit.is_written() => None,
-            UnitKind::File | UnitKind::Exists => self.collected.copied_since(unit.path()),
+            UnitKind::File | UnitKind::Exists => compiled?.copied_since(unit.path()),
             _ => None,
         }
     }

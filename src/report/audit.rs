@@ -1,4 +1,4 @@
-//! What an audit came to, for people and programs.
+//! The result of an audit, for people and programs.
 
 use bstr::ByteSlice;
 use serde::Serialize;
@@ -8,10 +8,10 @@ use crate::count::counted;
 use crate::history::short;
 use crate::pipeline::{Audit, Missed};
 
-/// Misses, and changed files of one, that are named to people; JSON has all.
+/// How many misses, and changed files of one miss, are shown to people; JSON has all.
 const MOST_NAMED: usize = 5;
 
-/// `audit` in the documents of `run` and `record`.
+/// The key `audit` in the output of `run` and `record`.
 #[derive(Debug, Serialize)]
 pub struct AuditJson {
     /// Tests that ran though the stored rows would have left them out.
@@ -25,7 +25,7 @@ struct MissedJson {
     was: &'static str,
     ran_at: String,
     is: &'static str,
-    /// Bytes that are not UTF-8 are replaced; absent if not known.
+    /// Bytes that are not UTF-8 are replaced; absent if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     changed: Option<Vec<String>>,
 }
@@ -49,7 +49,7 @@ impl AuditJson {
     }
 }
 
-/// What people should hear of an audit; nothing if none took place.
+/// The message about an audit; nothing if there was none.
 pub fn audit_event(audit: &Audit) -> Option<Event> {
     if audit.checked == 0 {
         return None;
@@ -68,13 +68,13 @@ pub fn audit_event(audit: &Audit) -> Option<Event> {
         hints.push(format!("and {more} more: `--json` lists all"));
     }
     hints.push(
-        "each is flaky or depends on something that is not seen; from now on it also runs when \
+        "each is flaky or depends on something that tamis does not see; from now on it also runs when \
          one of these files changes; `always-run` in tamis.yml makes it run every time"
             .to_owned(),
     );
     Some(Event::Warning {
         text: format!(
-            "audit: {} of {} that would have been left out ended otherwise",
+            "audit: {} of {} that would have been left out ended differently",
             audit.misses.len(),
             counted(audit.checked, "test")
         ),
@@ -85,7 +85,7 @@ pub fn audit_event(audit: &Audit) -> Option<Event> {
 fn told(missed: &Missed) -> String {
     let commit = short(&missed.ran_at);
     let changed = match &missed.changed {
-        None => "what changed since is not known".to_owned(),
+        None => "the changes since then are not known".to_owned(),
         Some(paths) if paths.is_empty() => "no file changed since".to_owned(),
         Some(paths) => {
             let named = paths.iter().take(MOST_NAMED);
@@ -94,7 +94,7 @@ fn told(missed: &Missed) -> String {
                 0 => String::new(),
                 more => format!(" and {more} more"),
             };
-            format!("since then changed: {}{more}", named.join(", "))
+            format!("changed since then: {}{more}", named.join(", "))
         }
     };
     format!(

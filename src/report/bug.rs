@@ -1,12 +1,12 @@
-//! What the user reads when tamis itself is wrong.
+//! The message for a bug in tamis.
 
 use std::io::Write;
 use std::panic::PanicHookInfo;
 
 use super::escape;
 
-/// Replaces the panic message by a short one that says that it is our bug.
-/// `cli::run` turns the panic into exit code 70.
+/// Replaces the panic message by a short one that says that this is a bug in tamis. `cli::run`
+/// turns the panic into exit code 70.
 pub fn explain_panics() {
     std::panic::set_hook(Box::new(|panic| {
         let _ = std::io::stderr().write_all(message(panic).as_bytes());

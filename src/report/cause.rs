@@ -5,13 +5,13 @@ use serde::Serialize;
 use super::selection::UnitJson;
 use crate::languages::Change;
 use crate::languages::{Cause, Causes, Origin, Step, Way, Whole};
-use crate::matrix::UnitKind;
+use crate::matrix::{UnitKind, What};
 
-/// How many causes people are told; JSON has all.
+/// How many causes people see; JSON has all.
 pub const MOST_CAUSES: usize = 5;
-/// How many steps of a way people are told.
+/// How many steps of a path people see.
 const MOST_STEPS: usize = 6;
-/// How many differences of one unit people are told.
+/// How many differences of one unit people see.
 const MOST_CHANGES: usize = 4;
 
 /// One line for each cause.
@@ -51,7 +51,7 @@ fn way_text(cause: &Cause) -> String {
         };
         parts.push(format!("{taken}: {}", whole_text(way, &cause.name, whole)));
     }
-    let kind = cause.unit.kind;
+    let kind = cause.unit.kind();
     if kind == UnitKind::Code && !is_the_test(cause) {
         parts.push("which ran".to_owned());
     }
@@ -63,7 +63,7 @@ fn way_text(cause: &Cause) -> String {
             _ => "reached through",
         };
         parts.push(format!("{through} {}", chain(cause)));
-    } else if cause.unit.is_audited() {
+    } else if cause.unit.what == What::AuditedFile {
         parts.push("which an audit found to matter".to_owned());
     } else if parts.is_empty() || way.origin == Origin::Lost {
         parts.push(bare(way.origin, kind).to_owned());
@@ -75,14 +75,13 @@ fn is_the_test(cause: &Cause) -> bool {
     cause.way.origin == Origin::Test && cause.way.steps.is_empty()
 }
 
-/// Whether the unit is there for nothing but that a module's import needs the
-/// name to be bound.
+/// Whether the only reason for the unit is that a module's import needs the name to be bound.
 fn is_asked_by_import(cause: &Cause) -> bool {
-    cause.unit.is_presence_of().is_some()
-        && matches!(&cause.way.steps[..], [only] if only.unit.kind == UnitKind::Effects)
+    matches!(cause.unit.what, What::Presence(_))
+        && matches!(&cause.way.steps[..], [only] if only.unit.kind() == UnitKind::Effects)
 }
 
-/// The words for a way without steps.
+/// The words for a path without steps.
 fn bare(origin: Origin, kind: UnitKind) -> &'static str {
     match (origin, kind) {
         (Origin::Test, UnitKind::Code) => "the test itself",
@@ -91,16 +90,14 @@ fn bare(origin: Origin, kind: UnitKind) -> &'static str {
         (Origin::Imported, _) => "which is imported",
         (Origin::Runner, _) => "which the runner asks for by itself",
         (Origin::Seen, _) => "seen at run time",
-        (Origin::Lost, _) => {
-            "reached by a way that cannot be told: its source as recorded is not at hand"
-        }
+        (Origin::Lost, _) => "reached in an unknown way: its recorded source is missing",
     }
 }
 
 /// `` `a` (which ran) → `b` ``.
 fn chain(cause: &Cause) -> String {
     let way = &cause.way;
-    let is_import = cause.unit.kind == UnitKind::Effects || is_asked_by_import(cause);
+    let is_import = cause.unit.kind() == UnitKind::Effects || is_asked_by_import(cause);
     let mut steps: Vec<String> = Vec::new();
     for (at, step) in way.steps.iter().enumerate() {
         let mut text = format!("`{}`", step.name);
@@ -132,13 +129,13 @@ fn chain(cause: &Cause) -> String {
     steps.join(" → ")
 }
 
-/// Why all of the module called `name` was taken; the last step did it.
+/// Why all of the module `name` was taken; the last step caused it.
 fn whole_text(way: &Way, name: &str, whole: &Whole) -> String {
     let by = way.steps.last().map(place);
     let by = by.unwrap_or_else(|| "the test".to_owned());
     match whole {
         Whole::Value => format!("module `{name}` is used as a value in {by}"),
-        Whole::OwnNames => format!("{by} can get at all names of its own module"),
+        Whole::OwnNames => format!("{by} can reach all names of its own module"),
         Whole::Star => format!("star import in {by}"),
         Whole::Wide(words) if words.is_empty() => {
             format!("{by} can reach any name of any module")
@@ -147,15 +144,15 @@ fn whole_text(way: &Way, name: &str, whole: &Whole) -> String {
             let words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
             format!("{} in {by} can reach any name", words.join(", "))
         }
-        Whole::Given(from) => format!("`{from}`, which is handed on, can give it"),
-        Whole::Methods => format!("{by} gets at methods by names that nobody spells"),
-        Whole::Runner => "the runner asks for names that it does not spell".to_owned(),
+        Whole::Given(from) => format!("`{from}`, which is passed on, can give it"),
+        Whole::Methods => format!("{by} finds methods by names that it computes"),
+        Whole::Runner => "the runner asks for names that it computes".to_owned(),
         Whole::Seen => "seen at run time".to_owned(),
     }
 }
 
 fn place(step: &Step) -> String {
-    match step.unit.kind {
+    match step.unit.kind() {
         UnitKind::Effects => format!("the statements of `{}`", step.name),
         _ => format!("`{}`", step.name),
     }
@@ -287,8 +284,9 @@ mod tests {
     use crate::matrix::{Fingerprint, Unit};
 
     fn step(kind: UnitKind, name: &str) -> Step {
+        let has_name = matches!(kind, UnitKind::Code | UnitKind::Binding);
         Step {
-            unit: Unit::new(kind, "a.py", name),
+            unit: Unit::named(kind, "a.py", if has_name { name } else { "" }),
             name: format!("a#{name}"),
             whole: None,
         }
@@ -314,7 +312,7 @@ mod tests {
         }
     }
 
-    /// What people are told of every kind of way.
+    /// The text for every kind of path.
     #[test]
     fn ways_in_words() {
         use Origin::{Imported, Lost, Ran, Runner, Seen, Test};
@@ -399,17 +397,17 @@ mod tests {
         `a#x` (changed), reached through `a#f` → `a#m` (whole: module `a#m` is used as a value in `a#f`)
         `a#x` (changed), reached through `a#b` → `a#c` → (2 more) → `a#f` → `a#g` → `a#h` → `a#i`
         `a#` (changed), taken whole: module `a#` is used as a value in `a#f`, reached through `a#f`
-        `a#` (changed), taken whole: `a#f` can get at all names of its own module, reached through `a#f`
+        `a#` (changed), taken whole: `a#f` can reach all names of its own module, reached through `a#f`
         `a#` (changed), taken whole: `eval`, `exec` in `a#f` can reach any name, reached through `a#f`
         `a#` (changed), taken whole: `a#f` can reach any name of any module, reached through `a#f`
-        `a#` (changed), taken whole: `b`, which is handed on, can give it, reached through `a#f`
+        `a#` (changed), taken whole: `b`, which is passed on, can give it, reached through `a#f`
         `a#` (changed), taken whole: star import in the statements of `a#m`, reached through `a#m` (when it was imported)
         `a#` (changed), taken whole: seen at run time
-        `a#` (changed), taken whole: the runner asks for names that it does not spell
-        `a#C.m` (changed), taken with all methods: `a#f` gets at methods by names that nobody spells, reached through `a#f`
+        `a#` (changed), taken whole: the runner asks for names that it computes
+        `a#C.m` (changed), taken with all methods: `a#f` finds methods by names that it computes, reached through `a#f`
         `a#` (changed), seen at run time
-        `a#g` (changed), which ran, reached by a way that cannot be told: its source as recorded is not at hand
-        `a#x` (changed), reached by a way that cannot be told: its source as recorded is not at hand
+        `a#g` (changed), which ran, reached in an unknown way: its recorded source is missing
+        `a#x` (changed), reached in an unknown way: its recorded source is missing
         ");
     }
 

@@ -1,6 +1,5 @@
-//! What a CI service is told of a selection: GitHub's outputs, step summary
-//! and annotations, GitLab's dotenv report. Pure text; names of tests are in
-//! none of them.
+//! The output about a selection for a CI service: GitHub's outputs, step summary and
+//! annotations, GitLab's dotenv report. Pure text, without the names of tests.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -13,39 +12,38 @@ use super::escape;
 use crate::count::{counted, number};
 use crate::select::{Mode, Selection};
 
-/// GitHub shows no more of a step.
+/// GitHub shows no more annotations of a step.
 const MOST_ANNOTATIONS: usize = 9;
 
-/// Causes that the summary lists.
+/// How many causes the summary lists.
 const MOST_CAUSES: usize = 12;
 
-/// Characters of a cause in the summary.
+/// The longest cause in the summary, in characters.
 const LONGEST_CAUSE: usize = 300;
 
-/// A selection as a CI service sees it. Texts may hold anything.
+/// A selection for a CI service. Texts may contain anything.
 #[derive(Clone, Debug, Default)]
 pub struct CiSelection {
-    /// The suite, where there are several.
+    /// The suite, if there are several.
     pub suite: Option<String>,
-    /// The suites that this is made of, where there are several.
+    /// The suites in this selection, if there are several.
     pub parts: Vec<CiSelection>,
     /// `all`, `selected` or `none`.
     pub mode: &'static str,
     pub reason: String,
-    /// Tests that run and tests in all; `None` where nobody has listed them.
+    /// How many tests run, and how many there are; `None` if nobody has listed them.
     pub counts: Option<(usize, usize)>,
-    /// Seconds of the selected tests and of all.
+    /// The seconds of the selected tests and of all tests.
     pub seconds: Option<(f64, f64)>,
-    /// Whether compiling comes on top.
+    /// Whether the tests must be compiled in addition.
     pub compiles: bool,
     /// For `strategy.matrix`; `None` if the selection was not divided.
     pub matrix: Option<String>,
     /// Where the files of the selection are; `None` if they were not written.
     pub out: Option<String>,
-    /// Why more tests run than could.
+    /// Why more tests run than necessary.
     pub fallbacks: Vec<String>,
-    /// Causes for running tests, with how many they make run; the commonest
-    /// first.
+    /// Causes for running tests, with the number of tests, the most frequent first.
     pub causes: Vec<(String, usize)>,
 }
 
@@ -79,7 +77,7 @@ impl CiSelection {
         }
     }
 
-    /// The selections of several suites as one.
+    /// Joins the selections of several suites.
     pub fn join(parts: Vec<CiSelection>) -> CiSelection {
         let is_every = |mode| parts.iter().all(|part| part.mode == mode);
         let reasons = parts.iter().map(|part| {
@@ -110,7 +108,7 @@ impl CiSelection {
         }
     }
 
-    /// The outputs of a step, each by name. An empty one means all.
+    /// The outputs of a step by name. An empty one means all.
     pub fn outputs(&self) -> Vec<(&'static str, String)> {
         let number = |count: Option<usize>| count.map_or_else(String::new, |n| n.to_string());
         let file = |name: &str| match &self.out {
@@ -135,7 +133,7 @@ impl CiSelection {
         ]
     }
 
-    /// The outputs of each suite, as JSON; empty where there is but one.
+    /// The outputs of each suite, as JSON; empty if there is only one.
     fn suites(&self) -> String {
         if self.parts.is_empty() {
             return String::new();
@@ -148,7 +146,7 @@ impl CiSelection {
                 .filter(|(name, _)| *name != "suites");
             let outputs = outputs.map(|(name, value)| {
                 let value = match name {
-                    // A value that `matrix:` can take as it is.
+                    // As a value that `matrix:` can take directly.
                     "matrix" => serde_json::from_str(&value).unwrap_or(Value::Null),
                     _ => Value::from(value),
                 };
@@ -159,8 +157,8 @@ impl CiSelection {
         Value::Object(suites).to_string()
     }
 
-    /// What is appended to `GITHUB_OUTPUT`: each value between two lines that
-    /// nobody can foresee.
+    /// The text to append to `GITHUB_OUTPUT`. Each value is between two lines that nobody can
+    /// foresee.
     pub fn github_output(&self) -> String {
         let mut text = String::new();
         for (name, value) in self.outputs() {
@@ -170,8 +168,8 @@ impl CiSelection {
         text
     }
 
-    /// GitLab's `artifacts:reports:dotenv`: values of letters, digits and a
-    /// few signs, so no reason and no path.
+    /// GitLab's `artifacts:reports:dotenv`. Its values may only have letters, digits and a few
+    /// signs, so it has no reason and no path.
     pub fn dotenv(&self, shards: Option<u32>) -> String {
         let mut text = format!("TAMIS_OUT_MODE={}\n", self.mode);
         if let Some((selected, total)) = self.counts {
@@ -221,7 +219,7 @@ impl CiSelection {
         }
     }
 
-    /// How much test time is left out, and what that does not count.
+    /// How much test time is saved, and what that does not include.
     fn saving(&self) -> Option<String> {
         let (chosen, all) = self.seconds.filter(|(_, all)| *all > 0.0)?;
         if self.mode == "none" {
@@ -237,7 +235,7 @@ impl CiSelection {
             true => beside,
             false => format!(", not counting {beside}"),
         };
-        // As long as something starts, not all is saved.
+        // While any test runs, the saving is not complete.
         let saved = (100.0 * (1.0 - chosen / all)).round().min(99.0);
         Some(match self.counts {
             Some((0, _)) => {
@@ -250,14 +248,14 @@ impl CiSelection {
         })
     }
 
-    /// How many jobs start, where the selection is divided.
+    /// How many jobs start, if the selection is divided.
     fn jobs(&self) -> Option<usize> {
         let matrix: Value = serde_json::from_str(self.matrix.as_deref()?).ok()?;
         let jobs = matrix["include"].as_array()?.len();
         (jobs > 0).then_some(jobs)
     }
 
-    /// What is appended to `GITHUB_STEP_SUMMARY`.
+    /// The text to append to `GITHUB_STEP_SUMMARY`.
     pub fn step_summary(&self) -> String {
         if !self.parts.is_empty() {
             return self.parts.iter().map(CiSelection::step_summary).collect();
@@ -301,7 +299,7 @@ fn starts(jobs: usize) -> String {
     format!("starting {}", counted(jobs, "job"))
 }
 
-/// The entries of several matrices in one.
+/// Joins the entries of several matrices.
 fn join_matrices(texts: &[&str]) -> String {
     let entries = texts.iter().flat_map(|text| {
         let matrix: Value = serde_json::from_str(text).unwrap_or_default();
@@ -311,7 +309,7 @@ fn join_matrices(texts: &[&str]) -> String {
     json!({ "include": entries.collect::<Vec<_>>() }).to_string()
 }
 
-/// A line that `value` does not hold, new for every value.
+/// A line that does not occur in `value`, new for every value.
 fn mark(value: &str) -> String {
     loop {
         let random = || std::hash::RandomState::new().build_hasher().finish();
@@ -322,8 +320,8 @@ fn mark(value: &str) -> String {
     }
 }
 
-/// Text of which Markdown and HTML see no sign: each is an entity, which by
-/// the rules of Markdown is never structure.
+/// Escapes Markdown and HTML: each special character becomes an entity, which is never
+/// structure in Markdown.
 fn markdown(text: &str) -> String {
     let mut shown = String::new();
     for c in escape::line(text).chars().take(LONGEST_CAUSE) {
@@ -343,7 +341,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// `GITHUB_OUTPUT` as the runner reads it.
+    /// Reads `GITHUB_OUTPUT` as the runner does.
     fn read_output(text: &str) -> BTreeMap<String, String> {
         let mut outputs = BTreeMap::new();
         let mut lines = text.split('\n');
@@ -497,7 +495,7 @@ mod tests {
         ");
     }
 
-    /// Texts of all that outputs give a meaning to.
+    /// Texts with all characters that are special in outputs.
     fn texts() -> impl Strategy<Value = String> {
         let parts = prop_oneof![
             Just("\n".to_owned()),

@@ -1,14 +1,13 @@
-//! GitHub's runner takes some lines of what a step prints for commands:
-//! `::name …` at the beginning of a line, `##[name]…` anywhere in it. Names of
-//! tests and branches may look like that. Here they lose that power, and what
-//! tamis itself has to tell the runner is made.
+//! Keeps names from acting as commands of GitHub's runner, and makes tamis's own commands. The
+//! runner takes some printed lines for commands: `::name …` at the beginning of a line,
+//! `##[name]…` anywhere in it. Names of tests and branches may look like that.
 
 use std::io::{self, Write};
 
-/// Annotations are cut by GitHub at 4,096 characters.
+/// GitHub cuts annotations at 4,096 characters.
 const LONGEST_ANNOTATION: usize = 4000;
 
-/// A writer of whole lines, none of which is a command.
+/// A writer of whole lines. None of them is a command.
 pub struct Tame {
     inner: Box<dyn Write + Send>,
     json: bool,
@@ -31,7 +30,7 @@ impl Write for Tame {
     }
 }
 
-/// In JSON both can stand only in strings, so the document stays the same.
+/// In JSON both only occur in strings, so the document keeps its meaning.
 fn tame(bytes: &[u8], json: bool) -> Vec<u8> {
     let hash = if json { r"#\u0023[" } else { r"#\u{23}[" };
     let lines = bytes.split_inclusive(|byte| *byte == b'\n');
@@ -76,7 +75,7 @@ pub fn annotation(level: Level, text: &str) -> String {
     format!("::{word} title=tamis::{}\n", escape_data(&text))
 }
 
-/// The escapes of the runner for what stands after the second `::`.
+/// Escapes the text after the second `::` as the runner expects it.
 fn escape_data(text: &str) -> String {
     text.replace('%', "%25")
         .replace('\r', "%0D")

@@ -1,6 +1,5 @@
-//! What rooms tell while they work. Every text is one line, in plain words;
-//! names from outside (tests, branches, paths) may hold anything, the
-//! consumers escape them.
+//! Messages of the rooms while they work. Every text is one line in plain words. Names from
+//! outside (tests, branches, paths) may contain anything; the consumers escape them.
 
 use crate::error::Error;
 
@@ -10,15 +9,15 @@ pub enum Event {
     /// [`Event::Ended`], or when other work begins.
     Began {
         work: String,
-        /// Steps in all, when known.
+        /// The number of steps, if known.
         total: Option<u64>,
     },
-    /// Steps of the work in hand that are done.
+    /// This many steps of the current work are done.
     Advanced {
         done: u64,
     },
     Ended,
-    /// For `-v`.
+    /// A detail for `-v`.
     Detail {
         text: String,
     },
@@ -29,16 +28,16 @@ pub enum Event {
         text: String,
         hints: Vec<String>,
     },
-    /// Something prevented a smaller selection: more tests run, and why.
+    /// A problem that leads to more tests, and why.
     Fallback {
         reason: String,
     },
-    /// A stored file was refused, or the store cannot be used as it should.
+    /// A stored file was refused, or the store cannot be used properly.
     StoreTrouble {
         /// The file or folder of the store.
         place: String,
         reason: String,
-        /// What it means for this run: `its 1,992 rows are not used`.
+        /// The effect on this run: `its 1,992 rows are not used`.
         consequence: String,
     },
     Selected(SelectionSummary),
@@ -69,16 +68,15 @@ impl SelectionMode {
 #[derive(Clone, Debug)]
 pub struct SelectionSummary {
     pub mode: SelectionMode,
-    /// Tests known at head; `None` when nobody has listed them yet.
+    /// Tests known at head; `None` if nobody has listed them yet.
     pub available: Option<u64>,
     pub selected: Option<u64>,
-    /// Tests among the selected that no matrix knows.
+    /// Selected tests that are in no matrix.
     pub new: u64,
-    /// Tests among the selected that the configuration or an earlier failure
-    /// forces.
+    /// Selected tests that the configuration or an earlier failure forces.
     pub forced: u64,
     pub strategy: String,
-    /// Why it is this mode, in one line.
+    /// The reason for this mode, on one line.
     pub reason: String,
     pub estimate: Option<Estimate>,
 }
@@ -88,11 +86,11 @@ pub struct SelectionSummary {
 pub struct Estimate {
     pub all_seconds: f64,
     pub selected_seconds: f64,
-    /// Whether the tests are compiled before, which takes time that is not known.
+    /// Whether the tests must be compiled first, which takes an unknown time.
     pub compiles: bool,
 }
 
-/// What became of a run of the tests.
+/// The result of a run of the tests.
 #[derive(Clone, Debug)]
 pub struct RunSummary {
     pub ran: u64,
@@ -100,10 +98,9 @@ pub struct RunSummary {
     /// Tests left out on proof.
     pub left_out: u64,
     pub seconds: f64,
-    /// Rows that were recorded but can justify no skip, and the commonest
-    /// reason.
+    /// Recorded rows that cannot justify a skip, with the most frequent reason.
     pub incomplete: u64,
     pub incomplete_reason: Option<String>,
-    /// Name of the matrix that was stored; `None` when it was not.
+    /// The name of the stored matrix; `None` if it was not stored.
     pub stored: Option<String>,
 }

@@ -1,10 +1,10 @@
-//! How a revision's references are named in JSON and for people.
+//! The references of a revision, named for JSON and for people.
 
 use serde_json::{Map, Value, json};
 
 use crate::history::{CommitId, References};
 
-/// The references that apply, by the names of the JSON documents.
+/// The references that apply, with their names in JSON.
 pub fn named_references(references: &References) -> Vec<(&'static str, Vec<String>)> {
     let one = |id: &Option<CommitId>| Vec::from_iter(id.iter().map(CommitId::to_string));
     let many = |ids: &[CommitId]| Vec::from_iter(ids.iter().map(CommitId::to_string));

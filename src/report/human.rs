@@ -1,6 +1,6 @@
 //! Events as text for people, on standard error.
 //!
-//! Each line begins with `tamis:`, for the output of the tests is near it.
+//! Each line begins with `tamis:`, because the output of the tests is next to it.
 
 use std::io::{self, Write};
 
@@ -21,7 +21,7 @@ const HINT: Style = AnsiColor::Cyan.on_default();
 pub struct Human {
     err: Box<dyn Write + Send>,
     colour: bool,
-    /// Whether standard error is a terminal, where a bar may be drawn.
+    /// Whether standard error is a terminal, on which a progress bar may be drawn.
     bars: bool,
     verbosity: i8,
     bar: Option<ProgressBar>,
@@ -154,7 +154,7 @@ impl Human {
         self.line(&[(style, &mark), (Style::new(), text)])
     }
 
-    /// One line of styled parts, each escaped; a bar steps aside for it.
+    /// Writes one line of styled, escaped parts; hides a progress bar meanwhile.
     fn line(&mut self, parts: &[(Style, &str)]) -> io::Result<()> {
         let mut line = self.paint(PREFIX, "tamis: ");
         for (style, text) in parts {
@@ -176,7 +176,7 @@ impl Human {
     }
 }
 
-/// The verbosity from which on an event is told.
+/// The lowest verbosity at which an event is shown.
 fn least_verbosity(event: &Event) -> i8 {
     match event {
         Event::Detail { .. } => 1,
@@ -260,7 +260,7 @@ fn seconds(value: f64) -> String {
     if value < 9.95 {
         return format!("{value:.1} s");
     }
-    // A duration of tests is far below 2^53 seconds.
+    // The duration of tests is far below 2^53 seconds.
     let whole = value.round() as u64;
     match (whole / 60, whole % 60) {
         (0, rest) => format!("{rest} s"),
@@ -322,7 +322,7 @@ mod tests {
             estimate: compiled.estimate,
             ..none.clone()
         };
-        // What is looked at when the tests start, no estimate knows.
+        // Units that are checked when the tests start are in no estimate.
         let open = SelectionSummary {
             mode: SelectionMode::Subset,
             reason: "no known test has to run, but a_test.py may hold new ones".into(),

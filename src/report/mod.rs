@@ -1,11 +1,9 @@
-//! Everything that people and programs see of a run: events on standard
-//! error, for people or as JSON lines; a command's result on standard output.
-//! No other room writes to either.
+//! All output of a run: events on standard error, as text for people or as JSON lines, and a
+//! command's result on standard output. No other room writes to either.
 
 mod audit;
 pub mod bug;
 mod cause;
-mod check;
 mod ci;
 mod commands;
 pub(crate) use crate::escape;
@@ -20,9 +18,9 @@ mod ties;
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Mutex, PoisonError};
 
+pub use crate::check::{Check, CheckState};
 pub use audit::{AuditJson, audit_event};
 pub use cause::{CauseJson, MOST_CAUSES, cause_lines};
-pub use check::{Check, CheckState};
 pub use ci::CiSelection;
 pub use event::{Estimate, Event, RunSummary, SelectionMode, SelectionSummary};
 pub use head::{named_references, references_json};
@@ -38,29 +36,29 @@ use json::JsonLines;
 /// When to use colours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Colour {
-    /// On a terminal that knows them, unless `NO_COLOR` is set.
+    /// On a terminal that supports them, unless `NO_COLOR` is set.
     #[default]
     Auto,
     Always,
     Never,
 }
 
-/// How the user wants to be told.
+/// How the user wants the output.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Style {
     pub colour: Colour,
     /// Events as JSON lines instead of text.
     pub json: bool,
-    /// 0 as usual; 1 and more: details; -1: results, warnings and errors;
-    /// -2 and less: errors only.
+    /// 0 is the default; 1 and more: details; -1: results, warnings and errors; -2 and less:
+    /// errors only.
     pub verbosity: i8,
-    /// Whether the reader takes some of what it reads for commands, as
-    /// GitHub's runner does: then nothing that is said is one.
+    /// Whether the reader takes some lines for commands, as GitHub's runner does. Then the
+    /// output is escaped so that none is one.
     pub workflow_commands: bool,
 }
 
-/// The way out for everything that is said. Shared by reference; lines of
-/// several threads do not mix.
+/// The only way out for output. It is shared by reference; lines of several threads do not
+/// mix.
 pub struct Report {
     json: bool,
     sinks: Mutex<Sinks>,
@@ -131,13 +129,13 @@ impl Report {
         }
     }
 
-    /// Whether results are to be JSON documents (`--json`).
+    /// Whether results must be JSON documents (`--json`).
     pub fn is_json(&self) -> bool {
         self.json
     }
 
-    /// Tells an event. Trouble with standard error is not reported: there is
-    /// no place left to report it.
+    /// Writes an event. An error of standard error is not reported, because nothing is left to
+    /// report it to.
     pub fn event(&self, event: Event) {
         let mut sinks = self.sinks.lock().unwrap_or_else(PoisonError::into_inner);
         let told = match &mut sinks.events {
@@ -162,8 +160,8 @@ impl Report {
         });
     }
 
-    /// Writes a command's result to standard output, as it is. A reader that
-    /// went away (`tamis store ls | head`) is no error.
+    /// Writes a command's result to standard output unchanged. It is no error if the reader
+    /// has gone (`tamis store ls | head`).
     pub fn data(&self, text: &str) -> Result<(), Error> {
         let mut sinks = self.sinks.lock().unwrap_or_else(PoisonError::into_inner);
         match write_all(&mut sinks.out, text.as_bytes()) {
@@ -181,28 +179,27 @@ impl Report {
     }
 }
 
-/// Tells GitHub's runner something: `commands` as [`CiSelection::annotations`]
-/// makes them. To standard output, past a [`Report`], which lets no command
-/// through.
+/// Sends commands from [`CiSelection::annotations`] to GitHub's runner. They go directly to
+/// standard output, because a [`Report`] would escape them.
 pub fn workflow_commands(commands: &str) {
-    // A runner that does not listen misses an annotation.
+    // If this fails, only an annotation is missing.
     let _ = write_all(&mut io::stdout(), commands.as_bytes());
 }
 
-/// An error, where the heads of a run's page on GitHub show it.
+/// Shows an error at the top of a run's page on GitHub.
 pub fn tell_error(text: &str) {
     workflow_commands(&commands::annotation(commands::Level::Error, text));
 }
 
-/// A warning there.
+/// Shows a warning there.
 pub fn tell_warning(text: &str) {
     workflow_commands(&commands::annotation(commands::Level::Warning, text));
 }
 
-/// Prints help or a usage error that carries colours, before any command
-/// runs: help on standard output, errors on standard error.
+/// Prints help or a usage error with colours, before any command runs: help to standard
+/// output, errors to standard error.
 pub fn help(styled: &str, is_error: bool) {
-    // Nobody is left to be told that this failed.
+    // There is nobody left to tell about a failure.
     let _ = if is_error {
         write_all(
             &mut anstream::AutoStream::auto(io::stderr()),
@@ -256,7 +253,7 @@ pub(crate) mod testing {
         (report, out, err)
     }
 
-    /// What a user reads when a command ends with `error`.
+    /// The message that a user reads when a command ends with `error`.
     pub fn message(error: &Error) -> String {
         let mut text = format!("{}: {error}\n", error.kind().heading());
         for cause in error.causes() {

@@ -1,5 +1,5 @@
-//! `selection.json`, schema 1: the public form of a selection. These types
-//! are the contract (`docs/json.md`); the inner ones may change.
+//! `selection.json`, schema 1: the public form of a selection. These types are the contract
+//! (`docs/json.md`); the inner types may change.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ pub struct SelectionJson {
     #[serde(skip_serializing_if = "Option::is_none")]
     head: Option<HeadJson>,
     strategy: &'static str,
-    /// The strategy that was computed, and why not the one asked for.
+    /// The strategy that was used, and why not the requested one.
     used: &'static str,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     fallbacks: Vec<String>,
@@ -38,12 +38,12 @@ pub struct SelectionJson {
     excluded: Vec<ExcludedJson>,
     counts: CountsJson,
     estimate: EstimateJson,
-    /// Why tests that nobody knows may exist; they run without being listed.
+    /// Why unknown tests may exist; they run without being listed.
     #[serde(skip_serializing_if = "Option::is_none")]
     inventory_doubt: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     notes: Vec<String>,
-    /// What the CI service told.
+    /// The facts from the CI service.
     #[serde(skip_serializing_if = "Option::is_none")]
     ci: Option<serde_json::Value>,
     /// How the tests are divided, and which part this is.
@@ -51,10 +51,10 @@ pub struct SelectionJson {
     shards: Option<serde_json::Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     shard: Option<String>,
-    /// What became of the tests that ran (`tamis run` only).
+    /// The outcomes of the tests that ran (`tamis run` only).
     #[serde(skip_serializing_if = "Option::is_none")]
     outcomes: Option<BTreeMap<String, &'static str>>,
-    /// How those ended that would have been left out (`tamis run` only).
+    /// The outcomes of tests that would have been left out (`tamis run` only).
     #[serde(skip_serializing_if = "Option::is_none")]
     audit: Option<AuditJson>,
 }
@@ -63,12 +63,12 @@ pub struct SelectionJson {
 struct HeadJson {
     commit: String,
     tree: String,
-    /// How the commit came to be.
+    /// The kind of the commit.
     kind: &'static str,
     auto: bool,
     references: serde_json::Value,
     evidence: Vec<String>,
-    /// Whether uncommitted changes were selected for as well.
+    /// Whether uncommitted changes also counted.
     work_tree: bool,
 }
 
@@ -113,14 +113,13 @@ pub struct EvidenceJson {
     baseline: String,
     /// The commit of the baseline.
     revision: String,
-    /// Which parent of a merge that is, from 1.
+    /// The number of that parent of a merge, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     parent: Option<usize>,
     ran_at: String,
     outcome: &'static str,
     units: usize,
-    /// Units that are checked when the tests start; the test runs if one of
-    /// them is different then.
+    /// Units that are checked when the tests start. The test runs if one of them then differs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     late: Vec<UnitJson>,
 }
@@ -141,8 +140,8 @@ struct EstimateJson {
 }
 
 impl SelectionJson {
-    /// The public form of `selection`; `view` is what it was made for, if the
-    /// repository could be read, and `head` how that came to be.
+    /// The public form of `selection`. `view` is the state that it is for, if the repository
+    /// could be read, and `head` its classification.
     pub fn new(
         selection: &Selection,
         view: Option<&View>,
@@ -209,25 +208,25 @@ impl SelectionJson {
     /// The document.
     ///
     /// # Errors
-    /// Never, as long as the types above hold only what JSON can hold.
+    /// Never, as long as the types above only hold JSON values.
     pub fn value(&self) -> anyhow::Result<serde_json::Value> {
         Ok(serde_json::to_value(self)?)
     }
 
-    /// Adds what the CI service told; `shallow`: whether history is cut off.
+    /// Adds the facts from the CI service; `shallow` tells whether the history is cut off.
     pub fn with_ci(mut self, context: Option<&CiContext>, shallow: Option<bool>) -> SelectionJson {
         self.ci = context.map(|context| ci_json(context, shallow));
         self
     }
 
-    /// Adds the division of the tests, and which part of it this is.
+    /// Adds the division of the tests, and which part this is.
     pub fn with_shards(mut self, shards: serde_json::Value, part: Option<Shard>) -> SelectionJson {
         self.shards = Some(shards);
         self.shard = part.map(|part| part.to_string());
         self
     }
 
-    /// Adds what became of the tests that ran.
+    /// Adds the outcomes of the tests that ran.
     pub fn with_outcomes(mut self, outcomes: &BTreeMap<String, Outcome>) -> SelectionJson {
         let words = outcomes
             .iter()
@@ -236,7 +235,7 @@ impl SelectionJson {
         self
     }
 
-    /// Adds how those tests ended that would have been left out.
+    /// Adds the outcomes of the tests that would have been left out.
     pub fn with_audit(mut self, audit: &Audit) -> SelectionJson {
         self.audit = (audit.checked > 0).then(|| AuditJson::new(audit));
         self
@@ -295,9 +294,9 @@ impl HeadJson {
 impl From<&Unit> for UnitJson {
     fn from(unit: &Unit) -> UnitJson {
         UnitJson {
-            kind: unit.kind.word(),
+            kind: unit.kind().word(),
             path: unit.path.to_string(),
-            name: unit.name.clone(),
+            name: unit.name().into_owned(),
         }
     }
 }
@@ -342,7 +341,7 @@ impl From<&Reason> for ReasonJson {
     }
 }
 
-/// Which parent of a merge a revision is, from 1.
+/// The number of a parent of a merge, from 1.
 pub fn parent_number(head: &Head, revision: &str) -> Option<usize> {
     let parents = &head.references.parents;
     let at = parents.iter().position(|p| p.to_string() == revision)?;
@@ -350,7 +349,7 @@ pub fn parent_number(head: &Head, revision: &str) -> Option<usize> {
 }
 
 impl EvidenceJson {
-    /// `head` is what the test is left out at.
+    /// `head` is the revision at which the test is left out.
     pub fn new(evidence: &Evidence, head: Option<&Head>) -> EvidenceJson {
         EvidenceJson {
             baseline: evidence.baseline.to_string(),

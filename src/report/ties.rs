@@ -1,16 +1,14 @@
-//! State that makes most tests depend on one another: what it is, and how to
-//! untie them.
+//! State that makes most tests depend on each other: names it, and says how to undo that.
 
 use super::event::Event;
 use crate::count::{counted, verb};
-use crate::observe::SharedState;
+use crate::observe::Cell;
 
-/// States that are named one by one; the pattern to paste covers all.
+/// How many states are named one by one. The pattern to paste covers all.
 const MOST_NAMED: usize = 4;
 
-/// What people should hear of the `state` that ties most of `tests` together;
-/// nothing if none does.
-pub fn ties_event(state: &[SharedState], tests: usize) -> Option<Event> {
+/// The message about the `state` that ties most of `tests` together; nothing if there is none.
+pub fn ties_event(state: &[Cell], tests: usize) -> Option<Event> {
     if state.is_empty() {
         return None;
     }
@@ -40,12 +38,12 @@ pub fn ties_event(state: &[SharedState], tests: usize) -> Option<Event> {
     })
 }
 
-/// Patterns that name the states, in YAML: one for an attribute that several
-/// classes have, in one file or in several.
-fn patterns(state: &[SharedState]) -> Vec<String> {
+/// Patterns for the states, in YAML: one pattern for an attribute of several classes, in one
+/// file or in several.
+fn patterns(state: &[Cell]) -> Vec<String> {
     let mut patterns: Vec<String> = Vec::new();
     for one in state {
-        let alike: Vec<&SharedState> = state.iter().filter(|other| other.is_like(one)).collect();
+        let alike: Vec<&Cell> = state.iter().filter(|other| other.is_like(one)).collect();
         let in_one_file = alike.iter().all(|other| other.path() == one.path());
         let pattern = match one.attribute() {
             Some(attribute) if !in_one_file => format!("**#*.{attribute}"),
@@ -64,9 +62,10 @@ fn patterns(state: &[SharedState]) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn state(name: &str) -> SharedState {
-        SharedState {
+    fn state(name: &str) -> Cell {
+        Cell {
             name: name.to_owned(),
+            changes: Vec::new(),
             changers: 9,
             readers: 70,
         }

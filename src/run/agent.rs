@@ -1,5 +1,5 @@
-//! The agents travel inside this binary and are put into a folder named by their
-//! digest, so that no version ever meets files of another.
+//! The agents are part of this binary. They are installed into a folder named by their digest,
+//! so that versions never mix.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -11,12 +11,12 @@ include!(concat!(env!("OUT_DIR"), "/native.rs"));
 
 const JVM_FILE: &str = "jvm/libtamis_jvm.so";
 
-/// The JVM's agent in the folder where [`install_agent`] put all of them.
+/// The JVM agent's library in the folder of [`install_agent`].
 pub fn jvm_library(agent: &Path) -> PathBuf {
     agent.join(JVM_FILE)
 }
 
-/// Tells installed agents apart: a digest of all their files.
+/// A digest of all files of the agents; it names their folder.
 fn digest() -> String {
     let mut hasher = blake3::Hasher::new();
     for (path, content) in AGENT_FILES {
@@ -29,11 +29,11 @@ fn digest() -> String {
     hasher.finalize().to_hex()[..16].to_owned()
 }
 
-/// Installs the agent into the user's cache folder, else beneath `fallback`.
-/// Outside the project no coverage tool measures it.
+/// Installs the agents into the user's cache folder, or else below `fallback`. Outside the
+/// project no coverage tool measures them.
 ///
 /// # Errors
-/// If neither can be written.
+/// Neither folder can be written.
 pub fn install_agent_for(fallback: &Path) -> Result<PathBuf> {
     let cache = std::env::var_os("XDG_CACHE_HOME")
         .map(PathBuf::from)
@@ -44,10 +44,10 @@ pub fn install_agent_for(fallback: &Path) -> Result<PathBuf> {
         .map_or_else(|| install_agent(fallback), Ok)
 }
 
-/// Puts the agent beneath `folder` unless it is there, and returns where.
+/// Installs the agents below `folder`, unless they are there, and returns their folder.
 ///
 /// # Errors
-/// If the files cannot be written: names the path.
+/// The files cannot be written: names the path.
 pub fn install_agent(folder: &Path) -> Result<PathBuf> {
     let home = folder.join(format!("agent-{}", digest()));
     if home.join("complete").exists() {
@@ -66,7 +66,7 @@ pub fn install_agent(folder: &Path) -> Result<PathBuf> {
     Ok(home)
 }
 
-/// Several tamis may install at once: each file appears whole or not at all.
+/// Several processes may install at once: each file appears completely or not at all.
 fn write(path: &Path, content: &[u8]) -> Result<()> {
     let folder = path.parent().context("agent files lie in folders")?;
     fs_err::create_dir_all(folder)?;

@@ -1,4 +1,4 @@
-//! A list that another program reads, made only when that program asks for it.
+//! A list that another program reads and that is made only when the program opens it.
 
 use std::fs::File;
 use std::io::Write;
@@ -13,12 +13,11 @@ use rustix::io::Errno;
 
 use super::Running;
 
-/// How long an asker waits at most before anybody notices. Looking costs two
-/// system calls.
+/// How long a reader waits at most before tamis notices it. Each look costs two system calls.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// A path at which a program will look for a list: until then a named pipe, which
-/// it has to wait at.
+/// A path at which a program will read a list. Until the list exists there is a named pipe, at
+/// which the program waits.
 #[derive(Debug)]
 pub struct Gate {
     path: PathBuf,
@@ -29,11 +28,11 @@ impl Gate {
     /// Makes the pipe, in a folder that no other user can read.
     ///
     /// # Errors
-    /// If it cannot be made: a system without named pipes, a full disk.
+    /// It cannot be made: a system without named pipes, a full disk.
     pub fn new(path: PathBuf) -> Result<Gate> {
         let folder = path.parent().unwrap_or(Path::new("."));
         fs_err::create_dir_all(folder)?;
-        // There when the disk is full later on.
+        // Written now, because the disk may be full later.
         crate::disk::write(empty(&path), "")?;
         make_pipe(&path)?;
         let keeper = Keeper::start(&path)?;
@@ -44,13 +43,13 @@ impl Gate {
         &self.path
     }
 
-    /// Waits until somebody opens it; `None` if `program` ended before.
+    /// Waits until a reader opens the pipe; `None` if `program` ended before.
     ///
     /// # Errors
-    /// If the pipe is gone.
+    /// The pipe is gone.
     pub fn wait(self, program: &mut Running) -> Result<Option<Asker>> {
         loop {
-            // One that ends just now may have asked before.
+            // A program that has just ended may have opened the pipe before.
             let has_ended = program.has_ended()?;
             if let Some(pipe) = self.reader()? {
                 return Ok(Some(Asker {
@@ -66,7 +65,7 @@ impl Gate {
         }
     }
 
-    /// The writing end, if somebody has the reading one.
+    /// The writing end, if there is a reader.
     fn reader(&self) -> Result<Option<File>> {
         let opened = std::fs::OpenOptions::new()
             .write(true)
@@ -76,13 +75,16 @@ impl Gate {
             Ok(pipe) => Ok(Some(pipe)),
             Err(error) if error.raw_os_error() == Some(Errno::NXIO.raw_os_error()) => Ok(None),
             Err(error) => Err(error).with_context(|| {
-                format!("cannot tell what to leave out by {}", self.path.display())
+                format!(
+                    "cannot pass on the tests to leave out through {}",
+                    self.path.display()
+                )
             }),
         }
     }
 }
 
-/// Somebody who waits for the list. If nobody answers, it is empty.
+/// A reader that waits for the list. If it is not answered, the list is empty.
 #[derive(Debug)]
 pub struct Asker {
     path: PathBuf,
@@ -91,19 +93,19 @@ pub struct Asker {
 }
 
 impl Asker {
-    /// Hands out `text`, to this reader and to all that come later. A reader that
-    /// has gone is no error.
+    /// Gives `text` to this reader and to all later ones. It is no error if the reader has
+    /// gone.
     ///
     /// # Errors
-    /// If it cannot be written; then everybody reads an empty list.
+    /// It cannot be written; then every reader gets an empty list.
     pub fn answer(mut self, text: &str) -> Result<()> {
-        // Later ones find a file, and need nobody to serve them.
+        // Later readers find a file and need no other process.
         let file = self.path.with_extension("list");
         crate::disk::write(&file, text)?;
         fs_err::rename(&file, &self.path)?;
         if let Some(mut pipe) = self.pipe.take() {
             rustix::fs::fcntl_setfl(&pipe, OFlags::empty())?;
-            // Line by line: a short write is atomic, so no line is ever read in part.
+            // Line by line: a short write is atomic, so nobody reads a part of a line.
             for line in text.split_inclusive('\n') {
                 if pipe.write_all(line.as_bytes()).is_err() {
                     break;
@@ -133,21 +135,21 @@ fn make_pipe(path: &Path) -> Result<()> {
         .with_context(|| format!("cannot make a named pipe at {}", path.display()))
 }
 
-/// Nothing is collected from JVMs there in any case.
+/// On these systems tamis collects nothing from JVMs.
 #[cfg(any(target_os = "macos", target_os = "ios"))]
 fn make_pipe(path: &Path) -> Result<()> {
     anyhow::bail!("no named pipe is made at {} here", path.display())
 }
 
-/// A shell that lets readers go on should this process be killed: they would wait
-/// for ever. It reads a line when it is not needed any more, and the end of its
-/// input if nobody is there to write one.
+/// A shell that frees the readers if this process is killed; otherwise they would wait for
+/// ever. It ends when it reads a line. At the end of its input, after a kill, it does its
+/// work.
 #[derive(Debug)]
 struct Keeper {
     shell: Child,
 }
 
-/// Opening a named pipe for both is enough for one who waits to open it.
+/// Opening a named pipe for reading and writing unblocks a reader that waits to open it.
 const KEEP: &str = r#"read -r line && exit; exec 3<>"$1" && mv -f "$2" "$1""#;
 
 impl Keeper {
@@ -178,7 +180,7 @@ mod tests {
     use super::*;
     use crate::run::{Output, RunPlan};
 
-    /// A gate, and a program that has `script` read it, as `$1`.
+    /// A gate, and a program with `script`, which reads it as `$1`.
     fn gate(script: &str) -> (tempfile::TempDir, Gate, Running) {
         let dir = tempfile::tempdir().unwrap();
         let gate = Gate::new(dir.path().join("out/list.txt")).unwrap();
@@ -198,7 +200,7 @@ mod tests {
     fn every_reader_gets_the_whole_list() {
         let (dir, gate, mut running) = gate(r#"cat "$1"; cat "$1"; cat "$1""#);
         let asker = gate.wait(&mut running).unwrap().unwrap();
-        // More than a pipe holds.
+        // More than a pipe can hold.
         let list: String = (0..9000)
             .map(|at| format!("demo/Some{at}Test.java\n"))
             .collect();
@@ -233,7 +235,7 @@ mod tests {
     #[test]
     fn nobody_waits_for_one_that_was_killed() {
         let (dir, mut gate, running) = gate(r#"cat "$1"; cat "$1"; echo end"#);
-        // As when this process is no more.
+        // As if this process were gone.
         drop(gate.keeper.shell.stdin.take());
         running.wait().unwrap();
         assert_eq!(log(&dir), "end\n");

@@ -1,4 +1,4 @@
-//! Running the tests' command with the collector inside.
+//! Runs the test command with the agents inside.
 
 mod agent;
 mod gate;
@@ -13,12 +13,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result};
 
-/// What is to be run, printable without running it.
+/// A command to run, printable without running it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunPlan {
     pub argv: Vec<OsString>,
     pub cwd: PathBuf,
-    /// Variables that are set besides the inherited ones.
+    /// Variables to set in addition to the inherited ones.
     pub env: Vec<(OsString, OsString)>,
     /// Where agents write their traces.
     pub traces: PathBuf,
@@ -34,9 +34,9 @@ pub fn was_interrupted() -> bool {
 /// Where the command's standard output and error go.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Output {
-    /// Where those of this process go.
+    /// To the same place as those of this process.
     Inherited,
-    /// Both to standard error: standard output is for results.
+    /// Both to standard error, because standard output is for results.
     Stderr,
     /// Both to this file.
     File(PathBuf),
@@ -72,7 +72,7 @@ impl Ended {
         }
     }
 
-    /// The exit status to pass on: 128 + the signal's number, as shells do.
+    /// The exit status to return: 128 + the signal's number, as shells do.
     pub fn status(self) -> i32 {
         match self {
             Ended::Exit(status) => status,
@@ -82,36 +82,7 @@ impl Ended {
 }
 
 impl RunPlan {
-    /// The plan to run `argv` with the Python agent.
-    ///
-    /// `agent` is where [`install_agent`] put it, `root` the top of the work
-    /// tree, `exclude` the file of tests to leave out, if any.
-    pub fn python(
-        argv: Vec<OsString>,
-        cwd: &Path,
-        agent: &Path,
-        root: &Path,
-        traces: &Path,
-        exclude: Option<&Path>,
-    ) -> RunPlan {
-        let boot = agent.join("boot");
-        let mut env: Vec<(OsString, OsString)> = vec![
-            ("PYTHONPATH".into(), prepended(&boot, "PYTHONPATH", ":")),
-            ("TAMIS_TRACE_DIR".into(), traces.into()),
-            ("TAMIS_ROOT".into(), root.into()),
-        ];
-        if let Some(exclude) = exclude {
-            env.push(("TAMIS_EXCLUDE".into(), exclude.into()));
-        }
-        RunPlan {
-            argv,
-            cwd: cwd.to_owned(),
-            env,
-            traces: traces.to_owned(),
-        }
-    }
-
-    /// The plan to run `argv` without any agent.
+    /// The plan to run `argv` without any collector.
     pub fn plain(argv: Vec<OsString>, cwd: &Path) -> RunPlan {
         RunPlan {
             argv,
@@ -121,42 +92,10 @@ impl RunPlan {
         }
     }
 
-    /// The same with the JVM agent too, as it suits a Maven command: `args` are
-    /// the options that can alter outcomes.
-    pub fn with_jvm(mut self, agent: &Path, args: &[String]) -> RunPlan {
-        let library = jvm_library(agent);
-        let text = library.to_string_lossy();
-        let mut option = OsString::from("-agentpath:");
-        option.push(&library);
-        if text.contains(char::is_whitespace) {
-            // The JVM splits the variable at white space outside of quotes.
-            option = OsString::from(format!("\"{}\"", option.to_string_lossy()));
-        }
-        let known = std::env::var_os("JAVA_TOOL_OPTIONS").filter(|known| !known.is_empty());
-        if let Some(known) = known {
-            option.push(" ");
-            option.push(known);
-        }
-        if library.is_file() && !text.contains('"') {
-            self.env.push(("JAVA_TOOL_OPTIONS".into(), option));
-        }
-        self.env.push(("TAMIS_ARGS".into(), args.join("\n").into()));
-        if let Some(options) = std::env::var_os("MAVEN_OPTS") {
-            self.env.push(("TAMIS_MAVEN_OPTS".into(), options));
-        }
-        self
-    }
-
-    /// Has the JVM agent tell test methods apart.
-    pub fn with_test_methods(mut self) -> RunPlan {
-        self.env.push(("TAMIS_TESTS".into(), "methods".into()));
-        self
-    }
-
     /// Runs the command and waits for its end.
     ///
     /// # Errors
-    /// If it cannot be started; a command that fails is no error.
+    /// It cannot be started. A command that fails is not an error.
     pub fn execute(&self, output: &Output) -> Result<Ended> {
         self.start(output)?.wait()
     }
@@ -164,13 +103,13 @@ impl RunPlan {
     /// Starts the command.
     ///
     /// # Errors
-    /// If it cannot be started.
+    /// It cannot be started.
     pub fn start(&self, output: &Output) -> Result<Running> {
         if !self.traces.as_os_str().is_empty() {
             fs_err::create_dir_all(&self.traces)?;
         }
-        // The terminal interrupts the command as well; tamis waits for its end,
-        // and records what it came to. A second handler cannot be needed.
+        // The terminal interrupts the command as well. tamis waits for its end and records the
+        // results. If there already is a handler, it is this one.
         let _ = ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::SeqCst));
         let (program, args) = self.argv.split_first().context("no command was given")?;
         let (stdout, stderr) = output.streams()?;
@@ -186,26 +125,27 @@ impl RunPlan {
     }
 }
 
-/// A command that was started.
 #[derive(Debug)]
 pub struct Running {
     child: Child,
 }
 
 impl Running {
-    /// Whether it came to its end.
+    /// Whether it has ended.
     ///
     /// # Errors
-    /// If the system does not tell.
+    /// The system does not tell.
     pub fn has_ended(&mut self) -> Result<bool> {
         let status = self.child.try_wait();
-        Ok(status.context("cannot look after the command")?.is_some())
+        Ok(status
+            .context("cannot check whether the command has ended")?
+            .is_some())
     }
 
     /// Waits for its end.
     ///
     /// # Errors
-    /// If the system does not tell.
+    /// The system does not tell.
     pub fn wait(mut self) -> Result<Ended> {
         let status = self.child.wait();
         Ok(Ended::of(
@@ -216,31 +156,12 @@ impl Running {
 
 fn cannot_start(program: &OsStr, error: std::io::Error) -> anyhow::Error {
     let next = match error.kind() {
-        std::io::ErrorKind::NotFound => {
-            "; is its name right, and the environment active that has it?"
-        }
-        std::io::ErrorKind::PermissionDenied => "; may it be executed (`chmod +x`)?",
+        std::io::ErrorKind::NotFound => "; is its name right, and is its environment active?",
+        std::io::ErrorKind::PermissionDenied => "; is it executable (`chmod +x`)?",
         _ => "",
     };
     let what = format!("cannot start `{}`{next}", Path::new(program).display());
     anyhow::Error::from(error).context(what)
-}
-
-fn prepended(first: &Path, variable: &str, separator: &str) -> OsString {
-    join(
-        first.as_os_str(),
-        std::env::var_os(variable).as_deref(),
-        separator,
-    )
-}
-
-fn join(first: &OsStr, second: Option<&OsStr>, separator: &str) -> OsString {
-    let mut joined = first.to_owned();
-    if let Some(second) = second.filter(|second| !second.is_empty()) {
-        joined.push(separator);
-        joined.push(second);
-    }
-    joined
 }
 
 #[cfg(test)]
@@ -257,8 +178,7 @@ mod tests {
     fn a_command_that_does_not_exist_is_an_error() {
         let dir = tempfile::tempdir().unwrap();
         let argv = vec!["no-such-command-anywhere".into()];
-        let traces = dir.path().join("t");
-        let plan = RunPlan::python(argv, dir.path(), dir.path(), dir.path(), &traces, None);
+        let plan = RunPlan::plain(argv, dir.path());
         let error = plan.execute(&Output::Inherited).unwrap_err();
         assert!(error.to_string().contains("no-such-command-anywhere"));
     }

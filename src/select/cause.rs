@@ -83,9 +83,11 @@ impl CauseKind {
             | UnitKind::Lookup
             | UnitKind::Dir
             | UnitKind::Class => CauseKind::File,
-            UnitKind::Dist | UnitKind::Runtime | UnitKind::Env | UnitKind::Config => {
-                CauseKind::Environment
-            }
+            UnitKind::Dist
+            | UnitKind::Runtime
+            | UnitKind::Env
+            | UnitKind::Config
+            | UnitKind::Other => CauseKind::Environment,
         }
     }
 
@@ -93,7 +95,9 @@ impl CauseKind {
     /// is a changed unit; without it, the unit that the reason names has to do.
     pub fn of(reason: &Reason, first: Option<CauseKind>) -> CauseKind {
         match reason {
-            Reason::Changed { unit, .. } => first.unwrap_or_else(|| CauseKind::of_unit(unit.kind)),
+            Reason::Changed { unit, .. } => {
+                first.unwrap_or_else(|| CauseKind::of_unit(unit.kind()))
+            }
             Reason::Unknown { .. } => CauseKind::Unknown,
             Reason::Affected { .. } => CauseKind::Affected,
             Reason::Failed { .. } => CauseKind::Failed,
@@ -114,7 +118,7 @@ impl FirstCauses {
     pub fn new(matrix: &impl Table, differences: &Differences) -> FirstCauses {
         let mut changed: Vec<UnitId> = differences.changed.keys().copied().collect();
         changed.sort_unstable();
-        let kind = |id: &UnitId| CauseKind::of_unit(matrix.unit(*id).0.kind);
+        let kind = |id: &UnitId| CauseKind::of_unit(matrix.unit(*id).0.kind());
         let mut of_sets = Vec::new();
         matrix.each_set(&changed, |_, set| of_sets.push(set.iter().map(kind).min()));
         FirstCauses { of_sets }
@@ -133,6 +137,7 @@ mod tests {
     use proptest::prelude::{prop_assert_eq, proptest};
 
     use super::*;
+    use crate::matrix::What;
     use crate::matrix::samples::any_matrix;
     use crate::matrix::{Fingerprint, Outcome, Unit};
 
@@ -144,7 +149,7 @@ mod tests {
             .chain([CauseKind::Everything])
             .collect();
         let baseline = String::new;
-        let unit = || Unit::new(UnitKind::Effects, "a.py", "");
+        let unit = || Unit::at("a.py", What::Effects);
         let reasons = [
             Reason::New,
             Reason::Unknown {
@@ -202,7 +207,7 @@ mod tests {
                 let units = matrix.units_of(row);
                 let changed = units.iter().filter(|id| *id % 3 == third);
                 let expected = changed
-                    .map(|id| CauseKind::of_unit(matrix.units[*id as usize].0.kind))
+                    .map(|id| CauseKind::of_unit(matrix.units[*id as usize].0.kind()))
                     .min();
                 prop_assert_eq!(first.of(&row.sets), expected);
             }

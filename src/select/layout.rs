@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::shard::Load;
-use crate::matrix::{Table, UnitId, UnitKind};
+use crate::matrix::{COLLECTION, Table, UnitId, What};
 
 /// By file of tests, as the runner names it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -35,7 +35,7 @@ impl Layout {
     /// Takes over which files `matrix` knows.
     pub fn know_files<'m>(&mut self, matrix: &'m impl Table, file_of: impl Fn(&'m str) -> &'m str) {
         for row in (0..matrix.rows()).map(|row| matrix.row(row)) {
-            if row.test.is_empty() {
+            if row.test == COLLECTION {
                 continue;
             }
             let file = self.files.entry(file_of(row.test).to_owned()).or_default();
@@ -72,8 +72,8 @@ impl Layout {
         let mut file_of_body: Vec<usize> = Vec::new();
         for id in 0..matrix.units() as UnitId {
             let (unit, _) = matrix.unit(id);
-            if unit.kind == UnitKind::Code
-                && let Some(file) = bodies.get(&(unit.path.to_vec(), unit.name.clone()))
+            if let What::Code(name) = unit.what
+                && let Some(file) = bodies.get(&(unit.path.to_vec(), name.into_string()))
             {
                 wanted.push(id);
                 file_of_body.push(*file);
@@ -88,7 +88,7 @@ impl Layout {
         let mut readers: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); wanted.len()];
         for (row, own) in file_of_row.iter().enumerate() {
             // What collecting depends on is no test.
-            if matrix.row(row).test.is_empty() {
+            if matrix.row(row).test == COLLECTION {
                 continue;
             }
             for set in matrix.row(row).sets {
@@ -186,7 +186,7 @@ mod tests {
         let mut builder = MatrixBuilder::new(header());
         for (file, bodies) in rows {
             let units = bodies.iter().chain([file]).map(|body| {
-                let unit = Unit::new(UnitKind::Code, format!("src/{body}.py"), "t");
+                let unit = Unit::at(format!("src/{body}.py"), What::Code("t".into()));
                 builder.unit(unit, Fingerprint([*body; 16])).unwrap()
             });
             let units: Vec<_> = units.collect();

@@ -1,7 +1,7 @@
 //! Tests that may be there, beyond those that are listed.
 
 use super::{Reason, Selection, Verdict};
-use crate::matrix::{Unit, UnitKind};
+use crate::matrix::{Unit, What};
 
 /// Tests that may be there, beyond those that a matrix knows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -42,14 +42,13 @@ impl Unlisted {
 
 /// What only the environment of the tests can tell, with its verb.
 fn in_words(unit: &Unit) -> String {
-    match unit.kind {
-        UnitKind::Config => "the options of the test command are".to_owned(),
-        UnitKind::Dist if unit.name.starts_with('[') => "the plug-ins of pytest are".to_owned(),
-        UnitKind::Dist => format!("the package {} is", unit.name),
-        UnitKind::Env if unit.name == "*" => "the environment variables are".to_owned(),
-        UnitKind::Env => format!("the variable {} is", unit.name),
-        UnitKind::Runtime if unit.name == "java" => "the JDK is".to_owned(),
-        UnitKind::Runtime => "the interpreter is".to_owned(),
+    match &unit.what {
+        What::Options => "the options of the test command are".to_owned(),
+        What::Plugins => "the plug-ins of the runner are".to_owned(),
+        What::Dist(name) => format!("the package {name} is"),
+        What::AllEnv => "the environment variables are".to_owned(),
+        What::Env(name) => format!("the variable {name} is"),
+        What::Runtime(_) | What::StartUp => "the interpreter or JDK is".to_owned(),
         _ => format!("{} is", unit.path),
     }
 }

@@ -1,4 +1,4 @@
-//! GitHub's REST interface: one question, one answer, each with limits.
+//! GitHub's REST interface: one request, one answer, with limits.
 
 use http_body_util::BodyExt;
 use octocrab::Octocrab;
@@ -8,24 +8,23 @@ use tokio::runtime::Runtime;
 use super::error::{RemoteError, Result};
 use super::web::{chain, refusal, runtime};
 
-/// Where it is, unless the environment says otherwise.
+/// The address, unless the environment names another.
 const API: &str = "https://api.github.com";
 
-/// One answer.
+/// The largest answer.
 const MAX_ANSWER: u64 = 12 << 20;
 
 pub struct Api {
     pub client: Octocrab,
     pub runtime: Runtime,
-    /// Whether there is a token.
     pub has_token: bool,
 }
 
 impl Api {
-    /// With the address and the token of the environment.
+    /// A client with the address and the token of the environment.
     ///
     /// # Errors
-    /// If the client cannot be made.
+    /// The client cannot be made.
     pub fn of_environment() -> Result<Api> {
         let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         let api = variable("GITHUB_API_URL").unwrap_or_else(|| API.to_owned());
@@ -50,7 +49,7 @@ impl Api {
         })
     }
 
-    /// One question, and what the answer says.
+    /// Sends one request and reads its answer.
     pub async fn ask<T: DeserializeOwned>(&self, route: String, what: &str) -> Result<T> {
         let bytes = read(self.client._get(route).await, 200, what).await?;
         serde_json::from_slice(&bytes)
@@ -96,7 +95,7 @@ where
     Ok(bytes)
 }
 
-/// 403 means either; the headers tell.
+/// 403 means a lack of rights or of requests; the headers tell which.
 pub fn is_out_of_requests(status: u16, headers: &http::HeaderMap) -> bool {
     let spent = headers
         .get("x-ratelimit-remaining")

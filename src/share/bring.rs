@@ -1,4 +1,4 @@
-//! From a shared store into the local one: what is near, sound and trusted.
+//! Brings near, sound and trusted matrices from a shared store into the local one.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -9,29 +9,28 @@ use super::{Damaged, Listed, Offer, Shared, redact, tag};
 use crate::store::{FsStore, Name};
 use crate::trust::{Distrust, Policy, Signed, Standing, Writer, judge};
 
-/// All of the fetching must be done by then.
+/// The time limit for all fetching.
 const PATIENCE: Duration = Duration::from_secs(25);
 
-/// So many packs that turn out to be of no use are looked into, no more.
+/// After this many useless packs no more are fetched.
 const MOST_REJECTED: usize = 6;
 
-/// What would be of use.
+/// What would be useful.
 #[derive(Clone, Debug, Default)]
 pub struct Wanted {
-    /// The tree at hand: results of the same files are the best.
+    /// The present tree: results of the same files are the best.
     pub tree: String,
-    /// The commit at hand and its ancestors, the nearest first.
+    /// The present commit and its ancestors, the nearest first.
     pub commits: Vec<String>,
-    /// How near the nearest local result is: an index into `commits`, which is
-    /// not worth a request. Its length if there is none.
+    /// The index in `commits` of the nearest local result, or its length if there is none.
+    /// Results that are farther away are not worth a request.
     pub local: usize,
-    /// Whether any local result may be of use.
+    /// Whether any local result may be useful.
     pub has_local: bool,
     /// The environment of the tests, if it is known.
     pub environment: Option<String>,
 }
 
-/// A matrix that is in the local store now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Taken {
     pub name: Name,
@@ -39,19 +38,19 @@ pub struct Taken {
     pub standing: Standing,
 }
 
-/// What came of a look into a shared store.
+/// The result of a look into a shared store.
 #[derive(Clone, Debug, Default)]
 pub struct Brought {
     pub taken: Vec<Taken>,
-    /// Why other results were not taken, each with how many.
+    /// Why other results were not taken, with how many.
     pub refused: BTreeMap<String, usize>,
-    /// What is there and damaged, and what people can do about that.
+    /// Damaged files in the store, and what people can do about them.
     pub damaged: Vec<Damaged>,
     pub mend: String,
-    /// Whether the store was asked: not if nothing in it could be better than
-    /// what is here.
+    /// Whether the store was asked. It is not if it cannot have anything better than the local
+    /// store.
     pub asked: bool,
-    /// Trouble: more tests run than had to.
+    /// A problem because of which more tests run than necessary.
     pub trouble: Option<String>,
 }
 
@@ -61,10 +60,10 @@ impl Brought {
     }
 }
 
-/// Gets what is of use into `store`. `is_ours` says whether a manifest is about
-/// this repository, suite and environment.
+/// Fetches useful matrices into `store`. `is_ours` tells whether a manifest belongs to this
+/// repository, suite and environment.
 ///
-/// Trouble is in the answer: nothing that happens here may fail a run.
+/// A problem is part of the answer: nothing that happens here may fail a run.
 pub fn bring(
     shared: &Shared,
     store: &FsStore,
@@ -127,14 +126,13 @@ pub fn bring(
     brought
 }
 
-/// Why an offer was not taken.
 enum Why {
-    /// It is not what was recorded, or nothing that this version reads; and whether
-    /// that took requests.
+    /// It is not what was recorded, or this version cannot read it; and whether finding that
+    /// out took requests.
     Damaged(String, bool),
-    /// That could be told without a request.
+    /// It was refused without a request.
     Beforehand(String),
-    /// That took requests.
+    /// It was refused after requests.
     Looked(String),
     Store(RemoteError),
 }
@@ -153,7 +151,7 @@ fn take(
         if !is_ours(manifest) {
             return Err(Why::Beforehand(OTHER.to_owned()));
         }
-        // The store may know more, but nothing that makes this one better.
+        // The store may know more, but that cannot make this one better.
         standing(shared, manifest, None).map_err(|distrust| match distrust {
             Distrust::BadSignature => Why::Damaged(distrust.to_string(), false),
             distrust => Why::Beforehand(distrust.to_string()),
@@ -179,7 +177,7 @@ fn take(
         .as_ref()
         .is_some_and(|told| *told != pack.manifest)
     {
-        let why = "its manifest is another one now";
+        let why = "its manifest has changed since it was listed";
         return Err(Why::Damaged(why.to_owned(), true));
     }
     if !is_ours(&pack.manifest) {
@@ -200,8 +198,7 @@ fn take(
     })
 }
 
-/// Whether what the store tells at once rules an offer out: no request is
-/// spent on what would be refused.
+/// Whether the listing alone rules out an offer. Then no request is spent on it.
 fn is_hopeless(shared: &Shared, offer: &Offer) -> bool {
     let (hint, reader) = (&offer.hint, &shared.reader);
     if hint.fork && !reader.fork {
@@ -216,8 +213,8 @@ fn is_hopeless(shared: &Shared, offer: &Offer) -> bool {
     })
 }
 
-/// Whoever cannot be trusted need not be read. Of a pull request the store knows
-/// only where its code comes from; its number stands in the file.
+/// An offer is not read if its writer cannot be trusted. The store only knows where a
+/// pull request's code; its number is in the file.
 fn may_count(shared: &Shared, attested: &Writer) -> Result<(), String> {
     if attested.is_proposed() {
         return match attested.head == shared.reader.head {
@@ -251,9 +248,9 @@ fn standing(
     )
 }
 
-/// What is worth a look, the most useful first: the same files, then the
-/// nearest ancestor; without any of these, and with nothing local either, the
-/// most recent, since a row is proof wherever it was recorded.
+/// The useful offers, the best first: the same files, then the nearest ancestor. Without
+/// these, and without any local result, the newest offers: a row is proof wherever it was
+/// recorded.
 fn rank(offers: Vec<Offer>, wanted: &Wanted) -> Vec<Offer> {
     let place: BTreeMap<&str, usize> = wanted
         .commits
@@ -285,7 +282,7 @@ fn rank(offers: Vec<Offer>, wanted: &Wanted) -> Vec<Offer> {
             None => rest.push(offer),
         }
     }
-    // Stable: of one rank the newest stays first.
+    // The sort is stable: within one rank the newest stays first.
     ranked.sort_by_key(|(rank, _)| *rank);
     let mut ranked: Vec<Offer> = ranked.into_iter().map(|(_, offer)| offer).collect();
     if ranked.is_empty() && !wanted.has_local {

@@ -1,4 +1,4 @@
-//! One comment on a pull request, kept up to date in its place.
+//! One comment on a pull request that is updated in place.
 
 use std::time::Duration;
 
@@ -9,25 +9,24 @@ use super::api::{Api, read};
 use super::error::{Deadline, RemoteError, Result};
 use super::web::within;
 
-/// The first line of our comment, by which it is found again. Markdown does not
-/// show it.
+/// The first line of our comment, by which it is found again. Markdown does not show it.
 const MARK: &str = "<!-- tamis: selection -->";
 
-/// GitHub takes no more characters in a comment.
+/// GitHub's limit for the characters of a comment.
 const LONGEST: usize = 65_000;
 
-/// So many pages of a hundred comments are looked at.
+/// How many pages of a hundred comments are searched.
 const MOST_PAGES: u32 = 5;
 
-/// All of it must be done by then.
+/// The time limit for all of it.
 const PATIENCE: Duration = Duration::from_secs(25);
 
-/// What became of a comment.
+/// What happened to a comment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Commented {
     Written,
     Replaced,
-    /// It says that already.
+    /// It already has this text.
     Same,
 }
 
@@ -46,12 +45,12 @@ struct User {
     kind: Option<String>,
 }
 
-/// Says `text`, Markdown that is harmless already, on pull request `number` of
-/// `repository` (`owner/name`): in the comment that an earlier run wrote, else in
-/// a new one. With the token of the environment.
+/// Writes `text`, which must be safe Markdown, to pull request `number` of `repository`
+/// (`owner/name`): into the comment of an earlier run, or else into a new one. Uses the token
+/// of the environment.
 ///
 /// # Errors
-/// If GitHub cannot be asked or refuses.
+/// GitHub does not answer or refuses.
 pub fn comment(repository: &str, number: u64, text: &str) -> Result<Commented> {
     let api = Api::of_environment()?;
     if !api.has_token {
@@ -85,7 +84,7 @@ pub fn comment(repository: &str, number: u64, text: &str) -> Result<Commented> {
     }
 }
 
-/// Our comment and its text. A person's comment is not ours, whatever it says.
+/// Finds our comment and its text. A person's comment is not ours, whatever it says.
 fn find(
     api: &Api,
     repository: &str,
@@ -115,13 +114,13 @@ fn find(
     Ok(None)
 }
 
-/// GitHub gives line ends back as it likes.
+/// GitHub may change line ends.
 fn is_same(old: &str, new: &str) -> bool {
     let lines = |text: &str| text.replace("\r\n", "\n").trim().to_owned();
     lines(old) == lines(new)
 }
 
-/// Whole lines up to GitHub's limit.
+/// Keeps whole lines up to GitHub's limit.
 fn shorten(body: &str) -> String {
     if body.len() <= LONGEST {
         return body.to_owned();

@@ -1,27 +1,27 @@
-//! What can go wrong with a shared store. None of it fails a run: more tests
-//! run, and people are told once.
+//! Errors of a shared store. None of them fails a run: more tests run, and the user is told
+//! once.
 
 use std::fmt;
 use std::time::{Duration, Instant};
 
-/// Why a shared store did not do what it was asked.
+/// Why a shared store did not do its work.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RemoteError {
     /// It is not there: never written, expired, deleted.
     Absent(String),
     /// The store does not let this process do that.
     Refused(String),
-    /// It allows no more requests for now.
+    /// It allows no more requests at present.
     Busy(String),
     /// It does not answer, or the answer breaks off.
     Unreachable(String),
     /// The time for this step is over.
     TooSlow,
-    /// The answer is larger than is read.
+    /// The answer is larger than the limit.
     TooLarge { what: &'static str, limit: u64 },
-    /// The answer is not of the expected form.
+    /// The answer does not have the expected form.
     Malformed(String),
-    /// Others wrote at the same time, again and again.
+    /// Others kept writing at the same time.
     Contended,
     /// This process lacks what the store needs: a token, a program, a remote.
     NotSetUp(String),
@@ -43,7 +43,7 @@ impl RemoteError {
         }
     }
 
-    /// Whether another entry of the same store is worth a try.
+    /// Whether it makes sense to try another entry of the same store.
     pub fn is_about_one_entry(&self) -> bool {
         matches!(
             self,
@@ -76,7 +76,7 @@ impl std::error::Error for RemoteError {}
 
 pub type Result<T> = std::result::Result<T, RemoteError>;
 
-/// When a piece of work must be done.
+/// The time by which some work must be done.
 #[derive(Clone, Copy, Debug)]
 pub struct Deadline {
     until: Instant,
@@ -84,7 +84,7 @@ pub struct Deadline {
 }
 
 impl Deadline {
-    /// No single step may take longer, unless it is said otherwise.
+    /// The default limit for a single step.
     const STEP: Duration = Duration::from_secs(15);
 
     pub fn after(time: Duration) -> Deadline {
@@ -94,15 +94,15 @@ impl Deadline {
         }
     }
 
-    /// The same with more time for a single step.
+    /// The same deadline with another limit for a single step.
     pub fn with_step(self, step: Duration) -> Deadline {
         Deadline { step, ..self }
     }
 
-    /// What is left for the next step.
+    /// The time for the next step.
     ///
     /// # Errors
-    /// If nothing is left.
+    /// No time is left.
     pub fn step(&self) -> Result<Duration> {
         let left = self.until.saturating_duration_since(Instant::now());
         match left.is_zero() {

@@ -1,10 +1,10 @@
-//! A ref of a git repository as a shared store: it names a commit without
-//! parents, whose tree holds `<name>.manifest` and `<name>.tamis` files. Writing
-//! is compare-and-swap; a writer that comes second adds to what the first wrote.
+//! Uses a ref of a git repository as a shared store. The ref names a commit without parents,
+//! whose tree holds `<name>.manifest` and `<name>.tamis` files. Writing is compare-and-swap; a
+//! second writer adds its files to those of the first.
 //!
-//! The git program does the work, since it knows proxies, keys and credential
-//! helpers. The user's repository is only asked for its settings: objects are
-//! kept in a repository of our own, which may be removed at any time.
+//! The git program does the work, since it knows proxies, keys and credential helpers. From
+//! the user's repository only the settings are read. Objects are kept in a separate
+//! repository, which may be removed at any time.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -18,30 +18,30 @@ use super::program::{MAX_ANSWER, git, git_in, is_object, must, trouble};
 use super::{Damaged, Hint, Listed, Offer, Remote, Site, Wanted, redact, tag};
 use crate::trust::Writer;
 
-/// A manifest with the length of its matrix, in bytes.
+/// A manifest, with the length of its matrix in bytes.
 type Measured = (Manifest, u64);
 
-/// All that a ref may hold: more is dropped, the oldest first.
+/// The most bytes of a ref; the oldest matrices are dropped.
 const MAX_REF: u64 = 256 << 20;
 
-/// How often a writer tries again after another one was faster.
+/// How often a writer retries after another one was faster.
 const MOST_RACES: u32 = 400;
 
-/// How often a refused push is tried again though nobody else wrote.
+/// How often a refused push is retried though nobody else wrote.
 const MOST_REFUSALS: u32 = 4;
 
-/// Our own repository is thrown away when it has more.
+/// The separate repository is removed when it is larger.
 const MAX_CACHE: u64 = 1 << 30;
 
-/// The ref whose objects git may take for known.
+/// The ref with objects that git need not fetch again.
 const LAST: &str = "refs/tamis/last";
 
 pub struct GitRef {
     url: String,
     reference: String,
-    /// The repository of our own.
+    /// The separate repository.
     dir: PathBuf,
-    /// Settings of the user's repository that reaching a remote depends on.
+    /// The settings of the user's repository that are needed to reach a remote.
     settings: Vec<(String, String)>,
     site: Site,
 }
@@ -53,11 +53,10 @@ struct Entry {
     bytes: u64,
 }
 
-/// The files of the tree, by name.
 type Entries = BTreeMap<String, Entry>;
 
 impl GitRef {
-    /// The ref of `site` at `remote`, a remote's name or a URL.
+    /// The ref of `site` at `remote`, the name of a remote or a URL.
     pub fn open(remote: &str, site: Site) -> Result<GitRef> {
         let deadline = Deadline::after(Duration::from_secs(10));
         let settings = settings_of(&site.root, &deadline)?;
@@ -67,7 +66,7 @@ impl GitRef {
             None if remote.contains(['/', ':']) => remote.to_owned(),
             None => {
                 return Err(RemoteError::NotSetUp(format!(
-                    "there is no git remote `{}`; `git remote -v` lists those that there are",
+                    "there is no git remote `{}`; `git remote -v` lists the remotes",
                     redact(remote)
                 )));
             }
@@ -83,7 +82,7 @@ impl GitRef {
         })
     }
 
-    /// Makes our own repository, if it is not there.
+    /// Makes the separate repository if it does not exist.
     fn prepare(&self, deadline: &Deadline) -> Result<()> {
         if self.dir.join("HEAD").is_file() {
             if size_of(&self.dir) <= MAX_CACHE {
@@ -95,7 +94,7 @@ impl GitRef {
             RemoteError::NotSetUp(format!("{}: {error}", self.dir.display()))
         };
         std::fs::create_dir_all(&self.site.cache).map_err(local)?;
-        // Made aside, so that another process never sees a part of it.
+        // It is made elsewhere and then moved, so that no other process sees a part of it.
         let aside = tempfile::tempdir_in(&self.site.cache).map_err(local)?;
         let made = aside.path().join("git");
         let mut command = git();
@@ -111,12 +110,12 @@ impl GitRef {
         let mut command = git();
         command
             .args(["-c", "gc.auto=0", "-c", "core.hooksPath=/dev/null"])
-            // What is fetched stays one pack, which is here whole or not at all.
+            // A fetch stays one pack, which is complete or missing.
             .args(["-c", "fetch.unpackLimit=1"])
             .args(arguments)
             .current_dir(&self.site.root)
             .env("GIT_DIR", &self.dir);
-        // Not as arguments: they may hold secrets, and other users see those.
+        // They are not arguments, because they may hold secrets and other users see arguments.
         command.env("GIT_CONFIG_COUNT", self.settings.len().to_string());
         for (number, (key, value)) in self.settings.iter().enumerate() {
             command.env(format!("GIT_CONFIG_KEY_{number}"), key);
@@ -143,7 +142,7 @@ impl GitRef {
         }
     }
 
-    /// The commit that the ref names there.
+    /// The commit that the remote's ref names.
     fn tip(&self, deadline: &Deadline) -> Result<Option<String>> {
         let arguments = ["ls-remote", "--quiet", "--", &self.url, &self.reference];
         let answer = self.ask(&arguments, b"", deadline)?;
@@ -155,12 +154,12 @@ impl GitRef {
         Ok(line)
     }
 
-    /// Gets what `tip` holds, as far as it is not here.
+    /// Fetches the missing objects of `tip`.
     fn fetch(&self, tip: &str, deadline: &Deadline) -> Result<()> {
         if self.has(tip, deadline) {
             return Ok(());
         }
-        // Each process has a ref of its own; what it fetched may be newer.
+        // Each process has its own ref; another process may have fetched something newer.
         let own = format!("refs/tamis/fetching-{}-{}", std::process::id(), unique());
         let spec = format!("+{}:{own}", self.reference);
         let fetched = self.ask(
@@ -178,20 +177,20 @@ impl GitRef {
             b"",
             deadline,
         );
-        // They only spare work: objects that a ref names are not asked for again.
+        // This only saves work: objects that a ref names are not fetched again.
         let _ = self.ask(&["update-ref", LAST, &own], b"", deadline);
         let _ = self.ask(&["update-ref", "-d", &own], b"", deadline);
         fetched.map(drop)
     }
 
     fn has(&self, commit: &str, deadline: &Deadline) -> bool {
-        // The commit alone may be here after an interrupted push; what is fetched
-        // is here whole, since packs are.
+        // After an interrupted push the commit may be here without its tree. A fetch is
+        // complete, since packs are.
         let tree = format!("{commit}^{{tree}}");
         self.ask(&["cat-file", "-e", &tree], b"", deadline).is_ok()
     }
 
-    /// The files of a commit, and what in it is none.
+    /// The files of a commit, and entries that are not files.
     fn entries(&self, commit: &str, deadline: &Deadline) -> Result<(Entries, Vec<Damaged>)> {
         let listed = self.ask(&["ls-tree", "-z", "-l", commit], b"", deadline)?;
         let (mut entries, mut damaged) = (Entries::new(), Vec::new());
@@ -211,7 +210,7 @@ impl GitRef {
                 let object = object.to_owned();
                 entries.insert(name.to_owned(), Entry { object, bytes });
             } else {
-                damaged.push(Damaged::new(name, "it is no file"));
+                damaged.push(Damaged::new(name, "it is not a file"));
             }
         }
         Ok((entries, damaged))
@@ -231,8 +230,8 @@ impl GitRef {
         must(process::run(command, b"", limit, what, deadline)?)
     }
 
-    /// All manifests that can be read, the newest first, with the length of their matrix;
-    /// and the files that are of no use.
+    /// All readable manifests, the newest first, with the length of their matrix, and the
+    /// files that are useless.
     fn manifests(
         &self,
         entries: &Entries,
@@ -253,7 +252,7 @@ impl GitRef {
                 }
                 Some(Ok(_)) => damaged.push(Damaged::new(
                     format!("{stem}.manifest"),
-                    "it tells of another matrix than its name",
+                    "it belongs to another matrix than its name says",
                 )),
                 Some(Err(why)) => damaged.push(Damaged::new(format!("{stem}.manifest"), why)),
                 None => damaged.push(Damaged::new(
@@ -266,14 +265,14 @@ impl GitRef {
         Ok((manifests, damaged))
     }
 
-    /// One attempt to add `ours` to what is there.
+    /// Tries once to add `ours` to the ref.
     fn try_put(&self, ours: &Entries, own: &Manifest, deadline: &Deadline) -> Result<Pushed> {
         let old = self.tip(deadline)?;
         let mut entries = Entries::new();
         if let Some(old) = &old {
             match self.fetch(old, deadline) {
                 Ok(()) if self.has(old, deadline) => {}
-                // It moved on while we looked.
+                // It moved in the meantime.
                 Ok(()) => return Ok(Pushed::Overtaken),
                 Err(error) => return Err(error),
             }
@@ -285,7 +284,7 @@ impl GitRef {
         {
             return Ok(Pushed::Done);
         }
-        // What is damaged is not kept.
+        // Damaged files are not kept.
         let (mut known, _) = self.manifests(&entries, deadline)?;
         if known.iter().any(|(there, _)| outranks(there, own)) {
             return Ok(Pushed::Done);
@@ -299,7 +298,7 @@ impl GitRef {
         self.push(&commit, old.as_deref(), deadline)
     }
 
-    /// A commit without parents of these files.
+    /// Makes a commit of these files, without parents.
     fn commit(&self, entries: &Entries, deadline: &Deadline) -> Result<String> {
         let mut listing = Vec::new();
         for (name, entry) in entries {
@@ -350,8 +349,8 @@ impl GitRef {
     }
 }
 
-/// Whether the same result is there in the name of somebody who counts for more
-/// runs: nobody who got it there takes that away by sending it again.
+/// Whether the ref has the same result from a writer that counts for more runs. Sending it
+/// again must not take that away.
 fn outranks(there: &Manifest, own: &Manifest) -> bool {
     let rank = |manifest: &Manifest| {
         let writer = &manifest.writer;
@@ -365,8 +364,8 @@ enum Pushed {
     Done,
     /// Another writer was faster.
     Overtaken,
-    /// Nobody else wrote, and it was refused. A lock that another writer holds
-    /// for a moment looks the same.
+    /// It was refused though nobody else wrote. This also happens while another writer holds a
+    /// lock.
     Refused(String),
 }
 
@@ -415,7 +414,7 @@ impl Remote for GitRef {
         )
     }
 
-    /// Git does not tell who wrote a ref.
+    /// git does not tell who wrote a ref.
     fn attest(&self, _offer: &Offer, _deadline: &Deadline) -> Result<Option<Writer>> {
         Ok(None)
     }
@@ -468,7 +467,7 @@ impl Remote for GitRef {
 }
 
 /// The manifests that have a matrix, each with its name, its entry and the length of the
-/// matrix; and the files that belong to none.
+/// matrix; and the files without a partner.
 fn pairs(entries: &Entries) -> (Vec<(&str, &Entry, u64)>, Vec<Damaged>) {
     let (mut pairs, mut damaged) = (Vec::new(), Vec::new());
     for (name, entry) in entries {
@@ -478,20 +477,20 @@ fn pairs(entries: &Entries) -> (Vec<(&str, &Entry, u64)>, Vec<Damaged>) {
                     pairs.push((stem, entry, matrix.bytes));
                     continue;
                 }
-                Some(_) => format!("it has {} bytes, which no manifest has", entry.bytes),
+                Some(_) => format!("it has {} bytes, too many for a manifest", entry.bytes),
                 None => "its matrix is not there".to_owned(),
             },
             Some((stem, "tamis")) if entries.contains_key(&format!("{stem}.manifest")) => continue,
             Some((_, "tamis")) => "its manifest is not there".to_owned(),
-            _ => "it is no file of tamis".to_owned(),
+            _ => "it is not a file of tamis".to_owned(),
         };
         damaged.push(Damaged::new(name, why));
     }
     (pairs, damaged)
 }
 
-/// The next content that `git cat-file --batch` told, which has so many bytes; `None` if
-/// git does not have it.
+/// The next content in the output of `git cat-file --batch`, which has this many bytes; `None`
+/// if git does not have it.
 fn next_of_batch<'a>(rest: &mut &'a [u8], bytes: usize) -> Option<&'a [u8]> {
     // `<object> blob <bytes>\n<content>\n`, or `<object> missing\n`.
     let end = rest.iter().position(|byte| *byte == b'\n')?;
@@ -505,8 +504,8 @@ fn next_of_batch<'a>(rest: &mut &'a [u8], bytes: usize) -> Option<&'a [u8]> {
     Some(found)
 }
 
-/// The newest matrices of each environment, and no more bytes than a ref may
-/// hold. Files that are no matrix go.
+/// Keeps the newest matrices of each environment, up to the size limit of a ref. Other files
+/// are dropped.
 fn keep(mut entries: Entries, known: &[(Manifest, u64)], most: usize) -> Entries {
     let mut kept = Entries::new();
     let mut count: BTreeMap<&str, usize> = BTreeMap::new();
@@ -528,11 +527,11 @@ fn keep(mut entries: Entries, known: &[(Manifest, u64)], most: usize) -> Entries
     kept
 }
 
-/// Longer and longer, and never the same for two writers.
+/// Waits longer each time, and differently for each writer.
 fn pause(race: u32) -> Duration {
     let most = 50 * u64::from(1 + race.min(20));
     let mut bytes = [0; 8];
-    // Without chance all wait the same time, which is only slower.
+    // Without random numbers all writers wait the same time, which is only slower.
     let _ = getrandom::fill(&mut bytes);
     Duration::from_millis(5 + u64::from_le_bytes(bytes) % most)
 }
@@ -543,9 +542,8 @@ fn unique() -> String {
     format!("{:016x}", u64::from_le_bytes(bytes))
 }
 
-/// The settings of the repository at `root` on which reaching a remote
-/// depends: those that are neither the user's nor the system's, and those that
-/// were given in the environment.
+/// The settings of the repository at `root` that are needed to reach a remote: those that are
+/// neither the user's nor the system's, and those from the environment.
 fn settings_of(root: &Path, deadline: &Deadline) -> Result<Vec<(String, String)>> {
     let mut command = git_in(root);
     command.args(["config", "--list", "--null", "--show-scope", "--includes"]);
@@ -580,7 +578,7 @@ fn reaches(key: &str) -> bool {
     section.iter().any(|section| key.starts_with(section)) || single.contains(&key) || of_remote
 }
 
-/// Bytes of the files below `dir`, as far as they can be read.
+/// The bytes of all readable files below `dir`.
 fn size_of(dir: &Path) -> u64 {
     let mut total = 0;
     let mut folders = vec![dir.to_owned()];

@@ -1,8 +1,8 @@
-//! The artifacts of a repository's workflows as a shared store. GitHub itself
-//! tells which run wrote an artifact, so nobody can claim to be another.
+//! Uses the artifacts of a repository's workflows as a shared store. GitHub itself tells which
+//! run wrote an artifact, so nobody can pretend to be another.
 //!
-//! Uploading is done by GitHub's own upload action: the token for it is not
-//! given to programs. Here a pack is laid ready for it.
+//! GitHub's own upload action does the upload, because programs do not get the token for it.
+//! This module only puts a pack in place for it.
 //!
 //! The models are our own: every field may be missing or null.
 
@@ -22,10 +22,10 @@ use crate::trust::Writer;
 /// The file in an artifact.
 pub const PACK: &str = "tamis.pack";
 
-/// The file beside it that says how the artifact must be called.
+/// The file beside it with the name for the artifact.
 const NAME: &str = "artifact-name";
 
-/// A downloaded archive.
+/// The largest archive that is downloaded.
 const MAX_ARCHIVE: u64 = MAX_MATRIX + (1 << 20);
 
 pub struct Artifacts {
@@ -34,7 +34,7 @@ pub struct Artifacts {
     repository: String,
     /// The name of all artifacts of this suite.
     name: String,
-    /// Where a pack is laid for the upload.
+    /// The folder for packs that wait for the upload.
     upload: PathBuf,
 }
 
@@ -54,7 +54,7 @@ impl Artifacts {
         })
     }
 
-    /// Where an artifact can be had for a minute.
+    /// The address of an artifact, valid for a minute.
     async fn place_of(&self, id: &str) -> Result<reqwest::Url> {
         let route = format!("/repos/{}/actions/artifacts/{id}/zip", self.repository);
         let answer = self.api.client._get(route).await;
@@ -117,8 +117,7 @@ struct RepositoryRow {
     full_name: Option<String>,
 }
 
-/// What identifies an artifact, in the text that an [`Offer`] carries: the
-/// artifact, its run, its digest.
+/// The identity of an artifact in the text of an [`Offer`]: the artifact, its run, its digest.
 struct Id<'a> {
     artifact: &'a str,
     run: &'a str,
@@ -143,7 +142,7 @@ impl Remote for Artifacts {
     }
 
     fn offers(&self, _wanted: &Wanted, deadline: &Deadline) -> Result<Listed> {
-        // One page: what is older than the hundredth is not worth a request.
+        // One page: after a hundred artifacts no older one is worth a request.
         let route = format!(
             "/repos/{}/actions/artifacts?name={}&per_page=100",
             self.repository, self.name
@@ -153,11 +152,11 @@ impl Remote for Artifacts {
         let rows = page.artifacts.unwrap_or_default().into_iter();
         let mut listed = Listed::default();
         for (number, row) in rows.enumerate() {
-            // The name is searched for, so longer ones may come too.
+            // GitHub searches for the name, so longer names may come, too.
             if row["name"].as_str() != Some(self.name.as_str()) {
                 continue;
             }
-            // One that cannot be read does not hide the others.
+            // One bad artifact must not hide the others.
             let row: ArtifactRow = match serde_json::from_value(row) {
                 Ok(row) => row,
                 Err(why) => {
@@ -179,7 +178,7 @@ impl Remote for Artifacts {
             };
             let bytes = row.size_in_bytes.unwrap_or(0);
             if bytes > MAX_ARCHIVE {
-                let why = format!("it has {bytes} bytes, which no result has");
+                let why = format!("it has {bytes} bytes, too many for a result");
                 listed
                     .damaged
                     .push(Damaged::new(format!("artifact {id}"), why));
@@ -218,7 +217,7 @@ impl Remote for Artifacts {
         let row = within(&self.api.runtime, deadline, asked)?;
         if row.id.map(|id| id.to_string()).as_deref() != Some(id.run) {
             return Err(RemoteError::Malformed(
-                "another run than asked for".to_owned(),
+                "another run than the requested one".to_owned(),
             ));
         }
         Ok(Some(writer_of(row)))
@@ -228,8 +227,8 @@ impl Remote for Artifacts {
         let id = Id::of(offer);
         let url = within(&self.api.runtime, deadline, self.place_of(id.artifact))?;
         let download = async {
-            // A client that knows no token: the address is one of a store of
-            // files, and carries its own permission.
+            // This client has no token: the address is that of a file store, and carries its
+            // own permission.
             let answer = plain_client()?.get(url).send().await;
             let answer =
                 answer.map_err(|error| RemoteError::Unreachable(chain(&error.without_url())))?;
@@ -243,11 +242,11 @@ impl Remote for Artifacts {
         only_entry(&archive, PACK, MAX_MATRIX + MAX_MANIFEST + 64)
     }
 
-    /// Lays the pack where the upload step finds it.
+    /// Puts the pack where the upload step finds it.
     fn put(&self, pack: &Pack, _deadline: &Deadline) -> Result<()> {
         let local = |error: std::io::Error| RemoteError::NotSetUp(error.to_string());
         std::fs::create_dir_all(&self.upload).map_err(local)?;
-        // The upload step has to know under which name.
+        // The upload step must know the name.
         crate::disk::write(self.upload.join(NAME), format!("{}\n", self.name)).map_err(local)?;
         let mut file = tempfile::NamedTempFile::new_in(&self.upload).map_err(local)?;
         std::io::Write::write_all(&mut file, &pack.encode()).map_err(local)?;
@@ -261,9 +260,8 @@ impl Remote for Artifacts {
     }
 }
 
-/// The facts that GitHub knows of the run. What is missing is not known, and
-/// then nothing that is claimed about it can be trusted: it gets a value that
-/// nobody can claim.
+/// What GitHub knows about the run. A missing fact gets a value that nobody can claim, so no
+/// claim about it is trusted.
 fn writer_of(row: RunRow) -> Writer {
     let known = |text: Option<String>| match text {
         Some(text) if !text.is_empty() => text,
@@ -277,8 +275,8 @@ fn writer_of(row: RunRow) -> Writer {
         provider: "github".to_owned(),
         fork: from != repository,
         workflow: known(row.path.map(|path| {
-            // `.github/workflows/ci.yml@refs/heads/main` for reusable ones; as the
-            // interface's description has it, with the repository before it.
+            // `.github/workflows/ci.yml@refs/heads/main` for reusable workflows. By the
+            // description of the interface the repository may precede it.
             let path = path.split('@').next().unwrap_or_default();
             let own = path.strip_prefix(&repository);
             let own = own.and_then(|path| path.strip_prefix('/'));
@@ -296,17 +294,17 @@ fn writer_of(row: RunRow) -> Writer {
     writer
 }
 
-/// GitHub's digest of the archive, where it tells one.
+/// Checks GitHub's digest of the archive, if there is one.
 fn check_digest(archive: &[u8], digest: &str) -> Result<()> {
     let Some(wanted) = digest.strip_prefix("sha256:") else {
-        // The pack in it has a digest of its own.
+        // The pack inside has its own digest.
         return Ok(());
     };
     let found = ring_sha256(archive);
     match found == wanted.to_ascii_lowercase() {
         true => Ok(()),
         false => Err(RemoteError::Malformed(
-            "an artifact is not what its digest says".to_owned(),
+            "an artifact does not match its digest".to_owned(),
         )),
     }
 }
@@ -410,7 +408,7 @@ mod tests {
                     serde_json::from_slice::<Page>(bytes).map(|page| page.artifacts.is_some());
                 match serde_json::from_slice::<RunRow>(bytes).map(writer_of) {
                     Ok(writer) => {
-                        // Nothing that is not told can be claimed.
+                        // Nobody can claim a fact that GitHub did not tell.
                         assert!(!writer.repository.is_empty() && !writer.event.is_empty());
                         format!("{page:?} {} {}", writer.fork, writer.is_proposed())
                     }

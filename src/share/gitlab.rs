@@ -1,7 +1,6 @@
-//! Generic packages of a GitLab project as a shared store, with the token that
-//! every job has. A pack is a package of its own, whose version says what it is of.
-//! The same version can be uploaded again by others, so what is downloaded must be
-//! what the version says.
+//! Uses generic packages of a GitLab project as a shared store, with the token that every job
+//! has. A pack is a package of its own, whose version tells the content. Others can upload the
+//! same version again, so the download must match the version.
 
 use reqwest::{Client, RequestBuilder, Url};
 use serde::Deserialize;
@@ -16,7 +15,7 @@ use super::web::{body, chain, plain_client, refusal, runtime, within};
 use super::{Damaged, Listed, Offer, Remote, Site, Wanted};
 use crate::trust::Writer;
 
-/// One answer of the interface.
+/// The largest answer.
 const MAX_ANSWER: u64 = 12 << 20;
 
 pub struct Packages {
@@ -30,7 +29,7 @@ pub struct Packages {
 }
 
 impl Packages {
-    /// The packages of the project whose job this is.
+    /// The packages of the project of this job.
     pub fn open(site: &Site) -> Result<Packages> {
         let variable = |name: &str| {
             let value = std::env::var(name).ok().filter(|value| !value.is_empty());
@@ -100,11 +99,11 @@ impl Remote for Packages {
             .map_err(|error| RemoteError::Malformed(format!("{what}: {error}")))?;
         let mut listed = Listed::default();
         for (number, row) in rows.into_iter().enumerate() {
-            // The name is searched for, so longer ones may come too.
+            // GitLab searches for the name, so longer names may come, too.
             if row["name"].as_str() != Some(self.name.as_str()) {
                 continue;
             }
-            // One that cannot be read does not hide the others.
+            // One bad package must not hide the others.
             let row: PackageRow = match serde_json::from_value(row) {
                 Ok(row) => row,
                 Err(why) => {
@@ -113,13 +112,13 @@ impl Remote for Packages {
                     continue;
                 }
             };
-            // One that is still being made has none.
+            // An unfinished package has no version.
             let Some(version) = row.version else { continue };
             match Pointer::parse(&version) {
                 Some(pointer) => listed.offers.push(pointer.offer()),
                 None => listed.damaged.push(Damaged::new(
                     format!("version {version}"),
-                    "it is none that tamis gives",
+                    "tamis gives no such versions",
                 )),
             }
         }
@@ -134,8 +133,7 @@ impl Remote for Packages {
         "delete them in the project's package registry".to_owned()
     }
 
-    /// GitLab tells which pipeline made a package, but not which one added a
-    /// file to it later.
+    /// GitLab tells which pipeline made a package, but not which one added a file to it later.
     fn attest(&self, _offer: &Offer, _deadline: &Deadline) -> Result<Option<Writer>> {
         Ok(None)
     }
@@ -152,7 +150,7 @@ impl Remote for Packages {
                     status => Err(refusal(status, what)),
                 };
             }
-            // To a store of files, which gets no token.
+            // Redirects to a file store, which does not get the token.
             let place = answer.headers().get("location");
             let place = place.and_then(|place| place.to_str().ok());
             let place = place
@@ -172,7 +170,7 @@ impl Remote for Packages {
         match Pointer::of(&manifest).name() == offer.id {
             true => Ok(bytes),
             false => Err(RemoteError::Malformed(
-                "a package is not what its version says".to_owned(),
+                "a package does not match its version".to_owned(),
             )),
         }
     }

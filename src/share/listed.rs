@@ -1,28 +1,27 @@
-//! What a shared store tells of what it holds, with what in it cannot be used.
+//! The listing of a shared store, including the files that cannot be used.
 
 use std::fmt;
 
 use super::Offer;
 
-/// So many damaged files are named in one message.
+/// How many damaged files one message names.
 const MOST_NAMED: usize = 3;
 
-/// Characters of a name, which may be anybody's.
+/// How many characters of a name are shown; anybody may have chosen it.
 const LONGEST: usize = 300;
 
-/// What a shared store holds, as far as one look tells.
+/// What one look at a shared store finds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Listed {
-    /// What may be of use, the newest first.
+    /// Offers that may be useful, the newest first.
     pub offers: Vec<Offer>,
     pub damaged: Vec<Damaged>,
 }
 
-/// A file that is there and cannot be used: damaged, cut off, of another program or of a
-/// newer version.
+/// A file that cannot be used: damaged, cut off, of another program or of a newer version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damaged {
-    /// What the store calls it.
+    /// The store's name for it.
     pub file: String,
     pub why: String,
 }
@@ -46,7 +45,7 @@ impl fmt::Display for Damaged {
     }
 }
 
-/// All of them on one line; empty if there are none.
+/// Names all of them on one line; empty if there are none.
 pub fn name_damaged(damaged: &[Damaged]) -> String {
     let named: Vec<String> = damaged
         .iter()

@@ -1,6 +1,5 @@
-//! What a shared store knows of a matrix without its rows: the manifest, and
-//! the pack, which is a manifest followed by the matrix
-//! (`docs/formats/manifest.md`).
+//! The manifest tells what a shared store knows of a matrix without its rows. The pack is a
+//! manifest followed by the matrix (`docs/formats/manifest.md`).
 
 use serde::{Deserialize, Serialize};
 
@@ -19,17 +18,16 @@ const VERSION: u32 = 1;
 const FIXED: usize = 48;
 const AT_DIGEST: usize = 16;
 
-/// A manifest is a few hundred bytes; the rest is room for long names.
+/// A manifest takes a few hundred bytes; the rest is for long names.
 pub const MAX_MANIFEST: u64 = 64 << 10;
 
 /// The largest matrix that is exchanged.
 pub const MAX_MATRIX: u64 = 256 << 20;
 
-/// What stands before a signed manifest, so that a signature serves for
-/// nothing else.
+/// The prefix of signed content, so that a signature is good for nothing else.
 const SIGNED_AS: &[u8] = b"tamis manifest 1\n";
 
-/// One matrix, as a shared store tells of it.
+/// What a shared store knows of one matrix.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
@@ -40,13 +38,13 @@ pub struct Manifest {
     pub key: Key,
     pub commit: String,
     pub tree: String,
-    /// Whether uncommitted changes were present.
+    /// Whether there were uncommitted changes.
     pub dirty: bool,
-    /// Seconds since the epoch; the order of listings, never proof.
+    /// Seconds since the epoch. It orders listings and proves nothing.
     pub created: u64,
     pub tool: String,
     pub writer: Writer,
-    /// Over all of the above.
+    /// Signs all of the above.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signature: Option<String>,
 }
@@ -72,7 +70,7 @@ impl Manifest {
         self.signature = Some(key.sign(&self.signed_bytes()).to_string());
     }
 
-    /// What its signature is worth by `key`, if one is configured.
+    /// Checks its signature with `key`, if a key is configured.
     pub fn signed(&self, key: Option<&PublicKey>) -> Signed {
         let (Some(key), Some(signature)) = (key, &self.signature) else {
             return Signed::Not;
@@ -86,7 +84,7 @@ impl Manifest {
     /// The name of the matrix.
     ///
     /// # Errors
-    /// If it is no digest.
+    /// It is not a digest.
     pub fn name(&self) -> Result<Digest, Refusal> {
         Digest::from_hex(&self.matrix)
             .ok_or_else(|| Refusal::Malformed("the manifest names no matrix".to_owned()))
@@ -102,12 +100,12 @@ impl Manifest {
         bytes
     }
 
-    /// Maps of texts and numbers always become JSON.
+    /// This cannot fail: maps of texts and numbers always become JSON.
     fn json(&self) -> Vec<u8> {
         serde_json::to_vec(self).unwrap_or_default()
     }
 
-    /// The manifest as a file of its own.
+    /// The manifest as its own file.
     pub fn encode(&self) -> Vec<u8> {
         let json = self.json();
         let mut file = Vec::with_capacity(FIXED + json.len());
@@ -119,7 +117,7 @@ impl Manifest {
         file
     }
 
-    /// A manifest that is all of `bytes`.
+    /// Reads a manifest that fills all of `bytes`.
     pub fn decode(bytes: &[u8]) -> Result<Manifest, Refusal> {
         let (manifest, rest) = Manifest::read(bytes)?;
         match rest.is_empty() {
@@ -130,7 +128,7 @@ impl Manifest {
         }
     }
 
-    /// The manifest at the beginning of `bytes`, and what follows it.
+    /// Reads the manifest at the beginning of `bytes`, and returns the rest.
     pub fn read(bytes: &[u8]) -> Result<(Manifest, &[u8]), Refusal> {
         if !bytes.starts_with(&MAGIC[..bytes.len().min(MAGIC.len())]) {
             return Err(Refusal::NotAMatrix);
@@ -172,8 +170,8 @@ impl Manifest {
         Ok((manifest, &bytes[end..]))
     }
 
-    /// Whether `matrix` is the file that this manifest speaks of, all of it
-    /// sound, and tells the same of itself.
+    /// Checks that `matrix` is the file of this manifest, that all of it is sound, and that
+    /// its header agrees.
     pub fn check(&self, matrix: &[u8]) -> Result<(), Refusal> {
         if (matrix.len() as u64) < self.bytes {
             return Err(Refusal::Truncated);
@@ -194,7 +192,7 @@ impl Manifest {
         match told == *self {
             true => Ok(()),
             false => Err(Refusal::Malformed(
-                "the manifest tells of another matrix".to_owned(),
+                "the manifest belongs to another matrix".to_owned(),
             )),
         }
     }
@@ -207,8 +205,7 @@ fn digest_of(start: &[u8], json: &[u8]) -> [u8; 32] {
     *hasher.finalize().as_bytes()
 }
 
-/// A manifest and its matrix in one file: what travels where one file is one
-/// upload.
+/// A manifest and its matrix in one file, for stores where an upload is one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pack {
     pub manifest: Manifest,
@@ -223,7 +220,7 @@ impl Pack {
         bytes
     }
 
-    /// A pack whose every byte is checked.
+    /// Reads a pack and checks every byte.
     pub fn decode(bytes: &[u8]) -> Result<Pack, Refusal> {
         let (manifest, matrix) = Manifest::read(bytes)?;
         manifest.check(matrix)?;
@@ -334,8 +331,8 @@ mod tests {
         }
     }
 
-    /// Makes length and digest of the manifest fit what stands there: up to the
-    /// matrix, or up to the end.
+    /// Corrects length and digest of the manifest in `bytes`: up to the matrix, or up to the
+    /// end.
     fn mend(bytes: &mut [u8]) {
         if bytes.len() < FIXED {
             return;

@@ -1,6 +1,6 @@
-//! Stores that several machines share: what one recorded, others may use, if
-//! it is [trusted](crate::trust). Reading is local first; trouble with a shared
-//! store leads to running more, one warning, and never to a failed run.
+//! Stores that several machines share: one machine can use the results of another if they are
+//! [trusted](crate::trust). The local store is read first. If a shared store fails, more tests
+//! run and one warning appears, but the run never fails.
 
 mod api;
 mod bring;
@@ -37,19 +37,18 @@ use std::str::FromStr;
 
 use crate::trust::{Policy, PublicKey, Writer};
 
-/// A place that holds packs of many writers. Requests are few, and each has a
-/// deadline.
+/// A place for the packs of many writers. Requests are few, and each has a deadline.
 pub trait Remote {
-    /// What people know it by; without secrets.
+    /// The name for people; without secrets.
     fn place(&self) -> String;
 
-    /// What may be of use, and what is damaged, as far as it shows.
+    /// Lists the offers that may be useful, and the damaged files that a listing shows.
     ///
     /// # Errors
-    /// If the store cannot be asked.
+    /// The store does not answer.
     fn offers(&self, wanted: &Wanted, deadline: &Deadline) -> Result<Listed>;
 
-    /// What people find `offer` by.
+    /// The name of `offer` for people.
     fn name_of(&self, offer: &Offer) -> String {
         offer.id.clone()
     }
@@ -57,51 +56,49 @@ pub trait Remote {
     /// What people can do about damaged files.
     fn mend(&self) -> String;
 
-    /// What the store itself knows of the writer of `offer`; `None` if it keeps
-    /// no account of who writes.
+    /// What the store itself knows about the writer of `offer`; `None` if it does not keep
+    /// track of writers.
     ///
     /// # Errors
-    /// If it keeps one and cannot be asked.
+    /// It keeps track but does not answer.
     fn attest(&self, offer: &Offer, deadline: &Deadline) -> Result<Option<Writer>>;
 
     /// The bytes of a pack.
     ///
     /// # Errors
-    /// If they cannot be had, or are more than a pack may have.
+    /// They are not available, or exceed the limit of a pack.
     fn get(&self, offer: &Offer, deadline: &Deadline) -> Result<Vec<u8>>;
 
-    /// Adds a pack; what others wrote stays. Putting twice is putting once.
+    /// Adds a pack; packs of others stay. Putting it twice has no further effect.
     ///
     /// # Errors
-    /// If the store does not take it.
+    /// The store refuses it.
     fn put(&self, pack: &Pack, deadline: &Deadline) -> Result<()>;
 
-    /// How many packs of one environment are worth getting.
+    /// How many packs of one environment are worth fetching.
     fn worth(&self) -> usize;
 }
 
-/// Something that a shared store holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Offer {
-    /// What the store calls it.
+    /// The store's name for it.
     pub id: String,
-    /// The commit that it is about, as far as the store knows before it is
-    /// read.
+    /// Its commit, if the store knows it before the pack is read.
     pub commit: String,
     pub tree: Option<String>,
     pub created: u64,
-    /// If it can be had without its matrix.
+    /// Only if the store has it apart from the matrix.
     pub manifest: Option<Manifest>,
-    /// The [`tag`] of its environment, if that is known.
+    /// The [`tag`] of its environment, if it is known.
     pub environment: Option<String>,
-    /// Hints that spare requests; whoever lies here is found out later.
+    /// Hints that save requests; a false hint is noticed later.
     pub hint: Hint,
 }
 
-/// What the store tells of the writer before it is asked for more.
+/// What the listing tells about the writer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hint {
-    /// The branch that the code came from.
+    /// The branch of the code.
     pub branch: Option<String>,
     pub fork: bool,
     pub pr: Option<u64>,
@@ -112,14 +109,14 @@ pub fn tag(environment: &str) -> String {
     blake3::hash(environment.as_bytes()).to_hex()[..8].to_owned()
 }
 
-/// Which shared store, as it is configured.
+/// The configured shared store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Address {
     /// A ref in a git repository: the name of a remote, or a URL.
     Git(String),
-    /// The artifacts of a repository's workflows; `None`: the one at hand.
+    /// The artifacts of a repository's workflows; `None` for the present repository.
     Github(Option<String>),
-    /// The packages of the GitLab project whose job this is.
+    /// The packages of the GitLab project of this job.
     Gitlab,
     /// `s3://bucket/prefix`, `gs://…`, `az://…`.
     Object(String),
@@ -138,7 +135,7 @@ impl FromStr for Address {
         };
         match (kind, rest) {
             ("git", None) => Ok(Address::Git("origin".to_owned())),
-            // A word that git would take for an option is no remote.
+            // git would take such a word for an option.
             ("git", Some(remote)) if !remote.is_empty() && !remote.starts_with('-') => {
                 Ok(Address::Git(remote.to_owned()))
             }
@@ -151,7 +148,7 @@ impl FromStr for Address {
                 Ok(Address::Object(text.trim_end_matches('/').to_owned()))
             }
             ("fs", _) => Err(
-                "a folder is no shared store: `store: fs:PATH` names the folder of results"
+                "a folder is not a shared store: `store: fs:PATH` names the folder of results"
                     .to_owned(),
             ),
             _ => Err(format!(
@@ -193,25 +190,25 @@ impl fmt::Display for Address {
 pub struct Shared {
     pub remote: Box<dyn Remote>,
     pub policy: Policy,
-    /// Whose signatures count, if signatures are asked for.
+    /// The key whose signatures count, if signatures are required.
     pub public_key: Option<PublicKey>,
     /// Who this process is.
     pub reader: Writer,
-    /// What the store told already, when it was asked for its list.
+    /// The listing, if the store was already asked.
     pub listed: Option<Result<Listed>>,
 }
 
-/// Where a shared store's client works.
+/// Folders and names for the client of a shared store.
 #[derive(Clone, Debug)]
 pub struct Site {
     /// The top of the work tree.
     pub root: PathBuf,
-    /// A folder for what may be lost.
+    /// A folder for files that may get lost.
     pub cache: PathBuf,
     /// A folder for packs that another program uploads.
     pub upload: PathBuf,
-    /// What tells this project's results from others in the same store: made
-    /// of the suite and the label.
+    /// Distinguishes this project's results from others in the same store; made of the suite
+    /// and the label.
     pub slug: String,
     /// How many matrices a store should keep.
     pub keep: usize,
@@ -220,7 +217,7 @@ pub struct Site {
 /// The client of the store at `address`.
 ///
 /// # Errors
-/// If this process lacks what it needs for that.
+/// This process lacks something that the store needs.
 pub fn open(address: &Address, site: Site, reader: &Writer) -> Result<Box<dyn Remote>> {
     Ok(match address {
         Address::Git(remote) => Box::new(git::GitRef::open(remote, site)?),
@@ -233,8 +230,8 @@ pub fn open(address: &Address, site: Site, reader: &Writer) -> Result<Box<dyn Re
     })
 }
 
-/// A name for a suite in a shared store: letters that every store takes, and
-/// a digest that keeps different suites apart.
+/// A name for a suite in a shared store: characters that every store accepts, and a digest
+/// that keeps different suites apart.
 pub fn slug(suite: &str, label: &str) -> String {
     let mut plain = String::new();
     for c in suite.chars().chain("-".chars()).chain(label.chars()) {

@@ -1,7 +1,7 @@
-//! A bucket as a shared store. A matrix lies under its digest and never
-//! changes; a pointer to it, which never changes either, carries time, commit,
-//! tree and digest in its name. So one listing finds what is of use, and
-//! nothing depends on conditional writes, which some servers ignore.
+//! Uses a bucket as a shared store. A matrix is stored under its digest and never changes. A
+//! pointer to it, which never changes either, has time, commit, tree and digest in its name.
+//! So one listing finds the useful matrices, and nothing depends on conditional writes, which
+//! some servers ignore.
 
 use futures_util::StreamExt;
 use object_store::path::Path;
@@ -15,20 +15,20 @@ use super::web::{chain, runtime, within};
 use super::{Damaged, Listed, Offer, Remote, Site, Wanted, redact};
 use crate::trust::Writer;
 
-/// So many pointers are looked at, the newest.
+/// How many pointers are considered, the newest first.
 const MOST_POINTERS: usize = 3000;
 
 pub struct Bucket {
     store: Box<dyn ObjectStore>,
     runtime: Runtime,
     url: String,
-    /// Everything of this suite lies below.
+    /// The folder of this suite.
     folder: Path,
 }
 
 impl Bucket {
-    /// The bucket at `url`; keys, region and endpoint come from the variables
-    /// that the providers' own tools read.
+    /// The bucket at `url`. Keys, region and endpoint come from the variables of the
+    /// providers' own tools.
     pub fn open(url: &str, site: &Site) -> Result<Bucket> {
         let runtime = runtime()?;
         let set_up = |why: String| RemoteError::NotSetUp(redact(&why));
@@ -98,7 +98,7 @@ impl Remote for Bucket {
                 match Pointer::parse(name) {
                     Some(pointer) => listed.offers.push(pointer.offer()),
                     None => {
-                        let why = "its name is none that tamis gives";
+                        let why = "tamis gives no such names";
                         listed
                             .damaged
                             .push(Damaged::new(format!("pointers/{name}"), why));
@@ -131,7 +131,7 @@ impl Remote for Bucket {
             .map_err(|refusal| RemoteError::Malformed(refusal.to_string()))?;
         if Pointer::of(&manifest).name() != offer.id {
             return Err(RemoteError::Malformed(
-                "a manifest is not what its name says".to_owned(),
+                "a manifest does not match its name".to_owned(),
             ));
         }
         let path = self.matrix(&manifest.matrix);
@@ -144,7 +144,7 @@ impl Remote for Bucket {
         Ok(bytes)
     }
 
-    /// The matrix first: a pointer never names what is not there.
+    /// The matrix comes first: a pointer must never name a missing matrix.
     fn put(&self, pack: &Pack, deadline: &Deadline) -> Result<()> {
         let path = self.matrix(&pack.manifest.matrix);
         let write = self.write(&path, pack.matrix.clone());

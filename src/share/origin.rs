@@ -1,9 +1,8 @@
-//! More of the clone at hand, from the remote that it was made from: commits
-//! that a shallow clone lacks, trees and blobs that a filtered one lacks.
+//! Fetches more of the present clone from its remote: commits that a shallow clone lacks,
+//! trees and blobs that a filtered clone lacks.
 //!
-//! The git program does it, as `git fetch` in that clone would: it adds objects
-//! and moves the edge of a shallow history. Branches, tags, HEAD, FETCH_HEAD,
-//! index and work tree stay as they are.
+//! The git program does it like `git fetch` in that clone: it adds objects and moves the edge
+//! of a shallow history. Branches, tags, HEAD, FETCH_HEAD, index and work tree stay unchanged.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -13,28 +12,28 @@ use super::error::{Deadline, RemoteError, Result};
 use super::process;
 use super::program::{MAX_ANSWER, git_in, is_object, must};
 
-/// All requests must be done by then.
+/// The time limit for all requests.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// One request: histories are larger than answers to questions.
+/// The time limit for one request: histories are large.
 const STEP: Duration = Duration::from_secs(60);
 
-/// So many requests, no more.
+/// The most requests.
 const MOST_REQUESTS: u32 = 6;
 
-/// Where the token for a request comes from, where the clone has none itself.
+/// The variable with a token, for clones that have none of their own.
 const TOKEN: &str = "TAMIS_FETCH_TOKEN";
 
-/// How much deeper a shallow clone is to be.
+/// By how much to deepen a shallow clone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Depth {
-    /// So many commits.
+    /// By this many commits.
     By(u32),
     /// The whole history.
     All,
 }
 
-/// The remote that the clone was made from.
+/// The remote of the clone.
 pub struct Origin {
     root: PathBuf,
     remote: String,
@@ -45,7 +44,7 @@ pub struct Origin {
 
 /// A service whose token is in the environment.
 struct Access {
-    /// Only addresses that begin so get the token.
+    /// Only addresses that begin with this get the token.
     server: String,
     user: &'static str,
     token: String,
@@ -73,11 +72,10 @@ impl Access {
 }
 
 impl Origin {
-    /// The remote of the clone whose work tree is `root`: `origin`, or the only
-    /// one.
+    /// The remote of the clone with the work tree `root`: `origin`, or the only one.
     ///
     /// # Errors
-    /// If there is none, or git cannot be started.
+    /// There is none, or git cannot be started.
     pub fn find(root: &Path) -> Result<Origin> {
         let deadline = Deadline::after(PATIENCE).with_step(STEP);
         let mut command = git_in(root);
@@ -119,11 +117,11 @@ impl Origin {
         MOST_REQUESTS - self.left
     }
 
-    /// Moves the edge of the history behind `commit`, which is here. A server
-    /// that gives only what has a name is asked for `reference`.
+    /// Moves the edge of the history beyond `commit`, which is here. `reference` is for
+    /// servers that only serve named commits.
     ///
     /// # Errors
-    /// If the remote does not answer, refuses, or too many requests were made.
+    /// The remote does not answer or refuses, or too many requests were made.
     pub fn deepen(&mut self, commit: &str, reference: Option<&str>, depth: Depth) -> Result<()> {
         let depth = match depth {
             Depth::By(commits) => format!("--deepen={commits}"),
@@ -144,39 +142,39 @@ impl Origin {
         }
     }
 
-    /// Gets commits that no branch may have any more, with their history as far
-    /// as it is not here.
+    /// Fetches commits that may be on no branch any more, with the missing part of their
+    /// history.
     ///
     /// # Errors
-    /// If the remote does not answer, refuses, or too many requests were made.
+    /// The remote does not answer or refuses, or too many requests were made.
     pub fn commits(&mut self, ids: &[String]) -> Result<()> {
         let mut arguments = vec!["--".to_owned(), self.remote.clone()];
         arguments.extend(ids.iter().filter(|id| is_object(id)).cloned());
         self.fetch(&arguments, b"")
     }
 
-    /// The commit that the branch `name` of the remote has.
+    /// The tip of the remote's branch `name`.
     ///
     /// # Errors
-    /// If the remote does not answer, refuses, has no such branch, or too many
-    /// requests were made.
+    /// The remote does not answer, refuses or has no such branch, or too many requests were
+    /// made.
     pub fn tip_of(&mut self, name: &str) -> Result<String> {
         let reference = format!("refs/heads/{name}");
         let arguments = ["ls-remote", "--", &self.remote, &reference].map(str::to_owned);
         let answer = self.request(&arguments, b"")?;
         let answer = String::from_utf8_lossy(&answer);
-        // Asked for a name, git lists all that end so.
+        // For a name git lists all refs that end in it.
         let mut lines = answer.lines().filter_map(|line| line.split_once('\t'));
         let tip = lines.find(|(id, name)| *name == reference && is_object(id));
         tip.map(|(id, _)| id.to_owned())
             .ok_or_else(|| RemoteError::Absent(format!("the branch {name}")))
     }
 
-    /// Gets one commit, with its history as far as it is not here; in a shallow
-    /// clone without.
+    /// Fetches one commit with the missing part of its history; in a shallow clone without
+    /// history.
     ///
     /// # Errors
-    /// If the remote does not answer, refuses, or too many requests were made.
+    /// The remote does not answer or refuses, or too many requests were made.
     pub fn tip(&mut self, id: &str, is_shallow: bool) -> Result<()> {
         let mut arguments = Vec::new();
         if is_shallow {
@@ -186,11 +184,11 @@ impl Origin {
         self.fetch(&arguments, b"")
     }
 
-    /// Gets these objects, in one request: trees with all trees below them,
-    /// blobs only if they are named. For clones that were made with a filter.
+    /// Fetches these objects in one request: trees with all trees below them, but blobs only
+    /// if they are named. For clones that were made with a filter.
     ///
     /// # Errors
-    /// If the remote does not answer, refuses, or too many requests were made.
+    /// The remote does not answer or refuses, or too many requests were made.
     pub fn objects(&mut self, ids: &[String]) -> Result<()> {
         if ids.is_empty() {
             return Ok(());
@@ -234,7 +232,7 @@ impl Origin {
             .args(["-c", "gc.auto=0", "-c", "core.hooksPath=/dev/null"])
             .args(["-c", "fetch.writeCommitGraph=false"]);
         if !input.is_empty() {
-            // As git itself does it: what is here says nothing of what is not.
+            // git does the same itself: the local objects do not tell which ones are missing.
             command.args(["-c", "fetch.negotiationAlgorithm=noop"]);
         }
         command.args(arguments);
@@ -246,8 +244,8 @@ impl Origin {
     }
 }
 
-/// Lets git answer the server's question for a password with the token: the
-/// token is in the environment alone, and git keeps to the address.
+/// Lets git answer a request for a password with the token. The token is only in the
+/// environment, and git sends it only to this address.
 fn lend(command: &mut Command, access: &Access) {
     let known = std::env::var("GIT_CONFIG_COUNT").ok();
     let number: u32 = known.and_then(|count| count.parse().ok()).unwrap_or(0);

@@ -1,16 +1,16 @@
-//! Names that say what they point to, so that one listing finds what is of use.
+//! Names of pointers that tell what they point to, so that one listing finds the useful ones.
 
 use super::manifest::Manifest;
 use super::{Hint, Offer, tag};
 
-/// What the name of a pointer says.
+/// The content of a pointer's name.
 pub struct Pointer {
     created: u64,
     commit: String,
     tree: String,
     matrix: String,
     environment: String,
-    /// The pull request that it is about.
+    /// The number of its pull request.
     pr: Option<u64>,
 }
 
@@ -26,7 +26,7 @@ impl Pointer {
         }
     }
 
-    /// Listings are in the order of names: the newest comes first.
+    /// Listings are sorted by name, so that the newest comes first.
     pub fn name(&self) -> String {
         let age = u64::MAX - self.created;
         let for_whom = self
@@ -68,7 +68,7 @@ impl Pointer {
         })
     }
 
-    /// What it points to, as something to get.
+    /// The offer of its matrix.
     pub fn offer(self) -> Offer {
         Offer {
             id: self.name(),

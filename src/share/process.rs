@@ -1,4 +1,4 @@
-//! Runs a program with a deadline and a limit on what it says.
+//! Runs a program with a deadline and a limit on its output.
 
 use std::fs::File;
 use std::io::{Read, Seek};
@@ -10,7 +10,7 @@ use super::error::{Deadline, RemoteError, Result};
 /// Longer error messages are cut.
 const MAX_STDERR: usize = 16 << 10;
 
-/// What a program left.
+/// The result of a program.
 #[derive(Debug)]
 pub struct Done {
     pub status: ExitStatus,
@@ -21,8 +21,7 @@ pub struct Done {
 /// Runs `command` to its end, with `input` on its standard input.
 ///
 /// # Errors
-/// If it cannot be started, does not end in time, or says more than `limit`
-/// bytes.
+/// It cannot be started, does not end in time, or prints more than `limit` bytes.
 pub fn run(
     mut command: Command,
     input: &[u8],
@@ -32,7 +31,7 @@ pub fn run(
 ) -> Result<Done> {
     let patience = deadline.step()?;
     let local = |error: std::io::Error| RemoteError::NotSetUp(format!("a temporary file: {error}"));
-    // Files take what pipes would block on.
+    // Files instead of pipes, which would block.
     let mut stdin = tempfile::tempfile().map_err(local)?;
     std::io::Write::write_all(&mut stdin, input)
         .and_then(|()| stdin.rewind())
@@ -45,7 +44,7 @@ pub fn run(
         .stderr(Stdio::from(stderr.try_clone().map_err(local)?));
     #[cfg(unix)]
     {
-        // Its helpers must end with it.
+        // In its own process group, so that its helpers end with it.
         use std::os::unix::process::CommandExt;
         command.process_group(0);
     }
@@ -97,7 +96,7 @@ fn is_within(stdout: &File, limit: u64) -> bool {
     stdout.metadata().is_ok_and(|meta| meta.len() <= limit)
 }
 
-/// Ends the program and all that it started.
+/// Ends the program and all processes that it started.
 fn end(child: &mut Child) {
     #[cfg(unix)]
     if let Some(group) = i32::try_from(child.id())

@@ -1,4 +1,4 @@
-//! The git program: how it is called, and what its words mean.
+//! Calls the git program, and reads its error messages.
 
 use std::path::Path;
 use std::process::Command;
@@ -8,10 +8,10 @@ use super::process::Done;
 use super::redact;
 use crate::history::entrusted;
 
-/// Answers to questions; longer ones are not read.
+/// The largest answer.
 pub const MAX_ANSWER: u64 = 16 << 20;
 
-/// Git without anything of the caller's repository, and without questions.
+/// git without the settings of the caller's repository, and without prompts.
 pub fn git() -> Command {
     let mut command = Command::new("git");
     for variable in [
@@ -38,18 +38,18 @@ pub fn git() -> Command {
     command
 }
 
-/// The same, to be asked about the repository with the work tree `root`.
+/// The same for questions about the repository with the work tree `root`.
 pub fn git_in(root: &Path) -> Command {
     let mut command = git();
     command.current_dir(root);
-    // As it was opened here: git asks nobody whose it is where it is told so.
+    // As the repository was opened here: with explicit paths git does not check the owner.
     if let Some(folder) = entrusted(root) {
         command.env("GIT_DIR", folder).env("GIT_WORK_TREE", root);
     }
     command
 }
 
-/// What git said, if it says that all went well.
+/// git's output, if it succeeded.
 pub fn must(done: Done) -> Result<Vec<u8>> {
     match done.status.success() {
         true => Ok(done.stdout),
@@ -57,7 +57,7 @@ pub fn must(done: Done) -> Result<Vec<u8>> {
     }
 }
 
-/// Git's own words, sorted: they are fixed in the locale C.
+/// Classifies git's error message; messages are fixed in the locale C.
 pub fn trouble(done: &Done) -> RemoteError {
     let said = redact(&done.stderr);
     let last = said

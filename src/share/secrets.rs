@@ -1,10 +1,10 @@
-//! Keeps secrets out of what is told.
+//! Keeps secrets out of messages.
 
-/// Shorter values are no secrets, and replacing them would garble messages.
+/// Shorter values are not secrets, and replacing them would garble messages.
 const SHORTEST: usize = 8;
 
-/// `text` without passwords in URLs and without the values of variables whose
-/// names say that they are secret.
+/// Removes from `text` passwords in URLs and the values of variables with the name of a
+/// secret.
 pub fn redact(text: &str) -> String {
     let secrets = std::env::vars_os().filter_map(|(name, value)| {
         let name = name.to_str()?.to_ascii_uppercase();
@@ -36,7 +36,7 @@ fn hide(text: &str, secrets: impl Iterator<Item = String>) -> String {
         })
         .filter(|value| value.len() >= SHORTEST)
         .collect();
-    // The longest first: one may hold another.
+    // The longest first: one may contain another.
     secrets.sort_by_key(|value| std::cmp::Reverse(value.len()));
     for secret in secrets {
         text = text.replace(&secret, "***");
@@ -44,8 +44,8 @@ fn hide(text: &str, secrets: impl Iterator<Item = String>) -> String {
     text
 }
 
-/// `https://user:password@host/` as `https://***@host/`, and signed query
-/// strings away.
+/// Turns `https://user:password@host/` into `https://***@host/`, and removes signed query
+/// strings.
 fn without_userinfo(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut rest = text;

@@ -1,4 +1,4 @@
-//! From the local store into a shared one.
+//! Sends matrices from the local store to a shared one.
 
 use std::time::Duration;
 
@@ -11,26 +11,26 @@ use crate::matrix::format::Prefix;
 use crate::store::{FsStore, Name};
 use crate::trust::{SecretKey, Writer};
 
-/// All of the sending must be done by then.
+/// The time limit for all sending.
 const PATIENCE: Duration = Duration::from_secs(180);
 
-/// Large matrices go over slow lines.
+/// The limit for one step: large matrices go over slow lines.
 const STEP: Duration = Duration::from_secs(60);
 
-/// What came of sending.
+/// The result of sending.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sent {
     Stored,
-    /// Nobody would use it, or nobody may write: why.
+    /// It was not sent, for this reason.
     Kept(&'static str),
     Failed(String),
 }
 
-/// A matrix of the store as a pack, signed if there is a key and the writer
-/// runs code that is merged.
+/// A matrix of the store as a pack. It is signed if there is a key and the writer runs merged
+/// code.
 ///
 /// # Errors
-/// If the store cannot give the matrix, or it is too large to share.
+/// The store cannot read the matrix, or it is too large to share.
 pub fn sign_and_pack(
     store: &FsStore,
     name: &Name,
@@ -58,8 +58,8 @@ pub fn sign_and_pack(
     Ok(Pack { manifest, matrix })
 }
 
-/// Sends one matrix. Trouble is in the answer: it must not fail a run.
-/// `asked`: somebody wants it sent, also from a machine that is no CI.
+/// Sends one matrix. A problem is part of the answer: it must not fail a run. `asked`: the
+/// user wants it sent, even from a machine outside CI.
 pub fn send(
     shared: &Shared,
     store: &FsStore,
@@ -77,7 +77,7 @@ pub fn send(
     let deadline = Deadline::after(PATIENCE).with_step(STEP);
     match shared.remote.put(&pack, &deadline) {
         Ok(()) => Sent::Stored,
-        // A fork's runs have no right to write: that is as it should be.
+        // Runs of a fork have no right to write, so this is no problem.
         Err(RemoteError::Refused(_) | RemoteError::NotSetUp(_)) if shared.reader.fork => {
             Sent::Kept("runs of forks may not write to the shared store")
         }

@@ -1,6 +1,5 @@
-//! The one file of a downloaded archive. Nothing is ever written where an
-//! archive says: it must hold exactly one entry, of a fixed name, and its
-//! content is read up to a limit.
+//! Reads the only file of a downloaded archive. Nothing is written to a path from the archive:
+//! it must have exactly one entry with a fixed name, and the content is read up to a limit.
 
 use std::io::Read;
 
@@ -9,14 +8,14 @@ use super::error::{RemoteError, Result};
 const END: [u8; 4] = *b"PK\x05\x06";
 const CENTRAL: [u8; 4] = *b"PK\x01\x02";
 const LOCAL: [u8; 4] = *b"PK\x03\x04";
-/// Bytes of the record at the end, without its comment.
+/// The bytes of the record at the end, without its comment.
 const END_BYTES: usize = 22;
 const CENTRAL_BYTES: usize = 46;
 const LOCAL_BYTES: usize = 30;
 const MOST_COMMENT: usize = 0xffff;
 
-/// How often a packed byte may have been smaller: a pack is packed in itself, so
-/// what shrinks more is none. Small files may shrink as they like.
+/// The highest ratio of unpacked to packed bytes. A pack is already compressed, so one that
+/// shrinks more is not a pack. Small files may have any ratio.
 const MOST_RATIO: u64 = 64;
 const RATIO_FREE: u64 = 1 << 20;
 
@@ -24,11 +23,11 @@ const STORED: u16 = 0;
 const DEFLATED: u16 = 8;
 const ENCRYPTED: u16 = 1;
 
-/// The content of the only entry of the zip archive `bytes`, which must be
-/// called `name` and have at most `limit` bytes.
+/// The content of the only entry of the zip archive `bytes`. It must have the name `name` and
+/// at most `limit` bytes.
 ///
 /// # Errors
-/// If anything about the archive is not exactly so.
+/// The archive is different in any way.
 pub fn only_entry(bytes: &[u8], name: &str, limit: u64) -> Result<Vec<u8>> {
     let end = find_end(bytes)?;
     let entries = u16_at(bytes, end + 10)?;
@@ -99,7 +98,7 @@ fn content(bytes: &[u8], local: usize, packed: u64, central: usize) -> Result<&[
     }
 }
 
-/// Exactly `size` bytes, and not one more.
+/// Unpacks exactly `size` bytes, and not one more.
 fn unpack(content: &[u8], method: u16, size: u64) -> Result<Vec<u8>> {
     let mut unpacked = Vec::new();
     let read = match method {

@@ -7,7 +7,7 @@ use crate::matrix::{Header, encode};
 use crate::store::FsStore;
 use crate::trust::{SecretKey, Standing};
 
-/// A shared store in memory that counts what it is asked.
+/// A shared store in memory that counts requests.
 #[derive(Default)]
 struct Shelf {
     packs: RefCell<Vec<Vec<u8>>>,
@@ -145,7 +145,7 @@ impl World {
         })
     }
 
-    /// The commits of what is in the local store now.
+    /// The commits in the local store.
     fn local(&self) -> Vec<String> {
         let (headers, troubles) = self.store.headers();
         assert_eq!(troubles, []);
@@ -236,7 +236,7 @@ fn of_other_suites_and_untrusted_writers_nothing_is_taken_or_even_downloaded() {
     let brought = world.bring(&wanted(&[1, 2]));
     assert_eq!((brought.taken, world.local()), (vec![], vec![]));
     assert_eq!(brought.refused.values().sum::<usize>(), 2);
-    // One that shows no manifests is found out after the download.
+    // A store without manifests: the pack is refused after the download.
     let hidden = World::new(Shelf::default(), &packs);
     assert_eq!(hidden.bring(&wanted(&[1, 2])).taken, []);
     assert_eq!(hidden.local(), [""; 0]);
@@ -273,7 +273,7 @@ fn with_a_key_only_signed_results_count() {
     world.shared.policy.needs_signature = true;
     let brought = world.bring(&wanted(&[1, 2, 3]));
     assert_eq!(world.local(), [commit(1)]);
-    // One that is not signed is of somebody else; this one pretends.
+    // An unsigned one is somebody else's; this one only pretends.
     assert_eq!(brought.damaged.len(), 1, "{brought:?}");
     assert_eq!(brought.damaged[0].file, "1");
 }
@@ -375,7 +375,7 @@ fn slugs_keep_suites_apart_and_are_plain() {
     assert!(slug(&"x".repeat(500), "").len() < 60);
 }
 
-/// The archives that somebody may put in the place of an artifact.
+/// Archives that somebody may put in place of an artifact.
 mod archives {
     use super::super::single::only_entry;
     use std::io::Write as _;
@@ -481,7 +481,7 @@ mod archives {
         }
     }
 
-    /// Of what a pack may have, but packed as no pack can be.
+    /// As large as a pack may be, but compressed as no pack can be.
     #[test]
     fn a_bomb_below_the_limit_is_refused_before_it_is_unpacked() {
         let zeros = vec![0; 2 << 20];

@@ -1,5 +1,4 @@
-//! What the clients that speak HTTP have in common: one thread to run on, and
-//! downloads with limits.
+//! The common part of the HTTP clients: one thread to run on, and downloads with limits.
 
 use std::future::Future;
 use std::time::Duration;
@@ -8,9 +7,9 @@ use tokio::runtime::Runtime;
 
 use super::error::{Deadline, RemoteError, Result};
 
-/// Where the clients' work runs: on the thread that asks.
+/// Runs the clients' work on the calling thread.
 pub fn runtime() -> Result<Runtime> {
-    // Both clients take the process's choice; a second call changes nothing.
+    // Both clients use the process's choice. A second call changes nothing.
     let _ = rustls::crypto::ring::default_provider().install_default();
     tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -31,8 +30,7 @@ pub fn within<T>(
     })
 }
 
-/// A client for addresses that an answer named: it follows nothing and adds
-/// nothing.
+/// A client for addresses that came in an answer: it follows no redirects and adds no headers.
 pub fn plain_client() -> Result<reqwest::Client> {
     reqwest::Client::builder()
         .redirect(reqwest::redirect::Policy::none())
@@ -42,7 +40,7 @@ pub fn plain_client() -> Result<reqwest::Client> {
         .map_err(|error| RemoteError::NotSetUp(chain(&error)))
 }
 
-/// The body of an answer of at most `limit` bytes.
+/// The body of an answer, of at most `limit` bytes.
 pub async fn body(
     mut answer: reqwest::Response,
     what: &'static str,
@@ -62,7 +60,7 @@ pub async fn body(
     Ok(bytes)
 }
 
-/// What a status other than success means.
+/// Translates a status other than success.
 pub fn refusal(status: u16, what: &str) -> RemoteError {
     let told = format!("{what}: status {status}");
     match status {
@@ -75,7 +73,7 @@ pub fn refusal(status: u16, what: &str) -> RemoteError {
     }
 }
 
-/// An error with its causes, in one line.
+/// An error with its causes, on one line.
 pub fn chain(error: &(dyn std::error::Error + 'static)) -> String {
     let mut told = error.to_string();
     let mut cause = error.source();

@@ -1,13 +1,13 @@
-//! Stores that count for one pull request alone, beside the store of all. They
-//! have its name and an ending, so that whoever cleans it finds them.
+//! Stores that count for a single pull request, beside the main store. They have its name and
+//! an ending, so that a cleanup of the main store finds them.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// A pull request that nobody has looked at for so long is over.
+/// A pull request is over if nothing was written for it for this long.
 const FORGOTTEN: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-/// What counts for a pull request whose number is not known.
+/// The ending for a pull request with an unknown number.
 const PROPOSED: &str = "-proposed";
 
 /// The folder beside `store` for the pull request of this number.
@@ -20,7 +20,7 @@ pub fn aside(store: &Path, pr: Option<u64>) -> PathBuf {
     store.with_file_name(name)
 }
 
-/// Such folders in which nothing was written for long, with their bytes.
+/// Such folders in which nothing was written for a long time, with their bytes.
 pub(super) fn forgotten(store: &Path, now: SystemTime) -> Vec<(PathBuf, u64)> {
     let (Some(parent), Some(name)) = (store.parent(), store.file_name()) else {
         return Vec::new();
@@ -34,7 +34,7 @@ pub(super) fn forgotten(store: &Path, now: SystemTime) -> Vec<(PathBuf, u64)> {
             let number = ending.strip_prefix("-pr-");
             ending == PROPOSED || number.is_some_and(|number| number.parse::<u64>().is_ok())
         });
-        // Not through a link.
+        // Links are not followed.
         if !is_aside || !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
             continue;
         }
@@ -48,7 +48,7 @@ pub(super) fn forgotten(store: &Path, now: SystemTime) -> Vec<(PathBuf, u64)> {
     found
 }
 
-/// When something below `folder` was written last, and how much there is.
+/// When something below `folder` was last written, and how many bytes it holds.
 fn measure(folder: &Path) -> (Option<SystemTime>, u64) {
     let time = |path: &Path| {
         let meta = path.symlink_metadata();

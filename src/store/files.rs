@@ -1,4 +1,4 @@
-//! The files of a store's directory: what they are by name, how one is written.
+//! The files of a store's directory: what their names say, and how a file is written.
 
 use std::fs::{File, TryLockError};
 use std::io::{ErrorKind, Read, Write};
@@ -14,7 +14,7 @@ use crate::matrix::Refusal;
 pub(super) const SUFFIX: &str = "tamis";
 pub(super) const INDEX: &str = "index";
 const LOCK: &str = "lock";
-/// How names of files that are still being written begin.
+/// The prefix of files that are still being written.
 const TEMPORARY: &str = ".tmp-";
 /// How long to wait for another process that updates the index.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -29,15 +29,15 @@ pub enum Access {
 }
 
 impl Access {
-    /// Leaves nothing behind: the probe is a file without a name, or one that
-    /// is removed at once.
+    /// Leaves nothing behind: the probe is a file without a name, or one that is removed at
+    /// once.
     pub(super) fn probe(dir: &Path) -> Access {
         let exists = dir.exists();
         if exists && fs::read_dir(dir).is_err() {
             return Access::None;
         }
-        // The directory is made when the first matrix is written, so what
-        // counts before is whether it can be made.
+        // The first put makes the directory. Until then it counts whether the directory can be
+        // made.
         let there = match dir.ancestors().find(|dir| dir.exists()) {
             Some(there) => there,
             None => Path::new("."),
@@ -50,10 +50,10 @@ impl Access {
     }
 }
 
-/// The files in a store's directory, by what their names say.
+/// The files in a store's directory, by their names.
 #[derive(Debug, Default)]
 pub(super) struct Listing {
-    /// Name and length of each matrix, sorted by name.
+    /// The name and length of each matrix, sorted by name.
     pub(super) matrices: Vec<(Name, u64)>,
     /// Files that are being written, or that a killed process left.
     pub(super) temporary: Vec<PathBuf>,
@@ -98,7 +98,7 @@ impl Listing {
             .and_then(|stem| Name::from_hex(stem.strip_suffix('.')?));
         match (name, std::fs::metadata(&path)) {
             (Some(name), Ok(meta)) if meta.is_file() => self.matrices.push((name, meta.len())),
-            // Another process's gc removed it since.
+            // The gc of another process has removed it since.
             (Some(_), Err(error)) if error.kind() == ErrorKind::NotFound => {}
             _ => self.foreign.push(path),
         }
@@ -116,8 +116,8 @@ pub(super) fn read_start(path: &Path, most: usize) -> Result<Vec<u8>, Refusal> {
     Ok(bytes)
 }
 
-/// Writes a file so that it is there whole or not at all, whatever happens:
-/// a temporary file in the same directory, flushed to the disk, then renamed.
+/// Writes a file completely or not at all, whatever happens: to a temporary file in the same
+/// directory, flushed to disk, then renamed.
 pub(super) fn write_whole(dir: &Path, file_name: &str, bytes: &[u8]) -> anyhow::Result<()> {
     let path = dir.join(file_name);
     let mut builder = tempfile::Builder::new();
@@ -125,8 +125,8 @@ pub(super) fn write_whole(dir: &Path, file_name: &str, bytes: &[u8]) -> anyhow::
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        // As for any new file; a private one would shut out other users of a
-        // shared cache.
+        // The usual mode of a new file. A private file would lock out other users of a shared
+        // cache.
         builder.permissions(std::fs::Permissions::from_mode(0o666));
     }
     let mut file = builder
@@ -141,15 +141,16 @@ pub(super) fn write_whole(dir: &Path, file_name: &str, bytes: &[u8]) -> anyhow::
     Ok(())
 }
 
-/// Makes a rename last through a power cut, where the system can.
+/// Makes a rename survive a power cut, if the system can.
 fn sync_dir(dir: &Path) {
-    // Without it the rename may be lost, the old state stays whole: no error.
+    // This is not an error: without it only the rename may be lost, and the old state stays
+    // intact.
     let opened = File::options().read(true).open(dir);
     let _ = opened.and_then(|dir| dir.sync_all());
 }
 
-/// Waits for the store's lock; held until the file is dropped. `None` where
-/// locking does not work or takes too long: then do without what needs it.
+/// Waits for the store's lock and holds it until the file is dropped. `None` if locking does
+/// not work or takes too long; then the caller does without it.
 pub(super) fn lock(dir: &Path) -> Option<File> {
     let mut options = File::options();
     options.create(true).truncate(false).write(true);

@@ -13,27 +13,27 @@ use super::{Name, Trouble};
 use crate::matrix::format::Prefix;
 use crate::matrix::{Header, Matrix, MatrixView, Refusal, decode, encode};
 
-/// How much of a file to read at first: enough for nearly every header.
+/// How much of a file is read at first: enough for nearly every header.
 const FIRST_READ: usize = 8 << 10;
 
-/// Matrices in a directory, one file each, named by their digest.
+/// Matrices in a directory, one file each, named by digest.
 #[derive(Debug)]
 pub struct FsStore {
     dir: PathBuf,
     access: Access,
-    /// Why it is not used at all.
+    /// Why the store is not used at all.
     refused: Option<String>,
 }
 
-/// What a full check found about one file.
+/// The result of a full check of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Every byte was read and every rule holds.
     Sound,
-    /// It is not used, and why.
+    /// The file is not used, for this reason.
     Refused(Refusal),
-    /// A file that is being written, or that a killed process left; `gc`
-    /// removes it when it is a day old.
+    /// A file that is being written, or that a killed process left. `gc` removes it after a
+    /// day.
     Temporary,
 }
 
@@ -49,8 +49,8 @@ impl FsStore {
         }
     }
 
-    /// The store in `dir`. Where nobody has named that, it lies beneath `top`: a link
-    /// that leads out is not followed, and the store neither read nor written.
+    /// The store in `dir`. If the user did not name it, it must be below `top`: the store is
+    /// not used if a link leads out of `top`.
     pub fn open_beneath(dir: impl Into<PathBuf>, top: Option<&Path>) -> FsStore {
         let dir = dir.into();
         match top.and_then(|top| refusal(&dir, top)) {
@@ -63,7 +63,6 @@ impl FsStore {
         }
     }
 
-    /// Its files, by what their names say.
     pub(super) fn listing(&self) -> Result<Listing, Trouble> {
         match &self.refused {
             None => Listing::read(&self.dir),
@@ -78,22 +77,22 @@ impl FsStore {
         &self.dir
     }
 
-    /// What this process may do here, as found when the store was opened.
+    /// What this process may do here; found when the store was opened.
     pub fn access(&self) -> Access {
         self.access
     }
 
-    /// The file that holds, or would hold, a matrix.
+    /// The path of the file of a matrix, whether or not it exists.
     pub fn path_of(&self, name: &Name) -> PathBuf {
         self.dir.join(format!("{name}.{SUFFIX}"))
     }
 
-    /// Stores a matrix under the digest of its content, then brings the index
-    /// up to date if that works. Several processes may put at the same time.
+    /// Stores a matrix under the digest of its content, then updates the index if possible.
+    /// Several processes may put at the same time.
     ///
     /// # Errors
-    /// If the matrix is not sound or the file cannot be written; everything
-    /// stored before is as it was.
+    /// The matrix is not sound, or the file cannot be written. The stored files stay
+    /// unchanged.
     pub fn put(&self, matrix: &Matrix) -> anyhow::Result<Name> {
         let bytes = encode(matrix)?;
         let name = Prefix::read(&bytes)?.digest;
@@ -108,11 +107,10 @@ impl FsStore {
         Ok(name)
     }
 
-    /// Stores the file of a matrix that somebody else made. All of it is
-    /// checked first.
+    /// Stores the file of a matrix that another process made. All of it is checked first.
     ///
     /// # Errors
-    /// If it is not sound, or cannot be written.
+    /// It is not sound, or cannot be written.
     pub fn take(&self, bytes: &[u8]) -> anyhow::Result<Name> {
         let matrix = decode(bytes)?;
         let name = Prefix::read(bytes)?.digest;
@@ -142,9 +140,8 @@ impl FsStore {
         write_whole(&self.dir, &format!("{name}.{SUFFIX}"), bytes)
     }
 
-    /// The headers of all matrices, newest first, and every file that cannot
-    /// be one. Bodies are not read, so a damaged body shows only in
-    /// [`FsStore::load`] and [`FsStore::verify`].
+    /// The headers of all matrices, newest first, and every file that cannot be one. Bodies
+    /// are not read, so only [`FsStore::load`] and [`FsStore::verify`] find a damaged body.
     pub fn headers(&self) -> (Vec<(Name, Header)>, Vec<Trouble>) {
         let listing = match self.listing() {
             Ok(listing) => listing,
@@ -156,7 +153,7 @@ impl FsStore {
             let path = self.path_of(name);
             match read_prefix(&path).and_then(|prefix| check_place(prefix, name, *len)) {
                 Ok(prefix) => headers.push((*name, prefix.header)),
-                // Another process's gc removed it since it was listed.
+                // The gc of another process has removed it since the listing.
                 Err(_) if !path.exists() => {}
                 Err(refusal) => troubles.push(Trouble { path, refusal }),
             }
@@ -169,13 +166,13 @@ impl FsStore {
         (headers, troubles)
     }
 
-    /// A matrix, whole and checked.
+    /// Reads and checks a whole matrix.
     pub fn load(&self, name: &Name) -> Result<Matrix, Refusal> {
         let bytes = self.read(name)?;
         decode(&bytes)
     }
 
-    /// A matrix opened for a selection: much faster than [`FsStore::load`].
+    /// Opens a matrix for a selection, much faster than [`FsStore::load`].
     pub fn view(&self, name: &Name) -> Result<MatrixView, Refusal> {
         MatrixView::open(self.read(name)?)
     }
@@ -191,8 +188,7 @@ impl FsStore {
         Ok(bytes)
     }
 
-    /// Reads every file of the store and checks all of it. The order is that
-    /// of the names. Nothing is changed.
+    /// Reads and checks every file of the store, in the order of names. Changes nothing.
     pub fn verify(&self) -> Vec<(PathBuf, Verdict)> {
         let listing = match self.listing() {
             Ok(listing) => listing,
@@ -224,7 +220,7 @@ impl FsStore {
     }
 }
 
-/// Reads what comes before the body of the matrix at `path`.
+/// Reads the part of the matrix at `path` before its body.
 fn read_prefix(path: &Path) -> Result<Prefix, Refusal> {
     let mut bytes = read_start(path, FIRST_READ)?;
     let needed = Prefix::needed(&bytes)?;
@@ -234,7 +230,7 @@ fn read_prefix(path: &Path) -> Result<Prefix, Refusal> {
     Prefix::read(&bytes)
 }
 
-/// Refuses a matrix whose file has another length or name than it declares.
+/// Refuses a matrix whose file does not have the length or name that it declares.
 fn check_place(prefix: Prefix, name: &Name, len: u64) -> Result<Prefix, Refusal> {
     prefix.check_len(len)?;
     match prefix.digest == *name {
@@ -243,7 +239,7 @@ fn check_place(prefix: Prefix, name: &Name, len: u64) -> Result<Prefix, Refusal>
     }
 }
 
-/// Why a file that does not bear the name of a matrix is not used.
+/// Why a file without the name of a matrix is not used.
 fn refuse_foreign(path: &Path) -> Refusal {
     if path.is_dir() {
         return Refusal::NotAMatrix;

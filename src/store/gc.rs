@@ -1,4 +1,4 @@
-//! Bounding the size of a store.
+//! Limits the size of a store.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -12,26 +12,26 @@ use super::files::{SUFFIX, lock};
 use super::{FsStore, Name, Trouble};
 use crate::matrix::Key;
 
-/// Temporary files are left alone for this long: somebody may be writing.
+/// Younger temporary files stay: somebody may be writing them.
 const STALE: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// What to keep. Without any bound, only stale temporary files go.
+/// What to keep. Without any limit, only stale temporary files are removed.
 #[derive(Clone, Debug, Default)]
 pub struct GcPolicy {
-    /// Matrices to keep of each key, the newest by time of recording: branches
-    /// do not matter.
+    /// How many matrices of each key to keep, the newest by time of recording. Branches do not
+    /// matter.
     pub keep: Option<usize>,
-    /// Bytes to keep in all, the newest matrices first.
+    /// How many bytes to keep in all, the newest matrices first.
     pub max_bytes: Option<u64>,
-    /// Remove what was recorded longer ago than this.
+    /// Matrices that were recorded longer ago than this are removed.
     pub max_age: Option<Duration>,
     /// Also remove `.tamis` files that were refused, whatever the reason.
     pub remove_refused: bool,
-    /// Only report.
+    /// Only report what would be removed.
     pub dry_run: bool,
 }
 
-/// What was removed, or would be.
+/// What was removed, or what would be.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GcReport {
     pub removed: Vec<PathBuf>,
@@ -43,13 +43,12 @@ pub struct GcReport {
 }
 
 impl FsStore {
-    /// Removes what `policy` does not keep, and what pull requests left long
-    /// ago. The newest matrix of each key that
-    /// can be read whole always stays, and so does every file that this
-    /// version does not understand, unless the policy says otherwise.
+    /// Removes all that `policy` does not keep, and old stores of pull requests. The newest
+    /// readable matrix of each key always stays, and so does every file that this version does
+    /// not understand, unless the policy says otherwise.
     ///
     /// # Errors
-    /// If a file cannot be removed; the others are as they were.
+    /// A file cannot be removed; the others stay as they were.
     pub fn gc(&self, policy: &GcPolicy, now: SystemTime) -> anyhow::Result<GcReport> {
         let list = || {
             let listing = self.listing().map_err(anyhow::Error::msg);
@@ -68,7 +67,7 @@ impl FsStore {
         };
         let unusable: BTreeSet<PathBuf> =
             refused.iter().map(|trouble| trouble.path.clone()).collect();
-        // The oldest first: a kill on the way leaves what a smaller gc leaves.
+        // The oldest first: if gc is killed midway, the rest is what a smaller gc would leave.
         for (name, _) in headers.iter().rev() {
             let path = self.path_of(name);
             if !keep.contains(name) && !unusable.contains(&path) {
@@ -108,8 +107,8 @@ impl FsStore {
         Ok(report)
     }
 
-    /// The matrices to keep. The newest of each key is read whole; one that
-    /// turns out to be damaged counts as refused, and the next takes its place.
+    /// The matrices to keep. The newest of each key is read completely. If it is damaged, it
+    /// counts as refused, and the next one takes its place.
     fn choose(
         &self,
         policy: &GcPolicy,

@@ -1,5 +1,5 @@
-//! The memo index as a value and as bytes: for every test of a key, the
-//! distinct rows that the store's matrices hold, each in its newest place.
+//! The memo index, in memory and as bytes. For every test of a key it has the distinct rows of
+//! the store's matrices, each at its newest place.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -23,11 +23,11 @@ const VERSION: u32 = 1;
 /// Magic, version, length of the head, digest.
 const FIXED: usize = 48;
 const LEVEL: i32 = 3;
-/// Distinct rows that are remembered for one test, the newest: a test whose
-/// dependencies change with every commit must not blow up the index.
+/// The most distinct rows that are kept for one test, the newest first. Otherwise a test whose
+/// dependencies change with every commit would blow up the index.
 pub(super) const MAX_ROWS_PER_TEST: usize = 64;
 
-/// What the index knows about one file of the store.
+/// A file of the store, as the index knows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Covered {
@@ -35,7 +35,7 @@ pub(super) struct Covered {
     name: String,
     pub(super) len: u64,
     pub(super) created: u64,
-    /// Index into the keys; none if the file was refused.
+    /// The position of its key in the keys; `None` if the file was refused.
     key: Option<usize>,
 }
 
@@ -50,12 +50,12 @@ pub(super) struct Entry {
 /// The distinct rows of each test of one key, newest first.
 pub(super) type Tests = BTreeMap<String, Vec<Entry>>;
 
-/// [`Tests`] as they are read, without a value for each.
+/// [`Tests`] as read, in flat vectors.
 #[derive(Debug)]
 pub(super) struct FlatTests {
     ids: Strs,
     entries: Vec<Entry>,
-    /// Where the entries of each test end.
+    /// The end of the entries of each test.
     ends: Vec<usize>,
 }
 
@@ -83,13 +83,13 @@ impl FlatTests {
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Index {
-    /// The matrices that are in the index: length, time, key (none: refused).
+    /// The matrices in the index: length, time, key (`None` if refused).
     pub(super) covered: BTreeMap<Name, (u64, u64, Option<Key>)>,
     pub(super) tests: BTreeMap<Key, Tests>,
 }
 
 impl Index {
-    /// Adds a matrix: its usable rows as test, number and digest.
+    /// Adds a matrix with its usable rows: test, number and digest.
     pub(super) fn add<'a>(
         &mut self,
         name: Name,
@@ -132,9 +132,8 @@ impl Index {
         self.covered.insert(name, (len, 0, None));
     }
 
-    /// Forgets matrices that are gone. Says `false`, and does nothing, if that
-    /// could lose rows: an older matrix may hold the same row, and the index
-    /// remembers only the newest place.
+    /// Removes matrices that are gone. Returns `false` and does nothing if that could lose
+    /// rows: an older matrix may hold the same row, but the index only knows the newest place.
     pub(super) fn remove(&mut self, gone: &[Name]) -> bool {
         let left = self.covered.iter().filter(|(name, _)| !gone.contains(name));
         let mut oldest_left: BTreeMap<&Key, (u64, Name)> = BTreeMap::new();
@@ -175,8 +174,8 @@ impl Index {
         }
     }
 
-    /// Like [`Index::read`], but reads the rows of one key only: they stand
-    /// beside an index without rows.
+    /// Like [`Index::read`], but reads only the rows of one key, and returns them apart from
+    /// the index.
     pub(super) fn read_key(
         path: &Path,
         key: &Key,
@@ -249,8 +248,7 @@ impl Index {
         Ok(Index { tests, ..index })
     }
 
-    /// Reads what an index covers, and gives each key's section to
-    /// `key_section`.
+    /// Reads the covered files, and gives the section of each key to `key_section`.
     fn decode_head(
         bytes: &[u8],
         mut key_section: impl FnMut(&KeyFacts, &[u8], &[Name]) -> Result<(), Refusal>,
@@ -357,8 +355,8 @@ fn read_head(bytes: &[u8]) -> Result<ReadHead, Refusal> {
     })
 }
 
-/// Per test: its id, how many rows, and for each row the number of its matrix
-/// in the head, its row number there and its digest.
+/// Writes for each test: its id, how many rows, and for each row the position of its matrix in
+/// the head, its number there and its digest.
 fn encode_key(key: &Key, tests: &Tests, matrices: &[Name]) -> anyhow::Result<(KeyFacts, Vec<u8>)> {
     let mut ids = Vec::new();
     let mut numbers = Vec::new();

@@ -1,4 +1,4 @@
-//! The memo index in use: reading it, keeping it up to date, asking it.
+//! Reads the memo index, keeps it up to date, and answers questions from it.
 
 use std::collections::BTreeSet;
 
@@ -9,8 +9,7 @@ use super::{FsStore, Name, Trouble};
 use crate::count::counted;
 use crate::matrix::{Key, Matrix, Refusal};
 
-/// A row that may hold at the head: where it is, and what tells it from the
-/// test's other rows.
+/// A row that may hold at the head: its place, and its digest among the rows of the test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Candidate {
     pub matrix: Name,
@@ -19,19 +18,18 @@ pub struct Candidate {
     pub digest: RowDigest,
 }
 
-/// The distinct usable rows of every test, over all matrices of one key.
 #[derive(Debug, Default)]
 pub struct Memo {
     tests: Rows,
-    /// What to tell the user, if the index had to be made anew.
+    /// A notice for the user if the index had to be rebuilt.
     pub notice: Option<String>,
-    /// The matrices that are not in the index.
+    /// The matrices that the index lacks.
     pub troubles: Vec<Trouble>,
-    /// The index, if it could not be used.
+    /// Why the index could not be used.
     pub index: Option<Trouble>,
 }
 
-/// The rows by test: as they were read, or as a map that grows.
+/// The rows by test: flat as read, or as a map that grows.
 #[derive(Debug)]
 enum Rows {
     Read(FlatTests),
@@ -52,8 +50,8 @@ impl Memo {
         }
     }
 
-    /// The distinct usable rows of `test`, the newest first. Rows that many
-    /// matrices hold are named once, in the newest of these.
+    /// The distinct usable rows of `test`, newest first. A row of many matrices appears once,
+    /// in the newest of them.
     pub fn candidates(&self, test: &str) -> impl Iterator<Item = Candidate> {
         let entries = match &self.tests {
             Rows::Read(tests) => tests.get(test),
@@ -66,8 +64,8 @@ impl Memo {
         })
     }
 
-    /// Adds the usable rows of a matrix that is newer than all there are; for
-    /// a store as it would have been at some time.
+    /// Adds the usable rows of a matrix that is newer than all others. It builds a store as it
+    /// was at some time.
     pub fn add_newer(&mut self, name: Name, matrix: &Matrix) {
         if let Rows::Read(tests) = &self.tests {
             self.tests = Rows::Map(tests.to_map());
@@ -89,7 +87,7 @@ impl Memo {
         }
     }
 
-    /// Every test that has a candidate, ascending.
+    /// All tests with a candidate, ascending.
     pub fn tests(&self) -> impl Iterator<Item = &str> {
         let (read, map) = match &self.tests {
             Rows::Read(tests) => (Some(tests.ids()), None),
@@ -102,16 +100,16 @@ impl Memo {
 /// How the index on disk was found.
 enum Found {
     Fresh(Index),
-    /// Usable after some changes.
+    /// Usable after an update.
     Stale(Index),
     Missing,
     Refused(Refusal),
 }
 
 impl FsStore {
-    /// The candidate rows of all tests of `key`. An index that is missing,
-    /// damaged or older than the directory is made anew from the matrices,
-    /// with a notice; where it cannot be written, in memory only.
+    /// The candidate rows of all tests of `key`. If the index is missing, damaged or older
+    /// than the directory, it is rebuilt from the matrices with a notice; if it cannot be
+    /// written, only in memory.
     pub fn memo(&self, key: &Key) -> Memo {
         let listing = match self.listing() {
             Ok(listing) => listing,
@@ -124,7 +122,7 @@ impl FsStore {
             return self.memo_from(&index, rows, None);
         }
         let lock = lock(self.dir());
-        // Somebody may have brought it up to date while we waited.
+        // Another process may have updated it while this one waited.
         let listing = match self.listing() {
             Ok(listing) => listing,
             Err(trouble) => return Memo::without(trouble),
@@ -175,8 +173,8 @@ impl FsStore {
         }
     }
 
-    /// Adds a matrix that was just written. Trouble is not an error: the index
-    /// is then out of date, and the next reader makes it anew.
+    /// Adds a matrix that was just written. A failure is not an error: the index is then out
+    /// of date, and the next reader rebuilds it.
     pub(super) fn index_new(&self, name: &Name, matrix: &Matrix) {
         let Some(_lock) = lock(self.dir()) else {
             return;
@@ -195,7 +193,7 @@ impl FsStore {
         self.write_index(&index);
     }
 
-    /// Brings the index up to date after matrices were removed.
+    /// Updates the index after matrices were removed.
     pub(super) fn index_after_removal(&self) {
         let Ok(listing) = self.listing() else {
             return;
@@ -216,8 +214,8 @@ impl FsStore {
         }
     }
 
-    /// The index of exactly the matrices in `listing`, reading as few of them
-    /// as possible; `new` is one that need not be read.
+    /// The index of exactly the matrices in `listing`. It reads as few of them as possible;
+    /// `new` need not be read.
     fn bring_up_to_date(
         &self,
         found: Found,
@@ -254,7 +252,7 @@ impl FsStore {
         index
     }
 
-    /// Writes the index, if possible: without it the next reader has more work.
+    /// Writes the index if possible. Without it the next reader only has more work.
     fn write_index(&self, index: &Index) {
         if let Ok(bytes) = index.encode() {
             let _ = write_whole(self.dir(), INDEX, &bytes);
@@ -262,7 +260,7 @@ impl FsStore {
     }
 }
 
-/// Whether an index is about exactly the matrices that are there.
+/// Whether the index covers exactly the listed matrices.
 fn covers(index: &Index, listing: &Listing) -> bool {
     let covered = index.covered.iter().map(|(name, known)| (*name, known.0));
     covered.eq(listing.matrices.iter().copied())

@@ -1,7 +1,7 @@
-//! Where matrices are kept: many of them, for many commits.
+//! Keeps the matrices of many commits.
 //!
-//! Trouble in a store never fails a user's tests: whatever cannot be read is
-//! named in a [`Trouble`], and leads to running more.
+//! Trouble in a store never fails a user's tests: a [`Trouble`] names the file that cannot be
+//! read, and more tests run.
 
 mod aside;
 mod files;
@@ -26,7 +26,7 @@ use std::path::PathBuf;
 
 use crate::matrix::Refusal;
 
-/// A file, or a directory, that the store could not use.
+/// A file or directory that the store could not use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trouble {
     pub path: PathBuf,

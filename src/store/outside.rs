@@ -1,9 +1,9 @@
-//! Links that lead out of a repository. Whoever can commit one does not choose where
-//! tamis writes and deletes.
+//! Finds links that lead out of a repository. People who can commit a link must not choose
+//! where tamis writes and deletes.
 
 use std::path::{Path, PathBuf};
 
-/// The link beneath `top` by which `path` leads out of it, and where to, if one does.
+/// The link below `top` through which `path` leaves it, and its target, if there is one.
 pub fn link_out(path: &Path, top: &Path) -> Option<(PathBuf, String)> {
     let mut place = top.to_owned();
     for part in path.strip_prefix(top).ok()? {
@@ -21,7 +21,7 @@ pub fn link_out(path: &Path, top: &Path) -> Option<(PathBuf, String)> {
     None
 }
 
-/// Why the store that nobody has named is not used, if it lies behind such a link.
+/// Why a store is not used that the user did not name and that such a link leads to.
 pub(super) fn refusal(store: &Path, top: &Path) -> Option<String> {
     let (link, target) = link_out(store, top)?;
     Some(format!(
@@ -53,7 +53,7 @@ mod tests {
         assert_eq!(out("new/store"), None);
         assert_eq!(out("outside/store"), Some(top.join("outside")));
         assert_eq!(out("nowhere/store"), Some(top.join("nowhere")));
-        // The repository itself may lie behind one.
+        // The repository itself may be behind a link.
         let again = world.path().join("again");
         assert_eq!(link_out(&again.join("inside/store"), &again), None);
     }

@@ -1,12 +1,12 @@
-//! Digests of rows: equal where a test's units and their fingerprints are.
+//! Digests of rows. Rows with the same units and fingerprints have the same digest.
 
 use std::fmt;
 
 use crate::matrix::{Fingerprint, Matrix, SetId, Unit};
 
-/// A digest of one row's units with their fingerprints. It tells rows of one
-/// test apart, however their units were grouped. It serves to drop repeats,
-/// and proves nothing: two rows that collided would cost a re-run, no more.
+/// A digest of a row's units with their fingerprints. It distinguishes rows of one test,
+/// however their units are grouped. It only serves to drop repetitions and proves nothing: a
+/// collision would cost a rerun, no more.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RowDigest(pub [u8; 16]);
 
@@ -16,11 +16,11 @@ impl fmt::Debug for RowDigest {
     }
 }
 
-/// The number and digest of every row of `matrix` that may justify a skip, in
-/// the order of the rows.
+/// The number and digest of every row of `matrix` that may justify a skip, in the order of the
+/// rows.
 ///
-/// The digest is the sum of the digests of the row's distinct units, so that
-/// no row has to be sorted.
+/// The digest is the sum of the digests of the row's distinct units, so that no row has to be
+/// sorted.
 pub(super) fn usable_rows(matrix: &Matrix) -> Vec<(u32, RowDigest)> {
     let mut sums = Sums {
         units: matrix.units.iter().map(digest_unit).collect(),
@@ -28,8 +28,8 @@ pub(super) fn usable_rows(matrix: &Matrix) -> Vec<(u32, RowDigest)> {
         turn: 0,
     };
     let mut rows = Vec::new();
-    // Most of a row is a set that it has in common with its neighbours: what
-    // that comes to, and which turn saw it.
+    // Most of a row is a set that neighbouring rows share. This keeps the sum of that set, and
+    // the turn that counted it.
     let mut shared: Option<(SetId, u128, u32)> = None;
     for (number, row) in matrix.rows.iter().enumerate() {
         if !row.is_usable() {
@@ -56,10 +56,9 @@ pub(super) fn usable_rows(matrix: &Matrix) -> Vec<(u32, RowDigest)> {
     rows
 }
 
-/// Sums of the digests of distinct units.
 struct Sums {
     units: Vec<u128>,
-    /// By unit, the last turn that counted it.
+    /// For each unit, the last turn that counted it.
     seen_in: Vec<u32>,
     turn: u32,
 }
@@ -70,8 +69,8 @@ impl Sums {
         self.turn
     }
 
-    /// `sum` and what those of `set` come to that were counted neither in this
-    /// turn nor in `base`.
+    /// `sum` plus the digests of the units of `set` that were counted neither in this turn nor
+    /// in `base`.
     fn add(&mut self, mut sum: u128, base: u32, set: &[u32]) -> u128 {
         for id in set {
             let id = *id as usize;
@@ -88,10 +87,10 @@ impl Sums {
 fn digest_unit((unit, print): &(Unit, Fingerprint)) -> u128 {
     let mut hasher = blake3::Hasher::new();
     hasher.update(&print.0);
-    hasher.update(&[unit.kind as u8]);
+    hasher.update(&[unit.kind() as u8]);
     hasher.update(&(unit.path.len() as u64).to_le_bytes());
     hasher.update(&unit.path);
-    hasher.update(unit.name.as_bytes());
+    hasher.update(unit.name().as_bytes());
     let mut half = [0; 16];
     half.copy_from_slice(&hasher.finalize().as_bytes()[..16]);
     u128::from_le_bytes(half)

@@ -1,5 +1,7 @@
-//! Who wrote a shared matrix, and whether it may justify a skip here. Pure: no
-//! I/O, no clock, no environment. `docs/security.md` says what it is against.
+//! Decides whether a shared matrix may justify a skip here, by its writer. Pure: no I/O, no
+//! clock, no environment. `docs/security.md` describes the attacks.
+
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 mod policy;
 mod sign;

@@ -1,4 +1,4 @@
-//! The rules: whose results count for whom.
+//! The rules: whose results count, and for which runs.
 
 use std::fmt;
 
@@ -6,24 +6,24 @@ use super::sign::Signed;
 use super::writer::Writer;
 use crate::pattern::Pattern;
 
-/// What a configuration says about trust.
+/// The configured trust.
 #[derive(Clone, Debug, Default)]
 pub struct Policy {
-    /// The repository whose results count, `owner/name`; empty: any.
+    /// The repository whose results count, `owner/name`; empty for any.
     pub repository: String,
-    /// Branches and tags, without `refs/heads/`, that only reviewed code reaches.
+    /// Branches and tags, without `refs/heads/`, that only get reviewed code.
     pub refs: Vec<Pattern>,
-    /// What may have started a run.
+    /// Events whose runs count.
     pub events: Vec<String>,
-    /// The files of workflows that count; empty: all.
+    /// The workflow files whose runs count; empty for all.
     pub workflows: Vec<Pattern>,
-    /// Whether only what is signed counts for others.
+    /// Whether results must be signed to count for others.
     pub needs_signature: bool,
 }
 
 impl Policy {
-    /// Whether only reviewed code reaches this branch or tag, or it is a merge
-    /// queue into such a branch.
+    /// Whether this branch or tag only gets reviewed code, or is a merge queue into such a
+    /// branch.
     pub fn trusts(&self, reference: &str) -> bool {
         let name = reference
             .strip_prefix("refs/heads/")
@@ -52,26 +52,26 @@ pub enum Standing {
 /// Why something does not count.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Distrust {
-    /// The store's own records contradict what the file says of its writer.
+    /// The store's own records contradict the file about its writer.
     Contradicted(&'static str),
     /// A pull request from another repository wrote it.
     Fork,
-    /// A pull request that is not the one at hand wrote it.
+    /// Another pull request wrote it.
     Proposal(Option<u64>),
-    /// A run wrote it that was started by an event which acts for pull requests.
+    /// A run of an event that acts for pull requests wrote it.
     Acting(String),
     Repository(String),
     Event(String),
     Reference(String),
     Workflow(String),
-    /// Signatures are asked for, and it has none.
+    /// Signatures are required, and it has none.
     Unsigned,
-    /// Its signature is not of the configured key, or not of this content.
+    /// Its signature is not from the configured key, or not for this content.
     BadSignature,
 }
 
 impl Distrust {
-    /// Why nobody but the same pull request believes what `writer` wrote.
+    /// Why only the same pull request trusts the results of `writer`.
     pub fn of_proposed(writer: &Writer, is_fork: bool) -> Distrust {
         match (writer.acts_for_proposals(), is_fork || writer.fork) {
             (true, _) => Distrust::Acting(writer.event.clone()),
@@ -87,7 +87,7 @@ impl fmt::Display for Distrust {
             Distrust::Contradicted(fact) => {
                 write!(
                     f,
-                    "the store knows another {fact} of its writer than it says"
+                    "the store knows another {fact} of its writer than it claims"
                 )
             }
             Distrust::Fork => f.write_str("a fork's pull request wrote it"),
@@ -117,18 +117,18 @@ impl fmt::Display for Distrust {
                 )
             }
             Distrust::Unsigned => f.write_str("it is not signed"),
-            Distrust::BadSignature => f.write_str("its signature is not of the configured key"),
+            Distrust::BadSignature => f.write_str("its signature is not from the configured key"),
         }
     }
 }
 
-/// Whether something with this history may justify a skip for `reader`.
+/// Whether the results of a writer may justify a skip for `reader`.
 ///
-/// `claimed` is what the file itself says of its writer: worth as much as the
-/// right to write to the store. `attested` is what the store knows, where it
-/// knows anything: then each fact that it tells must be the one claimed.
+/// `claimed` is what the file itself says about its writer; it is worth as much as the right
+/// to write to the store. `attested` is what the store knows, if it knows anything: then each
+/// of its facts must match the claim.
 ///
-/// | writer | signature asked for and right, or not asked for | else |
+/// | writer | with a correct signature, or none required | otherwise |
 /// |---|---|---|
 /// | trusted event on a trusted ref of the repository | everybody | nobody |
 /// | a pull request, not from a fork | that pull request | that pull request |
@@ -173,7 +173,7 @@ pub fn judge(
     Ok(Standing::Trusted)
 }
 
-/// Each fact that the store tells must be the one that the file claims.
+/// Each fact that the store knows must match the claim of the file.
 fn agree(claimed: &Writer, attested: &Writer) -> Result<(), Distrust> {
     let facts: [(&str, &str, &'static str); 6] = [
         (&claimed.provider, &attested.provider, "provider"),
@@ -197,8 +197,8 @@ fn agree(claimed: &Writer, attested: &Writer) -> Result<(), Distrust> {
     Ok(())
 }
 
-/// A pull request's data counts for itself: the same number, and code from the
-/// same branch of the same repository.
+/// A pull request's results count for the pull request itself: the same number, and code from
+/// the same branch of the same repository.
 fn own(reader: &Writer, claimed: &Writer, facts: &Writer) -> Result<Standing, Distrust> {
     let same = claimed.proposal().is_some()
         && claimed.proposal() == reader.proposal()

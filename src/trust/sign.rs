@@ -4,17 +4,17 @@ use std::fmt;
 
 use ed25519_dalek::{Signer, SigningKey, VerifyingKey};
 
-/// What a signature came to.
+/// The result of a check of a signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signed {
-    /// There is none, or nobody asked.
+    /// There is none, or no check was required.
     Not,
-    /// It is of the configured key and of this content.
+    /// It is from the configured key and for this content.
     Right,
     Wrong,
 }
 
-/// Why a text is no key.
+/// The text is not a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyError;
 
@@ -26,10 +26,10 @@ impl fmt::Display for KeyError {
 
 impl std::error::Error for KeyError {}
 
-/// The key that trusted runs hold.
+/// The key of trusted runs.
 pub struct SecretKey(SigningKey);
 
-/// The key that everybody knows.
+/// The key that everybody may know.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct PublicKey(VerifyingKey);
 
@@ -43,7 +43,7 @@ impl SecretKey {
     }
 
     /// # Errors
-    /// If it is not 64 hex digits.
+    /// It is not 64 hex digits.
     pub fn parse(text: &str) -> Result<SecretKey, KeyError> {
         Ok(SecretKey::from_bytes(from_hex(text.trim())?))
     }
@@ -56,7 +56,7 @@ impl SecretKey {
         Signature(self.0.sign(content))
     }
 
-    /// The key as its owner keeps it.
+    /// The key as text, for its owner.
     pub fn expose(&self) -> String {
         to_hex(self.0.as_bytes())
     }
@@ -70,7 +70,7 @@ impl fmt::Debug for SecretKey {
 
 impl PublicKey {
     /// # Errors
-    /// If it is not 64 hex digits that stand for a point of the curve.
+    /// It is not 64 hex digits of a point on the curve.
     pub fn parse(text: &str) -> Result<PublicKey, KeyError> {
         let bytes = from_hex(text.trim())?;
         let key = VerifyingKey::from_bytes(&bytes).map_err(|_| KeyError)?;
@@ -108,7 +108,7 @@ impl fmt::Debug for PublicKey {
 
 impl Signature {
     /// # Errors
-    /// If it is not 128 hex digits.
+    /// It is not 128 hex digits.
     pub fn parse(text: &str) -> Result<Signature, KeyError> {
         let bytes: [u8; 64] = from_hex(text)?;
         Ok(Signature(ed25519_dalek::Signature::from_bytes(&bytes)))

@@ -178,13 +178,13 @@ fn weak_and_malformed_keys_are_no_keys() {
     assert_eq!(PublicKey::parse(&public.to_string()), Ok(public));
 }
 
-/// Who really writes or reads, as nobody in the model can lie about.
+/// The true writer or reader, which nobody in the model can fake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Who {
     Main,
     Pull(u64),
     Fork(u64),
-    /// A push to a branch that nobody reviewed.
+    /// A push to a branch without review.
     Topic,
     /// Another repository that can write to the same store.
     Stranger,
@@ -204,7 +204,7 @@ impl Who {
         }
     }
 
-    /// Whose rows may justify a skip for it.
+    /// Whose rows may justify a skip for this one.
     fn may_use(self, author: Who) -> bool {
         let own = matches!(self, Who::Pull(_) | Who::Fork(_)) && self == author;
         author == Who::Main || own
@@ -221,8 +221,8 @@ fn anybody() -> impl Strategy<Value = Who> {
     ]
 }
 
-/// One run: it reads what the rule lets it read, and writes what it saw and
-/// what it takes over. `lie`: whom it claims to be.
+/// One run: it reads what the rule allows, and writes its own rows and those that it takes
+/// over. `lie`: the writer that it claims to be.
 #[derive(Clone, Debug)]
 struct Step {
     who: Who,
@@ -242,19 +242,18 @@ fn step() -> impl Strategy<Value = Step> {
     )
 }
 
-/// What lies in the shared store: whose rows are in it, and what it says.
+/// An entry of the shared store: whose rows it has, and what it claims.
 struct Entry {
     authors: BTreeSet<Who>,
     truth: Who,
     claimed: Writer,
-    /// The content that was signed, if anything was.
+    /// The signed content, if there is a signature.
     signature: Option<(Signature, Vec<u8>)>,
 }
 
-/// Ten thousand histories of trusted and hostile runs, with a store that knows
-/// who writes and with one that does not but asks for signatures: no run uses
-/// a row of somebody that it may not use, not even through rows that others
-/// took over.
+/// Ten thousand histories of trusted and hostile runs. One store knows who writes; the other
+/// does not, but requires signatures. No run uses a row that it may not use, not even through
+/// rows that others took over.
 #[test]
 fn hostile_rows_are_never_used() {
     let mut runner = TestRunner::new(Config {
@@ -276,7 +275,8 @@ fn hostile_rows_are_never_used() {
                 let signed = match &entry.signature {
                     None => Signed::Not,
                     Some((signature, content)) => {
-                        // Checked over what the entry is, not over what was signed.
+                        // The check is against the entry, not against the content that was
+                        // signed.
                         let is = content_of(&entry.claimed, content);
                         match secret.public().check(&is, signature) {
                             true => Signed::Right,
@@ -297,9 +297,9 @@ fn hostile_rows_are_never_used() {
                     continue;
                 }
                 *counts.0 += 1;
-                // Without attestation a pull request's own data is unsigned, so
-                // another writer to the store can claim its name: only what
-                // counts for everybody is protected then.
+                // Without attestation a pull request's own results are unsigned, so another
+                // writer can claim its name. Then only results that count for everybody are
+                // protected.
                 if attested || judged == Ok(Standing::Trusted) {
                     for author in &entry.authors {
                         prop_assert!(
@@ -334,14 +334,14 @@ fn hostile_rows_are_never_used() {
         Ok(())
     });
     done.unwrap();
-    // The model must not be one in which nothing happens.
+    // Something must happen in the model.
     assert!(
         used > 10_000 && refused > 10_000,
         "{used} used, {refused} refused"
     );
 }
 
-/// What a signature is over: who wrote, and what.
+/// The content that is signed: the writer and the rows.
 fn content_of(writer: &Writer, unique: &[u8]) -> Vec<u8> {
     let mut content = serde_json::to_vec(writer).unwrap();
     content.extend_from_slice(unique);

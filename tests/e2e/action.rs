@@ -1,5 +1,5 @@
-//! What the GitHub action does on a runner, as far as its scripts go: which
-//! program it installs, and that a file with another checksum is never used.
+//! The scripts of the GitHub action: which program they install, and that they never use a
+//! file with another checksum.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -10,7 +10,7 @@ use crate::harness::{Project, Wanted, on_all_interpreters, on_github, steps};
 
 const TOP: &str = env!("CARGO_MANIFEST_DIR");
 
-/// Stands in for the download: gives the file of the release folder.
+/// Replaces the download: copies the file from the release folder.
 const CURL: &str = "#!/bin/sh\n\
     while [ $# -gt 1 ]; do case $1 in --output) out=$2; shift;; esac; shift; done\n\
     echo \"$1\" >>\"$RELEASE/asked\"\n\
@@ -66,7 +66,7 @@ impl World {
         fs::read_to_string(self.path("tamis/action/checksums.txt")).unwrap()
     }
 
-    /// Runs the step; answers what it installed, if anything.
+    /// Runs the step; returns what it installed, if anything.
     fn install(&self, binary: &str) -> (Output, Option<String>) {
         let _ = fs::remove_dir_all(self.path("runner"));
         fs::create_dir(self.path("runner")).unwrap();
@@ -76,7 +76,7 @@ impl World {
     }
 
     fn call(&self, what: &str, binary: &str) -> Output {
-        // No cargo: what a machine has, but for it.
+        // No cargo: everything on this machine except cargo.
         let path = format!("{}:/usr/bin:/bin", self.path("bin").display());
         Command::new("bash")
             .arg(self.path("tamis/action/install"))
@@ -133,7 +133,7 @@ fn another_file_under_its_name_is_never_used() {
     fs::remove_file(world.path(&format!("release/{}", world.name))).unwrap();
     let (done, installed) = world.install("");
     assert!(!done.status.success() && installed.is_none(), "{done:?}");
-    // A program that is named needs no release.
+    // A named program needs no release.
     world.program("own", "#!/bin/sh\necho own\n");
     let (done, installed) = world.install(world.path("own").to_str().unwrap());
     assert!(
@@ -142,7 +142,7 @@ fn another_file_under_its_name_is_never_used() {
     );
 }
 
-/// The steps that start tamis, in a mode: what they said, and their outputs.
+/// Runs the steps that start tamis in a mode. Returns their messages; the outputs are kept.
 pub fn step(project: &mut Project, mode: &str, inputs: &[(&str, &str)]) -> String {
     let done = steps(project, &[&[("mode", mode)], inputs].concat());
     assert!(done.work.status.success(), "{mode}: {}", done.told);
@@ -189,7 +189,7 @@ fn the_steps_of_a_workflow_of_several_suites() {
         step(&mut project, "select", &[("shards", "4")]);
         let api = step(&mut project, "record", &[("suite", "api"), ("shard", "1")]);
         assert!(api.contains("1 passed"), "{api}");
-        // The selection was lost, and with it which suites there are.
+        // The selection was lost, and with it the list of suites.
         project.delete(".tamis/out");
         let all = step(&mut project, "record", &[("shard", "1")]);
         assert_eq!(all.matches("1 passed").count(), 2, "{all}");
@@ -209,7 +209,7 @@ def test_one():
     pass
 ";
 
-/// What the sample's `matrix:` is if the output did not arrive.
+/// The value of the sample's `matrix:` if the output did not arrive.
 fn matrix_without_output() -> serde_json::Value {
     let sample = format!("{TOP}/fixtures/ci/sample/.github/workflows/tests.yml");
     let sample = fs::read_to_string(sample).unwrap();
@@ -219,8 +219,8 @@ fn matrix_without_output() -> serde_json::Value {
     serde_json::from_str(rest.split_once('\'').unwrap().0).unwrap()
 }
 
-/// GitHub drops an output that holds something like a secret; an upload fails. The
-/// selection that arrives all the same may be divided.
+/// GitHub drops an output that looks like a secret, or an upload fails. The selection that
+/// arrives may still be divided.
 #[test]
 fn a_lost_matrix_leaves_no_part_out() {
     on_all_interpreters(Wanted::Newest, |python| {
@@ -229,7 +229,7 @@ fn a_lost_matrix_leaves_no_part_out() {
         let jobs = jobs["include"].as_array().unwrap();
         assert_eq!(jobs.len(), 1, "{jobs:?}");
         let shard = jobs[0]["shard"].as_str().unwrap().to_owned();
-        // Nothing is known, then three files are, then one is selected.
+        // First nothing is known, then three files are, then one is selected.
         for (round, wanted) in ["3 passed", "3 passed", "1 passed"].iter().enumerate() {
             let strategy = if round < 2 { "all" } else { "" };
             let command = ("command", "python -m pytest");
@@ -244,8 +244,8 @@ fn a_lost_matrix_leaves_no_part_out() {
     });
 }
 
-/// Words of `command` in several lines, as `|` in YAML gives them, with quotes; and
-/// what a shell would evaluate.
+/// `command` has several lines, as `|` in YAML gives them, with quotes and with parts that a
+/// shell would evaluate.
 #[test]
 fn the_command_is_words_and_nothing_is_evaluated() {
     on_all_interpreters(Wanted::Newest, |python| {
@@ -271,8 +271,7 @@ fn the_command_is_words_and_nothing_is_evaluated() {
     });
 }
 
-/// A switch that is written in another way is on; one that cannot be read is no
-/// `false`.
+/// A switch with another spelling is on. One that cannot be read is not `false`.
 #[test]
 fn switches_are_yamls() {
     on_all_interpreters(Wanted::Newest, |python| {
@@ -300,7 +299,7 @@ fn switches_are_yamls() {
     });
 }
 
-/// Only these steps have the token, and only where it is of use.
+/// Only these steps get the token, and only if they need it.
 #[test]
 fn steps_with_the_token_start_no_tests() {
     on_all_interpreters(Wanted::Newest, |python| {
@@ -323,7 +322,7 @@ fn steps_with_the_token_start_no_tests() {
     });
 }
 
-/// Until there is a release: what cargo built is built once.
+/// Until there is a release, a program that cargo built is not built again.
 #[test]
 fn what_was_built_is_taken_again() {
     let world = World::new();
@@ -365,7 +364,7 @@ fn what_was_built_is_taken_again() {
     let first = key("");
     assert!(first.starts_with("build=tamis-build-1-Linux-"), "{first}");
     assert_eq!(key(""), first);
-    // What the cache brought lies where cargo had put it.
+    // The cache restores files to cargo's place.
     assert!(world.call("put", "").status.success());
     assert_eq!(builds(), 1);
     fs::write(world.path("tamis/src/main.rs"), "two").unwrap();
@@ -375,8 +374,8 @@ fn what_was_built_is_taken_again() {
     assert_eq!(key(""), "");
 }
 
-/// If the folder of the selection could not be uploaded it is lost as well: another
-/// attempt may have left one that is divided in another way.
+/// If the upload of the selection's folder fails, the matrix must be lost as well: another
+/// attempt may have left a selection with other parts.
 #[test]
 fn a_matrix_is_told_only_with_its_selection() {
     let text = fs::read_to_string(format!("{TOP}/action.yml")).unwrap();
@@ -396,7 +395,7 @@ fn a_matrix_is_told_only_with_its_selection() {
     assert!(step.contains("name: tamis-selection"), "{step}");
 }
 
-/// Each suite has an artifact of its own, and a job uploads four.
+/// Each suite has its own artifact, and a job uploads four.
 #[test]
 fn the_results_of_several_suites_are_handed_on() {
     on_all_interpreters(Wanted::Newest, |python| {
@@ -408,7 +407,7 @@ fn the_results_of_several_suites_are_handed_on() {
         on_github(&mut project, "push", "refs/heads/main", main);
         project.set_env("GITHUB_REPOSITORY", Some("o/r"));
         project.set_env("GITHUB_RUN_ID", Some("11"));
-        // Nobody answers there, and nobody has to.
+        // Nobody answers there, and no answer is needed.
         project.set_env("GITHUB_API_URL", Some("http://127.0.0.1:9"));
         step(&mut project, "record", &[("shard", "1")]);
         let told = step(&mut project, "keep", &[]);
@@ -422,11 +421,11 @@ fn the_results_of_several_suites_are_handed_on() {
         assert_eq!(name(&told, 3), None);
         let pack = |number: u32| project.path(&format!(".tamis/handed-on/{number}/tamis.pack"));
         assert_ne!(fs::read(pack(1)).unwrap(), fs::read(pack(2)).unwrap());
-        // One of them, in a job of its own.
+        // One of the suites, in its own job.
         let told = step(&mut project, "keep", &[("suite", "web")]);
         assert!(name(&told, 1).unwrap().starts_with("web-"), "{told}");
         assert_eq!(name(&told, 2), None);
-        // More than a job uploads.
+        // More suites than a job uploads.
         for suite in ["more-1", "more-2", "more-3"] {
             project.write(
                 &format!(".tamis/upload/{suite}/artifact-name"),
@@ -446,8 +445,8 @@ fn the_results_of_several_suites_are_handed_on() {
     });
 }
 
-/// GitHub evaluates every text of this file, and stops at a name that has no
-/// meaning in that place.
+/// GitHub evaluates every text of this file, and stops at a name that is invalid in that
+/// place.
 #[test]
 fn descriptions_hold_no_expressions() {
     let text = fs::read_to_string(format!("{TOP}/action.yml")).unwrap();
@@ -479,8 +478,8 @@ fn checksums_of_other_releases_stay() {
     assert_ne!(again, list);
 }
 
-/// The last step of a release, with git itself and a stand-in for `gh`: the tag
-/// holds an action that installs exactly the files of the release.
+/// The last step of a release, with real git and a replacement for `gh`: the tag has an action
+/// that installs exactly the files of the release.
 #[test]
 fn a_release_is_tagged_with_its_checksums() {
     let world = World::new();
@@ -580,7 +579,7 @@ fn a_release_is_tagged_with_its_checksums() {
     );
     let sums = fs::read_to_string(world.path("tamis/dist/SHA256SUMS")).unwrap();
     assert_eq!(sums.lines().count(), 3, "{sums}");
-    // A tag that is there is never moved.
+    // An existing tag is never moved.
     let again = publish();
     assert!(!again.status.success(), "{again:?}");
 }

@@ -1,5 +1,5 @@
-//! Runs of everything check what would have been left out. The dependence that
-//! is not seen is a file that native code opens by itself (docs/python.md).
+//! Runs of everything check the tests that would have been left out. The unseen dependence is
+//! a file that native code opens by itself (docs/python.md).
 
 use serde_json::Value;
 
@@ -34,7 +34,7 @@ fn edit(project: &mut Project, path: &str, text: &str) {
     project.commit(path);
 }
 
-/// A project in which a test fails that no row ties to the edited file.
+/// A project with a failing test whose row does not have the edited file.
 fn missed(python: &Python) -> Project {
     let mut project = Project::new(python, FILES);
     assert_eq!(project.run().outcomes.len(), 2);
@@ -61,7 +61,7 @@ fn check_found(project: &Project, done: &Finished) {
     assert_eq!(found[0]["ran_at"], base.trim());
     assert!(
         done.stderr
-            .contains("1 of 2 tests that would have been left out ended otherwise"),
+            .contains("1 of 2 tests that would have been left out ended differently"),
         "{}",
         done.stderr
     );
@@ -72,14 +72,14 @@ fn a_run_of_all_finds_what_is_not_seen_and_rows_are_widened() {
     on_all_interpreters(Wanted::Newest, |python| {
         let mut project = missed(python);
         check_found(&project, &project.tamis(&["run", "--all", "--json"]));
-        // It failed last time; the row that it gets now counts the file.
+        // It failed last time. Its new row has the file.
         edit(&mut project, "data.txt", "xyz\n");
         let run = project.run();
         assert_eq!(run.outcomes.keys().collect::<Vec<_>>(), [SIZE]);
         assert_eq!(run.code, 0, "{}", run.stderr);
         edit(&mut project, "notes.txt", "unrelated\n");
         assert_eq!(project.run().outcomes.len(), 0);
-        // The row from before the audit would excuse it.
+        // The row from before the audit would allow a skip.
         edit(&mut project, "data.txt", "abcdefgh\n");
         let why = project.tamis(&["why", SIZE]);
         let text = format!("{}{}", why.stdout, why.stderr);
@@ -87,7 +87,7 @@ fn a_run_of_all_finds_what_is_not_seen_and_rows_are_widened() {
         let run = project.run();
         assert_eq!(run.outcomes.keys().collect::<Vec<_>>(), [SIZE]);
         assert_eq!(run.code, 1, "{}", run.stderr);
-        // And it stays so when the test has run again.
+        // This stays true after the test has run again.
         edit(&mut project, "data.txt", "uvw\n");
         assert_eq!(project.run().code, 0);
         edit(&mut project, "data.txt", "abcdefghi\n");

@@ -1,5 +1,5 @@
-//! Trouble that users run into: each gets a message with the next step, the
-//! documented exit code (`docs/exit-codes.md`), and loses nothing.
+//! Errors of users: each gives a message with the next step and the documented exit code
+//! (`docs/exit-codes.md`), and loses nothing.
 
 use std::fs;
 use std::io::Write as _;
@@ -17,7 +17,7 @@ def test_two():
     pass
 "#;
 
-/// A command's whole answer, without what differs from run to run.
+/// The whole answer of a command, without the parts that change from run to run.
 fn answer(project: &Project, arguments: &[&str]) -> String {
     let done = project.tamis(arguments);
     let said = format!(
@@ -53,7 +53,7 @@ fn no_repository() {
         project.write("test_a.py", "def test_a():\n    pass\n");
         assert_eq!(project.tamis(&["run"]).code(), 3);
         assert_eq!(project.tamis(&["select", "--strict"]).code(), 3);
-        // Trouble that is not one of usage selects everything, and says why.
+        // Errors other than those of usage select everything and say why.
         let select = project.select();
         assert_eq!(select.mode, "all");
         insta::assert_snapshot!("no_repository_run", answer(&project, &["run"]));
@@ -159,7 +159,7 @@ fn command_does_not_exist() {
     });
 }
 
-/// Otherwise the user would wait for ever for a saving.
+/// Otherwise the user would wait for ever for savings.
 #[test]
 fn command_starts_no_pytest() {
     with_project(|project| {
@@ -174,7 +174,7 @@ fn command_starts_no_pytest() {
     });
 }
 
-/// The command's own status is passed on.
+/// The exit status of the command is passed on.
 #[test]
 fn command_fails() {
     with_project(|project| {
@@ -239,9 +239,8 @@ fn store_is_read_only() {
     });
 }
 
-/// Runs with a file system of its own under `.tamis`, in a mount namespace;
-/// then once more without it. Where the machine allows no namespaces, nothing
-/// is tested, and the output says so.
+/// Runs once with a separate file system under `.tamis`, in a mount namespace, and once more
+/// without it. If the machine allows no namespaces, nothing is tested, and the output says so.
 fn with_mount(options: &str, check: impl Fn(Finished)) {
     with_project(|mut project| {
         let allowed = project.command("unshare", &["-rm", "true"], &project.root());
@@ -266,7 +265,7 @@ fn store_of_a_newer_version() {
         let mut changed = 0;
         for entry in walk(&store) {
             let mut bytes = fs::read(&entry).unwrap();
-            // `docs/formats/matrix.md`: the version stands after the magic.
+            // `docs/formats/matrix.md`: the version comes after the magic.
             if bytes.starts_with(b"\x93tamis\r\n") {
                 bytes[8] = 200;
                 fs::write(&entry, bytes).unwrap();
@@ -343,7 +342,7 @@ fn unknown_test() {
     });
 }
 
-/// A shallow clone says what it lacks, and uses what is there.
+/// A shallow clone says what it lacks, and uses what it has.
 #[test]
 fn shallow_clone() {
     with_project(|project| {
@@ -379,7 +378,7 @@ fn a_runner_that_ends_before_it_finds_tests() {
     });
 }
 
-/// Programs that read JSON get it whatever is wrong with their command line.
+/// Programs that read JSON get it even if their command line is wrong.
 #[test]
 fn wrong_usage_as_json() {
     with_project(|project| {
@@ -394,7 +393,7 @@ fn wrong_usage_as_json() {
             event["message"].to_string().contains("--strategy"),
             "{event}"
         );
-        // What follows `--` is not for tamis.
+        // Words after `--` are not for tamis.
         let done = project.tamis(&["run", "--strategy", "x", "--", "pytest", "--json"]);
         assert!(done.stderr.contains("invalid value"), "{}", done.stderr);
     });

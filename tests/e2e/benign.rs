@@ -1,9 +1,9 @@
-//! State that ties tests together: what is told of it, and how a project unties
-//! its tests.
+//! State that makes tests depend on each other: the message about it, and how a project
+//! declares it benign.
 
 use crate::harness::*;
 
-/// Ten tests that enter something into a registry which all of them look into.
+/// Ten tests that all write to a registry and read it.
 fn project(python: &Python) -> Project {
     let mut text = String::from(
         r#"
@@ -51,7 +51,7 @@ fn a_recording_names_the_state_and_the_line_that_unties() {
             "{told}"
         );
         let run = break_one(&mut project);
-        // Those after it may have met what it left.
+        // The tests after it may have met its state.
         let later: Vec<String> = (3..10).map(|at| format!("test_{at}.py::test")).collect();
         assert_eq!(run.outcomes.keys().cloned().collect::<Vec<_>>(), later);
         assert_eq!(run.code, 1);
@@ -73,8 +73,8 @@ fn declared_state_ties_nothing() {
     });
 }
 
-/// `env: ignore` names variables that no test depends on, whatever reads them;
-/// without it, rows that ignored them prove nothing.
+/// `env: ignore` names variables on which no test depends, even if it reads them. Without the
+/// setting, rows that ignored them prove nothing.
 #[test]
 fn ignored_variables_select_nothing() {
     on_all_interpreters(Wanted::Newest, |python| {

@@ -1,4 +1,4 @@
-//! Tools that run beside tamis: pytest-xdist and pytest-cov.
+//! Tools that run together with tamis: pytest-xdist and pytest-cov.
 
 use crate::harness::*;
 
@@ -99,8 +99,7 @@ def test_none():
     pass
 "#;
 
-/// The same project recorded in one process and by two workers selects the
-/// same tests.
+/// A recording in one process and one by two workers select the same tests.
 fn same_selection(python: &Python) {
     let edits = [
         replace("lib.py", "return -1", "return -1 * 1"),
@@ -142,11 +141,12 @@ fn xdist_newest() {
 }
 
 #[test]
+#[ignore = "the second interpreter: `.ci/all` has it"]
 fn xdist_python_3_11() {
     on_all_interpreters(Wanted::Minor(11), same_selection);
 }
 
-/// What was recorded by one is valid for the other.
+/// Records of one are valid for the other.
 #[test]
 fn xdist_and_back() {
     on_all_interpreters(Wanted::Newest, |python| {
@@ -194,7 +194,7 @@ fn coverage_python_3_11() {
     on_all_interpreters(Wanted::Minor(11), same_coverage);
 }
 
-/// Caches that tamis watches are still what programs take them for.
+/// Watched caches still look the same to programs.
 const CACHES: &str = r#"
 -- test_caches.py --
 import copy
@@ -257,6 +257,7 @@ fn caches_python_3_11() {
 }
 
 #[test]
+#[ignore = "all other interpreters: `.ci/all` has them"]
 fn caches_others() {
     on_all_interpreters(Wanted::Others, caches_look_the_same);
 }

@@ -1,5 +1,5 @@
-//! Rows that were taken over from an earlier revision, whose tests did not run
-//! there: what the code imports since then counts for them, too.
+//! Rows carried over from an earlier revision whose tests did not run since: new imports of
+//! their code count for them, too.
 
 use crate::harness::*;
 

@@ -1,5 +1,5 @@
-//! What CI services are told, and that the parts of a divided run are the
-//! whole: with the sample files that the documentation shows.
+//! The output for CI services, and whether the parts of a divided run are the whole run. Uses
+//! the sample files of the documentation.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,7 +11,7 @@ use crate::harness::{Project, Python, Wanted, on_all_interpreters, on_github, ou
 
 const TOP: &str = env!("CARGO_MANIFEST_DIR");
 
-/// Names of tests that mean something to shells, runners, Markdown and YAML.
+/// Test names with special characters of shells, runners, Markdown and YAML.
 const HOSTILE: &str = r###"
 -- tamis.yml --
 version: 1
@@ -61,7 +61,7 @@ fn on_one_python(check: impl Fn(&Python)) {
     on_all_interpreters(Wanted::Newest, |python| check(python));
 }
 
-/// A run on the main branch, with a token that must never be told.
+/// A run on the main branch, with a token that must never appear.
 fn on_main(project: &mut Project, event: &str, payload: &str) {
     on_github(project, event, "refs/heads/main", payload);
     project.set_env("GITHUB_TOKEN", Some("s3cret-token"));
@@ -92,7 +92,7 @@ fn hostile_names_come_through_github_s_files_and_do_nothing() {
         );
         let matrix: Value = serde_json::from_str(&output(&project, "matrix").unwrap()).unwrap();
         assert_eq!(matrix["include"].as_array().unwrap().len(), 1);
-        // Names of tests are in files alone.
+        // Only files may have the names of tests.
         let summary = project.read("@outside/summary");
         let told = [
             &done.stdout,
@@ -115,7 +115,7 @@ fn hostile_names_come_through_github_s_files_and_do_nothing() {
             commands.iter().all(|line| line.contains("title=tamis::")),
             "{commands:?}"
         );
-        // And what is in the files is what ran.
+        // The files list exactly the tests that ran.
         let listed: BTreeSet<String> = project
             .read(".tamis/out/tests.txt")
             .lines()
@@ -249,7 +249,7 @@ fn a_push_tells_where_the_branch_was() {
         };
         assert_eq!(kind(&project, &[]), "fast-forward");
         assert_eq!(kind(&project, &["--ci", "none"]), "commit");
-        // The event is about another commit than this one.
+        // The event is about another commit.
         assert_eq!(kind(&project, &["HEAD~1"]), "commit");
         let done = project.tamis(&["doctor"]);
         let line = format!("github, push, before {}", &before[..10]);
@@ -257,8 +257,8 @@ fn a_push_tells_where_the_branch_was() {
     });
 }
 
-/// Runs each part in a clone of its own, as machines do; the stores then come
-/// together. Returns the tests that each ran.
+/// Runs each part in its own clone, like separate machines, then joins their stores. Returns
+/// the tests of each part.
 pub fn run_parts(project: &mut Project, of: usize) -> Vec<BTreeSet<String>> {
     let parts: Vec<BTreeSet<String>> = (1..=of)
         .map(|index| {
@@ -295,7 +295,7 @@ pub fn run_parts(project: &mut Project, of: usize) -> Vec<BTreeSet<String>> {
     parts
 }
 
-/// The matrices of a store; the index can be made from them.
+/// Copies the matrices of a store. The index can be rebuilt from them.
 fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     let Ok(entries) = fs::read_dir(from) else {
@@ -343,7 +343,7 @@ fn the_parts_of_a_run_are_the_whole_and_come_together() {
         assert_eq!(of, 3);
         let parts = run_parts(&mut project, of);
         assert_eq!(whole(&parts).len(), 4, "{parts:?}");
-        // Joined, they are as good as one run.
+        // Joined, the parts are as good as one run.
         let here = [
             "select", "--json", "--here", "--", "python", "-m", "pytest", "-q",
         ];
@@ -352,7 +352,7 @@ fn the_parts_of_a_run_are_the_whole_and_come_together() {
             told["mode"].as_str().unwrap().to_owned()
         };
         assert_eq!(mode(&project), "none");
-        // An edit that two files notice, and a file that nobody has listed.
+        // An edit that two files notice, and an unlisted file.
         project.write("lib_a.py", "def a():\n    return 2\n");
         project.write("lib_b.py", "def b():\n    return 2\n");
         project.write("test_d.py", "def test_new():\n    pass\n");
@@ -391,7 +391,7 @@ fn a_part_whose_results_are_lost_runs_again() {
         ]);
         let ran_before: BTreeSet<String> = project.select().excluded.into_keys().collect();
         assert!(of > 1 && ran_before.len() < 4, "{ran_before:?}");
-        // Nothing changed, but the others never came: they run.
+        // Nothing changed, but the other parts never came: their tests run.
         let run = project.run_with(&["--", "python", "-m", "pytest", "-q"]);
         let ran: BTreeSet<String> = run.outcomes.into_keys().collect();
         assert_eq!(ran.len() + ran_before.len(), 4, "{ran:?} {ran_before:?}");
@@ -439,7 +439,7 @@ fn a_step_before_that_failed_makes_every_test_run() {
     });
 }
 
-/// The job of the tests checked out a branch, which went on; a step changed a file.
+/// The job of the tests checked out a branch that has moved, or a step changed a file.
 #[test]
 fn a_selection_of_other_files_leaves_nothing_out() {
     on_one_python(|python| {
@@ -464,7 +464,8 @@ fn a_selection_of_other_files_leaves_nothing_out() {
             done
         };
         select(&project);
-        // What no commit has does not count, nor does the same under another commit.
+        // Files that are not in the commit do not count, nor does another commit with the same
+        // files.
         project.write("build/made.txt", "by a step before");
         project.git(&[
             "commit",
@@ -475,7 +476,7 @@ fn a_selection_of_other_files_leaves_nothing_out() {
         ]);
         let same = record(&project, ".tamis/out");
         assert!(!same.stdout.contains("passed"), "{}", same.stdout);
-        // An edit that nobody has committed, then with a commit.
+        // An uncommitted edit, first without and then with a commit.
         select(&project);
         project.write("lib_a.py", "def a():\n    return 2\n");
         for folder in [".tamis/out", ".tamis/out/shard-1"] {
@@ -537,7 +538,7 @@ fn gitlab_gets_plain_values() {
     });
 }
 
-/// The blocks of code in a page that begin with `first`.
+/// The code blocks of a page that begin with `first`.
 fn block(page: &str, first: &str) -> String {
     let page = fs::read_to_string(format!("{TOP}/{page}")).unwrap();
     let mut blocks = page.split("\n```").skip(1).step_by(2);
@@ -570,8 +571,8 @@ fn the_readme_shows_what_the_samples_use() {
     );
 }
 
-/// The workflow that is called does what the long form does: the same conditions and
-/// outputs, so that nothing lost makes fewer tests run.
+/// The called workflow does the same as the long form: same conditions and outputs, so that a
+/// lost file never makes fewer tests run.
 #[test]
 fn the_called_workflow_is_the_long_form() {
     let read = |path: &str| -> Value {
@@ -607,7 +608,7 @@ fn the_called_workflow_is_the_long_form() {
     assert_eq!(modes, ["keep", "select", "record"]);
     let gate = &long["jobs"]["gate"]["steps"];
     assert_eq!(&called["jobs"]["gate"]["steps"], gate);
-    // Each input is of use.
+    // Each input is used.
     let text = fs::read_to_string(format!("{TOP}/.github/workflows/tamis.yml")).unwrap();
     let inputs = called["on"]["workflow_call"]["inputs"].as_object().unwrap();
     for name in inputs.keys() {
@@ -615,7 +616,7 @@ fn the_called_workflow_is_the_long_form() {
     }
 }
 
-/// What each copy of GitLab's `tests` calls, of four, if the report says so.
+/// The calls of each of four copies of GitLab's `tests`, for this report.
 fn copies_of_gitlab(mode: &str, shards: &str) -> Vec<String> {
     let template = fs::read_to_string(format!("{TOP}/templates/tamis.gitlab-ci.yml")).unwrap();
     let template: Value = serde_yaml::from_str(&template).unwrap();
@@ -639,7 +640,7 @@ fn copies_of_gitlab(mode: &str, shards: &str) -> Vec<String> {
     (1..=4).map(copy).collect()
 }
 
-/// Whatever arrives of the report, no part of the tests has no copy that runs it.
+/// Whatever arrives of the report, every part of the tests has a copy that runs it.
 #[test]
 fn copies_of_gitlab_leave_no_part_out() {
     let part = |index: u32| format!("record --selection .tamis/out/shard-{index}");
@@ -651,7 +652,7 @@ fn copies_of_gitlab_leave_no_part_out() {
     let none = copies_of_gitlab("none", "4");
     assert!(none.iter().all(|said| said == "no test has to run"));
     assert_eq!(copies_of_gitlab("", "4"), parts);
-    // Somebody lowered `parallel`; a report that was cut off, or is another's.
+    // Somebody lowered `parallel`; a report was cut off, or is another one.
     for shards in [
         "",
         "5",
@@ -716,7 +717,7 @@ fn the_action_never_puts_values_into_scripts_and_pins_what_it_uses() {
             );
         }
     }
-    // GitHub refuses to load an action with an expression in what only people read.
+    // GitHub refuses to load an action with an expression even in texts that only people read.
     let texts = ["inputs", "outputs"].map(|part| action[part].as_object().unwrap());
     for (name, entry) in texts.into_iter().flatten() {
         assert!(!entry["description"].to_string().contains("${{"), "{name}");

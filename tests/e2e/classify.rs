@@ -1,4 +1,4 @@
-//! `tamis classify` as a user types it.
+//! `tamis classify` as users call it.
 
 use crate::harness::*;
 
@@ -15,7 +15,7 @@ fn a_merge_as_json() {
         project.git(&["merge", "--quiet", "--no-edit", "side"]);
         let done = project.tamis(&["classify", "--json"]);
         assert_eq!(done.code(), 0, "{}", done.stderr);
-        // Dates differ from run to run, and commit names with them.
+        // Dates change from run to run, and commit names with them.
         let mut said = done.stdout.clone();
         for (rev, name) in [
             ("HEAD", "[HEAD]"),
@@ -42,7 +42,7 @@ fn a_pick_that_no_message_names_counts_for_the_strategies_that_ask() {
         project.write("a.py", "a = 2\n");
         project.commit("ours");
         project.run();
-        // A copy is told from what it copies by when it was made.
+        // The date of the commit tells the copy from the original.
         let later = [
             "-c",
             "GIT_COMMITTER_DATE=2090-01-01T00:00:00Z git cherry-pick side",
@@ -103,7 +103,7 @@ fn an_event_is_told_by_options() {
         let said = json(&project, &["classify", "--json", "--pr-head", "side"]);
         assert_eq!(said["kind"], "squash");
         assert_eq!(said["references"]["squash_tip"], side.as_str());
-        // Each side vouches for the test of its own file.
+        // On each side the test of its own file has a passing row.
         for (strategy, selected) in [("commit", 1), ("rebase-parents", 0), ("memo", 0)] {
             let words = ["select", "--json", "--pr-head", "side"];
             let said = json(&project, &[&words[..], &["--strategy", strategy]].concat());
@@ -160,7 +160,7 @@ fn several_picks_in_one_commit_are_named_and_selected_for() {
         assert_eq!(said["references"]["all_picked"], serde_json::json!(picked));
         let parents = serde_json::json!([id(&project, "side~2"), picked[0]]);
         assert_eq!(said["references"]["all_picked_parents"], parents);
-        // Neither history form applies; the safe one does, and says why.
+        // Neither history form applies. The safe form does, and says why.
         let said = json(
             &project,
             &["select", "--json", "--strategy", "cherry-history"],

@@ -1,6 +1,5 @@
-//! The time of day is never proof: with a clock that is years ahead or behind,
-//! and with files that seem to be, the same tests are selected for the same
-//! reasons.
+//! The time of day proves nothing: with a clock that is years ahead or behind, and with files
+//! of such dates, the same tests are selected for the same reasons.
 
 use std::path::Path;
 
@@ -10,7 +9,7 @@ use crate::harness::*;
 
 const SHIFTS: [&str; 5] = ["+0", "+10y", "-10y", "+1d", "-1d"];
 
-/// Debian's libfaketime; says so loudly where it is missing.
+/// Debian's libfaketime. Prints a loud message if it is missing.
 fn faketime() -> Option<String> {
     let folders = ["x86_64-linux-gnu", "aarch64-linux-gnu"];
     let found = folders
@@ -26,7 +25,7 @@ fn faketime() -> Option<String> {
 fn at(project: &mut Project, library: &str, shift: &str) {
     project.set_env("LD_PRELOAD", Some(library));
     project.set_env("FAKETIME", Some(shift));
-    // What tests see of both must not count.
+    // The parts of it that tests can see must not count.
     project.set_env("FAKETIME_DONT_FAKE_MONOTONIC", Some("1"));
 }
 
@@ -57,7 +56,7 @@ fn a_wrong_clock_selects_the_same() {
             at(&mut project, &library, shift);
             assert_eq!(selection(&project), right, "{shift}");
         }
-        // Recorded in the past and in the future, in any order.
+        // Recorded in the past and in the future, in mixed order.
         for (recorded, number) in [("+10y", 11), ("-10y", 12), ("+1d", 13), ("-10y", 14)] {
             at(&mut project, &library, recorded);
             project.write("b.py", &format!("def value():\n    return {number}\n"));
@@ -89,7 +88,7 @@ fn a_wrong_clock_selects_the_same() {
     });
 }
 
-/// Times of files are hints for speed alone: what has another time is read.
+/// Times of files only save work: a file with another time is read.
 #[test]
 fn files_of_other_years_select_the_same() {
     on_all_interpreters(Wanted::Newest, |python| {
@@ -110,7 +109,7 @@ fn files_of_other_years_select_the_same() {
                 assert_eq!(selection(&project), right, "{files:?} of {time}");
             }
         }
-        // An edit that keeps the length and the time of the file.
+        // An edit that keeps the length and time of the file.
         let before = project.read("b.py");
         project.write("b.py", &before.replace('2', "3"));
         let done = project.command("touch", &["--date", "2100-01-01", "b.py"], &project.root());

@@ -1,10 +1,10 @@
-//! JUnit's console launcher, started by `java`, without a build tool.
+//! JUnit's console launcher, started with `java` and without a build tool.
 
 use std::process::Command;
 
 use crate::maven::harness::*;
 
-/// What compiles and tests: `out/more` is on the class path, and empty at first.
+/// Compiles and tests. `out/more` is on the class path, and empty at first.
 const LAUNCH: [&str; 7] = [
     "java",
     "-cp",
@@ -102,7 +102,7 @@ fn the_launcher_is_told_what_to_leave_out() {
     run(&project).are(&[]);
     let stored = project.tamis(&["store", "ls"]).stdout;
     assert!(String::from_utf8_lossy(&stored).contains("  junit  java-"));
-    // Sources are nothing: what is compiled counts.
+    // Sources do not count, only compiled classes.
     project.edit(
         &java("Calc"),
         "return 2",
@@ -126,7 +126,7 @@ fn the_launcher_is_told_what_to_leave_out() {
         "{told}"
     );
     run(&project).are(&["demo.CalcTest", "demo.OuterTest"]);
-    // A class nested in one that is proven: both run, as one pattern would leave out both.
+    // A nested class of a proven class: both run, because one pattern would leave out both.
     project.edit(&java("Other"), "return 3", "return Calc.two() + 1");
     compile(&project);
     let edited = run(&project);
@@ -139,7 +139,7 @@ fn the_launcher_is_told_what_to_leave_out() {
     project.edit(&java("Other"), "return", "return 5 +");
     compile(&project);
     assert_eq!(run(&project).code, 1);
-    // What failed runs again.
+    // Failed tests run again.
     run(&project).are(&[
         "demo.OtherTest",
         "demo.OuterTest",
@@ -163,14 +163,13 @@ fn what_the_class_path_leads_to_is_watched() {
         let done = javac.current_dir(project.root()).status();
         assert!(done.unwrap().success());
     };
-    // In a folder that was not there: the class path has another entry, and the options
-    // are others.
+    // A new folder adds an entry to the class path, and so changes the options.
     compile_more("MoreTest");
     assert!(run(&project).tests.contains("demo.MoreTest"));
     run(&project).are(&[]);
     compile_more("NewTest");
     run(&project).are(&["demo.NewTest"]);
-    // A jar that the wildcard takes in.
+    // A jar that the wildcard matches.
     fs_err::copy(
         project.root().join("lib").join(format!(
             "{}.jar",

@@ -1,5 +1,5 @@
-//! Runs in which the interpreter dies: what was in flight and what had not
-//! run yet is run again; nothing is lost and nothing is believed.
+//! Runs in which the interpreter dies: tests that were running or had not run yet run again.
+//! Nothing is lost, and nothing of the crash counts as proof.
 
 use std::collections::BTreeSet;
 
@@ -39,7 +39,7 @@ def test_last():
     pass
 "#;
 
-/// Crashes in the given way, repairs the cause, and looks at what runs.
+/// Crashes in the given way, repairs the cause, and checks which tests run.
 fn crash(python: &Python, how: &str, ini: &str) {
     let mut project = Project::new(python, FILES);
     project.write("pytest.ini", ini);
@@ -48,7 +48,7 @@ fn crash(python: &Python, how: &str, ini: &str) {
     let all = ids(&["test_before", "test_crash", "test_after", "test_last"]);
     assert_eq!(keys(&project.run().outcomes), all);
 
-    // An edit that concerns all tests, and makes one crash.
+    // An edit that affects all tests, and makes one crash.
     project.write("how.txt", how);
     project.write("conftest.py", "X = 1\n");
     let crashed = project.tamis(&["run"]);
@@ -117,7 +117,7 @@ fn killed_on_3_11() {
 fn time_out() {
     let ini = "[pytest]\nfaulthandler_timeout = 1\nfaulthandler_exit_on_timeout = true\n";
     on_all_interpreters(Wanted::Newest, |python| {
-        // The option came with pytest 9; without it nobody ends the test.
+        // The option exists from pytest 9 on. Without it nothing ends the test.
         let probe = "import pytest, sys; sys.exit(pytest.version_tuple < (9,))";
         let version = project_probe(python, probe);
         if version {
@@ -171,8 +171,8 @@ def test_c():
     });
 }
 
-/// A file that cannot be collected is an error, again and again, until it is
-/// repaired; then its tests run.
+/// A file that cannot be collected is an error in every run until it is repaired. Then its
+/// tests run.
 #[test]
 fn collection_error() {
     on_all_interpreters(Wanted::Newest, |python| {
@@ -206,8 +206,8 @@ def test_other():
     });
 }
 
-/// A run that failed though every test passed is not forgotten: the tests run
-/// again, and with them whatever failed.
+/// A run that failed although every test passed counts as a failure: its tests run again, with
+/// everything that failed.
 #[test]
 fn a_run_that_fails_as_a_whole_runs_again() {
     on_all_interpreters(Wanted::Newest, |python| {

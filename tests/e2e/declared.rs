@@ -1,5 +1,5 @@
-//! `lock-files`: what declares the test environment lets also a plain test step
-//! leave tests out, and nothing else does.
+//! With `lock-files`, which declares the test environment, even a plain test step can leave
+//! out tests. Without it, it cannot.
 
 use crate::harness::*;
 
@@ -24,7 +24,7 @@ def test_b():
     pass
 "#;
 
-/// A recorded project in which `test_b` was edited since.
+/// A recorded project in which `test_b` was edited afterwards.
 fn edited(python: &Python, lock: Option<&str>) -> Project {
     let mut project = Project::new(python, FILES);
     if let Some(lock) = lock {
@@ -44,7 +44,7 @@ fn run(project: &Project) {
     assert_eq!(done.code(), 0, "{}", done.stderr);
 }
 
-/// What a test step without tamis leaves out, and what the selection said.
+/// The tests that a step without tamis leaves out, and the message of the selection.
 fn left_out(project: &Project) -> (String, String) {
     let select = [
         "select",
@@ -74,14 +74,14 @@ fn unchanged_files_settle_what_is_installed() {
         let (excluded, told) = left_out(&project);
         assert_eq!(excluded, "--deselect=test_a.py::\n");
         assert!(!told.contains("lock-files"), "{told}");
-        // A step with tamis looks at what there is all the same.
+        // A step with tamis still checks the environment itself.
         assert!(project.read(".tamis/out/late.json").contains("\"python\""));
-        // What is not committed counts as well.
+        // Uncommitted changes count as well.
         project.write("uv.lock", "alpha==1.1\n");
         assert_eq!(left_out(&project).0, "");
         project.commit("another version");
         assert_eq!(left_out(&project).0, "");
-        // Another environment may make all run: that is worth more than one machine.
+        // Another environment may make all tests run, which needs more than one machine.
         run(&project);
         project.write("uv.lock", "alpha==1.2\n");
         let shards = |project: &Project| {
@@ -121,7 +121,7 @@ fn without_a_file_nothing_is_settled() {
             told.contains("`lock-files` names") && told.contains("uv.lock"),
             "{told}"
         );
-        // One that git does not know may have been anything.
+        // A file that git does not know may have had any content.
         project.write("tamis.yml", "version: 1\nlock-files: [hidden.lock]\n");
         project.write("hidden.lock", "alpha==1.0\n");
         project.commit("hidden");

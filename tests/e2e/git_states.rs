@@ -1,5 +1,5 @@
-//! The same edit in all states in which git can hold it, and results that come
-//! back when a tree does.
+//! The same edit in all states that git has for it, and results that count again when a tree
+//! returns.
 
 use std::collections::BTreeSet;
 
@@ -103,7 +103,7 @@ fn staged_and_edited_again() {
         project.git(&["add", "--all"]);
         edit_two(&mut project, "6");
         runs(&mut project, &[ONE, TWO]);
-        // The index still holds the older state; the working tree counts.
+        // The index still has the older state; the work tree counts.
         replace("lib.py", "return 6", "return 2").apply(&mut project);
         runs(&mut project, &[]);
     });
@@ -151,7 +151,7 @@ fn branch_switch_and_back() {
         runs(&mut project, &[TWO]);
         project.git(&["switch", "--quiet", "feature"]);
         runs(&mut project, &[]);
-        // Each side's results hold in the merge: the two edits share no test.
+        // The results of both sides hold in the merge: no test is affected by both edits.
         project.git(&["merge", "--quiet", "--message", "merge", "main"]);
         runs(&mut project, &[]);
     });
@@ -254,7 +254,7 @@ def test_none():
     });
 }
 
-/// Same size, same second: git's index cannot tell by the file's times.
+/// Same size, same second: the file's times tell git's index nothing.
 #[test]
 fn edit_within_the_same_second() {
     on_all_interpreters(Wanted::Newest, |python| {
@@ -272,8 +272,7 @@ fn edit_within_the_same_second() {
     });
 }
 
-/// A clone has other paths and no times in common, but the same results when
-/// the store is taken along.
+/// A clone has other paths and other times, but the same results if the store is copied.
 #[test]
 fn another_checkout_with_the_same_store() {
     on_all_interpreters(Wanted::Newest, |python| {
@@ -321,7 +320,7 @@ fn worktree() {
     });
 }
 
-/// What git changes in a file when it checks it out does not count.
+/// Changes that git makes to a file on checkout do not count.
 #[test]
 fn line_endings_of_the_checkout() {
     on_all_interpreters(Wanted::Newest, |python| {

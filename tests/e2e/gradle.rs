@@ -1,5 +1,5 @@
-//! Gradle projects. Debian's Gradle is 4.4.1, which knows no JUnit Platform, so
-//! the tests are JUnit 4's.
+//! Gradle projects. Debian's Gradle is 4.4.1, which does not know the JUnit Platform, so the
+//! tests use JUnit 4.
 
 use std::io::Write;
 use std::process::Command;
@@ -84,7 +84,7 @@ fn the_right_test_classes_run_after_each_edit() {
     if !has_gradle() {
         return;
     }
-    // What a build script assigns does not lose the collector.
+    // An assignment in a build script does not lose the agent.
     let script = build("test { jvmArgs = ['-Xmx256m'] }");
     let project = Project::new(&[script, one_module()].concat());
     let first = project.run();
@@ -96,7 +96,7 @@ fn the_right_test_classes_run_after_each_edit() {
         let done = project.tamis(&["why", test]);
         String::from_utf8_lossy(&done.stdout).into_owned()
     };
-    // Class files tell, as they lie on disk.
+    // Class files on disk tell it.
     let told = why("demo.CalcTest");
     let same = "demo.CalcTest would be left out: nothing that it used has changed\n";
     assert!(told.starts_with(same), "{told}");
@@ -105,12 +105,12 @@ fn the_right_test_classes_run_after_each_edit() {
         "{told}"
     );
     let java = |name: &str| format!("src/main/java/demo/{name}.java");
-    // What one test has had made, and the other only sees.
+    // One test makes it, and the other only sees it.
     project.edit(&java("Factory"), "new Calc()", "new Calc() {}");
     project.run().are(&["demo.AHolderTest", "demo.BHolderTest"]);
     project.edit(&java("Calc"), "a + b", "a + b + 1");
     let broken = project.run();
-    // AHolderTest makes a Calc, and adds nothing.
+    // AHolderTest makes a Calc, but adds nothing.
     broken.are(&["demo.BHolderTest", "demo.CalcTest"]);
     assert_eq!(broken.code, 1, "{}", broken.told);
     let told = why("demo.OtherTest");
@@ -119,11 +119,11 @@ fn the_right_test_classes_run_after_each_edit() {
         "{told}"
     );
     assert!(why("demo.CalcTest").contains("would run: it failed"));
-    // Before the build only Maven's sources tell.
+    // Before the build, only sources of Maven projects tell anything.
     let told = project.select(&[]).told;
     assert!(told.contains("`tamis run` compiles first"), "{told}");
     assert!(!told.contains("pom.xml"), "{told}");
-    // Gradle left out OtherTest, and nothing is up to date because of that.
+    // Gradle left out OtherTest, and this must not make any task up to date.
     let plain = Command::new("gradle")
         .args(["test", "--offline", "--quiet", "--continue"])
         .current_dir(project.root())
@@ -150,7 +150,7 @@ fn the_right_test_classes_run_after_each_edit() {
     assert!(listed.contains("  gradle  "), "{listed}");
 }
 
-/// `init` and `doctor` speak of Gradle; what it writes counts as ignored.
+/// `init` and `doctor` talk about Gradle. The files that it writes are ignored.
 #[test]
 fn gradle_is_what_is_spoken_of() {
     if !has_gradle() {
@@ -214,7 +214,7 @@ const ALL_OF_BOTH: [&str; 4] = [
     "core/demo.SameTest",
 ];
 
-/// With forks in parallel, and one class name in two projects.
+/// With parallel forks, and one class name in two projects.
 #[test]
 fn projects_use_one_another() {
     if !has_gradle() {
@@ -257,11 +257,11 @@ fn projects_use_one_another() {
         "return 1",
         "return Integer.valueOf(1)",
     );
-    // Gradle hands projects on as jars, which count as a whole.
+    // Gradle passes on projects as jars, which count as a whole.
     project.run().are(&ALL_OF_BOTH);
 }
 
-/// With `java-library` a project's tests are compiled without the jars that they run with.
+/// With `java-library` a project's tests are compiled without the jars with which they run.
 #[test]
 fn jars_are_made_before_tests_are_selected() {
     if !has_gradle() {
@@ -290,8 +290,8 @@ fn jars_are_made_before_tests_are_selected() {
     assert_ne!(edited.code, 0, "{}", edited.told);
 }
 
-/// `tamis record -- gradle test` compiles and tests in one go, and what is up
-/// to date runs all the same.
+/// `tamis record -- gradle test` compiles and tests in one go, and tasks that are up to date
+/// run all the same.
 #[test]
 fn a_record_serves_the_next_run() {
     if !has_gradle() {
@@ -311,7 +311,7 @@ fn a_record_serves_the_next_run() {
     assert!(!after.tests.contains("demo.OtherTest"), "{}", after.told);
 }
 
-/// TestNG's classes, those that prepare the suite for others among them.
+/// Classes of TestNG, including those that prepare the suite for others.
 #[test]
 fn testng_is_told_what_to_leave_out() {
     if !has_gradle() {

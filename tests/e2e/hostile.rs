@@ -1,6 +1,6 @@
-//! 500 names that mean something to shells, runners, terminals, Markdown and
-//! YAML, through everything that tamis writes: each comes back as it was, or is
-//! left out where leaving out means running, and none does anything.
+//! 500 names with special characters for shells, runners, terminals, Markdown and YAML, in
+//! everything that tamis writes. Each name is read back unchanged, or is left out where that
+//! means running the test. No name has an effect.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -34,8 +34,8 @@ def test_free(name):
     pass
 "#;
 
-/// What does something somewhere. A shell that ran one of them would leave a
-/// file called `pwned`.
+/// Texts that have an effect somewhere. A shell that ran one of them would leave a file
+/// `pwned`.
 const PIECES: &[&str] = &[
     "$(touch pwned)",
     "`touch pwned`",
@@ -128,7 +128,7 @@ fn names(count: usize) -> Vec<String> {
     found.into_iter().take(count).collect()
 }
 
-/// An id of a line as `docs/cli.md` says.
+/// Unescapes the id on a line, as in `docs/cli.md`.
 fn unescape(line: &str) -> String {
     let mut id = String::new();
     let mut chars = line.chars();
@@ -162,7 +162,7 @@ fn nothing_was_done(folder: &Path) {
     }
 }
 
-/// No line is a command of GitHub's runner but those that tamis means.
+/// No line is a command of GitHub's runner, except tamis's own.
 fn no_commands(text: &str) {
     for line in text.split(['\n', '\r']) {
         assert!(!line.contains("##["), "{line}");
@@ -175,7 +175,7 @@ fn no_commands(text: &str) {
     }
 }
 
-/// A run in the repository that the payloads are of.
+/// A run in the repository of the payloads.
 fn in_repository(project: &mut Project, event: &str, reference: &str, payload: &Value) {
     on_github(project, event, reference, &payload.to_string());
     project.set_env("GITHUB_REPOSITORY", Some("o/r"));
@@ -233,7 +233,7 @@ fn names_of_tests() {
         assert_eq!(done.code(), 0, "{}", done.stderr);
         no_commands(&done.stdout);
         no_commands(&done.stderr);
-        // The lists, whole and in parts.
+        // The lists, complete and in parts.
         assert_eq!(lines(&project.read(".tamis/out/tests.txt")), used);
         assert_eq!(lines(&project.read(".tamis/out/exclude.txt")), free);
         let mut parts = BTreeSet::new();
@@ -258,7 +258,7 @@ fn names_of_tests() {
             (ids("selected"), ids("excluded")),
             (used.clone(), free.clone())
         );
-        // What goes to the services has no names, but for counts.
+        // The output for the services has counts, but no names.
         let told = outputs(&project.read("@outside/output"));
         let keys: Vec<&str> = told.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(keys, OUTPUTS);
@@ -278,7 +278,7 @@ fn names_of_tests() {
                 assert!(!text.contains(piece), "{piece} in {text}");
             }
         }
-        // What plain pytest is told leaves out nothing that must run.
+        // The arguments for plain pytest leave out nothing that must run.
         let log = project.world().join("outside/ran.json");
         project.set_env("E2E_OUTCOMES", Some(log.to_str().unwrap()));
         let arguments = [
@@ -297,7 +297,7 @@ fn names_of_tests() {
         let ran: BTreeSet<String> = ran.into_keys().collect();
         assert!(ran.is_superset(&used), "{} ran", ran.len());
         project.set_env("E2E_OUTCOMES", None);
-        // And the plug-in leaves out exactly what it was told to.
+        // The plug-in leaves out exactly what the selection excludes.
         let arguments = [
             "record",
             "--json",
@@ -323,8 +323,8 @@ fn names_of_tests() {
     });
 }
 
-/// Fifty that git allows, as the branch at hand, as what the service calls it,
-/// and as both sides of a pull request.
+/// Fifty names that git allows: for the present branch, for the branch that the service names,
+/// and for both sides of a pull request.
 #[test]
 fn names_of_branches() {
     on_all_interpreters(Wanted::Newest, |python| {
@@ -382,7 +382,7 @@ def test_it():
             let json: Value =
                 serde_json::from_str(&project.read(".tamis/out/selection.json")).unwrap();
             assert!(json["mode"].is_string());
-            // One name may be a folder of another.
+            // One name may be a folder in another.
             project.git(&["symbolic-ref", "HEAD", "refs/heads/main"]);
             project.git(&["branch", "--quiet", "-D", "--", name]);
         }

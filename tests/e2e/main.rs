@@ -1,10 +1,13 @@
-//! tamis on real projects: after each edit, exactly the tests that the edit
-//! can affect are run, and every verdict equals that of running everything.
+//! tamis on real projects: after each edit exactly the affected tests run, and every verdict
+//! equals that of running everything.
 //!
-//! Environment: `TAMIS_E2E_ALL=1` runs the table on every interpreter present
-//! (`TAMIS_E2E_ALL=3.8` on that one besides the two that it always takes),
-//! `TAMIS_E2E_PLAIN=1` checks the table itself with plain pytest alone,
-//! `CI=true` turns a missing interpreter or package from a skip into a failure.
+//! Ignored tests are slow, or need other interpreters or rare programs. `.ci/all` runs them:
+//! `cargo test --test e2e -- --include-ignored`.
+//!
+//! Environment: with `TAMIS_E2E_PYTHON=3.8` only 3.8 stands for the other interpreters,
+//! `TAMIS_E2E_ALL=1` takes the large numbers (every system call, 64 writers),
+//! `TAMIS_E2E_PLAIN=1` checks only the table itself with plain pytest, and with `CI=true` a
+//! missing interpreter or package is a failure and not a skip.
 
 mod action;
 mod agent;
@@ -33,7 +36,6 @@ mod replay;
 mod shards;
 mod shared;
 mod smoke;
-
 mod stores;
 mod suites;
 mod table;

@@ -1,6 +1,6 @@
-//! What is no plain file where tamis, or git for it, reads one: named pipes,
-//! devices, links out of the repository, files of gigabytes. Each is refused by
-//! name and leads to running more; nothing waits, and nothing fills the memory.
+//! Files that are not plain where tamis or git reads one: named pipes, devices, links out of
+//! the repository, files of gigabytes. Each is refused by name and makes more tests run;
+//! nothing waits, and nothing fills the memory.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -38,7 +38,7 @@ fn with_project(check: impl Fn(Project)) {
     });
 }
 
-/// `tamis ARGUMENTS`; `None` if it waits for ever.
+/// Runs `tamis ARGUMENTS`; `None` if it hangs.
 fn ended(project: &Project, arguments: &[&str]) -> Option<Finished> {
     let arguments = [&["60", env!("CARGO_BIN_EXE_tamis")], arguments].concat();
     let done = project.command("timeout", &arguments, &project.root());
@@ -56,7 +56,7 @@ fn pipe(place: &Path) {
     );
 }
 
-/// The name of the one matrix that is stored.
+/// The name of the only stored matrix.
 fn matrix(project: &Project) -> PathBuf {
     let store = fs::read_dir(project.root().join(".tamis/store")).unwrap();
     let mut files = store.map(|entry| entry.unwrap().path());
@@ -65,8 +65,8 @@ fn matrix(project: &Project) -> PathBuf {
         .unwrap()
 }
 
-/// Puts something else in the place of a file, looks what tamis makes of it, and
-/// puts the file back. What is wrong is told; `word` is what must be named.
+/// Replaces a file, checks how tamis reacts, and restores the file. Returns the errors; the
+/// message must contain `word`.
 fn in_place_of(
     project: &Project,
     path: &str,
@@ -98,7 +98,7 @@ fn in_place_of(
     wrong
 }
 
-/// In the store: more runs, for a reason that names the file.
+/// In the store: more tests run, for a reason that names the file.
 #[test]
 fn named_pipes_and_devices_in_the_store() {
     with_project(|mut project| {
@@ -114,14 +114,14 @@ fn named_pipes_and_devices_in_the_store() {
         let name = Path::new(stored).file_name().unwrap().to_str().unwrap();
         let zeros = |place: &Path| std::os::unix::fs::symlink("/dev/zero", place).unwrap();
         let select = ["select", "--json"];
-        // What an edit touches is looked for in the index.
+        // Units that an edit touches are looked up in the index.
         edit(&mut project, 3);
         let mut wrong = Vec::new();
         for (path, word) in [
             (stored, name),
             (".tamis/store/other.tamis", "other.tamis"),
             (".tamis/store/index", "named pipe"),
-            // Both only spare work: nothing is told.
+            // Both only save work: there is no message.
             (".tamis/store/lock", ""),
             (".tamis/cache/identity", ""),
         ] {
@@ -152,7 +152,7 @@ fn named_pipes_and_devices_in_the_store() {
             ));
         }
         assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-        // With a pipe for its lock, what was recorded is stored all the same.
+        // With a pipe as its lock the results are stored all the same.
         let _ = fs::remove_file(project.root().join(".tamis/store/lock"));
         pipe(&project.root().join(".tamis/store/lock"));
         edit(&mut project, 2);
@@ -166,7 +166,7 @@ fn edit(project: &mut Project, value: u32) {
     project.write("a.py", &format!("def value():\n    return {value}\n"));
 }
 
-/// What git reads: the repository is refused, and the file is named.
+/// In git's own files: the repository is refused, and the file is named.
 #[test]
 fn named_pipes_where_git_reads() {
     with_project(|mut project| {
@@ -204,7 +204,7 @@ fn named_pipes_where_git_reads() {
     });
 }
 
-/// A pipe where a program's or a test's file was: it is no file any more.
+/// A pipe in place of a file of a program or a test: it is no file any more.
 #[test]
 fn named_pipes_in_the_work_tree() {
     with_project(|mut project| {
@@ -226,7 +226,7 @@ fn named_pipes_in_the_work_tree() {
     });
 }
 
-/// What a CI service names.
+/// In the files that a CI service names.
 #[test]
 fn named_pipes_for_what_a_service_is_told() {
     with_project(|mut project| {
@@ -257,7 +257,7 @@ fn named_pipes_for_what_a_service_is_told() {
     });
 }
 
-/// Whoever can commit a link does not choose where tamis writes and deletes.
+/// People who can commit a link must not choose where tamis writes and deletes.
 #[test]
 fn a_store_behind_a_link() {
     with_project(|mut project| {
@@ -283,7 +283,7 @@ fn a_store_behind_a_link() {
             let gone = project.tamis(&["store", "gc", "--keep", "1"]);
             assert_ne!(gone.code(), 0, "{}", gone.stdout);
         }
-        // One that stays inside is as good as a folder, and so is one that was asked for.
+        // A link that stays inside is as good as a folder, and so is one that the user named.
         project.delete(".tamis");
         fs::create_dir(project.root().join("build")).unwrap();
         project.write("build/.gitignore", "*\n");
@@ -299,7 +299,7 @@ fn a_store_behind_a_link() {
     });
 }
 
-/// The most memory that `tamis ARGUMENTS` or a program that it starts has, in KiB.
+/// The peak memory of `tamis ARGUMENTS` or of a program that it starts, in KiB.
 fn memory(project: &Project, arguments: &[&str]) -> u64 {
     let program = "import resource, subprocess, sys\n\
         subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)\n\
@@ -321,8 +321,7 @@ fn resize(project: &Project, path: &str, bytes: u64) {
     file.unwrap().set_len(bytes).unwrap();
 }
 
-/// Files that git does not track, and tracked ones that were changed, have their
-/// fingerprints without being in the memory.
+/// Untracked files and changed tracked files are fingerprinted without being in memory.
 #[test]
 fn large_files_are_not_in_the_memory() {
     with_project(|mut project| {
@@ -342,7 +341,7 @@ fn large_files_are_not_in_the_memory() {
     });
 }
 
-/// A file of gigabytes is not read: tests that use it run, every time, and no others.
+/// A file of gigabytes is not read: the tests that use it run every time, and no others.
 #[test]
 fn files_of_gigabytes_are_not_read() {
     with_project(|mut project| {
@@ -357,7 +356,7 @@ fn files_of_gigabytes_are_not_read() {
             let why = run.selection.selected["test_b.py::test_b"].to_string();
             assert!(why.contains("data.bin") && why.contains("GiB"), "{why}");
         }
-        // With one of a usual size it is as ever.
+        // With a normal size everything is as usual.
         resize(&project, "data.bin", 100);
         assert_eq!(project.run().outcomes.len(), 1);
         assert_eq!(project.run().outcomes.len(), 0);

@@ -1,5 +1,5 @@
-//! A checkout that belongs to another user, as in every job of GitHub's that runs
-//! in a container: the runner's user owns the files, and root tests them.
+//! A checkout that belongs to another user, as in every job on GitHub that runs in a
+//! container: the runner's user owns the files, and root tests them.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -10,8 +10,8 @@ use crate::harness::{Finished, Project, TWO_MODULES, Wanted, on_all_interpreters
 
 const PUSH: &str = r#"{"repository": {"default_branch": "main"}}"#;
 
-/// Gives `.git`, and what may hold it, to somebody else; `false` where this user
-/// may not.
+/// Gives `.git` and the folders above it to somebody else; `false` if this user may not do
+/// that.
 fn give_away(project: &Project, owner: u32) -> bool {
     let root = project.root();
     let git = root.join(".git");
@@ -53,8 +53,8 @@ fn ran(done: &Finished, summary: &str) {
     );
 }
 
-/// What the service names is trusted: by tamis itself, for submodules, and by the
-/// git programs that it starts.
+/// tamis trusts the folder that the service names: for itself, for submodules, and for the git
+/// programs that it starts.
 #[test]
 fn the_workspace_of_the_service_is_trusted() {
     let prepare = |project: &mut Project| {
@@ -102,7 +102,7 @@ fn the_workspace_of_the_service_is_trusted() {
     });
 }
 
-/// Where git refuses, all tests run, and the status is theirs.
+/// If git refuses, all tests run, and their status is passed on.
 #[test]
 fn where_git_refuses_everything_runs() {
     let prepare = |project: &mut Project| {
@@ -132,8 +132,8 @@ fn where_git_refuses_everything_runs() {
         assert!(doctor.stdout.contains(why), "{}", doctor.stdout);
     };
     with_given_away(TWO_MODULES, prepare, |project| {
-        // A service that names another folder; a repository above the workspace;
-        // one's own machine.
+        // A service that names another folder; a repository above the workspace; a developer's
+        // machine.
         let elsewhere = project.path("@outside/").display().to_string();
         let below = project.root().join("below");
         fs::create_dir(&below).unwrap();
@@ -149,8 +149,8 @@ fn where_git_refuses_everything_runs() {
     });
 }
 
-/// A checkout without git: `actions/checkout` downloads an archive where the
-/// container has no git.
+/// A checkout without git: `actions/checkout` downloads an archive if the container has no
+/// git.
 #[test]
 fn without_a_repository_a_job_runs_everything() {
     on_all_interpreters(Wanted::Newest, |python| {

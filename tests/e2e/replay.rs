@@ -1,4 +1,4 @@
-//! `tamis replay` as a user types it, and what selections say at merges.
+//! `tamis replay` as users call it, and the text of selections at merges.
 
 use serde_json::Value;
 
@@ -36,7 +36,7 @@ def test_q():
 pythonpath = .
 "#;
 
-/// The header of the matrix that is stored for the head.
+/// The header of the head's stored matrix.
 fn header_of_head(project: &Project) -> Value {
     let listed = project.tamis(&["store", "ls", "--json"]);
     let listed: Value = serde_json::from_str(&listed.stdout).unwrap();
@@ -48,7 +48,7 @@ fn header_of_head(project: &Project) -> Value {
     own.unwrap()["header"].clone()
 }
 
-/// Two branches, of which each edits another function, and their merge.
+/// Two branches that edit different functions, and their merge.
 fn merged(python: &Python) -> Project {
     let mut project = Project::new(python, FILES);
     project.git(&["checkout", "--quiet", "-b", "side"]);
@@ -85,7 +85,7 @@ fn causes(revision: &Value, strategy: &str) -> String {
     revision["strategies"][strategy]["causes"].to_string()
 }
 
-/// A commit for each kind of cause, and one whose tests all run for several.
+/// One commit for each kind of cause, and one whose tests all run for several.
 #[test]
 fn causes_and_outcomes_are_told() {
     on_all_interpreters(Wanted::Newest, |python| {
@@ -192,7 +192,7 @@ fn a_history_is_run_replayed_and_verified() {
         assert_eq!(causes(&revisions[1], "memo"), r#"{"body":1}"#);
         assert_eq!(causes(merge, "merge-dom"), r#"{"body":2}"#);
         assert_eq!(causes(merge, "memo"), "{}");
-        // Nothing is left to run; a page holds all that it shows.
+        // Nothing is left to run, and a page contains everything it shows.
         let log = project.root().join(".tamis/replay");
         std::fs::remove_dir_all(&log).unwrap();
         let page = project.world().join("page.html");
@@ -225,7 +225,7 @@ fn a_revision_that_cannot_be_built_is_a_row_of_its_own() {
         assert!(why.contains("the build failed"), "{why}");
         assert_eq!(selected(&json["revisions"][2], "commit"), 1);
         assert_eq!(json["totals"]["revisions"], 2);
-        // It is tried again when asked for.
+        // It is retried on request.
         let (_, json) = record(&project, &[&["--retry"], &["--build", "true"][..]].concat());
         assert_eq!(json["totals"]["revisions"], 3, "{json:#}");
     });
@@ -234,7 +234,7 @@ fn a_revision_that_cannot_be_built_is_a_row_of_its_own() {
 #[test]
 fn a_miss_is_found_and_told() {
     on_all_interpreters(Wanted::Newest, |python| {
-        // No row can name the mask for new files that a process inherits.
+        // No row can contain the inherited umask.
         let conftest = "import os\n\n\n\
              def pytest_runtest_call(item):\n    \
                  mask = os.umask(0o22)\n    \
@@ -319,7 +319,8 @@ fn a_skip_at_a_merge_names_the_parent() {
                 .len(),
             2
         );
-        // Both sides make a full matrix without a run, with what it rests on.
+        // Both sides make a complete matrix without a run, and it names the runs that it rests
+        // on.
         let run = project.run_with(&["--strategy", "merge-parents"]);
         assert_eq!(
             (run.outcomes.len(), run.selection.mode.as_str()),
@@ -329,7 +330,7 @@ fn a_skip_at_a_merge_names_the_parent() {
         assert_eq!(header["strategy"], "merge-parents");
         assert_eq!(header["baselines"].as_array().unwrap().len(), 2);
         assert_eq!((&header["tests"], &header["ran"]), (&3.into(), &0.into()));
-        // Its own run, and those in which the three tests ran last.
+        // Its own run, and the last runs of the three tests.
         let runs = header["runs"].as_array().unwrap();
         assert_eq!(runs.len(), 4, "{header:#}");
         // Edits on a recorded merge are compared with the merge itself.
@@ -341,8 +342,8 @@ fn a_skip_at_a_merge_names_the_parent() {
     });
 }
 
-/// What `record` stores of a run with emitted arguments is what ran: chains of
-/// selections can be followed through a pipeline that has a test step of its own.
+/// After a run with emitted arguments `record` stores what ran: chains of selections can be
+/// followed through a pipeline with its own test step.
 #[test]
 fn a_test_step_with_emitted_arguments_keeps_what_was_selected() {
     on_all_interpreters(Wanted::Newest, |python| {
@@ -378,9 +379,9 @@ fn a_test_step_with_emitted_arguments_keeps_what_was_selected() {
         let said = project.tamis(&history);
         let selection: Value = serde_json::from_str(&said.stdout).unwrap();
         assert_eq!(selection["used"], "merge-history", "{selection:#}");
-        // Had everything counted as selected, all three would run.
+        // If everything had counted as selected, all three would run.
         assert_eq!(selection["counts"]["selected"], 0, "{selection:#}");
-        // The chain goes on from here: a merge's own step stores its results.
+        // The chain continues here: the merge's own step stores its results.
         step(&project, 0);
     });
 }
@@ -407,7 +408,7 @@ fn in_a_shallow_clone_strategies_give_way() {
             assert_eq!(said["used"], used);
             assert_eq!(said["counts"]["selected"], 1, "{said:#}");
         }
-        // The merge's parents are here, but not where they part.
+        // The merge's parents are here, but not the commit where they part.
         project.command("git", &["checkout", "--quiet", "."], &clone);
         project.command("git", &["checkout", "--quiet", "HEAD^2"], &clone);
         run("commit");

@@ -1,5 +1,5 @@
-//! Dividing the tests: what is tied by its order stays on one machine, and all
-//! machines together run everything once. Every so many runs everything runs.
+//! Division of the tests: tests that depend on their order stay on one machine, and all
+//! machines together run everything once. Every N-th run runs everything.
 
 use std::collections::BTreeSet;
 
@@ -8,8 +8,8 @@ use serde_json::Value;
 use crate::ci::{run_parts, whole};
 use crate::harness::{Project, Python, Wanted, on_all_interpreters, on_github};
 
-/// `test_z.py` passes only in a process in which `test_a.py` ran before. Both
-/// take long, so that a division that knows of times alone parts them.
+/// `test_z.py` passes only in a process in which `test_a.py` ran before. Both take long, so a
+/// division that only knows durations separates them.
 const TIED: &str = "
 -- tamis.yml --
 version: 1
@@ -49,7 +49,7 @@ def test_reads():
 
 const PYTEST: [&str; 4] = ["python", "-m", "pytest", "-q"];
 
-/// Divides among three, once for all; returns how many there are.
+/// Divides once into three parts for all tests here; returns how many parts there are.
 fn divide(project: &Project, options: &[&str]) -> usize {
     let first = ["select", "--json", "--out", ".tamis/out", "--shards", "3"];
     let arguments = [&first[..], options, &["--"], &PYTEST].concat();
@@ -59,7 +59,7 @@ fn divide(project: &Project, options: &[&str]) -> usize {
     told["shards"]["of"].as_u64().unwrap() as usize
 }
 
-/// The files whose tests a part ran.
+/// The files of the tests in a part.
 fn files(part: &BTreeSet<String>) -> BTreeSet<&str> {
     part.iter()
         .map(|test| test.split("::").next().unwrap())
@@ -83,7 +83,7 @@ fn tests_tied_by_state_stay_together() {
     on_newest(|python| {
         let mut project = Project::new(python, TIED);
         project.run();
-        // A part of the tests, and each night all of them.
+        // On most runs some tests, and each night all of them.
         project.write(
             "lib.py",
             &project.read("lib.py").replace("append(1)", "append(2)"),
@@ -123,8 +123,8 @@ fn groups_that_are_named_stay_together_before_anything_is_known() {
     });
 }
 
-/// As the copies of a job do whose selection was lost: each for itself, and
-/// whatever lies in its store.
+/// If their selection was lost, the copies of a job divide for themselves, whatever is in
+/// their stores.
 #[test]
 fn machines_that_divide_for_themselves_run_everything_once() {
     on_newest(|python| {
@@ -176,14 +176,14 @@ fn every_third_run_of_the_default_branch_runs_everything() {
             }
         }
         assert_eq!(full, [3, 6, 9]);
-        // It is the turn, but somebody says otherwise; or it is another branch.
+        // It is the turn, but a flag overrides it; or it is another branch.
         assert_eq!(select(&project, &["--strategy", "auto"]).0, "none");
         on_github(&mut project, "push", "refs/heads/topic", main);
         assert_eq!(select(&project, &[]).0, "none");
         let pull = r#"{"pull_request": {"number": 5}, "repository": {"default_branch": "main"}}"#;
         on_github(&mut project, "pull_request", "refs/pull/5/merge", pull);
         assert_eq!(select(&project, &[]).0, "none");
-        // Outside GitHub: the number comes from GitLab, or from whoever says it.
+        // Outside GitHub: the number comes from GitLab, or from the user.
         for name in [
             "GITHUB_ACTIONS",
             "GITHUB_EVENT_NAME",

@@ -1,5 +1,5 @@
-//! What becomes of a selection when the store is gone, damaged or foreign:
-//! more runs, nothing is lost, and the user is told why.
+//! Selections with a missing, damaged or foreign store: more tests run, nothing is lost, and
+//! the user learns why.
 
 use std::fs;
 use std::path::PathBuf;
@@ -41,7 +41,7 @@ fn files(project: &Project) -> Vec<PathBuf> {
     found
 }
 
-/// Everything runs, for a reason; afterwards the store is whole again.
+/// Everything runs for a reason; afterwards the store is complete again.
 fn recovers(project: &mut Project, why: &str) {
     let run = project.run();
     assert_eq!(run.code, 0, "{why}: {}", run.stderr);
@@ -103,8 +103,7 @@ fn emptied() {
     });
 }
 
-/// One flipped bit in each place of the biggest file: never a wrong skip,
-/// never a crash.
+/// One flipped bit at each place of the biggest file: never a wrong skip, never a crash.
 #[test]
 fn single_flipped_bits() {
     on_all_interpreters(Wanted::Newest, |python| {
@@ -174,7 +173,7 @@ fn verify_names_damaged_files() {
     });
 }
 
-/// Two runs at once: both end well, and the store serves the next one.
+/// Two runs at once: both succeed, and the store serves the next one.
 #[test]
 fn concurrent_runs() {
     on_all_interpreters(Wanted::Newest, |python| {

@@ -1,5 +1,5 @@
-//! Several suites in one repository: each is selected, run and recorded for
-//! itself, and all of them with one command.
+//! Several suites in one repository: each is selected, run and recorded separately, and all of
+//! them with one command.
 
 use serde_json::Value;
 
@@ -183,7 +183,7 @@ fn the_matrix_of_github_names_the_suites_and_their_parts_record_them() {
             done.stdout
         );
 
-        // One part of one suite; then, without a selection, everything of all.
+        // One part of one suite; then, without a selection, everything in all suites.
         let record = [
             "record",
             "--suite",
@@ -222,7 +222,8 @@ fn paths_only_say_where_tests_lie() {
             let done = project.tamis(&[&select[..], &COMMAND].concat());
             json(&done.stdout)["mode"].as_str().unwrap().to_owned()
         };
-        // Nothing below `paths`: proven. Below, in a new file: there may be tests.
+        // Nothing below `paths` changed: proven. Then a new file below them: it may have
+        // tests.
         project.write("docs/notes.md", "new\n");
         assert_eq!(mode(&project, "web"), "none");
         project.write("services/web/test_new.py", "def test_new():\n    pass\n");
@@ -230,7 +231,7 @@ fn paths_only_say_where_tests_lie() {
             (mode(&project, "web"), mode(&project, "api")),
             ("subset".into(), "none".into())
         );
-        // Too narrow: what tests use counts all the same, and that is said.
+        // Too narrow: files that tests use count all the same, and a message says so.
         let narrow = project.read("tamis.yml").replace(", \"libs/**\"", "");
         project.write("tamis.yml", &narrow);
         project.write("libs/shared.py", "def shared():\n    return 2\n");

@@ -1,5 +1,4 @@
-//! Files that no list of tests speaks of: which of them start a job, and that none
-//! hides a test.
+//! Files outside every list of tests: which of them start a job, and that none hides a test.
 
 use serde_json::Value;
 
@@ -46,7 +45,7 @@ fn on_newest(check: impl Fn(&Python)) {
     on_all_interpreters(Wanted::Newest, |python| check(python));
 }
 
-/// What runs, and on how many of four machines.
+/// The mode, and on how many of four machines tests run.
 fn jobs_with(project: &Project, options: &[&str], command: &[&str]) -> (String, usize) {
     let out = ["select", "--json", "--out", ".tamis/out", "--shards", "4"];
     let done = project.tamis(&[&out[..], options, command].concat());
@@ -77,7 +76,7 @@ fn run(project: &mut Project, command: &[&str]) -> Vec<String> {
     run.outcomes.into_keys().collect()
 }
 
-/// After this change, and back.
+/// Checks the project after this change, and reverts it.
 fn with(project: &mut Project, path: &str, text: &str, check: impl Fn(&mut Project)) {
     let before = project.path(path).exists().then(|| project.read(path));
     project.write(path, text);
@@ -118,7 +117,7 @@ fn documentation_starts_nothing_and_new_tests_start_what_they_need() {
         ] {
             with(&mut project, path, text, |project| {
                 assert_eq!(jobs(project), none(), "{path}");
-                // What is installed only the test step can see: one job looks.
+                // Only the test step can see installed packages: one job checks them.
                 let elsewhere = jobs_with(project, &[], &COMMAND);
                 assert_eq!(elsewhere, some(1), "{path}");
             });
@@ -161,7 +160,7 @@ fn many_new_files_are_divided() {
     });
 }
 
-/// A link among the tests may lead to what is new elsewhere.
+/// A link among the tests may lead to something new elsewhere.
 #[test]
 fn links_among_the_tests_count() {
     on_newest(|python| {
@@ -183,7 +182,7 @@ fn links_among_the_tests_count() {
     });
 }
 
-/// Takes each `.yml` that says so for one with tests.
+/// Takes each `.yml` with this text for a test file.
 const COLLECTS: &str = r#"
 import pytest
 
@@ -225,7 +224,7 @@ fn files_that_a_hook_takes_or_looks_into_count() {
     });
 }
 
-/// What pytest is told by files that are none of its own can bring tests.
+/// Files that are not pytest's own can tell it to collect tests.
 #[test]
 fn files_that_say_what_to_collect_count() {
     on_newest(|python| {
@@ -263,7 +262,7 @@ fn files_that_say_what_to_collect_count() {
                 "{ran:?}"
             );
         });
-        // Arguments out of a file, from pytest 8.2 on.
+        // Arguments from a file, from pytest 8.2 on.
         project.write("words.txt", "tests\n");
         project.commit("words");
         let words = ["--", "python", "-m", "pytest", "@words.txt"];
@@ -275,7 +274,7 @@ fn files_that_say_what_to_collect_count() {
     });
 }
 
-/// Ways to tests by which no file has the name of one, or none is new.
+/// Ways to new tests without a new file or a test's file name.
 #[test]
 fn tests_that_come_by_other_ways_count() {
     on_newest(|python| {
@@ -302,7 +301,7 @@ fn tests_that_come_by_other_ways_count() {
         project.commit("links and environments");
         run(&mut project, &COMMAND);
         let test = "def test_new():\n    pass\n";
-        // A `*` of a pattern with a path goes on over folders.
+        // In a pattern with a path, `*` also matches folders.
         with(&mut project, "tests/test_unit/helper.py", test, |project| {
             assert_ne!(jobs(project), none());
             assert_eq!(
@@ -321,7 +320,7 @@ fn tests_that_come_by_other_ways_count() {
     });
 }
 
-/// The same words in another folder come to other tests.
+/// In another folder the same command finds other tests.
 #[test]
 fn the_folder_of_the_command_counts() {
     on_newest(|python| {
@@ -340,7 +339,7 @@ fn the_folder_of_the_command_counts() {
     });
 }
 
-/// A run with nothing to do says so in one line, and in two where pytest has to start.
+/// A run with nothing to do prints one line, or two if pytest must start.
 #[test]
 fn nothing_to_do_takes_two_lines_at_most() {
     on_newest(|python| {

@@ -1,5 +1,4 @@
-//! `tamis why` on a real project: what changed, and by which names the test
-//! reaches it.
+//! `tamis why` on a real project: what changed, and by which names the test reaches it.
 
 use serde_json::Value;
 
@@ -100,8 +99,8 @@ def test_plugin():
     assert ENTRIES["first"]() == 1
 "#;
 
-/// What `why` says of `test` after `changes`, with the rows of before. What
-/// differs from run to run is left out.
+/// The output of `why` for `test` after `changes`, with the rows from before, without the
+/// parts that change from run to run.
 fn why(project: &Project, test: &str) -> String {
     let done = project.tamis(&["why", test]);
     assert_eq!(done.code(), 0, "{}", done.stderr);
@@ -119,7 +118,7 @@ fn why(project: &Project, test: &str) -> String {
     said
 }
 
-/// A project whose tests were run.
+/// A project whose tests have run.
 fn with_shop(check: impl Fn(Project)) {
     on_all_interpreters(Wanted::Newest, |python| {
         let mut project = Project::new(python, SHOP);
@@ -230,7 +229,7 @@ fn the_same_as_json() {
         let done = project.tamis(&["why", "--json", "tests/test_shop.py::test_order"]);
         assert_eq!(done.code(), 0, "{}", done.stderr);
         let mut json: Value = serde_json::from_str(&done.stdout).unwrap();
-        // Digests are those of the rules, which have versions.
+        // Digests depend on the rules, which have versions.
         let baseline = json["reason"]["baseline"].as_str().unwrap().to_owned();
         json["revisions"] = json["revisions"][&baseline].clone();
         json["reason"]["baseline"] = "[BASELINE]".into();
@@ -244,8 +243,8 @@ fn the_same_as_json() {
     });
 }
 
-/// Rows of files that were not committed: their sources are found where they
-/// are the same, and no way is told where they are not.
+/// Rows of uncommitted files: their sources are found if they are unchanged; otherwise no path
+/// is shown.
 #[test]
 fn rows_of_uncommitted_files() {
     with_shop(|mut project| {
@@ -264,7 +263,7 @@ fn rows_of_uncommitted_files() {
         project.run();
         edit(&mut project, "amount=2", "amount=3");
         let said = why(&project, test);
-        let told = "its source as recorded is not at hand";
+        let told = "its recorded source is missing";
         assert!(said.contains("(changed)") && said.contains(told), "{said}");
     });
 }

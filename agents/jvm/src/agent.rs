@@ -1,4 +1,4 @@
-//! The way in from the JVM: its start, its end, and every class that it loads.
+//! The entry points from the JVM: its start, its end, and the load of every class.
 
 use std::collections::{BTreeSet, HashSet};
 use std::ffi::{CStr, c_char, c_void};
@@ -27,30 +27,30 @@ use crate::state::{Class, State};
 use crate::statics::Statics;
 use crate::trace::{Trace, quoted};
 
-/// What all threads share.
+/// The agent, shared by all threads.
 pub struct Agent {
     pub jvmti: Jvmti,
     pub state: Mutex<State>,
     pub statics: Mutex<Statics>,
     pub java: OnceLock<Java>,
-    /// Whether something went wrong, so that nothing is changed any more.
+    /// Whether an error occurred, after which the agent changes nothing any more.
     is_off: AtomicBool,
     jars: Mutex<HashSet<String>>,
-    /// Classes of which it was told what can be overridden.
+    /// Classes whose overridable methods are already in the state.
     told: Mutex<HashSet<String>>,
     /// The top of the work tree.
     root: PathBuf,
-    /// Where Surefire keeps what it tells this process.
+    /// The folder of Surefire's own files for this process.
     surefire: Option<PathBuf>,
     /// Whether a framework writes its reports, after the tests.
     pub writes_reports: AtomicBool,
-    /// Whether test methods are tests, where they can be told apart.
+    /// Whether methods count as tests where they can be distinguished.
     by_method: AtomicBool,
-    /// Whether every class gets probes, for tests of the rewriting.
+    /// Whether every class gets probes. For tests of the rewriting.
     rewrites_all: bool,
 }
 
-/// Objects of the JVM that are used again and again.
+/// Java objects that are needed again and again.
 pub struct Java {
     /// `TamisProbe.a`
     pub probes: Object,
@@ -74,7 +74,7 @@ pub fn agent() -> Option<&'static Agent> {
         .filter(|agent| !agent.is_off.load(Ordering::Relaxed))
 }
 
-/// Runs `work`; if it panics, the agent stops and says so.
+/// Runs `work`. If it panics, the agent stops and says so.
 pub fn guarded(work: impl FnOnce(&'static Agent)) {
     let Some(agent) = agent() else {
         return;
@@ -85,27 +85,27 @@ pub fn guarded(work: impl FnOnce(&'static Agent)) {
 }
 
 impl Agent {
-    /// Nothing is collected from now on, and no row counts as complete.
+    /// Stops collecting. No row counts as complete any more.
     pub fn fail(&self, why: &str) {
         self.is_off.store(true, Ordering::Relaxed);
         self.mistrust(why);
     }
 
-    /// The same, but that tests begin and end is still told.
+    /// Makes every row incomplete, but still records the beginning and end of tests.
     pub fn mistrust(&self, why: &str) {
         let mut state = self
             .state
             .lock()
             .unwrap_or_else(|broken| broken.into_inner());
         state.fail(why);
-        // The one place where users of the JVM can see it.
+        // Only there can users of the JVM see it.
         let _ = writeln!(
             std::io::stderr(),
             "tamis: {why}; rows of this run are incomplete"
         );
     }
 
-    /// Attributes what ran since the last time.
+    /// Attributes the probes that were hit since the last time.
     pub unsafe fn drain(&self, jni: Jni, state: &mut State) {
         let Some(java) = self.java.get() else {
             return;
@@ -119,33 +119,33 @@ impl Agent {
         state.hit(&hit);
     }
 
-    /// Whether test methods are tests, where they can be told apart.
+    /// Whether methods count as tests where they can be distinguished.
     pub fn by_method(&self) -> bool {
         self.by_method.load(Ordering::Relaxed)
     }
 
-    /// Whether `path` may be about the project, and not the JVM's own.
+    /// Whether `path` can belong to the project, and not to the JVM.
     pub fn is_of_project(&self, path: &str) -> bool {
         Path::new(path).starts_with(&self.root)
     }
 
-    /// Whether `path` is how Surefire talks to this process.
+    /// Whether Surefire uses `path` to talk to this process.
     pub fn is_of_surefire(&self, path: &str) -> bool {
         let folder = self.surefire.as_ref();
         folder.is_some_and(|folder| process::is_of_surefire(folder, Path::new(path)))
     }
 }
 
-/// Takes back the marks, one byte a probe, and notes which were set.
+/// Clears the marks, one byte for each probe, and notes which were set.
 unsafe fn take_marks(start: *mut u8, count: usize, hit: &mut Vec<u32>) {
     use std::sync::atomic::AtomicU8;
     for at in (0..count).step_by(8) {
-        // Eight at once: few are set. The array is longer than that.
+        // Eight at once, since few are set. The array is longer than needed.
         if ptr::read_unaligned(start.add(at).cast::<u64>()) == 0 {
             continue;
         }
         for at in at..count.min(at + 8) {
-            // Another thread may set it at this moment.
+            // Another thread may be setting it at this moment.
             if AtomicU8::from_ptr(start.add(at)).swap(0, Ordering::SeqCst) != 0 {
                 hit.push(at as u32);
             }
@@ -155,7 +155,7 @@ unsafe fn take_marks(start: *mut u8, count: usize, hit: &mut Vec<u32>) {
 
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Agent_OnLoad(vm: Vm, _: *const c_char, _: *const c_void) -> i32 {
-    // Whatever goes wrong, the JVM starts.
+    // Whatever goes wrong, the JVM must start.
     let _ = catch_unwind(|| start(vm));
     0
 }
@@ -238,7 +238,7 @@ unsafe extern "system" fn vm_init(_: *const c_void, jni: Jni, _: Object) {
     });
 }
 
-/// Defines what probes call, then lets classes pass the hook.
+/// Defines the class that probes call, then turns on the hook for classes.
 unsafe fn set_up(agent: &'static Agent, jni: Jni) -> Option<()> {
     let found = |object: Object| (!object.is_null()).then_some(object);
     let helper = found(jni.define_boot_class(&c(HELPER), &helper_class()))?;
@@ -263,10 +263,10 @@ unsafe fn set_up(agent: &'static Agent, jni: Jni) -> Option<()> {
     let is_enabled = agent.jvmti.enable(CLASS_FILE_LOAD_HOOK) && agent.jvmti.enable(CLASS_PREPARE);
     let mut early = Vec::new();
     for (name, _) in JDK {
-        // Another JDK may lack one; what tells files then is another.
+        // A JDK without one of these classes uses another one for files.
         early.extend(found(jni.find_class(&c(name))));
     }
-    // Others only if they are there already: looking for them would have effects.
+    // Others only if they are loaded already: loading them would have effects.
     for class in agent.jvmti.loaded_classes() {
         let signature = agent.jvmti.signature(class).unwrap_or_default();
         let name = class_named(&signature);
@@ -279,21 +279,21 @@ unsafe fn set_up(agent: &'static Agent, jni: Jni) -> Option<()> {
     if !agent.jvmti.retransform(&early) {
         return None;
     }
-    // The hook of that method does the rest, as it is called by the JDK's own code: where
-    // another one changes its native methods, the JVM says so on standard output.
+    // The hook of `getProperty` does the rest, because code of the JDK calls it. If other code
+    // registers native methods of the JDK, the JVM prints a warning on standard output.
     let system = found(jni.find_class(c"java/lang/System"))?;
     jni.call_with_text(system, c"getProperty", c"java.home");
     (is_enabled && calls::is_complete()).then_some(())
 }
 
-/// The variables that Maven and Gradle read, and the JVM itself, count for every test.
+/// The variables that Maven, Gradle and the JVM itself read count for every test.
 fn tell_environment(state: &mut State, runtime: &str) {
     let fingerprint = process::fingerprint(runtime.as_bytes());
     state.observed("runtime", "java", Some(&fingerprint), true);
     for name in ["GRADLE_OPTS", "JAVA_OPTS", "MAVEN_ARGS"] {
         state.observed("env", name, process::variable(name).as_deref(), true);
     }
-    // Maven's script adds to what the user said, which tamis hands on.
+    // Maven's script adds to the user's value, so tamis passes on the original.
     let options = ["TAMIS_MAVEN_OPTS", "MAVEN_OPTS"].into_iter();
     let options = options.filter_map(process::variable).next();
     state.observed("env", "MAVEN_OPTS", options.as_deref(), true);
@@ -309,7 +309,7 @@ unsafe extern "system" fn vm_death(_: *const c_void, jni: Jni) {
     });
 }
 
-/// Of a thread that panicked while it held it, the content is as it was.
+/// If a thread panicked while it held the lock, the content is still used.
 pub fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|broken| broken.into_inner())
 }
@@ -347,8 +347,8 @@ unsafe extern "system" fn class_prepare(
     });
 }
 
-/// Tells which methods a class of the project can override of those that it
-/// extends and implements, as far as these are not the project's.
+/// Tells which methods of its supertypes a class of the project can override, for supertypes
+/// that are not of the project.
 unsafe fn tell_overridable(agent: &Agent, jni: Jni, class: Object, name: &str) {
     if !lock(&agent.state).is_from_directory(name) || !jni.push_frame() {
         return;
@@ -364,7 +364,7 @@ unsafe fn tell_overridable(agent: &Agent, jni: Jni, class: Object, name: &str) {
         if is_known {
             continue;
         }
-        // Without the list, any method counts as overriding one.
+        // Without the list, any method counts as an override.
         if let Some(methods) = overridable(agent, jni, above) {
             lock(&agent.state).overridable(name, &methods);
         }
@@ -372,8 +372,7 @@ unsafe fn tell_overridable(agent: &Agent, jni: Jni, class: Object, name: &str) {
     jni.pop_frame();
 }
 
-/// Name and descriptor of each method of a class, and of those above it, that
-/// can be overridden.
+/// The name and descriptor of each overridable method of a class and its supertypes.
 unsafe fn overridable(agent: &Agent, jni: Jni, class: Object) -> Option<Vec<String>> {
     let mut methods = BTreeSet::new();
     let (mut open, mut seen) = (vec![class], HashSet::new());
@@ -420,11 +419,11 @@ unsafe extern "system" fn class_file_load_hook(
     });
 }
 
-/// Where a class came from.
+/// Where a class comes from.
 enum Origin {
     Directory(String),
     Jar(String),
-    /// Made while the program ran.
+    /// Generated while the program runs.
     Generated,
 }
 
@@ -472,7 +471,7 @@ unsafe fn changed_class(
     instrumented(agent, name, origin.as_deref(), bytes)
 }
 
-/// A class of the JDK that tells of what it does, if it is one of those.
+/// Rewrites a class of the JDK that has hooks.
 fn watched(agent: &Agent, name: &str, bytes: &[u8]) -> Option<Vec<u8>> {
     let (hooks, marks) = (of(JDK, name).or(of(LATER, name)), marks::of(name));
     let changed = || {

@@ -1,8 +1,8 @@
-//! What a process has one of, and test classes leave to later ones: the default locale
-//! and time zone, properties of the system, its streams, loggers, security providers.
+//! State that a process has once and that test classes leave to later ones: the default locale
+//! and time zone, system properties, system streams, loggers, security providers.
 //!
-//! Methods that set it tell before they do. When the test class ends, what there is then
-//! is compared with what there was: what was put back is no change.
+//! Methods that set such state have a hook, which runs before they do. When the test class
+//! ends, the state is compared with the one before. A value that was restored is no change.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -21,17 +21,17 @@ mod named;
 
 use maps::entries;
 
-/// What is known of what a process has one of.
+/// What is known of the cells.
 #[derive(Default)]
 pub struct Cells {
-    /// What was there before it was set for the first time in the test class that runs.
+    /// The value before the present test class first set the cell.
     before: HashMap<u32, u64>,
-    /// Of the system, from when somebody may set them without saying so.
+    /// The system properties; known once somebody may set them without a hook.
     properties: Option<Properties>,
 }
 
 struct Properties {
-    /// Of keys and values by which objects they are.
+    /// Of the identities of keys and values.
     digest: u64,
     texts: HashMap<String, String>,
 }
@@ -51,13 +51,13 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_loggingSet(jni: Jni, _: Obje
     will_be_set(jni, LOGGING);
 }
 
-/// A stream of the system, a handler or a factory for all, a security provider.
+/// Called before a system stream, a global handler or factory, or a security provider is set.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_everyoneSet(jni: Jni, _: Object) {
     will_be_set(jni, EVERYONE);
 }
 
-/// All properties of the system are got, or set, at once.
+/// Called before all system properties are read or set at once.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_allProperties(jni: Jni, _: Object) {
     once(jni, |agent| {
@@ -97,8 +97,8 @@ pub unsafe fn properties_will_be_set(agent: &Agent, jni: Jni) {
     }
 }
 
-/// What a test class leaves otherwise than it was: cells, by the names that they have as
-/// classes. Properties are told to the state one by one, too.
+/// The cells that a test class changed, by the names that they have as classes. Each changed
+/// property is also noted in the state by name.
 pub unsafe fn changed(agent: &Agent, jni: Jni, statics: &mut Statics) -> Vec<String> {
     let mut changed: BTreeSet<u32> = BTreeSet::new();
     for (cell, before) in std::mem::take(&mut statics.cells.before) {
@@ -129,7 +129,7 @@ unsafe fn changed_properties(agent: &Agent, jni: Jni, cells: &mut Cells) -> Vec<
             let before = known.texts.get(*name).map_or("", String::as_str);
             *name == "user.timezone" && before.is_empty()
         };
-        // The JDK notes there which zone it found out by itself.
+        // The JDK itself stores the detected time zone there.
         let all = names.filter(|name| differs(name) && !is_zone(name));
         changed.extend(all.cloned());
         *known = Properties { digest, texts };
@@ -166,7 +166,7 @@ unsafe fn digest_of(agent: &Agent, all: &[(Object, Object)]) -> u64 {
     each.fold(all.len() as u64, u64::wrapping_add)
 }
 
-/// What is no text counts by which object it is.
+/// Values that are not texts count by identity.
 unsafe fn texts_of(agent: &Agent, jni: Jni, all: &[(Object, Object)]) -> HashMap<String, String> {
     let Some(java) = agent.java.get() else {
         return HashMap::new();
@@ -179,7 +179,7 @@ unsafe fn texts_of(agent: &Agent, jni: Jni, all: &[(Object, Object)]) -> HashMap
     texts.collect()
 }
 
-/// A digest of what a cell holds.
+/// A digest of the value of a cell.
 unsafe fn value_of(agent: &Agent, jni: Jni, statics: &mut Statics, cell: u32) -> u64 {
     if !jni.push_frame() {
         return 0;
@@ -195,7 +195,7 @@ unsafe fn value_of(agent: &Agent, jni: Jni, statics: &mut Statics, cell: u32) ->
     value
 }
 
-/// Of the preferences of a user or the system something is set, or asked for.
+/// The name for all preferences, of users and of the system.
 const PREFERENCES: &str = "*preferences";
 
 #[unsafe(no_mangle)]

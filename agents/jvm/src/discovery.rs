@@ -1,4 +1,5 @@
-//! How tests are found: what engines say of it, and who looks at classes meanwhile.
+//! The discovery of tests: what engines tell about it, and which classes are inspected
+//! meanwhile.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -10,11 +11,11 @@ use crate::natives::{note_changes, once, test_class, unique_id};
 use crate::state::{PRELUDE, Step, Use};
 
 thread_local! {
-    /// By method, as the JVM numbers them: whether it is the project's.
+    /// For each method ID of the JVM, whether the method belongs to the project.
     static METHODS: RefCell<HashMap<usize, bool>> = RefCell::default();
 }
 
-/// An engine of the JUnit Platform begins to look for tests.
+/// Called when an engine of the JUnit Platform begins to look for tests.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_discovers(jni: Jni, _: Object) {
     once(jni, |agent| {
@@ -22,7 +23,7 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_discovers(jni: Jni, _: Objec
     });
 }
 
-/// It has found all.
+/// Called when it has found all its tests.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_discovered(jni: Jni, _: Object) {
     once(jni, |agent| {
@@ -31,13 +32,13 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_discovered(jni: Jni, _: Obje
     });
 }
 
-/// It comes to something else.
+/// Called when it moves on to something else.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_discoversNext(jni: Jni, _: Object) {
     once(jni, |agent| end(agent, jni));
 }
 
-/// JUnit 4's engine, which tells of classes alone, begins: by itself, or within a suite.
+/// Called when JUnit 4's engine begins, alone or within a suite. It only announces classes.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_discoversAll(jni: Jni, _: Object, id: Object) {
     once(jni, |agent| {
@@ -49,7 +50,7 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_discoversAll(jni: Jni, _: Ob
     });
 }
 
-/// It comes to a class, and finds out what runs it.
+/// Called when it comes to a class, before it chooses the runner for it.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_discoversClass(
     jni: Jni,
@@ -69,7 +70,7 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_discoversClass(
     });
 }
 
-/// An engine goes on with a test, or a class of tests, that it has found.
+/// Called when an engine continues with a test, or a class of tests, that it has found.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_discoversTest(
     jni: Jni,
@@ -90,7 +91,7 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_discoversTest(
     });
 }
 
-/// Jupiter is about to say what a test is called.
+/// Called before Jupiter computes the display name of a test.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_describes(jni: Jni, _: Object, id: Object) {
     once(jni, |agent| {
@@ -100,7 +101,7 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_describes(jni: Jni, _: Objec
     });
 }
 
-/// It knows what the test is called.
+/// Called when the display name is known.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_described(jni: Jni, _: Object) {
     once(jni, |agent| {
@@ -124,11 +125,11 @@ fn begin(agent: &Agent, id: Option<&str>, step: Step) {
     }
 }
 
-/// Ends what was done for a test class, if something was.
+/// Ends the work for a test class, if there is any.
 unsafe fn end(agent: &Agent, jni: Jni) {
     let has_run = {
         let mut state = lock(&agent.state);
-        // So that what ran until now is not charged to what begins.
+        // Code that ran until now must not be charged to the next class.
         agent.drain(jni, &mut state);
         if !state.has_prelude() {
             return;
@@ -141,7 +142,7 @@ unsafe fn end(agent: &Agent, jni: Jni) {
     lock(&agent.state).end_prelude();
 }
 
-/// A class was named, asked for or looked at.
+/// Notes that a class was named, asked for or inspected.
 pub unsafe fn used(agent: &Agent, jni: Jni, name: &str, how: Use) {
     let has_run = {
         let mut state = lock(&agent.state);
@@ -154,8 +155,8 @@ pub unsafe fn used(agent: &Agent, jni: Jni, name: &str, how: Use) {
         agent.drain(jni, &mut state);
         state.looks_around()
     };
-    // What frameworks look at, each test class has as it begins; not what they are told to
-    // look at by the project's code.
+    // Each test class gets what frameworks inspect when it begins. But inspections that the
+    // project's code requests count now.
     if has_run == Some(true) && is_by_project(agent, jni) {
         let mut state = lock(&agent.state);
         if how != Use::LookedAt || !state.has_found_tests(name) {
@@ -164,7 +165,7 @@ pub unsafe fn used(agent: &Agent, jni: Jni, name: &str, how: Use) {
     }
 }
 
-/// Whether code of the project is among what this thread is in.
+/// Whether code of the project is on the stack of this thread.
 unsafe fn is_by_project(agent: &Agent, jni: Jni) -> bool {
     let Some(methods) = agent.jvmti.methods_on_stack() else {
         return true;

@@ -1,5 +1,5 @@
-//! The functions of JNI and JVMTI that are used, by their numbers in the
-//! tables that both specifications fix.
+//! The JNI and JVMTI functions in use, by their numbers in the tables that both specifications
+//! fix.
 
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::ptr;
@@ -14,9 +14,9 @@ pub type MethodId = *mut c_void;
 pub type FieldId = *mut c_void;
 pub type Vm = *mut *const *const c_void;
 
-/// Static fields that are made beside a program's own, and hold nothing of it: JaCoCo's
-/// counters (in classes for Java 10 and before), what Groovy remembers of a class and of
-/// its calls. Not Groovy's `__$stMC`: whether a class's methods were replaced.
+/// Static fields that tools add to a program and that hold no state of it: JaCoCo's counters
+/// (in classes for Java 10 and earlier), Groovy's caches for a class and its calls. But not
+/// Groovy's `__$stMC`, which tells whether a class's methods were replaced.
 fn is_made_beside(name: &CStr) -> bool {
     let name = name.to_bytes();
     let is_of_class = name.strip_prefix(b"$staticClassInfo");
@@ -50,7 +50,7 @@ impl Jni {
         self.checked(function::<F>(self.0, 6)(self.0, name.as_ptr()))
     }
 
-    /// The result, or null if there was an exception, which is forgotten.
+    /// The result, or null after an exception, which is cleared.
     unsafe fn checked(self, result: Object) -> Object {
         match self.clear_exception() {
             true => ptr::null_mut(),
@@ -58,7 +58,7 @@ impl Jni {
         }
     }
 
-    /// Forgets a pending exception; whether there was one.
+    /// Clears a pending exception, and returns whether there was one.
     pub unsafe fn clear_exception(self) -> bool {
         type Check = unsafe extern "system" fn(Table) -> u8;
         type Clear = unsafe extern "system" fn(Table);
@@ -74,7 +74,7 @@ impl Jni {
         function::<Check>(self.0, 228)(self.0) != 0
     }
 
-    /// Room for local references, which [`Jni::pop_frame`] frees.
+    /// Makes room for local references, which [`Jni::pop_frame`] frees.
     pub unsafe fn push_frame(self) -> bool {
         type F = unsafe extern "system" fn(Table, i32) -> i32;
         let done = function::<F>(self.0, 19)(self.0, 32) == 0;
@@ -96,7 +96,7 @@ impl Jni {
         function::<F>(self.0, 226)(self.0, object)
     }
 
-    /// A strong reference to what a weak one means, or null.
+    /// A strong reference to the object of a weak one, or null.
     pub unsafe fn local(self, object: Object) -> Object {
         type F = unsafe extern "system" fn(Table, Object) -> Object;
         function::<F>(self.0, 25)(self.0, object)
@@ -138,7 +138,7 @@ impl Jni {
         self.call(object, method)
     }
 
-    /// Calls a static method from text to text.
+    /// Calls a static method with a text parameter and a text result.
     pub unsafe fn call_with_text(self, class: Object, name: &CStr, text: &CStr) {
         type Find =
             unsafe extern "system" fn(Table, Object, *const c_char, *const c_char) -> MethodId;
@@ -153,7 +153,7 @@ impl Jni {
         }
     }
 
-    /// What `hashCode()` of an object returns.
+    /// The result of `hashCode()` of an object.
     pub unsafe fn hash_of(self, object: Object) -> i32 {
         type F = unsafe extern "system" fn(Table, Object, MethodId, *const i64) -> i32;
         if object.is_null() {
@@ -172,7 +172,7 @@ impl Jni {
         }
     }
 
-    /// The class that a class extends, or null.
+    /// The superclass of a class, or null.
     pub unsafe fn super_class(self, class: Object) -> Object {
         type F = unsafe extern "system" fn(Table, Object) -> Object;
         function::<F>(self.0, 10)(self.0, class)
@@ -186,7 +186,7 @@ impl Jni {
         }
     }
 
-    /// A field of an object, or null.
+    /// The ID of an object's field, or null.
     pub unsafe fn field(self, class: Object, name: &CStr, kind: &CStr) -> FieldId {
         type F = unsafe extern "system" fn(Table, Object, *const c_char, *const c_char) -> FieldId;
         let get: F = function(self.0, 94);
@@ -198,7 +198,7 @@ impl Jni {
         function::<F>(self.0, 95)(self.0, object, field)
     }
 
-    /// Has a native method of a class call this function.
+    /// Registers this function for a native method of a class.
     pub unsafe fn register(
         self,
         class: Object,
@@ -243,12 +243,12 @@ impl Jni {
         self.bits_by(146, class, field, kind)
     }
 
-    /// The same of a field of an object.
+    /// The same for a field of an object.
     pub unsafe fn bits(self, object: Object, field: FieldId, kind: u8) -> u64 {
         self.bits_by(96, object, field, kind)
     }
 
-    /// `first` is the function for `boolean`; those for the others follow.
+    /// `first` is the function for `boolean`; those for the other types follow.
     unsafe fn bits_by(self, first: usize, of: Object, field: FieldId, kind: u8) -> u64 {
         type One = unsafe extern "system" fn(Table, Object, FieldId) -> u8;
         type Two = unsafe extern "system" fn(Table, Object, FieldId) -> u16;
@@ -272,7 +272,7 @@ impl Jni {
         }
     }
 
-    /// A Java string; surrogates that stand alone are replaced.
+    /// A Java string. Unpaired surrogates are replaced.
     pub unsafe fn text(self, string: Object) -> Option<String> {
         type Len = unsafe extern "system" fn(Table, Object) -> i32;
         type Region = unsafe extern "system" fn(Table, Object, i32, i32, *mut u16);
@@ -288,8 +288,8 @@ impl Jni {
         }
     }
 
-    /// The bytes of an array, in place, between two calls during which nothing
-    /// else of JNI is used; `None` if the JVM would copy them.
+    /// Gives `work` the bytes of an array in place; it must not use JNI. `None` if the JVM
+    /// would copy them.
     pub unsafe fn with_bytes(self, array: Object, work: impl FnOnce(*mut u8)) -> Option<()> {
         type Get = unsafe extern "system" fn(Table, Object, *mut u8) -> *mut c_void;
         type Release = unsafe extern "system" fn(Table, Object, *mut c_void, i32);
@@ -306,7 +306,7 @@ impl Jni {
     }
 }
 
-/// A method that a thread is in.
+/// A method on the stack of a thread.
 #[repr(C)]
 struct Frame {
     method: MethodId,
@@ -328,7 +328,7 @@ pub const CLASS_FILE_LOAD_HOOK: u32 = 54;
 pub const CLASS_PREPARE: u32 = 56;
 pub const NATIVE_METHOD_BIND: u32 = 67;
 
-/// Functions for events, from [`VM_INIT`] on.
+/// Functions for events, starting at [`VM_INIT`].
 pub type Callbacks = [*const c_void; 40];
 
 impl Jvmti {
@@ -339,8 +339,8 @@ impl Jvmti {
         (found == 0).then_some(Jvmti(table))
     }
 
-    /// Asks for the code of methods, the hook of all classes, to be told of native methods,
-    /// and to change classes that are loaded.
+    /// Requests the capabilities for bytecode, the hook for all classes, events for native
+    /// methods, and changes to loaded classes.
     pub unsafe fn add_capabilities(self) -> bool {
         type F = unsafe extern "system" fn(Table, *const [u32; 4]) -> i32;
         let mut bits = [0u32; 4];
@@ -357,7 +357,7 @@ impl Jvmti {
     }
 
     pub unsafe fn enable(self, event: u32) -> bool {
-        // The last parameter may be left out by C, and then is null.
+        // In C the last parameter is optional; here it is null.
         type F = unsafe extern "C" fn(Table, i32, u32, Object) -> i32;
         function::<F>(self.0, 1)(self.0, 1, event, ptr::null_mut()) == 0
     }
@@ -390,8 +390,7 @@ impl Jvmti {
         Some(signature)
     }
 
-    /// The classes that a class directly extends and implements, as local
-    /// references.
+    /// The direct superclass and interfaces of a class, as local references.
     pub unsafe fn supers(self, jni: Jni, class: Object) -> Vec<Object> {
         type F = unsafe extern "system" fn(Table, Object, *mut i32, *mut *mut Object) -> i32;
         let mut supers = Vec::new();
@@ -407,8 +406,8 @@ impl Jvmti {
         supers
     }
 
-    /// Name and descriptor of each method that a class itself declares and that
-    /// can be overridden; `None` if the JVM does not tell.
+    /// The name and descriptor of each overridable method that a class itself declares; `None`
+    /// if the JVM does not tell.
     pub unsafe fn virtual_methods(self, class: Object) -> Option<Vec<String>> {
         type List = unsafe extern "system" fn(Table, Object, *mut i32, *mut *mut MethodId) -> i32;
         type Name = unsafe extern "system" fn(
@@ -449,8 +448,8 @@ impl Jvmti {
         is_told.then_some(methods)
     }
 
-    /// The class of a method, as a local reference, its name and descriptor; `None` as long
-    /// as the JVM has not started.
+    /// The class of a method (a local reference), its name and descriptor; `None` until the
+    /// JVM has started.
     pub unsafe fn method(self, method: MethodId) -> Option<(Object, CString, CString)> {
         type Declaring = unsafe extern "system" fn(Table, MethodId, *mut Object) -> i32;
         type Name = unsafe extern "system" fn(
@@ -476,7 +475,7 @@ impl Jvmti {
         found.then_some((class, name, kind))
     }
 
-    /// Whether the class's static initialiser has come to its end.
+    /// Whether the static initialiser of the class has finished.
     pub unsafe fn is_initialised(self, class: Object) -> bool {
         type F = unsafe extern "system" fn(Table, Object, *mut i32) -> i32;
         let mut status = 0;
@@ -489,13 +488,12 @@ impl Jvmti {
         if object.is_null() || function::<F>(self.0, 57)(self.0, object, &mut hash) != 0 {
             return 0;
         }
-        // Not that of null.
+        // Never the identity of null.
         hash as u32 as u64 | 1 << 32
     }
 
-    /// Whether what stands at this depth of the current thread's stack calls a method by
-    /// an object; so it is where that is not known. Method handles do it by a static
-    /// method, of which there is no frame.
+    /// Whether the frame at this depth of the current thread calls a method on an object; also
+    /// `true` if unknown. Method handles call through a static method that has no frame.
     pub unsafe fn is_at_call(self, jni: Jni, depth: i32) -> bool {
         type Stack =
             unsafe extern "system" fn(Table, Object, i32, i32, *mut Frame, *mut i32) -> i32;
@@ -524,7 +522,7 @@ impl Jvmti {
         is_call || self.is_of_handles(jni, frame.method)
     }
 
-    /// The methods that the current thread is in; `None` where that is not known.
+    /// The methods on the stack of the current thread; `None` if unknown.
     pub unsafe fn methods_on_stack(self) -> Option<Vec<MethodId>> {
         type Stack =
             unsafe extern "system" fn(Table, Object, i32, i32, *mut Frame, *mut i32) -> i32;
@@ -559,7 +557,7 @@ impl Jvmti {
         Some(text)
     }
 
-    /// The signature of the class that has a method.
+    /// The signature of the class of a method.
     pub unsafe fn class_of_method(self, jni: Jni, method: MethodId) -> Option<String> {
         type Declaring = unsafe extern "system" fn(Table, MethodId, *mut Object) -> i32;
         let mut class = ptr::null_mut();
@@ -571,14 +569,14 @@ impl Jvmti {
         signature
     }
 
-    /// Whether a method is one of those that method handles are made of; so it is where
-    /// that is not known.
+    /// Whether a method belongs to the classes behind method handles; also `true` if unknown.
     unsafe fn is_of_handles(self, jni: Jni, method: MethodId) -> bool {
         let signature = self.class_of_method(jni, method);
         signature.is_none_or(|name| name.starts_with("Ljava/lang/invoke/"))
     }
 
-    /// Has the classes loaded anew through the hook; whether all could be.
+    /// Makes the JVM pass these classes through the hook again; returns whether all of them
+    /// could be.
     pub unsafe fn retransform(self, classes: &[Object]) -> bool {
         type F = unsafe extern "system" fn(Table, i32, *const Object) -> i32;
         let retransform: F = function(self.0, 151);
@@ -586,14 +584,14 @@ impl Jvmti {
     }
 }
 
-/// `Ljava/lang/String;` → `java/lang/String`. The name of a class may begin with an `L`.
+/// `Ljava/lang/String;` → `java/lang/String`. A class name may also begin with an `L`.
 pub fn class_named(signature: &str) -> &str {
     let name = signature.strip_prefix('L');
     let name = name.and_then(|name| name.strip_suffix(';'));
     name.unwrap_or(signature)
 }
 
-/// A constant for C.
+/// A string constant for C.
 pub fn c(text: &str) -> CString {
     CString::new(text).unwrap_or_default()
 }

@@ -1,7 +1,7 @@
-//! What is done with files: looked for, read, listed, written, moved.
+//! What programs do with files: look for them, read, list, write and move them.
 //!
-//! All of it is seen where the JDK calls the system ([`calls`]), so by whatever class a
-//! program does it.
+//! The agent sees all of it where the JDK calls the system ([`calls`]), whichever class a
+//! program uses.
 
 use std::collections::BTreeSet;
 use std::os::unix::ffi::OsStrExt;
@@ -22,25 +22,25 @@ use links::{Links, Way};
 
 static LINKS: Mutex<Option<Links>> = Mutex::new(None);
 
-/// What the JVM itself reads, and what is another one every time.
+/// Files of the system: the JVM reads them, and some are different each time.
 const NOT_OF_PROJECT: [&str; 4] = ["/proc/", "/sys/", "/dev/", "/etc/"];
 
-/// More files than this in a directory that is moved are not looked at one by one.
+/// In a moved directory with more files than this they are not noted one by one.
 const MOST_MOVED: usize = 10_000;
 
-/// What is found out about a path.
+/// What a program asks about a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Look {
-    /// What is there. Also where no more is asked than whether: native code of libraries
-    /// opens files unseen, and mostly somebody looks for them before.
+    /// Its content. This also counts if only its existence is asked for: native code of
+    /// libraries opens files unseen, and mostly somebody checks for the file before.
     Content,
-    /// The same of a link itself, and where it leads to.
+    /// The content of the link itself, and its target.
     Link,
-    /// Which names are in the directory.
+    /// The names in the directory.
     Names,
 }
 
-/// Where a path leads to by symbolic links.
+/// The target of a path, through symbolic links.
 fn way(path: &str, follows_last: bool) -> Way {
     let mut links = lock(&LINKS);
     links
@@ -48,21 +48,21 @@ fn way(path: &str, follows_last: bool) -> Way {
         .way(&process::whole(path), follows_last)
 }
 
-/// Some link or directory is another one now.
+/// Forgets cached links after a link or directory has changed.
 pub fn forget_links() {
     if let Some(links) = lock(&LINKS).as_mut() {
         links.forget();
     }
 }
 
-/// Whether nobody cares about this path.
+/// Whether this path does not matter.
 fn is_ignored(agent: &Agent, path: &str) -> bool {
     NOT_OF_PROJECT.iter().any(|one| path.starts_with(one))
         || agent.is_of_surefire(path)
         || agent.writes_reports.load(Ordering::Relaxed)
 }
 
-/// Whoever runs now finds out something about `path`.
+/// Notes that the running code asks about `path`.
 pub fn look(agent: &Agent, path: &str, look: Look) {
     let given = process::absolute(path);
     if is_ignored(agent, &given) {
@@ -86,8 +86,8 @@ pub fn look(agent: &Agent, path: &str, look: Look) {
     }
     match found {
         Some(found) if found.is_dir() => {
-            // Before the tests, some are made of what a directory has (parameters, features);
-            // where classes are, tests are looked for.
+            // Before the tests, some are made from the content of a directory (parameters,
+            // features). In a directory with classes, frameworks only look for tests.
             let is_listed = look == Look::Names;
             let depends = match is_listed {
                 true => state.meets_names(&way.real),
@@ -107,7 +107,7 @@ pub fn look(agent: &Agent, path: &str, look: Look) {
             }
         }
         Some(_) if is_class && is_being_loaded(&given) => {
-            // Whoever runs what is loaded is told by its probes.
+            // The probes of the loaded class tell who runs it.
             state.meets(&way.real);
         }
         Some(_) if !state.meets(&way.real) => {}
@@ -120,14 +120,14 @@ pub fn look(agent: &Agent, path: &str, look: Look) {
         }
         None => {
             if state.meets_none(&way.real) && is_of_project {
-                // What is looked for on the way of a class counts for all tests.
+                // A search for a class in other places counts for all tests.
                 state.observed("exists", &way.real, Some("missing"), is_class);
             }
         }
     }
 }
 
-/// The links that lead to something are of what is found there.
+/// The links on the way to a file also count.
 fn saw_links(state: &mut State, way: &Way, always: bool) {
     for link in &way.links {
         saw_link(state, link, always);
@@ -140,39 +140,39 @@ fn saw_link(state: &mut State, link: &str, always: bool) {
     }
 }
 
-/// Whether classes lie in this directory.
+/// Whether this directory contains classes.
 fn has_classes(path: &str) -> bool {
     let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
     let mut names = entries.map(|entry| entry.file_name());
     names.any(|name| name.to_string_lossy().ends_with(".class"))
 }
 
-/// Files of the JDK, which the `runtime` unit stands for.
+/// Files of the JDK, which the `runtime` unit covers.
 fn is_of_runtime(path: &str) -> bool {
     Path::new(path).starts_with(process::home())
 }
 
-/// How a file is opened to be written.
+/// How a file is opened for writing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Opening {
-    /// Whether what is in it is read, too.
+    /// Whether its content is read, too.
     pub reads: bool,
-    /// Whether what was in it is gone.
+    /// Whether its old content is removed.
     pub truncates: bool,
-    /// Whether it must not be there, and whether it may be missing.
+    /// Whether the file must not exist, and whether it may be missing.
     pub is_new: bool,
     pub creates: bool,
 }
 
-/// A file that is written once it is open.
+/// A file that will be written once it is open.
 #[derive(Clone, Debug)]
 pub struct Opened {
     place: String,
-    /// Whether nothing is left in it of what somebody else wrote, or that was read.
+    /// Whether it holds no content of others, or that content was read.
     is_whole: bool,
 }
 
-/// A file is to be opened and written.
+/// Notes that a file will be opened for writing.
 pub fn opening(agent: &Agent, path: &str, opening: Opening) -> Option<Opened> {
     let given = process::absolute(path);
     if is_ignored(agent, &given) {
@@ -183,7 +183,7 @@ pub fn opening(agent: &Agent, path: &str, opening: Opening) -> Option<Opened> {
     if opening.reads && !opening.truncates || opening.is_new || must_be_there {
         look(agent, path, Look::Content);
     } else if agent.is_of_project(&way.real) || agent.is_of_project(&given) {
-        // It lies where links say.
+        // Links decide where the file is.
         saw_links(&mut lock(&agent.state), &way, false);
     }
     let is_whole = opening.reads || opening.truncates || opening.is_new;
@@ -193,12 +193,12 @@ pub fn opening(agent: &Agent, path: &str, opening: Opening) -> Option<Opened> {
     })
 }
 
-/// The file that was to be opened is open.
+/// Notes that this file is open now.
 pub fn opened(agent: &Agent, file: &Opened) {
     lock(&agent.state).wrote(&file.place, file.is_whole);
 }
 
-/// A file could not be opened to be written: perhaps for what is not there.
+/// Notes that a file could not be opened for writing, perhaps because something is missing.
 pub fn not_opened(agent: &Agent, path: &str) {
     look(agent, path, Look::Content);
     let real = way(path, true).real;
@@ -209,8 +209,8 @@ pub fn not_opened(agent: &Agent, path: &str) {
     }
 }
 
-/// Where something is that is made, changed or removed itself, not what a link there
-/// leads to.
+/// The place of a path that is itself made, changed or removed; a link at its end is not
+/// followed.
 pub fn place(agent: &Agent, path: &str) -> Option<String> {
     let is_ignored = is_ignored(agent, &process::absolute(path));
     (!is_ignored).then(|| way(path, false).real)
@@ -220,13 +220,13 @@ pub fn made_folder(agent: &Agent, place: &str) {
     lock(&agent.state).made_folder(place);
 }
 
-/// A link was made.
+/// Notes that a link was made.
 pub fn linked(agent: &Agent, place: &str) {
     forget_links();
     lock(&agent.state).wrote(place, true);
 }
 
-/// Something is to be removed; how it was, if that is more than a file.
+/// Whether something to be removed is more than a file.
 pub fn is_more_than_a_file(place: &str) -> bool {
     let found = std::fs::symlink_metadata(place);
     found.is_ok_and(|found| !found.is_file())
@@ -243,15 +243,14 @@ pub fn removed(agent: &Agent, place: &str, is_more: bool) {
     }
 }
 
-/// Something changed of a file besides what is in it.
+/// Notes a change of a file other than its content.
 pub fn touched(agent: &Agent, path: &str) {
     if let Some(place) = place(agent, path) {
         lock(&agent.state).wrote(&place, false);
     }
 }
 
-/// What is at a path is to be found elsewhere from now on, so whoever does that depends
-/// on it.
+/// Notes a move from `path`. Its content will be found elsewhere, so the mover depends on it.
 pub fn moving(agent: &Agent, path: &str) {
     look(agent, path, Look::Link);
     let Some(top) = place(agent, path).filter(|top| Path::new(top).is_dir()) else {
@@ -283,18 +282,18 @@ pub fn moved(agent: &Agent, from: &str, to: &str) {
     lock(&agent.state).moved(from, to, is_folder);
 }
 
-/// A path that the system is given is no text: nobody can tell which file it is.
+/// Handles a path for the system that is not UTF-8: it is unknown which file it is.
 pub fn unreadable(agent: &Agent) {
     lock(&agent.state).doubt("it used a file whose name is not UTF-8");
 }
 
-/// Whether this process wrote a file.
+/// Whether this process wrote the file.
 pub fn is_written(agent: &Agent, path: &str) -> bool {
     let real = way(path, true).real;
     lock(&agent.state).is_written(&real)
 }
 
-/// Where a path leads to is asked for.
+/// Notes that the target of a path is asked for.
 pub fn resolves(agent: &Agent, path: &str) {
     let given = process::absolute(path);
     if is_ignored(agent, &given) {
@@ -306,9 +305,9 @@ pub fn resolves(agent: &Agent, path: &str) {
     }
 }
 
-/// A test ends: files that it wrote and left open can be written by later ones.
+/// Called when a test ends. Later tests can write to files that it wrote and left open.
 pub fn test_ends(agent: &Agent, test: &str) {
-    // Others than this process may have changed some.
+    // Other processes may have changed links.
     forget_links();
     if let Some(why) = calls::doubt() {
         agent.mistrust(&why);

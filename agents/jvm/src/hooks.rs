@@ -1,4 +1,4 @@
-//! Methods of the JDK and of test frameworks that tell when they are called.
+//! Methods of the JDK and of test frameworks that call the agent when they are called.
 
 use crate::classfile::Member;
 
@@ -6,7 +6,7 @@ mod later;
 
 pub use later::LATER;
 
-/// What a hook hands on.
+/// A value that a hook passes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Argument {
     This,
@@ -14,16 +14,16 @@ pub enum Argument {
     Second,
 }
 
-/// All methods of one name whose parameters begin with these types.
+/// All methods with one name whose parameters begin with these types.
 #[derive(Clone, Copy, Debug)]
 pub struct Hook {
     pub method: &'static str,
-    /// How the descriptor begins.
+    /// The beginning of the descriptor.
     pub parameters: &'static str,
     pub arguments: &'static [Argument],
-    /// The native method that is called.
+    /// The native method to call.
     pub native: &'static str,
-    /// Whether there are versions without such a method.
+    /// Whether some versions lack this method.
     pub is_optional: bool,
 }
 
@@ -31,7 +31,7 @@ impl Hook {
     pub fn is_for(&self, method: &Member<'_>) -> bool {
         method.name == self.method.as_bytes()
             && method.descriptor.starts_with(self.parameters.as_bytes())
-            // Before its end, a constructor has no `this` that can be handed on.
+            // Before its end, a constructor has no `this` to pass on.
             && !(method.name == b"<init>" && self.arguments.contains(&Argument::This))
             && !(method.is_static() && self.arguments.contains(&Argument::This))
     }
@@ -77,8 +77,8 @@ const SPRING: &str = "(Lorg/springframework/test/context/MergedContextConfigurat
 const ID: &str = "(Lorg/junit/platform/engine/UniqueId;";
 const URL: &str = "(Ljava/net/URL;";
 
-/// Classes of the JDK with what they tell: variables read, classes looked at, processes
-/// started, and of files what its calls of the system do not tell (`files::calls`).
+/// Classes of the JDK and their hooks: for environment variables, inspected classes, started
+/// processes, and for files where calls of the system do not tell enough (`files::calls`).
 pub const JDK: &[(&str, &[Hook])] = &[
     (
         "java/io/UnixFileSystem",
@@ -89,7 +89,7 @@ pub const JDK: &[(&str, &[Hook])] = &[
             "canonical",
         )],
     ),
-    // What it loads is kept for all that ask later.
+    // It caches what it loads for all later callers.
     (
         "java/util/ResourceBundle",
         &[
@@ -99,7 +99,7 @@ pub const JDK: &[(&str, &[Hook])] = &[
             optional(hook("putBundleInCache", BUNDLE, FIRST, "bundleMade")),
         ],
     ),
-    // So are archives that are named by addresses.
+    // So does the cache of archives that are named by URLs.
     (
         "sun/net/www/protocol/jar/JarFileFactory",
         &[
@@ -114,7 +114,7 @@ pub const JDK: &[(&str, &[Hook])] = &[
             hook("containsKey", "(Ljava/lang/Object;)", FIRST, "env"),
         ],
     ),
-    // `Boolean.getBoolean` and the like ask it, too.
+    // `Boolean.getBoolean` and the like call it, too.
     (
         "java/lang/System",
         &[
@@ -149,7 +149,7 @@ pub const JDK: &[(&str, &[Hook])] = &[
         ],
     ),
     (
-        // The JVM itself asks it for each class that it loads.
+        // The JVM itself calls it for each class that it loads.
         "java/lang/ClassLoader",
         &[hook("loadClass", "(Ljava/lang/String;)", FIRST, "named")],
     ),
@@ -178,10 +178,10 @@ pub const JDK: &[(&str, &[Hook])] = &[
     ),
 ];
 
-/// What runs Surefire's tests in a JVM of their own.
+/// The class that runs Surefire's tests in a separate JVM.
 pub const FORK: &str = "org/apache/maven/surefire/booter/ForkedBooter";
 
-/// Where frameworks tell that tests begin and end.
+/// Methods of frameworks at the beginning and end of tests.
 pub const FRAMEWORKS: &[(&str, &[Hook])] = &[
     (
         "org/junit/platform/launcher/core/ExecutionListenerAdapter",
@@ -191,13 +191,14 @@ pub const FRAMEWORKS: &[(&str, &[Hook])] = &[
             hook("executionSkipped", "(L", FIRST, "skipped"),
         ],
     ),
-    // Conditions and extensions of a class come before it is said to have started.
+    // Conditions and extensions of a class run before its start is announced.
     (
         "org/junit/platform/engine/support/hierarchical/NodeTestTask",
         &[hook("execute", "()", THIS, "prepared")],
     ),
-    // How engines find tests: one engine after the other, and these, one test class after the
-    // other. What runs and is looked at then is of that class.
+    // How engines find tests: one engine after another, and these engines one test class after
+    // another. Code that runs and classes that are inspected meanwhile belong to that test
+    // class.
     (
         "org/junit/platform/launcher/core/EngineDiscoveryOrchestrator",
         &[optional(hook(
@@ -251,7 +252,7 @@ pub const FRAMEWORKS: &[(&str, &[Hook])] = &[
             "discoversTest",
         ))],
     ),
-    // Names to display, up to the constructor that gets them, and the order of methods.
+    // Display names, up to the constructor that gets them, and the order of methods.
     (
         "org/junit/jupiter/engine/descriptor/JupiterTestDescriptor",
         &[optional(hook("<init>", ID, FIRST, "describes"))],
@@ -273,7 +274,7 @@ pub const FRAMEWORKS: &[(&str, &[Hook])] = &[
             "discoversTest",
         ))],
     ),
-    // What the configuration names is made once, for all.
+    // Extensions from the configuration are made once, for all tests.
     (
         "org/junit/jupiter/engine/config/CachingJupiterConfiguration",
         &[
@@ -335,7 +336,7 @@ pub const FRAMEWORKS: &[(&str, &[Hook])] = &[
             hook("put", SPRING, FIRST, "contextMade"),
         ],
     ),
-    // From Surefire 3.5.4 on, with JUnit 6: what is told to stop counts as skipped.
+    // From Surefire 3.5.4 on, with JUnit 6. A test that is told to stop counts as skipped.
     (
         "org/apache/maven/surefire/junitplatform/CancellationTokenAdapter",
         &[hook("cancel", "()", THIS, "stopped")],
@@ -349,8 +350,8 @@ pub const FRAMEWORKS: &[(&str, &[Hook])] = &[
             "testClass",
         )],
     ),
-    // JUnit 3 without JUnit 4, and classes that are no `TestCase`. Up to 3.0.0-M5 their
-    // object is made before they are run.
+    // JUnit 3 without JUnit 4, and classes that are not a `TestCase`. Up to 3.0.0-M5 their
+    // object is made before they run.
     (
         "org/apache/maven/surefire/junit/JUnit3Provider",
         &[hook("executeTestSet", "(L", FIRST, "setStarted")],
@@ -373,13 +374,13 @@ pub const FRAMEWORKS: &[(&str, &[Hook])] = &[
         "org/apache/maven/surefire/api/booter/ForkingRunListener",
         SUREFIRE,
     ),
-    // Surefire's JVM comes to its end, from 2.20 on.
+    // The end of Surefire's JVM, from 2.20 on.
     (
         FORK,
         &[optional(hook("acknowledgedExit", "()", THIS, "lastEnded"))],
     ),
-    // Gradle's JUnit 4, as it was called up to 4 and is called from 5 on: it names
-    // the next class before that is loaded, and then asks JUnit for it.
+    // Gradle's JUnit 4, as called up to Gradle 4 and from 5 on. Gradle names the next class
+    // before it is loaded, and then asks JUnit for it.
     (
         "org/gradle/api/internal/tasks/testing/junit/JUnitTestClassExecuter",
         &[hook("execute", STRING, FIRST, "testName")],
@@ -401,7 +402,7 @@ pub const FRAMEWORKS: &[(&str, &[Hook])] = &[
                 FIRST,
                 "failed",
             ),
-            // The two of suites there are from JUnit 4.13 on.
+            // The two methods for suites exist from JUnit 4.13 on.
             optional(hook(
                 "fireTestSuiteStarted",
                 DESCRIPTION,
@@ -429,7 +430,7 @@ pub const FRAMEWORKS: &[(&str, &[Hook])] = &[
             "runnerStarted",
         )],
     ),
-    // TestNG, 6.8 to 7.11, and what Surefire adds for `skipAfterFailureCount`.
+    // TestNG 6.8 to 7.11, and what Surefire adds for `skipAfterFailureCount`.
     (
         "org/apache/maven/surefire/testng/utils/FailFastEventsSingleton",
         &[hook("setSkipOnNextTest", "()", THIS, "stopped")],
@@ -486,7 +487,7 @@ pub const FRAMEWORKS: &[(&str, &[Hook])] = &[
         "org/testng/internal/ClassImpl",
         &[hook("getDefaultInstance", "(", THIS, "ngMaking")],
     ),
-    // It is asked once all objects are made.
+    // Called once all objects are made.
     (
         "org/testng/internal/MethodGroupsHelper",
         &[hook(
@@ -513,7 +514,7 @@ pub const FRAMEWORKS: &[(&str, &[Hook])] = &[
     ),
 ];
 
-/// What every provider of Surefire's tells it.
+/// The hooks of every provider of Surefire.
 const SUREFIRE: &[Hook] = &[
     optional(hook("testSetCompleted", "(L", FIRST, "setEnded")),
     optional(hook("testError", "(L", FIRST, "setBroke")),
@@ -526,7 +527,7 @@ const NG_WORKER: &[Hook] = &[
     hook("invokeAfterClassMethods", NG_CLASS, FIRST, "ngClass"),
 ];
 
-/// The hooks of a class, if it has some.
+/// The hooks of a class, if it has any.
 pub fn of(
     table: &'static [(&'static str, &'static [Hook])],
     class: &str,

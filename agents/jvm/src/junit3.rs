@@ -1,5 +1,5 @@
-//! JUnit 3 as Surefire's own provider runs it, without JUnit 4: one class after the
-//! other, those that are no `TestCase` among them. Surefire itself tells how it went.
+//! JUnit 3 as run by Surefire's own provider, without JUnit 4: one class after another,
+//! including classes that are not a `TestCase`. Surefire itself tells the outcomes.
 
 use std::sync::Mutex;
 
@@ -7,11 +7,12 @@ use crate::agent::{guarded, lock};
 use crate::ffi::{Jni, Object, class_named};
 use crate::natives::{begin_test, end_test, once};
 
-/// The test class that this provider runs.
+/// The test class that this provider is running.
 static RUNNING: Mutex<Option<String>> = Mutex::new(None);
 
-/// A test class begins: it is given, or from 3.0.0-M5 back what holds it. Up to there one
-/// that is no `TestCase` is told of twice, as its object is made before it is run.
+/// Called when a test class begins, with the class or, from 3.0.0-M5 on, with its holder. In
+/// earlier versions it is called twice for a class that is not a `TestCase`, since its object
+/// is made before it runs.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_setStarted(jni: Jni, _: Object, set: Object) {
     once(jni, |agent| {
@@ -28,14 +29,14 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_setStarted(jni: Jni, _: Obje
         };
         let before = lock(&RUNNING).replace(name.clone());
         if let Some(before) = before.filter(|before| *before != name) {
-            // Nobody told of its end.
+            // Its end was not announced.
             end_test(agent, jni, &before, "failed");
         }
         begin_test(agent, jni, &name);
     });
 }
 
-/// Something in the test class has failed.
+/// Called when something in the test class has failed.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_setBroke(_: Jni, _: Object, _: Object) {
     guarded(|agent| {

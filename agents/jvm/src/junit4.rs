@@ -1,8 +1,8 @@
-//! JUnit 4, and what calls it: test classes, and their methods where these are tests.
+//! JUnit 4 and its callers: test classes, and their methods if these count as tests.
 //!
-//! Then a test class begins as a container: what runs in it counts for all of its
-//! methods. They become tests only where a runner that is known to keep them apart
-//! runs them; whatever else comes makes the class one test.
+//! In that case a test class begins as a container: code that runs in it counts for all of its
+//! methods. Its methods become tests only if the runner is known to keep them apart. With any
+//! other runner the class is one test.
 
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -14,56 +14,55 @@ use crate::natives::{begin_test, end_class, end_test, note_changes, once};
 use crate::state::{Kind, State};
 
 thread_local! {
-    /// The test class that this thread's build tool has named.
+    /// The test class that the build tool has named on this thread.
     static NEXT: Cell<Option<String>> = const { Cell::new(None) };
-    /// The test class that began on this thread because JUnit 4 told of it.
+    /// The test class that began on this thread because JUnit 4 announced it.
     static OUTER: RefCell<Option<String>> = const { RefCell::new(None) };
-    /// The test method that this thread runs.
+    /// The test method that runs on this thread.
     static METHOD: RefCell<Option<String>> = const { RefCell::new(None) };
-    /// The runner that began last on this thread: of which class, and whether it
-    /// keeps methods apart.
+    /// The runner that began last on this thread: its class, and whether it keeps methods
+    /// apart.
     static RUNNER: RefCell<Option<(String, bool)>> = const { RefCell::new(None) };
 }
 
-/// Whether test classes follow one another, so that the next one or the end of the JVM
-/// tells of a class's end.
+/// Whether test classes run one after another. Then a class ends when the next one begins or
+/// when the JVM ends.
 static IS_ONE_BY_ONE: AtomicBool = AtomicBool::new(false);
 
 /// How many methods have begun and not ended.
 static METHODS: AtomicUsize = AtomicUsize::new(0);
 
-/// Whether Surefire will tell of the end of all.
+/// Whether Surefire will announce the end of all tests.
 static IS_END_TOLD: AtomicBool = AtomicBool::new(false);
 
 pub fn expect_end() {
     IS_END_TOLD.store(true, Ordering::Relaxed);
 }
 
-/// A test class begins where nobody will tell of its end: the one before has ended.
+/// Ends the previous test class when the next one begins, if its end is not announced.
 unsafe fn end_one_before(agent: &Agent, jni: Jni) {
     IS_ONE_BY_ONE.store(true, Ordering::Relaxed);
     METHODS.store(0, Ordering::Relaxed);
     end_running(agent, jni);
 }
 
-/// Runners that make an object of the test class for each method, and name each by
-/// its name. Only these very classes: one that extends them may do anything.
+/// Runners that make an object of the test class for each method, and name each test after its
+/// method. Only these exact classes: a subclass may do anything.
 const KEEP_APART: [&str; 3] = [
     "Lorg/junit/runners/BlockJUnit4ClassRunner;",
     "Lorg/junit/runners/JUnit4;",
-    // It runs one of the next for each set of parameters.
+    // It runs one of the following for each set of parameters.
     "Lorg/junit/runners/Parameterized;",
 ];
 
-/// The same for one set of parameters, of JUnit 4.12 and later.
+/// The runner for one set of parameters in JUnit 4.12 and later.
 const WITH_PARAMETERS: &str =
     "Lorg/junit/runners/parameterized/BlockJUnit4ClassRunnerWithParameters;";
 
-/// Annotations by which a class says that its methods need an order.
+/// Annotations that fix the order of a class's methods.
 const ORDERS: [&str; 2] = ["org/junit/FixMethodOrder", "org/junit/runner/OrderWith"];
 
-/// Classes whose objects do not change, so that methods cannot hand anything on in
-/// a parameter.
+/// Immutable classes: methods cannot use a parameter of these types to pass on state.
 const VALUES: [&str; 12] = [
     "Ljava/lang/String;",
     "Ljava/lang/Boolean;",
@@ -79,20 +78,20 @@ const VALUES: [&str; 12] = [
     "Ljava/math/BigDecimal;",
 ];
 
-/// The method that a test is named after: `adds[3: x]` → `adds`. `None` if that is
-/// no name which a list of Surefire's can have.
+/// The method in the name of a test: `adds[3: x]` → `adds`. `None` if Surefire's lists cannot
+/// have the name.
 fn method_of(name: &str) -> Option<&str> {
     let method = name.split('[').next().unwrap_or(name);
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
     (!method.is_empty() && method.chars().all(is_plain)).then_some(method)
 }
 
-/// A test class begins: one test, or a container.
+/// Begins a test class as one test or as a container.
 pub unsafe fn begin_class(agent: &Agent, jni: Jni, class: &str) {
     if !agent.by_method() {
         return begin_test(agent, jni, class);
     }
-    // Of one that was stopped nobody tells that it has ended.
+    // The end of a stopped method is not announced.
     METHOD.set(None);
     let mut state = lock(&agent.state);
     agent.drain(jni, &mut state);
@@ -103,7 +102,7 @@ pub unsafe fn begin_class(agent: &Agent, jni: Jni, class: &str) {
     }
 }
 
-/// From now on all that the class does is one test.
+/// Makes the class one test from now on.
 fn make_whole(state: &mut State, class: &str) {
     state.set_kind(class, Kind::Whole);
     if !state.is_running(class) {
@@ -111,7 +110,7 @@ fn make_whole(state: &mut State, class: &str) {
     }
 }
 
-/// What a runner says of the test class that it runs.
+/// Uses what a runner tells about the test class that it runs.
 fn decide(state: &mut State, class: &str, keeps_apart: bool) {
     match state.kind_of(class) {
         Some(Kind::Unknown | Kind::Methods) => {}
@@ -123,7 +122,7 @@ fn decide(state: &mut State, class: &str, keeps_apart: bool) {
     }
 }
 
-/// A failure that is not one method's.
+/// Notes a failure that does not belong to one method.
 pub unsafe fn class_failed(agent: &Agent, jni: Jni, class: &str) {
     let mut state = lock(&agent.state);
     agent.drain(jni, &mut state);
@@ -131,7 +130,7 @@ pub unsafe fn class_failed(agent: &Agent, jni: Jni, class: &str) {
     state.has_failed(Some(class));
 }
 
-/// JUnit 4 as Surefire runs it: one class after the other.
+/// Called when Surefire runs a class with JUnit 4, one class after another.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_testClass(jni: Jni, _: Object, class: Object) {
     once(jni, |agent| {
@@ -143,7 +142,7 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_testClass(jni: Jni, _: Objec
     });
 }
 
-/// All that Surefire had to run has ended.
+/// Called when all of Surefire's tests have ended.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_lastEnded(jni: Jni, _: Object, _: Object) {
     once(jni, |agent| {
@@ -153,8 +152,8 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_lastEnded(jni: Jni, _: Objec
     });
 }
 
-/// Ends what still runs when the JVM ends, unless it was cut off, as by `System.exit` in
-/// a test: then it has not ended.
+/// Ends the running tests when the JVM ends. If the JVM was cut off, for example by
+/// `System.exit` in a test, the test has not ended.
 pub unsafe fn end_last(agent: &Agent, jni: Jni) {
     let is_cut_off = IS_END_TOLD.load(Ordering::Relaxed) || METHODS.load(Ordering::Relaxed) > 0;
     if IS_ONE_BY_ONE.load(Ordering::Relaxed) && !is_cut_off {
@@ -162,9 +161,9 @@ pub unsafe fn end_last(agent: &Agent, jni: Jni) {
     }
 }
 
-/// Ends all that runs: where nobody tells of its end.
+/// Ends all running tests if their end is not announced.
 unsafe fn end_running(agent: &Agent, jni: Jni) {
-    // Not in the loops' heads, which would keep the lock.
+    // Not in the heads of the loops, which would keep the lock.
     let classes = lock(&agent.state).classes_of_junit4();
     for class in classes {
         end_class(agent, jni, &class);
@@ -175,7 +174,7 @@ unsafe fn end_running(agent: &Agent, jni: Jni) {
     }
 }
 
-/// JUnit 4 as Gradle runs it: the name of the next class, which is not loaded.
+/// Called when Gradle names its next class for JUnit 4, which is not loaded yet.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_testName(jni: Jni, _: Object, name: Object) {
     once(jni, |agent| {
@@ -184,8 +183,8 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_testName(jni: Jni, _: Object
     });
 }
 
-/// JUnit 4 is asked to run a class: the one that Gradle named, or one that a
-/// test has JUnit run, which is part of that test.
+/// Called when JUnit 4 is asked to run a class: the one that Gradle named, or one that a test
+/// runs as a part of itself.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_testRequest(
     jni: Jni,
@@ -211,16 +210,16 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_failed(jni: Jni, _: Object, 
     });
 }
 
-/// Whether test classes begin because JUnit 4 tells of them: then no build tool
-/// or platform does.
+/// Whether test classes begin because JUnit 4 announces them, and not a build tool or
+/// platform.
 static IS_CORE: AtomicBool = AtomicBool::new(false);
 
 unsafe fn class_name_of(jni: Jni, description: Object) -> Option<String> {
     jni.text(jni.call_named(description, c"getClassName", c"()Ljava/lang/String;"))
 }
 
-/// JUnit 4 runs all that a class has: in a provider that hands over many classes
-/// at once, several of them at a time perhaps. Of nested ones the outermost counts.
+/// Called when JUnit 4 runs everything in a class, for providers that pass on many classes at
+/// once, perhaps in parallel. Of nested classes the outermost counts.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_suiteStarted(
     jni: Jni,
@@ -233,7 +232,7 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_suiteStarted(
         let Some(name) = class_name_of(jni, description).filter(|_| !is_nested && !others) else {
             return;
         };
-        // Not those that only hold others together.
+        // Not for suites that only group others.
         if lock(&agent.state).is_loaded(&name.replace('.', "/")) {
             IS_CORE.store(true, Ordering::Relaxed);
             begin_class(agent, jni, &name);
@@ -261,8 +260,8 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_suiteFinished(
     });
 }
 
-/// A method of JUnit 4 or 3 begins. Where no test class is known to run, nobody
-/// knows what came before it.
+/// Called when a method of JUnit 4 or 3 begins. If no known test class runs, the code before
+/// it is unknown.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_methodStarted(
     jni: Jni,
@@ -280,14 +279,14 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_methodStarted(
             begin_method(agent, jni, description);
         } else if !is_known {
             agent.fail(
-                "JUnit ran a test without telling of its class, as JUnit 3's tests and all \
-                 before JUnit 4.13 are where `parallel` or `groups` are used",
+                "JUnit ran a test without announcing its class; with `parallel` or `groups` this \
+                 happens to tests of JUnit 3, and before JUnit 4.13 to all tests",
             );
         }
     });
 }
 
-/// A runner begins to run a class.
+/// Called when a runner begins to run a class.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_runnerStarted(
     jni: Jni,
@@ -345,15 +344,15 @@ unsafe fn is_value(agent: &Agent, jni: Jni, object: Object) -> bool {
     name.is_some_and(|name| VALUES.contains(&name.as_str()))
 }
 
-/// The class and the name that a description has. Asked without the lock, as Java
-/// may load classes for it.
+/// The class and the name in a description. Must be called without the lock, since Java may
+/// load classes for it.
 unsafe fn described(jni: Jni, description: Object) -> (Option<String>, Option<String>) {
     let kind = c"()Ljava/lang/String;";
     let name = jni.text(jni.call_named(description, c"getMethodName", kind));
     (class_name_of(jni, description), name)
 }
 
-/// The test that a description is of, if it is one method's, and its class.
+/// The test of a description, if it is a single method, and its class.
 fn test_of(
     state: &State,
     described: &(Option<String>, Option<String>),
@@ -378,7 +377,7 @@ pub unsafe fn begin_method(agent: &Agent, jni: Jni, description: Object) {
         METHOD.set(Some(test));
         return;
     }
-    // Those that nobody knows: of the class, or of others that it runs.
+    // Unknown methods: of the class, or of other classes that it runs.
     match described.0.filter(|class| state.kind_of(class).is_some()) {
         Some(class) if state.kind_of(&class) == Some(Kind::Platform) => {}
         Some(class) => make_whole(&mut state, &class),
@@ -411,13 +410,13 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_methodFinished(
         if let Some((_, test)) = test.filter(is_own) {
             METHOD.set(None);
             note_changes(agent, jni, &test);
-            // With other parameters it may run once more.
+            // It may run once more with other parameters.
             lock(&agent.state).pause(&test);
         }
     });
 }
 
-/// A method is left out by an annotation.
+/// Called when an annotation disables a method.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_ignored(
     jni: Jni,
@@ -437,14 +436,14 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_ignored(
     });
 }
 
-/// JUnit is told to stop, after so many failures say: what begins from now on ends
-/// without being run.
+/// Called when JUnit is told to stop, for example after too many failures. Tests that begin
+/// from now on end without being run.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_stopped(_: Jni, _: Object, _: Object) {
     guarded(|agent| lock(&agent.state).stop("JUnit was told to stop"));
 }
 
-/// A method has failed, or something around it.
+/// Notes that a method, or something around it, has failed.
 pub unsafe fn failed(agent: &Agent, jni: Jni, failure: Object) {
     let kind = c"()Lorg/junit/runner/Description;";
     let description = jni.call_named(failure, c"getDescription", kind);

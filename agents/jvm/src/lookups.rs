@@ -1,9 +1,9 @@
-//! Class files that are looked for where there are none.
+//! Searches for class files in places without them.
 //!
-//! On the way to a class that is found elsewhere, that counts for all tests, as the JVM
-//! looks but once. So it does for a class that the JVM itself needs, and what a library
-//! asks for, which may keep the answer. But who asks by `Class.forName` and finds nothing
-//! does so each time.
+//! If a class is found elsewhere, its absence here counts for all tests, as the JVM searches
+//! only once. The same holds for classes that the JVM itself needs, and for requests of
+//! libraries, which may cache the answer. But if the project's own code calls `Class.forName`
+//! without success, every call searches again.
 
 use std::cell::RefCell;
 
@@ -11,17 +11,18 @@ use crate::agent::{Agent, lock};
 use crate::ffi::{Jni, class_named};
 
 thread_local! {
-    /// The class, its name with slashes, that this thread asked for last by its name, and
-    /// where there is no such file.
+    /// The class (with slashes) for which this thread last asked by name, and the places where
+    /// its file is missing.
     static ASKED: RefCell<(String, Vec<String>)> = RefCell::default();
 }
 
-/// A class is asked for by its name.
+/// Notes that a class is asked for by name.
 pub fn asked(class: String) {
     ASKED.set((class, Vec::new()));
 }
 
-/// A class is loaded: that its file is not in other places counts for all.
+/// Notes that a class was loaded. The absence of its file in other places counts for all
+/// tests.
 pub fn found(agent: &Agent, class: &str) {
     let places = ASKED.with_borrow_mut(|(asked, places)| match asked == class {
         true => std::mem::take(places),
@@ -32,8 +33,8 @@ pub fn found(agent: &Agent, class: &str) {
     }
 }
 
-/// Whether a class is looked for here because the project's code asks for it by its name,
-/// and its file is not there. Then that is noted.
+/// Whether this path is searched because the project's code asks for the class by name, and
+/// the file is missing. If so, it is noted.
 pub unsafe fn is_in_vain(agent: &Agent, jni: Jni, path: &str) -> bool {
     let class = ASKED.with_borrow(|(class, _)| {
         let folder = path.strip_suffix(".class");
@@ -52,8 +53,8 @@ pub unsafe fn is_in_vain(agent: &Agent, jni: Jni, path: &str) -> bool {
     true
 }
 
-/// Whether the project's own code called `Class.forName`, and nothing but the JDK's class
-/// loaders is in between.
+/// Whether the project's own code called `Class.forName`, with only the JDK's class loaders in
+/// between.
 unsafe fn is_asked_by_project(agent: &Agent, jni: Jni) -> bool {
     const JDK: [&str; 3] = ["Ljava/", "Ljdk/", "Lsun/"];
     let mut has_asked = false;
@@ -62,7 +63,7 @@ unsafe fn is_asked_by_project(agent: &Agent, jni: Jni) -> bool {
             return false;
         };
         if class == "Ljava/lang/Class;" {
-            // Else the JVM needs it for what is asked of another class.
+            // Otherwise the JVM needs it because of another class.
             let name = agent.jvmti.method_name(method);
             has_asked |= name.is_some_and(|name| name.starts_with("forName"));
             if !has_asked {

@@ -1,4 +1,4 @@
-//! What probes and hooks call: the native methods of the helper class.
+//! The native methods of the helper class, which probes and hooks call.
 
 use std::cell::{Cell, RefCell};
 use std::thread;
@@ -15,14 +15,14 @@ use crate::state::{Kind, Use};
 use crate::statics;
 
 thread_local! {
-    /// Whether this thread is in here: what the agent itself calls does not count.
+    /// Whether this thread is inside the agent: the agent's own calls do not count.
     static IS_INSIDE: Cell<bool> = const { Cell::new(false) };
-    /// The class, its name with slashes, that a class loader was last asked for by this
-    /// thread, and that is not loaded yet.
+    /// The class (with slashes) that this thread last requested from a class loader, until it
+    /// is loaded.
     static ASKED_FOR: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// A class is loaded; reading its file from now on is no part of that.
+/// Notes that a class is loaded. Later reads of its file are not part of loading it.
 pub fn loaded(name: &str) {
     ASKED_FOR.with_borrow_mut(|asked| {
         if asked == name {
@@ -31,7 +31,7 @@ pub fn loaded(name: &str) {
     });
 }
 
-/// Whether this class file is read to load the class.
+/// Whether this class file is being read in order to load the class.
 pub fn is_being_loaded(path: &str) -> bool {
     ASKED_FOR.with_borrow(|asked| {
         let rest = path
@@ -41,8 +41,8 @@ pub fn is_being_loaded(path: &str) -> bool {
     })
 }
 
-/// Runs `work` unless this thread is in here already, or an exception is on
-/// its way, during which nothing may be called.
+/// Runs `work`, unless this thread is inside the agent or has a pending exception, during
+/// which it may call nothing.
 pub unsafe fn once(jni: Jni, work: impl FnOnce(&'static Agent)) {
     if IS_INSIDE.replace(true) {
         return;
@@ -53,7 +53,7 @@ pub unsafe fn once(jni: Jni, work: impl FnOnce(&'static Agent)) {
     IS_INSIDE.set(false);
 }
 
-/// Runs `work` unless this thread is in here already. It may call nothing of Java.
+/// Runs `work`, unless this thread is inside the agent. `work` must not call Java.
 pub fn inside(work: impl FnOnce(&'static Agent)) {
     if !IS_INSIDE.replace(true) {
         guarded(work);
@@ -63,7 +63,7 @@ pub fn inside(work: impl FnOnce(&'static Agent)) {
 
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_enter(jni: Jni, _: Object, class: i32) {
-    // Classes are initialised while others are asked for things, too.
+    // Classes are also initialised while others are requested.
     guarded(|agent| {
         let mut state = lock(&agent.state);
         agent.drain(jni, &mut state);
@@ -84,9 +84,8 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_leave(jni: Jni, _: Object, c
     });
 }
 
-/// The test class that a unique id of the JUnit Platform is about, and whether
-/// the id is that of the class itself:
-/// `[engine:junit-jupiter]/[class:a.B]/[method:c()]` → (`a.B`, false).
+/// The test class in a unique id of the JUnit Platform, and whether the id is that of the
+/// class itself: `[engine:junit-jupiter]/[class:a.B]/[method:c()]` → (`a.B`, false).
 pub fn test_class(id: &str) -> Option<(&str, bool)> {
     let mut rest = id;
     while let Some(at) = rest.find('[') {
@@ -101,15 +100,14 @@ pub fn test_class(id: &str) -> Option<(&str, bool)> {
     None
 }
 
-/// The class of a suite of the JUnit Platform, if a unique id is that of one.
+/// The class of a suite of the JUnit Platform, if the unique id is that of a suite.
 fn suite(id: &str) -> Option<&str> {
     let rest = id.strip_prefix("[engine:junit-platform-suite]/[suite:")?;
     rest.strip_suffix(']').filter(|class| !class.contains(']'))
 }
 
-/// Where a unique id of JUnit 5 lies, if what it is about can be told apart by
-/// method: the test class, and with it the method as a test and whether the id is
-/// that of the method itself.
+/// For a unique id of JUnit 5 whose methods can be distinguished: the test class, the method
+/// as a test, and whether the id is that of the method itself.
 fn test_method(id: &str) -> Option<(&str, Option<(String, bool)>)> {
     let mut class = None;
     let mut name = String::new();
@@ -140,8 +138,8 @@ fn test_method(id: &str) -> Option<(&str, Option<(String, bool)>)> {
     Some((class?, method))
 }
 
-/// The class of JUnit 4 that a unique id of the vintage engine is about, and whether
-/// the id is that of the class itself.
+/// The class of JUnit 4 in a unique id of the vintage engine, and whether the id is that of
+/// the class itself.
 fn vintage_class(id: &str) -> Option<(&str, bool)> {
     let rest = id.strip_prefix("[engine:junit-vintage]/[runner:")?;
     let (class, rest) = rest.split_once(']')?;
@@ -155,7 +153,7 @@ pub unsafe fn unique_id(agent: &Agent, jni: Jni, descriptor: Object) -> Option<S
     jni.text(jni.call(id, java.to_string))
 }
 
-/// A test class begins that is one test.
+/// Begins a test class that is one test.
 pub unsafe fn begin_test(agent: &Agent, jni: Jni, test: &str) {
     let mut state = lock(&agent.state);
     if !state.is_running(test) {
@@ -174,14 +172,14 @@ unsafe fn begin_method(agent: &Agent, jni: Jni, class: &str, method: Option<&str
     }
 }
 
-/// Ends a test class whose methods are tests. What it did after the last of them
-/// counts for all, too.
+/// Ends a test class whose methods are tests. Code after the last method counts for all of
+/// them, too.
 pub unsafe fn end_class(agent: &Agent, jni: Jni, class: &str) {
     let tests = {
         let mut state = lock(&agent.state);
         agent.drain(jni, &mut state);
         if !state.has_parts(class) {
-            // An assumption of the class did not hold, say: that is its outcome.
+            // For example, an assumption of the class failed: that is its outcome.
             state.begin(class, Some(class), thread::current().id());
         }
         state.running_in(class)
@@ -193,8 +191,8 @@ pub unsafe fn end_class(agent: &Agent, jni: Jni, class: &str) {
     lock(&agent.state).end_container(class);
 }
 
-/// Compares the static fields that a test used, or a class around its tests, and what
-/// the process has one of.
+/// Compares the static fields that a test (or a class around its tests) used, and the
+/// process-wide state.
 pub unsafe fn note_changes(agent: &Agent, jni: Jni, test: &str) {
     let used = {
         let mut state = lock(&agent.state);
@@ -211,7 +209,7 @@ pub unsafe fn note_changes(agent: &Agent, jni: Jni, test: &str) {
     lock(&agent.state).changed(test, &changed);
 }
 
-/// Ends a test class after all that it did was attributed to it.
+/// Ends a test class after everything that it did was attributed to it.
 pub unsafe fn end_test(agent: &Agent, jni: Jni, test: &str, outcome: &str) {
     note_changes(agent, jni, test);
     lock(&agent.state).end(test, outcome);
@@ -235,7 +233,7 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_started(
             let method = method.as_ref().map(|(method, _)| method.as_str());
             begin_method(agent, jni, class, method);
         } else if let Some((class, is_whole)) = by_method.and_then(vintage_class) {
-            // Its methods are told of by JUnit 4 itself.
+            // JUnit 4 itself announces its methods.
             if is_whole {
                 junit4::begin_class(agent, jni, class);
             }
@@ -245,8 +243,8 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_started(
     });
 }
 
-/// The JUnit Platform comes to a test or a class, and looks first whether it is to be
-/// skipped and what extends it.
+/// Called when the JUnit Platform comes to a test or a class, before it checks conditions and
+/// extensions.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_prepared(jni: Jni, _: Object, task: Object) {
     once(jni, |agent| {
@@ -256,7 +254,7 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_prepared(jni: Jni, _: Object
             return;
         }
         let id = unique_id(agent, jni, jni.object_field(task, field));
-        // What is in the class is known to be of it.
+        // The tests in the class are known to belong to it.
         let Some((class, true)) = id.as_deref().and_then(test_class) else {
             return;
         };
@@ -317,7 +315,7 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_finished(
                 }
                 None => {
                     if !is_good {
-                        // Of the class, or of a nested one: it runs whole again.
+                        // A part of the class or of a nested one: then all of it runs again.
                         begin_test(agent, jni, class);
                         end_test(agent, jni, class, "failed");
                     }
@@ -380,7 +378,7 @@ unsafe fn text_of(agent: &Agent, jni: Jni, object: Object) -> Option<String> {
     text
 }
 
-/// Where a path leads to is asked for, and perhaps kept by the JDK.
+/// Called when the target of a path is asked for. The JDK may cache it.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_canonical(jni: Jni, _: Object, path: Object) {
     once(jni, |agent| {
@@ -390,7 +388,7 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_canonical(jni: Jni, _: Objec
     });
 }
 
-/// An archive is asked for that may be open already.
+/// Called when an archive is asked for. It may already be open.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_archive(jni: Jni, _: Object, url: Object) {
     once(jni, |agent| {
@@ -401,7 +399,7 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_archive(jni: Jni, _: Object,
     });
 }
 
-/// A bundle of resources is asked for that may be loaded already.
+/// Called when a resource bundle is asked for. It may already be loaded.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_bundle(jni: Jni, _: Object, name: Object) {
     once(jni, |agent| {
@@ -424,9 +422,8 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_env(jni: Jni, _: Object, nam
     });
 }
 
-/// The variables that a property of the JVM's own comes from. What others are,
-/// the command and the build's files say, which count for every test, or a test
-/// that set them.
+/// The environment variables behind a property of the JVM. Other properties come from the
+/// command and the build files, which count for every test, or from a test that set them.
 fn variables_behind(property: &str) -> &'static [&'static str] {
     match property {
         "user.home" => &["HOME"],
@@ -451,7 +448,7 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_gotProperty(jni: Jni, _: Obj
         };
         let mut state = lock(&agent.state);
         state.got_by_name(&name);
-        // Before any test, build tools and frameworks ask, each for itself.
+        // Before the tests, build tools and frameworks read them for themselves.
         let asked_by_tests = state.has_tests();
         for variable in variables_behind(&name).iter().filter(|_| asked_by_tests) {
             let value = process::variable(variable);
@@ -472,11 +469,11 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_setProperty(jni: Jni, _: Obj
     });
 }
 
-/// A class loader is asked for a class: by code, or by the JVM for what code names,
-/// extends, or has to be checked against.
+/// Called when a class loader is asked for a class, by code or by the JVM (for a class that
+/// code names, extends or is checked against).
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_named(jni: Jni, _: Object, class: Object) {
-    // Below this method and the one that has its hook.
+    // The frame below this method and the one with the hook.
     const CALLER: i32 = 2;
     once(jni, |agent| {
         if let Some(name) = class_name(agent, jni, class) {
@@ -497,7 +494,7 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_named(jni: Jni, _: Object, c
     });
 }
 
-/// A class is asked for by its name, and loaded if it was not.
+/// Called when a class is asked for by name; it is loaded if necessary.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_asked(jni: Jni, _: Object, class: Object) {
     once(jni, |agent| {
@@ -508,7 +505,7 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_asked(jni: Jni, _: Object, c
     });
 }
 
-/// The members or annotations of a class were looked at.
+/// Called when the members or annotations of a class are inspected.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_used(jni: Jni, _: Object, class: Object) {
     once(jni, |agent| {
@@ -518,7 +515,7 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_used(jni: Jni, _: Object, cl
     });
 }
 
-/// The name, with slashes, of a class or its elements' one, or that a string is.
+/// The name (with slashes) of a class, of an array's element class, or in a string.
 unsafe fn class_name(agent: &Agent, jni: Jni, class: Object) -> Option<String> {
     let name = text_of(agent, jni, class)?;
     let name = class_named(name.trim_start_matches('['));
@@ -570,7 +567,7 @@ mod tests {
         );
         let one = "/[test-template:p(int)]/[test-template-invocation:#1]";
         assert_eq!(of(one), is(Some(("a.B#p", false))));
-        // What is not known stays a matter of the class.
+        // An unknown part makes it a matter of the class.
         assert_eq!(of("/[strange:x]"), None);
         assert_eq!(
             test_method("[engine:junit-vintage]/[runner:a.B]/[test:c(a.B)]"),

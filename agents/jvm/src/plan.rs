@@ -1,4 +1,4 @@
-//! Which probes go into a class, and what they stand for.
+//! Decides which probes go into a class, and what they stand for.
 
 use std::collections::HashSet;
 
@@ -14,12 +14,12 @@ const INVOKESTATIC: u8 = 0xb8;
 const LDC_W: u8 = 0x13;
 const RETURN: u8 = 0xb1;
 
-/// A class with a probe at the beginning of each method, to be registered.
+/// A class with a probe at the beginning of each method, ready to be registered.
 pub struct Planned {
     pub bytes: Vec<u8>,
     pub class: Class,
     pub methods: Vec<Method>,
-    /// Numbers of probes that could not be put in.
+    /// Numbers of probes that could not be inserted.
     pub missing: Vec<u32>,
 }
 
@@ -27,11 +27,11 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Plans the probes of a class that may change. `origin` is the directory that
-/// it was loaded from, if any.
+/// Plans the probes of a class that may change. `origin` is the directory from which it was
+/// loaded, if any.
 ///
 /// # Errors
-/// If the class file is not understood, or there is no room for probes.
+/// The class file is malformed, or there is no room for probes.
 pub fn plan(
     file: &ClassFile<'_>,
     origin: Option<&str>,
@@ -42,7 +42,7 @@ pub fn plan(
     let mut class = Class {
         symbol: state.symbol(&text(file.name)),
         origin: origin.map(str::to_owned),
-        // What holds generated code leads to those who generated it.
+        // A change in generated code comes from its generator.
         has_statics: origin.is_some() && file.fields.iter().any(can_change),
         has_initialiser: file.methods.iter().any(|one| one.name == b"<clinit>"),
         ..Class::default()
@@ -54,7 +54,7 @@ pub fn plan(
     let annotations = annotation_types(file)?.into_iter().map(text);
     let whole_needs: HashSet<String> = match origin {
         Some(_) => annotations.filter(|name| may_change(name)).collect(),
-        // Whoever generated it may have looked at anything for it.
+        // The generator may have inspected anything for it.
         None => named_classes(file).collect(),
     };
     for needed in whole_needs {
@@ -64,7 +64,7 @@ pub fn plan(
         class.tells_of.push(state.symbol(&named));
     }
     let mut methods = Vec::new();
-    // By method of the file: its number among those that have code.
+    // For each method of the file, its number among those with code.
     let mut numbers = Vec::with_capacity(file.methods.len());
     for method in &file.methods {
         let has_code = method.attributes.iter().any(|one| one.name == b"Code");
@@ -107,8 +107,7 @@ pub fn plan(
     })
 }
 
-/// All that a class which cannot be rewritten stands for, when whatever it
-/// does counts for every test.
+/// What a class without probes stands for: whatever it does counts for every test.
 pub fn unprobed(file: &ClassFile<'_>, origin: Option<&str>, state: &mut State) {
     let index = state.next_class();
     let class = Class {
@@ -128,7 +127,7 @@ pub fn unprobed(file: &ClassFile<'_>, origin: Option<&str>, state: &mut State) {
     state.loaded(class, vec![method], &[number]);
 }
 
-/// Whether what a field holds can change: not a constant.
+/// Whether the value of a field can change: it is not a constant.
 fn can_change(field: &Member<'_>) -> bool {
     const FINAL: u16 = 0x0010;
     let is_value = matches!(field.descriptor, [_] | b"Ljava/lang/String;");
@@ -149,8 +148,8 @@ fn named_classes<'a>(file: &'a ClassFile<'_>) -> impl Iterator<Item = String> + 
     names.filter(|name| may_change(name))
 }
 
-/// The classes that a class's members name in their types, and those that lie in it or
-/// may extend it.
+/// The classes in the types of a class's members, its nested classes, and its permitted
+/// subclasses.
 fn told_by(file: &ClassFile<'_>) -> Result<HashSet<String>, Malformed> {
     let members = file.fields.iter().chain(&file.methods);
     let mut found: HashSet<String> = members
@@ -181,7 +180,7 @@ fn told_by(file: &ClassFile<'_>) -> Result<HashSet<String>, Malformed> {
     Ok(found)
 }
 
-/// Not those of the JDK.
+/// Not classes of the JDK.
 fn may_change(name: &str) -> bool {
     !["java/", "jdk/", "sun/"]
         .iter()
@@ -242,8 +241,8 @@ fn push_int(code: &mut Vec<u8>, value: u32, pool: &mut Additions) -> Result<(), 
     Ok(())
 }
 
-/// A static initialiser tells when it begins and when it has ended. One that
-/// does not end at its end, which no compiler of Java makes, only begins.
+/// Makes a static initialiser tell its beginning and its end. If its last instruction is not
+/// its only `return`, which no Java compiler produces, it only tells its beginning.
 fn surround(
     insertion: &mut Insertion,
     file: &ClassFile<'_>,
@@ -258,7 +257,7 @@ fn surround(
         code.extend_from_slice(&target.to_be_bytes());
         Ok(())
     };
-    // First, so that the mark belongs to what is entered.
+    // First, so that the mark belongs to the initialiser.
     let mut prologue = Vec::new();
     call("enter", &mut prologue)?;
     prologue.extend_from_slice(&insertion.prologue);
@@ -273,12 +272,11 @@ fn surround(
     Ok(())
 }
 
-/// Lets methods of a class of the JDK or of a test framework tell that they
-/// are called. `None` if the class has none of them.
+/// Adds hooks to the methods of a class of the JDK or of a test framework. `None` if the class
+/// has none of these methods.
 ///
 /// # Errors
-/// If the class file is not understood, or, where it must have all that are not optional,
-/// lacks one.
+/// The class file is malformed, or a method is missing that is not optional.
 pub fn hooked(
     file: &ClassFile<'_>,
     hooks: &[Hook],
@@ -328,7 +326,7 @@ pub fn hooked(
                 .enumerate()
                 .filter(|(_, hook)| !hook.is_optional);
             match has_all && !needed.all(|(at, _)| found.contains(&at)) {
-                true => Err(Malformed("a method that tells is not there")),
+                true => Err(Malformed("a method that needs a hook is missing")),
                 false => Ok((!found.is_empty()).then_some(bytes)),
             }
         }

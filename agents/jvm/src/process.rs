@@ -1,4 +1,4 @@
-//! This process: what it was started as, and its paths.
+//! The command line of this process, and its paths.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::runtime::{home_of, runtime_in};
 
-/// Program names and arguments by which JVMs that run tests are known.
+/// Program names and arguments of JVMs that run tests.
 const RUNNERS: [&str; 5] = [
     "org.apache.maven.surefire.booter.ForkedBooter",
     "org.gradle.process.internal.worker.GradleWorkerMain",
@@ -15,7 +15,7 @@ const RUNNERS: [&str; 5] = [
     "org.junit.runner.JUnitCore",
 ];
 
-/// The words of a command line that tell.
+/// The words of a command line that matter for this.
 pub fn runs_tests(words: &[String]) -> bool {
     words.iter().any(|word| {
         let name = word.rsplit('/').next().unwrap_or(word);
@@ -25,8 +25,8 @@ pub fn runs_tests(words: &[String]) -> bool {
     })
 }
 
-/// Whether a path is in Surefire's own folder, or that of its reports itself, which
-/// is there from its first run on.
+/// Whether a path is in Surefire's own folder, or is its folder of reports itself, which
+/// exists after the first run.
 pub fn is_of_surefire(folder: &Path, path: &Path) -> bool {
     let reports = ["surefire-reports", "failsafe-reports"];
     path.starts_with(folder)
@@ -44,8 +44,8 @@ pub fn surefire_folder(words: &[String]) -> Option<PathBuf> {
     booter.and_then(Path::parent).map(Path::to_owned)
 }
 
-/// Whether a jar is that of a Surefire which takes no methods in a list of what to
-/// leave out: before 3.0.0-M6 that is an error.
+/// Whether the jar is of a Surefire before 3.0.0-M6, where methods in the exclusion list are
+/// an error.
 pub fn is_old_surefire(jar: &str) -> bool {
     let name = jar.rsplit('/').next().unwrap_or(jar);
     let Some(version) = name.strip_prefix("surefire-api-") else {
@@ -59,23 +59,23 @@ pub fn is_old_surefire(jar: &str) -> bool {
             .any(|number| version == format!("3.0.0-M{number}.jar"))
 }
 
-/// Whether a command is one by which tools serve the JVM that it comes from.
+/// Whether a command belongs to a tool that serves this JVM.
 pub fn is_of_tools(words: &str) -> bool {
     is_surefires_own(words) || is_attacher(words)
 }
 
-/// Byte Buddy's helper, which loads its agent into this very JVM for Mockito's
-/// inline mocks: `[…/bin/java, …, net.bytebuddy.agent.Attacher, …]`. Its jar was
-/// opened here, and so counts.
+/// Byte Buddy's helper, which loads its agent into this JVM for Mockito's inline mocks:
+/// `[…/bin/java, …, net.bytebuddy.agent.Attacher, …]`. This process opened its jar, so the jar
+/// counts.
 fn is_attacher(words: &str) -> bool {
     let program = words.trim_start_matches('[').split(", ").next();
     let is_java = program.is_some_and(|program| program.ends_with("/bin/java"));
     is_java && words.contains(", net.bytebuddy.agent.Attacher, ")
 }
 
-/// Whether this is how Surefire, in a thread of its own, looks from time to time
-/// whether Maven still lives: `[/bin/sh, -c, /bin/ps -o etime= -p 123]`, from
-/// Surefire 3 on `ps -o etime,pid …`. What it says depends on nothing of the project.
+/// Whether Surefire, in its own thread, checks that Maven is still alive: `[/bin/sh, -c,
+/// /bin/ps -o etime= -p 123]`, from Surefire 3 on `ps -o etime,pid …`. The output does not
+/// depend on the project.
 fn is_surefires_own(words: &str) -> bool {
     let script = words.strip_prefix("[/bin/sh, -c, ");
     let script = script.and_then(|script| script.strip_suffix(']'));
@@ -90,7 +90,6 @@ fn is_surefires_own(words: &str) -> bool {
     })
 }
 
-/// The command line of this process.
 pub fn command_line() -> Vec<String> {
     let bytes = std::fs::read("/proc/self/cmdline").unwrap_or_default();
     bytes
@@ -105,13 +104,13 @@ pub fn runtime() -> String {
     runtime_in(&home())
 }
 
-/// The folder of the JDK that this process runs.
+/// The folder of the JDK of this process.
 pub fn home() -> PathBuf {
     let program = std::fs::read_link("/proc/self/exe").unwrap_or_default();
     home_of(&program).to_owned()
 }
 
-/// `path` from the root on.
+/// The absolute form of `path`.
 pub fn whole(path: &str) -> String {
     let mut whole = String::new();
     if !path.starts_with('/') {
@@ -123,7 +122,7 @@ pub fn whole(path: &str) -> String {
     whole
 }
 
-/// The same without `.` and `..`, by its text alone.
+/// The same without `.` and `..`, without looking at the disk.
 pub fn absolute(path: &str) -> String {
     let whole = whole(path);
     let mut parts: Vec<&str> = Vec::new();
@@ -168,13 +167,13 @@ pub fn path_of_url(url: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// The fingerprint of a variable's value, as `docs/formats/trace.md` has it;
-/// `None` if it is not set.
+/// The fingerprint of a variable's value as in `docs/formats/trace.md`; `None` if it is not
+/// set.
 pub fn variable(name: &str) -> Option<String> {
     std::env::var_os(name).map(|value| fingerprint(OsStr::as_bytes(&value)))
 }
 
-/// 15 bytes of git's name for this content, and what a regular file has.
+/// 15 bytes of git's id of this content, and the mode of a regular file.
 pub fn fingerprint(content: &[u8]) -> String {
     let mut blob = format!("blob {}\0", content.len()).into_bytes();
     blob.extend_from_slice(content);
@@ -275,7 +274,7 @@ mod tests {
 
     #[test]
     fn fingerprints_are_names_of_blobs() {
-        // git hash-object of an empty file
+        // As printed by git hash-object for an empty file.
         assert_eq!(fingerprint(b""), "e69de29bb2d1d6434b8b29ae775ad872");
     }
 

@@ -1,8 +1,8 @@
-//! All objects that a static field leads to, with what is in them.
+//! Follows a static field to all objects that it leads to, and digests their content.
 //!
-//! Objects of the project, of the JDK and of libraries' containers are looked into,
-//! field by field, lambda expressions with what they have captured. They are read in
-//! place: no code of theirs runs. [`rules`] says which fields are no state.
+//! Objects of the project, of the JDK and of libraries' containers are followed field by
+//! field, and lambda expressions through their captured values. Their memory is read directly:
+//! none of their code runs. [`rules`] says which fields are not state.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -18,14 +18,14 @@ mod rules;
 use beside::Beside;
 pub use beside::{field, field_of, len};
 
-/// How many objects are looked at for one class; one that leads to more always
-/// counts as changed.
+/// How many objects are followed for one class. A class with more always counts as changed.
 const MOST: usize = 20_000;
 
-/// How much of memory outside the heap is looked at for one buffer; the same for more.
+/// How many bytes of a buffer outside the heap are digested. A larger buffer always counts as
+/// changed.
 const MOST_MEMORY: usize = 1 << 22;
 
-/// Identities are as good as any hash of them.
+/// Identities need no hashing.
 #[derive(Default)]
 pub struct AsItIs(u64);
 
@@ -47,20 +47,20 @@ impl Hasher for AsItIs {
 
 pub type ByIdentity<V> = HashMap<u64, V, BuildHasherDefault<AsItIs>>;
 
-/// In place of the first letter of a type: an array or a node that the JDK has for
-/// itself. Lists and tables get others where nothing changes for who asks them.
+/// Replaces the first letter of a type for internal arrays and nodes of the JDK. Lists and
+/// maps sometimes replace them without a change that a program can see.
 const OWN: u8 = b'(';
 
-/// The same for how often a collection was changed. That shows to iterators alone.
+/// The same for modification counts of collections, which only iterators can see.
 const CHANGES: u8 = b')';
 
-/// What is to be known of a class to look into its objects.
+/// How to follow the objects of a class.
 #[derive(Default)]
 struct Shape {
-    /// The fields of the class and of those that it extends, as far as they are followed.
+    /// The followed fields of the class and its superclasses.
     fields: Vec<(FieldId, u8)>,
     is: Special,
-    /// Whether it goes through a collection, and notices changes to that.
+    /// Whether it iterates over a collection and notices changes of it.
     iterates: bool,
 }
 
@@ -70,48 +70,47 @@ enum Special {
     Plain,
     /// An array of objects.
     Objects,
-    /// One of nodes of the JDK's own.
+    /// An array of internal nodes of the JDK.
     Nodes,
     /// An array of a primitive type, whose elements have this size.
     Values(usize),
     ThreadLocal,
     ClassValue,
-    /// Its elements are outside of the heap.
+    /// Its elements are outside the heap.
     Direct,
-    /// Whether it takes tasks is in a counter.
+    /// A counter tells whether it accepts tasks.
     Pool(FieldId),
 }
 
 impl Shape {
-    /// Whether there is nothing to look into.
+    /// Whether there is nothing to follow.
     fn is_value(&self) -> bool {
         self.is == Special::Plain && self.fields.is_empty()
     }
 }
 
-/// What walks have found out about classes.
+/// What earlier walks found out about classes.
 #[derive(Default)]
 pub struct Kinds {
-    /// By the class's identity: weak references to classes that have it.
+    /// By the identity of the class: weak references to classes with that identity.
     shapes: ByIdentity<Vec<(Object, Rc<Shape>)>>,
     has_thread_locals: bool,
     has_class_values: bool,
-    /// By identity: thread-local variables, each with a digest of the value that code of
-    /// the JDK alone makes for a thread; `None` if other code has a part in it.
+    /// By identity: thread-local variables, each with a digest of the value that a thread gets
+    /// by the JDK's code alone; `None` if other code takes part.
     first_values: ByIdentity<Vec<(Object, Option<u64>)>>,
 }
 
-/// What a walk came to.
+/// The result of a walk.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reached {
-    /// `None` if there was too much to look at.
+    /// `None` if there were too many objects.
     pub digest: Option<u64>,
-    /// Objects that were looked into, each by its identity, with a digest of what it
-    /// holds; in order.
+    /// The followed objects, by identity, each with a digest of its content; sorted.
     pub objects: Vec<(u32, u32)>,
 }
 
-/// Walks that see the same state, one after the other.
+/// Several walks over the same state.
 pub struct Round<'a> {
     agent: &'a Agent,
     pub jni: Jni,
@@ -121,7 +120,7 @@ pub struct Round<'a> {
 }
 
 impl<'a> Round<'a> {
-    /// The local references that it makes stay until the caller's frame ends.
+    /// Its local references stay until the caller's frame ends.
     pub unsafe fn new(agent: &'a Agent, jni: Jni, kinds: &'a mut Kinds) -> Round<'a> {
         let mut round = Round {
             agent,
@@ -134,8 +133,8 @@ impl<'a> Round<'a> {
         round
     }
 
-    /// Gets what is kept beside objects, if such objects were ever met; whether this was
-    /// not at hand.
+    /// Loads the values kept beside objects, if such objects were ever met. Returns whether
+    /// anything new was loaded.
     unsafe fn look_beside(&mut self) -> bool {
         let (jvmti, jni) = (self.agent.jvmti, self.jni);
         let mut is_new = false;
@@ -153,8 +152,8 @@ impl<'a> Round<'a> {
         is_new
     }
 
-    /// A value was made for a thread that had none of this variable; `by_jdk` if no code of
-    /// the project ran for that.
+    /// Notes the value that a thread got for its first use of this variable; `by_jdk` if no
+    /// code of the project ran for it.
     pub unsafe fn made_first_value(&mut self, local: Object, value: Object, by_jdk: bool) {
         let digest = match by_jdk {
             true => self.content_of(value),
@@ -170,8 +169,8 @@ impl<'a> Round<'a> {
         }
     }
 
-    /// Whether a thread has what it would get anyway. To have that and to have none is the
-    /// same for who asks.
+    /// Whether a thread has the value that it would get anyway. A program cannot tell this
+    /// from having no value.
     unsafe fn is_first_value(&mut self, local: Object, value: Object) -> bool {
         let all = self
             .kinds
@@ -191,7 +190,8 @@ impl<'a> Round<'a> {
         held.digest.filter(|_| !value.is_null())
     }
 
-    /// Follows what `begin` meets. With `by_content` two graphs of equal objects are equal.
+    /// Follows the objects that `begin` meets. With `by_content`, graphs of equal objects are
+    /// equal.
     pub unsafe fn walk(
         &mut self,
         by_content: bool,
@@ -219,7 +219,7 @@ impl<'a> Round<'a> {
             look.follow();
             let reached = look.reached();
             jni.pop_frame();
-            // Now that it is known what there is beside, once more.
+            // Once more with the values beside, which were not loaded before.
             if !self.look_beside() {
                 return Some(reached);
             }
@@ -313,21 +313,21 @@ impl<'a> Round<'a> {
     }
 }
 
-/// One walk.
 pub struct Look<'r, 'a> {
     round: &'r mut Round<'a>,
     by_content: bool,
-    /// The objects that were met, each with when; two of one identity have different keys.
+    /// The objects met so far, each with its position. Two with one identity have different
+    /// keys.
     seen: ByIdentity<(Object, u32)>,
-    /// Those that are still to be looked into, each with its key.
+    /// The objects that are still to be followed, each with its key.
     open: Vec<(Object, u64)>,
     digest: u64,
-    /// Of the object that is looked into.
+    /// The digest of the present object.
     own: u64,
-    /// Whether anything other than zero was noted.
+    /// Whether any value was not zero.
     is_anything: bool,
     is_whole: bool,
-    /// How often collections were changed, and whether an iterator would notice.
+    /// The modification counts of collections, and whether an iterator would notice them.
     changes: u64,
     iterates: bool,
     objects: Vec<(u32, u32)>,
@@ -339,12 +339,12 @@ impl Look<'_, '_> {
         self.own = mixed(self.own, bits);
     }
 
-    /// Notes who an object is, and that it is to be looked into.
+    /// Notes the identity of an object, and puts it on the list to follow.
     pub unsafe fn meet(&mut self, object: Object) {
         self.meet_as(object, self.by_content);
     }
 
-    /// The same; with `by_order` not who it is, but when it was met first.
+    /// The same; with `by_order` it notes its position instead of its identity.
     unsafe fn meet_as(&mut self, object: Object, by_order: bool) {
         if object.is_null() {
             return self.note(0);
@@ -368,7 +368,7 @@ impl Look<'_, '_> {
         self.note(if by_order { u64::from(count) } else { key });
     }
 
-    /// A static field, or one of an object.
+    /// Notes a static field, or a field of an object.
     pub unsafe fn field(&mut self, of: Object, field: FieldId, kind: u8, is_static: bool) {
         let jni = self.round.jni;
         match (kind, is_static) {
@@ -381,7 +381,7 @@ impl Look<'_, '_> {
         }
     }
 
-    /// Looks into all objects that are open, while these are not too many.
+    /// Follows all objects on the list, unless there are too many.
     unsafe fn follow(&mut self) {
         let jni = self.round.jni;
         self.digest = self.own;
@@ -456,7 +456,7 @@ impl Look<'_, '_> {
                 }
             }
             Special::Pool(counter) => {
-                // The upper bits of an atomic number say how far it is shut down.
+                // The upper bits of this atomic number tell how far it is shut down.
                 let counter = jni.object_field(object, counter);
                 let value = jni.field(jni.class_of(counter), c"value", c"I");
                 if !value.is_null() {
@@ -469,11 +469,11 @@ impl Look<'_, '_> {
         }
     }
 
-    /// What others keep for an object, each with whose it is.
+    /// Notes the values that others keep for an object, each with its owner.
     unsafe fn beside(&mut self, kept: Vec<(u64, Object)>) {
         for (whose, value) in kept {
             self.note(whose);
-            // The reference itself stays for the next walk.
+            // The reference itself is needed for the next walk.
             self.meet(self.round.jni.local(value));
         }
     }
@@ -502,8 +502,8 @@ pub fn mixed(digest: u64, bits: u64) -> u64 {
         .rotate_left(29)
 }
 
-/// A digest of memory outside of the heap. It may be given back already, hence not by
-/// its address alone.
+/// A digest of memory outside the heap. The memory may already be freed, so it is read through
+/// the system and not by its address.
 fn memory_digest(address: u64, len: usize) -> Option<u64> {
     if len == 0 || address == 0 {
         return Some(0);

@@ -1,9 +1,9 @@
-//! The words that name a JVM. Also part of tamis itself, which asks the JDK
-//! that Maven will use.
+//! The words that name a JVM. tamis also uses this module for the JDK that Maven will use.
 
 use std::path::Path;
 
-/// `java-17.0.15+6-linux-x86_64 ` and the file `release` of the JDK in `home`.
+/// `java-17.0.15+6-linux-x86_64 ` and the content of the file `release` in the JDK folder
+/// `home`.
 pub fn runtime_in(home: &Path) -> String {
     let release = std::fs::read_to_string(home.join("release")).unwrap_or_default();
     let value = |name: &str| {
@@ -16,10 +16,10 @@ pub fn runtime_in(home: &Path) -> String {
     format!("java-{version}-linux-{} {release}", std::env::consts::ARCH)
 }
 
-/// The folder of the JDK whose program is at `program`.
+/// The folder of the JDK with the program at `program`.
 pub fn home_of(program: &Path) -> &Path {
     match program.parent().and_then(Path::parent) {
-        // `jre/bin/java` of a JDK 8 has its `release` one higher.
+        // In JDK 8, the `release` of `jre/bin/java` is one folder higher.
         Some(home) if home.ends_with("jre") => home.parent().unwrap_or(home),
         Some(home) => home,
         None => Path::new("/"),

@@ -1,7 +1,7 @@
-//! What frameworks keep for later test classes: the stores of JUnit 5, Spring's contexts.
+//! Objects that frameworks keep for later test classes: stores of JUnit 5, Spring's contexts.
 //!
-//! Who finds something there depends on all that the test class used that made it, or
-//! on what ran while it was made.
+//! A test that finds such an object depends on everything that the test class used that made
+//! it, or on the code that ran while it was made.
 
 use std::collections::BTreeSet;
 use std::ffi::CStr;
@@ -14,20 +14,20 @@ use crate::ffi::{FieldId, Jni, Object};
 use crate::natives::once;
 use crate::state::State;
 
-/// What is known to be kept in stores of JUnit 5.
+/// The known entries in stores of JUnit 5.
 static KEPT: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 
-/// Which of two types the fields of a store had the last time.
+/// Which of two types the fields of a store had last time.
 static VALUES: AtomicUsize = AtomicUsize::new(0);
 static NAMESPACE: AtomicUsize = AtomicUsize::new(0);
 
-/// How a key and a store are called; the same for those above it, where it is looked for, too.
+/// The names of a key in a store, and in the parent stores that are searched, too.
 struct Places {
     own: String,
     all: Vec<String>,
 }
 
-/// A store is asked for what it has under a key.
+/// Called when a store is asked for a key.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_storeAsked(
     jni: Jni,
@@ -38,7 +38,7 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_storeAsked(
     about_store(jni, store, key, |_, _| {});
 }
 
-/// The same, and if there is nothing, it is made.
+/// Called when a store is asked for a key and makes a missing value.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_storeFilled(
     jni: Jni,
@@ -59,7 +59,7 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_storeFilled(
     });
 }
 
-/// Something is put into a store or taken from it.
+/// Called when a value is put into a store or removed.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_storeChanged(
     jni: Jni,
@@ -73,7 +73,7 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_storeChanged(
     });
 }
 
-/// Whoever runs now finds what is there already; `then` comes what else the call does.
+/// Notes that the running code finds existing values; `then` handles the rest of the call.
 unsafe fn about_store(jni: Jni, store: Object, key: Object, then: impl FnOnce(&Agent, &Places)) {
     once(jni, |agent| {
         let Some(places) = places(agent, jni, store, key) else {
@@ -90,7 +90,7 @@ unsafe fn about_store(jni: Jni, store: Object, key: Object, then: impl FnOnce(&A
     });
 }
 
-/// `None` for what JUnit keeps for itself.
+/// `None` for JUnit's own entries.
 unsafe fn places(agent: &Agent, jni: Jni, store: Object, key: Object) -> Option<Places> {
     let class = jni.class_of(store);
     let any_of = |kinds: &[&CStr; 2], name, first: &AtomicUsize| {
@@ -111,7 +111,7 @@ unsafe fn places(agent: &Agent, jni: Jni, store: Object, key: Object) -> Option<
         any_of(&values, c"valuesStore", &VALUES),
         any_of(&namespaces, c"namespace", &NAMESPACE),
     ) else {
-        agent.mistrust("what is in the stores of this JUnit is not known");
+        agent.mistrust("the content of this JUnit's stores is not known");
         return None;
     };
     let field = jni.field(jni.class_of(namespace), c"parts", c"Ljava/util/List;");
@@ -145,8 +145,8 @@ unsafe fn places(agent: &Agent, jni: Jni, store: Object, key: Object) -> Option<
     Some(Places { own, all })
 }
 
-/// The field of this name that has one of two types; `first` is the one that was there the
-/// last time, as to look for a field that is not there takes long.
+/// The field of this name with one of two types. `first` is the type found last time, since a
+/// search for a missing field is slow.
 unsafe fn one_of(
     jni: Jni,
     class: Object,
@@ -165,7 +165,8 @@ unsafe fn one_of(
     None
 }
 
-/// A text or a class; of all else the kind, as its own methods are not to run.
+/// Texts and classes are named; other objects only by their class, because their methods must
+/// not run.
 unsafe fn name_of(agent: &Agent, jni: Jni, object: Object) -> String {
     let Some(java) = agent.java.get().filter(|_| !object.is_null()) else {
         return String::new();
@@ -180,7 +181,7 @@ unsafe fn name_of(agent: &Agent, jni: Jni, object: Object) -> String {
     agent.jvmti.signature(class).unwrap_or_default()
 }
 
-/// Spring looks whether it has a context.
+/// Called when Spring looks for a cached context.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_contextAsked(
     jni: Jni,
@@ -190,7 +191,7 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_contextAsked(
     about_context(jni, configuration, |state, name| state.got_by_name(name));
 }
 
-/// Spring makes a context, for all test classes of such a configuration.
+/// Called when Spring makes a context for all test classes with this configuration.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_contextMaking(
     jni: Jni,
@@ -202,7 +203,7 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_contextMaking(
     });
 }
 
-/// It has made one.
+/// Called when the context is made.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_contextMade(
     jni: Jni,
@@ -216,7 +217,7 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_contextMade(
 
 unsafe fn about_context(jni: Jni, configuration: Object, tell: impl FnOnce(&mut State, &str)) {
     once(jni, |agent| {
-        // Configurations that are equal have one context.
+        // Equal configurations share a context.
         let name = format!("Spring {}", jni.hash_of(configuration));
         let mut state = lock(&agent.state);
         agent.drain(jni, &mut state);

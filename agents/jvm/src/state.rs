@@ -1,5 +1,5 @@
-//! What ran while which test class did. No JVM in here: events in, records of
-//! the trace out.
+//! Attributes executed code to test classes. Independent of the JVM: takes events and writes
+//! records of the trace.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::thread::ThreadId;
@@ -21,44 +21,44 @@ pub use preludes::{PRELUDE, Step};
 
 /// Index of a class.
 pub type ClassIndex = u32;
-/// Index of a name of a class.
+/// Index of a class name.
 pub type Symbol = u32;
 
-/// A class that was loaded; one that is redefined counts as another one.
+/// A loaded class. A redefined class counts as another one.
 #[derive(Debug, Default)]
 pub struct Class {
     pub symbol: Symbol,
-    /// The directory that it was loaded from; `None` for generated ones.
+    /// The directory from which it was loaded; `None` for generated classes.
     pub origin: Option<String>,
-    /// Classes that it cannot be used without: what it extends and implements.
+    /// Classes without which it cannot be used: its superclass and interfaces.
     pub needs: Vec<Symbol>,
-    /// Those that count whole where it does: what it is annotated with; of one
-    /// whose methods are not told apart, all that it names.
+    /// Classes that count whole if it does: its annotations, and all classes that it names if
+    /// its methods are not distinguished.
     pub whole_needs: Vec<Symbol>,
-    /// Those that its members name, and that lie in it: who looks at it comes to them.
+    /// Classes in the types of its members, and nested classes: an inspection of it leads to
+    /// them.
     pub tells_of: Vec<Symbol>,
-    /// Whether it always counts whole: nobody tells which of its methods ran.
+    /// Whether it always counts whole, because it is unknown which of its methods ran.
     pub is_whole: bool,
-    /// [`member_hash`] of the methods that it has code for.
+    /// [`member_hash`] of its methods with code.
     pub declared: HashSet<u64>,
-    /// Whether it has static fields that can come to hold something else.
+    /// Whether it has static fields whose value can change.
     pub has_statics: bool,
     pub has_initialiser: bool,
-    /// Its units in the trace, once it has them: of the whole class, and of its
-    /// shape.
+    /// Its units in the trace, once they exist: of the whole class and of its skeleton.
     pub units: [Option<u64>; 2],
 }
 
-/// What the code of a probed method names.
+/// What the code of a method with a probe names.
 #[derive(Debug, Default)]
 pub struct Method {
     pub class: ClassIndex,
-    /// Classes; with a [`member_hash`], only where the class does not declare
+    /// Classes. If there is a [`member_hash`], the class only counts if it does not declare
     /// that method.
     pub mentions: Vec<(Symbol, Option<u64>)>,
     /// Name and descriptor.
     pub name: Box<str>,
-    /// Its unit in the trace, once it has one.
+    /// Its unit in the trace, once it exists.
     pub unit: Option<u64>,
 }
 
@@ -67,7 +67,7 @@ pub struct Method {
 pub enum Use {
     /// It was named.
     Named,
-    /// The same, and it is loaded for that.
+    /// It was named, and is loaded for that.
     Asked,
     /// Its members or annotations were looked at.
     LookedAt,
@@ -75,16 +75,15 @@ pub enum Use {
 
 #[derive(Debug, Default)]
 struct Scope {
-    /// Probes that were hit.
     methods: HashSet<u32>,
-    /// Classes that were used otherwise.
+    /// Classes that were used in another way.
     classes: HashSet<ClassIndex>,
-    /// Classes that somebody asked for, and that may be loaded for that.
+    /// Classes that were asked for and may be loaded for that.
     asked: HashSet<Symbol>,
-    /// Those whose members or annotations were looked at.
+    /// Classes whose members or annotations were inspected.
     looked_at: HashSet<ClassIndex>,
     observed: BTreeSet<u64>,
-    /// What the trace has of it.
+    /// What the trace already has.
     written: HashSet<u64>,
     edges: HashSet<u64>,
     is_dirty: bool,
@@ -93,11 +92,11 @@ struct Scope {
 struct Test {
     scope: u64,
     name: String,
-    /// The scope of the test class that it is a part of.
+    /// The scope of its test class.
     container: Option<u64>,
     thread: ThreadId,
     began: Instant,
-    /// What it took before, where it runs in several parts.
+    /// The time of earlier parts, if it runs in several parts.
     seconds: f64,
     has_failed: bool,
     is_skipped: bool,
@@ -110,50 +109,50 @@ struct Initialising {
     class: ClassIndex,
 }
 
-/// Everything that is known of this process.
 pub struct State {
     pub trace: Trace,
     symbols: HashMap<Box<str>, Symbol>,
     names: Vec<Box<str>>,
-    /// By symbol: the classes of that name.
+    /// By symbol: the classes with that name.
     loaded: Vec<Vec<ClassIndex>>,
-    /// By the class around them: names of classes of the project.
+    /// By the enclosing class: names of the project's nested classes.
     nested: HashMap<Symbol, Vec<Symbol>>,
     classes: Vec<Class>,
     /// By probe number.
     methods: Vec<Method>,
     scopes: HashMap<u64, Scope>,
-    /// How many probes were hit.
+    /// How many probe hits were reported.
     hits: u64,
     next_scope: u64,
     next_unit: u64,
     units: HashMap<(&'static str, String), u64>,
     tests: Vec<Test>,
-    /// Test classes that run, where tests are their methods.
+    /// Running test classes whose methods are tests.
     containers: Vec<Container>,
-    /// Test classes of TestNG, which looks at all of them, whichever runs.
+    /// Test classes of TestNG. TestNG inspects all of them, whichever runs.
     looked_over: HashSet<Symbol>,
     initialising: Vec<Initialising>,
-    /// How tests are found.
+    /// The state of the discovery of tests.
     discovery: Discovery,
-    /// What is made for later test classes, by whom: what runs belongs to that as well.
+    /// Objects being made for later test classes, by thread: running code belongs to these
+    /// scopes, too.
     making: Vec<(ThreadId, u64)>,
     /// By class name: the scope of its static initialiser.
     initialisers: HashMap<Symbol, u64>,
-    /// By class name: the scope of what set its static fields later.
+    /// By class name: the scope that last set its static fields.
     setters: HashMap<Symbol, u64>,
     files: files::Files,
-    /// By class name: where its file was looked for in vain, by who asked for the class.
+    /// By class name: the `missing` units of fruitless searches for its file.
     in_vain: HashMap<Symbol, BTreeSet<u64>>,
-    /// Class files that were opened, and while which scopes were open.
+    /// Class files that were opened, and the scopes that were open at that time.
     reads: HashMap<String, Vec<u64>>,
-    /// Why no row can be trusted, once something went wrong.
+    /// Why no row can be trusted, after an error.
     failed: Option<String>,
-    /// Why those of tests that end from now on cannot.
+    /// Why tests that end from now on cannot be trusted.
     stopped: Option<&'static str>,
 }
 
-/// The scope of what happens outside tests.
+/// The scope of everything outside tests.
 const SESSION: u64 = 0;
 
 /// FNV-1a of a method's name and descriptor.
@@ -219,8 +218,8 @@ impl State {
         self.classes.len() as ClassIndex
     }
 
-    /// A class was loaded with these methods, whose probes have the numbers
-    /// from [`State::probes`] on. `always` are those that could not be probed.
+    /// Adds a loaded class with its methods, whose probes have the numbers from
+    /// [`State::probes`] on. `always` are methods without a probe.
     pub fn loaded(&mut self, class: Class, methods: Vec<Method>, always: &[u32]) {
         let index = self.next_class();
         let name = self.names[class.symbol as usize].clone();
@@ -234,13 +233,13 @@ impl State {
         self.classes.push(class);
         self.methods.extend(methods);
         if !always.is_empty() {
-            // Nobody tells when they run: whoever runs may have run them.
+            // It is unknown when they run, so any test may have run them.
             let session = self.scope(SESSION);
             session.methods.extend(always);
         }
     }
 
-    /// A class was loaded whose file is not understood: it counts for all.
+    /// Adds a loaded class whose file is malformed: it counts for all tests.
     pub fn loaded_unread(&mut self, class: Class) {
         let number = self.probes();
         let method = Method {
@@ -250,7 +249,7 @@ impl State {
         self.loaded(class, vec![method], &[number]);
     }
 
-    /// A class file was opened by who looks into it.
+    /// Notes that a class file was opened in order to inspect it.
     pub fn read_class(&mut self, path: &str) {
         if self.has_tests() {
             let open = self.open();
@@ -258,7 +257,7 @@ impl State {
         }
     }
 
-    /// Which classes those are is known once these are loaded.
+    /// Resolves opened class files, once their classes are loaded.
     fn settle_reads(&mut self) {
         for (path, scopes) in std::mem::take(&mut self.reads) {
             let mut origins = self.classes.iter().filter_map(|one| one.origin.as_deref());
@@ -287,7 +286,7 @@ impl State {
         scope
     }
 
-    /// The scopes that something which happens now belongs to.
+    /// The scopes to which present events belong.
     fn open(&mut self) -> Vec<u64> {
         let mut open: Vec<u64> = self.tests.iter().map(|test| test.scope).collect();
         let containers = self
@@ -320,7 +319,7 @@ impl State {
     fn new_scope(&mut self, kind: &str, symbol: Symbol, extra: &str) -> u64 {
         let scope = self.next_scope;
         self.next_scope += 1;
-        // Of each process its own: what another one did is no state here.
+        // Unique for each process: what another process did is not state here.
         let extra = format!("{extra} {}", std::process::id());
         let name = self.names[symbol as usize].clone();
         self.trace.scope(scope, kind, &name, Some(&extra));
@@ -328,7 +327,7 @@ impl State {
         scope
     }
 
-    /// These probes were hit since the last time.
+    /// Adds the probes that were hit since the last time.
     pub fn hit(&mut self, probes: &[u32]) {
         if probes.is_empty() {
             return;
@@ -341,18 +340,18 @@ impl State {
         }
     }
 
-    /// How often it was told that probes were hit: whether code of the project ran.
+    /// How many probe hits were reported. It tells whether code of the project ran.
     pub fn hits(&self) -> u64 {
         self.hits
     }
 
-    /// A class was used by other means than by running its code.
+    /// Notes that a class was used without running its code.
     pub fn used(&mut self, name: &str, how: Use) {
         let symbol = self.symbol(name);
         let classes = self.loaded[symbol as usize].clone();
         let is_looked_at = how == Use::LookedAt;
         if is_looked_at && self.looked_over.contains(&symbol) {
-            // Each has itself from its beginning on.
+            // Each test class has itself from its beginning.
             return;
         }
         for scope in self.open() {
@@ -380,7 +379,7 @@ impl State {
             .iter()
             .rposition(|one| one.thread == thread && one.class == class);
         if let Some(found) = found {
-            // Those above it on the same thread ended by an exception.
+            // Initialisers above it on the same thread ended with an exception.
             let mut at = 0;
             self.initialising.retain(|one| {
                 at += 1;
@@ -389,7 +388,7 @@ impl State {
         }
     }
 
-    /// Something was observed: `kind`, path and value of a `u` record.
+    /// Notes an observation: `kind`, path and value of a `u` record.
     pub fn observed(&mut self, kind: &'static str, path: &str, value: Option<&str>, always: bool) {
         let unit = self.unit(kind, path, value);
         self.note_bundle(path, unit);
@@ -402,8 +401,8 @@ impl State {
         }
     }
 
-    /// Somebody asked for this class, and its file is not there; so it is for all who ask,
-    /// whether or not the loader looks again.
+    /// Notes that the file of a class is missing. This also counts for all who ask for the
+    /// class later, even if the loader does not search again.
     pub fn asked_in_vain(&mut self, class: &str, path: &str) {
         if !self.meets_none(path) {
             return;
@@ -426,7 +425,7 @@ impl State {
         unit
     }
 
-    /// What runs now may lack units.
+    /// Notes that units of the running code may be missing.
     pub fn doubt(&mut self, why: &str) {
         if !self.has_tests() {
             self.trace.incomplete(SESSION, why);
@@ -443,7 +442,7 @@ impl State {
             self.trace.incomplete(scope, why);
         }
         for test in &mut self.tests {
-            // Of the scope, so that who inherits from it is in doubt as well.
+            // Also for the scope, so that those who inherit from it are in doubt as well.
             self.trace.incomplete(test.scope, why);
             test.incomplete.get_or_insert_with(|| why.to_owned());
         }
@@ -454,7 +453,7 @@ impl State {
         }
     }
 
-    /// Nothing that this process tells is enough.
+    /// Makes every row of this process incomplete.
     pub fn fail(&mut self, why: &str) {
         if self.failed.is_none() {
             self.failed = Some(why.to_owned());
@@ -463,7 +462,7 @@ impl State {
         }
     }
 
-    /// Tests that have not ended may end without having run.
+    /// Notes that tests which have not ended may end without having run.
     pub fn stop(&mut self, why: &'static str) {
         self.stopped = Some(why);
     }
@@ -472,14 +471,14 @@ impl State {
         self.tests.iter().any(|known| known.name == test)
     }
 
-    /// Whether a test runs, or is found.
+    /// Whether a test runs or is being found.
     pub fn has_tests(&self) -> bool {
         let runs_some = !self.tests.is_empty() || !self.containers.is_empty();
         runs_some || self.prelude().is_some()
     }
 
-    /// A test begins: a test class, its name with dots, or behind a `#` one of
-    /// its methods, in the class `container`.
+    /// Begins a test: a test class (with dots), or after a `#` one of its methods, in the
+    /// class `container`.
     pub fn begin(&mut self, test: &str, container: Option<&str>, thread: ThreadId) {
         self.initialising.retain(|one| one.thread != thread);
         let scope = self.next_scope;
@@ -495,7 +494,7 @@ impl State {
             .find_map(|class| self.classes[*class as usize].origin.clone());
         let incomplete = origin
             .is_none()
-            .then(|| "where its class came from is not known".to_owned());
+            .then(|| "the origin of its class is not known".to_owned());
         self.tests_of(scope, symbol);
         self.needs_everyone(scope);
         self.trace.scope(scope, "test", test, None);
@@ -523,7 +522,7 @@ impl State {
         });
     }
 
-    /// A part of this test class failed; `None`: of all that run.
+    /// Notes that a part of this test class failed; `None` for all running tests.
     pub fn has_failed(&mut self, test: Option<&str>) {
         let paused = self
             .containers
@@ -543,7 +542,7 @@ impl State {
         self.names[class.symbol as usize].to_string()
     }
 
-    /// Whether a class of this name was loaded from a directory.
+    /// Whether a class with this name was loaded from a directory.
     pub fn is_from_directory(&self, name: &str) -> bool {
         let symbol = self.symbols.get(name);
         let mut classes = symbol
@@ -552,25 +551,25 @@ impl State {
         classes.any(|class| self.classes[*class as usize].origin.is_some())
     }
 
-    /// The methods that whoever extends or implements this class, which is not
-    /// of the project, can override.
+    /// Notes the methods that subclasses of this class can override. The class is not of the
+    /// project.
     pub fn overridable(&mut self, class: &str, methods: &[String]) {
         self.trace.overridable(class, methods);
     }
 
-    /// A test does not run any more, with what it used told.
+    /// Removes a running test, and writes what it used.
     fn take_off(&mut self, test: &str) -> Option<Test> {
         let at = self.tests.iter().position(|known| known.name == test)?;
         self.settle_reads();
         self.flush();
         let mut test = self.tests.remove(at);
-        // What failed was not told to be made.
+        // An object whose creation failed is never announced as made.
         self.making.retain(|(thread, _)| *thread != test.thread);
         test.seconds += test.began.elapsed().as_secs_f64();
         Some(test)
     }
 
-    /// A test class has ended; `outcome` without regard to its parts.
+    /// Ends a test class; `outcome` ignores its parts.
     pub fn end(&mut self, test: &str, outcome: &str) {
         let Some(test) = self.take_off(test) else {
             return;
@@ -593,7 +592,8 @@ impl State {
         self.scopes.remove(&test.scope);
     }
 
-    /// Names of all test classes that run, but for TestNG's, which tells of their end.
+    /// The names of all running test classes, except those of TestNG, which announces their
+    /// end.
     pub fn running(&self) -> Vec<String> {
         let others = self
             .tests
@@ -602,7 +602,7 @@ impl State {
         others.map(|test| test.name.clone()).collect()
     }
 
-    /// The process ends in good order.
+    /// Closes the trace when the process ends normally.
     pub fn close(&mut self) {
         self.flush();
         self.trace.close();

@@ -1,4 +1,4 @@
-//! What static fields hold, compared before and after test classes.
+//! Compares the values of static fields before and after test classes.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -11,9 +11,9 @@ use crate::reach::{Kinds, NOTHING, Reached, Round};
 /// What is known of the static fields of classes.
 #[derive(Default)]
 pub struct Statics {
-    /// The classes of the project, by name with slashes.
+    /// The classes of the project by name (with slashes).
     classes: HashMap<String, Vec<Class>>,
-    /// By name: what the static fields led to when last looked at.
+    /// By name: the objects behind the static fields at the last look.
     values: HashMap<String, Reached>,
     pub kinds: Kinds,
     pub cells: Cells,
@@ -22,10 +22,10 @@ pub struct Statics {
 unsafe impl Send for Statics {}
 
 struct Class {
-    /// A weak reference to it.
+    /// A weak reference to the class.
     weak: Object,
-    /// Its static fields that can come to hold something else, with the first letter of
-    /// the type, once they were looked at.
+    /// Its static fields that can change, each with the first letter of its type, once they
+    /// were listed.
     fields: Option<Fields>,
 }
 
@@ -38,8 +38,7 @@ impl Statics {
     }
 }
 
-/// Notes what the static fields of a class hold at the end of its static
-/// initialiser.
+/// Notes the static fields of a class at the end of its static initialiser.
 pub unsafe fn initialised(agent: &Agent, jni: Jni, name: &str) {
     let mut statics = lock(&agent.statics);
     let Statics {
@@ -57,9 +56,9 @@ pub unsafe fn initialised(agent: &Agent, jni: Jni, name: &str) {
     values.insert(name.to_owned(), value);
 }
 
-/// Those of the classes `used` (each with whether it has a static initialiser)
-/// whose static fields hold something else than when they were last looked at, and
-/// others that lead to objects which were changed by way of those.
+/// The classes in `used` (each with whether it has a static initialiser) whose static fields
+/// changed since the last look, and other classes that lead to objects which changed with
+/// them.
 pub unsafe fn changed(
     agent: &Agent,
     jni: Jni,
@@ -85,7 +84,7 @@ pub unsafe fn changed(
         let value = value_of(agent, &mut round, own, false);
         let known = values.get(name);
         let is_same = match known {
-            // Without one, all fields began as zero.
+            // Without an initialiser all fields began as zero.
             None => !has_initialiser && value.digest == Some(NOTHING),
             Some(known) => value.digest.is_some() && value.digest == known.digest,
         };
@@ -122,7 +121,7 @@ pub unsafe fn changed(
     changed
 }
 
-/// The objects that are in one list only, or not with the same content; both are in order.
+/// The objects that are only in one list, or have different content. Both lists are sorted.
 fn differing(before: &[(u32, u32)], after: &[(u32, u32)]) -> Vec<u32> {
     let only = |these: &[(u32, u32)], those: &[(u32, u32)]| -> Vec<u32> {
         let own = these.iter().filter(|one| those.binary_search(one).is_err());
@@ -147,7 +146,7 @@ unsafe fn value_of(
         }
         let fields = class.fields.get_or_insert_with(|| {
             let all = agent.jvmti.fields(object).into_iter();
-            // A constant stays what it is.
+            // A constant never changes.
             let can_change = all
                 .filter(|field| field.is_static() && (field.is_reference() || !field.is_final()));
             can_change.map(|field| (field.id, field.kind)).collect()
@@ -164,7 +163,7 @@ unsafe fn value_of(
     for (class, _) in roots {
         jni.drop_local(class);
     }
-    // Without room for references nothing can be said.
+    // Without room for references nothing is known.
     reached.unwrap_or_default()
 }
 

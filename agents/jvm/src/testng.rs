@@ -1,9 +1,9 @@
-//! TestNG: test classes, whose methods it runs in any order, some of several classes in
-//! turn. A test is a test class, which is paused while another one runs.
+//! TestNG: it runs the methods of test classes in any order, and may alternate between
+//! classes. A test is a test class; it is paused while another one runs.
 //!
-//! From its beginning to its end a run is a container of all that: what neither test
-//! class does (`@BeforeSuite`, `@BeforeTest`, listeners) counts for all of them. So does
-//! what comes before it, as TestNG makes the objects of all test classes first.
+//! A whole run is a container: work that belongs to no test class (`@BeforeSuite`,
+//! `@BeforeTest`, listeners) counts for all of them. So does everything before it, as TestNG
+//! makes the objects of all test classes first.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -22,25 +22,25 @@ use crate::state::Kind;
 const RUN: &str = "TestNG";
 
 thread_local! {
-    /// The test class that this thread has come to.
+    /// The test class in which this thread is.
     static CURRENT: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
 /// How many threads are in each test class.
 static THREADS: Mutex<BTreeMap<String, usize>> = Mutex::new(BTreeMap::new());
 
-/// How many parts of a suite (`<test>`) run, and how many did so at the same time.
+/// How many parts of a suite (`<test>`) run now, and the most that ran at the same time.
 static PARTS: Mutex<(usize, usize)> = Mutex::new((0, 0));
 
-/// Attributes of a suite or a part of it: who set each last (no test class: what counts
-/// for all), and how often another one did.
+/// Attributes of a suite or a part of it: which test class set each last (`None`: it counts
+/// for all), and how often the setter changed.
 static KEPT: Mutex<BTreeMap<String, (Option<String>, usize)>> = Mutex::new(BTreeMap::new());
 
 const STRING: &CStr = c"()Ljava/lang/String;";
 const TEST_CLASS: &CStr = c"()Lorg/testng/ITestClass;";
 const METHODS: &CStr = c"()[Lorg/testng/ITestNGMethod;";
 
-/// Why no row of this run counts as complete.
+/// Why all rows of this run are incomplete.
 static DOUBT: Mutex<Option<&'static str>> = Mutex::new(None);
 
 fn mistrust(why: &'static str) {
@@ -54,8 +54,7 @@ fn is_running(agent: &Agent) -> bool {
     lock(&agent.state).kind_of(RUN).is_some()
 }
 
-/// The same as [`once`], while TestNG runs what nobody else tells of: not for a test of
-/// JUnit that uses it.
+/// Like [`once`], but only if TestNG runs by itself, and not inside a test of JUnit.
 unsafe fn in_run(jni: Jni, work: impl FnOnce(&'static Agent)) {
     once(jni, |agent| {
         if is_running(agent) {
@@ -64,7 +63,7 @@ unsafe fn in_run(jni: Jni, work: impl FnOnce(&'static Agent)) {
     });
 }
 
-/// TestNG is started.
+/// Called when TestNG starts.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_ngStarted(jni: Jni, _: Object, _: Object) {
     once(jni, |agent| {
@@ -75,7 +74,7 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_ngStarted(jni: Jni, _: Objec
     });
 }
 
-/// An object of a test class is made, before anything runs.
+/// Called when an object of a test class is made, before anything runs.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_ngMaking(jni: Jni, _: Object, class: Object) {
     once(jni, |agent| {
@@ -95,13 +94,13 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_ngMaking(jni: Jni, _: Object
     });
 }
 
-/// All objects of test classes are made, or some tests have ended.
+/// Called when all objects of test classes are made, or some tests have ended.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_ngBetween(jni: Jni, _: Object, _: Object) {
     in_run(jni, |agent| leave(agent, jni));
 }
 
-/// A suite begins.
+/// Called when a suite begins.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_ngSuite(jni: Jni, _: Object, _: Object) {
     once(jni, |agent| {
@@ -114,7 +113,7 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_ngSuite(jni: Jni, _: Object,
     });
 }
 
-/// The tests of a suite are about to begin.
+/// Called before the tests of a suite begin.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_ngTests(jni: Jni, _: Object, runner: Object) {
     in_run(jni, |agent| {
@@ -131,7 +130,7 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_ngTests(jni: Jni, _: Object,
             return agent.fail("TestNG did not say which test classes it has");
         }
         if (0..jni.array_len(classes)).any(|at| is_around_groups(jni, classes, at)) {
-            mistrust("@BeforeGroups or @AfterGroups of TestNG: nobody tells when they run");
+            mistrust("@BeforeGroups or @AfterGroups of TestNG: their runs are not announced");
         }
     });
 }
@@ -151,12 +150,12 @@ unsafe fn is_around_groups(jni: Jni, classes: Object, at: i32) -> bool {
     has_some
 }
 
-/// TestNG chooses what to run next, for which it looks at all test classes, and runs it.
+/// Called when TestNG chooses and runs the next test. It inspects all test classes for that.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_ngTesting(jni: Jni, _: Object, _: Object) {
     in_run(jni, |agent| {
         leave(agent, jni);
-        // What all were prepared with is nobody's own.
+        // State that was prepared for all belongs to no single test class.
         note_changes(agent, jni, RUN);
         if lock(&PARTS).1 <= 1 {
             lock(&agent.state).set_kind(RUN, Kind::TestNgToRun);
@@ -164,7 +163,7 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_ngTesting(jni: Jni, _: Objec
     });
 }
 
-/// The tests of a suite have ended, but for `@AfterTest`.
+/// Called when the tests of a suite have ended, before `@AfterTest`.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_ngTested(jni: Jni, _: Object, _: Object) {
     in_run(jni, |agent| {
@@ -175,7 +174,7 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_ngTested(jni: Jni, _: Object
     });
 }
 
-/// What is in a test class begins, or is cleaned up.
+/// Called when the set-up or clean-up of a test class begins.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_ngClass(jni: Jni, _: Object, class: Object) {
     in_run(jni, |agent| match name_of(jni, class) {
@@ -184,7 +183,7 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_ngClass(jni: Jni, _: Object,
     });
 }
 
-/// A test method begins.
+/// Called when a test method begins.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_ngMethod(jni: Jni, _: Object, method: Object) {
     in_run(jni, |agent| match class_of_method(jni, method) {
@@ -204,7 +203,7 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_ngFailed(jni: Jni, _: Object
     });
 }
 
-/// A method of the test class that prepares others failed.
+/// Called when a configuration method of the test class failed.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_ngNotPrepared(
     jni: Jni,
@@ -217,8 +216,8 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_ngNotPrepared(
     });
 }
 
-/// A method was not run: because of what failed before it, which may go well the next
-/// time, unless it said itself that it is to be skipped.
+/// Called when a method was not run. After an earlier failure it may run the next time, unless
+/// it asked to be skipped.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_ngSkipped(
     jni: Jni,
@@ -238,7 +237,7 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_ngSkipped(
     });
 }
 
-/// Objects of test classes are made by a method of another one, perhaps.
+/// Called when a factory method of one class may make objects of other test classes.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_ngFactory(jni: Jni, _: Object, _: Object) {
     once(jni, |_| {
@@ -246,7 +245,8 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_ngFactory(jni: Jni, _: Objec
     });
 }
 
-/// TestNG as an engine of the JUnit Platform: who of the two tells of what is not known.
+/// Called when TestNG runs as an engine of the JUnit Platform: it is unknown which of the two
+/// announces what.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_ngEngine(jni: Jni, _: Object, _: Object) {
     once(jni, |agent| {
@@ -254,13 +254,13 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_ngEngine(jni: Jni, _: Object
     });
 }
 
-/// TestNG runs tests of JUnit, of which it does not tell in the same way.
+/// Called when TestNG runs tests of JUnit, which it announces differently.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_ngJUnit(jni: Jni, _: Object, _: Object) {
     in_run(jni, |agent| agent.mistrust("TestNG runs tests of JUnit"));
 }
 
-/// Something is kept for all of a suite, or of a part of it.
+/// Called when an attribute is set for a suite or a part of it.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_ngKept(jni: Jni, _: Object, name: Object) {
     in_run(jni, |agent| {
@@ -282,7 +282,7 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_ngKept(jni: Jni, _: Object, 
     });
 }
 
-/// What is kept is asked for.
+/// Called when an attribute is read.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_ngAsked(jni: Jni, _: Object, name: Object) {
     in_run(jni, |agent| {
@@ -302,7 +302,7 @@ fn kept_as(name: &str, times: usize) -> String {
     format!("TestNG {times} {name}")
 }
 
-/// All has run; reports follow.
+/// Called when everything has run; reports follow.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_ngEnded(jni: Jni, _: Object, _: Object) {
     in_run(jni, |agent| {
@@ -319,7 +319,7 @@ unsafe fn class_of_method(jni: Jni, method: Object) -> Option<String> {
     name_of(jni, jni.call_named(method, c"getTestClass", TEST_CLASS))
 }
 
-/// This thread comes to a test class.
+/// Notes that this thread enters a test class.
 unsafe fn enter(agent: &Agent, jni: Jni, class: &str) {
     if CURRENT.with_borrow(|current| current.as_deref() == Some(class)) {
         return;
@@ -332,12 +332,12 @@ unsafe fn enter(agent: &Agent, jni: Jni, class: &str) {
     let is_new = !state.has_begun(class);
     state.resume(class, RUN, thread::current().id());
     if is_new {
-        // Until one of its methods is come to.
+        // Until one of its methods begins.
         state.set_skipped(class, true);
     }
 }
 
-/// This thread leaves the test class in which it is, if it is in one.
+/// Notes that this thread leaves its test class, if it is in one.
 unsafe fn leave(agent: &Agent, jni: Jni) {
     let Some(class) = CURRENT.take() else {
         return;
@@ -368,8 +368,7 @@ unsafe fn failed(agent: &Agent, jni: Jni, class: Option<String>) {
     state.has_failed(Some(&class));
 }
 
-/// Ends all that a run of TestNG has. Where TestNG does not come to it, its tests have not
-/// ended.
+/// Ends everything in a run of TestNG. If TestNG does not get there, its tests have not ended.
 unsafe fn end(agent: &Agent, jni: Jni) {
     if !is_running(agent) {
         return;
@@ -378,7 +377,7 @@ unsafe fn end(agent: &Agent, jni: Jni) {
         lock(&agent.state).doubt_container(RUN, why);
     }
     leave(agent, jni);
-    // Of those of other threads nobody tells that they left.
+    // Other threads did not announce that they left.
     let running = lock(&agent.state).running_in(RUN);
     for class in running {
         end_test(agent, jni, &class, "passed");

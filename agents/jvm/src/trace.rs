@@ -1,17 +1,17 @@
-//! Writing the records of `docs/formats/trace.md`.
+//! Writes the records of `docs/formats/trace.md`.
 
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::Write as _;
 use std::path::Path;
 
-/// The trace of this process. Each group of records is written at once, so
-/// that what a killed process leaves behind is whole.
+/// The trace of this process. Each group of records is written at once, so that a killed
+/// process leaves complete groups.
 pub struct Trace {
     file: File,
     buffer: String,
-    /// A record could not be written; then none is, so that no test seems to
-    /// have ended whose units are missing.
+    /// Whether a record could not be written. Then no more are written, so that no test seems
+    /// to have ended without its units.
     is_broken: bool,
 }
 
@@ -47,7 +47,7 @@ fn list(numbers: &[u64]) -> String {
 
 impl Trace {
     /// # Errors
-    /// If the file cannot be made.
+    /// The file cannot be created.
     pub fn create(path: &Path) -> std::io::Result<Trace> {
         let file = File::options().create_new(true).append(true).open(path)?;
         Ok(Trace {

@@ -1,9 +1,9 @@
-"""Starts the collector agent of tamis in a Python process, then steps aside.
+"""Starts the agent of tamis in a Python process.
 
-`tamis` puts the directory of this file in front of `PYTHONPATH`. Python's
-`site` imports `sitecustomize` before anything of the user's runs. This one
-starts the agent, leaves `sys.path` as it would be without tamis, and runs the
-`sitecustomize` that it shadowed, if there is one.
+`tamis` puts the directory of this file in front of `PYTHONPATH`. Python's `site` imports
+`sitecustomize` before any of the user's code runs. This module starts the agent, restores
+`sys.path` to what it would be without tamis, and runs the `sitecustomize` that it shadowed, if
+there is one.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""What runs in other processes belongs to the test that started them."""
+"""Units of other processes belong to the test that started them."""
 
 import sys
 

@@ -229,7 +229,7 @@ def test_doctests(project):
     project.write("guide.txt", ">>> 1 + 1\n2\n")
     run = project.pytest("--doctest-modules", "--doctest-glob=*.txt")
     assert "library.py:g" in run.code("library.f")
-    # A docstring is part of what the module's execution stands for.
+    # A docstring is part of the module's execution.
     assert "library.py:<module>" in run.code("library.f")
     assert "guide.txt" in run.paths("guide.txt", "file")
     assert "library.py" not in run.paths("guide.txt", "file")
@@ -260,7 +260,7 @@ def test_asyncio_plugin(project):
 
 
 def normalised(run):
-    """The closures without what belongs to a process alone."""
+    """The closures without the parts of a single process."""
     return {
         test: {
             unit
@@ -375,7 +375,7 @@ def test_finds_record(project):
     assert one["names"] == ["*.md", "*.py", "check_*.py"]
     assert one["in"] == [path("tests", "check_it.py")]
     assert finds("--pyargs", "tests")["in"] is None
-    # Whoever takes files by another rule, or leaves some out.
+    # A plug-in that takes files by another rule, or ignores some.
     project.write("tests/conftest.py", "def pytest_collect_file(parent): pass\n")
     assert len(finds()["others"]) == 1
     project.write("tests/conftest.py", "def pytest_ignore_collect(config): pass\n")

@@ -1,4 +1,4 @@
-"""Changes of state that outlives a test are reported with who made them."""
+"""Changes of state that outlives a test are reported with the test that made them."""
 
 import functools
 import os
@@ -92,7 +92,7 @@ def test_changes_between_tests(project):
     assert "library.py:FIXED" not in names
     if os.path.exists(os.path.join(traces.BOOT, "_tamis_native.so")):
         wanted = {(name, "test_it.py::test_" + test) for name, test in expected.items()}
-        # Instances are checked within a budget of time, containers after every test.
+        # Instances are checked within a time budget, containers after every test.
         extra = {one for one in found - wanted if one[0] != "library.py:SINGLE"}
         assert not extra, sorted(extra)
 
@@ -121,7 +121,7 @@ def test_an_import_that_registers_elsewhere(project):
         def test_use(): assert len(registry.PLUGINS) == 1
     """)
     found = changes(project.pytest("test_it.py"))
-    # While a test runs, the check waits for its end: it may have patched.
+    # While a test runs, the check waits for its end: the test may have patched.
     assert ("registry.py:PLUGINS", "test_it.py::test_load") in found
     assert ("registry.py:Base.kinds", "test_it.py::test_load") in found
     assert not [name for name, _ in found if "OWN" in name]
@@ -158,8 +158,8 @@ def test_watch_does_not_keep_removed_values_alive(project):
 
 
 def test_many_variables_of_enclosing_functions(project):
-    """Where there are many, those of functions that have returned are let be;
-    those of suspended ones, and what any of them holds, are not."""
+    """If there are many, those of functions that have returned are not watched. Those of
+    suspended functions, and the objects in any of them, are."""
     project.write("library.py", """
         class Maker:
             def make(self):
@@ -189,7 +189,7 @@ def test_many_variables_of_enclosing_functions(project):
 
 
 def test_owner_of_a_variable(monkeypatch):
-    """Only a function that is found decides."""
+    """The function decides only if it is found."""
     monkeypatch.syspath_prepend(traces.BOOT)
     from _tamis.owners import Owners
 
@@ -218,7 +218,7 @@ def test_owner_of_a_variable(monkeypatch):
     for path in ("owner", "Holder.make", "Holder.wrapped"):
         assert not asked(inner, path + ".<locals>.middle.<locals>.inner"), path
     assert asked(next(suspended()), "suspended.<locals>.<lambda>")
-    # Another function of that name, none, or no function.
+    # Another function with that name, none, or something else.
     for path in ("suspended.<locals>.inner", "gone.<locals>.inner", "other.<locals>.inner", "f"):
         assert asked(inner, path), path
     assert asked(inner, "owner.<locals>.inner", "elsewhere")

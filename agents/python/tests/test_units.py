@@ -1,4 +1,4 @@
-"""Which observations each test gets, and which it must not get."""
+"""Which units each test gets, and which it must not get."""
 
 import os
 import sys
@@ -242,8 +242,8 @@ def test_files_of_the_session_are_no_units(project):
 
 
 def test_who_asks_for_a_path(project):
-    """What pytest asks for itself is no unit; what hooks ask is, and what a
-    function of the standard library asks for the test."""
+    """Calls of pytest for itself are no units. Calls of hooks are, and so are those that a
+    function of the standard library makes for the test."""
     project.write("conftest.py", """
         import os, pathlib
         def pytest_runtest_setup(item):
@@ -264,7 +264,7 @@ def test_who_asks_for_a_path(project):
         def test_nothing(): pass
     """)
     run = project.pytest("test_it.py")
-    # Plug-ins that are installed may ask for the root.
+    # Installed plug-ins may ask for the root.
     root = os.path.basename(project.root)
     asked = {test: run.paths(test, "exists") - {root} for test in ("test_nothing", "test_deep")}
     hook = {"asked-by-hook", "asked-by-hook-too"}
@@ -287,7 +287,7 @@ def test_environment(project):
         def test_nothing(): pass
     """)
     run = project.pytest("test_it.py", "-p", "no:asyncio", environment={"PEAR": "green", "SHLVL": "7"})
-    # What pytest and its plug-ins read at the start belongs to every test.
+    # Files that pytest and its plug-ins read at the start belong to every test.
     of_all = run.of_kind("test_nothing", "env")
     assert {name for name, _ in of_all} == set(OF_EVERY_TEST)
 

@@ -78,7 +78,7 @@ class Process:
 
 
 class Run:
-    """All traces of one run, and what the run printed."""
+    """All traces of one run, and its output."""
 
     def __init__(self, directory, done):
         self.output = done.stdout + done.stderr
@@ -125,7 +125,7 @@ class Run:
             for child in self.processes.values():
                 if child.header["scope"] == [process.id, scope]:
                     waiting.append((child, 0))
-                    # What a fork added to scopes that it inherited.
+                    # What a fork added to inherited scopes.
                     if child.header["fork_of"]:
                         waiting.extend((child, number) for number in child.content)
         return found

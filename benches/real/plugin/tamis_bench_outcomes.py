@@ -19,7 +19,7 @@ import signal
 
 import pytest
 
-# A test has several reports (phases, subtests); the worst one counts.
+# A test has several reports (phases, subtests). The worst one counts.
 WORDS = ["passed", "skipped", "xfailed", "xpassed", "failed", "error"]
 
 
@@ -42,8 +42,8 @@ class Outcomes:
         self.worst = {}
 
     def write(self, **record):
-        # Opened for each line, by the process that loaded the plug-in only:
-        # forked children of tests must not write.
+        # Opened again for each line, and only by the process that loaded the plug-in: forked
+        # children of tests must not write.
         with open(self.path, "a", encoding="utf-8") as file:
             file.write(json.dumps(record) + "\n")
 
@@ -80,7 +80,7 @@ class Only:
 
 
 class TimeLimit:
-    """Raises TookTooLong inside the phase of a test that takes too long."""
+    """Raises TookTooLong in a phase of a test that takes too long."""
 
     def __init__(self, seconds):
         self.seconds = seconds

@@ -1,4 +1,4 @@
-//! Reading `tamis.yml`: what is said, and what is said of mistakes.
+//! Reading `tamis.yml`: values and error messages.
 
 use super::*;
 use crate::report::testing::message;
@@ -27,7 +27,7 @@ fn every_key_is_read() {
             config.suite, config.runner, config.command, config.root, config.strategy,
             config.env_ignore, config.keep,
         ),
-        @r#"Some(Text("unit")) Some(Pytest) Some([Text("pytest"), Text("-q")]) Some(SubFolder("svc")) Some(Memo) Some([Text("CI")]) Some(Count(7))"#
+        @r#"Some(Text("unit")) Some(pytest) Some([Text("pytest"), Text("-q")]) Some(SubFolder("svc")) Some(Memo) Some([Text("CI")]) Some(Count(7))"#
     );
     assert!(config.python.is_some() && config.store.is_some());
     assert!(config.always_run.unwrap()[0].matches(b"t.py::x[1]"));
@@ -74,7 +74,7 @@ fn unknown_keys_get_their_place_and_the_nearest() {
 #[test]
 fn duplicate_keys_are_refused_at_the_second() {
     insta::assert_snapshot!(error("version: 1\nkeep: 1\nkeep: 2\n"), @r"
-        error: tamis.yml:3:1: the key `keep` stands here twice
+        error: tamis.yml:3:1: the key `keep` is here twice
         3 | keep: 2
           | ^
         ");
@@ -180,7 +180,7 @@ fn files_that_are_not_yaml_text_are_refused() {
         hint: save it as UTF-8
         ");
     insta::assert_snapshot!(error("version: 1\nsuite: \u{1b}[2J\n"), @r"
-        error: tamis.yml:2:8: a control character stands here
+        error: tamis.yml:2:8: there is a control character here
         hint: delete it; tamis reads YAML in UTF-8
         ");
     insta::assert_snapshot!(error("version: 1\n---\nversion: 1\n"), @r"

@@ -1,5 +1,5 @@
-//! What a commit says of itself. A claim is a place to look at, never a
-//! proof: texts are copied, squashed and written by hand.
+//! Reads what a commit message claims. A claim tells where to look, and proves nothing: people
+//! copy, squash and write messages by hand.
 
 use bstr::{BStr, ByteSlice};
 
@@ -10,24 +10,23 @@ const PICKED: &[u8] = b"(cherry picked from commit ";
 const REVERTED: &[u8] = b"This reverts commit ";
 const SQUASHED: &[u8] = b"Squashed commit of the following:";
 
-/// What a message claims.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Claims {
-    /// The commits of `cherry picked from` trailers, the newest first: each
-    /// further pick adds its trailer at the end.
+    /// The commits in `cherry picked from` trailers, the newest first: each new pick adds its
+    /// trailer at the end.
     pub picked: Vec<CommitId>,
-    /// Of each run of such trailers the last, in order: where picks were
-    /// squashed, their messages follow each other.
+    /// The last trailer of each run, in order. After a squash of several picks their messages
+    /// follow each other.
     pub ends_of_trailers: Vec<CommitId>,
     /// The commits that `git merge --squash` lists, the newest first.
     pub listed: Vec<CommitId>,
     /// The commits of `This reverts commit` lines, in order.
     pub reverted: Vec<CommitId>,
-    /// The pull request that a subject ends with: `Title (#12)`.
+    /// The pull request at the end of a subject: `Title (#12)`.
     pub pull_request: Option<u64>,
-    /// What a subject quotes as undone: `Revert "Title"`.
+    /// The commit whose subject is quoted as undone: `Revert "Title"`.
     pub undone: Option<Undone>,
-    /// `Merge HEAD into BASE`, as forges write for a pull request's check.
+    /// `Merge HEAD into BASE`, which forges write for the check of a pull request.
     pub synthetic: Option<(CommitId, CommitId)>,
 }
 
@@ -63,18 +62,18 @@ impl Claims {
     }
 }
 
-/// A commit that a message speaks of without its name.
+/// A commit that a message names only by its subject.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Undone {
-    /// Its subject, without the number of a pull request.
+    /// The subject without the number of a pull request.
     subject: Vec<u8>,
-    /// The pull request that a forge's `Reverts owner/name#12` names.
+    /// The pull request in a forge's `Reverts owner/name#12`.
     pull_request: Option<u64>,
 }
 
 impl Undone {
-    /// From `Revert "S"`, which undoes S, and `Reapply "S"`, which undoes
-    /// `Revert "S"`; a forge may put a number after it.
+    /// Reads `Revert "S"`, which undoes S, and `Reapply "S"`, which undoes `Revert "S"`. A
+    /// forge may add a number after it.
     fn parse(message: &BStr) -> Option<Undone> {
         let mut lines = message.lines().map(ByteSlice::trim);
         let subject = without_number(lines.next()?);
@@ -95,7 +94,7 @@ impl Undone {
         })
     }
 
-    /// Whether a commit with this message can be the one.
+    /// Whether a commit with this message can be meant.
     pub fn can_mean(&self, message: &[u8]) -> bool {
         let subject = message.lines().next().unwrap_or_default().trim();
         let is_number = |number: u64| {
@@ -116,7 +115,7 @@ fn without_number(subject: &[u8]) -> &[u8] {
     }
 }
 
-/// The header of a raw commit, and its message.
+/// Splits a raw commit into its header and its message.
 pub(super) fn split(raw: &[u8]) -> (&[u8], &[u8]) {
     raw.split_once_str("\n\n").unwrap_or((raw, b""))
 }

@@ -1,7 +1,6 @@
-//! Commits that a revision may be made from though no message names them:
-//! found by subject among its ancestors, or by author and date among all that
-//! branches, tags and reflogs still reach. Being found proves nothing: what is
-//! found is replayed.
+//! Finds commits from which a revision may be made though no message names them: by subject
+//! among its ancestors, or by author and date among all commits that branches, tags and
+//! reflogs still reach. A find proves nothing; it is replayed.
 
 use std::collections::BTreeSet;
 
@@ -13,10 +12,10 @@ use crate::history::objects::object_id;
 use crate::history::repository::Repository;
 use crate::history::{CommitId, HistoryError, Result};
 
-/// How many ancestors are searched for a subject, nearest first.
+/// How many ancestors are searched for a subject, the nearest first.
 pub(super) const MOST_ANCESTORS: usize = 2_000;
-/// How many commits are searched for copies, newest first: that many from
-/// local branches and tags, and as many from all else that names commits.
+/// How many commits are searched for copies, the newest first: so many from local branches and
+/// tags, and so many from all other references.
 pub(super) const MOST_COMMITS: usize = 10_000;
 /// How many finds are replayed for one revision.
 pub(super) const MOST_REPLAYED: usize = 8;
@@ -45,10 +44,10 @@ pub(super) fn undone(
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Copy {
     pub commit: CommitId,
-    /// Seconds since the epoch at which the commit object was made.
+    /// When the commit object was made, in seconds since the epoch.
     made: i64,
-    /// Whether a local branch or a tag still reaches it: what a rebase
-    /// replaces, none does.
+    /// Whether a local branch or a tag still reaches it. None reaches a commit that a rebase
+    /// replaced.
     pub is_kept: bool,
 }
 
@@ -78,7 +77,7 @@ impl Copies {
             if let Ok(head) = git.head().and_then(|head| head.peel_to_commit()) {
                 kept.insert(head.id());
             }
-            // To read a log that is not there, libgit2 makes an empty one.
+            // libgit2 creates an empty log if it reads one that does not exist.
             names.retain(|name| git.reference_has_log(name).unwrap_or(false));
             for name in names {
                 let Ok(log) = git.reflog(&name) else {
@@ -87,7 +86,7 @@ impl Copies {
                 let ends = log
                     .iter()
                     .flat_map(|entry| [entry.id_old(), entry.id_new()]);
-                // What was pruned is not here any more.
+                // Pruned commits are missing.
                 others.extend(ends.filter(|id| git.find_commit(*id).is_ok()));
             }
             Ok([newest(git, &kept)?, newest(git, &others)?])
@@ -119,8 +118,8 @@ impl Copies {
         Ok(())
     }
 
-    /// The commits that a commit with this raw content can be a copy of: of
-    /// the same author and date, and made before it. The newest first.
+    /// The commits that a commit with this raw content may be a copy of: same author and date,
+    /// but made earlier. The newest first.
     pub fn of(&self, raw: &[u8]) -> Vec<Copy> {
         let Some(identity) = Identity::of(raw) else {
             return Vec::new();
@@ -147,11 +146,11 @@ fn newest(
     for tip in tips {
         walk.push(*tip)?;
     }
-    // A shallow or broken history ends a walk early.
+    // A shallow or broken history ends the walk early.
     Ok(walk.map_while(|id| id.ok()).take(MOST_COMMITS).collect())
 }
 
-/// Whose work a commit holds, and when it was made.
+/// Author and date of a commit's work, and when the commit was made.
 struct Identity {
     /// The raw author line: name, e-mail, date and zone.
     author: Vec<u8>,

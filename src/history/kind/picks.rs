@@ -1,24 +1,23 @@
-//! Several picks in one commit: which of the commits that a message names,
-//! picked one after another, give a tree.
+//! Several picks in one commit: finds the named commits that give a tree when they are picked
+//! one after another.
 
 use super::claims::Claims;
 use super::replay::Replayer;
 use crate::history::repository::Repository;
 use crate::history::{CommitId, TreeId};
 
-/// The most commits that are picked again for one.
+/// The most commits that are picked again for one commit.
 const MOST_PICKS: usize = 100;
 
-/// A commit that was picked, and its parent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Pick {
     pub commit: CommitId,
     pub before: CommitId,
 }
 
-/// The commits that a message names, if picking them onto `onto` gives `tree`:
-/// in the order of the message, or, as lists of a log are, the other way
-/// round. Those that change nothing are left out; at least two are left.
+/// The commits that a message names, if picking them onto `onto` gives `tree`, in the order of
+/// the message or, as in a log, in reverse. Commits that change nothing are left out; at least
+/// two remain.
 pub(super) fn together(
     repository: &Repository,
     replayer: &Replayer,
@@ -29,7 +28,7 @@ pub(super) fn together(
         let mut at = onto;
         let mut picks = Vec::new();
         for commit in commits {
-            // A merge has no one parent that it is surely compared with.
+            // It is not known which parent of a merge counts.
             let parents = repository.parents(commit).ok()?;
             let [before] = parents.ids[..] else {
                 return None;
@@ -50,9 +49,8 @@ pub(super) fn together(
         .find_map(|commits| picked_in_turn(commits))
 }
 
-/// The lists of commits to try. Trailers that follow each other may tell of
-/// one commit that was picked again and again, the newest last, or of several;
-/// the first is tried first.
+/// The lists of commits to try. Trailers in a row may come from one commit that was picked
+/// again and again (the newest last), or from several commits. The first case is tried first.
 fn candidates(claims: &Claims) -> Vec<Vec<CommitId>> {
     let newest_last = claims.picked.iter().rev().copied().collect();
     let mut lists: Vec<Vec<CommitId>> = Vec::new();

@@ -1,7 +1,7 @@
-//! Doing again, in memory, what a commit may have been made by.
+//! Repeats in memory the git command that may have made a commit.
 //!
-//! New blobs and trees go into an object store in memory that stands before
-//! the repository's own, so the repository gets no object.
+//! New blobs and trees go into an object store in memory, in front of the repository's own
+//! store. So nothing is written to the repository.
 
 use git2::{Commit, Index, Oid};
 
@@ -9,18 +9,18 @@ use crate::history::objects::{object_id, oid};
 use crate::history::repository::Repository;
 use crate::history::{CommitId, HistoryError, Result, TreeId, owner};
 
-/// Above libgit2's loose (1) and packed (2) stores, so that it is written to.
+/// Above libgit2's loose (1) and packed (2) stores, so that writes go here.
 const BEFORE_THE_DISK: i32 = 1000;
 
-/// A second view of a repository that can be written to without a trace.
+/// A second view of a repository. Writes to it stay in memory.
 pub(super) struct Replayer {
     git: git2::Repository,
 }
 
 impl Replayer {
     pub fn new(repository: &Repository) -> Result<Replayer> {
-        // A merge names blobs of submodules and of partial clones that are
-        // not here; checking them would turn clean merges into failures.
+        // A merge names blobs of submodules and of partial clones that are missing here. A
+        // check of them would make clean merges fail.
         git2::opts::strict_object_creation(false);
         let open = || -> std::result::Result<git2::Repository, git2::Error> {
             let git = owner::open(|| git2::Repository::open(repository.git().path()))?;
@@ -33,7 +33,7 @@ impl Replayer {
         Ok(Replayer { git })
     }
 
-    /// The best common ancestors of `one` and a merge of all `others`.
+    /// The best common ancestors of `one` and a merge of `others`.
     pub fn merge_bases(&self, one: CommitId, others: &[CommitId]) -> Result<Vec<CommitId>> {
         let mut ids = vec![oid(one.0)];
         ids.extend(others.iter().map(|other| oid(other.0)));
@@ -56,8 +56,8 @@ impl Replayer {
                 .unwrap_or(false)
     }
 
-    /// The tree of merging all parents as `git merge` does; `None` after a
-    /// conflict or where an object is missing.
+    /// The tree of merging all parents as `git merge` does. `None` after a conflict, or if an
+    /// object is missing.
     pub fn merge(&self, parents: &[CommitId]) -> Option<TreeId> {
         match parents {
             [ours, theirs] => {
@@ -68,8 +68,8 @@ impl Replayer {
         }
     }
 
-    /// Merges one parent after the other into the first. Several bases at one
-    /// step count as a conflict: git's own strategy then differs by version.
+    /// Merges the other parents one by one into the first. Several bases at one step count as
+    /// a conflict: git's own strategy then depends on its version.
     fn octopus(&self, parents: &[CommitId]) -> Option<TreeId> {
         let mut merged = TreeId(object_id(self.commit(*parents.first()?)?.tree_id()));
         for at in 1..parents.len() {
@@ -85,14 +85,14 @@ impl Replayer {
         Some(merged)
     }
 
-    /// The tree of picking `picked` onto `onto`. `mainline` counts from 1 and
-    /// is 0 for a commit with one parent.
+    /// The tree of picking `picked` onto `onto`. `mainline` counts from 1, and is 0 for a
+    /// commit with one parent.
     pub fn pick(&self, picked: CommitId, onto: CommitId, mainline: u32) -> Option<TreeId> {
         let (picked, onto) = (self.commit(picked)?, self.commit(onto)?);
         self.tree_of(self.git.cherrypick_commit(&picked, &onto, mainline, None))
     }
 
-    /// The tree of picking `picked`, of which `before` is a parent, onto a tree.
+    /// The tree of picking `picked`, whose parent is `before`, onto a tree.
     pub fn pick_onto(&self, picked: CommitId, before: CommitId, onto: TreeId) -> Option<TreeId> {
         let base = self.commit(before)?.tree().ok()?;
         let ours = self.git.find_tree(oid(onto.0)).ok()?;
@@ -100,7 +100,7 @@ impl Replayer {
         self.tree_of(self.git.merge_trees(&base, &ours, &theirs, None))
     }
 
-    /// The tree of reverting `reverted` on top of `onto`; `mainline` as above.
+    /// The tree of reverting `reverted` on `onto`; `mainline` as in `pick`.
     pub fn revert(&self, reverted: CommitId, onto: CommitId, mainline: u32) -> Option<TreeId> {
         let (reverted, onto) = (self.commit(reverted)?, self.commit(onto)?);
         self.tree_of(self.git.revert_commit(&reverted, &onto, mainline, None))
@@ -123,8 +123,7 @@ impl Replayer {
         Some(CommitId(object_id(id.id())))
     }
 
-    /// Whether a reference below `refs/` whose name contains `part` points to
-    /// the commit.
+    /// Whether a reference under `refs/` whose name contains `part` points to the commit.
     pub fn is_named(&self, commit: CommitId, part: &str) -> bool {
         let Ok(references) = self.git.references_glob(&format!("refs/*{part}*")) else {
             return false;

@@ -15,17 +15,17 @@ use crate::history::repository::Repository;
 use crate::history::written_graph::WrittenGraph;
 use crate::history::{CommitId, Result, Revision, TreeId};
 
-/// The longest branch that is compared commit by commit with its rebase.
+/// The longest branch that is compared with its rebase commit by commit.
 const LONGEST_REBASE: usize = 250;
 
-/// Classifies revisions of one repository; what it loads serves all of them.
+/// Classifies revisions of one repository. Loaded data serve all of them.
 pub struct Classifier {
     repository: Repository,
     replayer: Replayer,
-    /// Where the graph is loaded from; commits beside it load their own.
+    /// The graph is loaded from here. Commits outside it load their own.
     tip: CommitId,
     graph: OnceCell<CommitGraph>,
-    /// git's own file, with which no graph needs to be loaded.
+    /// git's own commit-graph file. With it no graph must be loaded.
     written: OnceCell<Option<WrittenGraph>>,
     wants_dominator: bool,
     copies: OnceCell<Copies>,
@@ -48,25 +48,24 @@ impl Classifier {
         })
     }
 
-    /// Leaves out the immediate dominators of merges, for which the history
-    /// must be read.
+    /// Skips the immediate dominators of merges, which need the history.
     pub fn without_dominators(mut self) -> Classifier {
         self.wants_dominator = false;
         self
     }
 
-    /// Does not look for picks and rebases by author and date alone, for which
-    /// branches and reflogs must be walked.
+    /// Does not search for picks and rebases by author and date alone, which needs a walk over
+    /// branches and reflogs.
     pub fn without_copies(mut self) -> Classifier {
         self.wants_copies = false;
         self
     }
 
-    /// Kind, references and evidence of a revision.
+    /// The kind, references and evidence of a revision.
     ///
     /// # Errors
-    /// The revision itself cannot be read; history that is missing around it
-    /// gives [`HeadKind::Unknown`].
+    /// The revision itself cannot be read. If history around it is missing, the kind is
+    /// [`HeadKind::Unknown`].
     pub fn classify(&self, revision: Revision, hints: &Hints) -> Result<Head> {
         let parents = self.repository.parents(&revision.commit)?;
         let raw = self
@@ -86,7 +85,7 @@ impl Classifier {
         if let Some(missing) = parents.missing.first() {
             head.settle(
                 HeadKind::Unknown,
-                format!("parent {missing} is not here: the history was fetched in part"),
+                format!("parent {missing} is not here: only a part of the history was fetched"),
             );
             return Ok(head);
         }
@@ -103,7 +102,7 @@ impl Classifier {
         Ok(head)
     }
 
-    /// Looks at the parents and at what the event names.
+    /// Compares the tree with those of the parents and of the event's commits.
     fn note_equal_tree(&self, head: &mut Head, hints: &Hints) {
         let named = [hints.before, hints.pr_head].into_iter().flatten();
         let known = head.references.parents.iter().copied().chain(named);
@@ -188,13 +187,13 @@ impl Classifier {
         if !is_claimed {
             head.settle(
                 HeadKind::Commit,
-                "one parent, and no claim that a replay proves",
+                "one parent, and no replay proves another kind",
             );
         }
         Ok(())
     }
 
-    /// What the place tells where the branch pointed before.
+    /// Uses the place where the branch pointed before the event.
     fn by_event(&self, head: &mut Head, parent: CommitId, hints: &Hints) -> Result<bool> {
         let Some(before) = hints
             .before
@@ -227,8 +226,8 @@ impl Classifier {
         self.rebased(head, before)
     }
 
-    /// The commit that a message says was reverted, if reverting it on the
-    /// parent gives exactly this tree.
+    /// Finds the commit that a message says was reverted, if reverting it on the parent gives
+    /// exactly this tree.
     fn reverted(&self, head: &mut Head, parent: CommitId, claims: &Claims) -> bool {
         let named = claims.reverted.iter();
         let proven = named.copied().find(|it| self.undoes(head, parent, *it));
@@ -257,8 +256,8 @@ impl Classifier {
         true
     }
 
-    /// A commit whose subject the message quotes as reverted or reapplied, if
-    /// reverting it gives exactly this tree.
+    /// Finds a commit whose subject the message quotes as reverted or reapplied, if reverting
+    /// it gives exactly this tree.
     fn undone(&self, head: &mut Head, parent: CommitId, claims: &Claims) -> Result<bool> {
         let Some(undone) = &claims.undone else {
             return Ok(false);
@@ -274,15 +273,15 @@ impl Classifier {
             }
         }
         head.evidence.push(format!(
-            "the subject quotes what is undone; of {} that it can mean, none is proven by a replay",
+            "the subject quotes an undone commit; no replay proves any of {} that it can mean",
             counted(found.len(), "commit")
         ));
         Ok(false)
     }
 
-    /// An older commit of the same author and date, if picking it gives
-    /// exactly this tree: part of a rebase if no branch has it any more and
-    /// all that was rebased with it is proven, too; else picked.
+    /// Finds an older commit of the same author and date, if picking it gives exactly this
+    /// tree. It is part of a rebase if no branch has the old commit any more and the rest of
+    /// the rebase is proven, too. Otherwise it is a pick.
     fn copied(&self, head: &mut Head, parent: CommitId, raw: &[u8]) -> Result<bool> {
         if !self.wants_copies {
             return Ok(false);
@@ -291,7 +290,7 @@ impl Classifier {
             let Some(base) = self.only_parent(copy.commit)? else {
                 continue;
             };
-            // With the same parent it was amended or reworded.
+            // A commit with the same parent was amended or reworded.
             if base == parent || self.replayer.pick(copy.commit, parent, 0) != Some(head.tree) {
                 continue;
             }
@@ -340,8 +339,8 @@ impl Classifier {
         false
     }
 
-    /// Several of the commits that a message names, if picking one after the
-    /// other gives exactly this tree.
+    /// Finds several commits that a message names, if picking one after the other gives
+    /// exactly this tree.
     fn picked_together(&self, head: &mut Head, parent: CommitId, claims: &Claims) -> bool {
         let proven = self.tree(parent).and_then(|onto| {
             let trees = (onto, head.tree);
@@ -363,8 +362,8 @@ impl Classifier {
         true
     }
 
-    /// The parent of `commit` relative to which a replay is proven. It gets
-    /// the number that `--mainline` takes: 0 where there is one parent.
+    /// The parent of `commit` for which a replay is proven, with its number for `--mainline`:
+    /// 0 if there is only one parent.
     fn mainline(
         &self,
         commit: CommitId,
@@ -382,8 +381,8 @@ impl Classifier {
             .map(|(_, base)| base)
     }
 
-    /// Squashes and rebases of a pull request whose tip is known, and squashes
-    /// whose message lists what was squashed.
+    /// Finds squashes and rebases of a pull request with a known tip, and squashes whose
+    /// message lists the squashed commits.
     fn squashed(
         &self,
         head: &mut Head,
@@ -399,7 +398,7 @@ impl Classifier {
         let of_pull_request = hints.pr_head.or_else(fetched).filter(is_usable);
         let listed = claims.listed.first().copied().filter(is_usable);
         if let Some(tip) = of_pull_request {
-            // Equal authors and dates alone may be chance; a replay is not.
+            // Equal authors and dates may be chance; a replay is not.
             let rebase = self.rebase_of(head, tip)?;
             let is_exact = rebase.as_ref().is_some_and(|rebase| rebase.is_exact);
             if !is_exact && self.squash_of(head, parent, tip, "the tip of the pull request")? {
@@ -441,8 +440,8 @@ impl Classifier {
         Ok(rebased.map(|rebased| head.settle_rebase(rebased)).is_some())
     }
 
-    /// The rebase by which the commits up to `tip` came to end in the head, if
-    /// each has its author and date.
+    /// The rebase that copied the commits up to `tip` so that they end in the head, if each
+    /// copy has its author and date.
     fn rebase_of(&self, head: &Head, tip: CommitId) -> Result<Option<Rebase>> {
         let bases = self.replayer.merge_bases(head.commit, &[tip])?;
         let [base] = bases[..] else {
@@ -497,14 +496,14 @@ impl Classifier {
         let written = || WrittenGraph::open(&self.repository);
         let written = self.written.get_or_init(written).as_ref();
         if let Some(written) = written.filter(|_| self.graph.get().is_none())
-            // What cannot be read ends the loaded graph, which says so.
+            // A commit that cannot be read ends the loaded graph, and the graph tells so.
             && let Ok(Some(found)) = written.dominator(&self.repository, commit)
         {
             return Ok(found);
         }
         if self.graph.get().is_none() {
             let graph = CommitGraph::load(&self.repository, self.tip)?;
-            // Nobody else can have set it: one thread, and no way back here.
+            // It cannot be set already: there is only one thread, and no recursion.
             let _ = self.graph.set(graph);
         }
         match self.graph.get().filter(|graph| graph.contains(&commit)) {
@@ -514,17 +513,17 @@ impl Classifier {
     }
 }
 
-/// Commits that were copied one by one to end in a head.
+/// Commits that were copied one by one so that they end in a head.
 struct Rebase {
     tip: CommitId,
     base: CommitId,
     onto: CommitId,
     count: usize,
-    /// Whether picking each again gives the same tree.
+    /// Whether picking each one again gives the same tree.
     is_exact: bool,
 }
 
-/// Claims that no replay proves are worth a word, and nothing else.
+/// Notes claims that no replay proves. They count for nothing else.
 fn unproven(head: &mut Head, what: &str, claimed: &[CommitId]) -> bool {
     for commit in claimed {
         head.evidence.push(format!(

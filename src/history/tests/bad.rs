@@ -1,5 +1,5 @@
-//! Repositories that cannot be used, and those that git finds in odd places:
-//! the kind of the answer, and that its text names the place and a next step.
+//! Repositories that cannot be used, and those that git finds in odd places. The error has the
+//! right kind, and its text names the place and a next step.
 
 use std::path::Path;
 use std::process::Command;
@@ -121,8 +121,8 @@ fn a_damaged_repository() {
     let tree = repo.word(&["rev-parse", "HEAD:src"]);
     let object = format!(".git/objects/{}/{}", &tree[..2], &tree[2..]);
     repo.remove(&object);
-    // The index tells what the commit holds, until a path is asked for, or
-    // something is staged.
+    // The index tells the content of the commit until a path is asked for or something is
+    // staged.
     let asked = || {
         let view = repo.open().work_view()?;
         view.entry("src/b.py".into())
@@ -242,18 +242,21 @@ fn a_link_to_the_work_tree_leads_to_the_same_root() {
     assert_eq!(repository.prefix_of(&link.join("src")).unwrap(), "src");
 }
 
-/// Prints what `discover` finds: run in a process of its own by the test
-/// below, because the environment belongs to the whole process.
+/// Prints what `discover` finds. The test below runs it in its own process, because the
+/// environment belongs to the whole process.
 #[test]
 #[ignore = "a helper of git_variables_count"]
 fn print_discovered() {
+    let Some(found_file) = std::env::var_os("FOUND") else {
+        return;
+    };
     let from = std::env::current_dir().unwrap();
     let found = Repository::discover(&from).and_then(|repository| {
         let names = super::fixture::dirty(&repository.work_view()?);
         Ok(format!("{} {names:?}", repository.root().display()))
     });
     std::fs::write(
-        std::env::var_os("FOUND").unwrap(),
+        found_file,
         found.unwrap_or_else(|error| format!("{:?}", error.kind)),
     )
     .unwrap();
@@ -298,7 +301,7 @@ fn git_variables_count() {
         ),
         "NotARepository"
     );
-    // An index that tracks nothing: the files are there all the same.
+    // The index tracks nothing, but the files exist all the same.
     assert_eq!(
         discovered(&repo.top, &[("GIT_INDEX_FILE", &index)]),
         format!("{top} []")

@@ -35,8 +35,8 @@ const ATTRIBUTES: [&str; 11] = [
     "text ident",
 ];
 
-/// Every content under every attribute and setting, against git's own answer;
-/// a second time with stored content that has CRLF already.
+/// Compares every content under every attribute and setting with git's own answer, then again
+/// with stored content that already has CRLF.
 #[test]
 fn stored_content_is_what_git_would_store() {
     let repo = Repo::new();
@@ -75,7 +75,7 @@ fn stored_content_is_what_git_would_store() {
         repo.git(&["config", "core.autocrlf", setting]);
         check(setting);
     }
-    // Stored with CRLF: from now on git keeps it where it only guesses.
+    // Stored with CRLF: from now on git keeps it if it only guesses.
     repo.remove(".gitattributes");
     repo.git(&["config", "core.autocrlf", "false"]);
     repo.commit_all();
@@ -89,7 +89,7 @@ fn stored_content_is_what_git_would_store() {
     }
 }
 
-/// The same of files that are hashed a piece at a time.
+/// The same for files that are hashed piece by piece.
 #[test]
 fn large_stored_content_is_what_git_would_store() {
     let repo = Repo::new();
@@ -134,7 +134,7 @@ fn a_checkout_with_other_line_ends_is_clean() {
     let on_disk = std::fs::read_to_string(repo.top.join("a.py")).unwrap();
     assert_eq!(on_disk, "a = 1\r\n");
     assert!(dirty(&repo.work()).is_empty());
-    // Not by the index's word: by content.
+    // By content, without the help of the index.
     repo.remove(".git/index");
     let work = repo.work();
     assert!(dirty(&work).is_empty(), "{:?}", dirty(&work));
@@ -149,7 +149,7 @@ fn with_program(attribute: &str) -> Repo {
     repo.git(&["config", "filter.rot.smudge", "tr n-z a-m"]);
     repo.write(".gitattributes", format!("*.big {attribute}\n"));
     repo.write("data.big", "abc\n");
-    // Long before the index is written, so that the index can vouch for it.
+    // Long before the index is written, so that the index is trusted for it.
     let old = std::time::SystemTime::now() - std::time::Duration::from_secs(60);
     let file = std::fs::File::options()
         .write(true)
@@ -169,8 +169,8 @@ fn a_file_under_a_filter_program_is_known_while_the_index_vouches_for_it() {
     assert_eq!(entry(&work, "data.big"), expected("100644", &stored));
     assert_eq!(work.read(BStr::new("data.big")).unwrap().unwrap(), b"nop\n");
 
-    // Edited: no longer known, equal to nothing that is stored, not even to a
-    // blob with the very bytes on disk.
+    // After an edit it is unknown and equals nothing that is stored, not even a blob with the
+    // same bytes as on disk.
     repo.write("data.big", "nop\n");
     let work = repo.work();
     assert_eq!(dirty(&work), ["data.big"]);
@@ -184,7 +184,7 @@ fn a_file_under_a_filter_program_is_known_while_the_index_vouches_for_it() {
     repo.write("data.big", "xyz\n");
     assert_ne!(entry(&repo.work(), "data.big"), edited);
 
-    // A filter that is named and not configured does nothing, as in git.
+    // A filter that is named but not configured does nothing, as in git.
     repo.git(&["config", "--remove-section", "filter.rot"]);
     repo.write("data.big", "nop\n");
     assert!(dirty(&repo.work()).is_empty());

@@ -11,7 +11,7 @@ use bstr::{BStr, BString, ByteSlice};
 use crate::history::{CommitId, Entry, Repository, Revision, View};
 
 pub struct Repo {
-    /// Removed with all that is in it when the last owner goes.
+    /// Removed with all its content when the last owner is dropped.
     _temp: Option<tempfile::TempDir>,
     pub top: PathBuf,
     clock: Cell<u32>,
@@ -44,7 +44,7 @@ impl Repo {
         repo
     }
 
-    /// One with a first commit of `a.py`, `src/b.py`, `src/deep/c.py`.
+    /// A repository with a first commit of `a.py`, `src/b.py`, `src/deep/c.py`.
     pub fn with_files() -> Repo {
         let repo = Repo::new();
         repo.write("a.py", "a = 1\n");
@@ -54,8 +54,8 @@ impl Repo {
         repo
     }
 
-    /// libgit2 in this process reads the machine's files; what a repository
-    /// says itself wins over them.
+    /// libgit2 in this process reads the machine's configuration; the settings of the
+    /// repository override it.
     fn shut_off(&self) {
         let none = self.outside("none");
         for name in ["core.excludesFile", "core.attributesFile"] {
@@ -138,8 +138,8 @@ impl Repo {
         repository.tree_view(&repository.head().unwrap()).unwrap()
     }
 
-    /// The tree that git makes of what lies on disk: HEAD, then everything
-    /// tracked or untracked added, in an index of its own that knows no file.
+    /// The tree that git makes of the files on disk: HEAD, then everything tracked or
+    /// untracked added, in a separate, empty index.
     pub fn truth(&self) -> String {
         let index = self.outside("truth-index");
         let _ = std::fs::remove_file(&index);
@@ -228,7 +228,7 @@ fn run(mut command: Command, args: &[&str]) -> BString {
     output.stdout.into()
 }
 
-/// The entry that a view must have for a line of `git ls-tree`.
+/// The entry of a view for a line of `git ls-tree`.
 pub fn expected(mode: &str, id: &str) -> Entry {
     use crate::matrix::{Fingerprint, Mode};
     let mode = match mode {
@@ -267,7 +267,7 @@ pub fn dirty(view: &View) -> Vec<String> {
     dirty.iter().map(|(path, _)| path.to_string()).collect()
 }
 
-/// The paths of the delta from HEAD without changes to the work tree.
+/// The paths of the delta from the unchanged HEAD to the work tree.
 pub fn changed(repo: &Repo) -> Vec<String> {
     let delta = repo.open().delta(&repo.head(), &[], &repo.work()).unwrap();
     delta.paths.iter().map(ToString::to_string).collect()

@@ -5,7 +5,7 @@ use bstr::ByteSlice;
 use super::fixture::Repo;
 use crate::history::{Ancestor, CommitId};
 
-/// `main`: root, one, merge; `side`: root, two. Returns them in this order.
+/// `main`: root, one, merge; `side`: root, two. Returned in this order.
 fn merged() -> (Repo, [CommitId; 4]) {
     let repo = Repo::new();
     repo.write("a", "1");

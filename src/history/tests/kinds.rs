@@ -1,4 +1,4 @@
-//! Each kind, made by the git command that makes it.
+//! Each kind, made by its git command.
 
 use super::fixture::Repo;
 use crate::history::{Classifier, CommitId, Head, HeadKind, Hints};
@@ -23,7 +23,7 @@ pub(super) fn is(head: &Head, kind: HeadKind, auto: bool) {
     assert_eq!((head.kind, head.auto), (kind, auto), "{head:#?}");
 }
 
-/// `write`, then a commit.
+/// Writes the file and commits.
 pub(super) fn edit(repo: &Repo, path: &str, text: &str) -> CommitId {
     repo.write(path, text);
     repo.commit_all()
@@ -183,8 +183,8 @@ fn squashes_and_rebases_need_the_tip() {
     }
 }
 
-/// Scripts make several commits in one second: then authors and dates say
-/// nothing, and as many commits of two branches look like each other.
+/// Scripts make several commits in one second. Then authors and dates tell nothing, and
+/// commits of two branches look alike.
 #[test]
 fn a_squash_within_one_second_is_no_rebase() {
     let repo = Repo::with_files();
@@ -354,10 +354,10 @@ fn a_quoted_subject_is_believed_after_a_replay_alone() {
     assert_eq!(head.references.reverted, None);
     let said = |part: &str| head.evidence.iter().any(|why| why.contains(part));
     assert!(
-        said("of 3 commits that it can mean, none is proven"),
+        said("no replay proves any of 3 commits that it can mean"),
         "{head:#?}"
     );
-    // One that undoes what is on another branch reverts nothing.
+    // A commit that undoes a change of another branch is not a revert.
     repo.git(&["checkout", "-q", "side"]);
     repo.git(&["revert", "--no-edit", "HEAD"]);
     repo.git(&["commit", "-q", "--amend", "-m", "Revert \"another\""]);
@@ -394,17 +394,17 @@ fn a_pick_is_known_by_author_and_date() {
     is(&head, HeadKind::CherryPick, true);
     assert_eq!(head.references.picked, Some(id(&repo, "side")));
     assert_eq!(head.references.picked_parent, Some(id(&repo, "side~1")));
-    // The one that was picked is no pick of its copy.
+    // The original is not a pick of its copy.
     let side = classify_with(&repo, "side", &Hints::default());
     is(&side, HeadKind::Commit, false);
-    // Who does not look does not find.
+    // Without the search nothing is found.
     let repository = repo.open();
     let revision = repository.head().unwrap();
     let classifier = Classifier::new(&repository, revision.commit).unwrap();
     let head = classifier.without_copies();
     let head = head.classify(revision, &Hints::default()).unwrap();
     is(&head, HeadKind::Commit, false);
-    // Another tree is no pick.
+    // With another tree it is not a pick.
     repo.write("src/b.py", "b = 3\n");
     repo.git(&["commit", "-q", "-a", "--amend", "--no-edit"]);
     is(&classify(&repo), HeadKind::Commit, false);
@@ -438,7 +438,7 @@ fn a_rebase_is_known_by_authors_and_dates_while_a_reflog_has_the_tip() {
         is(&head, HeadKind::Rebase, true);
         assert_eq!(head.references.pre_rebase_tip, Some(tip));
         assert_eq!(head.references.onto, Some(id(&repo, "main")));
-        // What a branch keeps was picked from there, as far as can be told.
+        // A commit that a branch still has was picked from there, as far as anyone can tell.
         repo.git(&["branch", "kept", &tip.to_string()]);
         let head = classify(&repo);
         is(&head, HeadKind::CherryPick, true);
@@ -501,7 +501,7 @@ fn replays_leave_the_repository_as_it_was() {
     edit(&repo, "a.py", &lines("b", "z"));
     repo.git(&["checkout", "-q", "main"]);
     edit(&repo, "a.py", &lines("a", "y"));
-    // The clean merge of `a.py` is nowhere in the repository.
+    // The repository does not contain the clean merge of `a.py`.
     repo.git(&["merge", "-q", "--no-commit", "-s", "ours", "side"]);
     repo.commit();
     let before = bytes(&repo);

@@ -1,4 +1,4 @@
-//! The room against real repositories, made with git's command line.
+//! Tests with real repositories, made with git's command line.
 
 mod bad;
 mod filtered;

@@ -76,7 +76,7 @@ fn edits_and_commits_in_a_submodule_are_seen() {
     assert_eq!(delta.paths.len(), 1);
     assert!(delta.touches(BStr::new("sub/lib.py")));
     assert!(!delta.touches(BStr::new("a.py")));
-    // The old commit is still in the submodule's store.
+    // The submodule's object store still has the old commit.
     let old = repo.open().tree_view(&from).unwrap();
     assert_eq!(
         old.read(BStr::new("sub/lib.py")).unwrap().unwrap(),
@@ -186,7 +186,7 @@ fn the_executable_bit_counts_unless_it_means_nothing() {
     let mode = std::fs::Permissions::from_mode(0o755);
     std::fs::set_permissions(repo.top.join("a.py"), mode).unwrap();
     assert!(dirty(&repo.work()).is_empty());
-    // A staged change of mode alone is one, whatever the setting.
+    // A staged change of the mode alone counts, whatever the setting.
     repo.git(&["update-index", "--chmod=+x", "a.py"]);
     assert_eq!(changed(&repo), ["a.py"]);
     let from = repo.head();
@@ -221,7 +221,7 @@ fn objects_are_themselves_even_if_replaced() {
     repo.git(&["replace", &old, &new]);
     assert_eq!(entry(&repo.committed(), "a.py"), expected("100644", &old));
     assert!(dirty(&repo.work()).is_empty());
-    // git checks the replacement out and calls that unchanged.
+    // git checks out the replacement and calls that unchanged.
     repo.remove("a.py");
     repo.git(&["checkout", "--", "a.py"]);
     assert_eq!(entry(&repo.work(), "a.py"), expected("100644", &new));

@@ -1,12 +1,12 @@
-//! Several picks in one commit, made and squashed as people do it.
+//! Several picks in one commit, made and squashed as people do.
 
 use super::fixture::Repo;
 use super::kinds::{bytes, classify, edit, id, is};
 use crate::history::{CommitId, Head, HeadKind};
 
-/// `side` edits `src/b.py` and then again with `src/deep/c.py`; `main`, which
-/// is checked out, edits `a.py`. In `src/b.py` the second edit is next to the
-/// first, so that only one order works.
+/// `side` edits `src/b.py`, and then again together with `src/deep/c.py`. `main`, which is
+/// checked out, edits `a.py`. The two edits in `src/b.py` are next to each other, so that only
+/// one order works.
 fn two_to_pick() -> (Repo, [CommitId; 2]) {
     let repo = Repo::with_files();
     repo.git(&["checkout", "-q", "-b", "side"]);
@@ -46,7 +46,7 @@ fn several_picks_squashed_are_replayed_one_after_another() {
     let (first, second) = (trailer(one), trailer(two));
     for message in [
         format!("Both\n\n{first}\n{second}"),
-        // As a log lists them, the newest first.
+        // As in a log, the newest first.
         format!("Both\n\n{second}\n{first}"),
         // As `git rebase --interactive` joins messages.
         format!("a commit\n\n{first}\n\na commit\n\n{second}"),
@@ -56,7 +56,7 @@ fn several_picks_squashed_are_replayed_one_after_another() {
         are_picked(&classify(&repo), &[one, two], &parents);
         assert_eq!(bytes(&repo), before, "the repository stays as it was");
     }
-    // Between the two picks there is a tree that nobody has made.
+    // The tree between the two picks never existed.
     let between = format!("{}:src/deep/c.py", id(&repo, "HEAD"));
     assert_ne!(repo.word(&["show", &between]), "c = 1");
 }
@@ -98,7 +98,7 @@ fn a_pick_of_a_pick_counts_once() {
     let message = format!("One\n\n{chain}\n\nTwo\n\n{}", trailer(two));
     repo.git(&["commit", "-q", "-m", &message]);
     are_picked(&classify(&repo), &[again, two], &parents);
-    // Without the empty lines it cannot be told; one of the two counts.
+    // Without the empty lines this cannot be told; one of the two counts.
     squash(&repo, 1, &format!("All\n\n{chain}\n{}", trailer(two)));
     let parents = [id(&repo, "side~2"), one];
     are_picked(&classify(&repo), &[one, two], &parents);
@@ -120,7 +120,7 @@ fn an_edit_between_or_beside_several_picks_is_no_proof() {
         head.evidence.contains(&words)
     };
     assert!(said(one) && said(two), "{head:#?}");
-    // One of the two that met a conflict.
+    // One of the two picks met a conflict.
     repo.git(&["reset", "-q", "--hard", "HEAD~1"]);
     edit(&repo, "src/b.py", "b = 8\n");
     edit(&repo, "src/b.py", "b = 3\n");
@@ -151,14 +151,14 @@ fn a_merge_among_several_picks_is_no_proof() {
 fn a_squash_that_git_lists_names_its_tip() {
     let (repo, [_, tip]) = two_to_pick();
     repo.git(&["merge", "-q", "--squash", "side"]);
-    // Without a message of one's own, that of git stays.
+    // git's own message stays.
     repo.git(&["commit", "-q", "--no-edit"]);
     let message = repo.word(&["log", "-1", "--format=%B"]);
     assert!(message.starts_with("Squashed commit of the following:"));
     let head = classify(&repo);
     is(&head, HeadKind::Squash, true);
     assert_eq!(head.references.squash_tip, Some(tip));
-    // Nothing is taken from the list without a replay.
+    // Nothing in the list counts without a replay.
     repo.write("d.py", "d = 1\n");
     repo.git(&["add", "-A"]);
     repo.git(&["commit", "-q", "--amend", "--no-edit"]);

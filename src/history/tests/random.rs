@@ -1,4 +1,4 @@
-//! Random histories, against git's own view of the same states.
+//! Random histories, compared with git's own view of the same states.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -10,7 +10,7 @@ use super::fixture::{Repo, expected, names};
 use crate::history::{Entry, Revision, View};
 use crate::matrix::Fingerprint;
 
-/// Paths that get in each other's way.
+/// Paths that conflict with each other.
 const PATHS: [&str; 10] = [
     "a", "b", "d", "d/a", "d/b", "d/e/f", "d/e/f/g", "x y", "é", "skip.log",
 ];
@@ -19,7 +19,7 @@ const IGNORE: &str = ".gitignore";
 #[derive(Clone, Debug)]
 enum Step {
     Write(usize, u8),
-    /// Another content of the same size, right after git looked.
+    /// Other content of the same size, right after git looked.
     Flip(usize),
     Delete(usize),
     Rename(usize, usize),
@@ -55,7 +55,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Does one step as far as it is possible.
+/// Applies one step as far as possible.
 fn apply(repo: &Repo, step: &Step) {
     let place = |path: &usize| repo.top.join(PATHS[*path]);
     let try_git = |args: &[&str]| drop(repo.command(args).output().unwrap());
@@ -124,7 +124,7 @@ fn apply(repo: &Repo, step: &Step) {
     }
 }
 
-/// A state of the past: what tamis keeps of it, and git's tree of it.
+/// A past state: the data that tamis keeps of it, and git's tree.
 struct State {
     revision: Revision,
     dirty: Vec<(BString, Fingerprint)>,
@@ -133,7 +133,7 @@ struct State {
 
 type Listing = BTreeMap<BString, (String, String)>;
 
-/// Each path of git's tree has its entry and every other one has none.
+/// Each path of git's tree has its entry, and no other path has one.
 fn check_entries(view: &View, truth: &Listing, head: &Listing) {
     for (path, (mode, id)) in truth {
         assert_eq!(
@@ -144,8 +144,8 @@ fn check_entries(view: &View, truth: &Listing, head: &Listing) {
     }
     for path in head.keys().filter(|path| !truth.contains_key(*path)) {
         let entry = view.entry(path.as_ref()).unwrap();
-        // It may still be reached through a link, or be a directory now, or
-        // be ignored now that it is not tracked.
+        // It may still be reached through a link, or be a directory now, or be ignored now
+        // that it is not tracked.
         if view.is_tracked(path.as_ref()).unwrap() && !is_below_link(path.as_ref(), truth) {
             assert!(
                 matches!(entry, Entry::Missing | Entry::Dir),
@@ -211,8 +211,7 @@ fn check_state(repo: &Repo, past: &[State]) -> State {
         let exact: BTreeSet<BString> = repo.diff_tree(&from.tree, &tree).into_iter().collect();
         let delta = open.delta(&from.revision, &from.dirty, &work).unwrap();
         for lacking in exact.difference(&delta.paths) {
-            // An untracked file that is ignored by now: git lost it, it lies
-            // there as before.
+            // An untracked file that is ignored now: git lost it, but it is still on disk.
             let before = from.dirty.iter().find(|(path, _)| path == lacking);
             let now = work.entry(lacking.as_ref()).unwrap();
             let is_as_before = matches!(now, Entry::File { fingerprint, .. } if before.is_some_and(|it| it.1 == fingerprint));

@@ -54,7 +54,7 @@ fn what_lies_between_is_what_git_says() {
             assert_eq!(found, known, "{range}");
         }
     }
-    // Two parents of one merge have the dominator of that merge in common.
+    // Two parents of a merge have its dominator in common.
     assert_eq!(
         graph.lowest_common(&commits[3], &commits[4]),
         Some(commits[0])

@@ -1,4 +1,4 @@
-//! Views and deltas on the everyday states of a work tree.
+//! Views and deltas for the everyday states of a work tree.
 
 use std::os::unix::fs::{PermissionsExt, symlink};
 
@@ -88,7 +88,7 @@ fn every_kind_of_edit_is_dirty() {
     let before = work.dirty().unwrap().to_vec();
     repo.git(&["add", "-A"]);
     assert_eq!(repo.work().dirty().unwrap(), before);
-    // A commit with the same content differs in nothing from it.
+    // A commit with the same content does not differ from it.
     let from = repo.head();
     repo.commit();
     let delta = repo
@@ -130,7 +130,7 @@ fn a_delta_touches_what_is_above_and_beneath() {
     let may_differ = |path: &str| delta.may_differ(&work, BStr::new(path)).unwrap();
     assert!(may_differ("src/deep/c.py"));
     assert!(!may_differ("a.py"));
-    // Git knows nothing of it, so somebody has to look.
+    // Git knows nothing about it, so the entry must be asked for.
     assert!(may_differ("ignored.log"));
 }
 
@@ -195,7 +195,7 @@ fn an_edit_in_the_same_instant_is_seen() {
     for round in 0..30 {
         repo.write("a.py", format!("a = {:04}\n", round));
         repo.git(&["add", "a.py"]);
-        // Same size, and as soon after git's look as can be.
+        // The same size, and as soon after git's look as possible.
         repo.write("a.py", format!("a = {:04}\n", 9_999 - round));
         let id = repo.word(&["hash-object", "a.py"]);
         assert_eq!(
@@ -204,7 +204,7 @@ fn an_edit_in_the_same_instant_is_seen() {
             "{round}"
         );
     }
-    // A time stamp that somebody set back does not help either.
+    // A time stamp that was set back does not hide the edit either.
     let place = repo.top.join("src/b.py");
     let old = place.metadata().unwrap().modified().unwrap();
     repo.write("src/b.py", "b = 7\n");
@@ -213,8 +213,7 @@ fn an_edit_in_the_same_instant_is_seen() {
     assert!(dirty(&repo.work()).contains(&"src/b.py".to_owned()));
 }
 
-/// A clock as coarse as some file systems have it: the edit leaves no trace
-/// in the time stamps at all.
+/// A clock as coarse as on some file systems: the edit leaves the time stamps unchanged.
 #[test]
 fn an_edit_without_a_new_time_stamp_is_seen() {
     let repo = Repo::with_files();
@@ -292,7 +291,7 @@ fn symbolic_links_above_a_path_are_followed() {
         assert_eq!(view.read(BStr::new("away")).unwrap().unwrap(), b"/etc");
         assert!(view.list(BStr::new("away")).is_err());
     }
-    // A directory replaced by a link: what was beneath is gone from git.
+    // A directory replaced by a link: the paths below it are gone from git.
     std::fs::rename(repo.top.join("src"), repo.top.join("moved")).unwrap();
     symlink("moved", repo.top.join("src")).unwrap();
     assert!(dirty(&repo.work()).contains(&"src/b.py".to_owned()));

@@ -1,4 +1,4 @@
-//! git's commit-graph file: the same answers with it and without, from less.
+//! git's commit-graph file: with it the answers are the same and need fewer reads.
 
 use std::collections::BTreeSet;
 
@@ -6,8 +6,8 @@ use super::fixture::Repo;
 use crate::history::written_graph::WrittenGraph;
 use crate::history::{Classifier, CommitGraph, CommitId, Head, HeadKind, Hints};
 
-/// A history of commits with up to three parents, made by one process; the
-/// first lines have one root, some have another. Parents come first.
+/// A history of commits with up to three parents, made by one process. The first lines have
+/// one root, some have another. Parents come first.
 fn woven(commits: usize, seed: u64) -> (Repo, Vec<CommitId>) {
     let mut state = seed.wrapping_mul(2).wrapping_add(1);
     let mut below = |bound: usize| {
@@ -18,7 +18,7 @@ fn woven(commits: usize, seed: u64) -> (Repo, Vec<CommitId>) {
     };
     let mut stream = String::new();
     for number in 1..=commits {
-        // Dates go back and forth: no answer may rest on them.
+        // Dates go back and forth: no answer may depend on them.
         let date = 1_700_000_000 + below(5_000);
         stream.push_str(&format!(
             "commit refs/heads/b{number}\nmark :{number}\n\
@@ -56,7 +56,7 @@ fn dominators(repo: &Repo, commits: &[CommitId]) -> Vec<Option<CommitId>> {
     commits.iter().map(|it| graph.dominator(it)).collect()
 }
 
-/// As git's file tells them; it must be of use.
+/// The dominators by git's file, which must be usable.
 fn written_dominators(repo: &Repo, commits: &[CommitId]) -> Vec<Option<CommitId>> {
     let repository = repo.open();
     let written = WrittenGraph::open(&repository).unwrap();
@@ -71,7 +71,7 @@ fn dominators_are_the_same_with_and_without_the_file() {
         let (repo, commits) = woven(50, seed);
         assert!(WrittenGraph::open(&repo.open()).is_none());
         let expected = dominators(&repo, &commits);
-        // The file knows the first commits alone, then all; then it is split.
+        // First the file knows only the first commits, then all; then it is split.
         let write = |words: &[&str], to: usize| {
             let list = repo.outside("list");
             let ids: Vec<String> = commits[..to].iter().map(ToString::to_string).collect();
@@ -156,7 +156,7 @@ fn with_a_past() -> (Repo, Vec<CommitId>) {
     (repo, past)
 }
 
-/// Removes commits from the object store: who asks for one fails.
+/// Removes commits from the object store, so that reading one fails.
 fn forget(repo: &Repo, commits: &[CommitId]) {
     for commit in commits {
         let name = commit.to_string();
@@ -184,12 +184,12 @@ fn classifying_one_head_reads_no_more_than_it_needs() {
     );
     assert_eq!(whole[1].references.imd, past.last().copied());
     repo.git(&["commit-graph", "write", "--reachable"]);
-    // libgit2 looks a little beyond a merge base.
+    // libgit2 looks slightly beyond a merge base.
     forget(&repo, &past[..past.len() - 3]);
-    // A commit needs its parent, and a merge what lies up to its dominator.
+    // A commit needs its parent, and a merge the commits up to its dominator.
     assert_eq!(classify(&repo, "HEAD").unwrap(), whole[0]);
     assert_eq!(classify(&repo, "merge").unwrap(), whole[1]);
-    // Without git's file the dominator of a merge needs the whole history.
+    // Without git's file a merge's dominator needs the whole history.
     std::fs::remove_file(repo.top.join(".git/objects/info/commit-graph")).unwrap();
     assert_eq!(classify(&repo, "HEAD").unwrap(), whole[0]);
     assert!(

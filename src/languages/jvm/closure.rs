@@ -12,10 +12,10 @@ use anyhow::Result;
 use bstr::{BString, ByteSlice};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::languages::jvm::{ANY, ClassAt, ClassUnits, Reference, is_of_all};
-use crate::languages::{Facts, UNTRACKED};
-use crate::matrix::{Unit, UnitKind};
-use crate::observe::trace::Trace;
+use crate::languages::Facts;
+use crate::languages::jvm::{ANY, ClassAt, ClassUnits, Reference};
+use crate::matrix::{InClass, Unit, UnitKind, What};
+use crate::observe::Trace;
 use crate::observe::units::{UnitIndex, UnitTable};
 use crate::runners::jvm::DEBUG_INFO;
 
@@ -57,7 +57,7 @@ impl ClassFile {
     /// All of it, as it lies on disk.
     fn bytes(&self) -> Unit {
         let path = [self.path.as_slice(), b"/", self.name.as_bytes(), b".class"].concat();
-        Unit::new(UnitKind::File, path, UNTRACKED)
+        Unit::at(path, What::UntrackedFile)
     }
 }
 
@@ -86,11 +86,13 @@ impl ClassFiles {
             debug_info: args.any(|arg| arg == DEBUG_INFO),
             ..ClassFiles::default()
         };
-        let units: Vec<Unit> = table.units().iter().filter(is_part).cloned().collect();
-        for unit in units {
-            let (class, _) = unit.in_class();
+        let units: Vec<Unit> = table.units().to_vec();
+        for unit in &units {
+            let Some(class) = unit.class() else {
+                continue;
+            };
             let id = classes.add(facts, table, &unit.path, class)?;
-            classes.files[id as usize].is_whole |= unit.kind == UnitKind::Class;
+            classes.files[id as usize].is_whole |= unit.kind() == UnitKind::Class;
         }
         for id in 0..classes.files.len() as FileId {
             let supers = classes.supers_of(id);
@@ -130,7 +132,7 @@ impl ClassFiles {
             units,
             supers: Vec::new(),
             always: Vec::new(),
-            whole: table.intern(Unit::new(UnitKind::Class, path.clone(), name)),
+            whole: table.intern(Unit::at(path.clone(), What::Class(name.into()))),
         });
         self.index.insert(key, id);
         self.by_name.entry(name.to_owned()).or_default().push(id);
@@ -178,21 +180,18 @@ impl ClassFiles {
         let Some(units) = &file.units else {
             return Vec::new();
         };
-        let mut unit = |kind, name: String| table.intern(Unit::new(kind, file.path.clone(), name));
-        let name = &file.name;
+        let mut unit = |what| table.intern(Unit::at(file.path.clone(), what));
+        let of = |rest: &str| InClass::new(&file.name, rest);
         let mut always = vec![
-            unit(UnitKind::Shape, name.clone()),
-            unit(UnitKind::Method, format!("{name}#<clinit>()V")),
-            unit(
-                UnitKind::Member,
-                format!("{name}~{}", self.overridable_by(id, overridable)),
-            ),
+            unit(What::Shape(file.name.as_str().into())),
+            unit(What::Method(of("<clinit>()V"))),
+            unit(What::Overrides(of(&self.overridable_by(id, overridable)))),
         ];
         if let Some(host) = &units.nest_host {
             for host in self.named(host) {
                 let host = self.file(*host);
-                let of_nest = format!("{}>{name}", host.name);
-                always.push(table.intern(Unit::new(UnitKind::Member, host.path.clone(), of_nest)));
+                let of_nest = What::Nest(InClass::new(&host.name, &file.name));
+                always.push(table.intern(Unit::at(host.path.clone(), of_nest)));
             }
         }
         always
@@ -226,21 +225,18 @@ impl ClassFiles {
         let mut used: BTreeMap<FileId, Use> = BTreeMap::new();
         for index in seen {
             let unit = table.get(*index);
-            let (class, rest) = unit.in_class();
-            let id = match is_part(&unit) {
-                true => self.index.get(&(unit.path.clone(), class.to_owned())),
-                false => None,
-            };
+            let id = unit.class().and_then(|class| {
+                let key = (unit.path.clone(), class.to_owned());
+                self.index.get(&key)
+            });
             let Some(id) = id else {
                 row.insert(*index);
                 continue;
             };
             let known = used.entry(*id).or_default();
             known.is_whole |= self.file(*id).is_whole;
-            if unit.kind == UnitKind::Method {
-                known
-                    .entered
-                    .insert(rest.trim_start_matches('#').to_owned());
+            if let What::Method(of) = &unit.what {
+                known.entered.insert(of.rest().to_owned());
             }
         }
         for (id, known) in &mut used {
@@ -302,8 +298,8 @@ impl ClassFiles {
         for name in &known.entered {
             let held = units.methods.get(name).map(|method| &method.holders);
             let of_method = |name: &String| {
-                let name = format!("{}#{name}", file.name);
-                Unit::new(UnitKind::Method, file.path.clone(), name)
+                let method = What::Method(InClass::new(&file.name, name));
+                Unit::at(file.path.clone(), method)
             };
             match held.filter(|holders| !holders.is_empty()) {
                 Some(holders) => {
@@ -379,8 +375,8 @@ impl ClassFiles {
 
     fn member(&self, id: FileId, member: &str, table: &mut UnitTable) -> UnitIndex {
         let file = self.file(id);
-        let name = format!("{}#{member}", file.name);
-        table.intern(Unit::new(UnitKind::Member, file.path.clone(), name))
+        let member = What::Member(InClass::new(&file.name, member));
+        table.intern(Unit::at(file.path.clone(), member))
     }
 
     /// Methods that would have run instead of those that did, had a class had
@@ -418,9 +414,4 @@ impl ClassFiles {
             }
         }
     }
-}
-
-/// Whether a unit is about one class file.
-fn is_part(unit: &&Unit) -> bool {
-    unit.kind.is_compiled() && !is_of_all(&unit.name)
 }

@@ -62,9 +62,6 @@ impl TestClass {
     }
 }
 
-/// The name of a `class` unit for what a suite may find to be tests in a directory.
-pub const MAY_BE_TESTS_IN: &str = "*suite";
-
 /// Changes with any class that has annotations, and with what others inherit from, as
 /// both can make tests; [`Fingerprint::MISSING`] if there is no class.
 ///

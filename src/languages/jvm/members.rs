@@ -140,32 +140,26 @@ impl ClassUnits {
         method.map_or(Fingerprint::MISSING, |method| method.code)
     }
 
-    /// What a unit of kind `member` is worth, by what follows the class in its
-    /// name: `#f(I)V`, `#x:I`, `~…`, `>demo/A$B`.
+    /// What looking for a member finds here: `f(I)V`, `x:I`.
     pub fn member(&self, name: &str) -> Fingerprint {
-        let Some(kind) = name.chars().next() else {
-            return Fingerprint::MISSING;
-        };
-        let name = &name[kind.len_utf8()..];
-        match kind {
-            '#' => {
-                let method = self.methods.get(name).map(|method| {
-                    let flags = (method.access & LINKING).to_be_bytes();
-                    Fingerprint::of_digest("tamis jvm declaration 1", &flags)
-                });
-                let found = method.or_else(|| self.fields.get(name).copied());
-                found.unwrap_or(Fingerprint::MISSING)
-            }
-            '>' => match self.nest_members.contains(name) {
-                true => Fingerprint::of_digest("tamis jvm nest 1", b""),
-                false => Fingerprint::MISSING,
-            },
-            _ => self.overriding(name),
+        let method = self.methods.get(name).map(|method| {
+            let flags = (method.access & LINKING).to_be_bytes();
+            Fingerprint::of_digest("tamis jvm declaration 1", &flags)
+        });
+        let found = method.or_else(|| self.fields.get(name).copied());
+        found.unwrap_or(Fingerprint::MISSING)
+    }
+
+    /// Whether `class` is of the nest that this one is the host of.
+    pub fn of_nest(&self, class: &str) -> Fingerprint {
+        match self.nest_members.contains(class) {
+            true => Fingerprint::of_digest("tamis jvm nest 1", b""),
+            false => Fingerprint::MISSING,
         }
     }
 
     /// Which of these methods, and of those of `Object`, it has.
-    fn overriding(&self, names: &str) -> Fingerprint {
+    pub fn overriding(&self, names: &str) -> Fingerprint {
         let named: BTreeSet<&str> = names.split(' ').chain(OF_OBJECT).collect();
         let all = named.contains(ANY);
         let mut form = Form::default();

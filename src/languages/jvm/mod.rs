@@ -22,11 +22,34 @@ use std::rc::Rc;
 
 use anyhow::{Context, Result};
 
-pub use junit::{MAY_BE_TESTS_IN, TestClass};
+pub use junit::TestClass;
 pub use members::{ANY, ClassUnits, MethodUnit, Reference};
-pub use testng::{FOR_OTHERS_IN, NgClass};
+pub use testng::NgClass;
 
-use crate::matrix::{Fingerprint, Unit, UnitKind};
+use super::{Closure, Language};
+use crate::matrix::{Classes, Fingerprint, What};
+use crate::observe::Run;
+
+/// Programs in class files.
+pub struct Jvm;
+
+impl Language for Jvm {
+    fn name(&self) -> &'static str {
+        "jvm"
+    }
+
+    fn wrote(&self, collector: &str) -> bool {
+        collector == "jvm"
+    }
+
+    fn joins_files(&self) -> bool {
+        true
+    }
+
+    fn closure(&self, _run: &mut Run<'_>) -> Result<Box<dyn Closure>> {
+        Ok(Box::new(session::Classes::default()))
+    }
+}
 
 /// A class file, in parts if it is understood.
 #[derive(Clone, Debug)]
@@ -54,15 +77,16 @@ impl ClassAt {
         })
     }
 
-    /// What a part of it is worth: a unit of kind `method`, `shape` or `member`.
-    pub fn value(&self, unit: &Unit) -> Fingerprint {
-        let (_, rest) = unit.in_class();
+    /// What a part of it is worth: what a unit of kind `method`, `shape` or `member` is about.
+    pub fn value(&self, what: &What) -> Fingerprint {
         match self {
             ClassAt::Missing => Fingerprint::MISSING,
             ClassAt::Unread(whole) => *whole,
-            ClassAt::Read(units) => match unit.kind {
-                UnitKind::Method => units.code(rest.trim_start_matches('#')),
-                UnitKind::Member => units.member(rest),
+            ClassAt::Read(units) => match what {
+                What::Method(of) => units.code(of.rest()),
+                What::Member(of) => units.member(of.rest()),
+                What::Overrides(of) => units.overriding(of.rest()),
+                What::Nest(of) => units.of_nest(of.rest()),
                 _ => units.shape,
             },
         }
@@ -79,22 +103,11 @@ pub fn class_fingerprint(bytes: &[u8]) -> Fingerprint {
 }
 
 /// That of the class `name` (with slashes) beneath a directory of classes;
-/// [`Fingerprint::MISSING`] if there is none. [`ALL`] stands for all classes there,
-/// [`FOR_OTHERS_IN`] for what they do for tests of others, [`MAY_BE_TESTS_IN`] for what
-/// a suite may find.
+/// [`Fingerprint::MISSING`] if there is none.
 ///
 /// # Errors
 /// If something that is there cannot be read.
 pub fn class_in(directory: &Path, name: &str) -> Result<Fingerprint> {
-    if name == ALL {
-        return all_in(directory);
-    }
-    if name == FOR_OTHERS_IN {
-        return testng::for_others_in(directory);
-    }
-    if name == MAY_BE_TESTS_IN {
-        return junit::may_be_tests_in(directory);
-    }
     let file = directory.join(format!("{name}.class"));
     match crate::disk::read(&file) {
         Ok(bytes) => Ok(class_fingerprint(&bytes)),
@@ -103,12 +116,16 @@ pub fn class_in(directory: &Path, name: &str) -> Result<Fingerprint> {
     }
 }
 
-/// The name of a `class` unit for all classes of a directory.
-pub const ALL: &str = "*";
-
-/// Whether a `class` unit of this name is about all classes of a directory.
-pub fn is_of_all(name: &str) -> bool {
-    [ALL, FOR_OTHERS_IN, MAY_BE_TESTS_IN].contains(&name)
+/// What is told of all classes beneath a directory.
+///
+/// # Errors
+/// If something that is there cannot be read.
+pub fn classes_in_all(directory: &Path, classes: Classes) -> Result<Fingerprint> {
+    match classes {
+        Classes::All => all_in(directory),
+        Classes::ForOthers => testng::for_others_in(directory),
+        Classes::MayBeTests => junit::may_be_tests_in(directory),
+    }
 }
 
 fn is_absent(error: &std::io::Error) -> bool {

@@ -76,9 +76,6 @@ impl NgClass {
     }
 }
 
-/// The name of a `class` unit for what the classes of a directory do for tests of others.
-pub const FOR_OTHERS_IN: &str = "*testng";
-
 /// Changes with classes that have a part in tests of others, and with which listeners
 /// there are, wherever they are named; [`Fingerprint::MISSING`] if there is nothing.
 ///

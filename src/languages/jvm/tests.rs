@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use super::class_fingerprint;
-use crate::matrix::Fingerprint;
+use crate::matrix::{Classes, Fingerprint};
 
 /// Compiles a source of the class `A`; `None` where there is no compiler.
 fn compiled(source: &str, options: &[&str]) -> Option<Vec<u8>> {
@@ -115,7 +115,7 @@ fn directories_are_known_by_their_classes() {
         return;
     };
     let top = tempfile::tempdir().unwrap();
-    let all = || super::class_in(top.path(), super::ALL).unwrap();
+    let all = || super::classes_in_all(top.path(), Classes::All).unwrap();
     assert_eq!(all(), Fingerprint::MISSING);
     fs_err::create_dir_all(top.path().join("a/b")).unwrap();
     fs_err::write(top.path().join("a/b/A.class"), &bytes).unwrap();

@@ -25,7 +25,7 @@ use self::reach::Reach;
 pub use self::trail::{By, Ran, Start, Trail};
 use super::modules::{ModuleIndex, Modules};
 use crate::languages::{annotated, name_hash, simple_name};
-use crate::matrix::{Unit, UnitKind};
+use crate::matrix::{Unit, UnitKind, What};
 use crate::observe::graph::NodeId;
 use crate::observe::units::{UnitIndex, UnitTable};
 use crate::runners::pytest;
@@ -74,10 +74,6 @@ impl Closed {
         units.sort_unstable();
         units
     }
-
-    pub fn has(&self, unit: UnitIndex) -> bool {
-        self.units.contains(&unit)
-    }
 }
 
 /// Closes rows over names.
@@ -120,7 +116,7 @@ impl NameClosure {
             .map(|file| &self.modules.all[*file as usize]);
         files
             .filter(|module| !module.is_generated)
-            .map(|module| table.intern(Unit::new(UnitKind::Skeleton, module.path.clone(), "")))
+            .map(|module| table.intern(Unit::at(module.path.clone(), What::Skeleton)))
             .collect()
     }
 
@@ -141,7 +137,7 @@ impl NameClosure {
                 let hash = name_hash(simple_name(name));
                 let number = *self.numbers.entry(hash).or_insert(next);
                 self.bound.resize_with(self.numbers.len(), Vec::new);
-                let unit = Unit::new(UnitKind::Binding, module.path.clone(), name.clone());
+                let unit = Unit::named(UnitKind::Binding, module.path.clone(), name);
                 let unit = table.intern(unit);
                 self.bound[number as usize].push((at as ModuleIndex, unit));
                 if simple_name(name) != name {
@@ -374,7 +370,7 @@ impl Closing<'_> {
             return;
         }
         let names = &of.parsed().names;
-        let binding = |name: &str| Unit::new(UnitKind::Binding, of.path.clone(), name);
+        let binding = |name: &str| Unit::named(UnitKind::Binding, of.path.clone(), name);
         let asked = pytest::ASKED_OF_TEST_FILES.iter().map(|name| binding(name));
         let others = names
             .bindings
@@ -407,7 +403,7 @@ impl Closing<'_> {
         }
         let of = &self.names.modules.all[module as usize];
         if !of.is_generated {
-            let unit = Unit::new(UnitKind::Skeleton, of.path.clone(), "");
+            let unit = Unit::at(of.path.clone(), What::Skeleton);
             let unit = self.table.intern(unit);
             self.add(unit);
         }
@@ -427,7 +423,7 @@ impl Closing<'_> {
             .bindings
             .iter()
             .filter(|(_, part)| part.is_import && !of.is_generated)
-            .map(|(name, _)| Unit::new(UnitKind::Binding, of.path.clone(), name.clone()))
+            .map(|(name, _)| Unit::named(UnitKind::Binding, of.path.clone(), name))
             .collect();
         for unit in imports {
             let unit = self.table.intern(unit);

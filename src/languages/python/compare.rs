@@ -9,7 +9,7 @@ use anyhow::Result;
 
 use crate::languages::facts::{Facts, Value};
 use crate::languages::{Analysis, ModuleUnits, annotated, is_docstring, python};
-use crate::matrix::{Fingerprint, Unit, UnitKind};
+use crate::matrix::{Fingerprint, Unit, What};
 
 /// One difference between what a unit was and what it is.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -221,7 +221,10 @@ impl Facts<'_> {
             true => None,
             false => self.view().read(unit.path()).ok().flatten(),
         };
-        let function = (unit.kind == UnitKind::Code).then_some(&*unit.name);
+        let function = match &unit.what {
+            What::Code(name) => Some(&**name),
+            _ => None,
+        };
         source.map_or_else(Vec::new, |source| python::wide_words(&source, function))
     }
 
@@ -237,11 +240,7 @@ impl Facts<'_> {
         if was == is {
             return Ok(Vec::new());
         }
-        let is_source = matches!(
-            unit.kind,
-            UnitKind::Code | UnitKind::Binding | UnitKind::Effects | UnitKind::Skeleton
-        );
-        if is_source && !unit.is_outside() {
+        if unit.kind().is_source() && !unit.is_outside() {
             let both = (then.module(unit.path())?, self.module(unit.path())?);
             match (both.0.as_deref(), both.1.as_deref()) {
                 (Some(Analysis::Parsed(was)), Some(Analysis::Parsed(is))) => {
@@ -267,10 +266,10 @@ impl Facts<'_> {
             anyhow::Ok((source.unwrap_or_default(), known))
         };
         let (was_source, is_source) = (read(then, was)?, read(self, is)?);
-        let mut found = match (unit.kind, unit.is_presence_of()) {
-            (UnitKind::Code, _) => {
+        let mut found = match &unit.what {
+            What::Code(name) => {
                 let value = |module: &ModuleUnits| {
-                    let value = module.code.get(&unit.name).copied();
+                    let value = module.code.get(&**name).copied();
                     value.unwrap_or(Fingerprint::MISSING)
                 };
                 match Change::between(value(was), value(is)) {
@@ -278,11 +277,11 @@ impl Facts<'_> {
                     other => vec![other],
                 }
             }
-            (_, Some(name)) => presence(name, was, is),
-            (UnitKind::Effects, _) => {
+            What::Presence(name) => presence(name, was, is),
+            What::Effects => {
                 python::effect_changes((&was_source.0, &was_source.1), (&is_source.0, &is_source.1))
             }
-            (UnitKind::Binding, _) => bound(&unit.name, was, is, |name| {
+            What::Binding(_) | What::Note(..) => bound(&unit.name(), was, is, |name| {
                 binding_changes(&was_source.0, &is_source.0, name)
             }),
             _ => {

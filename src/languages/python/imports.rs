@@ -6,7 +6,7 @@ use bstr::{BStr, BString, ByteSlice};
 use super::names::model::{Import, Names};
 use crate::languages::facts::{Facts, Value, is_candidate, split};
 use crate::languages::{Analysis, python};
-use crate::matrix::{Fingerprint, Unit, UnitKind};
+use crate::matrix::{Fingerprint, Unit, What};
 
 impl Facts<'_> {
     /// The units, beyond those of the file itself, that what was made of the
@@ -21,7 +21,7 @@ impl Facts<'_> {
             return Ok(Some(Vec::new()));
         };
         let mut units: Vec<Unit> = standard_lookups(path, &module.names)
-            .map(|(dir, root)| Unit::new(UnitKind::Lookup, join(dir.as_bstr(), root), ""))
+            .map(|(dir, root)| Unit::at(join(dir.as_bstr(), root), What::Lookup))
             .collect();
         units.sort();
         units.dedup();

@@ -25,12 +25,12 @@ mod depth;
 mod digest;
 mod dynamic;
 mod expr;
-mod finds;
 mod idle;
 mod imports;
 mod locate;
 pub(crate) mod modules;
 pub(crate) mod names;
+mod run;
 mod source;
 mod walk;
 pub(crate) mod way;
@@ -45,14 +45,44 @@ use ruff_text_size::Ranged;
 use self::digest::Sink;
 use self::names::changes::{self, Parsed};
 use self::names::widely;
+use self::run::Sources;
 use self::source::Source;
 use self::walk::Walker;
-use super::{Analysis, Change, DIGEST_VERSION, Known, ModuleUnits, Names, Reach};
+use super::{
+    Analysis, Change, Closure, DIGEST_VERSION, Known, Language, ModuleUnits, Names, Reach,
+};
 use crate::matrix::Fingerprint;
+use crate::observe::Run;
 
 /// Stack for dropping one level of a syntax tree, with room to spare.
 const STACK_PER_LEVEL: usize = 1 << 10;
 const BASE_STACK: usize = 1 << 20;
+
+/// Python's name in the registry.
+const NAME: &str = "python";
+
+/// Python, as CPython runs it.
+pub struct Python;
+
+impl Language for Python {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    /// Its agent names the means by which the interpreter is watched, of which there
+    /// are several.
+    fn wrote(&self, _collector: &str) -> bool {
+        true
+    }
+
+    fn runs_in_order(&self) -> bool {
+        true
+    }
+
+    fn closure(&self, run: &mut Run<'_>) -> Result<Box<dyn Closure>, anyhow::Error> {
+        Ok(Box::new(Sources::of_run(run)?))
+    }
+}
 
 pub(super) use self::dynamic::{names_docstrings_in, names_readers_in};
 

@@ -13,8 +13,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::closure::{By, NameClosure, Ran, Start, Trail};
 use super::modules::{Module, ModuleIndex};
-use crate::languages::{Analysis, Import, Uses, annotated, name_hash};
-use crate::matrix::{Unit, UnitKind};
+use crate::languages::{Analysis, Import, Uses, name_hash};
+use crate::matrix::{Unit, UnitKind, What};
 use crate::observe::units::{UnitIndex, UnitTable};
 
 /// How a unit came to be part of a row.
@@ -144,7 +144,7 @@ impl<'a> Ways<'a> {
         let modules_of = |kind: UnitKind| {
             let units = row.units.iter().enumerate();
             units
-                .filter(move |(_, unit)| unit.kind == kind)
+                .filter(move |(_, unit)| unit.kind() == kind)
                 .filter_map(|(at, unit)| Some((*by_path.get(&unit.path)?, at as UnitIndex)))
                 .collect::<Vec<_>>()
         };
@@ -178,7 +178,7 @@ impl<'a> Ways<'a> {
         let Some(module) = self.by_path.get(&unit.path).copied() else {
             return self.from(Origin::Lost);
         };
-        let mut way = match unit.kind {
+        let mut way = match unit.kind() {
             UnitKind::Effects => self.import_of(module),
             UnitKind::Skeleton => self.to_whole(module),
             _ if self.is_test(unit) => self.from(Origin::Test),
@@ -201,8 +201,11 @@ impl<'a> Ways<'a> {
         if !is_source(unit) {
             return unit.to_string();
         }
-        let name = unit.is_presence_of().unwrap_or(&unit.name);
-        let name = annotated(name).unwrap_or(name);
+        let name: &str = match &unit.what {
+            What::Code(name) | What::Binding(name) | What::Presence(name) => name,
+            What::Note(_, of) => of,
+            _ => "",
+        };
         if unit.path == self.row.file {
             let parts = [&self.row.shown_file, &name.replace('.', "::")];
             return match name.is_empty() {
@@ -229,7 +232,7 @@ impl<'a> Ways<'a> {
     }
 
     fn is_test(&self, unit: &Unit) -> bool {
-        unit.kind == UnitKind::Code && unit.path == self.row.file && unit.name == self.row.function
+        unit.path == self.row.file && unit.is_code(&self.row.function)
     }
 
     fn trail_of(&self, unit: &Unit) -> Option<By> {
@@ -269,13 +272,13 @@ impl<'a> Ways<'a> {
         };
         let modules = &self.names.modules;
         let names = &modules.all[own as usize].parsed().names;
-        let uses: Vec<&Uses> = match unit.kind {
-            UnitKind::Code => names.code.get(&unit.name).into_iter().collect(),
-            UnitKind::Binding => {
-                let part = names.bindings.get(&unit.name);
+        let uses: Vec<&Uses> = match &unit.what {
+            What::Code(name) => names.code.get(&**name).into_iter().collect(),
+            What::Binding(_) | What::Presence(_) | What::Note(..) => {
+                let part = names.part(&unit.what);
                 part.map(|part| &part.uses).into_iter().collect()
             }
-            UnitKind::Effects => vec![&names.effects.uses],
+            What::Effects => vec![&names.effects.uses],
             _ => names
                 .bindings
                 .values()
@@ -295,7 +298,7 @@ impl<'a> Ways<'a> {
                 && import.item.as_deref() == Some("*")
                 && modules.sources(own, import).contains(&module)
         };
-        if matches!(unit.kind, UnitKind::Effects | UnitKind::Skeleton)
+        if matches!(unit.kind(), UnitKind::Effects | UnitKind::Skeleton)
             && names.imports.iter().any(is_star)
         {
             return Whole::Star;
@@ -314,7 +317,7 @@ impl<'a> Ways<'a> {
                 None => return self.from(Origin::Seen),
                 Some(By::Given) => {
                     let first = steps.last().map_or(to, |step| &step.unit);
-                    let origin = match first.kind {
+                    let origin = match first.kind() {
                         UnitKind::Code if self.is_test(first) => Origin::Test,
                         UnitKind::Code => Origin::Ran,
                         UnitKind::Effects => Origin::Imported,
@@ -333,7 +336,7 @@ impl<'a> Ways<'a> {
                 }
                 Some(By::Unit(unit) | By::Ran(unit) | By::Methods(unit)) => {
                     let unit = self.table.get(unit).clone();
-                    match (unit.kind, self.by_path.get(&unit.path)) {
+                    match (unit.kind(), self.by_path.get(&unit.path)) {
                         (UnitKind::Skeleton, Some(module)) => {
                             let module = *module;
                             let taken = self.trail.taken(module);
@@ -366,7 +369,7 @@ impl<'a> Ways<'a> {
 
     fn skeleton(&self, module: ModuleIndex) -> Unit {
         let path = self.names.modules.all[module as usize].path.clone();
-        Unit::new(UnitKind::Skeleton, path, "")
+        Unit::at(path, What::Skeleton)
     }
 
     /// By which modules the import of `module` comes about, back to front:
@@ -402,7 +405,7 @@ impl<'a> Ways<'a> {
             let mut steps = Vec::new();
             let mut at = before.get(&module).copied().flatten();
             while let Some(module) = at {
-                let unit = Unit::new(UnitKind::Effects, path(module).clone(), "");
+                let unit = Unit::at(path(module).clone(), What::Effects);
                 steps.push(self.step(unit, None));
                 at = before[&module];
             }
@@ -427,8 +430,11 @@ impl<'a> Ways<'a> {
             .row
             .units
             .iter()
-            .filter(|unit| unit.kind == UnitKind::Code && unit.path == of.path)
-            .filter_map(|unit| names.code.get(&unit.name))
+            .filter(|unit| unit.path == of.path)
+            .filter_map(|unit| match &unit.what {
+                What::Code(name) => names.code.get(&**name),
+                _ => None,
+            })
             .collect();
         let is_run = |import: &Import| {
             let spelled = match &import.item {
@@ -528,10 +534,7 @@ mod tests;
 
 /// Whether ways lead to a unit of this kind.
 fn is_source(unit: &Unit) -> bool {
-    matches!(
-        unit.kind,
-        UnitKind::Code | UnitKind::Skeleton | UnitKind::Binding | UnitKind::Effects
-    )
+    unit.kind().is_source()
 }
 
 fn parent(path: &BStr) -> &BStr {
@@ -546,8 +549,8 @@ fn stages(row: &RowOf<'_>, by_path: &FxHashMap<BString, ModuleIndex>) -> [Vec<Un
         if !by_path.contains_key(&unit.path) {
             continue;
         }
-        let stage = match unit.kind {
-            UnitKind::Code if unit.path == row.file && unit.name == row.function => 0,
+        let stage = match unit.kind() {
+            UnitKind::Code if unit.path == row.file && unit.is_code(&row.function) => 0,
             UnitKind::Code if unit.path == row.file || unit.path.ends_with(b"conftest.py") => 1,
             UnitKind::Code => 2,
             UnitKind::Effects => 3,
@@ -563,8 +566,12 @@ fn drop_definitions(steps: &mut Vec<Step>, to: &Unit) {
     let is_named_next = |at: usize, steps: &[Step]| {
         let next = steps.get(at + 1).map_or(to, |step| &step.unit);
         let unit = &steps[at].unit;
-        (unit.kind, next.kind) == (UnitKind::Binding, UnitKind::Code)
-            && (&unit.path, &unit.name) == (&next.path, &next.name)
+        match (&unit.what, &next.what) {
+            (What::Binding(name), What::Code(next_name)) => {
+                (&unit.path, name) == (&next.path, next_name)
+            }
+            _ => false,
+        }
     };
     let keep: Vec<bool> = (0..steps.len())
         .map(|at| !is_named_next(at, steps))

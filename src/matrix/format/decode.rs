@@ -3,38 +3,54 @@
 
 use std::ops::Range;
 
-use super::Refusal;
 use super::prefix::{Prefix, Section};
 use super::wire::{Reader, Strs, Texts, unzigzag};
-use crate::matrix::{Fingerprint, Matrix, Outcome, Row, SetId, Unit, UnitId, UnitKind};
+use super::{Refusal, VERSION, old};
+use crate::matrix::what::{TAGS, Tag};
+use crate::matrix::{Fingerprint, Matrix, Outcome, Row, SetId, Unit, UnitId, What};
 
 /// Decodes a whole matrix, checking its digest, its limits and every invariant
 /// of [`Matrix`].
 pub fn decode(bytes: &[u8]) -> Result<Matrix, Refusal> {
     let prefix = Prefix::read(bytes)?;
     prefix.check_len(bytes.len() as u64)?;
+    let mut units = units(&prefix, bytes)?;
+    let mut sets = sets(&prefix, bytes)?;
+    if prefix.format < VERSION {
+        old::renumber(&mut units, &mut sets)?;
+    }
     Ok(Matrix {
-        units: units(&prefix, bytes)?,
-        sets: sets(&prefix, bytes)?,
+        units,
+        sets,
         rows: rows(&prefix, bytes)?,
         header: prefix.header,
     })
 }
 
+/// The units in their order in the file.
 fn units(prefix: &Prefix, bytes: &[u8]) -> Result<Vec<(Unit, Fingerprint)>, Refusal> {
     let paths = read_paths(prefix, bytes)?;
     let table = UnitTable::read(prefix, bytes)?;
     let names = table.read_names(prefix, bytes)?;
     let prints = prefix.stored(bytes, Section::Prints)?;
     let mut units = Vec::with_capacity(table.paths.len());
-    for kind in UnitKind::ALL {
-        for id in table.of_kind(kind) {
+    for tag in 0..TAGS as Tag {
+        for id in table.of_tag(tag) {
             let at = id as usize;
-            let unit = Unit::new(kind, paths.get(table.paths[at] as usize), names.get(at));
+            let (path, name) = (paths.get(table.paths[at] as usize), names.get(at));
+            let unit = match prefix.format < VERSION {
+                true => old::unit(tag, path, name),
+                false => Unit::at(path, What::read(tag, name).ok_or_else(nothing_known)?),
+            };
             units.push((unit, print_at(prints, id)));
         }
     }
     Ok(units)
+}
+
+#[cold]
+fn nothing_known() -> Refusal {
+    Refusal::malformed("a unit is about nothing that is known")
 }
 
 fn sets(prefix: &Prefix, bytes: &[u8]) -> Result<Vec<Vec<UnitId>>, Refusal> {
@@ -108,12 +124,12 @@ pub(super) fn print_at(prints: &[u8], id: UnitId) -> Fingerprint {
     Fingerprint(print)
 }
 
-/// Kind and path of every unit.
+/// Number and path of every unit. In formats 1 and 2 the number is that of its kind.
 #[derive(Debug)]
 pub(super) struct UnitTable {
-    /// Where each kind's units begin, and after the last kind where they end.
-    starts: [u32; UnitKind::ALL.len() + 1],
-    /// Each unit's index into the table of paths; ascending within a kind.
+    /// Where each number's units begin, and after the last number where they end.
+    starts: [u32; TAGS + 1],
+    /// Each unit's index into the table of paths; ascending within a number.
     pub(super) paths: Vec<u32>,
 }
 
@@ -122,15 +138,19 @@ impl UnitTable {
         let content = prefix.raw(bytes, Section::Units)?;
         let mut reader = Reader::new(&content);
         let units = prefix.counts.units as usize;
-        let starts = read_starts(&mut reader, units)?;
+        let most = match prefix.format < VERSION {
+            true => old::KINDS,
+            false => TAGS,
+        };
+        let starts = read_starts(&mut reader, units, most)?;
         let mut paths = Vec::with_capacity(units);
-        for kind in starts.windows(2) {
+        for tag in starts.windows(2) {
             let mut path = 0;
-            for _ in kind[0]..kind[1] {
+            for _ in tag[0]..tag[1] {
                 path += reader.below(prefix.counts.paths as usize, "a unit's path")?;
                 paths.push(path as u32);
             }
-            if kind[0] < kind[1] && path as u64 >= prefix.counts.paths {
+            if tag[0] < tag[1] && path as u64 >= prefix.counts.paths {
                 return Err(Refusal::malformed("a unit's path is out of range"));
             }
         }
@@ -138,36 +158,41 @@ impl UnitTable {
         Ok(UnitTable { starts, paths })
     }
 
-    pub(super) fn of_kind(&self, kind: UnitKind) -> Range<UnitId> {
-        self.starts[kind as usize]..self.starts[kind as usize + 1]
+    pub(super) fn of_tag(&self, tag: Tag) -> Range<UnitId> {
+        self.of_tags(usize::from(tag)..usize::from(tag) + 1)
     }
 
-    pub(super) fn kind(&self, id: UnitId) -> UnitKind {
+    /// The units of neighbouring numbers.
+    pub(super) fn of_tags(&self, tags: Range<usize>) -> Range<UnitId> {
+        self.starts[tags.start]..self.starts[tags.end]
+    }
+
+    pub(super) fn tag(&self, id: UnitId) -> Tag {
         let after = self.starts.partition_point(|start| *start <= id);
-        UnitKind::ALL[after - 1]
+        (after - 1) as Tag
     }
 
-    /// The units of one kind at the path with this index.
-    pub(super) fn at_path(&self, kind: UnitKind, path: u32) -> Range<UnitId> {
-        let of_kind = self.of_kind(kind);
-        let paths = &self.paths[of_kind.start as usize..of_kind.end as usize];
+    /// The units of one number at the path with this index.
+    pub(super) fn at_path(&self, tag: Tag, path: u32) -> Range<UnitId> {
+        let of_tag = self.of_tag(tag);
+        let paths = &self.paths[of_tag.start as usize..of_tag.end as usize];
         let first = paths.partition_point(|other| *other < path) as u32;
         let after = paths.partition_point(|other| *other <= path) as u32;
-        of_kind.start + first..of_kind.start + after
+        of_tag.start + first..of_tag.start + after
     }
 
-    /// The name of every unit. With them all is known that orders units, so
+    /// The text of every unit. With them all is known that orders units, so
     /// this checks that they are sorted and free of duplicates.
     pub(super) fn read_names(&self, prefix: &Prefix, bytes: &[u8]) -> Result<Strs, Refusal> {
         let content = prefix.raw(bytes, Section::Names)?;
         let mut reader = Reader::new(&content);
         let total = prefix.counts.name_bytes as usize;
         let mut names = Texts::with_capacity(self.paths.len(), total);
-        for kind in UnitKind::ALL {
-            let of_kind = self.of_kind(kind);
-            for id in of_kind.clone() {
+        for tag in 0..TAGS as Tag {
+            let of_tag = self.of_tag(tag);
+            for id in of_tag.clone() {
                 let at = id as usize;
-                let same = id > of_kind.start && self.paths[at] == self.paths[at - 1];
+                let same = id > of_tag.start && self.paths[at] == self.paths[at - 1];
                 names.read_next(&mut reader, same, total)?;
                 if same && names.get(at - 1) >= names.get(at) {
                     return Err(Refusal::malformed("units are not sorted"));
@@ -183,20 +208,21 @@ impl UnitTable {
 fn read_starts(
     reader: &mut Reader<'_>,
     units: usize,
-) -> Result<[u32; UnitKind::ALL.len() + 1], Refusal> {
-    let mut starts = [0; UnitKind::ALL.len() + 1];
-    let known = reader.below(UnitKind::ALL.len() + 1, "the number of kinds of unit")?;
-    for kind in 0..UnitKind::ALL.len() {
-        let count = match kind < known {
+    most: usize,
+) -> Result<[u32; TAGS + 1], Refusal> {
+    let mut starts = [0; TAGS + 1];
+    let known = reader.below(most + 1, "the number of kinds of unit")?;
+    for tag in 0..TAGS {
+        let count = match tag < known {
             true => reader.below(units + 1, "the number of units of a kind")?,
             false => 0,
         };
-        starts[kind + 1] = starts[kind] + count as u32;
-        if starts[kind + 1] as usize > units {
+        starts[tag + 1] = starts[tag] + count as u32;
+        if starts[tag + 1] as usize > units {
             return Err(Refusal::malformed("kinds have more units than declared"));
         }
     }
-    match starts[UnitKind::ALL.len()] as usize == units {
+    match starts[TAGS] as usize == units {
         true => Ok(starts),
         false => Err(Refusal::malformed("kinds have fewer units than declared")),
     }

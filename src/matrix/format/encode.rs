@@ -1,17 +1,19 @@
 //! A matrix as bytes.
 
+use std::borrow::Cow;
+
 use anyhow::Context;
 use rustc_hash::FxHashMap;
 
 use super::prefix::{Counts, SECTIONS, Section, assemble};
 use super::wire::{put_ids, put_text, put_varint, zigzag};
-use super::{KINDS_OF_1, VERSION};
-use crate::matrix::{Matrix, SetId, UnitKind};
+use crate::matrix::what::TAGS;
+use crate::matrix::{Matrix, SetId};
 
 /// zstd's own default: four times faster than level 9 for 3 % more bytes.
 const LEVEL: i32 = 3;
 
-/// Encodes a matrix in format 1. The same matrix gives the same bytes.
+/// Encodes a matrix in format 3. The same matrix gives the same bytes.
 ///
 /// # Errors
 /// If the matrix breaks an invariant (a bug of whoever built it), or holds
@@ -42,21 +44,12 @@ pub fn encode(matrix: &Matrix) -> anyhow::Result<Vec<u8>> {
             false => (raw, len),
         };
     }
-    assemble(format_of(matrix), &matrix.header, counts, sections)
+    assemble(&matrix.header, counts, sections)
         .context("the matrix cannot be stored; every test will run next time")
 }
 
-/// The oldest format that can hold a matrix.
-fn format_of(matrix: &Matrix) -> u32 {
-    let mut kinds = matrix.units.iter().map(|(unit, _)| unit.kind as usize);
-    match kinds.all(|kind| kind < KINDS_OF_1) {
-        true => 1,
-        false => VERSION,
-    }
-}
-
-/// The table of distinct paths; for each kind how many units it has; and for
-/// each unit its path, counted from that of the unit before.
+/// The table of distinct paths; for each number of [`What`](crate::matrix::What) how
+/// many units it has; and for each unit its path, counted from that of the unit before.
 fn paths_and_units(matrix: &Matrix, counts: &mut Counts) -> (Vec<u8>, Vec<u8>) {
     let mut table: Vec<&[u8]> = matrix
         .units
@@ -75,41 +68,39 @@ fn paths_and_units(matrix: &Matrix, counts: &mut Counts) -> (Vec<u8>, Vec<u8>) {
     counts.paths = table.len() as u64;
     counts.units = matrix.units.len() as u64;
 
+    let mut of_tags = [0u64; TAGS];
+    for (unit, _) in &matrix.units {
+        of_tags[usize::from(unit.what.tag())] += 1;
+    }
     let mut units = Vec::new();
-    let kinds = match format_of(matrix) {
-        1 => &UnitKind::ALL[..KINDS_OF_1],
-        _ => UnitKind::ALL.as_slice(),
-    };
-    put_varint(&mut units, kinds.len() as u64);
-    for kind in kinds.iter().copied() {
-        let count = matrix
-            .units
-            .iter()
-            .filter(|(unit, _)| unit.kind == kind)
-            .count();
-        put_varint(&mut units, count as u64);
+    put_varint(&mut units, TAGS as u64);
+    for count in of_tags {
+        put_varint(&mut units, count);
     }
     let number: FxHashMap<&[u8], usize> = table.iter().enumerate().map(|(i, p)| (*p, i)).collect();
     let mut last = (None, 0);
     for (unit, _) in &matrix.units {
-        let path = number[&unit.path[..]];
-        let from = if last.0 == Some(unit.kind) { last.1 } else { 0 };
+        let (tag, path) = (Some(unit.what.tag()), number[&unit.path[..]]);
+        let from = if last.0 == tag { last.1 } else { 0 };
         put_varint(&mut units, (path - from) as u64);
-        last = (Some(unit.kind), path);
+        last = (tag, path);
     }
     (paths, units)
 }
 
-/// Names of units, front-coded as long as kind and path stay the same.
+/// Texts of units, front-coded as long as number and path stay the same.
 fn names(matrix: &Matrix, counts: &mut Counts) -> Vec<u8> {
     let mut names = Vec::new();
-    for (index, (unit, _)) in matrix.units.iter().enumerate() {
-        let before = match index.checked_sub(1).map(|i| &matrix.units[i].0) {
-            Some(last) if last.kind == unit.kind && last.path == unit.path => &last.name,
-            _ => "",
+    let mut last = None;
+    for (unit, _) in &matrix.units {
+        let (tag, text) = (unit.what.tag(), unit.what.text());
+        let before = match &last {
+            Some((known, path, text)) if *known == tag && *path == &unit.path => text,
+            _ => &Cow::Borrowed(""),
         };
-        put_text(&mut names, before.as_bytes(), unit.name.as_bytes());
-        counts.name_bytes += unit.name.len() as u64;
+        put_text(&mut names, before.as_bytes(), text.as_bytes());
+        counts.name_bytes += text.len() as u64;
+        last = Some((tag, &unit.path, text));
     }
     names
 }

@@ -8,11 +8,30 @@ use std::path::PathBuf;
 use bstr::BString;
 
 use super::{MatrixView, decode, encode};
-use crate::matrix::{Fingerprint, Header, Key, Matrix, Outcome, Row, Run, Unit, UnitId, UnitKind};
+use crate::matrix::{
+    Classes, Finds, Fingerprint, Header, InClass, Key, Matrix, Note, Outcome, Row, Run, Unit,
+    UnitId, UnitKind, What,
+};
 
-fn path(name: &str) -> PathBuf {
-    let format = if name == "classes" { 2 } else { 1 };
+fn path(format: u32, name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("fixtures/format-{format}/{name}.tamis"))
+}
+
+/// A matrix as formats 1 and 2 have it: units by kind and name, in that order.
+struct Old {
+    header: Header,
+    units: Vec<(UnitKind, BString, &'static str, Fingerprint)>,
+    sets: Vec<Vec<UnitId>>,
+    rows: Vec<Row>,
+}
+
+fn old_unit(
+    kind: UnitKind,
+    path: &[u8],
+    name: &'static str,
+    print: u8,
+) -> (UnitKind, BString, &'static str, Fingerprint) {
+    (kind, path.into(), name, Fingerprint([print; 16]))
 }
 
 fn run(id: &str, dirty: bool) -> Run {
@@ -37,6 +56,7 @@ fn header(runs: Vec<Run>) -> Header {
         created: 1_790_000_000,
         tool: "0.1.0".into(),
         run: "r2".into(),
+        shard: None,
         runs,
         strategy: "memo".into(),
         baselines: Vec::new(),
@@ -47,8 +67,8 @@ fn header(runs: Vec<Run>) -> Header {
 }
 
 /// Nothing but a header.
-fn empty() -> Matrix {
-    Matrix {
+fn empty() -> Old {
+    Old {
         header: header(Vec::new()),
         units: Vec::new(),
         sets: Vec::new(),
@@ -56,8 +76,8 @@ fn empty() -> Matrix {
     }
 }
 
-/// Every kind, every outcome, and every odd value that the format allows.
-fn rich() -> Matrix {
+/// Every kind of format 1, every outcome, and every odd value that the format allows.
+fn rich() -> Old {
     let mut header = header(vec![run("r1", false), run("r2", true)]);
     header.dirty = vec![
         (BString::from("src/new.py"), Fingerprint([9; 16])),
@@ -65,22 +85,18 @@ fn rich() -> Matrix {
     ];
     header.baselines = vec!["ab".repeat(32)];
     (header.tests, header.ran) = (10, 4);
-    let mut units: Vec<(Unit, Fingerprint)> = Vec::new();
-    let kinds = UnitKind::ALL.into_iter().take(super::KINDS_OF_1);
-    for (number, kind) in kinds.enumerate() {
-        let print = Fingerprint([number as u8; 16]);
+    let mut units = Vec::new();
+    for (number, kind) in UnitKind::ALL.into_iter().take(13).enumerate() {
+        let print = number as u8;
         let path: &[u8] = if number < 9 {
             b"src/caf\xe9/\xff.py"
         } else {
             b""
         };
-        units.push((Unit::new(kind, path, ""), print));
-        units.push((Unit::new(kind, path, "Klass.m\u{e9}thode"), print));
-        units.push((
-            Unit::new(kind, path, "Klass.m\u{e9}tier"),
-            Fingerprint::MISSING,
-        ));
-        units.push((Unit::new(kind, "/usr/lib/x", "<locals>"), print));
+        units.push(old_unit(kind, path, "", print));
+        units.push(old_unit(kind, path, "Klass.m\u{e9}thode", print));
+        units.push(old_unit(kind, path, "Klass.m\u{e9}tier", 0));
+        units.push(old_unit(kind, b"/usr/lib/x", "<locals>", print));
     }
     units.sort();
     let count = units.len() as UnitId;
@@ -115,7 +131,7 @@ fn rich() -> Matrix {
         selected: true,
     });
     rows.sort_by(|a, b| a.test.cmp(&b.test));
-    Matrix {
+    Old {
         header,
         units,
         sets,
@@ -124,48 +140,49 @@ fn rich() -> Matrix {
 }
 
 /// Three tests that share a set: the usual shape.
-fn plain() -> Matrix {
+fn plain() -> Old {
     let mut header = header(vec![run("r2", false)]);
     (header.tests, header.ran) = (3, 3);
-    let unit = |kind, path: &str, name: &str, print| {
-        (Unit::new(kind, path, name), Fingerprint([print; 16]))
-    };
-    Matrix {
+    Old {
         header,
         units: vec![
-            unit(UnitKind::File, "data/a.json", "", 1),
-            unit(UnitKind::Code, "src/a.py", "f", 2),
-            unit(UnitKind::Code, "src/a.py", "g", 3),
-            unit(UnitKind::Skeleton, "src/a.py", "", 4),
-            unit(UnitKind::Runtime, "", "python", 5),
+            old_unit(UnitKind::File, b"data/a.json", "", 1),
+            old_unit(UnitKind::Code, b"src/a.py", "f", 2),
+            old_unit(UnitKind::Code, b"src/a.py", "g", 3),
+            old_unit(UnitKind::Skeleton, b"src/a.py", "", 4),
+            old_unit(UnitKind::Runtime, b"", "python", 5),
         ],
         sets: vec![vec![3, 4], vec![0, 1], vec![2]],
         rows: ["t.py::test_a", "t.py::test_b", "t.py::test_c"]
             .into_iter()
             .enumerate()
             .map(|(number, test)| Row {
-                test: test.into(),
-                sets: [vec![0], vec![0, 1], vec![0, 2]][number].clone(),
-                outcome: Outcome::Passed,
-                duration_ms: 5,
                 position: number as u32,
-                incomplete: None,
-                run: 0,
-                selected: true,
+                ..row(test, [vec![0], vec![0, 1], vec![0, 2]][number].clone())
             })
             .collect(),
     }
 }
 
+fn row(test: &str, sets: Vec<u32>) -> Row {
+    Row {
+        test: test.into(),
+        sets,
+        outcome: Outcome::Passed,
+        duration_ms: 5,
+        position: 0,
+        incomplete: None,
+        run: 0,
+        selected: true,
+    }
+}
+
 /// What came with format 2: parts of class files.
-fn classes() -> Matrix {
+fn classes() -> Old {
     let mut header = header(vec![run("r2", false)]);
     (header.tests, header.ran) = (1, 1);
-    let unit = |kind, name: &str, print| {
-        let path = "target/classes";
-        (Unit::new(kind, path, name), Fingerprint([print; 16]))
-    };
-    Matrix {
+    let unit = |kind, name, print| old_unit(kind, b"target/classes", name, print);
+    Old {
         header,
         units: vec![
             unit(UnitKind::Class, "demo/ATest", 1),
@@ -176,40 +193,138 @@ fn classes() -> Matrix {
             unit(UnitKind::Member, "demo/A#x:I", 0),
         ],
         sets: vec![vec![0, 1, 2, 3, 4, 5]],
-        rows: vec![Row {
-            test: "demo.ATest".into(),
-            sets: vec![0],
-            outcome: Outcome::Passed,
-            duration_ms: 5,
-            position: 0,
-            incomplete: None,
-            run: 0,
-            selected: true,
-        }],
+        rows: vec![row("demo.ATest", vec![0])],
     }
 }
 
-fn frozen() -> [(&'static str, Matrix); 4] {
-    [
-        ("empty", empty()),
-        ("plain", plain()),
-        ("rich", rich()),
-        ("classes", classes()),
-    ]
+/// What came with format 3: units by what they are about. One of each, as a test of
+/// every runner could have them.
+fn typed() -> Matrix {
+    let mut header = header(vec![run("r2", false)]);
+    (header.tests, header.ran) = (2, 2);
+    let finds = Finds {
+        names: vec!["test_*.py".into()],
+        places: Some(vec!["tests".into()]),
+        others: Vec::new(),
+    };
+    let of = |rest| InClass::new("demo/A", rest);
+    let in_source = [
+        What::Code("C.m".into()),
+        What::Skeleton,
+        What::Binding("C.m".into()),
+        What::Presence("caf\u{e9}".into()),
+        What::Note(Note::FunctionAnnotations, "f".into()),
+        What::Note(Note::MemberAnnotations, "C".into()),
+        What::Note(Note::FunctionDocstring, "".into()),
+        What::Note(Note::ClassDocstring, "C".into()),
+        What::Effects,
+    ];
+    let in_classes = [
+        What::Class("demo/ATest".into()),
+        What::Classes(Classes::All),
+        What::Classes(Classes::ForOthers),
+        What::Classes(Classes::MayBeTests),
+        What::Method(of("f(I)V")),
+        What::Shape("demo/A".into()),
+        What::Member(of("f(I)V")),
+        What::Member(of("x:I")),
+        What::Overrides(of("f()V g()V")),
+        What::Overrides(of("*")),
+        What::Nest(of("demo/A$B")),
+    ];
+    let without_path = [
+        What::OfSources,
+        What::NotOfSources("Gradle made them".into()),
+        What::Dist("numpy".into()),
+        What::Plugins,
+        What::Runtime("python".into()),
+        What::StartUp,
+        What::Env("HOME".into()),
+        What::AllEnv,
+        What::Options,
+        What::Finds(Box::new(finds)),
+        What::Other("kind of tomorrow".into()),
+    ];
+    let mut units = vec![
+        Unit::at(b"caf\xe9.txt".as_slice(), What::File),
+        Unit::at("/usr/lib/x", What::File),
+        Unit::at("build/a.json", What::UntrackedFile),
+        Unit::at("a.json", What::AuditedFile),
+        Unit::at("a.json", What::Exists),
+        Unit::at("build/a.json", What::UntrackedExists),
+        Unit::at("out", What::Written),
+        Unit::at("src/os", What::Lookup),
+        Unit::at("src", What::Dir),
+        Unit::at(".", What::RunnerConfig("pytest".into())),
+        Unit::at(
+            "pom.xml",
+            What::KeptConfig(["name".into(), "a b".into()].into()),
+        ),
+    ];
+    units.extend(in_source.map(|what| Unit::at("src/a.py", what)));
+    units.extend(in_classes.map(|what| Unit::at("target/classes", what)));
+    units.extend(without_path.map(Unit::of));
+    units.sort();
+    let count = units.len() as UnitId;
+    let prints = (1u8..).map(|print| Fingerprint([print; 16]));
+    Matrix {
+        header,
+        units: units.into_iter().zip(prints).collect(),
+        sets: vec![(0..count).collect(), vec![0, count - 1]],
+        rows: vec![row("", vec![1]), row("demo.ATest", vec![0])],
+    }
 }
 
 #[test]
-fn frozen_files_are_read_for_ever() {
-    for (name, wanted) in frozen() {
-        let bytes = std::fs::read(path(name)).unwrap();
+fn frozen_files_of_formats_1_and_2_are_read_for_ever() {
+    for (format, name, wanted) in [
+        (1, "empty", empty()),
+        (1, "plain", plain()),
+        (1, "rich", rich()),
+        (2, "classes", classes()),
+    ] {
+        let bytes = std::fs::read(path(format, name)).unwrap();
+        let read = decode(&bytes).unwrap();
+        assert_eq!((&read.header, &read.rows), (&wanted.header, &wanted.rows));
+        assert_eq!(read.check(), Ok(()));
+        let sets = wanted.sets.iter().map(|set| {
+            let units = set.iter().map(|id| &wanted.units[*id as usize]);
+            let units = units
+                .map(|(kind, path, name, print)| (Unit::named(*kind, path.clone(), name), *print));
+            let mut units: Vec<_> = units.collect();
+            units.sort();
+            units
+        });
+        let found = read.sets.iter().map(|set| {
+            let units = set.iter().map(|id| read.units[*id as usize].clone());
+            units.collect::<Vec<_>>()
+        });
+        assert!(sets.eq(found), "{name}");
+        assert_eq!(read.units.len(), wanted.units.len(), "{name}");
+        let view = MatrixView::open(bytes.clone()).unwrap();
+        is_seen_as(&view, &read);
+        // It goes by the name that its file has.
+        assert_eq!(view.digest(), super::Prefix::read(&bytes).unwrap().digest);
+        assert_eq!(view.whole(), Ok(&read));
+    }
+}
+
+#[test]
+fn frozen_files_of_format_3_are_read_for_ever() {
+    for (name, wanted) in [("typed", typed())] {
+        let bytes = std::fs::read(path(3, name)).unwrap();
+        assert_eq!(bytes[8..12], [3, 0, 0, 0]);
         assert_eq!(decode(&bytes), Ok(wanted.clone()), "{name}");
-        let view = MatrixView::open(bytes).unwrap();
-        let units = (0..view.units() as UnitId).map(|id| (view.unit(id), view.fingerprint(id)));
-        assert!(units.eq(wanted.units.iter().cloned()), "{name}");
-        for (number, row) in wanted.rows.iter().enumerate() {
-            assert_eq!(view.row(number).test, row.test);
-            assert_eq!(view.units_of(number), wanted.units_of(row));
-        }
+        is_seen_as(&MatrixView::open(bytes).unwrap(), &wanted);
+    }
+}
+
+fn is_seen_as(view: &MatrixView, wanted: &Matrix) {
+    let units = (0..view.units() as UnitId).map(|id| (view.unit(id), view.fingerprint(id)));
+    assert!(units.eq(wanted.units.iter().cloned()));
+    for (number, row) in wanted.rows.iter().enumerate() {
+        assert_eq!(view.row(number).test, row.test);
+        assert_eq!(view.units_of(number), wanted.units_of(row));
     }
 }
 
@@ -218,11 +333,11 @@ fn frozen_files_are_read_for_ever() {
 #[ignore = "writes the fixtures of a new format"]
 fn write_frozen_files() {
     use std::io::Write;
-    for (name, matrix) in frozen() {
+    for (name, matrix) in [("typed", typed())] {
         let file = std::fs::File::options()
             .write(true)
             .create_new(true)
-            .open(path(name));
+            .open(path(super::VERSION, name));
         if let Ok(mut file) = file {
             file.write_all(&encode(&matrix).unwrap()).unwrap();
         }

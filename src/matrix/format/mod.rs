@@ -1,10 +1,12 @@
-//! Matrix format 1: one file for a matrix (`docs/formats/matrix.md`).
+//! Matrix format 3: one file for a matrix (`docs/formats/matrix.md`). Formats 1 and
+//! 2 are read, too.
 //!
 //! Encoding and decoding work on bytes in memory; reading and writing files is
 //! the store's part. Nothing here panics on any input.
 
 mod decode;
 mod encode;
+mod old;
 mod prefix;
 mod refusal;
 mod view;
@@ -18,15 +20,12 @@ pub use view::{MatrixView, ViewRow};
 
 use super::{Header, Key};
 
-/// The newest format that this version reads. It writes the oldest that has the
-/// kinds of units which a matrix needs.
+/// The format that this version writes, and the newest that it reads.
 ///
-/// - 1: the first.
+/// - 1: the first; a unit is a kind, a path and a name.
 /// - 2: units of parts of class files.
-pub const VERSION: u32 = 2;
-
-/// How many kinds of units format 1 has.
-const KINDS_OF_1: usize = 13;
+/// - 3: a unit is a number for what it is about, a path and a text.
+pub const VERSION: u32 = 3;
 
 /// How every stored matrix begins. The first byte is no text and the last two
 /// reveal a transfer that rewrites line ends.

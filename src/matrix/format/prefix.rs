@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::{
     Header, MAGIC, MAX_BODY, MAX_HEADER, MAX_PAIRS, MAX_PATHS, MAX_RATIO, MAX_REFS, MAX_ROWS,
-    MAX_SECTION, MAX_SETS, MAX_TEXT, MAX_UNITS, RATIO_FREE, Refusal, VERSION,
+    MAX_SECTION, MAX_SETS, MAX_TEXT, MAX_UNITS, RATIO_FREE, Refusal, VERSION, old,
 };
 
 /// A BLAKE3 digest; that of a matrix names it.
@@ -205,6 +205,8 @@ const AT_HEADER: usize = AT_SECTIONS + SECTIONS * ENTRY;
 /// Everything before the body, read and checked.
 #[derive(Clone, Debug)]
 pub struct Prefix {
+    /// The version of the format.
+    pub(super) format: u32,
     pub header: Header,
     /// The digest of the whole file, and so its name: it covers the digests of
     /// the sections, and they the body.
@@ -266,9 +268,14 @@ impl Prefix {
         });
         check_sections(&sections)?;
         counts.check_against(&sections)?;
-        let header = serde_json::from_slice(&bytes[AT_HEADER..])
+        let mut header: Header = serde_json::from_slice(&bytes[AT_HEADER..])
             .map_err(|error| Refusal::malformed(format!("the header: {error}")))?;
+        let format = u32_at(bytes, AT_VERSION);
+        if format < VERSION {
+            header.shard = old::shard_of(&header.run);
+        }
         Ok(Prefix {
+            format,
             header,
             digest,
             counts,
@@ -351,7 +358,6 @@ fn check_sections(sections: &[Entry; SECTIONS]) -> Result<(), Refusal> {
 /// The whole file from its parts. Refuses what [`Prefix::read`] would refuse,
 /// so that nothing is written which cannot be read.
 pub(super) fn assemble(
-    format: u32,
     header: &Header,
     counts: Counts,
     sections: [(Vec<u8>, u64); SECTIONS],
@@ -368,7 +374,7 @@ pub(super) fn assemble(
                 .sum::<usize>(),
     );
     file.extend_from_slice(&MAGIC);
-    file.extend_from_slice(&format.to_le_bytes());
+    file.extend_from_slice(&VERSION.to_le_bytes());
     file.extend_from_slice(&(json.len() as u32).to_le_bytes());
     file.extend_from_slice(&[0; 32]);
     for count in counts.to_array() {

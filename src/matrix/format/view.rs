@@ -11,8 +11,9 @@ use bstr::{BStr, ByteSlice};
 use super::decode::{RowTable, UnitTable, decode, print_at, read_paths, read_tests};
 use super::prefix::{Digest, Prefix, Section};
 use super::wire::{Reader, Strs, Texts};
-use super::{Header, Refusal};
-use crate::matrix::{AUDITED, Fingerprint, Matrix, Outcome, SetId, Table, Unit, UnitId, UnitKind};
+use super::{Header, Refusal, VERSION, encode};
+use crate::matrix::what::{TAGS, Tag, has_text, kind_of, tags_of};
+use crate::matrix::{Fingerprint, Matrix, Outcome, SetId, Table, Unit, UnitId, UnitKind, What};
 
 /// From so many ids on, a thread of its own reads the sets.
 const MANY_PAIRS: u64 = 1 << 17;
@@ -20,8 +21,9 @@ const MANY_PAIRS: u64 = 1 << 17;
 /// A matrix, opened for a selection.
 ///
 /// Opening reads every section and checks its digest and its rules, but for
-/// one: that the names of one path's units ascend, on which nothing rests that
-/// a view answers.
+/// two: that the texts of one path's units ascend, on which nothing rests that
+/// a view answers, and that each says something, else the unit is
+/// [`What::Other`].
 #[derive(Debug)]
 pub struct MatrixView {
     file: Vec<u8>,
@@ -59,9 +61,17 @@ impl ViewRow<'_> {
 }
 
 impl MatrixView {
-    /// Opens the encoded matrix `file`.
+    /// Opens the encoded matrix `file`. One of an older format is encoded anew: no
+    /// more than the first selection after an update has to do with such.
     pub fn open(file: Vec<u8>) -> Result<MatrixView, Refusal> {
         let prefix = Prefix::read(&file)?;
+        if prefix.format < VERSION {
+            let matrix = decode(&file)?;
+            let anew = encode(&matrix).map_err(|error| Refusal::malformed(format!("{error:#}")))?;
+            let mut view = MatrixView::open(anew)?;
+            view.prefix.digest = prefix.digest;
+            return Ok(view);
+        }
         prefix.check_len(file.len() as u64)?;
         let units = UnitTable::read(&prefix, &file)?;
         // The sets take as long as all others together.
@@ -118,16 +128,16 @@ impl MatrixView {
         self.units.paths.len()
     }
 
-    /// The units of one kind: neighbours, sorted by path and name.
+    /// The units of one kind: neighbours.
     pub fn units_of_kind(&self, kind: UnitKind) -> Range<UnitId> {
-        self.units.of_kind(kind)
+        self.units.of_tags(tags_of(kind))
     }
 
     /// The units of every kind at `path`, ascending.
     pub fn units_at_path(&self, path: &[u8]) -> impl Iterator<Item = UnitId> {
         let path = self.paths.find(path);
-        UnitKind::ALL.into_iter().flat_map(move |kind| match path {
-            Some(path) => self.units.at_path(kind, path as u32),
+        (0..TAGS as Tag).flat_map(move |tag| match path {
+            Some(path) => self.units.at_path(tag, path as u32),
             None => 0..0,
         })
     }
@@ -143,7 +153,7 @@ impl MatrixView {
     /// Like the other methods that take an id: if it is not below
     /// [`MatrixView::units`].
     pub fn kind(&self, id: UnitId) -> UnitKind {
-        self.units.kind(id)
+        kind_of(self.units.tag(id))
     }
 
     /// The path of a unit.
@@ -155,25 +165,43 @@ impl MatrixView {
 
     /// A unit by itself.
     pub fn unit(&self, id: UnitId) -> Unit {
-        let (kind, path) = (self.kind(id), self.units.paths[id as usize]);
-        let first = self.units.at_path(kind, path).start;
-        Unit::new(kind, self.path(id), self.names.get(first, id))
+        let tag = self.units.tag(id);
+        let name = match has_text(tag) {
+            true => self.name(tag, id),
+            false => String::new(),
+        };
+        let what = What::read(tag, &name);
+        let other = || What::Other(format!("{} {name}", kind_of(tag).word()).into());
+        Unit::at(self.path(id), what.unwrap_or_else(other))
     }
 
     /// The id of a unit, if some row may have it.
     pub fn find(&self, unit: &Unit) -> Option<UnitId> {
         let path = self.paths.find(&unit.path)?;
-        let mut ids = self.units.at_path(unit.kind, path as u32);
+        let text = unit.what.text();
+        let mut ids = self.units.at_path(unit.what.tag(), path as u32);
         let mut names = self.names.from(ids.start);
-        ids.find(|_| names.next() == unit.name.as_bytes())
+        ids.find(|_| names.next() == text.as_bytes())
     }
 
-    /// Whether this is the name of a unit.
-    pub fn is_named(&self, id: UnitId, name: &str) -> bool {
-        let first = self
-            .units
-            .at_path(self.kind(id), self.units.paths[id as usize]);
-        self.names.get(first.start, id) == name
+    /// Whether this is what a unit is about.
+    pub fn is(&self, id: UnitId, what: &What) -> bool {
+        let tag = self.units.tag(id);
+        tag == what.tag() && (!has_text(tag) || self.name(tag, id) == what.text())
+    }
+
+    /// Whether a unit is about something that git does not track.
+    pub fn is_untracked(&self, id: UnitId) -> bool {
+        matches!(
+            self.units.tag(id),
+            What::UNTRACKED_FILE | What::UNTRACKED_EXISTS
+        )
+    }
+
+    /// The text of a unit with this number.
+    fn name(&self, tag: Tag, id: UnitId) -> String {
+        let first = self.units.at_path(tag, self.units.paths[id as usize]);
+        self.names.get(first.start, id)
     }
 
     /// The indices of `path`, if some unit is there, and of the paths beneath
@@ -265,10 +293,9 @@ impl MatrixView {
     }
 
     /// By test, the units that audits have added to its row: see
-    /// [`Unit::audited`].
+    /// [`What::AuditedFile`].
     pub fn audited(&self) -> BTreeMap<&str, Vec<Unit>> {
-        let files = self.units_of_kind(UnitKind::File);
-        let added: Vec<UnitId> = files.filter(|id| self.is_named(*id, AUDITED)).collect();
+        let added: Vec<UnitId> = self.units.of_tag(What::AUDITED_FILE).collect();
         let rows = self.rows_with(&added).into_iter().enumerate();
         let rows = rows.filter(|(_, unit)| unit.is_some());
         rows.map(|(row, _)| {
@@ -373,7 +400,7 @@ impl Sets {
     }
 }
 
-/// The names of units, of which few are ever asked for.
+/// The texts of units, of which few are ever asked for.
 #[derive(Debug)]
 struct Names {
     content: Vec<u8>,
@@ -384,7 +411,7 @@ struct Names {
     marks: Vec<(UnitId, Box<[u8]>)>,
 }
 
-/// How many names of one kind and path are read at most to get one.
+/// How many names of one number and path are read at most to get one.
 const MARK_EVERY: u32 = 32;
 
 impl Names {
@@ -395,9 +422,9 @@ impl Names {
         let mut marks = Vec::new();
         let (mut total, mut is_ascii) = (0, true);
         let mut name: Vec<u8> = Vec::new();
-        for kind in UnitKind::ALL {
+        for tag in 0..TAGS as Tag {
             let (mut first, mut path) = (0, None);
-            for id in table.of_kind(kind) {
+            for id in table.of_tag(tag) {
                 let own = Some(table.paths[id as usize]);
                 if path != own {
                     (path, first) = (own, id);
@@ -435,7 +462,7 @@ impl Names {
         })
     }
 
-    /// The name of unit `id`; `first` is the first of its kind and path, where
+    /// The name of unit `id`; `first` is the first of its number and path, where
     /// the names that share prefixes with it begin.
     fn get(&self, first: UnitId, id: UnitId) -> String {
         let marks = self.marks.partition_point(|(at, _)| *at <= id);
@@ -450,7 +477,7 @@ impl Names {
         String::from_utf8_lossy(names.next()).into_owned()
     }
 
-    /// The names from unit `first` of its kind and path on.
+    /// The names from unit `first` of its number and path on.
     fn from(&self, first: UnitId) -> NamesFrom<'_> {
         self.after(&[], first)
     }
@@ -466,7 +493,7 @@ impl Names {
     }
 }
 
-/// Names of one kind and path, one after the other.
+/// Names of one number and path, one after the other.
 struct NamesFrom<'a> {
     reader: Reader<'a>,
     name: Vec<u8>,

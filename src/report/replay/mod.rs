@@ -9,18 +9,17 @@ use serde::Serialize;
 
 use crate::select::CauseKind;
 
-/// Raised when a key changes its meaning.
+/// Increased when a key changes its meaning.
 const SCHEMA: u32 = 1;
 
-/// A replayed history.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct ReplayJson {
     schema: u32,
-    /// The columns, in the order in which they are shown.
+    /// The columns, in display order.
     pub strategies: Vec<String>,
     pub revisions: Vec<RevisionJson>,
-    /// Over all revisions with results, over the merges among these, and over
-    /// the automerges among these.
+    /// Totals over all revisions with results, over the merges among these, and over the
+    /// automerges among these.
     pub totals: TotalsJson,
     pub merges: TotalsJson,
     pub automerges: TotalsJson,
@@ -52,10 +51,9 @@ pub struct ChosenJson {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub all_because: Option<String>,
     pub selected: usize,
-    /// Of the tests that there are; 0 where there are none.
+    /// The share of all tests; 0 if there are none.
     pub share: f64,
-    /// How many of the selected tests each kind of cause makes run; each test
-    /// counts once.
+    /// How many selected tests run because of each kind of cause. Each test counts once.
     pub causes: BTreeMap<&'static str, usize>,
     pub seconds: f64,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -65,7 +63,7 @@ pub struct ChosenJson {
 #[derive(Clone, Debug, Serialize)]
 pub struct MissJson {
     pub test: String,
-    /// The revision whose result was taken, that result, and the real one.
+    /// The revision whose result was used, that result, and the real one.
     pub taken_from: String,
     pub then: &'static str,
     pub now: &'static str,
@@ -88,11 +86,11 @@ pub struct TotalJson {
     pub misses: usize,
 }
 
-/// What is added to the name of a strategy in its published form.
+/// The suffix of a strategy in its published form.
 pub const PUBLISHED: &str = "-published";
 
 impl ReplayJson {
-    /// Sums the revisions up.
+    /// Computes the totals of the revisions.
     pub fn new(strategies: Vec<String>, revisions: Vec<RevisionJson>) -> ReplayJson {
         let totals = |wanted: fn(&RevisionJson) -> bool| {
             let there = |row: &&RevisionJson| row.missing.is_none() && wanted(row);
@@ -138,8 +136,7 @@ fn total<'r>(rows: impl Iterator<Item = &'r RevisionJson>, names: &[String]) -> 
 }
 
 impl ReplayJson {
-    /// The strategy whose causes are shown, which is the first, and the causes
-    /// that it has anywhere.
+    /// The first strategy, whose causes are shown, and all causes that it has anywhere.
     fn causes(&self) -> Option<(&str, Vec<&'static str>)> {
         let name = self.strategies.first()?;
         let total = self.totals.strategies.get(name)?;
@@ -149,7 +146,7 @@ impl ReplayJson {
     }
 }
 
-/// A part of a whole; 0 of nothing.
+/// A part of a whole; 0 if the whole is 0.
 pub fn share(part: usize, whole: usize) -> f64 {
     match whole {
         0 => 0.0,
@@ -178,7 +175,7 @@ mod tests {
         }
     }
 
-    /// One body, and effects for all others.
+    /// One test because of a body, all others because of effects.
     fn causes(selected: usize) -> BTreeMap<&'static str, usize> {
         let both = [
             ("body", selected.min(1)),
@@ -264,9 +261,9 @@ mod tests {
         assert!(page.contains("a &lt;b&gt; &amp; &quot;c&quot;"));
         assert!(!page.contains("a <b>"));
         assert!(page.contains("1 test was left out and ended differently"));
-        // A bar for each strategy at each merge.
+        // One bar for each strategy at each merge.
         assert_eq!(page.matches("of 10 tests").count(), 4);
-        // A part for each cause at each revision where it made a test run.
+        // One part for each cause at each revision where it made a test run.
         assert_eq!(page.matches("1 because of body").count(), 2);
         assert_eq!(page.matches("3 because of effects").count(), 1);
         assert_eq!(page.matches("<details").count(), 1);

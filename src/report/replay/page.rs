@@ -1,4 +1,4 @@
-//! One page with everything in it: plots as SVG, no script, nothing to load.
+//! One self-contained page: plots as SVG, no script, nothing to load.
 
 use crate::count::counted;
 use std::collections::BTreeMap;
@@ -6,8 +6,8 @@ use std::fmt::Write;
 
 use super::{ReplayJson, RevisionJson};
 
-/// Colours of lines and bars, told apart by people who do not see red or green
-/// as well (after Okabe and Ito; the last ones after Tol).
+/// Colours of lines and bars that people with red-green blindness can distinguish (after Okabe
+/// and Ito; the last ones after Tol).
 const COLOURS: [&str; 13] = [
     "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#999999",
     "#882255", "#44aa99", "#ddcc77", "#332288", "#aa4499",
@@ -27,7 +27,6 @@ svg{width:100%;height:auto}text{font:11px system-ui,sans-serif;fill:#333}\
 .wide{overflow-x:auto}.bad{color:#b00;font-weight:bold}";
 
 impl ReplayJson {
-    /// The page.
     pub fn page(&self) -> String {
         let rows: Vec<&RevisionJson> = self.revisions.iter().collect();
         let there: Vec<&RevisionJson> = rows
@@ -75,7 +74,7 @@ impl ReplayJson {
         page
     }
 
-    /// The strategies that every merge can have; the tables have the others.
+    /// The strategies that every merge can have. The other ones are only in the tables.
     fn plotted(&self) -> impl Iterator<Item = &String> {
         let others = ["rebase-", "cherry-", "revert-"];
         let all = self.strategies.iter();
@@ -130,7 +129,7 @@ impl ReplayJson {
         plot.end()
     }
 
-    /// One line for everything, and one for each strategy.
+    /// One line for running everything, and one for each strategy.
     fn times(&self, rows: &[&RevisionJson]) -> String {
         let most = rows.iter().fold(0.0, |sum, row| sum + row.seconds);
         let mut plot = Plot::new("seconds, added up, by revision", most, " s");
@@ -159,7 +158,7 @@ impl ReplayJson {
         plot.end()
     }
 
-    /// A bar for each revision, piled up by cause, and the same as numbers.
+    /// A stacked bar of causes for each revision, and the same as numbers.
     fn push_causes(&self, page: &mut String, rows: &[&RevisionJson]) {
         let Some((name, words)) = self.causes() else {
             return;
@@ -329,7 +328,7 @@ fn kinds(rows: &[&RevisionJson]) -> String {
     text
 }
 
-/// Axes with marks in an image of fixed size.
+/// Axes with marks, in an image of fixed size.
 struct Plot {
     text: String,
     most: f64,
@@ -373,7 +372,7 @@ impl Plot {
 
     fn bar(&mut self, left: f64, width: f64, value: f64, colour: &str, title: &str) {
         let y = self.y(value);
-        // A bar of nothing still shows that it is there.
+        // A bar with the value 0 must also be visible.
         let height = (HEIGHT - y).max(1.0);
         let _ = writeln!(
             self.text,
@@ -384,7 +383,7 @@ impl Plot {
         );
     }
 
-    /// A part of a bar that stands on what is `below` it.
+    /// A part of a bar on top of `below`.
     fn part(&mut self, left: f64, width: f64, below: f64, value: f64, colour: &str, title: &str) {
         let (top, foot) = (self.y(below + value), self.y(below));
         let _ = writeln!(
@@ -411,7 +410,7 @@ impl Plot {
         );
     }
 
-    /// The name of a revision, where there is room for it.
+    /// The name of a revision, if there is room for it.
     fn label(&mut self, left: f64, name: &str, count: usize) {
         if count <= 14 {
             let y = HEIGHT + 16.0;

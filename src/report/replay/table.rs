@@ -11,7 +11,7 @@ use crate::history::short;
 const MOST_MISSES: usize = 20;
 
 impl ReplayJson {
-    /// One line a revision, then sums, fallbacks and misses.
+    /// One line for each revision, then totals, fallbacks and misses.
     pub fn table(&self) -> String {
         let mut rows = vec![self.heading()];
         for revision in &self.revisions {
@@ -86,8 +86,7 @@ impl ReplayJson {
         row
     }
 
-    /// Why the first strategy's tests run: a line for each revision at which
-    /// it selects some.
+    /// Shows why the first strategy selects tests, in one line for each revision with any.
     fn tell_causes(&self, text: &mut String) {
         let Some((name, words)) = self.causes().filter(|(_, words)| !words.is_empty()) else {
             return;
@@ -190,13 +189,13 @@ impl ReplayJson {
     }
 }
 
-/// Whether another strategy stood in where this one belongs: at a commit that
-/// is no merge, say, comparing with the parent is what merging strategies do.
+/// Whether another strategy truly replaced this one. At a commit that is not a merge, for
+/// example, merge strategies compare with the parent by definition.
 fn gave_way(chosen: &ChosenJson) -> bool {
     !chosen.fallbacks.is_empty() && chosen.used != "commit"
 }
 
-/// Columns of equal width: the first ones to the left, numbers to the right.
+/// Columns of equal width: the first ones aligned left, numbers right.
 fn aligned(rows: &[Vec<String>], to_the_left: usize) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |at: usize| {

@@ -8,8 +8,7 @@ use anyhow::{Context, Result};
 
 use crate::runners::jvm::{left_out_of, written};
 use crate::runners::maven::source_of;
-use crate::runners::pytest::Part;
-use crate::select::Selection;
+use crate::select::{Part, Selection};
 
 const SCRIPT: &str = include_str!("init.gradle");
 

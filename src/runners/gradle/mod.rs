@@ -6,12 +6,14 @@
 
 mod command;
 mod emit;
+mod runner;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 pub use command::{build_command, is_gradle, with_script};
 pub use emit::{Script, emit, write_compile_script, write_script};
+pub use runner::Gradle;
 
 /// Where the classes of a project lie unless it says otherwise, then a folder
 /// for each language and in it one for each set of sources.
@@ -22,26 +24,18 @@ fn is_script(name: &str) -> bool {
     name.ends_with(".gradle") || name.ends_with(".gradle.kts")
 }
 
-/// The command that runs the tests of `project`, if that is a Gradle project:
-/// its own wrapper if it has one.
-pub fn find(project: &Path) -> Option<Vec<OsString>> {
-    let marks = ["build", "settings"].map(|stem| {
-        let suffixes = ["gradle", "gradle.kts"].into_iter();
-        suffixes.map(move |suffix| format!("{stem}.{suffix}"))
-    });
-    if !marks
-        .into_iter()
-        .flatten()
-        .any(|mark| project.join(mark).is_file())
-    {
-        return None;
-    }
-    let program = match project.join("gradlew").is_file() {
-        true => OsString::from("./gradlew"),
-        false => "gradle".into(),
-    };
-    Some(vec![program, "test".into()])
+/// Whether a folder has a build of Gradle's.
+pub fn is_project(folder: &Path) -> bool {
+    MARKS.iter().any(|mark| folder.join(mark).is_file())
 }
+
+/// The files that make a folder one.
+const MARKS: [&str; 4] = [
+    "settings.gradle",
+    "settings.gradle.kts",
+    "build.gradle",
+    "build.gradle.kts",
+];
 
 /// The options by which the user can alter outcomes.
 pub fn options(command: &[OsString]) -> Vec<String> {
@@ -238,7 +232,7 @@ mod tests {
             fs_err::create_dir_all(here(file).parent().unwrap()).unwrap();
             fs_err::write(here(file), "").unwrap();
         }
-        assert!(find(top.path()).is_some() && find(&here("core")).is_none());
+        assert!(is_project(top.path()) && !is_project(&here("core")));
         let found = modules(top.path());
         assert_eq!(
             found,

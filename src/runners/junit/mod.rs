@@ -3,6 +3,8 @@
 //! Nothing is compiled, and no build file says what the class path is: the command
 //! does. What it names counts as it lies on disk.
 
+mod runner;
+
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
@@ -10,8 +12,9 @@ use anyhow::{Context, Result};
 
 use super::jvm;
 use super::maven::{JVM_OPTIONS, source_of};
-use super::pytest::Part;
-use crate::select::Selection;
+use crate::select::{Part, Selection};
+
+pub use runner::Junit;
 
 const MAIN: &str = "org.junit.platform.console.ConsoleLauncher";
 const JAR: &str = "junit-platform-console-standalone";

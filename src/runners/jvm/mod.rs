@@ -1,10 +1,12 @@
-//! The programs that run a JVM's tests, seen from one side. Which one a project or a
-//! command has is asked here; what it is told differs.
+//! What the runners of JVM tests share: where classes lie, what is left out of them, how
+//! the collector gets into a JVM, and what `doctor` looks at.
 
 pub mod doctor;
+mod known;
+mod launch;
+mod probe;
 pub(super) mod testng;
 
-use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -12,80 +14,18 @@ use anyhow::Result;
 use bstr::BStr;
 
 use super::maven::Configuration;
-use super::pytest::Part;
-use super::{gradle, junit, maven};
-use crate::config::Runner;
+use super::{Build, Examples, FoundCommand, gradle, maven};
+use crate::error::Error;
+use crate::escape::shown_path;
 use crate::languages::jvm::classes_in;
-use crate::select::{Selection, Verdict};
+use crate::select::{Part, Selection, Verdict};
+
+pub use known::add_left_out;
+pub use launch::{arguments, variables, with_collector, words};
+pub use probe::prober;
 
 /// What the collector is told, and keeps, where what compilers add for debuggers counts.
 pub const DEBUG_INFO: &str = "debug-info=true";
-
-/// What runs tests in JVMs, and can be told what to leave out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tool {
-    Maven,
-    Gradle,
-    /// JUnit's launcher, without a build tool.
-    Console,
-}
-
-impl Tool {
-    /// The one whose command this is.
-    pub fn of(command: &[OsString]) -> Option<Tool> {
-        match () {
-            () if maven::is_maven(command) => Some(Tool::Maven),
-            () if gradle::is_gradle(command) => Some(Tool::Gradle),
-            () if junit::is_console(command) => Some(Tool::Console),
-            () => None,
-        }
-    }
-
-    /// The command that compiles all that `command` would test; `None` if that
-    /// is not known. What it needs is written into `out`.
-    ///
-    /// # Errors
-    /// If it cannot be written.
-    pub fn build_command(self, command: &[OsString], out: &Path) -> Result<Option<Vec<OsString>>> {
-        Ok(match self {
-            Tool::Maven => maven::build_command(command),
-            Tool::Gradle => {
-                let script = gradle::write_compile_script(out)?;
-                gradle::build_command(command, &script)
-            }
-            Tool::Console => None,
-        })
-    }
-
-    /// The options by which the user can alter outcomes, for a command that runs in `cwd`.
-    pub fn options(self, command: &[OsString], cwd: &Path) -> Vec<String> {
-        match self {
-            Tool::Maven => maven::options(command, cwd),
-            Tool::Gradle => gradle::options(command),
-            Tool::Console => junit::options(command, cwd),
-        }
-    }
-
-    /// Writes into `out` what is to be left out of a project that is built; `None` if
-    /// that is nothing. `tell` hears why more runs than has to.
-    ///
-    /// # Errors
-    /// If it cannot be written.
-    pub fn emit(
-        self,
-        selection: &Selection,
-        part: Option<Part<'_>>,
-        project: &Path,
-        out: &Path,
-        tell: &dyn Fn(String),
-    ) -> Result<Option<PathBuf>> {
-        match self {
-            Tool::Maven => maven::emit(selection, part, project, out, tell),
-            Tool::Gradle => gradle::emit(selection, part, project, out, tell),
-            Tool::Console => junit::emit(selection, part, out),
-        }
-    }
-}
 
 /// Each test, with whether it is left out: it is proven to need no run, without anything
 /// left open, or it is another machine's.
@@ -132,34 +72,6 @@ pub fn written(lines: &str, file: &Path) -> Result<Option<PathBuf>> {
     Ok(Some(file.to_owned()))
 }
 
-/// The folder of the JDK with which a command in `cwd` runs its tests, unless a build says
-/// another one.
-pub fn home(command: &[OsString], cwd: &Path) -> Option<PathBuf> {
-    match Tool::of(command) {
-        Some(Tool::Console) => maven::home_of(&junit::program(command, cwd)?),
-        _ => maven::java_home(),
-    }
-}
-
-/// Whether a command starts a JVM itself: JUnit's `JUnitCore`, say.
-pub fn is_java(command: &[OsString]) -> bool {
-    let program = command.first().map(Path::new);
-    program
-        .and_then(Path::file_name)
-        .is_some_and(|name| name == "java")
-}
-
-/// What the JVMs of tests are told, whoever starts them.
-pub fn variables(traces: &Path, root: &Path, args: &[String]) -> BTreeMap<String, String> {
-    let text = |path: &Path| path.to_string_lossy().into_owned();
-    let pairs = [
-        ("TAMIS_ARGS", args.join("\n")),
-        ("TAMIS_ROOT", text(root)),
-        ("TAMIS_TRACE_DIR", text(traces)),
-    ];
-    pairs.map(|(name, value)| (name.to_owned(), value)).into()
-}
-
 /// The folder of the module that a class file belongs to.
 pub fn module_of(class_file: &BStr) -> Option<PathBuf> {
     use std::os::unix::ffi::OsStrExt;
@@ -171,30 +83,79 @@ pub fn module_of(class_file: &BStr) -> Option<PathBuf> {
 /// ran in one of `folders`.
 pub fn configuration(top: &Path, folders: &[PathBuf], command: &[String]) -> Configuration {
     let words: Vec<OsString> = command.iter().map(OsString::from).collect();
-    let is_maven = maven::is_maven(&words) || maven::find(top).is_some();
+    let is_maven = maven::is_maven(&words) || maven::is_project(top);
     let mut found = match is_maven {
         true => Configuration::of(top, folders, command),
         false => Configuration::default(),
     };
-    if gradle::find(top).is_some() || !is_maven {
+    if gradle::is_project(top) || !is_maven {
         found.files.extend(gradle::config_files(top));
     }
     found
 }
 
-/// Where Maven leaves what it makes of each module beneath `top`: absolute.
-pub fn build_folders(top: &Path) -> Vec<PathBuf> {
-    let modules = maven::modules(top).into_iter();
-    modules.map(|module| module.join("target")).collect()
+/// Those of some files and folders that are there.
+pub fn present(folder: &Path, names: &[&'static str]) -> Vec<&'static str> {
+    let names = names.iter().copied();
+    names.filter(|name| folder.join(name).exists()).collect()
 }
 
-/// What the builds of a runner write, beneath `top`: absolute.
-pub fn written_folders(runner: Runner, top: &Path) -> Vec<PathBuf> {
-    match runner {
-        Runner::Maven => build_folders(top),
-        Runner::Gradle => gradle::build_folders(top),
-        Runner::Junit | Runner::Pytest => Vec::new(),
+/// The command that runs the tests of `project`: by its own wrapper if it has one.
+pub fn with_wrapper(project: &Path, wrapper: &str, program: &str) -> FoundCommand {
+    let program = match project.join(wrapper).is_file() {
+        true => format!("./{wrapper}"),
+        false => program.to_owned(),
+    };
+    FoundCommand {
+        words: vec![program.into(), "test".into()],
+        because: None,
     }
+}
+
+/// There is no command, as there is no build.
+pub fn no_build(runner: &str, root: &Path) -> Error {
+    let message = format!("{} has no build of {runner}", shown_path(root));
+    Error::usage(message).with_hint(CORRECT)
+}
+
+const CORRECT: &str = "correct `runner` or `root` in tamis.yml, or give a `command`";
+
+/// It is not known what compiles all that a command tests, and no more.
+pub fn no_build_command() -> Build {
+    Build::Unknown("tamis knows no command that compiles what this one tests".to_owned())
+}
+
+pub const EXAMPLES: Examples = Examples {
+    command: "[mvn, -B, verify]",
+    python: None,
+    paths: "[\"src/**\", \"core/**\"]",
+    suites: "web: {root: web, runner: pytest}",
+    label: "jdk17",
+    always_run: "[\"**.SmokeTest\"]",
+    run_all_when: "[Dockerfile, \"src/test/data/**\"]",
+    keep_together: "[[demo.SetUpTest, demo.UseTest]]",
+    own: |_| {
+        "\n\
+         # What a test is: class, or method (JUnit 4 and 5 under Maven).\n\
+         #: granularity: class\n\
+         \n\
+         # Whether tests look at line numbers.\n\
+         #: debug-info: true\n"
+            .to_owned()
+    },
+};
+
+/// Whether a folder or a module beneath it has sources of tests.
+pub fn has_tests(folder: &Path) -> bool {
+    let is_in = |folder: &Path| folder.join("src/test").is_dir();
+    let below = |folder: &Path| {
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        entries.map(|entry| entry.path()).collect::<Vec<_>>()
+    };
+    is_in(folder)
+        || below(folder)
+            .iter()
+            .any(|module| is_in(module) || below(module).iter().any(|module| is_in(module)))
 }
 
 /// Where the compiled tests of all modules lie unless they say otherwise.

@@ -10,10 +10,10 @@ use std::time::SystemTime;
 
 use bstr::{BStr, BString, ByteSlice};
 
-use crate::history::{Entry, Repository, View};
+use crate::history::{Entry, View};
 use crate::languages::jvm::java;
 use crate::matrix::{Mode, Unit, UnitKind};
-use crate::runners::maven;
+use crate::runners::{Tree, maven};
 
 /// What names the annotation processors that a jar has.
 const PROCESSORS: &str = "META-INF/services/javax.annotation.processing.Processor";
@@ -35,16 +35,6 @@ pub(crate) fn is_of_sources(
         edited,
     };
     build.examine(units)
-}
-
-/// A project in a state of its repository.
-#[derive(Clone, Copy)]
-pub(crate) struct Tree<'a> {
-    pub repository: &'a Repository,
-    /// The folder of the project, and the same from the top of the work tree.
-    pub dir: &'a Path,
-    pub prefix: &'a BStr,
-    pub view: &'a View,
 }
 
 /// The poms of a project at a view, and those in a repository if there is one.
@@ -154,7 +144,7 @@ impl Build<'_> {
         if !model.is_without_processors {
             let jars = units
                 .iter()
-                .filter(|unit| unit.kind == UnitKind::File && unit.path.ends_with(b".jar"));
+                .filter(|unit| unit.kind() == UnitKind::File && unit.path.ends_with(b".jar"));
             for unit in jars {
                 has_no_processors(&self.on_disk(unit.path()))?;
             }

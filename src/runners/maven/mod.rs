@@ -8,6 +8,7 @@ mod around;
 mod built;
 mod command;
 mod configuration;
+mod doctor;
 mod emit;
 mod lines;
 mod meaning;
@@ -16,12 +17,12 @@ mod once;
 mod plain;
 mod plugins;
 mod pom;
+mod runner;
 #[path = "../../../agents/jvm/src/runtime.rs"]
 mod runtime;
-mod silent;
 pub mod surefire;
-mod told;
 mod unbuilt;
+mod unwatched;
 mod xml;
 
 use std::ffi::OsString;
@@ -31,7 +32,7 @@ use std::path::{Path, PathBuf};
 use bstr::{BStr, BString, ByteSlice};
 
 pub use around::local_repository;
-pub(crate) use built::{Tree, is_of_sources};
+pub(crate) use built::is_of_sources;
 pub use command::{
     JVM_OPTIONS, build_command, compiles_nothing, definition_in, goals, ignores_failure, is_maven,
     other_pom, with_exclusions,
@@ -40,11 +41,12 @@ pub use configuration::Configuration;
 pub use emit::{
     EVERYTHING, FILE as EXCLUSIONS, emit, emit_for_later, emit_tests, excludes_nested, list,
 };
-pub use meaning::{kept_of, pom_fingerprint, unit_name};
+pub use meaning::pom_fingerprint;
 pub use model::{Model, Module, upwards};
 pub use once::why_twice;
 pub use plugins::doubt_of_goal;
 pub use pom::{Project, artifact_in, coordinates};
+pub use runner::Maven;
 pub use runtime::runtime_in;
 pub use unbuilt::Sources;
 pub(crate) use unbuilt::{Standing, Unbuilt};
@@ -52,18 +54,9 @@ pub(crate) use unbuilt::{Standing, Unbuilt};
 /// The file that makes a folder a module.
 pub const POM: &str = "pom.xml";
 
-/// The command that runs the tests of `project`, if that is a Maven project:
-/// its own wrapper if it has one.
-pub fn find(project: &Path) -> Option<Vec<OsString>> {
-    if !project.join(POM).is_file() {
-        return None;
-    }
-    let wrapper = project.join("mvnw");
-    let program = match wrapper.is_file() {
-        true => OsString::from("./mvnw"),
-        false => "mvn".into(),
-    };
-    Some(vec![program, "test".into()])
+/// Whether a folder has a build of Maven's.
+pub fn is_project(folder: &Path) -> bool {
+    folder.join(POM).is_file()
 }
 
 /// The options by which the user can alter outcomes, for a command that runs in `cwd`.
@@ -71,7 +64,7 @@ pub fn options(command: &[OsString], cwd: &Path) -> Vec<String> {
     let set = command::JVM_OPTIONS
         .into_iter()
         .filter_map(|name| Some((name, std::env::var_os(name)?)));
-    command::option_words(command, set, |name| silent::is_named(cwd, command, name))
+    command::option_words(command, set, |name| around::is_named(cwd, command, name))
 }
 
 /// The folder of the JDK that Maven runs tests with, unless its project names
@@ -126,6 +119,12 @@ pub fn modules(top: &Path) -> Vec<PathBuf> {
     found
 }
 
+/// Where Maven leaves what it makes of each module beneath `top`: absolute.
+pub fn build_folders(top: &Path) -> Vec<PathBuf> {
+    let modules = modules(top).into_iter();
+    modules.map(|module| module.join("target")).collect()
+}
+
 /// Where each module's compiled tests lie unless it says otherwise.
 pub fn test_outputs(top: &Path) -> Vec<PathBuf> {
     let folders = modules(top).into_iter();
@@ -161,14 +160,14 @@ pub fn inside_by(top: &Path, command: &[String]) -> Option<Inside> {
         value,
         pom,
     };
-    let mut settings = told::INSIDE.into_iter();
+    let mut settings = surefire::INSIDE.into_iter();
     let typed = settings.find(|(name, value)| {
         let said = format!("{name}={value}");
         command.iter().any(|word| word.contains(&said))
     });
     typed.map(|said| inside(said, None)).or_else(|| {
         let project = Project::of_modules(top, &local_repository(top, command));
-        let (said, pom) = told::inside(&project)?;
+        let (said, pom) = surefire::inside(&project)?;
         Some(inside(said, Some(pom.path.clone())))
     })
 }

@@ -10,11 +10,11 @@ use std::rc::Rc;
 use bstr::{BStr, BString, ByteSlice};
 use rustc_hash::FxHashMap;
 
-use super::built::{Tree, link_in, model_of, sources_below};
+use super::built::{link_in, model_of, sources_below};
 use crate::history::{Delta, Entry, View};
-use crate::languages::jvm::is_of_all;
 use crate::languages::jvm::java::{Affected, Outline, Source, affected, outline};
-use crate::matrix::{Fingerprint, MatrixView, Unit, UnitKind};
+use crate::matrix::{Fingerprint, MatrixView, Unit, UnitKind, What};
+use crate::runners::Tree;
 use crate::runners::maven::{self, Model, Module};
 
 /// What is known of a unit of a class file, or of a file beneath the build's output.
@@ -135,20 +135,20 @@ impl<'a> Unbuilt<'a> {
     /// What is known of `unit`, which was `recorded`; `None` if it is not made by a
     /// build.
     pub fn standing(&self, unit: &Unit, recorded: Fingerprint) -> Option<Standing> {
-        if unit.build().is_some() || unit.is_written() {
+        if unit.is_of_build() || unit.is_written() {
             return Some(Standing::Same);
         }
         let is_path = matches!(
-            unit.kind,
+            unit.kind(),
             UnitKind::File | UnitKind::Exists | UnitKind::Dir | UnitKind::Lookup
         );
-        if !unit.kind.is_compiled() && !is_path {
+        if !unit.kind().is_compiled() && !is_path {
             return None;
         }
         let model = match &self.present {
             Ok(present) => &present.model,
             Err(why) => {
-                let is_made = unit.kind.is_compiled() || is_output(unit.path());
+                let is_made = unit.kind().is_compiled() || is_output(unit.path());
                 return is_made.then(|| Standing::Open(why.clone()));
             }
         };
@@ -162,20 +162,20 @@ impl<'a> Unbuilt<'a> {
         let files = match &self.files {
             Ok(files) => files,
             Err(why) => {
-                let is_made = unit.kind.is_compiled()
+                let is_made = unit.kind().is_compiled()
                     || beneath.is_some()
                     || is_built_jar(model, unit.path());
                 return is_made.then(|| Standing::Open(why.clone()));
             }
         };
         match beneath {
-            Some((side, rest)) if unit.kind.is_compiled() && rest.is_empty() => {
+            Some((side, rest)) if unit.kind().is_compiled() && rest.is_empty() => {
                 Some(files.classes(side, unit, recorded))
             }
             Some((side, rest)) if is_path => {
                 Some(self.output(files, side, rest.as_bstr(), unit, recorded, model))
             }
-            _ if unit.kind.is_compiled() => Some(self.elsewhere(unit, recorded)),
+            _ if unit.kind().is_compiled() => Some(self.elsewhere(unit, recorded)),
             _ if is_built_jar(model, unit.path()) => {
                 Some(Standing::Open("a build makes it anew".to_owned()))
             }
@@ -208,7 +208,7 @@ impl<'a> Unbuilt<'a> {
             return match files.class(side, &class, recorded) {
                 Standing::Gone => open(format!("{class} is gone")),
                 // The numbers of its lines are those of the text.
-                Standing::Same if unit.kind == UnitKind::File => {
+                Standing::Same if unit.kind() == UnitKind::File => {
                     let mut sources = files.of_class(side, &class);
                     let is_touched = |file: &&File| {
                         self.delta
@@ -227,7 +227,7 @@ impl<'a> Unbuilt<'a> {
             return open("what changed is not known".to_owned());
         };
         let other = files.other.as_ref();
-        if unit.kind == UnitKind::Dir || unit.kind == UnitKind::Lookup {
+        if unit.kind() == UnitKind::Dir || unit.kind() == UnitKind::Lookup {
             return match (files.all.iter().find(|file| file.affected.is_some()), other) {
                 // Nested classes come and go with edits, too.
                 (Some(file), _) => open(file.why(&files.all)),
@@ -312,8 +312,7 @@ fn is_built_jar(model: &Model, path: &BStr) -> bool {
 impl Files {
     /// A unit of a class file, or of all classes of a folder.
     fn classes(&self, side: Side, unit: &Unit, recorded: Fingerprint) -> Standing {
-        let (class, _) = unit.in_class();
-        if !is_of_all(class) {
+        if let Some(class) = unit.class() {
             return self.class(side, class, recorded);
         }
         let mut own = self.all.iter().filter(|file| file.side == side);
@@ -380,9 +379,7 @@ const NOT_MAVENS: &str = "sources tell what changed only where Maven ran the tes
                           `tamis run` compiles first, and then class files tell";
 
 fn is_mavens(matrix: &MatrixView) -> bool {
-    let command = matrix.header().command.iter();
-    let command: Vec<_> = command.map(std::ffi::OsString::from).collect();
-    maven::is_maven(&command)
+    crate::runners::of_words(&matrix.header().command).is_known_by_sources()
 }
 
 /// Whether a build has made what lies there, where no pom tells.
@@ -514,14 +511,14 @@ impl Change<'_> {
     /// Whether a pom differs only in what no test can notice, as far as the matrix tells
     /// what that is.
     fn means_the_same(&self, pom: &BStr) -> bool {
-        let is_same = |kept, recorded| {
+        let is_same = |kept: &[String], recorded| {
             let text = self.tree.view.read(pom).ok();
-            text.is_some_and(|text| maven::pom_fingerprint(text, &kept) == recorded)
+            text.is_some_and(|text| maven::pom_fingerprint(text, kept) == recorded)
         };
         let units = self.matrix.units_at_path(pom);
-        let mut meanings = units.filter_map(|id| {
-            let kept = maven::kept_of(&self.matrix.unit(id).name)?;
-            Some(is_same(kept, self.matrix.fingerprint(id)))
+        let mut meanings = units.filter_map(|id| match self.matrix.unit(id).what {
+            What::KeptConfig(kept) => Some(is_same(&kept, self.matrix.fingerprint(id))),
+            _ => None,
         });
         meanings.next() == Some(true) && meanings.all(|is_same| is_same)
     }
@@ -536,14 +533,14 @@ impl Change<'_> {
             if !self.matrix.path(id).is_empty() {
                 continue;
             }
-            match self.matrix.unit(id).build() {
-                Some(Err(why)) => {
+            match self.matrix.unit(id).what {
+                What::NotOfSources(why) => {
                     return Err(format!(
                         "the recorded classes are not of sources alone: {why}"
                     ));
                 }
-                Some(Ok(())) => is_known = true,
-                None => {}
+                What::OfSources => is_known = true,
+                _ => {}
             }
         }
         match is_known {

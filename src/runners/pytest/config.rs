@@ -4,7 +4,7 @@
 
 use bstr::{BStr, BString, ByteSlice};
 
-use crate::matrix::{Fingerprint, Unit, UnitKind};
+use crate::matrix::{Fingerprint, Unit, What};
 
 /// The files in which pytest looks for its configuration, in every directory
 /// from the tests' common one upwards; the first that has some decides.
@@ -21,9 +21,9 @@ const FILES: [&str; 7] = [
 /// What pytest looks for in each directory from a test file's upwards.
 pub fn directory_units(dir: &BStr) -> Vec<Unit> {
     let looked_for = ["conftest.py", "__init__.py", "setup.py"]
-        .map(|name| Unit::new(UnitKind::Exists, join(dir, name), ""));
+        .map(|name| Unit::at(join(dir, name), What::Exists));
     let place = if dir.is_empty() { b".".as_bstr() } else { dir };
-    let configuration = Unit::new(UnitKind::Config, place, "pytest");
+    let configuration = Unit::at(place, What::RunnerConfig("pytest".into()));
     looked_for.into_iter().chain([configuration]).collect()
 }
 

@@ -7,31 +7,23 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Result, bail};
 
-use crate::runners::on_path;
-
-/// A pytest that can be started.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
-    pub command: Vec<OsString>,
-    /// Where it was found, for people.
-    pub because: String,
-}
+use crate::runners::{FoundCommand, on_path};
 
 /// Finds the interpreter of `project` that has pytest: `chosen` if given, the
 /// project's own virtual environment, the active one, then the `PATH`.
 ///
 /// # Errors
 /// If no interpreter has pytest; the message lists those that were asked.
-pub fn find(project: &Path, chosen: Option<&Path>) -> Result<Found> {
+pub fn find(project: &Path, chosen: Option<&Path>) -> Result<FoundCommand> {
     let mut asked: Vec<String> = Vec::new();
     for (python, because) in interpreters(project, chosen) {
         if has_pytest(&python) {
             let args = ["-m", "pytest"].map(OsString::from);
-            return Ok(Found {
-                command: std::iter::once(python.into_os_string())
+            return Ok(FoundCommand {
+                words: std::iter::once(python.into_os_string())
                     .chain(args)
                     .collect(),
-                because,
+                because: Some(format!("using the pytest of {because}")),
             });
         }
         asked.push(format!("{} ({because})", python.display()));
@@ -147,4 +139,28 @@ fn has_pytest(python: &Path) -> bool {
         .stderr(Stdio::null())
         .status()
         .is_ok_and(|status| status.success())
+}
+
+/// Whether a folder looks like one with tests of pytest's.
+pub fn has_tests(folder: &Path) -> bool {
+    let has = |name: &str| folder.join(name).is_file();
+    let says = |name: &str| {
+        crate::disk::read_to_string(folder.join(name)).is_ok_and(|text| text.contains("pytest"))
+    };
+    let is_test = |name: &str| {
+        name == "conftest.py"
+            || (name.ends_with(".py") && name.starts_with("test_"))
+            || name.ends_with("_test.py")
+    };
+    let holds = |folder: &Path| {
+        let mut entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        entries.any(|entry| entry.file_name().to_str().is_some_and(is_test))
+    };
+    ["pytest.ini", ".pytest.ini"].into_iter().any(has)
+        || ["pyproject.toml", "setup.cfg", "tox.ini"]
+            .into_iter()
+            .any(says)
+        || ["", "test", "tests"]
+            .iter()
+            .any(|name| holds(&folder.join(name)))
 }

@@ -5,11 +5,12 @@ use std::process::{Command, Stdio};
 
 use anyhow::Context;
 
-use crate::config::{Config, shown_path};
+use super::detect::interpreters;
+use crate::check::Check;
+use crate::escape::shown_path;
 use crate::observe::read_traces;
-use crate::report::Check;
-use crate::run::{Output, RunPlan, install_agent};
-use crate::runners::pytest::interpreters;
+use crate::run::{Output, install_agent};
+use crate::runners::{Launch, Settings, wrapped};
 
 /// The oldest interpreter that the collector supports.
 const OLDEST: (u32, u32) = (3, 8);
@@ -32,15 +33,15 @@ struct Python {
     pytest: Option<String>,
 }
 
-pub fn checks(config: &Config) -> Vec<Check> {
+pub fn checks(settings: &Settings<'_>) -> Vec<Check> {
     let name = "python";
-    let candidates = interpreters(&config.root.value, config.python.value.as_deref());
+    let candidates = interpreters(settings.root, settings.interpreter);
     let mut failures = Vec::new();
     for (path, why) in &candidates {
-        match probe(path, &config.root.value) {
+        match probe(path, settings.root) {
             Ok(python) => {
                 let mut checks = found(path, why, &python);
-                checks.push(collector(path, &config.root.value));
+                checks.push(collector(path, settings));
                 return checks;
             }
             Err(failure) => failures.push(format!("{} ({why}): {failure}", shown_path(path))),
@@ -76,9 +77,9 @@ fn probe(python: &Path, folder: &Path) -> Result<Python, String> {
 }
 
 /// Starts the interpreter once under the collector, to see which one it gets.
-fn collector(python: &Path, folder: &Path) -> Check {
+fn collector(python: &Path, settings: &Settings<'_>) -> Check {
     let name = "collector";
-    match started_collector(python, folder).as_deref() {
+    match started_collector(python, settings).as_deref() {
         Ok("eval-frame" | "monitoring") => Check::ok(name, "native: records at little cost"),
         Ok(kind) => Check::warn(
             name,
@@ -93,12 +94,25 @@ fn collector(python: &Path, folder: &Path) -> Check {
     }
 }
 
-fn started_collector(python: &Path, folder: &Path) -> anyhow::Result<String> {
+fn started_collector(python: &Path, settings: &Settings<'_>) -> anyhow::Result<String> {
     let scratch = tempfile::tempdir()?;
     let agent = install_agent(scratch.path())?;
     let traces = scratch.path().join("traces");
-    let argv = vec![python.into(), "-c".into(), "pass".into()];
-    RunPlan::python(argv, folder, &agent, folder, &traces, None).execute(&Output::Stderr)?;
+    let command = [python.into(), "-c".into(), "pass".into()];
+    let launch = Launch {
+        command: &command,
+        cwd: settings.root,
+        project: settings.root,
+        root: settings.root,
+        run: "doctor",
+        agent: &agent,
+        traces: &traces,
+        out: scratch.path(),
+        exclude: None,
+        left_out: None,
+        settings: *settings,
+    };
+    wrapped::with_python(command.to_vec(), &launch).execute(&Output::Stderr)?;
     let (traces, _) = read_traces(&traces)?;
     let trace = traces.into_iter().next().context("it left no trace")?;
     Ok(trace.open.collector)
@@ -140,7 +154,7 @@ fn is_supported(version: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::CheckState;
+    use crate::check::CheckState;
 
     #[test]
     fn versions_compare_as_numbers() {

@@ -5,28 +5,10 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use bstr::{BStr, ByteSlice};
-use serde::{Deserialize, Serialize};
 
 use super::detect::{flags_of, is_python};
-use crate::matrix::{Unit, UnitKind};
+pub use crate::matrix::Finds;
 use crate::pattern::Pattern;
-
-/// What stands before the rest in the name of the unit. No option looks like it.
-const MARK: &str = "<finds> ";
-
-/// What pytest went by when it looked for tests. It offers each file in its folders
-/// to its plug-ins, whose own ones go by the name alone.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Finds {
-    /// Patterns for the names of files with tests.
-    pub names: Vec<String>,
-    /// The files and folders where it begins, relative to the top of the work tree;
-    /// `None`: anywhere.
-    #[serde(rename = "in")]
-    pub places: Option<Vec<String>>,
-    /// Plug-ins that may take any file for one with tests.
-    pub others: Vec<String>,
-}
 
 /// Whether a file may hold tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,24 +29,6 @@ impl Finds {
             places: None,
             others: Vec::new(),
         }
-    }
-
-    /// In the row of what tests there are; its value is always *missing*. What it is
-    /// made of (options, configuration, plug-ins, `conftest.py`) that row has as well.
-    pub fn unit(&self) -> Unit {
-        let text = serde_json::to_string(self).unwrap_or_default();
-        Unit::new(UnitKind::Config, "", format!("{MARK}{text}"))
-    }
-
-    /// Whether a unit was made by [`Finds::unit`].
-    pub fn is_unit(unit: &Unit) -> bool {
-        unit.kind == UnitKind::Config && unit.path.is_empty() && unit.name.starts_with(MARK)
-    }
-
-    /// What such a unit says.
-    pub fn of_unit(unit: &Unit) -> Option<Finds> {
-        let text = unit.name.strip_prefix(MARK)?;
-        serde_json::from_str(text).ok()
     }
 
     /// Whether a file that was not there when tests were listed may hold some.
@@ -217,16 +181,6 @@ mod tests {
         }
         let suffix = finds(&["tests/test_*.py"], Some(&[""]), &[]);
         assert_eq!(suffix.may_hold("tests/test_unit/y.rst".into()), No);
-    }
-
-    #[test]
-    fn a_unit_says_all() {
-        let finds = finds(&["test_*.py"], Some(&["tests", "a b"]), &["sybil"]);
-        let unit = finds.unit();
-        assert!(Finds::is_unit(&unit));
-        assert_eq!(Finds::of_unit(&unit), Some(finds));
-        let options = Unit::new(UnitKind::Config, "", super::super::ARGS);
-        assert!(!Finds::is_unit(&options) && Finds::of_unit(&options).is_none());
     }
 
     #[test]

@@ -1,28 +1,26 @@
 //! pytest.
 
+mod args;
 mod config;
 mod detect;
-pub mod doctor;
-mod emit;
+mod doctor;
 mod finds;
-pub mod probe;
+mod probe;
+mod runner;
 
 pub use config::{config_files, config_fingerprint, directory_units};
-pub use detect::{Found, find, flags_of, interpreters, python_of};
-pub use emit::{Emission, Exclusions, LateFile, Part, ShardOf, emit, escape, read_exclusions};
 pub use finds::{Finds, MayHold, is_direct};
+pub use probe::prober;
+pub use runner::{EXAMPLES, Pytest};
 
 use bstr::{BStr, ByteSlice};
 
-/// Name of the `config` unit that holds the command-line options.
-pub const ARGS: &str = "args";
+/// The variable that adds words to pytest's own.
+pub const ADDED: &str = "PYTEST_ADDOPTS";
 
 /// What stands, after the words of a stored command, before the folder where it ran, if
 /// that is another than the project's.
 pub const FOLDER: &str = "FOLDER=";
-
-/// Name of the file that the plug-in reads, in the folder of an emission.
-pub const LATE: &str = "late.json";
 
 /// What stands before pytest's own ids, which are relative to its root folder
 /// `rootdir`, to make them relative to `project`; both relative to the top of

@@ -1,112 +1,49 @@
-//! Asking the environment of the tests for the value of late units: a Python
-//! interpreter, or this process for what a JVM will be given.
+//! Asking a Python interpreter for the value of late units.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::SystemTime;
 
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
-use crate::languages::{Probe, is_start_up};
-use crate::matrix::{Fingerprint, Unit, UnitKind};
-use crate::runners::pytest;
+use super::detect::{flags_of, python_of};
+use crate::languages::Probe;
+use crate::matrix::{Fingerprint, Unit, What};
+use crate::runners::probe::{is_probed, short_name};
+use crate::runners::{Asked, Prober};
 
-/// An environment that can be asked.
-#[derive(Clone, Debug)]
-pub enum Prober {
-    Python(Interpreter),
-    Jvm(Jvm),
-}
-
-/// The JVM that Maven will start, as far as it can be told without.
-#[derive(Clone, Debug)]
-pub struct Jvm {
-    /// When Maven began to compile, where packaging and more comes after the selection.
-    pub compiled_since: Option<SystemTime>,
-    /// The words that name the JDK; empty if none was found.
-    pub runtime: String,
-    /// The options that can alter outcomes.
-    pub args: Vec<String>,
-}
-
-impl Prober {
-    /// The values of `units`, as far as they are of the kinds `env`, `dist` and
-    /// `runtime`.
-    ///
-    /// # Errors
-    /// If the interpreter cannot be asked or its answer is not understood.
-    pub fn ask<'u>(&self, units: impl Iterator<Item = &'u Unit>) -> Result<Probe> {
-        match self {
-            Prober::Python(interpreter) => interpreter.ask(units),
-            Prober::Jvm(jvm) => Ok(jvm.ask(units)),
-        }
-    }
-
-    /// The words that name the environment: `cpython-3.11.7-linux-x86_64`.
-    ///
-    /// # Errors
-    /// If it cannot be asked.
-    pub fn environment(&self) -> Result<String> {
-        match self {
-            Prober::Python(interpreter) => interpreter.environment(),
-            Prober::Jvm(jvm) => Ok(short_name(&jvm.runtime).to_owned()),
-        }
-    }
-}
-
-impl Jvm {
-    /// The same, where Maven began to compile at `since` and goes on after the selection.
-    pub fn since(self, since: SystemTime) -> Jvm {
-        Jvm {
-            compiled_since: Some(since),
-            ..self
-        }
-    }
-
-    fn ask<'u>(&self, units: impl Iterator<Item = &'u Unit>) -> Probe {
-        use std::os::unix::ffi::OsStrExt;
-        let mut probe = Probe::default();
-        for unit in units.filter(|unit| is_probed(unit)) {
-            let value = match unit.kind {
-                UnitKind::Env => std::env::var_os(&unit.name)
-                    .map(|value| Fingerprint::of_value(value.as_bytes())),
-                UnitKind::Runtime => Some(Fingerprint::of_value(self.runtime.as_bytes())),
-                _ => None,
-            };
-            probe.values.insert(
-                (unit.kind, unit.name.clone()),
-                value.unwrap_or(Fingerprint::MISSING),
-            );
-        }
-        let lines: String = self.args.iter().map(|arg| format!("{arg}\n")).collect();
-        probe.values.insert(
-            (UnitKind::Config, pytest::ARGS.to_owned()),
-            Fingerprint::of_value(lines.as_bytes()),
-        );
-        probe
-    }
+/// The interpreter to ask about the environment of a command, if the command tells which
+/// one that is.
+pub fn prober(asked: &Asked<'_>) -> Option<Box<dyn Prober>> {
+    Some(Box::new(Interpreter {
+        python: python_of(asked.command)?.into_os_string(),
+        flags: flags_of(asked.command),
+        agent: asked.agent.to_owned(),
+        cwd: asked.cwd.to_owned(),
+        root: asked.root.to_owned(),
+    }))
 }
 
 /// A Python interpreter that can be asked.
 #[derive(Clone, Debug)]
-pub struct Interpreter {
-    pub python: OsString,
+struct Interpreter {
+    python: OsString,
     /// The interpreter's own arguments in the test command; `None` if they are
     /// not understood.
-    pub flags: Option<Vec<OsString>>,
+    flags: Option<Vec<OsString>>,
     /// Where the agent is installed.
-    pub agent: PathBuf,
-    pub cwd: PathBuf,
-    pub root: PathBuf,
+    agent: PathBuf,
+    cwd: PathBuf,
+    root: PathBuf,
 }
 
-impl Interpreter {
-    fn ask<'u>(&self, units: impl Iterator<Item = &'u Unit>) -> Result<Probe> {
-        let can_tell = |unit: &&Unit| self.flags.is_some() || !is_start_up(unit);
+impl Prober for Interpreter {
+    fn ask(&self, units: &[Unit]) -> Result<Probe> {
+        let can_tell = |unit: &&Unit| self.flags.is_some() || unit.what != What::StartUp;
         let wanted: BTreeSet<&Unit> = units
+            .iter()
             .filter(|unit| is_probed(unit))
             .filter(can_tell)
             .collect();
@@ -116,7 +53,7 @@ impl Interpreter {
         }
         let question: Vec<Value> = wanted
             .iter()
-            .map(|unit| json!([unit.kind.word(), unit.name]))
+            .map(|unit| json!([unit.kind().word(), unit.name()]))
             .collect();
         let mut file = tempfile::NamedTempFile::new()?;
         serde_json::to_writer(&mut file, &question)?;
@@ -135,9 +72,7 @@ impl Interpreter {
                     .with_context(|| format!("a bad fingerprint for {unit}"))?,
                 other => bail!("{other} for {unit}"),
             };
-            probe
-                .values
-                .insert((unit.kind, unit.name.clone()), fingerprint);
+            probe.values.insert(unit.clone(), fingerprint);
         }
         Ok(probe)
     }
@@ -150,7 +85,9 @@ impl Interpreter {
         let words = words.context("the answer has no runtime")?;
         Ok(short_name(words).to_owned())
     }
+}
 
+impl Interpreter {
     fn run(&self, question: &Path) -> Result<Value> {
         let output = Command::new(&self.python)
             .args(self.flags.iter().flatten())
@@ -173,17 +110,4 @@ impl Interpreter {
         }
         serde_json::from_slice(&output.stdout).context("the answer is not JSON")
     }
-}
-
-/// The part of the runtime text that names the environment: its first word.
-pub fn short_name(runtime: &str) -> &str {
-    runtime.split_whitespace().next().unwrap_or_default()
-}
-
-/// Whether only an interpreter can tell the unit's value.
-fn is_probed(unit: &Unit) -> bool {
-    matches!(
-        unit.kind,
-        UnitKind::Env | UnitKind::Dist | UnitKind::Runtime
-    )
 }

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use proptest::prelude::{ProptestConfig, prop, prop_assert_eq, proptest};
 use proptest::strategy::Strategy as Generator;
 
-use crate::matrix::{Header, Key, Matrix, MatrixBuilder, RowFacts, Run, UnitKind, UnitRef};
+use crate::matrix::{Header, Key, Matrix, MatrixBuilder, RowFacts, Run, UnitRef, What};
 use crate::select::samples::evidence;
 use crate::select::*;
 
@@ -62,7 +62,7 @@ fn states(count: usize) -> impl Generator<Value = Vec<State>> {
 }
 
 fn unit(at: usize) -> Unit {
-    Unit::new(UnitKind::File, format!("u{at}"), "")
+    Unit::at(format!("u{at}"), What::File)
 }
 
 fn value(state: &State, at: usize) -> Fingerprint {
@@ -125,6 +125,7 @@ fn header() -> Header {
         created: 0,
         tool: "0".into(),
         run: "r".into(),
+        shard: None,
         runs: vec![Run {
             id: "r".into(),
             commit: "0".repeat(40),

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::history::{Dag, Dominators, HeadKind};
-use crate::matrix::{Fingerprint, Outcome, Unit, UnitKind};
+use crate::matrix::{Fingerprint, Outcome, Unit, What};
 use crate::select::*;
 
 /// The value of each unit. What a test is made of is a unit of it; there is no
@@ -110,7 +110,7 @@ impl World {
                 duration_ms: 1,
             }),
             changed: Verdict::Run(Reason::Changed {
-                unit: Unit::new(UnitKind::File, "u", ""),
+                unit: Unit::at("u", What::File),
                 from: Fingerprint::MISSING,
                 to: Fingerprint::MISSING,
                 baseline: "m".into(),

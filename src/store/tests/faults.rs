@@ -1,4 +1,4 @@
-//! Processes that are killed, and disks that are full.
+//! Killed processes and full disks.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -11,7 +11,7 @@ use crate::matrix::samples::{key, small};
 
 const CHILD_DIR: &str = "TAMIS_TEST_PUT_FOR_EVER";
 
-/// Not a test: what the next one starts, and kills.
+/// Not a test: the next test starts and kills this.
 #[test]
 #[ignore = "runs until it is killed"]
 fn put_for_ever() {
@@ -51,7 +51,7 @@ fn a_kill_at_any_moment_loses_at_most_the_run_in_flight() {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        // Wait until it works, then a different part of a put each time.
+        // Wait until it works, then kill it at a different part of a put each time.
         let before = store.headers().0;
         let start = SystemTime::now();
         while store.headers().0 == before {
@@ -73,7 +73,7 @@ fn a_kill_at_any_moment_loses_at_most_the_run_in_flight() {
                 "{path:?}: {verdict:?}"
             );
         }
-        // What was there is there, but for what gc removed: the oldest.
+        // Everything is still there except the oldest matrices, which gc removed.
         let oldest_left = headers
             .iter()
             .map(|(_, header)| header.created)
@@ -94,7 +94,7 @@ fn a_kill_at_any_moment_loses_at_most_the_run_in_flight() {
     );
 }
 
-/// Not a test: what the next one starts where a file cannot be written whole.
+/// Not a test: the next test starts this where a file cannot be written completely.
 #[test]
 #[ignore = "needs a directory in its environment"]
 fn put_where_it_cannot() {
@@ -102,7 +102,7 @@ fn put_where_it_cannot() {
         return;
     };
     let store = FsStore::open(dir);
-    // There already, unless this runs by hand on a small disk.
+    // It is already there, unless this runs by hand on a small disk.
     let _ = store.put(&small(20, 1));
     let error = format!("{:#}", store.put(&small(5000, 2)).unwrap_err());
     assert!(
@@ -117,11 +117,11 @@ fn put_where_it_cannot() {
         Listing::read(store.dir()).unwrap().temporary,
         Vec::<PathBuf>::new()
     );
-    // The verdict of the run must not hang on the store: reading still works.
+    // The verdict of the run must not depend on the store: reading still works.
     assert_eq!(store.memo(&key()).candidates("t.py::test_001").count(), 1);
 }
 
-/// A limit on file sizes stands for a full disk: the write fails half-way.
+/// A limit on file sizes simulates a full disk: the write fails half-way.
 #[cfg(unix)]
 #[test]
 fn a_full_disk_is_an_error_and_harms_nothing() {
@@ -146,13 +146,13 @@ fn a_full_disk_is_an_error_and_harms_nothing() {
 
 const ONE_DIR: &str = "TAMIS_TEST_PUT_ONE";
 
-/// Not a test: what the next one kills.
+/// Not a test: the next test kills this.
 #[test]
 #[ignore = "is killed on the way"]
 fn put_one() {
     if let Some(dir) = std::env::var_os(ONE_DIR) {
-        // strace counts for each thread. With more calls than the one that started
-        // this had, the calls that count have numbers of their own.
+        // strace counts calls per thread. After more calls than the starting thread made, the
+        // numbers of the calls that count are unique.
         for _ in 0..40 {
             fs_err::write("/dev/null", "a").unwrap();
             assert!(fs_err::read("/dev/null").unwrap().is_empty());
@@ -167,8 +167,8 @@ fn put_one() {
     }
 }
 
-/// What strace shows of `put_one` in `dir`, of which it does `inject` to some call,
-/// and whether that went well all the same; `None` without strace.
+/// The output of strace for `put_one` in `dir` with the fault `inject`, and whether it
+/// succeeded all the same; `None` without strace.
 #[cfg(target_os = "linux")]
 fn put_under_strace(dir: &Path, inject: Option<&str>) -> Option<(String, bool)> {
     let log = temp();
@@ -198,8 +198,8 @@ fn put_under_strace(dir: &Path, inject: Option<&str>) -> Option<(String, bool)> 
     Some((shown, status.unwrap().success()))
 }
 
-/// A store with one result, in which `put_one` was let down: that one is whole, or
-/// the new one is there whole; nothing is torn.
+/// Checks a store with one result after a failed `put_one`: the first result is complete, or
+/// the new one is. Nothing is torn.
 #[cfg(target_os = "linux")]
 fn nothing_is_torn(store: &FsStore, first: &Name, what: &str) -> Vec<Name> {
     let (headers, troubles) = store.headers();
@@ -209,7 +209,7 @@ fn nothing_is_torn(store: &FsStore, first: &Name, what: &str) -> Vec<Name> {
         assert!(whole, "{what}: {path:?}: {verdict:?}");
     }
     let names: Vec<Name> = headers.into_iter().map(|(name, _)| name).collect();
-    // The new one is there whole before the old one goes.
+    // The new one is complete before the old one is removed.
     assert!(
         store.load(first) == Ok(small(20, 1)) || store.load(&names[0]) == Ok(small(20, 2)),
         "{what}"
@@ -219,8 +219,8 @@ fn nothing_is_torn(store: &FsStore, first: &Name, what: &str) -> Vec<Name> {
     names
 }
 
-/// Does `fault` to the first, second, … call of `kind`, until there is none left:
-/// strace counts each kind of call for itself. Answers to how many.
+/// Injects `fault` into the first, second, … call of `kind` until there are no more calls;
+/// strace counts each kind separately. Returns how many there were.
 #[cfg(target_os = "linux")]
 fn fault_at_every(kind: &str, fault: &str) -> usize {
     let all = std::env::var_os("TAMIS_E2E_ALL").is_some();
@@ -241,7 +241,7 @@ fn fault_at_every(kind: &str, fault: &str) -> usize {
     }
 }
 
-/// The kinds of system calls of a process that stores and removes.
+/// The kinds of system calls in a process that stores and removes.
 #[cfg(target_os = "linux")]
 fn kinds_of_calls() -> Option<std::collections::BTreeSet<String>> {
     let dir = temp();
@@ -261,8 +261,8 @@ fn kinds_of_calls() -> Option<std::collections::BTreeSet<String>> {
     Some(shown.lines().filter_map(of_line).filter(is_name).collect())
 }
 
-/// Killed at each system call of a process that stores and removes, whatever the
-/// call: `TAMIS_E2E_ALL=1` takes every one, else later ones are further apart.
+/// Kills a process that stores and removes at each system call. `TAMIS_E2E_ALL=1` tries every
+/// call; otherwise later ones are farther apart.
 #[cfg(target_os = "linux")]
 #[test]
 #[allow(clippy::print_stderr, reason = "how much was tried")]
@@ -282,8 +282,7 @@ fn a_kill_at_any_system_call_tears_nothing() {
     assert!(kills > kinds.len(), "{kills}");
 }
 
-/// A full disk, a broken one, rights that are gone, at each call that changes
-/// something.
+/// A full disk, a broken disk, lost permissions, at each call that changes something.
 #[cfg(target_os = "linux")]
 #[test]
 #[allow(clippy::print_stderr, reason = "how much was tried")]

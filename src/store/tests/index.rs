@@ -1,4 +1,4 @@
-//! The index for `memo`: against the matrices themselves, and damaged.
+//! Compares the memo index with the matrices, and damages it.
 
 use std::time::UNIX_EPOCH;
 
@@ -10,8 +10,8 @@ use super::temp;
 use crate::matrix::samples::{key, small};
 use crate::matrix::{Matrix, Outcome};
 
-/// What the index must say, from the matrices alone: for each test and
-/// distinct set of units with fingerprints the newest usable row, newest first.
+/// The expected content of the index, from the matrices alone: for each test and each distinct
+/// set of units with fingerprints the newest usable row, newest first.
 fn expected(matrices: &[(Name, Matrix)], test: &str) -> Vec<(Name, u32)> {
     let mut order: Vec<&(Name, Matrix)> = matrices
         .iter()
@@ -53,8 +53,8 @@ fn assert_memo(store: &FsStore, matrices: &[(Name, Matrix)]) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// The index that grew and shrank with the store, and the one made anew,
-    /// against the matrices themselves.
+    /// Compares the index that grew and shrank with the store, and a rebuilt one, with the
+    /// matrices.
     #[test]
     fn the_memo_index_says_what_the_matrices_say(
         states in proptest::collection::vec((0u8..4, 1u32..6, 0u64..9, any::<bool>(), 0u32..9), 1..8),
@@ -85,7 +85,7 @@ proptest! {
         matrices.retain(|(name, _)| left.iter().any(|(other, _)| other == name));
         prop_assert_eq!(store.memo(&key()).notice, None);
         assert_memo(&store, &matrices);
-        // Someone removes any matrix by hand: found out of date, made anew.
+        // Somebody removes a matrix by hand: the index is out of date and rebuilt.
         let (name, _) = matrices.remove(gone.index(matrices.len()));
         std::fs::remove_file(store.path_of(&name)).unwrap();
         prop_assert!(store.memo(&key()).notice.is_some());

@@ -83,7 +83,7 @@ fn refused_files_are_named_and_stay() {
         (file("copy.tamis", &bytes), Refusal::Misnamed),
         (file("notes.txt", b"hello"), Refusal::NotAMatrix),
     ];
-    // A damaged body shows when it is read.
+    // A damaged body is found when it is read.
     let body = store.put(&small(3, 2)).unwrap();
     let body = store.path_of(&body);
     let mut damaged = std::fs::read(&body).unwrap();
@@ -233,7 +233,7 @@ fn concurrent_writers_lose_nothing() {
                 let store = FsStore::open(dir);
                 for turn in 0..5 {
                     store.put(&small(6, writer * 5 + turn)).unwrap();
-                    // All put this one.
+                    // All threads put this one.
                     store.put(&small(6, 200)).unwrap();
                 }
             });

@@ -1,5 +1,5 @@
-//! The steps of `action.yml` that start tamis, as GitHub's runner starts them: each
-//! in a shell of its own, with the variables that the file gives it.
+//! Runs the steps of `action.yml` that start tamis as GitHub's runner does: each in its own
+//! shell, with the variables of the file.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,11 +10,11 @@ use super::{Finished, Project, outputs};
 
 const TOP: &str = env!("CARGO_MANIFEST_DIR");
 
-/// What the steps left.
+/// The result of the steps.
 pub struct Stepped {
-    /// How the step that does the work ended.
+    /// The result of the step that does the work.
     pub work: Finished,
-    /// All that was said, and the outputs.
+    /// All messages, and the outputs.
     pub told: String,
     /// The steps that ran, by name.
     pub names: Vec<String>,
@@ -70,7 +70,7 @@ pub fn steps(project: &mut Project, inputs: &[(&str, &str)]) -> Stepped {
         names.push(name.to_owned());
         match name {
             "tamis" => work = Some(done),
-            // Nothing else may keep the tests from running.
+            // No other step may keep the tests from running.
             _ => assert_eq!(step["continue-on-error"].as_bool(), Some(true), "{name}"),
         }
     }
@@ -97,7 +97,7 @@ fn one(
             .strip_prefix("${{ ")
             .and_then(|text| text.strip_suffix(" }}"));
         let value = known.get(key.unwrap()).unwrap_or_else(|| panic!("{text}"));
-        // What the job has anyway stays what it is.
+        // Variables that the job already has keep their values.
         if name != "GITHUB_TOKEN" || !value.is_empty() {
             project.set_env(name, Some(value));
             own.push(name.to_owned());
@@ -129,7 +129,7 @@ fn holds(wanted: &str, known: &BTreeMap<String, String>) -> bool {
         let word = marked_at(&text, name);
         text = word.replace('\u{1}', &format!("'{}'", value.replace('\'', "")));
     }
-    // What no step has told is empty.
+    // A value that no step has set is empty.
     let words = text.split(' ').map(|word| match word.contains("steps.") {
         true => "''",
         false => word,
@@ -151,7 +151,7 @@ fn holds(wanted: &str, known: &BTreeMap<String, String>) -> bool {
     done.status.success()
 }
 
-/// The text with a mark in place of each whole `name`.
+/// The text with a mark in place of each whole word `name`.
 fn marked_at(text: &str, name: &str) -> String {
     let mut marked = String::new();
     let mut rest = text;

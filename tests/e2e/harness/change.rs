@@ -1,10 +1,9 @@
-//! What can be done to a project between two runs, as data.
+//! Changes of a project between two runs, as data.
 
 use super::project::Project;
 
-/// One change. Paths are relative to the project; `@outside/…` lies beside the
-/// repository and `@site/…` in the site-packages of the project's own virtual
-/// environment.
+/// One change. Paths are relative to the project; `@outside/…` is beside the repository and
+/// `@site/…` in the site-packages of the project's own virtual environment.
 #[derive(Clone, Debug)]
 pub enum Change {
     Write(String, String),
@@ -19,7 +18,7 @@ pub enum Change {
     Env(String, Option<String>),
     /// Runs a Python program in the project's folder.
     Python(String),
-    /// Leaves in site-packages what pip leaves for this distribution.
+    /// Makes the files in site-packages that pip makes for this distribution.
     Install(String, String, Vec<(String, String)>),
     Uninstall(String),
 }

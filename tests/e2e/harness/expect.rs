@@ -1,4 +1,4 @@
-//! Which tests an edit must select, and what follows from it for one run.
+//! The tests that an edit must select, and the consequences for one run.
 
 use std::collections::BTreeSet;
 
@@ -6,16 +6,16 @@ use super::project::{Outcomes, Run, Selection};
 
 pub type Ids = BTreeSet<String>;
 
-/// Which tests an edit must select. An id that begins with `! ` is of a test
-/// that fails after the edit: skipping it would be a wrong verdict.
+/// The tests that an edit must select. A test with `! ` in front of its id fails after the
+/// edit: skipping it would give a wrong verdict.
 #[derive(Clone, Debug)]
 pub enum Expect {
     All,
     Exactly(Vec<&'static str>),
-    /// All but these; the second fail.
+    /// All but the first; the second fail.
     AllBut(Vec<&'static str>, Vec<&'static str>),
-    /// At least the first, and at most the second besides: where state that
-    /// outlives a test may be attributed to more tests than read it.
+    /// At least the first, at most also the second: state that outlives a test may be
+    /// attributed to more tests than read it.
     Between(Vec<&'static str>, Vec<&'static str>),
 }
 
@@ -30,7 +30,7 @@ impl<const N: usize> From<[&'static str; N]> for Expect {
     }
 }
 
-/// All tests but these; those of `failing` (without a mark) fail.
+/// All tests but the first; those of `failing` (without a mark) fail.
 pub fn all_but<const N: usize, const M: usize>(
     these: [&'static str; N],
     failing: [&'static str; M],
@@ -50,9 +50,9 @@ pub fn between<const N: usize, const M: usize>(
 pub struct Bounds {
     lower: Ids,
     upper: Ids,
-    /// The tests that fail, where the table says so.
+    /// The failing tests, if the table names them.
     failing: Option<Ids>,
-    /// Tests that the table names and pytest does not know.
+    /// Tests of the table that pytest does not know.
     unknown: Ids,
 }
 
@@ -71,7 +71,7 @@ fn marked(tests: &[&str]) -> Ids {
 }
 
 impl Bounds {
-    /// `always` are tests that run besides; `plain` has all tests.
+    /// `always` are tests that also run; `plain` has all tests.
     pub fn of(expect: &Expect, always: &[&str], plain: &Outcomes) -> Bounds {
         let all: Ids = plain.keys().cloned().collect();
         let (lower, upper, failing, named) = match expect {
@@ -104,7 +104,7 @@ impl Bounds {
         }
     }
 
-    /// The table must be right about the project before tamis is judged.
+    /// The table must be correct about the project before tamis is judged.
     pub fn check_table(&self, plain: &Outcomes) -> Vec<String> {
         let mut wrong = Vec::new();
         if !self.unknown.is_empty() {
@@ -139,8 +139,7 @@ impl Bounds {
         wrong
     }
 
-    /// `select` must leave in the same tests as `run`: all that it does not
-    /// exclude.
+    /// `select` must leave in the same tests as `run`: all that it does not exclude.
     pub fn check_select(&self, select: &Selection, plain: &Outcomes) -> Vec<String> {
         let left_in: Ids = plain
             .keys()
@@ -165,8 +164,8 @@ impl Bounds {
     }
 }
 
-/// The safety check, which needs no expectation: after the run, the latest
-/// outcome known of each test is the one that running everything gives.
+/// The safety check, which needs no expectation: after the run, the latest known outcome of
+/// each test is that of running everything.
 pub fn unsafe_skips(before: &Outcomes, run: &Run, plain: &Outcomes) -> Vec<String> {
     let mut wrong = Vec::new();
     for (id, now) in plain {

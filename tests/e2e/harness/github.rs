@@ -1,8 +1,8 @@
-//! A project as if in a run of GitHub's.
+//! Projects in a simulated run on GitHub.
 
 use super::Project;
 
-/// Sets what the runner sets; the files that it makes lie outside the project.
+/// Sets the variables of the runner. Its files are outside the project.
 pub fn on_github(project: &mut Project, event: &str, reference: &str, payload: &str) {
     project.write("@outside/event.json", payload);
     for name in ["output", "summary"] {

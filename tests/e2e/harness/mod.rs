@@ -1,5 +1,5 @@
-//! What the end-to-end tests share: interpreters, small projects in git, and
-//! the rule that checks one edit.
+//! The common parts of the end-to-end tests: interpreters, small projects in git, and the
+//! check of one edit.
 
 mod action;
 mod case;
@@ -11,8 +11,8 @@ mod python;
 mod text;
 
 pub use action::steps;
-pub(crate) use case::cases;
 pub use case::{Case, on_all_interpreters};
+pub(crate) use case::{case, cases};
 pub use change::{
     append, delete, env, install, python, rename, replace, symlink, uninstall, unset, write,
 };

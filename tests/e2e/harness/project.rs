@@ -1,4 +1,4 @@
-//! One project in a git repository of its own, and the commands run in it.
+//! A project in its own git repository, and the commands in it.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,7 +14,7 @@ use super::text;
 /// How each test ended, by test id.
 pub type Outcomes = BTreeMap<String, String>;
 
-/// Longer than any case takes on a busy machine: a hang must not stop the table.
+/// Longer than any case takes on a busy machine. A hang must not stop the table.
 const PATIENCE: Duration = Duration::from_secs(300);
 
 /// Two modules, and a test of each.
@@ -37,19 +37,19 @@ def test_b():
     assert b.value()
 "#;
 
-/// A temporary world: the project, what lies beside it, a home directory.
+/// A temporary world: the project, files beside it, a home directory.
 pub struct Project {
     pub python: Python,
     world: tempfile::TempDir,
     venv: PathBuf,
-    /// Folder inside the project in which the commands are run.
+    /// The folder in the project in which commands run.
     pub cwd: String,
     env: BTreeMap<String, String>,
     /// The outcome of each test when tamis last ran it.
     pub last: Outcomes,
 }
 
-/// What a command left.
+/// The result of a command.
 pub struct Finished {
     pub status: ExitStatus,
     pub stdout: String,
@@ -57,13 +57,13 @@ pub struct Finished {
 }
 
 impl Finished {
-    /// The exit code; -1 when a signal ended the process.
+    /// The exit code; -1 if a signal ended the process.
     pub fn code(&self) -> i32 {
         self.status.code().unwrap_or(-1)
     }
 }
 
-/// The parts of `selection.json` that the table looks at.
+/// The parts of `selection.json` that the table checks.
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
     pub mode: String,
@@ -74,7 +74,7 @@ pub struct Selection {
     pub excluded: BTreeMap<String, Value>,
 }
 
-/// What `tamis run --json` said and did.
+/// The output and effect of `tamis run --json`.
 pub struct Run {
     pub code: i32,
     pub selection: Selection,
@@ -84,8 +84,8 @@ pub struct Run {
 }
 
 impl Run {
-    /// What matters of the standard error output: warnings and the like of
-    /// tamis, or all of it when something broke.
+    /// The important part of standard error: tamis's warnings and the like, or all of it after
+    /// a failure.
     pub fn told(&self) -> String {
         const BROKEN: [&str; 3] = ["INTERNALERROR", "panicked", "Traceback"];
         if BROKEN.iter().any(|word| self.stderr.contains(word)) {
@@ -115,7 +115,7 @@ impl Project {
         project
     }
 
-    /// A world whose project folder is empty and no repository.
+    /// A world with an empty project folder that is not a repository.
     pub fn bare_world(python: &Python) -> Project {
         let world = tempfile::Builder::new()
             .prefix("tamis-e2e-")
@@ -156,8 +156,7 @@ impl Project {
         }
     }
 
-    /// Gives the project a virtual environment of its own, which sees the
-    /// packages of the shared one.
+    /// Makes a virtual environment for the project that sees the packages of the shared one.
     pub fn make_own_venv(&mut self) {
         let venv = self.world().join("venv");
         let status = Command::new(self.python.executable())
@@ -176,9 +175,8 @@ impl Project {
         fs::read_to_string(&full).unwrap_or_else(|e| panic!("{}: {e}", full.display()))
     }
 
-    /// Writes a file, and forgets what Python compiled from an older one:
-    /// a stale cache is possible only when two edits share second and size,
-    /// which people do not do.
+    /// Writes a file, and removes Python's compiled form of an older one. A stale cache needs
+    /// two edits within one second and of one size, which people do not make.
     pub fn write(&mut self, path: &str, text: &str) {
         let full = self.path(path);
         fs::create_dir_all(full.parent().unwrap()).unwrap();
@@ -218,8 +216,8 @@ impl Project {
         };
     }
 
-    /// A distribution in site-packages as pip would leave it. The digests in
-    /// RECORD stand in for SHA-256: what counts is that they follow content.
+    /// A distribution in site-packages as pip leaves it. The digests in RECORD replace
+    /// SHA-256: they only need to depend on the content.
     pub fn install(&mut self, name: &str, version: &str, files: &[(String, String)]) {
         self.uninstall(name);
         let mut record = String::new();
@@ -293,7 +291,7 @@ impl Project {
         )
     }
 
-    /// `tamis run --json`, and the check that its own words agree.
+    /// Runs `tamis run --json`, and checks that its output is consistent.
     pub fn run(&mut self) -> Run {
         self.run_with(&[])
     }
@@ -334,7 +332,7 @@ impl Project {
         Selection::of(&json)
     }
 
-    /// Runs everything with plain pytest, and says how each test ended.
+    /// Runs everything with plain pytest, and returns the outcomes.
     pub fn plain(&self) -> Outcomes {
         let file = self.world().join("outcomes.json");
         let _ = fs::remove_file(&file);
@@ -353,7 +351,7 @@ impl Project {
         serde_json::from_str(&text).unwrap()
     }
 
-    /// A copy of the whole world, to come back to.
+    /// A copy of the whole world, to restore later.
     pub fn snapshot(&self) -> Snapshot {
         let copy = tempfile::Builder::new()
             .prefix("tamis-e2e-")
@@ -390,7 +388,7 @@ impl Project {
         self.command_in(&self.env, program.as_ref(), arguments, cwd)
     }
 
-    /// Runs a program in a hermetic environment.
+    /// Runs a program in an isolated environment.
     fn command_in(
         &self,
         env: &BTreeMap<String, String>,
@@ -494,7 +492,7 @@ fn forget_compiled(source: &Path) {
     }
 }
 
-/// Copies what is inside `from` into `to`, times and links included.
+/// Copies the content of `from` into `to`, with times and links.
 fn copy_tree(from: &Path, to: &Path) {
     let status = Command::new("cp")
         .args(["-a", "--"])

@@ -1,5 +1,4 @@
-//! The Python interpreters of this machine, each with a virtual environment
-//! that holds what the projects need.
+//! The Python interpreters of this machine, each with a virtual environment for the projects.
 
 use std::fmt;
 use std::fs;
@@ -16,13 +15,14 @@ const MINORS: std::ops::RangeInclusive<u32> = 8..=15;
 pub enum Wanted {
     /// The newest of this machine.
     Newest,
+    /// The oldest of this machine; its collector is the most different one.
+    Oldest,
     /// This minor version of Python 3, unless it is also the newest.
     Minor(u32),
-    /// Those that neither of the two above names; only asked for by
-    /// `TAMIS_E2E_ALL=1`, or one of them by `TAMIS_E2E_ALL=3.8`.
+    /// All others, or only the one in `TAMIS_E2E_PYTHON` (`3.8`).
     Others,
-    /// This minor version of Python 3, if the machine has it.
-    Exactly(u32),
+    /// All interpreters of this machine.
+    Every,
 }
 
 /// A prepared virtual environment of one interpreter.
@@ -47,11 +47,11 @@ impl Python {
         site_packages(&self.venv, self.minor)
     }
 
-    /// The environments that `wanted` names. Says so loudly, and fails under
-    /// `CI=true`, when there is none because the machine lacks something.
+    /// The environments in `wanted`. If there is none because the machine lacks something,
+    /// prints a loud message, and fails under `CI=true`.
     pub fn find(wanted: Wanted) -> Vec<Python> {
         let present = interpreters();
-        let Some((newest, _)) = present.last() else {
+        let (Some((oldest, _)), Some((newest, _))) = (present.first(), present.last()) else {
             skip("no Python interpreter from 3.8 on that runs was found");
             return Vec::new();
         };
@@ -59,9 +59,10 @@ impl Python {
             .iter()
             .filter(|(minor, _)| match wanted {
                 Wanted::Newest => minor == newest,
+                Wanted::Oldest => minor == oldest,
                 Wanted::Minor(this) => *minor == this && this != *newest,
                 Wanted::Others => minor != newest && *minor != 11 && is_asked_for(*minor),
-                Wanted::Exactly(this) => *minor == this,
+                Wanted::Every => true,
             })
             .filter_map(|(minor, executable)| match prepare(*minor, executable) {
                 Ok(python) => Some(python),
@@ -75,15 +76,15 @@ impl Python {
 }
 
 fn is_asked_for(minor: u32) -> bool {
-    std::env::var("TAMIS_E2E_ALL").is_ok_and(|asked| asked == "1" || asked == format!("3.{minor}"))
+    std::env::var("TAMIS_E2E_PYTHON").map_or(true, |asked| asked == format!("3.{minor}"))
 }
 
 pub fn site_packages(venv: &Path, minor: u32) -> PathBuf {
     venv.join(format!("lib/python3.{minor}/site-packages"))
 }
 
-/// A test that cannot run here is a failure in CI, and a loud line elsewhere
-/// (written past the capture of the test harness).
+/// A test that cannot run here fails in CI; elsewhere it prints a loud line (past the capture
+/// of the test harness).
 pub fn skip(why: &str) {
     assert!(
         std::env::var("CI").as_deref() != Ok("true"),
@@ -92,8 +93,8 @@ pub fn skip(why: &str) {
     let _ = writeln!(std::io::stderr(), "SKIPPED: {why}");
 }
 
-/// Minor version and executable of each interpreter that really runs (pyenv's
-/// shims exist for versions that are not active), oldest first.
+/// The minor version and executable of each interpreter that really runs, oldest first. (pyenv
+/// has shims for inactive versions.)
 fn interpreters() -> &'static [(u32, PathBuf)] {
     static FOUND: OnceLock<Vec<(u32, PathBuf)>> = OnceLock::new();
     FOUND.get_or_init(|| {
@@ -138,8 +139,8 @@ fn runs(executable: &Path, minor: u32) -> bool {
         .is_ok_and(|status| status.success())
 }
 
-/// Makes the environment on first use. Several test processes may ask at once:
-/// a lock on a file beside it lets one work while the others wait.
+/// Makes the environment on first use. Several test processes may ask at once: with a lock on
+/// a file beside it one works and the others wait.
 fn prepare(minor: u32, executable: &Path) -> Result<Python, String> {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/python");
     let requirements = fixtures.join("requirements.txt");

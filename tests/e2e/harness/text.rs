@@ -1,5 +1,5 @@
-//! Several files written as one text, so that a project can be read at a
-//! glance: `-- path --` on a line of its own begins each file.
+//! Several files in one text, so that a project can be read at a glance: a line `-- path --`
+//! begins each file.
 
 /// Splits `text` into (path, content).
 pub fn files(text: &str) -> Vec<(String, String)> {
@@ -16,7 +16,7 @@ pub fn files(text: &str) -> Vec<(String, String)> {
         }
     }
     for (_, content) in &mut files {
-        // The empty line before the next heading is for the reader.
+        // The empty line before the next heading only helps the reader.
         if content.ends_with("\n\n") {
             content.pop();
         }

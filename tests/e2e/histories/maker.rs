@@ -10,7 +10,7 @@ use tamis::config::{Config, Overrides, Variables};
 use tamis::history::{Classifier, CommitGraph, CommitId, Head, Hints, Revision, View};
 use tamis::languages::{Environment, Facts, Value};
 use tamis::matrix::{
-    GroupRef, Header, Key, Matrix, MatrixBuilder, Outcome, RowFacts, Run, Unit, UnitKind,
+    GroupRef, Header, Key, Matrix, MatrixBuilder, Outcome, RowFacts, Run, Unit, What,
 };
 use tamis::pipeline::{Decision, Known, Project, Request, Shelf, decide, decide_on};
 use tamis::select::{COLLECTION, Strategy};
@@ -25,8 +25,8 @@ pub struct Counts {
     pub left_out: usize,
 }
 
-/// What commands of git read, beside what the test says: no time goes into
-/// what no history here depends on.
+/// Settings of git that apply in addition to those of the test. They save work on which no
+/// history here depends.
 const CONFIGURATION: &str = "\
 [user]
 \tname = Ann Author
@@ -40,7 +40,7 @@ const CONFIGURATION: &str = "\
 ";
 
 pub struct Maker<'s> {
-    /// Holds all that is made, the work tree first.
+    /// Holds everything that is made, the work tree first.
     folder: &'s Path,
     top: PathBuf,
     seed: u64,
@@ -115,13 +115,12 @@ impl Maker<'_> {
         self.project.repository.resolve(rev).unwrap().commit
     }
 
-    /// A revision and its ancestors.
     fn history(&self, rev: &str) -> Vec<CommitId> {
         let ancestors = self.project.repository.ancestors(self.id(rev));
         ancestors.map(|found| found.unwrap().commit).collect()
     }
 
-    /// Checks out some branch and returns the name of another.
+    /// Checks out a branch and returns the name of another.
     fn two_branches(&mut self) -> String {
         let mut branches = self.branches.clone();
         let one = branches.remove(self.dice.below(branches.len()));
@@ -148,7 +147,7 @@ impl Maker<'_> {
             Err(_) => {
                 fs::create_dir_all(place.parent().unwrap()).unwrap();
                 fs::write(place, toy::source(&mut self.dice, is_test)).unwrap();
-                // What git does not know yet, `commit -a` leaves out.
+                // `commit -a` leaves out files that git does not know yet.
                 self.git(&["add", "-A"]);
             }
         }
@@ -174,8 +173,8 @@ impl Maker<'_> {
         self.branches.push(name);
     }
 
-    /// Ends a merge, pick or rebase that stopped at conflicts: each file that
-    /// still has marks becomes a fresh one.
+    /// Ends a merge, pick or rebase that stopped at conflicts: each file with conflict marks
+    /// is replaced by a new one.
     fn resolve(&mut self) {
         let open = self.git(&["diff", "--name-only", "--diff-filter=U"]);
         for path in open.lines() {
@@ -201,7 +200,7 @@ impl Maker<'_> {
         self.check("HEAD", Hints::default());
     }
 
-    /// A commit with one parent that is, or is not, behind the current one.
+    /// A commit with one parent that is, or is not, an ancestor of the current one.
     fn some_commit(&mut self, is_behind: bool, other: &str) -> Option<String> {
         let behind = self.history("HEAD");
         let found = match is_behind {
@@ -227,7 +226,7 @@ impl Maker<'_> {
         };
         if self.try_git(&["cherry-pick", "-x", &commit]).is_none() {
             self.resolve();
-            // What is left may be nothing.
+            // Nothing may be left to commit.
             if self.try_git(&["commit", "-q", "--no-edit"]).is_none() {
                 self.git(&["cherry-pick", "--abort"]);
                 return;
@@ -301,8 +300,8 @@ impl Maker<'_> {
         self.check("HEAD", hints);
     }
 
-    /// Selects by every strategy, compares with running everything, and stores
-    /// what one of them came to.
+    /// Selects with every strategy, compares with running everything, and stores the result of
+    /// one of them.
     fn check(&mut self, rev: &str, hints: Hints) {
         let revision = self.project.repository.resolve(rev).unwrap();
         let view = self.project.repository.tree_view(&revision).unwrap();
@@ -345,9 +344,9 @@ impl Maker<'_> {
         }
     }
 
-    /// What each strategy comes to. They share what does not depend on the
-    /// strategy, as in a replay; now and then one is asked alone, as by
-    /// `tamis select`, and must say the same.
+    /// The decision of each strategy. They share everything that does not depend on the
+    /// strategy, as in a replay. Sometimes one is asked alone, as by `tamis select`, and must
+    /// give the same answer.
     fn decisions(
         &self,
         revision: Revision,
@@ -409,7 +408,7 @@ impl Maker<'_> {
         );
     }
 
-    /// The matrix of running what `decision` selects.
+    /// The matrix after running what `decision` selects.
     fn recorded(&self, view: &View, decision: &Decision) -> Matrix {
         let facts = Facts::new(view, &self.top, Environment::Elsewhere, None);
         let revision = view.revision();
@@ -431,6 +430,7 @@ impl Maker<'_> {
             created: self.made,
             tool: "0".to_owned(),
             run: own.id.clone(),
+            shard: None,
             runs: vec![own],
             strategy: decision.selection.course.used.word().to_owned(),
             baselines: decision.selection.baselines.clone(),
@@ -452,7 +452,7 @@ impl Maker<'_> {
         let left_out: BTreeSet<&str> = decision.selection.excluded().map(|(t, _)| t).collect();
         let mut rows = vec![(
             facts_of(COLLECTION.to_owned(), true, true),
-            group(vec![Unit::new(UnitKind::Dir, "tests", "")]),
+            group(vec![Unit::at("tests", What::Dir)]),
         )];
         for number in 0..TESTS {
             let id = toy::test_id(number);
@@ -462,13 +462,13 @@ impl Maker<'_> {
             let is_selected = !left_out.contains(id.as_str());
             let (passed, units) = match is_selected {
                 true => {
-                    let file = |path: String| Unit::new(UnitKind::File, path, "");
+                    let file = |path: String| Unit::at(path, What::File);
                     (
                         outcome.passed,
                         outcome.files.into_iter().map(file).collect(),
                     )
                 }
-                // As carried over: the row of the proof.
+                // As carried over: the row in the evidence.
                 false => {
                     let matrix = decision.proof_of(&id).unwrap();
                     let row = matrix.row(&id).unwrap();

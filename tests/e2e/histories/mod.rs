@@ -1,7 +1,7 @@
-//! Random histories made by git itself, of programs in a toy language that an
-//! interpreter runs: no strategy may leave out a test that fails.
+//! Random histories made by git, of programs in a toy language that an interpreter runs: no
+//! strategy may leave out a test that fails.
 //!
-//! `TAMIS_GIT_HISTORIES` is how many; `benches/git_histories.sh` asks for many.
+//! `TAMIS_GIT_HISTORIES` gives their number; `benches/git_histories.sh` runs many.
 
 mod maker;
 mod toy;
@@ -14,13 +14,13 @@ use maker::Maker;
 
 const HISTORIES: u64 = 12;
 
-/// What all histories came to so far.
+/// The totals of all histories.
 #[derive(Default)]
 struct Sum {
     histories: u64,
     checks: usize,
     left_out: usize,
-    /// In how many histories each strategy was computed.
+    /// For each strategy, the number of histories in which it was computed.
     used: BTreeMap<&'static str, usize>,
 }
 

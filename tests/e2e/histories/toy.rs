@@ -1,6 +1,6 @@
-//! The toy language: a program is a folder of files. A file is a value and
-//! the names of up to two files that it calls; a test is a file too, and
-//! passes if the digest of all that it reached is not a multiple of five.
+//! The toy language. A program is a folder of files. A file is a value and the names of up to
+//! two files that it calls. A test is also a file; it passes if the digest of all that it
+//! reached is not a multiple of five.
 
 use std::collections::BTreeSet;
 
@@ -42,13 +42,12 @@ pub fn test(number: usize) -> String {
     format!("tests/t{number}.toy")
 }
 
-/// What tests are called: the runner wants a function in a file.
+/// The id of a test: the runner needs a function in a file.
 pub fn test_id(number: usize) -> String {
     format!("{}::t", test(number))
 }
 
-/// A file. Its parts stand far from each other, so that git merges edits of
-/// different ones.
+/// A file. Its parts are far apart, so that git merges edits of different parts.
 pub fn source(dice: &mut Dice, is_test: bool) -> String {
     let far = "#\n#\n#\n#\n";
     let value = dice.below(4);
@@ -60,7 +59,7 @@ pub fn source(dice: &mut Dice, is_test: bool) -> String {
     format!("value {value}\n{far}{one}\n{far}{two}\n")
 }
 
-/// One part of a file is another.
+/// Changes one part of a file.
 pub fn edited(dice: &mut Dice, text: &str) -> String {
     let fresh = source(dice, true);
     let part = [0, 5, 10][dice.below(3)];
@@ -69,13 +68,13 @@ pub fn edited(dice: &mut Dice, text: &str) -> String {
     kept.map(|line| format!("{line}\n")).collect()
 }
 
-/// What a test reached, and whether it passed.
+/// The files that a test reached, and whether it passed.
 pub struct Outcome {
     pub files: BTreeSet<String>,
     pub passed: bool,
 }
 
-/// Runs a test; `None` if there is no such file.
+/// Runs a test; `None` if its file does not exist.
 pub fn run(view: &View, number: usize) -> Option<Outcome> {
     let read = |path: &str| view.read(path.as_bytes().as_bstr()).unwrap();
     read(&test(number))?;

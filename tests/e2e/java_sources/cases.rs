@@ -1,8 +1,8 @@
-//! Small programs, each with one edit that somebody thought of.
+//! Small programs, each with one edit made by hand.
 
 use super::oracle::*;
 
-/// By name: both states.
+/// By name: the program before and after.
 fn cases() -> Vec<(String, Program, Program)> {
     let mut all: Vec<(String, Program, Program)> = Vec::new();
     let mut path = String::new();

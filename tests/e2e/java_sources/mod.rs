@@ -1,6 +1,6 @@
-//! What Java sources tell before they are compiled, against the compiler: each class
-//! file that differs between two states of a program is one of a source that
-//! the edit was said to affect.
+//! Compares what Java sources tell before they are compiled with the compiler: each class file
+//! that differs between two states of a program belongs to a source that the analysis reported
+//! as affected.
 
 mod cases;
 pub mod oracle;

@@ -1,4 +1,4 @@
-//! Compiling programs, and comparing their class files.
+//! Compiles programs, and compares their class files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -9,7 +9,7 @@ use std::rc::Rc;
 use tamis::languages::jvm::class_in;
 use tamis::languages::jvm::java::{Outline, Source, affected, outline};
 
-/// By path.
+/// Sources by path.
 pub type Program = BTreeMap<String, String>;
 
 /// Whether there is a JDK; CI must have one.
@@ -22,12 +22,12 @@ pub fn has_compiler() -> bool {
     found
 }
 
-/// What became of pairs of programs.
+/// The result of checking pairs of programs.
 #[derive(Debug, Default)]
 pub struct Checked {
-    /// Pairs of which both compile.
+    /// How many pairs compile on both sides.
     pub compiled: usize,
-    /// Class files that differ, and sources that were said to be affected, of how many.
+    /// How many class files differ, and how many of the sources were reported as affected.
     pub differ: usize,
     pub affected: usize,
     pub sources: usize,
@@ -35,8 +35,7 @@ pub struct Checked {
     pub errors: Vec<String>,
 }
 
-/// Compiles each pair in one JVM, and fails where a class file differs that was not
-/// said to.
+/// Compiles each pair in one JVM, and fails if a class file differs that was not reported.
 pub fn check(pairs: &[(Program, Program)]) -> Checked {
     let world = tempfile::tempdir().unwrap();
     let top = world.path();
@@ -98,7 +97,7 @@ pub fn check(pairs: &[(Program, Program)]) -> Checked {
     checked
 }
 
-/// What is different about two programs, and what it is beside.
+/// The sources that differ between two programs, and the others.
 fn difference(was: &Program, is: &Program) -> String {
     let mut text = String::new();
     for path in was
@@ -118,7 +117,7 @@ fn difference(was: &Program, is: &Program) -> String {
     text
 }
 
-/// The classes whose files differ though no source of theirs was said to be affected.
+/// The classes whose files differ though none of their sources was reported.
 pub fn missed(
     was: &Program,
     is: &Program,
@@ -160,7 +159,7 @@ pub fn missed(
     missed
 }
 
-/// The same of two folders, each with `src` and `classes`.
+/// The same for two folders, each with `src` and `classes`.
 pub fn missed_in(was: &Path, is: &Path) -> Vec<String> {
     let program = |folder: &Path| -> Program {
         let sources = files(&folder.join("src"), "java").into_iter();
@@ -213,7 +212,7 @@ fn write(path: &Path, text: &str) {
     fs_err::write(path, text).unwrap();
 }
 
-/// Chance that is the same every time.
+/// Random numbers that are the same every time.
 pub struct Chance(u64);
 
 impl Chance {

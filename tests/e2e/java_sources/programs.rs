@@ -1,8 +1,8 @@
-//! One program, each source of which is there in some variants.
+//! One program with several variants of each source.
 
 use super::oracle::*;
 
-/// Each source by its variants; an empty one is not there.
+/// The variants of each source. An empty one means that the source is missing.
 fn variants() -> Vec<(String, Vec<String>)> {
     let mut all: Vec<(String, Vec<String>)> = Vec::new();
     for line in include_str!("variants.txt").lines() {
@@ -47,7 +47,7 @@ fn every_single_edit_affects_what_the_compiler_makes_otherwise() {
     let checked = check(&pairs);
     assert!(checked.compiled * 10 >= pairs.len() * 8, "{checked:#?}");
     assert!(checked.differ > pairs.len(), "{checked:#?}");
-    // Else the rule would be no better than to compile everything.
+    // Otherwise the rule would be no better than compiling everything.
     assert!(checked.affected * 3 < checked.sources, "{checked:#?}");
 }
 

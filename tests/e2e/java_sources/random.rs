@@ -1,5 +1,5 @@
-//! Programs of classes that extend, hold and return one another, whose methods
-//! follow members from class to class without naming what is between.
+//! Random programs of classes that extend, hold and return each other. Their methods follow
+//! members from class to class without naming the classes between.
 
 use super::oracle::*;
 
@@ -7,12 +7,12 @@ const CLASSES: usize = 9;
 
 #[derive(Clone)]
 struct Class {
-    /// A class before it.
+    /// An earlier class.
     above: Option<usize>,
-    /// By number: the type, a class.
+    /// By number: the class of the field.
     fields: Vec<(usize, usize)>,
-    /// By number: what it takes, what it returns. Names are used again, so they
-    /// are overloads or override one another.
+    /// By number: the class of the parameter, the class of the result. Names are reused, so
+    /// methods overload or override each other.
     methods: Vec<(usize, usize, usize)>,
     constants: Vec<(usize, usize)>,
     /// Statements, each an expression.
@@ -68,7 +68,7 @@ impl World {
         all
     }
 
-    /// One of the same name and parameter overrides, and returns the same.
+    /// A method with the same name and parameter overrides, and returns the same.
     fn add_method(&mut self, at: usize, (name, takes, returns): (usize, usize, usize)) {
         let related =
             |other: &usize| self.above(*other).contains(&at) || self.above(at).contains(other);
@@ -81,7 +81,8 @@ impl World {
         }
     }
 
-    /// From an object of class `at` along members, some inherited.
+    /// An expression that starts at an object of class `at` and follows members, some of them
+    /// inherited.
     fn expression(&self, at: usize, chance: &mut Chance) -> String {
         let start = if chance.one_in(2) {
             at
@@ -102,7 +103,7 @@ impl World {
             match (chance.below(2), fields.is_empty(), methods.is_empty()) {
                 (0, false, _) | (1, false, true) => {
                     let (name, of) = fields[chance.below(fields.len())];
-                    // One nearer hides it.
+                    // A nearer field hides it.
                     let nearest = all
                         .iter()
                         .flat_map(|one| &self.0[*one].fields)
@@ -143,7 +144,7 @@ impl World {
                 ),
             ),
             2 => {
-                // A more special one.
+                // A more specific method.
                 if let Some((name, takes, returns)) = self.0[at].methods.first().copied() {
                     let below: Vec<usize> = (0..CLASSES)
                         .filter(|one| self.above(*one)[1..].contains(&takes))
@@ -177,7 +178,7 @@ impl World {
     fn program(&self) -> Program {
         let mut program = Program::new();
         for (at, class) in self.0.iter().enumerate() {
-            // Odd ones are in another package, which sees all of the other.
+            // Classes with odd numbers are in another package, which sees all of the first.
             let package = ["a", "b"][at % 2];
             let mut text =
                 format!("package {package};\nimport a.*; import b.*;\npublic class K{at}");

@@ -1,10 +1,11 @@
-//! What is not the project's code, and yet decides how its tests run.
+//! Files and settings outside the project's code that decide how its tests run.
 
 use super::frameworks::in_module;
 use super::harness::*;
 
-/// Poms wherever they lie, settings, variables, and files that profiles look for.
+/// Poms in all places, settings, variables, and files that profiles check for.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn what_configures_the_build_counts_for_every_test() {
     if !has_maven() {
         return;
@@ -42,7 +43,7 @@ fn what_configures_the_build_counts_for_every_test() {
         test("ATest", ""),
     ]
     .concat();
-    // The top of the repository has none.
+    // The top of the repository has no pom.
     let mut project = Maven::new(&format!("{}{settings}", in_module("java", &own)));
     let command = [
         "--",
@@ -53,7 +54,7 @@ fn what_configures_the_build_counts_for_every_test() {
         "java/ours.xml",
         "test",
     ];
-    // Maven's own settings lie beside the folder of its program.
+    // Maven's own settings are beside the folder of its program.
     project.count_starts();
     let all = ["java/demo.ATest"];
     let run = |project: &Maven, tests: &[&str]| project.run_with(&command).are(tests);
@@ -82,7 +83,7 @@ fn what_configures_the_build_counts_for_every_test() {
     run(&project, &[]);
 }
 
-/// A class of the tests has no test of its own until the class above it has.
+/// A class has no test until its superclass has one.
 #[test]
 fn a_class_becomes_a_test_by_what_it_inherits() {
     if !has_maven() {
@@ -108,8 +109,9 @@ fn a_class_becomes_a_test_by_what_it_inherits() {
     assert_eq!(ran.code, 1, "{}", ran.told);
 }
 
-/// They are read in Maven's JVM, or before a JVM runs, where no test is seen to.
+/// They are read in Maven's JVM, or before a JVM runs, where no test sees them.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn files_that_surefire_is_given_count() {
     if !has_maven() {
         return;
@@ -136,7 +138,7 @@ fn files_that_surefire_is_given_count() {
     run(&["demo.ATest", "demo.BTest"]);
 }
 
-/// What a test saw of a resource is not what is there at the end.
+/// The content of a resource during the test is not its content at the end.
 #[test]
 fn a_resource_that_the_build_writes_behind_the_tests_is_seen_next_time() {
     if !has_maven() {

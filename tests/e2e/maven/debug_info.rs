@@ -1,8 +1,8 @@
-//! Tests that look at the lines of stack traces: `debug-info: true`.
+//! Tests that check line numbers in stack traces: `debug-info: true`.
 
 use super::harness::*;
 
-/// `LinesTest` holds only while `Calc.line` stands on its line.
+/// `LinesTest` only passes while `Calc.line` is on its line.
 fn project(more: &str) -> String {
     [
         pom(JUPITER, "3.2.5", ""),
@@ -22,6 +22,7 @@ const SETTING: &str = "-- tamis.yml --\nversion: 1\ndebug-info: true\n";
 const CALC: &str = "src/main/java/demo/Calc.java";
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn lines_count_where_the_project_says_so() {
     if !has_maven() {
         return;
@@ -38,6 +39,7 @@ fn lines_count_where_the_project_says_so() {
 }
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn without_the_setting_they_do_not() {
     if !has_maven() {
         return;
@@ -46,7 +48,7 @@ fn without_the_setting_they_do_not() {
     project.run().are(&["demo.LinesTest", "demo.OtherTest"]);
     project.edit(CALC, "public class", "// Said.\npublic class");
     project.run().are(&[]);
-    // What was recorded knows nothing of lines.
+    // The recorded rows have no line numbers.
     project.write("tamis.yml", "version: 1\ndebug-info: true\n");
     project.run().are(&["demo.LinesTest", "demo.OtherTest"]);
 }

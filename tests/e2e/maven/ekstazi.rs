@@ -1,5 +1,5 @@
-//! The cases of Ekstazi's own integration tests, as one project: what each is
-//! about, and what runs after its edit. `docs/jvm.md` compares the answers.
+//! The cases of Ekstazi's own integration tests as one project: the subject of each, and which
+//! tests run after its edit. `docs/jvm.md` compares the answers.
 
 use super::harness::*;
 
@@ -136,6 +136,7 @@ const ALL: [&str; 8] = [
 ];
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn the_cases_of_ekstazi() {
     if !has_maven() {
         return;

@@ -1,4 +1,4 @@
-//! Files that tests read, by whatever class of the JDK, and through symbolic links.
+//! Files that tests read with any class of the JDK, and through symbolic links.
 
 use std::collections::BTreeSet;
 use std::os::unix::fs::symlink;
@@ -6,8 +6,8 @@ use std::process::Command;
 
 use super::harness::*;
 
-/// By name of the test class: what it does with `data/NAME`, called `p` as a path and `f`
-/// as a file. Each file gets another content.
+/// For each test class: what it does with `data/NAME`, called `p` as a path and `f` as a file.
+/// Each file gets new content.
 const READ: [(&str, &str); 38] = [
     ("AttributesByName", "Files.readAttributes(p, \"size\");"),
     ("AllAttributes", "Files.readAttributes(p, \"posix:*\");"),
@@ -71,7 +71,7 @@ const READ: [(&str, &str); 38] = [
         "OpenToAppend",
         "FileChannel.open(p, StandardOpenOption.READ, StandardOpenOption.WRITE).close();",
     ),
-    // Of each, who comes second finds what the JDK has kept.
+    // The second reader of each gets what the JDK has cached.
     (
         "Bundle1",
         "assertNotNull(ResourceBundle.getBundle(\"texts.words\"));",
@@ -98,8 +98,8 @@ const READ: [(&str, &str); 38] = [
     ),
 ];
 
-/// The same, of what is only looked for or listed: each file is gone, each missing one is
-/// there, and each folder has one more.
+/// The same for files that are only searched for or listed: each file is removed, each missing
+/// one is created, and each folder gets one more file.
 const LOOKED_FOR: [(&str, &str); 20] = [
     ("IsThere", "Files.exists(p);"),
     ("IsNotThere", "Files.notExists(p);"),
@@ -144,7 +144,7 @@ const LOOKED_FOR: [(&str, &str); 20] = [
     ("FolderAddress", "f.toURI().toURL().openStream().close();"),
 ];
 
-/// The same by way of links, each of which leads elsewhere or to something else then.
+/// The same through links. Each link then has another target, or its target changes.
 const LINKS: [(&str, &str); 14] = [
     ("LinkReader", "new FileReader(\"links/plain\").close();"),
     (
@@ -186,7 +186,7 @@ const LINKS: [(&str, &str); 14] = [
     ("LinkOutsideListed", "new File(\"links/outside\").list();"),
 ];
 
-/// What stays as it is, beside all that changes.
+/// Files that stay the same among all those changes.
 const STILL: [(&str, &str); 4] = [
     ("StillRead", "Files.readString(p);"),
     ("StillThere", "assertTrue(f.exists());"),

@@ -1,4 +1,4 @@
-//! What somebody meets who tries tamis in a Maven project for the first time.
+//! The first use of tamis in a Maven project.
 
 use super::harness::*;
 
@@ -19,7 +19,8 @@ fn text_of(output: &std::process::Output) -> String {
     format!("{}\n{}", text(&output.stdout), text(&output.stderr))
 }
 
-/// `init` and `doctor` speak of Maven, and `run` of what keeps it from watching.
+/// `init` and `doctor` talk about Maven, and `run` about the things that hide it from the
+/// agent.
 #[test]
 fn maven_is_what_is_spoken_of() {
     if !has_maven() {
@@ -75,9 +76,10 @@ fn maven_is_what_is_spoken_of() {
     assert!(told.contains(why) && !told.contains("pytest"), "{told}");
 }
 
-/// Git is not told to ignore what the build writes: that changes nothing. Where git tracks
-/// it, the message says what to do.
+/// If git does not ignore the files of the build, nothing changes. If git tracks them, the
+/// message says what to do.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn a_target_that_is_not_ignored_changes_nothing() {
     if !has_maven() {
         return;
@@ -118,9 +120,10 @@ fn a_target_that_is_not_ignored_changes_nothing() {
     assert!(selected.told.contains(remedy), "{}", selected.told);
 }
 
-/// Words that no outcome depends on, a variable that the pom gives tests, Surefire's goal by
-/// itself, and a list of groups, which is none of classes.
+/// Words without effect on outcomes, a variable that the pom gives tests, Surefire's goal
+/// alone, and a list of groups, which is not a list of classes.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn what_no_outcome_depends_on_runs_nothing() {
     if !has_maven() {
         return;
@@ -172,7 +175,7 @@ class OuterTest {
     let edited = project.run();
     edited.are(&["demo.OneTest"]);
     assert_eq!(edited.code, 0, "{}", edited.told);
-    // A variable that comes from outside still counts, and so does what the pom says.
+    // A variable from outside still counts, and so does a value of the pom.
     project.set_env("OTHER", "x");
     project.run().are(&["demo.EnvTest"]);
     project.edit("pom.xml", "<MODE>fast", "<MODE>slow");

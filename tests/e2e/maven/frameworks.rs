@@ -1,4 +1,4 @@
-//! Other frameworks, older Surefires, and several modules.
+//! Other frameworks, older versions of Surefire, and several modules.
 
 use super::harness::*;
 
@@ -20,8 +20,9 @@ public class {name} {{
     )
 }
 
-/// JUnit 4 with the provider of its own.
+/// JUnit 4 with its own provider.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn junit_4_is_known_too() {
     if !has_maven() {
         return;
@@ -159,6 +160,7 @@ fn a_record_serves_the_next_run() {
 
 /// Tests are the methods of JUnit 5.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn single_methods_are_left_out() {
     if !has_maven() {
         return;
@@ -214,20 +216,20 @@ class PTest {
         "return Integer.valueOf(5)",
     );
     project.run().are(&[t1, t2]);
-    // A test as it was and one that fails, in one class.
+    // An unchanged test and a failing one in one class.
     project.edit(d, "return Integer.valueOf(4)", "return 6");
     let broken = project.run();
     broken.are(&[t4]);
     assert_eq!(broken.code, 1);
     project.run().are(&[t4]);
-    // Rows of the other kind of tests prove nothing.
+    // Rows of the other granularity prove nothing.
     project.set_env("TAMIS_GRANULARITY", "class");
     project.run().are(&["demo.MTest", "demo.PTest"]);
 }
 
 const SPOCK: &str = "org.spockframework:spock-core:2.3-groovy-4.0";
 
-/// For `<plugins>`: the compiler of Groovy's tests beside those that are there.
+/// For `<plugins>`: adds the compiler of Groovy's tests.
 const GROOVY: &str = "<plugins>
       <plugin>
         <groupId>org.codehaus.gmavenplus</groupId>
@@ -251,9 +253,10 @@ class {name} extends Specification {{
     )
 }
 
-/// Spock makes a specification's object before it says that it begins, and Groovy keeps
-/// what it knows of a class in a static field of it.
+/// Spock makes the object of a specification before it announces its start, and Groovy keeps
+/// its data of a class in one of its static fields.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn specifications_of_spock_are_told_apart() {
     if !has_maven() {
         return;

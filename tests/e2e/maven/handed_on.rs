@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use super::frameworks::in_module;
 use super::harness::*;
 
-/// By letter: what one class does with `v`, which `GenX.v()` returns, and the one after it.
+/// By letter: what one class does with `v` (the result of `GenX.v()`), and what the next class
+/// does.
 const PAIRS: [(&str, &str, &str); 12] = [
     (
         "A",
@@ -100,7 +101,7 @@ fn generator(name: &str) -> String {
     main(name, &body)
 }
 
-/// Edits what a generator does, and not what it returns.
+/// Edits the code of a generator, but not its result.
 fn edit(project: &Maven, module: &str, name: &str) {
     let path = format!("{module}src/main/java/demo/{name}.java");
     let text = project.read(&path);
@@ -121,6 +122,7 @@ fn in_order(pom: &str) -> String {
 }
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn who_reads_a_file_depends_on_the_test_that_wrote_it() {
     if !has_maven() {
         return;
@@ -152,7 +154,7 @@ fn who_reads_a_file_depends_on_the_test_that_wrote_it() {
     edit(&project, "", "GenA");
     let one = project.run();
     assert_eq!(one.tests, of("A"), "{}", one.told);
-    // What is left of that run tells nobody who wrote it.
+    // The files of that run do not tell who wrote them.
     project.edit(
         "src/test/java/demo/A2Test.java",
         "Files.read",
@@ -170,7 +172,8 @@ fn who_reads_a_file_depends_on_the_test_that_wrote_it() {
     assert_eq!(all.tests, wanted, "{}", all.told);
 }
 
-/// The first run finds nothing of what a later test class writes; the next one does.
+/// In the first run the file of a later test class does not exist yet; in the next run it
+/// does.
 #[test]
 fn who_looks_before_a_file_is_written_finds_it_in_the_next_run() {
     if !has_maven() {
@@ -210,8 +213,8 @@ const TOP: &str = "-- pom.xml --
 </project>
 ";
 
-/// A module with a class that writes what `Gen.v()` returns in a test beside another, and
-/// one that reads it in a test beside another.
+/// A module with two classes: one writes the result of `Gen.v()` in one of its two tests, the
+/// other reads it in one of its two tests.
 fn module(name: &str, pom: &str, test: &str) -> String {
     let class = |class: &str, method: &str, does: &str| {
         format!(
@@ -258,6 +261,7 @@ fn top(modules: &[&str]) -> String {
 }
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn files_are_handed_on_in_every_framework_and_between_processes() {
     if !has_maven() {
         return;
@@ -295,6 +299,7 @@ fn files_are_handed_on_in_every_framework_and_between_processes() {
 }
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn methods_hand_on_files_as_well() {
     if !has_maven() {
         return;

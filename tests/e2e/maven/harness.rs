@@ -1,4 +1,4 @@
-//! A Maven project of a test's own, in a folder with a space in its path.
+//! A Maven project for one test, in a folder with a space in its path.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -20,7 +20,7 @@ pub fn has_maven() -> bool {
     all
 }
 
-/// Maven's own JVM ends before the second compiler would pay.
+/// Maven's own JVM ends before the second compiler would pay off.
 const SHORT_LIVED: &str = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC";
 
 pub struct Maven {
@@ -28,7 +28,7 @@ pub struct Maven {
     env: Vec<(String, String)>,
 }
 
-/// What one `tamis run` came to.
+/// The result of one `tamis run`.
 #[derive(Debug)]
 pub struct Ran {
     pub code: i32,
@@ -45,7 +45,7 @@ impl Ran {
     }
 }
 
-/// What one `tamis select` came to.
+/// The result of one `tamis select`.
 #[derive(Debug)]
 pub struct Selected {
     pub mode: String,
@@ -63,7 +63,7 @@ impl Selected {
 }
 
 impl Maven {
-    /// A committed project of these files, written as `-- path --` and content.
+    /// A committed project of these files, given as `-- path --` and content.
     pub fn new(text: &str) -> Maven {
         let project = Maven {
             world: tempfile::tempdir().unwrap(),
@@ -112,7 +112,7 @@ impl Maven {
         fs_err::write(path, text).unwrap();
     }
 
-    /// Replaces what must be there, and commits.
+    /// Replaces a text, which must be there, and commits.
     pub fn edit(&self, path: &str, from: &str, to: &str) {
         let text = self.read(path);
         assert!(text.contains(from), "{path} has no {from:?}");
@@ -159,7 +159,7 @@ impl Maven {
         self.ran(&[&["run", "--json"], arguments].concat())
     }
 
-    /// What a command came to that runs tests.
+    /// The result of a command that runs tests.
     pub fn ran(&self, arguments: &[&str]) -> Ran {
         let done = self.tamis(arguments);
         let document: serde_json::Value = serde_json::from_slice(&done.stdout)
@@ -195,7 +195,7 @@ impl Maven {
         }
     }
 
-    /// Takes away what Maven made, as a clean checkout has it.
+    /// Removes Maven's output, as in a clean checkout.
     pub fn forget_build(&self) {
         let mut open = vec![self.root()];
         while let Some(dir) = open.pop() {
@@ -218,7 +218,7 @@ impl Maven {
         self.git(&["reset", "--quiet", "--hard", to]);
     }
 
-    /// Maven by itself.
+    /// Runs Maven without tamis.
     pub fn mvn(&self, arguments: &[&str]) {
         let done = Command::new("mvn")
             .arg("--quiet")
@@ -230,7 +230,7 @@ impl Maven {
         assert!(done.status.success(), "{}", all_of(&done));
     }
 
-    /// Puts a `mvn` before the real one that writes down each start.
+    /// Puts a `mvn` in front of the real one that notes each start.
     pub fn count_starts(&mut self) {
         let folder = self.world.path().join("bin");
         fs_err::create_dir_all(&folder).unwrap();
@@ -245,7 +245,7 @@ impl Maven {
         self.set_env("PATH", &format!("{}:{path}", folder.display()));
     }
 
-    /// How often Maven was started since this was asked last.
+    /// How often Maven was started since the last call.
     pub fn starts(&self) -> usize {
         let file = self.starts_file();
         let starts = fs_err::read_to_string(&file).unwrap_or_default();
@@ -307,7 +307,7 @@ pub fn pom(dependency: &str, surefire: &str, more: &str) -> String {
 
 pub const JUPITER: &str = "org.junit.jupiter:junit-jupiter:5.10.2";
 
-/// A class of the package `demo` in the main sources.
+/// A main class of the package `demo`.
 pub fn main(name: &str, body: &str) -> String {
     format!("-- src/main/java/demo/{name}.java --\npackage demo;\n\n{body}\n")
 }

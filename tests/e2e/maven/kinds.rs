@@ -1,4 +1,4 @@
-//! Providers of Surefire and agents that tests may have besides.
+//! Providers of Surefire, and other agents in the tests' JVM.
 
 use super::frameworks::{in_module, junit4};
 use super::harness::*;
@@ -17,7 +17,7 @@ const TOP: &str = "-- pom.xml --
 </project>
 ";
 
-/// For `<plugins>`: JaCoCo's beside those that are there.
+/// For `<plugins>`: adds JaCoCo.
 const JACOCO: &str = "<plugins>
       <plugin>
         <groupId>org.jacoco</groupId>
@@ -28,8 +28,9 @@ const JACOCO: &str = "<plugins>
 
 const ONE: &str = "public class One {\n    public static int x() { return 1; }\n}";
 
-/// Classes at the same time, handed to JUnit all at once.
+/// Parallel classes, given to JUnit all at once.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn parallel_classes_of_junit_4_are_told_apart() {
     if !has_maven() {
         return;
@@ -50,13 +51,13 @@ fn parallel_classes_of_junit_4_are_told_apart() {
     project.run().are(&[]);
     project.edit("src/main/java/demo/One.java", "return 1", "return 3 - 1");
     let broken = project.run();
-    // Those that ran at the same time share what happened.
+    // Classes that ran at the same time share all events.
     assert!(broken.tests.contains("demo.OneTest"), "{}", broken.told);
     assert_eq!(broken.code, 1, "{}", broken.told);
 }
 
-/// A module whose tests nobody tells of: they run every time, whatever is
-/// proven for the others.
+/// A module whose tests are never announced: they run every time, whatever is proven for the
+/// others.
 fn runs_every_time(unknown: &[String]) {
     let known = [
         pom(JUPITER, "3.2.5", ""),
@@ -78,12 +79,13 @@ fn runs_every_time(unknown: &[String]) {
     }
     let main = "unknown/src/main/java/demo/One.java";
     project.edit(main, "return 1", "return 3 - 1");
-    // What such a JVM did counts for all tests, as it may be for any.
+    // Everything in such a JVM counts for all tests, as it may belong to any.
     let broken = project.run();
     assert_eq!(broken.code, 1, "{}", broken.told);
 }
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn tests_in_mavens_own_jvm_run_every_time() {
     if !has_maven() {
         return;
@@ -97,9 +99,10 @@ fn tests_in_mavens_own_jvm_run_every_time() {
     ]);
 }
 
-/// JUnit 3's tests, an older Surefire with an `argLine`, JaCoCo and Mockito's
-/// inline mocks, all in one JVM.
+/// Tests of JUnit 3, an older Surefire with an `argLine`, JaCoCo and Mockito's inline mocks,
+/// all in one JVM.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn other_agents_and_older_tests_stand_beside() {
     if !has_maven() {
         return;
@@ -146,8 +149,9 @@ fn other_agents_and_older_tests_stand_beside() {
     project.run().are(&["demo.MockTest"]);
 }
 
-/// What one test sets for the next, and what the system says of itself.
+/// Properties that one test sets for the next, and properties of the system.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn properties_of_the_system_are_seen() {
     if !has_maven() {
         return;
@@ -185,7 +189,7 @@ fn properties_of_the_system_are_seen() {
     project.run().are(&["demo.LanguageTest"]);
 }
 
-/// Told to stop after a failure, JUnit goes through the other classes without running
+/// When JUnit must stop after a failure, it goes through the other classes without running
 /// them.
 #[test]
 fn what_does_not_run_after_a_failure_proves_nothing() {
@@ -219,8 +223,8 @@ fn what_does_not_run_after_a_failure_proves_nothing() {
     }
 }
 
-/// In classes for older versions of Java JaCoCo counts in a static field, which is
-/// another one after each test.
+/// In classes for older versions of Java, JaCoCo counts in a static field, which changes with
+/// each test.
 #[test]
 fn what_jacoco_counts_is_no_state() {
     if !has_maven() {
@@ -245,7 +249,7 @@ fn what_jacoco_counts_is_no_state() {
     project.run().are(&["demo.ATest", "demo.CTest"]);
 }
 
-/// A test that ends the JVM has not passed, and neither have those that it was cut off from.
+/// A test that ends the JVM has not passed, and neither have the tests that were cut off.
 #[test]
 fn what_ends_the_jvm_has_not_passed() {
     if !has_maven() {
@@ -302,7 +306,7 @@ fn what_ends_the_jvm_has_not_passed() {
     project.run_with(&command).are(&[]);
 }
 
-/// From here on the project's own code may read nothing, as by a policy file.
+/// From now on the project's own code may read nothing, as with a policy file.
 const GUARD: &str = "@org.junit.BeforeClass public static void guard() {
         java.security.Policy.setPolicy(new java.security.Policy() {
             public boolean implies(java.security.ProtectionDomain by, java.security.Permission what) {
@@ -318,8 +322,9 @@ const GUARD: &str = "@org.junit.BeforeClass public static void guard() {
     }
     @Test";
 
-/// What the collector asks in a test's name is not asked with the test's permissions.
+/// Calls of the agent during a test do not use the permissions of the test.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn a_security_manager_sees_no_collector() {
     if !has_maven() {
         return;
@@ -343,7 +348,7 @@ fn a_security_manager_sees_no_collector() {
     all.are(&["demo.GuardedTest", "demo.OtherTest"]);
     assert_eq!(all.code, 0, "{}", all.told);
     project.run().are(&[]);
-    // The manager stays for the later class, which so has what the first one used.
+    // The manager stays for the later class, which therefore has the units of the first one.
     let both: &[&str] = &["demo.GuardedTest", "demo.OtherTest"];
     for (class, tests) in [("One", both), ("Two", &["demo.OtherTest"])] {
         let path = format!("src/main/java/demo/{class}.java");

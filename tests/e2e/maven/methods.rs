@@ -1,4 +1,4 @@
-//! Tests that are the methods of JUnit 4.
+//! Tests that are methods of JUnit 4.
 
 use super::harness::*;
 
@@ -28,7 +28,7 @@ public class {name} {{
     )
 }
 
-/// A class of the main sources with static methods that each return their number.
+/// A main class with static methods that each return their number.
 fn numbers(name: &str, methods: &[&str]) -> String {
     let methods = methods.iter().enumerate();
     let body: String = methods
@@ -37,7 +37,7 @@ fn numbers(name: &str, methods: &[&str]) -> String {
     main(name, &format!("public class {name} {{\n{body}}}"))
 }
 
-/// Edits one of those methods so that its class file differs and its result does not.
+/// Edits one of those methods so that its class file changes and its result does not.
 fn touch(project: &Maven, class: &str, method: &str) {
     let path = format!("src/main/java/demo/{class}.java");
     let from = format!("int {method}() {{ ");
@@ -50,7 +50,7 @@ fn is_complete(ran: &Ran) {
     assert!(ran.told.contains("\"incomplete\":0"), "{}", ran.told);
 }
 
-/// What belongs to which method, and what to all of them.
+/// The units of single methods, and those of all methods.
 fn methods(project: &Maven) {
     let (t1, t2, t3) = ("demo.MTest#one", "demo.MTest#two", "demo.MTest#old");
     let (p1, p2) = ("demo.PTest#low", "demo.PTest#high");
@@ -71,7 +71,7 @@ fn methods(project: &Maven) {
     for (method, tests) in [
         ("start", &of_class[..]),
         ("end", &of_class),
-        // An object is made for each that runs.
+        // An object is made for each method that runs.
         ("made", &of_class[..3]),
         ("rule", &of_class[..3]),
     ] {
@@ -80,21 +80,21 @@ fn methods(project: &Maven) {
     }
 }
 
-/// What fails, what is new and what has another name.
+/// Failing, new and renamed methods.
 fn changes_of_methods(project: &Maven) {
     let (t2, t3, never) = ("demo.MTest#two", "demo.MTest#old", "demo.MTest#never");
     let p2 = "demo.PTest#high";
-    // One that fails, beside one that does not.
+    // A failing method next to a passing one.
     let main = "src/main/java/demo/Use.java";
     project.edit(main, "int two() { return 1", "int two() { return 9");
     let broken = project.run();
     broken.are(&[t2]);
     assert_eq!(broken.code, 1, "{}", broken.told);
     project.run().are(&[t2]);
-    // As it was when it passed.
+    // The state in which it passed.
     project.edit(main, "int two() { return 9", "int two() { return 1");
     project.run().are(&[]);
-    // A set of parameters that fails, among others that do not.
+    // A failing set of parameters among passing ones.
     project.edit(
         main,
         "high() { String.valueOf(1); return 3",
@@ -166,16 +166,28 @@ fn methods_project(dependency: &str) -> String {
 }
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn of_junit_4_with_its_own_provider() {
     if !has_maven() {
         return;
     }
+    methods(&Maven::new(&methods_project(JUNIT4)));
+}
+
+#[test]
+fn of_junit_4_that_fail_are_new_or_renamed() {
+    if !has_maven() {
+        return;
+    }
     let project = Maven::new(&methods_project(JUNIT4));
-    methods(&project);
+    is_complete(&project.run());
+    touch(&project, "Use", "high");
+    project.run().are(&["demo.PTest#high"]);
     changes_of_methods(&project);
 }
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn of_junit_4_on_the_platform() {
     if !has_maven() {
         return;
@@ -184,6 +196,7 @@ fn of_junit_4_on_the_platform() {
 }
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn of_junit_4_with_groups() {
     if !has_maven() {
         return;
@@ -194,8 +207,9 @@ fn of_junit_4_with_groups() {
     methods(&Maven::new(&text));
 }
 
-/// Classes whose methods may be one another's matter, or that other names come from.
+/// Classes whose methods may affect each other, or that define other test names.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn of_classes_that_stay_whole() {
     if !has_maven() {
         return;
@@ -222,7 +236,7 @@ fn of_classes_that_stay_whole() {
     public void testB() { }
 }\n"
         .to_owned(),
-        // Objects that methods can hand something on in.
+        // Objects through which methods can pass on state.
         annotated(
             "@RunWith(org.junit.runners.Parameterized.class)",
             "WTest",
@@ -232,7 +246,7 @@ fn of_classes_that_stay_whole() {
     @Test public void a() { assertEquals(box[0], Use.w()); }
     @Test public void b() { }",
         ),
-        // Whichever comes first makes what both use.
+        // The first method makes what both use.
         class(
             "STest",
             "    @Test public void a() { assertNotNull(Holder.get()); }
@@ -261,7 +275,7 @@ fn of_classes_that_stay_whole() {
         touch(&project, "Use", method);
         project.run().are(tests);
     }
-    // Runners whose tests a list of methods could leave out: the first are new here.
+    // Runners whose tests a list of methods could leave out. The first ones are new here.
     let enclosed = annotated(
         "@RunWith(org.junit.experimental.runners.Enclosed.class)",
         "ETest",
@@ -296,8 +310,9 @@ fn of_classes_that_stay_whole() {
     project.run().are(&["demo.CTest"]);
 }
 
-/// What happens before the first method is the class's: it ends there, or does not.
+/// Code before the first method belongs to the class. Either it ends there, or it does not.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn of_classes_that_do_not_come_to_them() {
     if !has_maven() {
         return;
@@ -360,13 +375,14 @@ fn of_classes_that_do_not_come_to_them() {
         let broken = project.run();
         broken.are(&["demo.HTest#a", "demo.ITest#a"]);
         assert_eq!(broken.code, 1, "{}", broken.told);
-        // A run that fails does not tell that the class's own result is gone.
+        // A run that fails does not announce that the class's own result is gone.
         project.run().are(&["demo.HTest#a", "demo.ITest#a"]);
     }
 }
 
-/// Several at once, on threads of their own: all share what happens.
+/// Several at once on separate threads: all share the events.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn of_junit_4_in_parallel() {
     if !has_maven() {
         return;
@@ -414,8 +430,9 @@ fn of_junit_4_in_parallel() {
     }
 }
 
-/// Surefire before 3.0.0-M6 takes no methods in its list: there tests are classes.
+/// Surefire before 3.0.0-M6 takes no methods in its list, so tests are classes.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn of_no_class_with_an_older_surefire() {
     if !has_maven() {
         return;
@@ -447,7 +464,7 @@ fn of_no_class_with_an_older_surefire() {
     }
 }
 
-/// JUnit 5's nested classes, beside methods that are left out.
+/// Nested classes of JUnit 5, next to methods that are left out.
 #[test]
 fn of_nested_classes() {
     if !has_maven() {

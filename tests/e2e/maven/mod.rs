@@ -1,4 +1,4 @@
-//! Maven projects: after each edit, the test classes that it can affect run.
+//! Maven projects: after each edit the affected test classes run.
 
 mod around;
 mod before_build;

@@ -1,4 +1,4 @@
-//! One run of Maven compiles, asks what to leave out, and tests.
+//! One run of Maven compiles, asks which tests to leave out, and tests.
 
 use super::frameworks::{in_module, junit4};
 use super::harness::*;
@@ -41,7 +41,7 @@ fn one_run(project: &Maven, tests: &[&str]) -> Ran {
     ran
 }
 
-/// A project whose tests ran, then none, then those of an edit.
+/// A project in three runs: all tests, none, and those of an edit.
 fn after_an_edit(surefire: &str) -> Maven {
     let project = counted(&two(pom(JUNIT, surefire, "")));
     let first = one_run(&project, &BOTH);
@@ -62,13 +62,14 @@ fn one_run_is_enough_with_surefire_2() {
 }
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn one_run_is_enough_with_surefire_3() {
     if !has_maven() {
         return;
     }
     let project = after_an_edit("3.2.5");
     let run = |tests: &[&str]| one_run(&project, tests);
-    // Nobody asks what to leave out, and what is stored stays.
+    // Nobody asks for the list, and the stored results stay.
     project.edit(ONE, "return 2", "return");
     let broken = run(&[]);
     assert_eq!(broken.code, 1);
@@ -80,7 +81,7 @@ fn one_run_is_enough_with_surefire_3() {
     );
     project.edit(ONE, "return;", "return Integer.parseInt(\"1\");");
     assert_eq!(run(&["demo.OneTest"]).code, 0);
-    // A shard leaves the other's class out.
+    // A shard leaves out the class of the other shard.
     project.edit(ONE, "parseInt(\"1\")", "valueOf(\"1\")");
     let two = "src/main/java/demo/Two.java";
     project.edit(two, "return 1", "return Integer.valueOf(1)");
@@ -96,7 +97,7 @@ fn one_run_is_enough_with_surefire_3() {
     run(&[]);
 }
 
-/// All executions of Surefire ask; those after the first find the same list.
+/// All executions of Surefire ask; later ones find the same list.
 #[test]
 fn several_executions_leave_out_the_same() {
     if !has_maven() {
@@ -134,8 +135,9 @@ fn a_command_that_skips_tests_is_not_waited_for() {
     project.run().are(&BOTH);
 }
 
-/// What makes an empty selection a failure, more than one module, and a dry run.
+/// Cases in which an empty selection is a failure, several modules, and a dry run.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn two_runs_where_one_does_not_do() {
     if !has_maven() {
         return;
@@ -174,7 +176,7 @@ fn two_runs_where_one_does_not_do() {
     assert_eq!(project.starts(), 1);
 }
 
-/// Where nothing can be selected all tests run, and Maven does not hang.
+/// If no selection is possible all tests run, and Maven does not hang.
 #[test]
 fn trouble_in_the_middle_lets_all_tests_run() {
     if !has_maven() {
@@ -206,8 +208,9 @@ fn trouble_in_the_middle_lets_all_tests_run() {
     assert_eq!(project.starts(), 1);
 }
 
-/// Maven's script puts a space before the user's options, and hands that on.
+/// Maven's script puts a space in front of the user's options, and passes them on.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn options_of_maven_are_the_same_before_and_in_the_tests() {
     if !has_maven() {
         return;

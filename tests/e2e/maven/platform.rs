@@ -1,8 +1,8 @@
-//! What the JUnit Platform does before tests, and keeps from one to the next.
+//! What the JUnit Platform does before tests, and keeps for later tests.
 
 use super::harness::*;
 
-/// A class of the tests, in JUnit 5's terms.
+/// A test class of JUnit 5.
 fn class(name: &str, head: &str, body: &str) -> String {
     let (package, short) = match name.rsplit_once('/') {
         Some((package, short)) => (format!("demo.{package}"), short),
@@ -51,8 +51,9 @@ fn with(dependency: &str, version: &str) -> impl Fn(&str) -> String {
     move |pom| pom.replace("<dependencies>", &more)
 }
 
-/// JUnit looks into nested classes, and into those of what a test class extends.
+/// JUnit inspects nested classes, also those of a test class's superclass.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn nested_classes_without_tests_come_to_have_some() {
     if !has_maven() {
         return;
@@ -86,8 +87,9 @@ fn nested_classes_without_tests_come_to_have_some() {
     assert_eq!(broken.code, 1, "{}", broken.told);
 }
 
-/// A suite that names a package has the tests that are found there.
+/// A suite of a package contains the tests that are found there.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn suites_find_new_tests() {
     if !has_maven() {
         return;
@@ -130,8 +132,8 @@ fn suites_find_new_tests() {
     broken(&project);
 }
 
-/// With classes at the same time, what comes before a class is its own, not that of
-/// those which run then.
+/// With parallel classes, work before a class belongs to it, and not to those that run at the
+/// time.
 #[test]
 fn what_comes_before_a_class_is_of_that_class() {
     if !has_maven() {
@@ -164,7 +166,7 @@ junit.jupiter.testclass.order.default=org.junit.jupiter.api.ClassOrderer$OrderAn
         pom(JUPITER, "3.2.5", ""),
         parallel.to_owned(),
         returns("One", 1),
-        // It runs until the extension of the last one is made.
+        // It runs until the last class's extension is made.
         waits("LongTest", 1, "System.getProperty(\"made\") != null"),
         waits("ShortTest", 2, "i > 50"),
         class("Extends", "public class", extension)
@@ -186,7 +188,7 @@ junit.jupiter.testclass.order.default=org.junit.jupiter.api.ClassOrderer$OrderAn
     assert_eq!(broken.code, 1, "{}", broken.told);
 }
 
-/// What one test class puts into JUnit's store for all, another one finds there.
+/// A value that one test class puts into JUnit's common store is visible to another.
 fn stores_are_state(jupiter: &str, surefire: &str) {
     if !has_maven() {
         return;
@@ -223,7 +225,7 @@ fn stores_are_state(jupiter: &str, surefire: &str) {
     let broken = project.run();
     broken.are(&["demo.ATest", "demo.BTest"]);
     assert_eq!(broken.code, 1, "{}", broken.told);
-    // What JUnit keeps there for itself hands nothing on.
+    // JUnit's own entries pass on nothing.
     project.edit(&java("One"), "return 2", "return 1");
     project.edit(&test_java("CTest"), "works", "worksToo");
     let mended = project.run();
@@ -232,18 +234,21 @@ fn stores_are_state(jupiter: &str, surefire: &str) {
 }
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn stores_of_junit_5_are_state() {
     stores_are_state(JUPITER, "3.2.5");
 }
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn stores_of_older_and_newer_junits_are_state() {
     stores_are_state("org.junit.jupiter:junit-jupiter:5.8.2", "3.2.5");
     stores_are_state("org.junit.jupiter:junit-jupiter:6.0.1", "3.5.4");
 }
 
-/// A context that Spring made for one test class serves others.
+/// A Spring context that was made for one test class serves others.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn what_makes_a_context_of_spring_counts_for_all_that_use_it() {
     if !has_maven() {
         return;

@@ -1,4 +1,4 @@
-//! Edits of `pom.xml` that no test can notice, and those that one can.
+//! Edits of `pom.xml` that no test can notice, and edits that one can.
 
 use super::harness::*;
 
@@ -28,6 +28,7 @@ fn project() -> Maven {
 }
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn what_a_pom_tells_people_selects_nothing() {
     if !has_maven() {
         return;
@@ -47,7 +48,7 @@ fn what_a_pom_tells_people_selects_nothing() {
         project.edit(POM, from, to);
         project.run().are(&[]);
     }
-    // Surefire is told of it.
+    // Surefire gets this value.
     project.edit(POM, "a demo", "another one");
     let edited = project.run();
     edited.are(&TESTS);
@@ -59,7 +60,7 @@ fn what_a_pom_tells_people_selects_nothing() {
     assert_ne!(edited.code, 0, "{}", edited.told);
     project.edit(POM, "another one", "a demo");
     project.run().are(&[]);
-    // And now of this, too.
+    // Now it also gets this one.
     project.edit(POM, "${project.name}", "${project.url}");
     project.run().are(&TESTS);
     project.edit(POM, "example.org/b", "example.org/c");

@@ -1,10 +1,10 @@
-//! What one test class leaves and another one finds: in static fields, by way of objects
-//! of the JDK, and in what a process has one of.
+//! State that one test class leaves to another: in static fields, through objects of the JDK,
+//! and in the state that a process has once.
 
 use super::harness::*;
 
-/// In each pair the first test has `Made.x()` called and leaves what came of it; the
-/// second one only finds it.
+/// In each pair the first test causes a call of `Made.x()` and leaves its result; the second
+/// only finds it.
 const LEFT: &str = r#"
 -- src/main/java/demo/Lambda.java --
 package demo;
@@ -69,7 +69,7 @@ public class Kept {
                 }
             });
     }
-    // Two ways to one object.
+    // Two paths to one object.
     public static class One { public static final StringBuilder ALL = new StringBuilder(); }
     public static class Other { public static StringBuilder all; }
 }
@@ -117,7 +117,7 @@ public class Words {
 }
 "#;
 
-/// Of each pair the statements of the first test and of the second one.
+/// The statements of the first and second test of each pair.
 const PAIRS: [(&str, &str, &str); 21] = [
     (
         "Lambda",
@@ -226,7 +226,7 @@ const PAIRS: [(&str, &str, &str); 21] = [
     ),
 ];
 
-/// What the JDK does for itself when it is used.
+/// Effects of the JDK itself when it is used.
 const QUIET: &str = r#"
 -- src/main/java/demo/Quiet.java --
 package demo;
@@ -331,7 +331,7 @@ fn project() -> String {
     for (name, first, second) in PAIRS {
         for (which, statements) in [("A", first), ("B", second)] {
             let order = match name {
-                // The first test stands between, and knows the object by another name.
+                // The first test is between them, and knows the object by another name.
                 "Aliased" => format!("L{name}{}Test", if which == "A" { "0" } else { which }),
                 _ => format!("T{name}{which}Test"),
             };
@@ -341,8 +341,9 @@ fn project() -> String {
     text.concat()
 }
 
-/// An edit of what the first test of a pair had made runs both.
+/// An edit of what the first test of a pair made runs both.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn what_objects_of_the_jdk_hold_is_state() {
     if !has_maven() {
         return;
@@ -352,12 +353,12 @@ fn what_objects_of_the_jdk_hold_is_state() {
     assert_eq!(all.code, 0, "{}", all.told);
     assert!(all.told.contains("\"incomplete\":0"), "{}", all.told);
     project.run().are(&[]);
-    // What the JDK does for itself, and what was put back, ties nothing.
+    // Effects of the JDK itself and restored values make no dependences.
     project.edit("src/main/java/demo/Only.java", "\"first\"", "\"First\"");
     project.run().are(&["demo.AAQuietTest"]);
     project.edit("src/main/resources/words.properties", "some", "SOME");
     project.run().are(&["demo.AAWordsTest", "demo.ABWordsTest"]);
-    // The same values, by other code.
+    // The same values from other code.
     let made = "src/main/java/demo/Made.java";
     let text = project.read(made);
     let text = text.replace("return 5", "return (int) 5L");

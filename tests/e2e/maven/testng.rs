@@ -1,4 +1,4 @@
-//! TestNG's tests: classes, whose methods run in any order.
+//! Tests of TestNG: classes, whose methods run in any order.
 
 use super::harness::*;
 
@@ -22,7 +22,7 @@ public class {name} {{
     )
 }
 
-/// One with one test.
+/// A test class with one test.
 fn test(name: &str, statement: &str) -> String {
     class(
         name,
@@ -53,8 +53,8 @@ const FACTORY: &str = "public class Factory {
     public static Object make() { return new int[] {1}; }
 }";
 
-/// What methods of two classes do in turn, objects that are made before all tests,
-/// parameters of another class, and what one class leaves behind for another one.
+/// Alternating methods of two classes, objects that are made before all tests, parameters from
+/// another class, and state that one class leaves to another.
 fn classes_are_told_apart(testng: &str) {
     if !has_maven() {
         return;
@@ -117,10 +117,10 @@ fn classes_are_told_apart(testng: &str) {
     assert!(first.told.contains("\"incomplete\":0"), "{}", first.told);
     assert_eq!(first.code, 0, "{}", first.told);
     project.run().are(&[]);
-    // SuiteTest prepares the suite, so it always runs beside others.
+    // SuiteTest prepares the suite, so it always runs together with others.
     project.edit(&java("One"), "return 1", "return 1 + Math.abs(0)");
     project.run().are(&["demo.ATest", "demo.SuiteTest"]);
-    // HolderTest finds what BTest has had made, if that came first.
+    // HolderTest finds what BTest made, if BTest came first.
     let with_b = |ran: &Ran| {
         assert!(ran.tests.contains("demo.BTest"), "{}", ran.told);
         let others = ["demo.ATest", "demo.CTest"];
@@ -153,17 +153,20 @@ fn classes_are_told_apart(testng: &str) {
 }
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn classes_of_testng_7_are_told_apart() {
     classes_are_told_apart(NEW);
 }
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn classes_of_testng_6_are_told_apart() {
     classes_are_told_apart(OLD);
 }
 
-/// What was not run because of something else runs again, though nothing changed.
+/// Tests that did not run because of something else run again, even without a change.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn what_fails_before_the_tests_is_a_failure_of_theirs() {
     if !has_maven() {
         return;
@@ -190,11 +193,11 @@ fn what_fails_before_the_tests_is_a_failure_of_theirs() {
     let well = project.run();
     well.are(&["demo.AllTest", "demo.OtherTest", "demo.SkippedTest"]);
     assert_eq!(well.code, 0, "{}", well.told);
-    // What says itself that it is to be skipped does so the next time as well.
+    // A test that asks to be skipped does so the next time as well.
     project.run().are(&[]);
 }
 
-/// Tests that cannot run without those of other classes.
+/// Tests that need tests of other classes.
 #[test]
 fn tests_that_depend_on_other_classes_run_with_them() {
     if !has_maven() {
@@ -228,13 +231,14 @@ fn tests_that_depend_on_other_classes_run_with_them() {
     );
 }
 
-/// Where nobody tells what runs for which class, all run every time, and say why.
+/// If it is unknown what runs for which class, all run every time and say why.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn factories_and_methods_around_groups_are_not_told_apart() {
     if !has_maven() {
         return;
     }
-    // A class to leave out is named for all modules, so each has names of its own.
+    // A class is left out by name in all modules, so each module has its own names.
     let module = |name: &str, more: &str| {
         super::frameworks::in_module(
             &name.to_lowercase(),
@@ -284,8 +288,9 @@ fn factories_and_methods_around_groups_are_not_told_apart() {
     );
 }
 
-/// Test classes at the same time share what happens meanwhile, and no more is left out.
+/// Parallel test classes share all events, and no test is left out wrongly.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn parallel_classes_of_testng_are_not_missed() {
     if !has_maven() {
         return;
@@ -313,7 +318,7 @@ fn parallel_classes_of_testng_are_not_missed() {
     }
 }
 
-/// Before the build nobody knows which test classes need one another.
+/// Before the build it is unknown which test classes need each other.
 #[test]
 fn testng_is_selected_after_the_build() {
     if !has_maven() {
@@ -332,7 +337,7 @@ fn testng_is_selected_after_the_build() {
     assert!(selected.told.contains("TestNG"), "{}", selected.told);
 }
 
-/// What a suite says of its tests holds whatever is proven.
+/// The settings of a suite apply to its tests, whatever is proven.
 #[test]
 fn suites_are_run_whole() {
     if !has_maven() {
@@ -373,7 +378,7 @@ package demo;
 
 import org.testng.*;
 
-/// Lets tests of one class fail.
+/// Makes tests of one class fail.
 public class Fails implements IInvokedMethodListener {
     public void beforeInvocation(IInvokedMethod method, ITestResult result) { }
     public void afterInvocation(IInvokedMethod method, ITestResult result) {
@@ -385,9 +390,10 @@ public class Fails implements IInvokedMethodListener {
 }
 ";
 
-/// What a test class begins or ceases to do for others reaches these, though they use
-/// nothing that changed.
+/// If a test class starts or stops doing something for other classes, it affects their tests,
+/// even though they use nothing that changed.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn what_classes_do_for_others_counts_for_all() {
     if !has_maven() {
         return;
@@ -417,7 +423,7 @@ fn what_classes_do_for_others_counts_for_all() {
     project.edit(one_test, "@Listeners(Fails.class) ", "");
     project.run();
     project.run().are(&[]);
-    // Without a test of its own.
+    // It has no test of its own.
     let prepares = "@BeforeSuite public void prepare() { System.setProperty(\"prepared\", \"\"); }";
     let new_test = class("NewTest", prepares);
     let (_, new_test) = new_test.split_once(" --\n").unwrap();
@@ -430,7 +436,7 @@ fn what_classes_do_for_others_counts_for_all() {
         prepared.told
     );
     assert_eq!(prepared.code, 1, "{}", prepared.told);
-    // It does so for each that runs, and for no other than those that use what it did.
+    // It does so for each test that runs, and selects only those that use its effects.
     let other_test = "src/test/java/demo/OtherTest.java";
     project.edit(other_test, "assertNull", "assertNotNull");
     assert_eq!(project.run().code, 0);
@@ -444,9 +450,10 @@ fn what_classes_do_for_others_counts_for_all() {
     assert_eq!(alone.code, 1, "{}", alone.told);
 }
 
-/// Fields that `@BeforeSuite` sets are nobody's state, though one class is the first that
-/// reads them.
+/// Fields set by `@BeforeSuite` are not the state of any class, even if one class reads them
+/// first.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn what_is_prepared_for_all_is_of_no_test_class() {
     if !has_maven() {
         return;
@@ -478,7 +485,7 @@ fn what_is_prepared_for_all_is_of_no_test_class() {
     assert_eq!(broken.code, 1, "{}", broken.told);
 }
 
-/// What a class keeps in the suite for others is theirs, too.
+/// Values that a class keeps in the suite also belong to those who read them.
 #[test]
 fn what_is_kept_in_a_suite_is_state() {
     if !has_maven() {
@@ -517,8 +524,9 @@ fn what_is_kept_in_a_suite_is_state() {
     assert_eq!(broken.code, 1, "{}", broken.told);
 }
 
-/// A test that ends its JVM, and one that TestNG cannot make an object of, have not passed.
+/// A test that ends its JVM, or of which TestNG cannot make an object, has not passed.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn what_is_cut_off_has_not_passed() {
     if !has_maven() {
         return;
@@ -554,8 +562,9 @@ fn what_is_cut_off_has_not_passed() {
     }
 }
 
-/// Until 7.5 TestNG runs tests of JUnit as well, of which it tells otherwise.
+/// Until 7.5 TestNG also runs tests of JUnit, which it announces differently.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn tests_of_junit_that_testng_runs_are_not_left_out() {
     if !has_maven() {
         return;

@@ -1,5 +1,5 @@
-//! Classes of which nothing runs, and of which what they are is asked all the same:
-//! those that arrays are made of, and those that members of others are told to be.
+//! Classes that matter though none of their code runs: element classes of arrays, and classes
+//! in the types of other classes' members.
 
 use super::harness::{check, edit};
 

@@ -1,4 +1,4 @@
-//! A program of Java sources, edited and compiled, recorded by the agent.
+//! Edits and compiles a program of Java sources; the agent records it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -10,7 +10,8 @@ use crate::java_sources::oracle;
 use tamis::history::{Repository, View};
 use tamis::languages::{Environment, Facts, Value};
 use tamis::matrix::Unit;
-use tamis::observe::{Collected, collect, read_traces};
+use tamis::observe::{Observations, observe, read_traces};
+use tamis::runners::Started;
 
 const COMPILER: &str = include_str!("Harness.java");
 const RUNNER: [(&str, &str); 2] = [
@@ -18,7 +19,7 @@ const RUNNER: [(&str, &str); 2] = [
     ("JUnit4Provider", include_str!("JUnit4Provider.java")),
 ];
 
-/// One edit: what is replaced in the program's text, and the tests that it selects.
+/// One edit: a replacement in the program's text, and the tests that it selects.
 pub struct Edit {
     pub name: &'static str,
     pub changes: &'static [(&'static str, &'static str)],
@@ -37,10 +38,9 @@ pub const fn edit(
     }
 }
 
-/// Records the program `text` (files as `-- Name.java --` and content), whose
-/// tests are the classes `tests`, in this order in one JVM; then checks for each
-/// edit which tests it selects, and that all are among them whose output it
-/// changes.
+/// Records the program `text` (files as `-- Name.java --` and content). Its tests are the
+/// classes `tests`, in this order in one JVM. Then checks for each edit which tests it
+/// selects, and that these include all tests whose output it changes.
 pub fn check(text: &str, tests: &[&str], edits: &[Edit]) {
     if !has_compiler() {
         return;
@@ -95,11 +95,11 @@ pub fn check(text: &str, tests: &[&str], edits: &[Edit]) {
             .units
             .iter()
             .zip(&known)
-            .map(|(unit, value)| unit.kind.is_compiled() && now.value(unit) != *value)
+            .map(|(unit, value)| unit.kind().is_compiled() && now.value(unit) != *value)
             .collect();
         let (mut selected, mut why) = (BTreeSet::new(), BTreeSet::new());
         for row in &collected.rows {
-            let units = collected.bases[row.base].iter().chain(&row.own);
+            let units = collected.bases[row.base].units.iter().chain(&row.own);
             let changed: Vec<&Unit> = units
                 .filter(|unit| differs[**unit as usize])
                 .map(|unit| &collected.units[*unit as usize])
@@ -178,8 +178,8 @@ fn git(project: &Path) {
     }
 }
 
-/// Makes what was compiled from one state of the program that of the project,
-/// with everything else that lies beside its sources.
+/// Makes the compiled classes of one state of the program the project's, with all other files
+/// beside its sources.
 fn install(version: &Path, project: &Path) {
     let target = project.join("target/classes");
     if target.exists() {
@@ -210,7 +210,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// What each test class printed.
+/// The output of each test class.
 fn run(
     top: &Path,
     project: &Path,
@@ -246,10 +246,17 @@ fn run(
     printed
 }
 
-fn recorded(traces: &Path, facts: &Facts<'_>) -> Collected {
+fn recorded(traces: &Path, facts: &Facts<'_>) -> Observations {
     let (traces, errors) = read_traces(traces).unwrap();
     assert!(errors.is_empty(), "{errors:?}");
-    let collected = collect(&traces, &errors, facts, BStr::new(""), &[], &[]).unwrap();
+    let started = Started {
+        facts,
+        project: BStr::new(""),
+        command: &[],
+        folder: std::env::current_dir().ok(),
+        variable: &|name| std::env::var_os(name),
+    };
+    let collected = observe(&traces, &errors, facts, &started, &[]).unwrap();
     for row in &collected.rows {
         assert_eq!(row.incomplete, None, "{}", row.test);
     }

@@ -1,8 +1,8 @@
-//! Which method runs is decided by the object that it is called on.
+//! The object on which a method is called decides which method runs.
 
 use super::harness::{check, edit};
 
-/// Figure 3.1 of Gligoric's thesis, each test method a test of its own.
+/// Figure 3.1 of Gligoric's thesis; each test method is a test.
 const FIGURE: &str = "\
 -- C.java --
 class C {

@@ -1,4 +1,4 @@
-//! Who looks at a class's members, annotations or file depends on all of it.
+//! An inspection of a class's members, annotations or file depends on all of it.
 
 use super::harness::{check, edit};
 
@@ -161,7 +161,7 @@ fn reflection_and_the_like() {
         edit(
             "a public method of the class above",
             &[("// end of BeanBase", "public void more() { }")],
-            // One test looks at it, and all count it whole.
+            // One test inspects it, and all count it whole.
             OF_BEAN,
         ),
         edit(

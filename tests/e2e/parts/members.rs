@@ -1,4 +1,4 @@
-//! What else a class is made of.
+//! The other parts of a class.
 
 use super::harness::{check, edit};
 
@@ -100,7 +100,7 @@ const TESTS: [&str; 16] = [
     "TName",
 ];
 
-/// All that initialise the class of lambda expressions.
+/// All tests that initialise the class with lambda expressions.
 const LAMBDAS: &[&str] = &["TKept", "TOne", "TText", "TThree", "TTwo"];
 
 #[test]
@@ -170,7 +170,7 @@ fn bodies_and_shapes() {
         edit(
             "a method of a record",
             &[("return x + y", "return x - y")],
-            // The text that the compiler made has the JDK look at the record.
+            // The generated text makes the JDK inspect the record.
             &["TPoint", "TText2"],
         ),
         edit(
@@ -245,7 +245,7 @@ fn bodies_and_shapes() {
         edit(
             "a static nested method",
             &[("new Anonymous().secret", "-new Anonymous().secret")],
-            // A class that is asked for its name has its members looked at.
+            // Asking a class for its name inspects its members.
             &["TName", "TNested"],
         ),
     ];

@@ -1,6 +1,6 @@
-//! Parts of class files: after each edit of a program, exactly the test classes
-//! that it can affect are selected, and those whose output differs are among
-//! them. Real compilers and JVMs, without a build tool in between.
+//! Parts of class files: after each edit of a program exactly the affected test classes are
+//! selected, and these include all classes whose output changes. Real compilers and JVMs,
+//! without a build tool.
 
 mod arrays;
 mod harness;

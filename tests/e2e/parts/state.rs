@@ -1,4 +1,4 @@
-//! Objects that other tests made.
+//! Objects that earlier tests made.
 
 use super::harness::{check, edit};
 
@@ -68,7 +68,7 @@ fn what_another_test_made_counts() {
         edit(
             "who made what is kept among the properties",
             &[("text = \"kept\"", "text = \"KEPT\"")],
-            // Who asks for all properties has what the class used that put some there.
+            // A test that reads all properties depends on the class whose code set some.
             &["AKept", "BKept", "BSeen"],
         ),
         edit(

@@ -1,5 +1,5 @@
-//! Every kind of shared store behind a server that breaks in every way: all
-//! tests run, nothing fails, nothing is told, and it does not take long.
+//! Every kind of shared store behind a server that breaks in every way: all tests run, nothing
+//! fails, no secret appears, and it does not take long.
 
 use std::time::{Duration, Instant};
 
@@ -8,18 +8,18 @@ use serde_json::Value;
 use super::server::Server;
 use super::*;
 
-/// What the server does with every request; those of the second list take as
-/// long as tamis lets them.
+/// What the server does with every request. The modes of the second list take as long as tamis
+/// allows.
 const QUICK: &[&str] = &[
     "401", "403", "404", "410", "loop", "away", "cut", "null", "nulls", "empty", "html", "large",
     "binary",
 ];
 const LONG: &[&str] = &["429", "500", "503", "slow", "drip"];
 
-/// The figure is 30 seconds; a busy machine gets as much again.
+/// The goal is 30 seconds; a busy machine gets twice the time.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The variables by which each store is found below `url`.
+/// The variables with which each store is found below `url`.
 fn stores(url: &str) -> Vec<(&'static str, Vec<String>)> {
     let set = |pairs: &[(&str, &str)]| {
         let pair = |(name, value): &(&str, &str)| format!("{name}={value}");
@@ -88,7 +88,7 @@ fn whatever_a_service_answers_all_tests_run() {
         let project = &project;
         std::thread::scope(|scope| {
             let url = &url;
-            // Those that wait do so together.
+            // The modes that wait run in parallel.
             for mode in LONG {
                 scope.spawn(move || check(project, url, mode));
             }

@@ -1,19 +1,19 @@
-//! Clones that lack commits or objects, of a repository behind `git
-//! http-backend`: in CI what earlier results need is fetched, elsewhere nothing
-//! is; where it cannot be had, more runs, and one line says why.
+//! Clones that lack commits or objects, of a repository behind `git http-backend`. In CI tamis
+//! fetches what earlier results need; elsewhere it fetches nothing. If that fails, more tests
+//! run, and one line says why.
 
 use super::git::add_origin;
 use super::server::Server;
 use super::*;
 
-/// A project with results of its first commit, its origin served over HTTP.
+/// A project with results of its first commit, and its origin served over HTTP.
 struct World {
     project: Project,
     server: Server,
 }
 
 impl World {
-    /// `login`: what the server asks for, `user:password`.
+    /// `login`: the `user:password` that the server requires.
     fn new(python: &Python, yaml: &str, login: Option<&str>) -> World {
         let mut project = project(python, yaml);
         let remote = add_origin(&project);
@@ -35,7 +35,7 @@ impl World {
         World { project, server }
     }
 
-    /// So many commits more, the last of which edits `a.py`.
+    /// Adds this many commits, the last of which edits `a.py`.
     fn grow(&mut self, commits: u32) {
         for number in 1..commits {
             self.project.write("notes.txt", &format!("{number}\n"));
@@ -50,8 +50,7 @@ impl World {
         format!("{}/remote.git", self.server.url())
     }
 
-    /// Puts a clone in the place of the project's own repository; the store of
-    /// results stays.
+    /// Replaces the project's repository by a clone; the store of results stays.
     fn clone_again(&mut self, options: &[&str], url: &str) {
         let clone = self.project.path("@outside/clone");
         let _ = fs::remove_dir_all(&clone);
@@ -67,14 +66,14 @@ impl World {
         listed.lines().count()
     }
 
-    /// Whether objects are missing that a commit here names.
+    /// Whether objects are missing that a local commit names.
     fn lacks(&self, revision: &str) -> bool {
         let arguments = ["rev-list", "--objects", "--missing=print", "--max-count=1"];
         let listed = self.project.git(&[&arguments[..], &[revision]].concat());
         listed.lines().any(|line| line.starts_with('?'))
     }
 
-    /// All that a fetch must leave as it is.
+    /// Everything that a fetch must leave unchanged.
     fn state(&self) -> (String, String, String, bool, String) {
         let git = |arguments: &[&str]| self.project.git(arguments);
         (
@@ -242,7 +241,7 @@ fn the_side_that_a_pull_request_goes_to_is_fetched() {
         let push = ["push", "--quiet", "origin", "HEAD:refs/pull/5/merge"];
         world.project.git(&push);
         let merge = world.project.git(&["rev-parse", "HEAD"]);
-        // As actions/checkout does it.
+        // As actions/checkout does.
         world.clone_again(&["--no-checkout", "--depth=1"], &world.url());
         let fetch = ["fetch", "--quiet", "--depth=1", "origin"];
         world.project.git(
@@ -379,8 +378,8 @@ fn the_tip_before_a_push_by_force_is_fetched_for_strategies_that_ask() {
     });
 }
 
-/// As a checkout of a pull request's own tip leaves it: nothing is known of the
-/// branch that it goes to, but for its name or its tip.
+/// After a checkout of a pull request's own tip, only the name or the tip of the target branch
+/// is known.
 #[test]
 fn the_side_that_a_pull_request_goes_to_is_asked_for_where_its_tip_is_checked_out() {
     on_all_interpreters(Wanted::Newest, |python| {
@@ -431,7 +430,7 @@ fn the_side_that_a_pull_request_goes_to_is_asked_for_where_its_tip_is_checked_ou
                 assert_eq!(select.told(), "", "{options:?} {knows_tip}");
             }
         }
-        // A branch that is gone: everything runs, and one line says why.
+        // The branch is gone: everything runs, and one line says why.
         world.clone_again(&["--single-branch", "--branch=topic"], &world.url());
         forget(&mut world.project);
         on_pull(&mut world.project, 5, "o/r");
@@ -446,7 +445,7 @@ fn the_side_that_a_pull_request_goes_to_is_asked_for_where_its_tip_is_checked_ou
     });
 }
 
-/// A clone that has neither the files outside its cone nor their content.
+/// A clone without the files outside its cone and without their content.
 #[test]
 fn a_sparse_clone_without_blobs_selects_like_a_whole_one() {
     on_all_interpreters(Wanted::Newest, |python| {
@@ -459,7 +458,7 @@ fn a_sparse_clone_without_blobs_selects_like_a_whole_one() {
         world.project.write("away/data.txt", "1\n");
         world.project.commit("far");
         assert_eq!(world.project.run().code, 0);
-        // A comment more: only whoever can read the file knows that.
+        // One more comment: only a reader of the file can know that.
         world
             .project
             .write("far/helper.py", "def far():\n    return 1  # so\n");
@@ -487,7 +486,7 @@ fn a_sparse_clone_without_blobs_selects_like_a_whole_one() {
                 "",
                 "{filter}"
             );
-            // What the whole clone read of that file was kept.
+            // The results of the complete clone's analysis of that file were kept.
             world.project.delete(".tamis/cache");
             let select = world.project.run_with(&["--dry-run"]);
             let ran: Vec<&String> = select.selection.selected.keys().collect();
@@ -496,7 +495,7 @@ fn a_sparse_clone_without_blobs_selects_like_a_whole_one() {
                 assert_eq!(ran, ["test_a.py::test_a"], "{filter}");
                 continue;
             }
-            // What cannot be read may have changed: its test runs, and says why.
+            // A file that cannot be read may have changed: its test runs, and says why.
             assert_eq!(ran, ["far/test_far.py::test_far", "test_a.py::test_a"]);
             let reason = &select.selection.selected["far/test_far.py::test_far"];
             assert!(reason.to_string().contains("cannot be read"), "{reason}");

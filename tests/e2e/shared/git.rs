@@ -1,4 +1,4 @@
-//! A ref of a git repository: in a folder, and behind `git http-backend`.
+//! A ref of a git repository as a store: in a folder, and behind `git http-backend`.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -20,7 +20,7 @@ pub fn add_origin(project: &Project) -> PathBuf {
     remote
 }
 
-/// The matrices that the remote holds; all of its files must be sound.
+/// The matrices in the remote; all of its files must be sound.
 pub fn held(remote: &Path) -> BTreeSet<String> {
     let git = |arguments: &[&str]| {
         let dir = ["--git-dir", remote.to_str().unwrap()];
@@ -103,7 +103,7 @@ fn over_http_with_a_password_in_the_url() {
         assert_eq!(fetch.code(), 4, "{}", fetch.stderr);
         assert!(!fetch.stderr.contains(TOKEN), "{}", fetch.stderr);
 
-        // The password of the checkout's own settings serves as well.
+        // The password in the checkout's own settings works as well.
         let plain = format!("http://127.0.0.1:{port}/remote.git");
         project.git(&["remote", "set-url", "origin", &plain]);
         let helper = format!("!f() {{ echo username=u; echo password={TOKEN}; }}; f");
@@ -139,7 +139,7 @@ fn a_pull_requests_results_are_its_own() {
             assert!(!project.root().join(".tamis/store").exists(), "kept apart");
         }
         assert_eq!(held(&remote).len(), 3, "all of them are there");
-        // Another one, and main, run what they have no trusted result of.
+        // Another pull request, and main, run what they have no trusted result for.
         on_pull(&mut project, 7, "o/r");
         forget(&mut project);
         assert_eq!(left_out(&project), ["test_b.py::test_b"]);
@@ -155,7 +155,7 @@ fn a_pull_requests_results_are_its_own() {
     });
 }
 
-/// Who gets main's results can send them again, in a name that counts for fewer.
+/// A reader of main's results can send them again under a writer that counts for fewer runs.
 #[test]
 fn nobody_takes_mains_name_from_its_results() {
     on_all_interpreters(Wanted::Newest, |python| {
@@ -177,7 +177,7 @@ fn nobody_takes_mains_name_from_its_results() {
         on_main(&mut project);
         project.set_env("GITHUB_BASE_REF", None);
         assert_eq!(left_out(&project).len(), 2);
-        // Somebody's own machine.
+        // A developer's own machine.
         project.set_env("GITHUB_ACTIONS", None);
         pushes(&project);
         forget(&mut project);
@@ -200,22 +200,22 @@ fn trust_is_read_from_the_side_that_is_merged_into() {
         project.write("tamis.yml", &signed);
         project.commit("signed");
         let remote = add_origin(&project);
-        // Main forgot to sign.
+        // Main did not sign.
         on_main(&mut project);
         project.run();
         forget(&mut project);
         assert_eq!(left_out(&project).len(), 0, "unsigned");
-        // The pull request asks for no signature: it is not for it to say.
+        // The pull request's configuration requires no signature, but that does not count.
         project.write("tamis.yml", "version: 1\nshared-store: git\n");
         project.commit("whom I like");
         on_pull(&mut project, 5, "o/r");
         forget(&mut project);
         assert_eq!(left_out(&project).len(), 0, "still unsigned");
-        // A clone without the other side gets it, and it says the same.
+        // A clone without the target branch fetches it, with the same result.
         project.git(&["update-ref", "-d", "refs/remotes/origin/main"]);
         forget(&mut project);
         assert_eq!(left_out(&project).len(), 0, "unsigned for the other side");
-        // Where it is not to be had nothing is used, and that is said.
+        // If it cannot be fetched, nothing is used, and a message says so.
         project.set_env("TAMIS_DEEPEN", Some("never"));
         forget(&mut project);
         let run = project.run();
@@ -226,7 +226,7 @@ fn trust_is_read_from_the_side_that_is_merged_into() {
             "{}",
             run.stderr
         );
-        // Main signs: now it counts for all.
+        // Now main signs, and its results count for all.
         project.git(&["reset", "--quiet", "--hard", "HEAD^"]);
         project.git(&[
             "fetch",
@@ -261,7 +261,7 @@ fn trouble_runs_more_and_fails_nothing() {
     on_all_interpreters(Wanted::Newest, |python| {
         let mut project = project(python, "shared-store: git\n");
         on_main(&mut project);
-        // No remote at all; one that is not there; one that is no repository.
+        // No remote at all; a missing one; one that is not a repository.
         for url in [
             None,
             Some("/nowhere/remote.git"),
@@ -292,27 +292,37 @@ fn trouble_runs_more_and_fails_nothing() {
     });
 }
 
+/// How many push at once. Each waits for the ones before it, so the time grows with the square.
+fn writers() -> u8 {
+    match std::env::var_os("TAMIS_E2E_ALL") {
+        Some(_) => 64,
+        None => 16,
+    }
+}
+
 #[test]
 fn many_writers_lose_nothing_and_the_ref_stays_small() {
     on_all_interpreters(Wanted::Newest, |python| {
         let mut project = project(python, "shared-store: git\nkeep: 100\n");
         let remote = add_origin(&project);
         on_main(&mut project);
-        let names = matrices(&project, 64);
+        let names = matrices(&project, writers());
         push_at_once(&project, &names);
         assert_eq!(held(&remote), names.iter().cloned().collect());
-        // 64 at once on one key: one whole value.
-        push_at_once(&project, &vec![names[0].clone(); 64]);
-        assert_eq!(held(&remote).len(), 64);
-        // The next writer drops what is too much, the oldest first.
+        // All at once for one key: one complete value.
+        push_at_once(&project, &vec![names[0].clone(); names.len()]);
+        assert_eq!(held(&remote).len(), names.len());
+        // The next writer drops the oldest matrices above the limit.
         project.write("tamis.yml", "version: 1\nshared-store: git\nkeep: 3\n");
         project.commit("keep 3");
         project.run();
         let kept = held(&remote);
-        // Three of the environment of the 64, and its own.
+        // Three from the environment of the writers, and its own.
         assert_eq!(kept.len(), 4, "{kept:?}");
         assert!(
-            names[61..].iter().all(|name| kept.contains(name)),
+            names[names.len() - 3..]
+                .iter()
+                .all(|name| kept.contains(name)),
             "{kept:?}"
         );
     });
@@ -330,16 +340,16 @@ fn many_writers_over_http() {
         let url = format!("{}/remote.git", server.url());
         project.git(&["remote", "set-url", "origin", &url]);
         on_main(&mut project);
-        let names = matrices(&project, 64);
+        let names = matrices(&project, writers());
         push_at_once(&project, &names);
         assert_eq!(held(&remote), names.iter().cloned().collect());
-        // 64 at once on one key: one whole value.
-        push_at_once(&project, &vec![names[0].clone(); 64]);
-        assert_eq!(held(&remote).len(), 64);
+        // All at once for one key: one complete value.
+        push_at_once(&project, &vec![names[0].clone(); names.len()]);
+        assert_eq!(held(&remote).len(), names.len());
     });
 }
 
-/// What cannot be used is named, with what to do about it, and the rest counts.
+/// Useless files are named with the remedy, and the rest counts.
 #[test]
 fn damaged_files_are_named() {
     on_all_interpreters(Wanted::Newest, |python| {
@@ -352,7 +362,7 @@ fn damaged_files_are_named() {
         project.commit("edit a");
         project.run();
         assert_eq!(held(&remote).len(), 2);
-        // Puts other content in the place of every file of which `sed` says so.
+        // Replaces the content of every file that `sed` selects.
         let damage = |project: &Project, sed: &str, more: &str| {
             let script = format!(
                 "ref=$(git for-each-ref --format='%(refname)' refs/tamis)\n\
@@ -382,14 +392,14 @@ fn damaged_files_are_named() {
         let manifest = format!("{newest}.manifest: ");
         let words = [
             "refs/tamis/",
-            "README: it is no file of tamis",
+            "README: it is not a file of tamis",
             &manifest,
             "git push REMOTE",
         ];
         assert!(told(&mut project, &words) < 2, "the other result counts");
         let doctor = project.tamis(&["doctor"]);
         let page = format!("{}{}", doctor.stdout, doctor.stderr);
-        // What the run shared took the place of all that is damaged.
+        // The newly shared result replaced all damaged files.
         assert!(!page.contains("README"), "{page}");
         assert!(held(&remote).len() >= 2);
 
@@ -409,7 +419,7 @@ fn damaged_files_are_named() {
         let doctor = project.tamis(&["doctor"]);
         for word in [
             "its matrix is not there",
-            "sub: it is no file",
+            "sub: it is not a file",
             "git push REMOTE",
         ] {
             assert!(doctor.stdout.contains(word), "{word}: {}", doctor.stdout);

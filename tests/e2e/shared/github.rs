@@ -1,5 +1,4 @@
-//! GitHub's artifacts, behind a server that follows its documentation and, when
-//! told, breaks with it.
+//! GitHub's artifacts, behind a server that follows its documentation and breaks on request.
 
 use serde_json::{Value, json};
 
@@ -56,7 +55,7 @@ impl GitHub {
         self.set(&state);
     }
 
-    /// Does what the upload action does with the pack that a run left.
+    /// Uploads the pack of a run as the upload action does.
     pub(super) fn upload(&self, project: &Project, run: Value) {
         let pack = project.root().join(".tamis/upload/tamis.pack");
         let mut state = self.get();
@@ -90,7 +89,7 @@ impl GitHub {
         self.set(&state);
     }
 
-    /// The requests since the last time.
+    /// The requests since the last call.
     pub(super) fn requests(&self) -> Vec<String> {
         let log = self.folder.join("requests.log");
         let text = fs::read_to_string(&log).unwrap_or_default();
@@ -117,7 +116,7 @@ fn a_fresh_machine_uses_what_main_recorded_with_four_requests() {
         let mut project = project(python, "shared-store: github\n");
         let github = GitHub::start(python, &mut project);
         on_main(&mut project);
-        // Nothing is there yet: everything runs, and nobody is warned.
+        // Nothing is there yet: everything runs without a warning.
         serves_a_fresh_machine(&mut project, on_main, |project| {
             github.upload(project, run_of(project, "push", "main", "o/r"));
         });
@@ -145,7 +144,7 @@ fn a_fresh_machine_uses_what_main_recorded_with_four_requests() {
     });
 }
 
-/// The pack claims to be of main; GitHub says who wrote it.
+/// The pack claims to be from main; GitHub tells who wrote it.
 #[test]
 fn who_wrote_is_what_github_says() {
     on_all_interpreters(Wanted::Newest, |python| {
@@ -240,7 +239,7 @@ fn every_broken_answer_runs_more_and_fails_nothing() {
             forget(&mut project);
             let started = std::time::Instant::now();
             let select = project.tamis(&["select", "--json"]);
-            // The reliability figure: 30 seconds, and room for a busy machine.
+            // The reliability goal of 30 seconds, and room for a busy machine.
             assert!(started.elapsed().as_secs() < 60, "{mode}");
             assert_eq!(select.code(), 0, "{mode}: {}", select.stderr);
             let json: Value = serde_json::from_str(&select.stdout).unwrap();
@@ -249,7 +248,7 @@ fn every_broken_answer_runs_more_and_fails_nothing() {
                 assert!(!select.stderr.contains(secret), "{mode}: {}", select.stderr);
             }
         }
-        // Rows that lack everything are passed over; the good one is found.
+        // Rows without any field are skipped; the good one is found.
         github.mode("");
         let mut state = github.get();
         let rows = state["artifacts"].as_array_mut().unwrap();
@@ -270,7 +269,7 @@ fn every_broken_answer_runs_more_and_fails_nothing() {
         github.set(&state);
         forget(&mut project);
         assert_eq!(left_out(&project).len(), 2);
-        // Another archive than GitHub's digest says.
+        // The archive does not match GitHub's digest.
         let zip = github.folder.join("100.zip");
         let mut bytes = fs::read(&zip).unwrap();
         bytes[40] ^= 1;
@@ -280,7 +279,7 @@ fn every_broken_answer_runs_more_and_fails_nothing() {
     });
 }
 
-/// What is laid for the upload, and what 64 runs uploaded for one commit.
+/// A pack waiting for the upload, and the uploads of 64 runs for one commit.
 #[test]
 fn many_writers_of_one_artifact_leave_a_whole_one() {
     on_all_interpreters(Wanted::Newest, |python| {
@@ -295,7 +294,7 @@ fn many_writers_of_one_artifact_leave_a_whole_one() {
         assert_eq!(pack.manifest.matrix, names[0]);
         let files = fs::read_dir(&upload).unwrap().count();
         assert_eq!(files, 2, "the pack and its name");
-        // All runs of one commit tell the same; the newest is taken.
+        // All runs of one commit have the same results; the newest is taken.
         forget(&mut project);
         project.run();
         for _ in 0..64 {
@@ -345,7 +344,7 @@ fn one_comment_is_kept_up_to_date() {
     on_all_interpreters(Wanted::Newest, |python| {
         let (mut project, github) = select_for_a_comment(python);
         let mark = "<!-- tamis: selection -->";
-        // Others that look like ours, one after a page of other comments.
+        // Comments that look like ours; one comes after a page of other comments.
         let person =
             json!({ "id": 1, "body": format!("{mark}\nnot ours"), "user": { "type": "User" } });
         let mut rows = vec![
@@ -457,8 +456,8 @@ fn doctor_says_what_the_shared_store_answers() {
     });
 }
 
-/// The steps of the action, job by job: the first that needs results asks for
-/// them with the token; all others have none, ask nobody, and warn of nothing.
+/// The steps of the action, job by job. The first step that needs results asks for them with
+/// the token. All others have no token, ask nobody, and print no warning.
 #[test]
 fn a_job_asks_once_and_no_step_warns() {
     on_all_interpreters(Wanted::Newest, |python| {
@@ -479,7 +478,7 @@ fn a_job_asks_once_and_no_step_warns() {
         let quiet = |told: &str| {
             let warned = ["warning:", "::warning"];
             let warned = warned.iter().any(|word| told.contains(word));
-            // As a word: the marks of GITHUB_OUTPUT are random digits.
+            // As a whole word: the marks of GITHUB_OUTPUT are random digits.
             let mut words = told.split(|c: char| !c.is_ascii_alphanumeric());
             assert!(!warned && !words.any(|word| word == "401"), "{told}");
         };
@@ -513,7 +512,7 @@ fn a_job_asks_once_and_no_step_warns() {
             "{told}"
         );
         assert_eq!(github.requests().len(), 4);
-        // In a shallow clone the list says how deep it has to be, and is enough.
+        // In a shallow clone the listing tells how deep it must be, and is enough.
         let remote = super::git::add_origin(&project);
         let shallow = project.path("@outside/shallow");
         let from = format!("file://{}", remote.display());
@@ -527,7 +526,7 @@ fn a_job_asks_once_and_no_step_warns() {
         quiet(&told);
         assert!(told.contains("selected"), "{told}");
         assert_eq!(github.requests().len(), 4);
-        // A service that does not answer is asked once, and told of.
+        // A service that does not answer is asked once, and reported.
         forget(&mut project);
         job(&mut project, "broken");
         github.mode("artifacts:500");
@@ -537,7 +536,7 @@ fn a_job_asks_once_and_no_step_warns() {
     });
 }
 
-/// What cannot be used is named, with what to do about it, and the next one is tried.
+/// Useless files are named with the remedy, and the next one is tried.
 #[test]
 fn damaged_artifacts_are_named() {
     on_all_interpreters(Wanted::Newest, |python| {

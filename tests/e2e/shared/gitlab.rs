@@ -30,7 +30,7 @@ fn start(python: &Python, project: &mut Project) -> (Server, PathBuf) {
     (server, folder)
 }
 
-/// The packs that the server keeps.
+/// The packs on the server.
 fn held(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap();
     let paths = entries.map(|entry| entry.unwrap().path());
@@ -64,7 +64,7 @@ fn a_fresh_machine_uses_what_main_recorded() {
         }
         assert_eq!(run.outcomes.len(), 2);
 
-        // A token that is not valid any more.
+        // The token is no longer valid.
         project.set_env("CI_JOB_TOKEN", Some("another-token"));
         forget(&mut project);
         let run = project.run();

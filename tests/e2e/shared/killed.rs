@@ -1,11 +1,11 @@
-//! Killed at any system call, or let down by it: what was stored before is
-//! whole, here and there.
+//! Killed at any system call, or after an error of it: everything stored before is intact,
+//! locally and in the remote.
 
 use super::git::{add_origin, held};
 use super::*;
 
-/// Calls that change something, or come right before or after it. strace counts each
-/// kind for itself, so each has a turn of its own.
+/// Calls that change something, or come right before or after such a call. strace counts each
+/// kind separately, so each kind has its own turns.
 const CALLS: [&str; 14] = [
     "write",
     "fsync",
@@ -23,13 +23,13 @@ const CALLS: [&str; 14] = [
     "unlinkat",
 ];
 
-/// How many of them have a turn where not every call is taken.
+/// How many calls of a kind are tried if not all are.
 const FEW: usize = 6;
 
 /// One call of tamis and of each git process that it starts.
 struct Call {
     kind: &'static str,
-    /// Which one of this kind, in each process, from 1.
+    /// The number of the call among this kind in each process, from 1.
     number: usize,
 }
 
@@ -39,8 +39,8 @@ impl std::fmt::Display for Call {
     }
 }
 
-/// Runs tamis under strace, which does this to that call in each process of it.
-/// False if there was no such call.
+/// Runs tamis under strace, which does `what` to that call in each of its processes. `false`
+/// if there was no such call.
 fn disturbed(project: &Project, what: &str, call: &Call, arguments: &[&str]) -> bool {
     let log = tempfile::NamedTempFile::new().unwrap();
     let inject = format!("inject={}:{what}:when={}", call.kind, call.number);
@@ -55,9 +55,9 @@ fn disturbed(project: &Project, what: &str, call: &Call, arguments: &[&str]) -> 
     shown.contains("(INJECTED)") || shown.contains("killed by SIGKILL")
 }
 
-/// Does this to one call after the other until there is none left, of each kind:
-/// `attempt` answers whether there was one. Some calls only, and `TAMIS_E2E_ALL=1`
-/// takes every one. Answers how many there were.
+/// Does this to one call after another of each kind, until `attempt` returns that there was
+/// none. Only some calls are tried; `TAMIS_E2E_ALL=1` tries every one. Returns how many there
+/// were.
 #[allow(clippy::print_stderr, reason = "how much was tried")]
 fn at_each_call(what: &str, mut attempt: impl FnMut(&Call) -> bool) -> usize {
     let all = std::env::var_os("TAMIS_E2E_ALL").is_some();
@@ -73,8 +73,7 @@ fn at_each_call(what: &str, mut attempt: impl FnMut(&Call) -> bool) -> usize {
     count
 }
 
-/// A project whose main branch has shared its results, and the remote; `None`
-/// without strace.
+/// A project whose main branch has shared its results, and the remote; `None` without strace.
 fn recorded_on_main(python: &Python) -> Option<(Project, PathBuf)> {
     let mut project = project(python, "shared-store: git\n");
     let strace = project.command("strace", &["-V"], &project.root());
@@ -96,8 +95,8 @@ fn git_in(remote: &Path, arguments: &[&str]) -> String {
     String::from_utf8(done.stdout).unwrap()
 }
 
-/// A git that is killed in the remote itself, as on its server, leaves its locks
-/// there; git says at each later push that they are to be removed by hand.
+/// A git process that is killed in the remote, as on its server, leaves its locks there. At
+/// each later push git says that they must be removed by hand.
 fn remove_locks(remote: &Path) {
     let mut waiting = vec![remote.join("refs")];
     while let Some(folder) = waiting.pop() {
@@ -117,8 +116,8 @@ fn no_file_is_refused(project: &Project, call: &Call) {
     assert_eq!(verify.code(), 0, "{call}: {}", verify.stdout);
 }
 
-/// What it does to any call of sending and of fetching: nothing is torn, what was
-/// there stays, and the next command works.
+/// Whatever happens to any call of sending and fetching: nothing is torn, old results stay,
+/// and the next command works.
 fn harms_nothing(what: &str) {
     on_all_interpreters(Wanted::Newest, |python| {
         let Some((mut project, remote)) = recorded_on_main(python) else {
@@ -136,7 +135,7 @@ fn harms_nothing(what: &str) {
         );
         let (reference, tip) = tip.trim().split_once(' ').unwrap();
         let sent = at_each_call(&format!("store push, {what}"), |call| {
-            // Else there is nothing left to send once a push went well.
+            // Otherwise nothing is left to send after a successful push.
             remove_locks(&remote);
             git_in(&remote, &["update-ref", reference, tip]);
             let was_there = disturbed(&project, what, call, &["store", "push", &name]);
@@ -172,11 +171,13 @@ fn let_down_by_a_full_disk() {
 }
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn let_down_by_a_broken_disk() {
     harms_nothing("error=EIO");
 }
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn let_down_by_rights_that_are_gone() {
     harms_nothing("error=EACCES");
 }

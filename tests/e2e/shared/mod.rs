@@ -1,6 +1,6 @@
-//! Stores that machines share, against the real programs behind them: what CI
-//! recorded on the main branch serves a machine that has nothing; what others
-//! wrote does not; trouble runs more and fails nothing.
+//! Shared stores with the real programs behind them. Results that CI recorded on the main
+//! branch serve an empty machine; results of untrusted writers do not. Errors make more tests
+//! run and fail nothing.
 
 mod broken;
 mod deepen;
@@ -17,12 +17,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use tamis::matrix::{Fingerprint, Header, Key, MatrixBuilder, Outcome, RowFacts, Run};
-use tamis::matrix::{Unit, UnitKind};
+use tamis::matrix::{Unit, What};
 use tamis::store::FsStore;
 
 use crate::harness::*;
 
-/// A token that must never be told.
+/// A token that must never appear.
 const TOKEN: &str = "ghs_do-not-tell-4711";
 
 /// A project whose `tamis.yml` names a shared store.
@@ -70,7 +70,7 @@ fn on_pull(project: &mut Project, pr: u64, from: &str) {
     project.set_env("GITHUB_BASE_REF", Some("main"));
 }
 
-/// As another machine: nothing local is left.
+/// Simulates another machine: removes everything local.
 fn forget(project: &mut Project) {
     if project.root().join(".tamis").exists() {
         project.delete(".tamis");
@@ -86,7 +86,7 @@ fn left_out(project: &Project) -> Vec<String> {
     project.select().excluded.into_keys().collect()
 }
 
-/// Nothing that anybody can read holds the token.
+/// No readable file contains the token.
 fn nothing_tells_the_token(folders: &[PathBuf]) {
     let mut read = 0;
     let mut waiting = folders.to_vec();
@@ -109,7 +109,7 @@ fn nothing_tells_the_token(folders: &[PathBuf]) {
     assert!(read > 0);
 }
 
-/// Names of `count` different matrices that lie in the project's store.
+/// The names of `count` different matrices in the project's store.
 fn matrices(project: &Project, count: u8) -> Vec<String> {
     let store = FsStore::open(project.root().join(".tamis/store"));
     let put = |number: u8| {
@@ -132,6 +132,7 @@ fn matrices(project: &Project, count: u8) -> Vec<String> {
             created: 1_790_000_000 + u64::from(number),
             tool: "0.1.0".into(),
             run: run.id.clone(),
+            shard: None,
             runs: vec![run],
             strategy: "memo".into(),
             baselines: Vec::new(),
@@ -140,7 +141,7 @@ fn matrices(project: &Project, count: u8) -> Vec<String> {
             ran: 1,
         };
         let mut builder = MatrixBuilder::new(header);
-        let unit = Unit::new(UnitKind::File, "data", "");
+        let unit = Unit::at("data", What::File);
         let unit = builder.unit(unit, Fingerprint([number; 16])).unwrap();
         let group = builder.group([unit]);
         let facts = RowFacts {
@@ -158,7 +159,7 @@ fn matrices(project: &Project, count: u8) -> Vec<String> {
     (0..count).map(put).collect()
 }
 
-/// All names are pushed at the same time, each by a process of its own.
+/// Pushes all names at the same time, each in its own process.
 fn push_at_once(project: &Project, names: &[String]) {
     std::thread::scope(|scope| {
         let pushes: Vec<_> = names
@@ -172,7 +173,7 @@ fn push_at_once(project: &Project, names: &[String]) {
     });
 }
 
-/// Recorded on main, used by a machine that has nothing.
+/// Recorded on main, used by an empty machine.
 fn serves_a_fresh_machine(
     project: &mut Project,
     enter: fn(&mut Project),

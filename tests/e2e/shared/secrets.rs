@@ -1,10 +1,9 @@
-//! Secrets wherever they may be, all at once: not a byte of them is printed,
-//! written, or sent.
+//! Secrets in all possible places at once: not a byte of them is printed, written, or sent.
 
 use super::git::add_origin;
 use super::*;
 
-/// Every variable that a service or a person may keep a secret in.
+/// Every variable in which a service or a person may keep a secret.
 const VARIABLES: &[&str] = &[
     "GITHUB_TOKEN",
     "GH_TOKEN",
@@ -20,8 +19,7 @@ const VARIABLES: &[&str] = &[
     "SERVICE_SECRET",
 ];
 
-/// A test that reads them, fails with them, prints them, and has them in its
-/// name.
+/// A test that reads them, fails with them, prints them, and has them in its name.
 const FILES_WITH_SECRETS: &str = r#"
 -- test_secret.py --
 import os
@@ -36,7 +34,7 @@ def test_hands_on():
     subprocess.run([sys.executable, "-c", "import os; os.environ['DB_PASSWD']"], check=True)
 "#;
 
-/// All bytes below `folder`, packed objects of git unpacked by git itself.
+/// All bytes below `folder`; git itself unpacks its objects.
 fn holds(folder: &Path, secret: &str) -> Option<PathBuf> {
     let mut waiting = vec![folder.to_owned()];
     while let Some(path) = waiting.pop() {
@@ -54,7 +52,7 @@ fn holds(folder: &Path, secret: &str) -> Option<PathBuf> {
             .extension()
             .is_some_and(|extension| extension == "tamis")
         {
-            // What stands behind compression.
+            // The compressed content.
             let view = tamis::matrix::decode(&texts[0]).unwrap();
             texts.push(format!("{view:?}").into_bytes());
         }

@@ -1,4 +1,4 @@
-//! Servers for a test: started, waited for, ended with it.
+//! Servers for a test: started, awaited, and ended with it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -66,7 +66,7 @@ impl Drop for Server {
     }
 }
 
-/// A Python that has moto; made on first use. `None` where it cannot be made.
+/// A Python with moto, made on first use; an error if it cannot be made.
 pub fn python_with_moto(python: &Path) -> Result<PathBuf, String> {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("../python");
     fs::create_dir_all(&target).map_err(|e| e.to_string())?;

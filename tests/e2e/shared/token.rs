@@ -1,12 +1,12 @@
-//! The token of a job, and a test that looks for it wherever it may look.
+//! The token of a job, and a test that looks for it in all places.
 
 use std::os::unix::fs::PermissionsExt;
 
 use super::github::{GitHub, run_of};
 use super::*;
 
-/// Whoever runs as the same user reads the environment of every process, and the
-/// memory of those that it may trace. What the job started has RUNNER_TEMP.
+/// A process of the same user can read the environment of every process, and the memory of
+/// those that it may trace. The processes of the job have RUNNER_TEMP.
 const SPY: &str = r#"
 import os
 
@@ -63,7 +63,7 @@ fn no_test_finds_it_in_any_process() {
     on_all_interpreters(Wanted::Newest, |python| {
         let mut project = project(python, "shared-store: github\n");
         let github = GitHub::start(python, &mut project);
-        // No other test has this one.
+        // No other test has this token.
         let token = format!("ghs_{}", project.world().display()).replace('/', "_");
         let reversed: String = token.chars().rev().collect();
         project.write("@outside/reversed", &reversed);
@@ -82,7 +82,7 @@ fn no_test_finds_it_in_any_process() {
         project.set_env("SPY_TOKEN", Some(&file));
         project.set_env("SPY_SERVER", Some(&github.pid().to_string()));
         github.requests();
-        // Nothing keeps what a step was given, not even where it lies in files.
+        // Nothing keeps the inputs of a step, not even their place in files.
         let job = [("command", "python -m pytest"), ("token", token.as_str())];
         let run = steps(&mut project, &[&job[..], &[("mode", "run")]].concat());
         assert!(run.work.status.success(), "{}", run.told);

@@ -1,12 +1,10 @@
-//! Edits of annotations that nobody evaluates: who reads them.
+//! Edits of annotations that nobody evaluates: who reads them?
 
 use crate::harness::*;
 
 cases!(
-    annotations_as_text,
-    annotations_read_at_import,
-    annotations_read_by_a_package,
-    evaluated
+    annotations_as_text, annotations_read_at_import, annotations_read_by_a_package;
+    version_sensitive: evaluated,
 );
 
 /// Only tests whose code reads annotations depend on them.
@@ -99,7 +97,7 @@ def test_listed():
     assert found[0]["size"] == "int"
 "#,
     )
-    // The last pytest-asyncio for 3.8 asks any fixture for its signature.
+    // For 3.8 the last pytest-asyncio asks any fixture for its signature.
     .since(9)
     .edit(
         "of an argument",
@@ -210,7 +208,7 @@ def test_listed():
     )
 }
 
-/// A module that reads annotations when it is imported: whoever needs it.
+/// A module that reads annotations at import affects all who import it.
 fn annotations_read_at_import() -> Case {
     Case::new(
         r#"
@@ -253,8 +251,8 @@ def test_other():
     )
 }
 
-/// An installed package that reads those of what it is given, and keeps them:
-/// every test that has what they are of.
+/// An installed package that reads and keeps the annotations of its arguments affects every
+/// test that has their owner.
 fn annotations_read_by_a_package() -> Case {
     Case::new(
         r#"

@@ -1,8 +1,11 @@
-//! Values that functions keep: whoever gets one depends on what computed it.
+//! Values that functions keep: users of a value depend on the code that computed it.
 
 use crate::harness::*;
 
-cases!(caches, cached_properties, forward_references);
+cases!(
+    caches, forward_references;
+    version_sensitive: cached_properties,
+);
 
 /// `functools.lru_cache` and `cache`.
 fn caches() -> Case {
@@ -150,7 +153,7 @@ def test_none():
     )
 }
 
-/// A cache's code may be charged to every test whose modules reach the cache.
+/// The code of a cache may be charged to every test whose modules reach the cache.
 fn cached(lower: [&'static str; 2]) -> Expect {
     between(
         lower,
@@ -168,7 +171,7 @@ fn cached(lower: [&'static str; 2]) -> Expect {
     )
 }
 
-/// `functools.cached_property` of things that outlive a test.
+/// `functools.cached_property` of objects that outlive a test.
 fn cached_properties() -> Case {
     Case::new(
         r#"
@@ -293,7 +296,7 @@ def test_none():
     )
 }
 
-/// What a name in `List["Item"]` means is kept for all who write the same.
+/// The meaning of a name in `List["Item"]` is kept for all who write the same.
 fn forward_references() -> Case {
     Case::new(
         r#"
@@ -345,7 +348,7 @@ def test_none():
     pass
 "#,
     )
-    // 3.8 does not look into what stands in the text.
+    // 3.8 does not evaluate the text.
     .since(9)
     .edit(
         "of whoever looked first",

@@ -1,11 +1,14 @@
-//! Edits of classes outside their methods: their members, and the registries that
-//! they enter.
+//! Edits of classes outside their methods: their members, and the registries in which they are
+//! entered.
 
 use crate::harness::*;
 
-cases!(classes, registries);
+cases!(
+    registries;
+    version_sensitive: classes,
+);
 
-/// Members, bases, and who makes the instances.
+/// Members, bases, and the makers of instances.
 fn classes() -> Case {
     Case::new(
         r#"
@@ -108,7 +111,7 @@ def test_plain():
     .edit(
         "member of the base of both",
         [replace("geo/base.py", "    sides = 0", "    sides = 1")],
-        // Two bases may not fit together, which is an effect.
+        // Two bases may be incompatible, which is an effect.
         ALL,
     )
     .edit(
@@ -167,7 +170,7 @@ def test_plain():
     )
 }
 
-/// Things that name themselves to others.
+/// Objects that register themselves by name.
 fn registries() -> Case {
     Case::new(
         r#"

@@ -1,11 +1,14 @@
-//! What source code can hold: functions, classes, constants, generated code.
+//! Parts of source code: functions, classes, constants, generated code.
 
 use crate::harness::*;
 
-cases!(bodies, constants, class_level, deleted);
+cases!(
+    constants, class_level, deleted;
+    version_sensitive: bodies,
+);
 
-/// Function bodies select the tests that ran them, signatures and classes those
-/// that can get at them by name.
+/// Function bodies select the tests that ran them; signatures and classes select those that
+/// can reach them by name.
 fn bodies() -> Case {
     Case::new(
         r#"
@@ -187,7 +190,7 @@ def test_apart():
     )
 }
 
-/// Modules that hold no function.
+/// Modules without functions.
 fn constants() -> Case {
     Case::new(
         r#"
@@ -374,7 +377,7 @@ def test_none():
     )
 }
 
-/// Modules that go away.
+/// Modules that are removed.
 fn deleted() -> Case {
     Case::new(
         r#"

@@ -1,8 +1,11 @@
-//! Files that a test reads, lists, or looks for.
+//! Files that a test reads, lists, or searches for.
 
 use crate::harness::*;
 
-cases!(content, listing, existence, links, sqlite, resources);
+cases!(
+    listing, existence, links, sqlite;
+    version_sensitive: content, resources,
+);
 
 /// The ways to open a file.
 fn content() -> Case {
@@ -253,7 +256,7 @@ def test_none():
     )
 }
 
-/// Files that a test looks for without reading them.
+/// Files that a test searches for without reading them.
 fn existence() -> Case {
     Case::new(
         r#"
@@ -582,7 +585,7 @@ def test_package():
     .edit(
         "the package itself",
         [write("pkg/__init__.py", "VALUE = 1\n")],
-        // What looks for resources gets hold of the package.
+        // The search for resources holds the package.
         all_but(["test_resources.py::test_package"], []),
     )
 }

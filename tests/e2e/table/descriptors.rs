@@ -1,13 +1,10 @@
-//! Files by other ways than their path: descriptors, other names, modes.
+//! Files reached by other means than their path: descriptors, other names, modes.
 
 use crate::harness::*;
 
 cases!(
-    beneath_descriptors,
-    executable,
-    other_names,
-    told_elsewhere,
-    dispatch
+    beneath_descriptors, executable, other_names, told_elsewhere;
+    version_sensitive: dispatch,
 );
 
 fn beneath_descriptors() -> Case {
@@ -109,7 +106,7 @@ def test_exists():
     )
 }
 
-/// What a file holds gets elsewhere, or is there already when it is written.
+/// The content of a file gets elsewhere, or exists before it is written.
 fn other_names() -> Case {
     Case::new(
         r#"
@@ -179,7 +176,7 @@ def test_source():
     )
 }
 
-/// Programs that need no trace, unless something runs or opens in between.
+/// Programs that need no trace, unless something runs or opens files in between.
 fn told_elsewhere() -> Case {
     Case::new(
         r#"
@@ -228,7 +225,7 @@ def test_replaced():
     .edit("the file in the current folder", [write("x", "3\n")], NONE)
 }
 
-/// What a `functools.singledispatch` function chooses from is state.
+/// The registry of a `functools.singledispatch` function is state.
 fn dispatch() -> Case {
     Case::new(
         r#"

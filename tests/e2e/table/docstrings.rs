@@ -1,4 +1,4 @@
-//! Edits of docstrings: who reads them.
+//! Edits of docstrings: who reads them?
 
 use crate::harness::*;
 
@@ -154,7 +154,7 @@ def test_vars():
     )
 }
 
-/// What reads docstrings when a module is imported.
+/// Code that reads docstrings at import.
 fn docstrings_read_at_import() -> Case {
     Case::new(
         r#"
@@ -209,7 +209,7 @@ def test_apart():
     )
 }
 
-/// `signature` that is asked for names of arguments, and for nothing else.
+/// `signature` when only the names of arguments are used.
 fn parameters_by_name() -> Case {
     Case::new(
         r#"

@@ -1,11 +1,14 @@
-//! Code that does not run from top to bottom: generators, descriptors, code
-//! that is generated or put in the place of other code.
+//! Code that does not run from top to bottom: generators, descriptors, generated code, and
+//! code that replaces other code.
 
 use crate::harness::*;
 
-cases!(suspended, descriptors, generated, replaced);
+cases!(
+    descriptors, replaced;
+    version_sensitive: suspended, generated,
+);
 
-/// Bodies that stop and go on: generators and coroutines.
+/// Bodies that stop and continue: generators and coroutines.
 fn suspended() -> Case {
     Case::new(
         r#"
@@ -275,7 +278,7 @@ def test_none():
             "def prop(self):\n        return 1",
             "def prop(self):\n        return 2",
         )],
-        // A property's functions share one qualified name.
+        // The functions of a property share one qualified name.
         [
             "! test_descriptors.py::test_property",
             "test_descriptors.py::test_setter",
@@ -300,7 +303,7 @@ def test_none():
             "            return 1",
             "            return 2",
         )],
-        // The descriptor looks for an attribute that the object lacks.
+        // The descriptor looks for an attribute that the object does not have.
         [
             "! test_descriptors.py::test_getattr",
             "test_descriptors.py::test_get",
@@ -458,7 +461,7 @@ def test_none():
     )
 }
 
-/// Functions that a test puts in the place of others.
+/// Functions with which a test replaces others.
 fn replaced() -> Case {
     Case::new(
         r#"

@@ -143,7 +143,7 @@ def test_none():
     .late()
 }
 
-/// A variable read while a module is imported belongs to all who import it.
+/// A variable that is read during an import belongs to all who import the module.
 fn at_import() -> Case {
     Case::new(
         r#"

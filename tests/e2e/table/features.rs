@@ -3,11 +3,8 @@
 use crate::harness::*;
 
 cases!(
-    statements,
-    found_by_metadata,
-    without_init,
-    in_circles,
-    not_compiled
+    found_by_metadata, without_init, in_circles, not_compiled;
+    version_sensitive: statements,
 );
 
 /// Walrus, comprehensions, class bodies that call, named tuples, conditions.

@@ -1,4 +1,4 @@
-//! Fixtures: whoever uses a value depends on what made it.
+//! Fixtures: users of a value depend on the code that made it.
 
 use crate::harness::*;
 
@@ -284,7 +284,7 @@ def test_second():
     .edit(
         "tear-down after yield",
         [replace("make.py", "pass", "return 1")],
-        // An error of a session's tear-down is one of the last test.
+        // An error in the tear-down of a session belongs to the last test.
         [
             "tests/test_one.py::test_closing_first",
             "tests/test_one.py::test_closing_second",
@@ -472,7 +472,7 @@ def test_none():
         )],
         between(
             ["test_two.py::test_change", "! test_two.py::test_changed"],
-            // They use the value too.
+            // They also use the value.
             [
                 "test_two.py::test_top",
                 "test_one.py::test_top",
@@ -483,7 +483,7 @@ def test_none():
     .edit(
         "finalizer",
         [replace("make.py", "pass", "return 1")],
-        // An error of a module's finalizer is one of the module's last test.
+        // An error in a module's finalizer belongs to the module's last test.
         [
             "test_one.py::test_final_first",
             "test_one.py::test_final_second",
@@ -492,7 +492,7 @@ def test_none():
     )
 }
 
-/// A fixture that takes another's name.
+/// A fixture with the name of another one.
 fn overriding() -> Case {
     Case::new(
         r#"

@@ -1,10 +1,13 @@
-//! What runs when a module is imported, and which file an import finds.
+//! What runs during the import of a module, and which file an import finds.
 
 use crate::harness::*;
 
-cases!(closure, shadowing, optional, packages, linked);
+cases!(
+    shadowing, optional, packages, linked;
+    version_sensitive: closure,
+);
 
-/// Function bodies that run during an import belong to all who import.
+/// Function bodies that run during an import belong to all importers.
 fn closure() -> Case {
     Case::new(
         r#"
@@ -190,7 +193,7 @@ def test_none():
     )
 }
 
-/// New files that an import finds before the one that it found.
+/// New files that an import finds before the present one.
 fn shadowing() -> Case {
     Case::new(
         r#"
@@ -241,8 +244,8 @@ def test_none():
     .edit(
         "module before one of the standard library, imported in a function",
         [write("sched.py", "")],
-        // A module of the standard library has no scope of its own: what
-        // could shadow it binds every test.
+        // A module of the standard library has no scope, so a file that could shadow it
+        // affects every test.
         between(
             ["! test_lazy.py::test_sched"],
             [
@@ -304,7 +307,7 @@ def test_lib():
     .edit(
         "module behind the link edited",
         [write("real/lib.py", "VALUE = 2\n")],
-        // The listing holds `__pycache__` by now.
+        // By now the listing contains `__pycache__`.
         between(["! test_it.py::test_lib"], ["test_it.py::test_listing"]),
     )
 }
@@ -527,7 +530,7 @@ def test_none():
     .edit(
         "namespace package becomes a regular one",
         [write("src/space/__init__.py", "")],
-        // Nor has a namespace package.
+        // A namespace package has none either.
         between(
             ["tests/test_space.py::test_space"],
             [

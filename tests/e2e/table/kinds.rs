@@ -2,7 +2,10 @@
 
 use crate::harness::*;
 
-cases!(classes, doctests, asynchronous, outcomes, reruns);
+cases!(
+    classes, outcomes, reruns;
+    version_sensitive: doctests, asynchronous,
+);
 
 fn classes() -> Case {
     Case::new(

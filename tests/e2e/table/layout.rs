@@ -1,4 +1,4 @@
-//! Where the project lies and where the command runs.
+//! The place of the project, and the folder of the command.
 
 use crate::harness::*;
 

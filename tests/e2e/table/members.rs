@@ -3,15 +3,12 @@
 use crate::harness::*;
 
 cases!(
-    methods,
-    members_by_other_names,
-    imports_of_names,
-    patched,
-    patched_otherwise
+    methods, members_by_other_names, imports_of_names, patched_otherwise;
+    version_sensitive: patched,
 );
 
-/// Who runs a method or asks for it by name depends on it; the others on what
-/// it shows to whoever holds the class.
+/// Tests that run a method or ask for it by name depend on it. The other tests depend on what
+/// the class shows of it.
 fn methods() -> Case {
     Case::new(
         r#"
@@ -148,7 +145,7 @@ def test_alone():
     )
 }
 
-/// Methods that are found by names that are made at run time.
+/// Methods that are found by names made at run time.
 fn members_by_other_names() -> Case {
     Case::new(
         r#"
@@ -379,7 +376,7 @@ def test_other():
     )
 }
 
-/// A test that replaces one name of a module does not depend on the others.
+/// A test that replaces one name of a module does not depend on the other names.
 fn patched() -> Case {
     Case::new(
         r#"
@@ -432,7 +429,7 @@ def test_got():
     )
 }
 
-/// Something else of that name can look at all that it gets.
+/// Another function with that name can inspect all its arguments.
 fn patched_otherwise() -> Case {
     Case::new(
         r#"

@@ -1,8 +1,11 @@
-//! Edits outside function bodies: who can get at the name that changed.
+//! Edits outside function bodies: who can reach the changed name?
 
 use crate::harness::*;
 
-cases!(plain_names, imports, reflection, typing);
+cases!(
+    plain_names, imports, typing;
+    version_sensitive: reflection,
+);
 
 /// Functions, constants, and what is built from them.
 fn plain_names() -> Case {
@@ -206,7 +209,7 @@ def test_none():
     .because("test_lib.py::test_none", "\"effects\"")
 }
 
-/// What import statements bring, and how names are passed on.
+/// Names from import statements, and how they are passed on.
 fn imports() -> Case {
     Case::new(
         r#"
@@ -349,7 +352,7 @@ def test_none():
     )
 }
 
-/// Names that are found without being spelled.
+/// Names that are found without being written.
 fn reflection() -> Case {
     Case::new(
         r#"
@@ -455,7 +458,7 @@ def test_direct():
     )
 }
 
-/// Annotations, signatures, and what reads them.
+/// Annotations, signatures, and their readers.
 fn typing() -> Case {
     Case::new(
         r#"

@@ -1,4 +1,4 @@
-//! What is installed, compiled or lies outside the repository.
+//! Installed or compiled code, and code outside the repository.
 
 use crate::harness::*;
 
@@ -113,7 +113,7 @@ def test_none():
     .late()
 }
 
-/// A plug-in for pytest that is installed.
+/// An installed plug-in for pytest.
 fn plugin_installed() -> Case {
     Case::new(
         r#"
@@ -281,7 +281,7 @@ def test_none():
         ],
         ["! test_native.py::test_value", "test_lazy.py::test_lazy"],
     )
-    // git does not track it, so it may look different at the test step.
+    // git does not track it, so it may be different at the test step.
     .late()
     .edit(
         "source edited, not rebuilt",
@@ -290,7 +290,7 @@ def test_none():
     )
 }
 
-/// Files that declare dependencies change nothing by themselves.
+/// Files that declare dependencies have no effect by themselves.
 fn lock_file() -> Case {
     Case::new(
         r#"

@@ -1,4 +1,4 @@
-//! Where the parameters of tests come from, and how their ids look.
+//! The origin of test parameters, and the look of their ids.
 
 use crate::harness::*;
 

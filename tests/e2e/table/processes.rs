@@ -1,8 +1,11 @@
-//! Code that runs in another process or thread than the test.
+//! Code in another process or thread than the test's.
 
 use crate::harness::*;
 
-cases!(scripts, untraced, filters, processes, pools, threads);
+cases!(
+    untraced, filters, processes;
+    version_sensitive: scripts, pools, threads,
+);
 
 /// Python programs started as a subprocess.
 fn scripts() -> Case {
@@ -114,7 +117,7 @@ def test_none():
 "#,
     )
     .setup([python("import os; os.chmod('direct.py', 0o755)")])
-    // A shell stands between the test and Python: what it read is unknown.
+    // A shell is between the test and Python: it is unknown what it read.
     .always([
         "test_scripts.py::test_os_system",
         "test_scripts.py::test_popen",
@@ -253,7 +256,7 @@ def test_none():
     )
 }
 
-/// Programs of the system that read what they are given, and nothing else.
+/// System programs that only read their input.
 fn filters() -> Case {
     Case::new(
         r#"

@@ -1,4 +1,4 @@
-//! How the interpreter of the tests was started. Each test depends on it.
+//! The start of the tests' interpreter. Each test depends on it.
 
 use crate::harness::*;
 

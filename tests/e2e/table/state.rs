@@ -1,10 +1,13 @@
-//! State that outlives a test: later tests depend on what produced it.
+//! State that outlives a test: later tests depend on the code that produced it.
 
 use crate::harness::*;
 
-cases!(globals, containers, at_import, lambdas, proxies);
+cases!(
+    containers, at_import, lambdas, proxies;
+    version_sensitive: globals,
+);
 
-/// Names of a module and attributes of a class that a test binds.
+/// Names of a module and attributes of a class that a test sets.
 fn globals() -> Case {
     Case::new(
         r#"
@@ -79,7 +82,7 @@ def test_apart():
                 "! test_service.py::test_first",
                 "! test_service.py::test_second",
             ],
-            // They name the module, but not what was changed in it.
+            // They name the module, but not the changed part of it.
             ["test_service.py::test_configured"],
         ),
     )
@@ -286,8 +289,8 @@ def test_unrelated():
     )
 }
 
-/// A write that leaves the value as it was cannot be seen by comparing, but
-/// after an edit of it the next test reads another value.
+/// A write of the same value is invisible to a comparison, but after an edit of that write the
+/// next test reads another value.
 fn same_value() -> Case {
     Case::new(
         r#"
@@ -442,15 +445,15 @@ def test_none():
     )
 }
 
-/// A known gap (`docs/python.md`): a test that sets state to the value that it
-/// has changes nothing that can be seen, and so nobody inherits from it.
+/// A known gap (`docs/python.md`): a test that sets state to its present value changes nothing
+/// visible, so nobody inherits from it.
 #[test]
-#[ignore = "known gap: state that is set to the value that it has already"]
-fn same_value_newest() {
+#[ignore = "state that is set to the value that it has already"]
+fn known_gap_same_value() {
     on_all_interpreters(Wanted::Newest, |python| same_value().check(python));
 }
 
-/// Code outside of functions reads what a test left behind.
+/// Code outside functions reads what a test left behind.
 fn lambdas() -> Case {
     Case::new(
         r#"
@@ -490,8 +493,7 @@ def test_none():
     )
 }
 
-/// A proxy that stands for nothing now: looking at it runs the program's code,
-/// which fails.
+/// A dead proxy: inspecting it runs the program's code, which fails.
 fn proxies() -> Case {
     Case::new(
         r#"

@@ -1,5 +1,4 @@
-//! What of a file's text counts: not its comments, not its formatting, but
-//! its docstrings.
+//! The parts of a file's text that count: docstrings, but not comments or formatting.
 
 use crate::harness::*;
 
@@ -116,7 +115,7 @@ fn docstrings() -> Case {
         )
 }
 
-/// Files with the ending of Python that Python cannot read.
+/// Files with Python's ending that Python cannot parse.
 fn unparsable() -> Case {
     Case::new(
         r#"
@@ -167,7 +166,7 @@ def test_none():
     )
 }
 
-/// Tests that are new, gone, or have another name.
+/// Tests that are added, removed or renamed.
 fn added_tests() -> Case {
     Case::new(
         r#"

@@ -4,7 +4,7 @@ use crate::harness::*;
 
 cases!(xunit);
 
-/// set-up functions in the style of xunit, and unittest's.
+/// Set-up functions in the style of xunit, and those of unittest.
 fn xunit() -> Case {
     Case::new(
         r#"
@@ -151,7 +151,7 @@ class Case(unittest.TestCase):
                 "! test_xunit.py::TestClass::test_class_first",
                 "test_xunit.py::TestClass::test_class_second",
             ],
-            // They name what the same test left behind.
+            // They name the state that the same test left.
             [
                 "test_xunit.py::test_module_first",
                 "test_xunit.py::test_module_second",
@@ -170,7 +170,7 @@ class Case(unittest.TestCase):
                 "test_xunit.py::TestClass::test_class_first",
                 "! test_xunit.py::TestClass::test_class_second",
             ],
-            // They name what the same test left behind.
+            // They name the state that the same test left.
             [
                 "test_xunit.py::test_module_first",
                 "test_xunit.py::test_module_second",

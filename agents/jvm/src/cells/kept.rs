@@ -1,4 +1,4 @@
-//! Where the JDK keeps what a process has one of.
+//! The fields in which the JDK keeps the state that a process has once.
 
 use std::collections::HashMap;
 use std::ffi::CStr;
@@ -8,7 +8,7 @@ use crate::agent::Agent;
 use crate::ffi::{Jni, Object, class_named, digest_of};
 use crate::reach::{Round, field, field_of, len, mixed};
 
-/// Static fields that count by which object they hold, or by their value.
+/// Static fields that count by the identity of their object, or by their value.
 const FOR_EVERYONE: [(&str, &[&str]); 12] = [
     ("java/lang/System", &["in", "out", "err", "security"]),
     ("java/lang/Thread", &["defaultUncaughtExceptionHandler"]),
@@ -27,7 +27,7 @@ const FOR_EVERYONE: [(&str, &[&str]); 12] = [
     ),
 ];
 
-/// The same, of which what they hold counts.
+/// Static fields that count by the content of their object.
 const BY_CONTENT: [(&str, &[&str]); 4] = [
     (
         "java/net/URLConnection",
@@ -62,7 +62,7 @@ pub unsafe fn locale(agent: &Agent, jni: Jni) -> u64 {
     };
     let default = held(c"defaultLocale");
     let others = [c"defaultDisplayLocale", c"defaultFormatLocale"];
-    // Made when first asked for, which is no change.
+    // Created on first use, which is not a change.
     let others = others.map(|name| match held(name) {
         0 => default,
         other => other,
@@ -81,7 +81,7 @@ pub unsafe fn zone(agent: &Agent, round: &mut Round<'_>) -> u64 {
         agent.mistrust("the default time zone of this JDK is not found");
         return 0;
     }
-    // It is copied when it is set.
+    // Setting it makes a copy.
     let held = round.walk(true, |look| unsafe {
         look.meet(jni.static_object(class, zone));
     });
@@ -136,8 +136,8 @@ pub unsafe fn for_everyone(agent: &Agent, round: &mut Round<'_>) -> u64 {
     digest
 }
 
-/// What the JDK itself sets when somebody first asks: to have that and to have none is the
-/// same for who asks.
+/// Whether it is empty or the default that the JDK sets on first use. A program cannot see the
+/// difference.
 unsafe fn is_default(agent: &Agent, jni: Jni, held: Object) -> bool {
     const FILE_NAMES: [&str; 2] = ["java/net/URLConnection$1", "sun/net/www/MimeTable"];
     if held.is_null() {
@@ -153,8 +153,8 @@ fn name_digest(name: &str) -> u64 {
     digest_of(name.as_bytes())
 }
 
-/// Of the JDK's loggers those that somebody told something; others are made when they are
-/// first asked for.
+/// A digest of those JDK loggers that were configured. The other ones are created on first
+/// use.
 pub unsafe fn logging(agent: &Agent, round: &mut Round<'_>) -> u64 {
     let jni = round.jni;
     let manager = c"java/util/logging/LogManager";
@@ -174,7 +174,7 @@ pub unsafe fn logging(agent: &Agent, round: &mut Round<'_>) -> u64 {
         if context.is_null() {
             continue;
         }
-        // From Java 9 on, and before.
+        // The names from Java 9 on, and the older ones.
         let kinds = [
             c"Ljava/util/concurrent/ConcurrentHashMap;",
             c"Ljava/util/Hashtable;",
@@ -191,7 +191,7 @@ pub unsafe fn logging(agent: &Agent, round: &mut Round<'_>) -> u64 {
             let name = jni.text(name).unwrap_or_default();
             let told = told_to(agent, round, logger, name.is_empty());
             if told != 0 {
-                // In any order, and the one above all is of both contexts.
+                // Loggers come in any order, and the root logger is in both contexts.
                 digest = digest.wrapping_add(mixed(name_digest(&name), told));
             }
         }
@@ -199,8 +199,8 @@ pub unsafe fn logging(agent: &Agent, round: &mut Round<'_>) -> u64 {
     digest
 }
 
-/// What a logger was told: its level, filter and handlers; 0 for nothing. The JDK gives
-/// the top one its handlers late; these only print.
+/// A digest of a logger's level, filter and handlers; 0 if none was set. The JDK adds the root
+/// logger's handlers late; these only print.
 unsafe fn told_to(agent: &Agent, round: &mut Round<'_>, logger: Object, is_top: bool) -> u64 {
     let jni = round.jni;
     let kind = c"Ljava/util/logging/Logger$ConfigurationData;";

@@ -1,11 +1,11 @@
-//! What is in a map of the JDK, read in place.
+//! Reads the content of a map of the JDK directly from its fields.
 
 use std::ffi::CStr;
 
 use crate::ffi::{Jni, Object};
 use crate::reach::{field, field_of, len};
 
-/// How a class of maps calls what it is made of.
+/// The names of the fields and classes of a kind of map.
 struct Layout {
     map: &'static CStr,
     table: &'static CStr,
@@ -31,7 +31,7 @@ const LAYOUTS: [Layout; 2] = [
     },
 ];
 
-/// Keys and values of a `ConcurrentHashMap` or a `Hashtable`; of others none.
+/// The keys and values of a `ConcurrentHashMap` or a `Hashtable`; nothing for other maps.
 pub unsafe fn entries(jni: Jni, map: Object) -> Vec<(Object, Object)> {
     let mut all = Vec::new();
     if map.is_null() {
@@ -47,7 +47,7 @@ pub unsafe fn entries(jni: Jni, map: Object) -> Vec<(Object, Object)> {
     let key = field_of(jni, layout.node, c"key", object);
     let value = field_of(jni, layout.node, layout.value, object);
     let next = field_of(jni, layout.node, c"next", layout.next);
-    // Where many keys share a place, that is a tree with a list beside it.
+    // A bin with many keys is a tree with a list beside it.
     let tree = c"java/util/concurrent/ConcurrentHashMap$TreeBin";
     let first = c"Ljava/util/concurrent/ConcurrentHashMap$TreeNode;";
     let (first, tree) = (field_of(jni, tree, c"first", first), jni.find_class(tree));

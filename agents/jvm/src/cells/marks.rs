@@ -1,11 +1,11 @@
-//! Methods of the JDK by which code asks for what a process has one of. They set a mark,
-//! as the project's own methods do: some are called all the time.
+//! JDK methods that read the state that a process has once. They get probes like the project's
+//! own methods, since some are called all the time.
 
 use crate::classfile::{ClassFile, Malformed, rewrite};
 use crate::plan::mark;
 use crate::state::cells::{LOCALE, LOGGING, ZONE};
 
-/// By class: methods, how their parameters begin, and the cell.
+/// For each class: methods, the beginning of their parameters, and the cell.
 pub type Marks = [(&'static str, &'static str, u32)];
 
 const MARKS: [(&str, &Marks); 3] = [
@@ -30,10 +30,10 @@ pub fn of(class: &str) -> Option<&'static Marks> {
     found.map(|(_, marks)| *marks)
 }
 
-/// A class whose methods set these marks.
+/// Adds these probes to the methods of a class.
 ///
 /// # Errors
-/// If the class file is not understood, or there is no room.
+/// The class file is malformed, or there is no room.
 pub fn marked(file: &ClassFile<'_>, marks: &Marks) -> Result<Vec<u8>, Malformed> {
     let mut missing = None;
     let bytes = rewrite(

@@ -1,5 +1,5 @@
-//! What the JDK keeps by name: bundles of resources that were read, managed beans; and
-//! first values of thread-local variables.
+//! State that the JDK keeps by name: loaded resource bundles and managed beans. Also the first
+//! values of thread-local variables.
 
 use std::cell::Cell;
 use std::thread;
@@ -10,19 +10,19 @@ use crate::natives::once;
 use crate::reach::{Round, field, field_of};
 use crate::state::State;
 
-/// All beans, whatever their names.
+/// The name for all beans.
 const BEANS: &str = "*beans";
 
-/// One of them: what its name begins with here.
+/// The prefix of the name of one bean.
 const BEAN: &str = "*bean ";
 
-/// A bundle is looked for where those are that were read before.
+/// Called when the JDK looks for a bundle in its cache.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_bundleAsked(jni: Jni, _: Object, key: Object) {
     about_bundle(jni, key, |state, name| state.got_by_name(name));
 }
 
-/// It is not there, and so it is read or made.
+/// Called when a bundle is not in the cache, before it is loaded.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_bundleMaking(jni: Jni, _: Object, key: Object) {
     about_bundle(jni, key, |state, name| {
@@ -30,7 +30,7 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_bundleMaking(jni: Jni, _: Ob
     });
 }
 
-/// It is read.
+/// Called when a bundle was loaded.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_bundleMade(jni: Jni, _: Object, key: Object) {
     about_bundle(jni, key, |state, name| {
@@ -43,7 +43,7 @@ unsafe fn about_bundle(jni: Jni, key: Object, tell: impl FnOnce(&mut State, &str
         let name = c"java/util/ResourceBundle$CacheKey";
         let name = field_of(jni, name, c"name", c"Ljava/lang/String;");
         let name = jni.text(field(jni, key, name)).unwrap_or_default();
-        // The JDK's own.
+        // Bundles of the JDK itself.
         if ["sun.", "com.sun.", "jdk."]
             .iter()
             .any(|own| name.starts_with(own))
@@ -56,12 +56,12 @@ unsafe fn about_bundle(jni: Jni, key: Object, tell: impl FnOnce(&mut State, &str
     });
 }
 
-/// A bean comes or goes.
+/// Called when a bean is registered or removed.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_beanSet(jni: Jni, _: Object, name: Object) {
     once(jni, |agent| {
         let name = name_of(agent, jni, name);
-        // Those that the JDK has of itself come when somebody asks for the first one.
+        // The JDK registers its own beans on first use.
         let of_jdk = ["JMImplementation:", "java.", "jdk.", "com.sun.management:"];
         let own = name.strip_prefix(BEAN).unwrap_or(&name);
         if of_jdk.iter().any(|domain| own.starts_with(domain)) {
@@ -87,7 +87,7 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_beansAsked(jni: Jni, _: Obje
     once(jni, |agent| lock(&agent.state).got_by_name(BEANS));
 }
 
-/// How an `ObjectName` calls it, as it keeps that.
+/// The name of a bean, from the fields of its `ObjectName`.
 unsafe fn name_of(agent: &Agent, jni: Jni, name: Object) -> String {
     let text = c"_canonicalName";
     let text = field_of(
@@ -103,12 +103,12 @@ unsafe fn name_of(agent: &Agent, jni: Jni, name: Object) -> String {
 }
 
 thread_local! {
-    /// The thread-local variable that this thread gets a first value of, with how often
-    /// probes had been hit.
+    /// The thread-local variable whose first value this thread is computing, with the number
+    /// of probe hits before.
     static MAKING: Cell<Option<(u64, u64)>> = const { Cell::new(None) };
 }
 
-/// A thread has no value of a thread-local variable, and so one is made.
+/// Called when a thread has no value of a thread-local variable yet, before it computes one.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_localMaking(
     jni: Jni,
@@ -122,7 +122,7 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_localMaking(
     });
 }
 
-/// A thread gets a value of a thread-local variable.
+/// Called when a thread gets a value of a thread-local variable.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn Java_java_lang_TamisProbe_localMade(
     jni: Jni,
@@ -130,7 +130,7 @@ unsafe extern "system" fn Java_java_lang_TamisProbe_localMade(
     local: Object,
     value: Object,
 ) {
-    // Most are set by somebody.
+    // Most values are set explicitly.
     if MAKING.get().is_none() {
         return;
     }

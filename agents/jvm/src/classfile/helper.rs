@@ -1,13 +1,12 @@
-//! The class that probes call, written out here byte by byte: the agent
-//! defines it, and needs no jar for it.
+//! Builds the class that probes call, byte by byte. The agent defines it, so it needs no jar.
 
-/// It lies in a package that every module can see.
+/// It is in a package that every module can see.
 pub const HELPER: &str = "java/lang/TamisProbe";
 
-/// How many different places can be probed.
+/// The most probes in one JVM.
 pub const PROBES: u32 = 1 << 22;
 
-/// Its native methods, all static and without a result.
+/// Its native methods. All are static and return nothing.
 const NATIVES: &[(&str, &str)] = &[
     ("enter", "(I)V"),
     ("leave", "(I)V"),

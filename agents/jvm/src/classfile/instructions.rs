@@ -1,4 +1,4 @@
-//! Walking bytecode.
+//! Walks over bytecode.
 
 use super::{Malformed, Result};
 
@@ -8,12 +8,12 @@ pub struct Instruction<'a> {
     /// Where it starts.
     pub at: usize,
     pub opcode: u8,
-    /// All its bytes behind the opcode, padding included.
+    /// All bytes after the opcode, padding included.
     pub operands: &'a [u8],
 }
 
 impl Instruction<'_> {
-    /// The constant that it names, if its kind names one.
+    /// The constant that it names, if any.
     pub fn constant(&self) -> Option<u16> {
         match self.opcode {
             LDC => Some(u16::from(self.operands[0])),
@@ -68,7 +68,7 @@ impl<'a> Instructions<'a> {
             0xb2..=0xb8 | 0xbb | 0xbd | 0xc0 | 0xc1 | 0xc6 | 0xc7 => 2,
             0xb9 | 0xba | 0xc8 | 0xc9 => 4,
             0xc5 => 3,
-            // `wide` doubles the operands of what follows.
+            // `wide` doubles the operands of the next instruction.
             0xc4 => match self.code.get(start).ok_or(Malformed("wide"))? {
                 0x84 => 5,
                 _ => 3,

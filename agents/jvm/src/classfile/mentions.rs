@@ -1,15 +1,15 @@
-//! Which classes and members the code of a method names, as far as that can
-//! matter without code of theirs being entered.
+//! Finds the classes and members that the code of a method names and that can matter even if
+//! none of their code is entered.
 
 use super::{Attribute, ClassFile, Constant, Malformed, Member, Pool, Reader, Result};
 
 /// A class that code names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Mention<'a> {
-    /// Its fields, its class object, an interface that is called through.
+    /// A class: one of its fields, its class object, or an interface that is called through.
     Class(&'a [u8]),
-    /// A method, by class, name and descriptor. Where that class itself has
-    /// code for it, entering that code tells; else what it inherits counts.
+    /// A method, by class, name and descriptor. If that class has code for it, entering the
+    /// code is recorded; otherwise the inherited method counts.
     Method(&'a [u8], &'a [u8], &'a [u8]),
 }
 
@@ -20,10 +20,10 @@ pub struct Uses<'a> {
     pub mentions: Vec<Mention<'a>>,
 }
 
-/// What the code of `method` names.
+/// Finds what the code of `method` names.
 ///
 /// # Errors
-/// If the class file is malformed.
+/// The class file is malformed.
 pub fn used_by<'a>(class: &ClassFile<'a>, method: &Member<'a>) -> Result<Uses<'a>> {
     let mut uses = Uses::default();
     let Some(code) = method.code(&class.pool)? else {
@@ -44,7 +44,7 @@ pub fn used_by<'a>(class: &ClassFile<'a>, method: &Member<'a>) -> Result<Uses<'a
                 let owner = class.pool.member(index)?.0;
                 uses.mentions.extend(named(owner).map(Mention::Class));
             }
-            // No code runs where an array is made, and what its elements are, it is.
+            // Making an array runs no code of its element class, but depends on that class.
             0xbd | 0xc5 => {
                 let element = class.pool.class(index)?;
                 uses.mentions.extend(named(element).map(Mention::Class));
@@ -66,7 +66,7 @@ fn add_method<'a>(pool: &Pool<'a>, index: u16, uses: &mut Uses<'a>) -> Result<()
     Ok(())
 }
 
-/// A constant that is loaded, or an argument of what makes one.
+/// Adds a loaded constant, or an argument of a bootstrap method.
 fn add_constant<'a>(
     class: &ClassFile<'a>,
     index: u16,
@@ -93,7 +93,7 @@ fn add_constant<'a>(
         }
         Constant::MethodHandle(_, member) => add_method(pool, member, uses)?,
         Constant::Dynamic(_, bootstrap, named_as) => {
-            // The interface that a lambda expression implements.
+            // The interface of a lambda expression.
             let (_, kind) = pool.name_and_type(named_as)?;
             let made = kind.rsplit(|byte| *byte == b')').next().unwrap_or(kind);
             uses.mentions.extend(named(made).map(Mention::Class));
@@ -109,7 +109,7 @@ fn add_constant<'a>(
     Ok(())
 }
 
-/// The method handle of a bootstrap method, and its arguments.
+/// The method handle and the arguments of a bootstrap method.
 fn bootstrap_arguments(class: &ClassFile<'_>, wanted: u16) -> Result<Vec<u16>> {
     let table = class
         .attributes
@@ -129,7 +129,7 @@ fn bootstrap_arguments(class: &ClassFile<'_>, wanted: u16) -> Result<Vec<u16>> {
     Err(Malformed("no such bootstrap method"))
 }
 
-/// The class that an internal name, an array's name or a descriptor is about.
+/// The class in an internal name, an array's name or a descriptor.
 fn named(text: &[u8]) -> Option<&[u8]> {
     let element = text
         .iter()
@@ -138,7 +138,7 @@ fn named(text: &[u8]) -> Option<&[u8]> {
     let is_descriptor = element.len() < text.len() || element.ends_with(b";");
     match is_descriptor {
         true => element.strip_prefix(b"L")?.strip_suffix(b";"),
-        // A primitive type has one letter, as a class may.
+        // A class may have a name of one letter, like a primitive type.
         false => Some(element),
     }
 }
@@ -148,17 +148,16 @@ pub fn described_by(descriptor: &[u8]) -> impl Iterator<Item = &[u8]> {
     let end = descriptor.iter().rposition(|byte| *byte == b';');
     let names = descriptor[..end.unwrap_or(0)].split(|byte| *byte == b';');
     names.filter_map(|part| {
-        // Before it there are only signs of other types.
+        // Before it there are only letters of other types.
         let at = part.iter().position(|byte| *byte == b'L')?;
         Some(&part[at + 1..])
     })
 }
 
-/// The types of all annotations that can be read at run time: of the class,
-/// its fields and methods.
+/// The types of all annotations with run-time retention on the class, its fields and methods.
 ///
 /// # Errors
-/// If the class file is malformed.
+/// The class file is malformed.
 pub fn annotation_types<'a>(class: &ClassFile<'a>) -> Result<Vec<&'a [u8]>> {
     let of_members = class.fields.iter().chain(&class.methods);
     let all = class

@@ -1,8 +1,8 @@
-//! Class files, as far as they must be understood to put probes into them and
-//! to tell which classes their code names (JVMS 4). No I/O, no `unsafe`; also
-//! part of tamis itself, which makes fingerprints of class files with it.
+//! Reads class files (JVMS 4) as far as necessary to put probes into them and to tell which
+//! classes their code names. No I/O, no `unsafe`. tamis itself also uses this module for the
+//! fingerprints of class files.
 
-// Each of the two uses another part.
+// The agent and tamis use different parts.
 #![allow(dead_code, unused_imports)]
 
 mod helper;
@@ -15,7 +15,7 @@ pub use instructions::Instructions;
 pub use mentions::{Mention, annotation_types, described_by, used_by};
 pub use rewrite::{Additions, Insertion, has_one_return, rewrite};
 
-/// Why bytes are no class file that is understood here.
+/// Why bytes are not a class file that this code understands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed(pub &'static str);
 
@@ -61,10 +61,10 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// An entry of the constant pool; numbers are indexes into it.
+/// An entry of the constant pool. Numbers are indexes into it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Constant<'a> {
-    /// Index 0, and what follows a long or a double.
+    /// Index 0, and the index after a long or a double.
     None,
     Utf8(&'a [u8]),
     Integer(u32),
@@ -84,7 +84,6 @@ pub enum Constant<'a> {
     Package(u16),
 }
 
-/// A constant pool.
 #[derive(Clone, Debug)]
 pub struct Pool<'a> {
     pub entries: Vec<Constant<'a>>,
@@ -124,7 +123,7 @@ impl<'a> Pool<'a> {
             };
             entries.push(entry);
             if matches!(entry, Constant::Long(_) | Constant::Double(_)) {
-                // They count twice.
+                // They take two indexes.
                 entries.push(Constant::None);
             }
         }
@@ -171,23 +170,22 @@ impl<'a> Pool<'a> {
     }
 }
 
-/// An attribute, and where in the class file its content starts.
+/// An attribute, and the position of its content in the class file.
 #[derive(Clone, Copy, Debug)]
 pub struct Attribute<'a> {
     pub name: &'a [u8],
-    /// The constant that is its name.
+    /// The constant with its name.
     pub name_index: u16,
     pub content: &'a [u8],
 }
 
-/// A field or method.
 #[derive(Clone, Debug)]
 pub struct Member<'a> {
     pub access: u16,
     pub name: &'a [u8],
     pub descriptor: &'a [u8],
     pub attributes: Vec<Attribute<'a>>,
-    /// Where in the class file it starts and ends.
+    /// Its start and end in the class file.
     pub span: (usize, usize),
 }
 
@@ -197,7 +195,7 @@ impl<'a> Member<'a> {
     }
 
     /// # Errors
-    /// If it has a `Code` attribute that is malformed.
+    /// Its `Code` attribute is malformed.
     pub fn code(&self, pool: &Pool<'a>) -> Result<Option<Code<'a>>> {
         let code = self.attributes.iter().find(|one| one.name == b"Code");
         code.map(|code| Code::read(code.content, pool)).transpose()
@@ -207,7 +205,6 @@ impl<'a> Member<'a> {
 /// An exception handler: start, end, target, class.
 pub type Handler = (u16, u16, u16, u16);
 
-/// A `Code` attribute.
 #[derive(Clone, Debug)]
 pub struct Code<'a> {
     pub max_stack: u16,
@@ -219,7 +216,7 @@ pub struct Code<'a> {
 
 impl<'a> Code<'a> {
     /// # Errors
-    /// If the content is none of a `Code` attribute.
+    /// The content is not that of a `Code` attribute.
     pub fn read(content: &'a [u8], pool: &Pool<'a>) -> Result<Code<'a>> {
         let mut reader = Reader::new(content);
         let (max_stack, max_locals) = (reader.u2()?, reader.u2()?);
@@ -261,8 +258,8 @@ pub struct ClassFile<'a> {
     pub fields: Vec<Member<'a>>,
     pub methods: Vec<Member<'a>>,
     pub attributes: Vec<Attribute<'a>>,
-    /// Where the constant pool ends, and where the first method starts, behind
-    /// the count of methods.
+    /// The end of the constant pool, and the start of the first method after the count of
+    /// methods.
     pub pool_end: usize,
     pub methods_start: usize,
     pub methods_end: usize,
@@ -270,7 +267,7 @@ pub struct ClassFile<'a> {
 
 impl<'a> ClassFile<'a> {
     /// # Errors
-    /// If the bytes are no class file of a kind that is known here.
+    /// The bytes are not a class file of a known kind.
     pub fn parse(bytes: &'a [u8]) -> Result<ClassFile<'a>> {
         let mut reader = Reader::new(bytes);
         if reader.u4()? != 0xCAFE_BABE {
@@ -332,10 +329,10 @@ fn members<'a>(reader: &mut Reader<'a>, pool: &Pool<'a>) -> Result<Vec<Member<'a
     Ok(members)
 }
 
-/// A counted list of attributes.
+/// Reads a counted list of attributes.
 ///
 /// # Errors
-/// If the bytes are no such list.
+/// The bytes are not such a list.
 pub fn attributes<'a>(reader: &mut Reader<'a>, pool: &Pool<'a>) -> Result<Vec<Attribute<'a>>> {
     let count = reader.u2()?;
     let mut attributes = Vec::with_capacity(usize::from(count));

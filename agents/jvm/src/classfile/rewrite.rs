@@ -1,15 +1,13 @@
-//! Putting probes at the beginning of methods, and at the end of static
-//! initialisers.
+//! Puts probes at the beginning of methods, and at the end of static initialisers.
 //!
-//! What is put in front is a multiple of four bytes long, so that the padding
-//! of switches stays; branches are relative and stay too. Then only what names
-//! a place in the code absolutely has to move: exception handlers, frames,
-//! tables for debuggers. A branch back to the first instruction does not run
+//! The inserted code is a multiple of four bytes long, so that the padding of switches stays
+//! the same. Branches are relative and also stay. So only absolute positions in the code must
+//! move: exception handlers, frames, tables for debuggers. A branch back to the first
+//! instruction does not run the inserted code again.
 //! what was put in front of it again.
 
 use super::{Attribute, ClassFile, Code, Malformed, Member, Reader, Result};
 
-/// Constants that are added to a pool.
 #[derive(Debug)]
 pub struct Additions {
     bytes: Vec<u8>,
@@ -30,7 +28,7 @@ impl Additions {
     }
 
     /// # Errors
-    /// If the pool is full; so for all of these.
+    /// The pool is full. This holds for all of these methods.
     pub fn utf8(&mut self, text: &str) -> Result<u16> {
         let len = u16::try_from(text.len()).map_err(|_| Malformed("text too long"))?;
         self.push(&[&[1], &len.to_be_bytes(), text.as_bytes()])
@@ -45,7 +43,6 @@ impl Additions {
         self.push(&[&[7], &name])
     }
 
-    /// A field.
     pub fn field(&mut self, class: &str, name: &str, kind: &str) -> Result<u16> {
         self.member(9, class, name, kind)
     }
@@ -65,26 +62,25 @@ impl Additions {
     }
 }
 
-/// What is put into a method.
+/// Code to insert into a method.
 #[derive(Clone, Debug, Default)]
 pub struct Insertion {
-    /// Runs first; filled up with `nop` to a multiple of 4.
+    /// Runs first; padded with `nop` to a multiple of 4.
     pub prologue: Vec<u8>,
-    /// Runs instead of the last instruction, which must be the only `return`; ends
-    /// with one.
+    /// Replaces the last instruction, which must be the only `return`; ends with one itself.
     pub epilogue: Option<Vec<u8>>,
-    /// How much of the operand stack these use.
+    /// How much of the operand stack they need.
     pub stack: u16,
 }
 
 const NOP: u8 = 0x00;
 const RETURN: u8 = 0xb1;
 
-/// Puts into each method what `plan` says for it. Methods without code, or
-/// for which there is no room, are given to `left_out`.
+/// Inserts into each method the code that `plan` returns for it. Methods without code or
+/// without room are given to `left_out`.
 ///
 /// # Errors
-/// If the class file is malformed, or its constant pool is full.
+/// The class file is malformed, or its constant pool is full.
 pub fn rewrite<'a>(
     class: &ClassFile<'a>,
     mut plan: impl FnMut(usize, &Member<'a>, &mut Additions) -> Result<Option<Insertion>>,
@@ -134,7 +130,7 @@ fn rewrite_method(
     let code = method.code(&class.pool)?.ok_or(Malformed("no code"))?;
     let code = shifted(&code, &insertion)?;
     let mut bytes = Vec::new();
-    // Access, name and descriptor stay as they are.
+    // Access, name and descriptor stay the same.
     bytes.extend_from_slice(&class.bytes[method.span.0..method.span.0 + 6]);
     bytes.extend_from_slice(&(method.attributes.len() as u16).to_be_bytes());
     for attribute in &method.attributes {
@@ -173,7 +169,7 @@ fn shifted(code: &Code<'_>, insertion: &Insertion) -> Result<Vec<u8>> {
     let old_len = code.bytes.len();
     let mut content = Vec::with_capacity(bytes.len() + 64);
     let stack = match epilogue {
-        // What lies on the stack at the end stays there.
+        // Values on the stack at the end stay there.
         Some(_) => code.max_stack.saturating_add(insertion.stack),
         None => code.max_stack.max(insertion.stack),
     };
@@ -183,7 +179,7 @@ fn shifted(code: &Code<'_>, insertion: &Insertion) -> Result<Vec<u8>> {
     content.extend_from_slice(&bytes);
     let mut handlers: Vec<_> = code.handlers.clone();
     if epilogue.is_some() {
-        // A handler of the last instruction, a plain return, cannot be used.
+        // A handler for only the last instruction, a plain return, is useless.
         for handler in &mut handlers {
             handler.1 = handler.1.min((old_len - 1) as u16);
         }
@@ -198,7 +194,7 @@ fn shifted(code: &Code<'_>, insertion: &Insertion) -> Result<Vec<u8>> {
     let attributes: Vec<&Attribute<'_>> = code
         .attributes
         .iter()
-        // Nothing reads these of code at run time.
+        // At run time nothing reads these attributes of code.
         .filter(|one| !one.name.ends_with(b"visibleTypeAnnotations"))
         .filter(|one| !one.name.ends_with(b"VisibleTypeAnnotations"))
         .collect();
@@ -215,10 +211,10 @@ fn shifted(code: &Code<'_>, insertion: &Insertion) -> Result<Vec<u8>> {
     Ok(content)
 }
 
-/// Whether code ends with its only `return`, so that there can be an epilogue.
+/// Whether code ends with its only `return`, so that an epilogue is possible.
 ///
 /// # Errors
-/// If it is malformed.
+/// The code is malformed.
 pub fn has_one_return(code: &Code<'_>) -> Result<bool> {
     let mut returns = 0;
     let mut last = None;
@@ -230,8 +226,8 @@ pub fn has_one_return(code: &Code<'_>) -> Result<bool> {
     Ok(returns == 1 && last == Some(RETURN))
 }
 
-/// Only the first frame says where it is from the start; others count from the
-/// one before. Uninitialised objects are named by where `new` stands.
+/// Only the first frame has an absolute position; others are relative to the one before.
+/// Uninitialised objects are named by the position of their `new`.
 fn frames(content: &[u8], by: u16) -> Result<Vec<u8>> {
     let mut reader = Reader::new(content);
     let count = reader.u2()?;
@@ -303,7 +299,7 @@ fn types(reader: &mut Reader<'_>, out: &mut Vec<u8>, count: u16, by: u16) -> Res
     Ok(())
 }
 
-/// The line of the first instruction is that of the probe as well.
+/// The probe gets the line of the first instruction.
 fn lines(content: &[u8], by: u16) -> Result<Vec<u8>> {
     let mut reader = Reader::new(content);
     let count = reader.u2()?;
@@ -319,7 +315,7 @@ fn lines(content: &[u8], by: u16) -> Result<Vec<u8>> {
     Ok(out)
 }
 
-/// Parameters are there while the probe runs.
+/// Parameters also exist while the probe runs.
 fn locals(content: &[u8], by: u16) -> Result<Vec<u8>> {
     let mut reader = Reader::new(content);
     let count = reader.u2()?;

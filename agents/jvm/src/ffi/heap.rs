@@ -1,4 +1,4 @@
-//! What a walk over objects asks the JVM for. No code of a program runs for it.
+//! Functions of the JVM for a walk over objects. They run no code of a program.
 
 use std::ffi::{CStr, c_char};
 use std::ptr;
@@ -10,7 +10,7 @@ pub struct Field {
     pub id: FieldId,
     /// The first letter of its type's descriptor.
     pub kind: u8,
-    /// All of it.
+    /// The whole descriptor.
     pub descriptor: String,
     pub name: String,
     modifiers: i32,
@@ -36,18 +36,18 @@ impl Jni {
         function::<F>(self.0, 24)(self.0, one, other) != 0
     }
 
-    /// An element of an array of objects that is long enough.
+    /// An element of an array of objects. The array must be long enough.
     pub unsafe fn element_in(self, array: Object, at: i32) -> Object {
         type F = unsafe extern "system" fn(Table, Object, i32) -> Object;
         function::<F>(self.0, 173)(self.0, array, at)
     }
 
-    /// A digest of the `len` bytes of an array of a primitive type; `None` if the JVM
-    /// does not show them.
+    /// A digest of the `len` bytes of an array of a primitive type; `None` if the JVM does not
+    /// give access.
     pub unsafe fn bytes_digest(self, array: Object, len: usize) -> Option<u64> {
         type Get = unsafe extern "system" fn(Table, Object, *mut u8) -> *const u8;
         type Release = unsafe extern "system" fn(Table, Object, *const u8, i32);
-        /// Nothing was written: what may be a copy is only freed.
+        /// Nothing was written, so a possible copy is only freed.
         const ABORT: i32 = 2;
         if len == 0 {
             return Some(0);
@@ -61,7 +61,7 @@ impl Jni {
         Some(digest)
     }
 
-    /// Where the memory of a direct buffer lies, and how many elements it has.
+    /// The address of a direct buffer's memory, and its number of elements.
     pub unsafe fn direct_memory(self, buffer: Object) -> (u64, usize) {
         type Address = unsafe extern "system" fn(Table, Object) -> u64;
         type Capacity = unsafe extern "system" fn(Table, Object) -> i64;
@@ -71,7 +71,7 @@ impl Jni {
     }
 }
 
-/// Eight bytes at once.
+/// Takes eight bytes at once.
 pub fn digest_of(bytes: &[u8]) -> u64 {
     const PRIME: u64 = 0x9e37_79b9_7f4a_7c15;
     let mut digest = bytes.len() as u64;
@@ -90,8 +90,7 @@ pub fn digest_of(bytes: &[u8]) -> u64 {
 }
 
 impl Jvmti {
-    /// The fields that a class itself declares, but for those that are made beside a
-    /// program's own.
+    /// The fields that a class itself declares, except those that tools add to a program.
     pub unsafe fn fields(self, class: Object) -> Vec<Field> {
         type List = unsafe extern "system" fn(Table, Object, *mut i32, *mut *mut FieldId) -> i32;
         type Name = unsafe extern "system" fn(
@@ -139,17 +138,17 @@ impl Jvmti {
         function::<F>(self.0, 56)(self.0, class, &mut loader) == 0 && loader.is_null()
     }
 
-    /// All threads that live, as local references.
+    /// All living threads, as local references.
     pub unsafe fn threads(self) -> Vec<Object> {
         self.list(3)
     }
 
-    /// All classes that are loaded, as local references.
+    /// All loaded classes, as local references.
     pub unsafe fn loaded_classes(self) -> Vec<Object> {
         self.list(77)
     }
 
-    /// What a function of this number, without parameters, lists.
+    /// Calls a list function without parameters by its number.
     unsafe fn list(self, number: usize) -> Vec<Object> {
         type F = unsafe extern "system" fn(Table, *mut i32, *mut *mut Object) -> i32;
         let (mut count, mut start) = (0, ptr::null_mut());

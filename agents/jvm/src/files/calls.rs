@@ -1,8 +1,8 @@
 //! The calls by which the JDK's classes ask the system for files.
 //!
-//! When the JVM binds one of these native methods, it gets a function of ours instead,
-//! which calls the real one. So everything that reads or writes files in Java code is
-//! seen, whatever its name: streams, channels, `Files`, `File`, archives, class loaders.
+//! When the JVM binds one of these native methods, it gets a function of the agent instead,
+//! which calls the real one. So the agent sees every use of files in Java code: streams,
+//! channels, `Files`, `File`, archives, class loaders.
 
 use std::ffi::{CStr, c_void};
 use std::sync::Mutex;
@@ -18,18 +18,18 @@ use crate::lookups;
 use crate::natives::inside;
 use crate::process;
 
-/// The functions that the JVM has bound, by number in [`CALLS`].
+/// The real functions, by their number in [`CALLS`].
 static REAL: [AtomicPtr<c_void>; STAND_INS.len()] =
     [const { AtomicPtr::new(std::ptr::null_mut()) }; STAND_INS.len()];
 
-/// Parameters beyond the class or object, as they lie in registers.
+/// The parameters after the class or object, as they are in registers.
 type Arguments = [usize; 5];
 
 type Native = unsafe extern "system" fn(Jni, Object, usize, usize, usize, usize, usize) -> usize;
 
-/// Stands for the native method of this number. Whatever their types, its parameters are
-/// handed on as they came: all are integers or addresses, and more of them than the method
-/// has do not matter to it, on Linux and the processors that this agent is made for.
+/// Replaces the native method with this number. It passes on the parameters unchanged,
+/// whatever their types: all are integers or addresses. Extra parameters do no harm on Linux
+/// and the processors of this agent.
 unsafe extern "system" fn stand_in<const AT: usize>(
     jni: Jni,
     this: Object,
@@ -49,7 +49,7 @@ unsafe extern "system" fn stand_in<const AT: usize>(
     });
     let result = real(jni, this, a, b, c, d, e);
     if !matches!(then, Then::Nothing) {
-        // The methods of `java.io.UnixFileSystem` say whether they could.
+        // The methods of `java.io.UnixFileSystem` return whether they succeeded.
         let is_told = CALLS.get(AT).is_some_and(|call| call.class == IO);
         let could = !is_told || result as u8 != 0;
         let has_done = could && !jni.is_exception_pending();
@@ -58,7 +58,7 @@ unsafe extern "system" fn stand_in<const AT: usize>(
     result
 }
 
-/// What has happened once a call has come back.
+/// What has happened when a call returns.
 enum Then {
     Nothing,
     Opened(String, Opened),
@@ -70,7 +70,7 @@ enum Then {
 }
 
 unsafe fn before(agent: &Agent, jni: Jni, does: Does, arguments: &Arguments) -> Then {
-    // The JVM itself is still to begin.
+    // The JVM has not started yet.
     if agent.java.get().is_none() {
         return Then::Nothing;
     }
@@ -157,7 +157,7 @@ const AT_SYMLINK_NOFOLLOW: usize = 0x100;
 /// `O_RDWR` of `RandomAccessFile`.
 const RANDOM_TO_WRITE: usize = 2;
 
-/// `None`: only to be read.
+/// `None`: only for reading.
 fn opening_of(flags: i32) -> Option<Opening> {
     const WAYS: i32 = 0o3;
     const READ_WRITE: i32 = 0o2;
@@ -227,10 +227,11 @@ fn after(agent: &Agent, then: &Then, has_done: bool) {
     }
 }
 
-/// Methods that the JVM bound before it says which these are, with their functions.
+/// Methods that the JVM bound before it can name them, with their functions.
 static EARLY: Mutex<Vec<(usize, usize)>> = Mutex::new(Vec::new());
 
-/// The JVM has found a native method, at `address`; where it is to call instead.
+/// Called when the JVM binds a native method at `address`. Returns the function to use
+/// instead.
 pub unsafe fn bound(
     agent: &Agent,
     jni: Jni,
@@ -246,13 +247,13 @@ pub unsafe fn bound(
     ours
 }
 
-/// Whether no such method is left.
+/// Whether all early methods are bound to the agent's functions.
 pub fn is_complete() -> bool {
     lock(&EARLY).is_empty()
 }
 
-/// Has them call ours, once the JVM says what they are. To be called by a method of the
-/// JDK.
+/// Binds the early methods to the agent's functions, once the JVM can name them. Must be
+/// called from a method of the JDK.
 pub unsafe fn bind_early(agent: &Agent, jni: Jni) {
     lock(&EARLY).retain(|(method, address)| {
         let Some((class, name, kind)) = agent.jvmti.method(*method as MethodId) else {
@@ -265,7 +266,7 @@ pub unsafe fn bind_early(agent: &Agent, jni: Jni) {
     });
 }
 
-/// What a native method is to call in place of the function at `address`.
+/// The function to use instead of the one at `address`.
 unsafe fn replaced(
     agent: &Agent,
     class: Object,
@@ -296,14 +297,14 @@ unsafe fn replaced(
     let none = std::ptr::null_mut();
     let known = REAL[at].compare_exchange(none, address, Ordering::AcqRel, Ordering::Acquire);
     if known.is_err_and(|known| known != address) {
-        // Two methods of one name: each would call the other's.
+        // Two methods with one name: each would call the other's function.
         doubt_of(&class, name);
         return None;
     }
     Some(ours)
 }
 
-/// A native method of those classes that nothing is known of.
+/// An unknown native method of these classes.
 static UNKNOWN: Mutex<Option<String>> = Mutex::new(None);
 
 fn doubt_of(class: &str, name: &str) {

@@ -1,28 +1,28 @@
-//! Where paths lead to by symbolic links.
+//! Resolves the symbolic links in paths.
 
 use std::collections::HashMap;
 use std::path::Path;
 
-/// More links than this are a circle, as for the system itself.
+/// More links than this are a loop, as for the system.
 const MOST_LINKS: usize = 40;
 const MOST_KNOWN: usize = 20_000;
 
-/// A path without links, and the links on the way to it, each without links before it.
+/// A path without links, and the links on the way to it, each with its own path resolved.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Way {
     pub links: Vec<String>,
     pub real: String,
 }
 
-/// Ways to directories that were found before.
+/// Resolved directories.
 #[derive(Default)]
 pub struct Links {
     known: HashMap<String, Way>,
 }
 
 impl Links {
-    /// The way of an absolute path; `..` means what it means to the system: above where a
-    /// link leads to. If not `follows_last`, a link at its end is not gone through.
+    /// Resolves an absolute path. `..` has the system's meaning: above the target of a link.
+    /// Without `follows_last`, a link at its end is not followed.
     pub fn way(&mut self, path: &str, follows_last: bool) -> Way {
         let path = path.trim_end_matches('/');
         let Some((above, name)) = path.rsplit_once('/') else {
@@ -50,13 +50,13 @@ impl Links {
         way
     }
 
-    /// Some link or directory is another one now.
+    /// Forgets everything after a link or directory has changed.
     pub fn forget(&mut self) {
         self.known.clear();
     }
 }
 
-/// Goes on from `way.real`, without a slash at its end, by the parts of `path`.
+/// Continues from `way.real` (without a slash at its end) along the parts of `path`.
 fn go(way: &mut Way, path: &str, follows_last: bool) {
     let mut open: Vec<String> = path.rsplit('/').map(str::to_owned).collect();
     while let Some(part) = open.pop() {

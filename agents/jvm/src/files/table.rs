@@ -1,17 +1,17 @@
-//! Which native methods of the JDK read and write files, and where they have the paths.
+//! The native methods of the JDK that read and write files, and the positions of their paths.
 
 use super::Look;
 
-/// Where a call has a path. Numbers are those of parameters.
+/// Where a call has a path. Numbers are positions of parameters.
 #[derive(Clone, Copy, Debug)]
 pub enum At {
     /// A string.
     Text(usize),
     /// A `java.io.File`.
     File(usize),
-    /// The address of bytes that end with zero.
+    /// The address of bytes that end with a zero.
     Bytes(usize),
-    /// The same, beneath an open directory, the first.
+    /// The same, relative to an open directory, the first parameter.
     Beneath(usize, usize),
     /// An open file.
     Open(usize),
@@ -26,15 +26,15 @@ pub enum Does {
     Open(At, usize),
     /// The same with those of `RandomAccessFile`.
     OpenRandom(At, usize),
-    /// Opens a file to be written; whether at its end.
+    /// Opens a file for writing; whether at its end.
     OpenToWrite(At, usize),
-    /// Makes an empty file that is not there.
+    /// Creates an empty file that does not exist.
     Make(At),
     MakeFolder(At),
     Remove(At),
     /// Moves the first to the second.
     Move(At, At),
-    /// Makes of the second another name of the first.
+    /// Makes the second another name of the first.
     Link(At, At),
     SymbolicLink(At),
     Touch(At),
@@ -62,13 +62,13 @@ const RANDOM: &str = "Ljava/io/RandomAccessFile;";
 pub const IO: &str = "Ljava/io/UnixFileSystem;";
 const NIO: &str = "Lsun/nio/fs/UnixNativeDispatcher;";
 
-/// The native methods that matter, of JDK 8 to 26. From some version on, names end with `0`,
-/// which is left out here.
+/// The native methods that matter in JDK 8 to 26. In later versions names end with `0`, which
+/// is left out here.
 pub const CALLS: [Call; 56] = [
     call(IN, "open", Does::Look(Text(0), Look::Content)),
     call(OUT, "open", Does::OpenToWrite(Text(0), 1)),
     call(RANDOM, "open", Does::OpenRandom(Text(0), 1)),
-    // JDK 8 reads archives by itself.
+    // JDK 8 reads archives itself.
     call(
         "Ljava/util/zip/ZipFile;",
         "open",
@@ -114,7 +114,7 @@ pub const CALLS: [Call; 56] = [
     call(NIO, "fdopendir", Does::Look(Open(0), Look::Names)),
     call(NIO, "link", Does::Link(Bytes(0), Bytes(1))),
     call(NIO, "symlink", Does::SymbolicLink(Bytes(1))),
-    // Four of JDK 26.
+    // Four new ones in JDK 26.
     call(NIO, "linkat", Does::Link(Beneath(0, 1), Beneath(2, 3))),
     call(NIO, "symlinkat", Does::SymbolicLink(Beneath(1, 2))),
     call(NIO, "mkdirat", Does::MakeFolder(Beneath(0, 1))),
@@ -141,8 +141,9 @@ pub const CALLS: [Call; 56] = [
     call(NIO, "fremovexattr", Does::Touch(Open(0))),
 ];
 
-/// All others of these classes. They do nothing with paths, or somebody else tells of it:
-/// of an open file, who opened it; what is canonical, which some versions keep, `hooks`.
+/// The other native methods of these classes. They either use no paths or are covered
+/// elsewhere: an open file was noted when it was opened, and canonical paths, which some
+/// versions cache, have a hook (`hooks`).
 pub const QUIET: [(&str, &[&str]); 5] = [
     (
         IO,
@@ -215,7 +216,7 @@ pub const QUIET: [(&str, &[&str]); 5] = [
     ),
 ];
 
-/// Whether a method with this descriptor has the parameters that are looked at.
+/// Whether a method with this descriptor has the expected parameters.
 pub fn fits(does: Does, kind: &str) -> bool {
     let kinds = parameters(kind);
     let has = |at: usize, wanted: &[&str]| kinds.get(at).is_some_and(|kind| wanted.contains(kind));

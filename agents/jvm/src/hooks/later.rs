@@ -1,14 +1,14 @@
-//! Hooks of what the JDK keeps for a whole process, and of what it keeps by name.
+//! Hooks for state that the JDK keeps for a whole process or by name.
 
 use super::{BOTH, FIRST, Hook, NOTHING, SECOND, STRING, THIS, THIS_AND_SECOND, hook};
 
-/// All methods of this name, which hand on nothing.
+/// All methods with this name; the hook passes on nothing.
 const fn any(method: &'static str, native: &'static str) -> Hook {
     hook(method, "(", NOTHING, native)
 }
 
-/// Classes that are not loaded for it, with the methods that set something a process has
-/// one of, and with those by which what is kept by name is made and asked for.
+/// Classes that are not loaded only to get hooks. They have methods that set process-wide
+/// state, and methods that make or ask for things kept by name.
 pub const LATER: &[(&str, &[Hook])] = &[
     ("java/util/Locale", &[any("setDefault", "localeSet")]),
     (
@@ -85,7 +85,7 @@ pub const LATER: &[(&str, &[Hook])] = &[
             any("setProperty", "everyoneSet"),
         ],
     ),
-    // Of a module that the platform's loader loads.
+    // In a module of the platform's loader.
     (
         "java/sql/DriverManager",
         &[

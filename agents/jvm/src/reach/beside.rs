@@ -1,17 +1,17 @@
-//! What the JDK keeps for an object in other places: the values that threads have of a
-//! thread-local variable, and classes of a `ClassValue`.
+//! Values that the JDK keeps for an object elsewhere: the values of a thread-local variable in
+//! threads, and those of a `ClassValue` in classes.
 
 use std::ffi::CStr;
 
 use super::ByIdentity;
 use crate::ffi::{FieldId, Jni, Jvmti, Object};
 
-/// By the identity of what it is kept for: this object, whose it is, and the value.
+/// By the identity of the object: the object, the owner of the value, and the value.
 #[derive(Default)]
 pub struct Beside(ByIdentity<Vec<(Object, u64, Object)>>);
 
 impl Beside {
-    /// What all threads that live have of thread-local variables.
+    /// The thread-local values of all living threads.
     pub unsafe fn of_threads(jvmti: Jvmti, jni: Jni) -> Beside {
         let mut all = Beside::default();
         let map = c"Ljava/lang/ThreadLocal$ThreadLocalMap;";
@@ -47,7 +47,7 @@ impl Beside {
         all
     }
 
-    /// What all classes have of class values.
+    /// The class values of all classes.
     pub unsafe fn of_classes(jvmti: Jvmti, jni: Jni) -> Beside {
         let mut all = Beside::default();
         let object = c"Ljava/lang/Object;";
@@ -92,21 +92,21 @@ impl Beside {
         }
     }
 
-    /// Forgets what is not to be kept, by what it is kept for and the value.
+    /// Removes entries; `keep` gets the object and the value.
     pub fn retain(&mut self, mut keep: impl FnMut(Object, Object) -> bool) {
         for kept in self.0.values_mut() {
             kept.retain(|(key, _, value)| keep(*key, *value));
         }
     }
 
-    /// What is kept for an object: whose, and the value.
+    /// The values for an object, each with its owner.
     pub unsafe fn of(&self, jvmti: Jvmti, jni: Jni, object: Object) -> Vec<(u64, Object)> {
         let kept = self.0.get(&jvmti.identity(object)).into_iter().flatten();
         let own = kept.filter(|(key, ..)| jni.is_same(*key, object));
         own.map(|(_, whose, value)| (*whose, *value)).collect()
     }
 
-    /// The same for a `ClassValue`, which classes know by another object.
+    /// The same for a `ClassValue`, for which classes use another object as key.
     pub unsafe fn of_class_value(
         &self,
         jvmti: Jvmti,
@@ -131,7 +131,7 @@ pub unsafe fn field_of(jni: Jni, class: &CStr, name: &CStr, kind: &CStr) -> Fiel
     }
 }
 
-/// What an object holds in a field, if both are there.
+/// The object in a field, if both exist.
 pub unsafe fn field(jni: Jni, object: Object, field: FieldId) -> Object {
     match object.is_null() || field.is_null() {
         true => std::ptr::null_mut(),

@@ -1,26 +1,25 @@
-//! Which fields of an object are a part of what a program can find in it.
+//! Tells which fields of an object are part of the state that a program can see.
 //!
-//! All are, with the exceptions below. Each is a list of one of these kinds:
+//! All are, except those listed below. There are four kinds of exceptions:
 //!
-//! - Values. What is one value for its whole life (a text, a number, a time, a pattern)
-//!   is told by which object it is; what its class computes late and keeps (a hash) is
-//!   the same whoever asks first.
-//! - What leads everywhere and is no state of its holder: classes (their static fields
-//!   are compared by themselves), loaders, modules, providers.
-//! - What the JDK keeps for itself to be quicker, and overwrites before it reads: views
-//!   of a map that are made when first asked for, digits of the last number that was
-//!   formatted. A program that ends one way with it ends so without it.
-//! - What the garbage collector and the threads do in their own time: queues of
-//!   references and of waiting threads, clocks of soft references.
+//! - Values. An object that stays one value for its whole life (a text, a number, a time, a
+//!   pattern) counts by identity. What its class computes late and caches (a hash) is always
+//!   the same.
+//! - Fields that lead everywhere and are not state of their holder: classes (their static
+//!   fields are compared separately), loaders, modules, providers.
+//! - Caches of the JDK that it overwrites before it reads them, or whose absence changes
+//!   nothing: views of a map that are made on first use, digits of the last formatted number.
+//! - What the garbage collector and the threads change at their own pace: queues of references
+//!   and of waiting threads, clocks of soft references.
 
-/// Which of the fields that a class itself declares are looked at.
+/// Which of the fields that a class itself declares are followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
     All,
     None,
     Only(&'static [&'static str]),
     Without(&'static [&'static str]),
-    /// None, and none of the classes that it extends.
+    /// None, and none of its superclasses.
     Stop,
 }
 
@@ -37,7 +36,7 @@ impl Rule {
     }
 }
 
-/// The views that a map makes of itself.
+/// The cached views of a map.
 const VIEWS: Rule = Without(&[
     "keySet",
     "values",
@@ -46,11 +45,11 @@ const VIEWS: Rule = Without(&[
     "descendingMap",
 ]);
 
-/// Classes of the JDK, by the beginnings of their names: the first one that fits counts.
-/// One that ends without `/` is a class, with those nested in it.
+/// Classes of the JDK by prefix; the first match counts. A name without `/` at its end is a
+/// class and its nested classes.
 const JDK: &[(&str, Rule)] = &[
-    // Who has which thread-local value, and what a class has of one, is looked up where
-    // a program's own object for it is met.
+    // The values of a thread-local variable or of a class value are looked up where a
+    // program's own object for them is met.
     ("java/lang/ThreadLocal", None),
     ("java/lang/ClassValue", None),
     (
@@ -237,8 +236,8 @@ const JDK: &[(&str, Rule)] = &[
     ("jdk/", None),
 ];
 
-/// Libraries that hold things for a program, as the JDK's collections do. Objects of
-/// other libraries are told by which they are.
+/// Libraries that hold objects for a program, like the JDK's collections. Objects of other
+/// libraries count by identity.
 const CONTAINERS: [&str; 12] = [
     "com/google/common/base/Suppliers",
     "com/google/common/cache/",
@@ -258,8 +257,8 @@ pub fn is_container(class: &str) -> bool {
     CONTAINERS.iter().any(|prefix| class.starts_with(prefix))
 }
 
-/// Whether this is the type of what collections of the JDK are made of, or of arrays of
-/// that. Nobody else gets to see which one it is.
+/// Whether this is the type of the JDK collections' internal nodes, or of arrays of them. A
+/// program never sees their identity.
 pub fn is_node(descriptor: &str) -> bool {
     let name = descriptor.trim_start_matches('[');
     let endings = ["$Node;", "$Entry;", "$TreeNode;", "$Index;"];
@@ -270,7 +269,7 @@ pub fn is_node(descriptor: &str) -> bool {
 
 /// The rule for a class of the JDK.
 pub fn of_jdk(class: &str) -> Rule {
-    // What a method handle is bound to; a class for each shape of that.
+    // The values bound to a method handle; there is one class for each shape.
     if class.starts_with("java/lang/invoke/BoundMethodHandle$Species_") {
         return All;
     }

@@ -7,33 +7,34 @@ use std::time::Instant;
 use super::preludes::PRELUDE;
 use super::{Scope, State, Symbol, Test};
 
-/// In place of a class's name: all that classes of a directory do for tests of others.
+/// Stands for a class name: everything that the classes of a directory do for tests of other
+/// classes.
 const FOR_OTHERS_IN: &str = "*testng";
 
-/// The same for what a suite may find to be tests.
+/// Stands for a class name: everything in a directory that a suite may find to be a test.
 const MAY_BE_TESTS_IN: &str = "*suite";
 
-/// The annotation by which a class of JUnit 4 names those whose tests it runs.
+/// The annotation with which a class of JUnit 4 names the classes of a suite.
 const SUITE: &str = "org/junit/runners/Suite$SuiteClasses";
 
-/// What the tests of a test class are that has begun.
+/// The tests of a test class that has begun.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// What the JUnit Platform calls tests.
+    /// Tests of the JUnit Platform.
     Platform,
-    /// All that TestNG will run, while it looks for tests.
+    /// Everything that TestNG will run, while it looks for tests.
     TestNgToRun,
-    /// All that TestNG runs, where tests are classes.
+    /// Everything that TestNG runs, if tests are classes.
     TestNg,
-    /// JUnit 4's, of which nobody has told yet.
+    /// Tests of JUnit 4, before the runner is known.
     Unknown,
-    /// JUnit 4's methods.
+    /// Methods of JUnit 4.
     Methods,
-    /// The class as a whole, as its methods cannot be told apart.
+    /// The class as a whole, as its methods cannot be distinguished.
     Whole,
 }
 
-/// A test class whose methods are tests, while it runs.
+/// A running test class whose methods are tests.
 pub(super) struct Container {
     pub scope: u64,
     name: String,
@@ -43,13 +44,13 @@ pub(super) struct Container {
     parts: Vec<u64>,
     /// Tests in it that may run once more.
     pub paused: Vec<Test>,
-    /// Whether its tests run on several threads: then what happens while one of
-    /// them runs may be about another one, which has not begun yet.
+    /// Whether its tests run on several threads. Then an event during one of them may belong
+    /// to another one, which has not begun yet.
     is_spread: bool,
 }
 
 impl State {
-    /// A test class begins: what runs in it outside of its tests counts for each.
+    /// Begins a test class. Code that runs in it outside its tests counts for each test.
     pub fn begin_container(&mut self, class: &str, kind: Kind, thread: ThreadId) {
         if self.container(class).is_some() {
             return;
@@ -74,9 +75,9 @@ impl State {
         });
     }
 
-    /// A test class has the tests of this class, of what it extends and implements, and of
-    /// the classes in these, though none is in there yet: frameworks looked for them before
-    /// it began. So they did in the classes that a suite of JUnit 4 names.
+    /// Adds to a test class the tests of this class, of its supertypes and of their nested
+    /// classes, even if they have none yet: frameworks looked for tests there before it began.
+    /// The same holds for the classes of a suite of JUnit 4.
     pub(super) fn tests_of(&mut self, scope: u64, class: Symbol) {
         let suite = self.symbols.get(SUITE).copied();
         let mut looked_at = Vec::new();
@@ -99,14 +100,14 @@ impl State {
         scope.looked_at.extend(&looked_at);
     }
 
-    /// This test has the tests of whatever classes it finds.
+    /// Makes this test depend on the tests in any class that it may find.
     pub fn needs_what_may_be_tests(&mut self, test: &str) {
         if let Some(scope) = self.running_as(test) {
             self.needs_of_directories(scope, MAY_BE_TESTS_IN);
         }
     }
 
-    /// A scope depends on all classes of any directory in this way.
+    /// Makes a scope depend on all classes of every directory in this way.
     fn needs_of_directories(&mut self, scope: u64, way: &str) {
         let origins = self.classes.iter().filter_map(|class| class.origin.clone());
         for origin in origins.collect::<BTreeSet<String>>() {
@@ -115,15 +116,15 @@ impl State {
         }
     }
 
-    /// No test in this container has a row that is complete.
+    /// Makes the rows of all tests in this container incomplete.
     pub fn doubt_container(&mut self, class: &str, why: &str) {
         if let Some(class) = self.containers.iter().find(|known| known.name == class) {
             self.trace.incomplete(class.scope, why);
         }
     }
 
-    /// All tests in this container depend on what the classes of any directory do for
-    /// tests of others.
+    /// Makes all tests in this container depend on what the classes of any directory do for
+    /// tests of other classes.
     pub fn needs_what_others_do(&mut self, class: &str) {
         let Some(scope) = self.container(class).map(|class| class.scope) else {
             return;
@@ -131,7 +132,7 @@ impl State {
         self.needs_of_directories(scope, FOR_OTHERS_IN);
     }
 
-    /// Ends a test class, and those of its tests that are paused.
+    /// Ends a test class and its paused tests.
     pub fn end_container(&mut self, class: &str) {
         self.settle_reads();
         self.flush();
@@ -145,7 +146,7 @@ impl State {
         self.trace.flush();
     }
 
-    /// Whether what happens now may be of this test class, and of none of its tests.
+    /// Whether present events may belong to this test class and to none of its tests.
     pub(super) fn is_between(&self, class: &Container) -> bool {
         let mut own = self
             .tests
@@ -158,14 +159,14 @@ impl State {
         class.is_spread || !is_in_one
     }
 
-    /// Whether a test class in this container is one of TestNG's.
+    /// Whether the container is one of TestNG.
     pub(super) fn is_of_testng(&self, container: Option<u64>) -> bool {
         let own = |class: &&Container| Some(class.scope) == container;
         let found = self.containers.iter().find(own);
         found.is_some_and(|class| matches!(class.kind, Kind::TestNgToRun | Kind::TestNg))
     }
 
-    /// Whether tests are looked for, by means that tests use, too.
+    /// Whether tests are being looked for, by code that tests use, too.
     pub(super) fn looks_for_tests(&self) -> bool {
         let to_run = |class: &Container| class.kind == Kind::TestNgToRun;
         let nothing_runs = self.tests.is_empty() && self.containers.iter().all(to_run);
@@ -180,7 +181,8 @@ impl State {
         self.containers.iter_mut().find(|known| known.name == class)
     }
 
-    /// The scope of a test class in which a test of this scope begins on a thread.
+    /// Notes that a test with this scope begins on a thread, and returns the scope of its test
+    /// class.
     pub(super) fn enter_container(
         &mut self,
         class: &str,
@@ -192,15 +194,14 @@ impl State {
         let (container, parts) = (class.scope, class.parts.clone());
         if thread != class.thread && !class.is_spread {
             class.is_spread = true;
-            // What went to those alone that had begun may be of the class.
+            // Events of the tests that have begun may belong to the class.
             self.scope(container).edges.extend(&parts);
             self.trace.add(container, &[], &parts);
         }
         Some(container)
     }
 
-    /// The scope of what runs and is called `name`: a test, or a class whose methods
-    /// are tests.
+    /// The scope of the running test, or class whose methods are tests, with this name.
     pub(super) fn running_as(&self, name: &str) -> Option<u64> {
         let tests = self.tests.iter().map(|test| (&test.name, test.scope));
         let classes = self
@@ -229,7 +230,7 @@ impl State {
             .is_some_and(|class| !class.parts.is_empty())
     }
 
-    /// The tests in a test class that run.
+    /// The running tests in a test class.
     pub fn running_in(&self, class: &str) -> Vec<String> {
         let scope = self.container(class).map(|class| class.scope);
         let own = self.tests.iter().filter(|test| test.container == scope);
@@ -238,7 +239,7 @@ impl State {
             .collect()
     }
 
-    /// Names of JUnit 4's test classes that run.
+    /// The names of JUnit 4's running test classes.
     pub fn classes_of_junit4(&self) -> Vec<String> {
         let own = self.containers.iter().filter(|class| {
             !matches!(
@@ -262,7 +263,7 @@ impl State {
         self.is_running(test) || paused.any(|known| known.name == test)
     }
 
-    /// A method begins, or runs once more.
+    /// Notes that a method begins, or runs once more.
     pub fn resume(&mut self, test: &str, class: &str, thread: ThreadId) {
         if self.is_running(test) {
             return;
@@ -281,7 +282,7 @@ impl State {
         self.tests.push(known);
     }
 
-    /// A method has ended; it may run once more, with other parameters.
+    /// Notes that a method has ended. It may run once more with other parameters.
     pub fn pause(&mut self, test: &str) {
         let Some(test) = self.take_off(test) else {
             return;
@@ -294,7 +295,7 @@ impl State {
         }
     }
 
-    /// A method does not run, as it is told to be left out.
+    /// Notes that a method is disabled and does not run.
     pub fn skipped(&mut self, test: &str, class: &str, thread: ThreadId) {
         if self.has_begun(test) {
             return;
@@ -304,15 +305,15 @@ impl State {
         self.pause(test);
     }
 
-    /// Whether a test that runs is one of which nothing is run.
+    /// Notes whether nothing of a running test is executed.
     pub fn set_skipped(&mut self, test: &str, is_skipped: bool) {
         for known in self.tests.iter_mut().filter(|known| known.name == test) {
             known.is_skipped = is_skipped;
         }
     }
 
-    /// Whether a class of the project, or one that it extends, has one of these
-    /// annotations, or its members have.
+    /// Whether a class of the project or one of its superclasses, or a member of these, has
+    /// one of these annotations.
     pub fn has_annotation(&self, class: &str, types: &[&str]) -> bool {
         let is_one = |symbol: &u32| types.contains(&&*self.names[*symbol as usize]);
         let mut open: Vec<u32> = self

@@ -1,4 +1,4 @@
-//! Files that a test leaves for those after it.
+//! Files that a test leaves to later tests.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
@@ -9,26 +9,26 @@ use super::State;
 #[derive(Default)]
 pub(super) struct Files {
     written: HashMap<String, Written>,
-    /// Directories that were made.
+    /// Directories that this process made.
     made: HashSet<String>,
-    /// Who wrote, made or removed something in a directory.
+    /// The scopes that wrote, made or removed something in a directory.
     names: HashMap<String, BTreeSet<u64>>,
-    /// Directories that were moved or removed with all that was in them, and by whom.
+    /// Directories that were moved or removed with their content, and by whom.
     trees: HashMap<String, BTreeSet<u64>>,
-    /// What is told in the trace.
+    /// What is in the trace.
     told: HashMap<u64, HashSet<String>>,
-    /// Files that a test has left open to write into.
+    /// Files that a test has left open for writing.
     held: BTreeSet<String>,
-    /// By names that a bundle of resources may have which a file is of: the file without
-    /// its name's ending, and the unit.
+    /// By the possible names of a resource bundle that a file belongs to: the file's path
+    /// without its ending, and the unit.
     bundles: HashMap<String, BTreeSet<(String, u64)>>,
 }
 
-/// Who wrote what is in a file, or removed it.
+/// The scopes that wrote or removed a file.
 #[derive(Default)]
 struct Written {
     by: BTreeSet<u64>,
-    /// Whether all that is in it comes from them.
+    /// Whether all of its content comes from them.
     is_whole: bool,
 }
 
@@ -38,8 +38,8 @@ fn above(path: &str) -> impl Iterator<Item = &str> {
 }
 
 impl State {
-    /// What runs now depends on what is at `path`, and so on who wrote it here. Whether it
-    /// depends on more than they did.
+    /// Notes that the running code depends on what is at `path`, and so on those who wrote it
+    /// here. Returns whether it depends on more than that.
     pub fn meets(&mut self, path: &str) -> bool {
         let mut by = BTreeSet::new();
         let mut is_whole = false;
@@ -55,13 +55,13 @@ impl State {
         !is_whole
     }
 
-    /// What runs now finds nothing at `path`, or finds out which names are in that
-    /// directory. Whether that depends on more than what ran here before.
+    /// Notes that the running code finds nothing at `path`. Returns whether that depends on
+    /// more than what ran here before.
     pub fn meets_none(&mut self, path: &str) -> bool {
         if !self.meets(path) {
             return false;
         }
-        // What is not in a directory that was made here, nobody put there.
+        // Nobody put the file into a directory that was made here.
         let made = |folder: &&str| self.files.made.contains(*folder);
         let Some(folder) = above(path).find(made).map(str::to_owned) else {
             return true;
@@ -92,8 +92,8 @@ impl State {
         }
     }
 
-    /// What runs now wrote what is at `path`, or removed it; `is_whole`: nothing is left
-    /// of what was there, or it depends on that itself.
+    /// Notes that the running code wrote or removed `path`. `is_whole`: nothing of the old
+    /// content is left, or the code itself depends on it.
     pub fn wrote(&mut self, path: &str, is_whole: bool) {
         let open = self.open();
         self.written_by(path, is_whole, &open);
@@ -120,20 +120,20 @@ impl State {
         }
     }
 
-    /// What runs now made a directory.
+    /// Notes that the running code made a directory.
     pub fn made_folder(&mut self, path: &str) {
         self.wrote(path, true);
         self.files.names.remove(path);
         self.files.made.insert(path.to_owned());
     }
 
-    /// What runs now removed all that is at `path`.
+    /// Notes that the running code removed everything at `path`.
     pub fn removed(&mut self, path: &str) {
         self.wrote(path, true);
         self.moved_tree(path);
     }
 
-    /// What runs now moved all that was at `from`, after it was met, to `to`.
+    /// Notes that the running code moved everything at `from` to `to`, after it was met.
     pub fn moved(&mut self, from: &str, to: &str, is_folder: bool) {
         if !is_folder {
             self.wrote(from, true);
@@ -166,7 +166,7 @@ impl State {
         by.extend(open);
     }
 
-    /// A file was observed that may be of a bundle of resources, which the JDK keeps.
+    /// Notes a file that may belong to a resource bundle, which the JDK caches.
     pub(super) fn note_bundle(&mut self, path: &str, unit: u64) {
         let Some(path) = path.strip_suffix(".properties") else {
             return;
@@ -184,7 +184,7 @@ impl State {
         }
     }
 
-    /// What runs now asked for a bundle of resources, its name with slashes.
+    /// Notes that the running code asked for a resource bundle (with slashes).
     pub fn meets_bundle(&mut self, bundle: &str) {
         let name = bundle.rsplit('/').next().unwrap_or(bundle);
         let known = self.files.bundles.get(name).into_iter().flatten();
@@ -209,7 +209,7 @@ impl State {
         scope.is_some_and(|scope| self.files.told.contains_key(&scope))
     }
 
-    /// Whether an earlier test left files open to write into.
+    /// Whether an earlier test left files open for writing.
     pub fn holds_files(&self) -> bool {
         !self.files.held.is_empty()
     }
@@ -218,8 +218,8 @@ impl State {
         self.files.written.contains_key(path)
     }
 
-    /// A test ends; these files are open to write into, and some were when it began: it
-    /// may have written into them.
+    /// Called when a test ends; `open` are files open for writing. The test may have written
+    /// to those that were open when it began.
     pub fn holds(&mut self, test: &str, open: BTreeSet<String>) {
         let held = std::mem::replace(&mut self.files.held, open);
         if let Some(scope) = self.running_as(test) {

@@ -1,18 +1,18 @@
-//! What one test leaves for those after it: static fields, and what is kept by name.
+//! State that one test leaves to later tests: static fields, and things kept by name.
 
 use std::collections::BTreeSet;
 use std::thread::ThreadId;
 
 use super::{State, Symbol};
 
-/// In place of a class's name.
+/// A name that takes the place of a class name.
 fn by_name(name: &str) -> String {
     format!("java/lang/System/{name}")
 }
 
 impl State {
-    /// The classes that a test class used whose static fields can change, by
-    /// name, each with whether it has a static initialiser.
+    /// The classes with changing static fields that a test class used, each with whether it
+    /// has a static initialiser.
     pub fn statics_of(&self, test: &str) -> Vec<(String, bool)> {
         let Some(scope) = self.running_as(test) else {
             return Vec::new();
@@ -27,8 +27,8 @@ impl State {
         named.collect()
     }
 
-    /// The static fields of these classes hold something else than before this test
-    /// ran, or the class that has it. Any that runs at the same time may have done it.
+    /// Notes that this test, or the class around it, changed the static fields of these
+    /// classes. Any test that runs at the same time may have done it.
     pub fn changed(&mut self, test: &str, classes: &[String]) {
         let Some(by) = self.running_as(test).filter(|_| !classes.is_empty()) else {
             return;
@@ -42,8 +42,8 @@ impl State {
         }
     }
 
-    /// These set it. Whoever looked at it earlier does not depend on them, hence a scope
-    /// of its own, which has those before.
+    /// Notes that these scopes set it. Earlier readers do not depend on them, so each version
+    /// gets its own scope, which includes the version before.
     fn set_by(&mut self, symbol: Symbol, by: &[u64]) {
         let before = self.setters.get(&symbol).copied();
         if let Some(before) = before {
@@ -60,11 +60,11 @@ impl State {
         self.setters.insert(symbol, setter);
     }
 
-    /// What runs now set what has this name (a property of the system, what a framework
-    /// keeps), for whoever asks for it later.
+    /// Notes that the running code set the value with this name (a system property, an object
+    /// of a framework) for later readers.
     pub fn set_by_name(&mut self, name: &str) {
         if !self.has_tests() && self.initialising.is_empty() {
-            // The build tool does, as its files and its command say.
+            // The build tool sets it, by its files and its command.
             return;
         }
         let symbol = self.symbol(&by_name(name));
@@ -72,7 +72,7 @@ impl State {
         self.set_by(symbol, &by);
     }
 
-    /// What runs now asked for it: all that set it before belongs to that.
+    /// Notes that the running code reads the value: it depends on all that set it before.
     pub fn got_by_name(&mut self, name: &str) {
         let symbol = self.symbols.get(by_name(name).as_str());
         let Some(setter) = symbol.and_then(|symbol| self.setters.get(symbol)).copied() else {
@@ -85,7 +85,7 @@ impl State {
         }
     }
 
-    /// What this thread does is to make something that others find under this name.
+    /// Notes that this thread makes an object that others will find under this name.
     pub fn making(&mut self, name: &str, thread: ThreadId) {
         let symbol = self.symbol(&by_name(name));
         let setter = self.setter(symbol);
@@ -94,14 +94,14 @@ impl State {
         self.making.push((thread, setter));
     }
 
-    /// It is made.
+    /// Notes that the object is made.
     pub fn made(&mut self, name: &str, thread: ThreadId) {
         let symbol = self.symbol(&by_name(name));
         let setter = self.setter(symbol);
         let before = self.making.len();
         self.making.retain(|one| *one != (thread, setter));
         if self.making.len() == before {
-            // Nobody told that it began.
+            // Its beginning was not announced.
             self.set_by_name(name);
         }
     }

@@ -1,11 +1,11 @@
-//! What scopes stand for, as the trace has it.
+//! Turns scopes into units of the trace.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::{ClassIndex, Scope, State, Symbol};
 
 impl State {
-    /// Writes what scopes have got since the last time.
+    /// Writes everything that scopes got since the last time.
     pub fn flush(&mut self) {
         let mut dirty: Vec<u64> = self
             .scopes
@@ -79,8 +79,8 @@ impl State {
         Some(unit)
     }
 
-    /// The classes that members of those which were looked at lead to, by types and by
-    /// lying in them. Whoever has one can ask what it is, without anything of it running.
+    /// The classes that members of inspected classes lead to, by their types or as nested
+    /// classes. A program can inspect such a class without running any of its code.
     fn told_by(&self, used: &BTreeMap<ClassIndex, bool>) -> BTreeSet<ClassIndex> {
         let whole = used.iter().filter(|(_, is_whole)| **is_whole);
         let mut open: Vec<Symbol> = whole
@@ -98,8 +98,7 @@ impl State {
         found
     }
 
-    /// All classes that a scope's probes stand for, each with whether it counts
-    /// whole.
+    /// All classes behind a scope's probes, each with whether it counts whole.
     pub(super) fn resolve(&self, scope: &Scope) -> BTreeMap<ClassIndex, bool> {
         let mut used: BTreeMap<ClassIndex, bool> = BTreeMap::new();
         let is_looked_at = |class: &ClassIndex| scope.looked_at.contains(class);

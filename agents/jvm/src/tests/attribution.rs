@@ -1,4 +1,4 @@
-//! What is attributed to which test class.
+//! Which code is attributed to which test class.
 
 use std::thread;
 
@@ -57,7 +57,7 @@ impl World {
             .collect()
     }
 
-    /// How often it is told that a test has ended.
+    /// How often the trace says that a test has ended.
     fn ends(&self, test: &str) -> usize {
         let records = self.records().into_iter();
         records
@@ -65,7 +65,7 @@ impl World {
             .count()
     }
 
-    /// Names of the classes that the closure of a test's scope has, or parts of.
+    /// The names of the classes in the closure of a test's scope, whole or in part.
     fn row(&self, test: &str) -> Vec<String> {
         let records = self.records();
         let of = |tag: &'static str| records.iter().filter(move |record| record[0] == *tag);
@@ -73,7 +73,7 @@ impl World {
         self.units_of(&scope.to_string())
     }
 
-    /// The same of a scope, by number.
+    /// The same for a scope by number.
     fn units_of(&self, scope: &str) -> Vec<String> {
         let records = self.records();
         let of = |tag: &'static str| records.iter().filter(move |record| record[0] == *tag);
@@ -285,7 +285,7 @@ fn methods_on_several_threads_share_what_their_class_did() {
     let late = world.class("Late", &[], &[]);
     world.state.begin_container("A", Kind::Platform, here);
     let first = begin_part(&mut world, "A", "first", here);
-    // As well the second one's constructor, on the other thread.
+    // This may also be the second one's constructor, on the other thread.
     world.state.hit(&[early]);
     let second = begin_part(&mut world, "A", "second", other);
     world.state.end(&second, "passed");
@@ -329,13 +329,13 @@ fn what_finds_the_tests_of_a_class_counts_for_it() {
     let data = world.class("Data", &[], &[]);
     let inner = world.class("Inner", &[], &[]);
     let after = world.class("After", &[], &[]);
-    // Nobody said that an engine would tell of the end.
+    // No engine announced that it would tell the end.
     world.state.begin_prelude("B", Step::Resolving);
     world.state.hit(&[listener]);
     world.state.discovers(here);
     world.state.begin_prelude("A", Step::Resolving);
     world.state.hit(&[data]);
-    // What another engine does within that is of the same class.
+    // The work of another engine inside belongs to the same class.
     world.state.discovers(here);
     assert!(!world.state.has_prelude());
     world.state.begin_prelude("B", Step::Resolving);

@@ -1,4 +1,4 @@
-//! The agent's parts without a JVM, and the whole in one.
+//! Tests of the agent's parts without a JVM, and of all of it in one.
 
 mod attribution;
 mod rewriting;

@@ -1,7 +1,7 @@
-//! Every class that is at hand, rewritten and verified by a real JVM.
+//! Rewrites every available class, and lets a real JVM verify it.
 //!
-//! `TAMIS_JVM_ALL=1` verifies all modules of the JDK and the jars that
-//! `TAMIS_JVM_JARS` lists, separated by colons; else a few modules.
+//! `TAMIS_JVM_ALL=1` verifies all modules of the JDK and the jars in `TAMIS_JVM_JARS`,
+//! separated by colons; otherwise only a few modules.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,7 +10,7 @@ use crate::classfile::{ClassFile, helper_class};
 use crate::hooks::{Argument, Hook};
 use crate::plan::hooked;
 
-/// The shared object, compiled as `build.rs` does it.
+/// The shared object, compiled as in `build.rs`.
 fn agent(folder: &Path) -> PathBuf {
     let file = folder.join("libtamis_jvm.so");
     let done = Command::new(std::env::var_os("RUSTC").unwrap_or("rustc".into()))
@@ -28,8 +28,8 @@ fn agent(folder: &Path) -> PathBuf {
     file
 }
 
-/// What a JVM says of the classes of these modules and jars: classes that do
-/// not verify, and how many are linked.
+/// What a JVM says about the classes of these modules and jars: those that do not verify, and
+/// how many are linked.
 fn linked(folder: &Path, agent: Option<&Path>, what: &[String]) -> String {
     let mut java = Command::new("java");
     java.current_dir(folder).args(["-Xverify:all", "-cp", "."]);
@@ -89,7 +89,7 @@ fn rewritten_classes_verify_as_well_as_before() {
     assert!(!trace.contains("\n[\"i\","), "the agent gave up");
 }
 
-/// Of what must tell of all that happens, no version may lack a part.
+/// Every version of a class must have all the methods that need a hook.
 #[test]
 fn a_method_that_tells_is_missed() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,7 +1,7 @@
-"""The collector agent of tamis: records what each test of a run depends on.
+"""The agent of tamis: records what each test of a run depends on.
 
-It needs nothing but the standard library (Python 3.8 and later) and writes
-traces as `docs/formats/trace.md` of tamis describes them.
+It needs nothing but the standard library (Python 3.8 and later) and writes traces in the
+format of tamis's `docs/formats/trace.md`.
 
 PYTEST_DONT_REWRITE
 """

@@ -1,4 +1,4 @@
-"""The agent of one process: the current scope, and what was seen in it."""
+"""The agent of one process: the current scope and its observations."""
 
 import atexit
 import functools
@@ -11,7 +11,7 @@ from .paths import OUTSIDE, SITE, Paths
 from .scopes import Scope, Token
 from .trace import Trace
 
-# The agent of this process, or `None` when nothing is collected.
+# The agent of this process, or `None` if nothing is collected.
 current = None
 
 
@@ -40,28 +40,27 @@ class Agent:
         self._scope_count = 1
         self.dirty = []
         self.module_scopes = {}
-        # Import statement -> the scopes that it leads to.
+        # Import statement -> the scopes of its modules.
         self.import_edges = {}
         self.named_scopes = {}
-        # Scope 0; its record waits until the role of the process is known.
+        # Scope 0. Its record waits until the role of the process is known.
         self.root_scope = Scope(0, "session", "", None, self.dirty)
         self.stack = [Token(self.root_scope)]
         self.top = self.root_scope
-        # Path -> scope that wrote it, or made the directory.
+        # Path -> the scope that wrote it, or made the directory.
         self.written = {}
         self.made = {}
-        # Filled by `imports`: the scopes that found a module missing, and its
-        # name.
+        # Filled by `imports`: the scopes that found a module missing, and its name.
         self.missing_modules = []
         self.settle_missing = None
-        # Module name -> what to do with the module when it has run.
+        # Module name -> what to do after the module has run.
         self.after_import = {}
         self.state = None
-        # Called with the file of a module that is about to run, and with the
-        # scope of one that has run.
+        # Called with the file of a module that is about to run, and with the scope of a module
+        # that has run.
         self.module_importing = None
         self.module_imported = None
-        # Filled by `imports`: where a found module was looked for.
+        # Filled by `imports`: the places searched for a found module.
         self.spec_lookups = {}
         self.settle_lookups = None
 
@@ -75,9 +74,9 @@ class Agent:
         return scope
 
     def new_test(self, name, told, file):
-        """The scope of a test that begins, told at once: should the process
-        die, the test has begun. `told` and `file` are its name and the path
-        of its file as JSON."""
+        """The scope of a test that begins. It is written at once, so that the trace shows the
+        beginning even if the process dies. `told` and `file` are its name and the path of its
+        file as JSON."""
         with self.lock:
             scope = Scope(self._scope_count, "test", name, None, self.dirty)
             self._scope_count += 1
@@ -94,7 +93,7 @@ class Agent:
         return scope
 
     def push(self, scope, needed=True):
-        """Make `scope` the current one; the former needs it."""
+        """Make `scope` the current one; the previous one needs it."""
         with self.lock:
             self.absorb()
             if needed:
@@ -108,7 +107,7 @@ class Agent:
             return token
 
     def pop(self, token):
-        """Undo one `push`, wherever its entry is by now."""
+        """Undo one `push`, wherever its entry is now on the stack."""
         with self.lock:
             self.absorb()
             if token.scope.imports:
@@ -123,12 +122,12 @@ class Agent:
                 self.collector.scope_changed(self.top)
 
     def absorb(self):
-        """What was seen since the last switch belongs to the top."""
+        """Everything seen since the last switch belongs to the top."""
         if self.spec_lookups:
             self.settle_lookups(self)
         if self.collector is not None:
             if self.top.kind == "test" and not self.trace.through:
-                # By far the most of what a trace holds goes there unseen.
+                # Most of a trace's content takes this short way.
                 units = self.collector.swap_text()
                 if units:
                     self.trace.write_code(self.top.number, units)
@@ -144,8 +143,8 @@ class Agent:
     # -- observations -----------------------------------------------------
 
     def acts(self, frame):
-        """Whether what happens in `frame` is done for the program, not by the
-        test runner for itself, nor by the agent."""
+        """Whether the event in `frame` is the program's, and not one of the test runner or the
+        agent for themselves."""
         known = self.paths.actors
         while frame is not None:
             code = frame.f_code
@@ -185,14 +184,13 @@ class Agent:
                 self.write_scopes()
 
     def note_file(self, path, scope=None):
-        """The content of the absolute `path` matters, and so do the symbolic
-        links that lead to it."""
+        """The content of the absolute `path` matters, and so do the symbolic links on the way
+        to it."""
         real = self.note_links(path, scope)
         self.note("file", real, self._outside_value(real), scope)
 
     def note_links(self, path, scope=None):
-        """The symbolic links on the way of `path` matter. Returns where it
-        leads to."""
+        """The symbolic links on the way to `path` matter. Returns its target."""
         links, real = self.paths.links(path)
         for link in links:
             self.note("file", link, self._outside_value(link), scope)
@@ -206,7 +204,7 @@ class Agent:
     # -- the trace --------------------------------------------------------
 
     def become(self, role):
-        """The role is known: the trace may be written."""
+        """The role is known, so the trace may be written."""
         self.role = role
         spawn, starter = self.hidden_environment.get("TAMIS_SPAWN"), None
         where = self.hidden_environment.get("TAMIS_SCOPE")
@@ -251,7 +249,7 @@ class Agent:
         self.flush()
 
     def write_scopes(self):
-        """What the scopes gained since the last time goes into the trace."""
+        """Write what the scopes gained since the last time to the trace."""
         with self.lock:
             if self.collector is not None:
                 for definition in self.collector.definitions():
@@ -265,13 +263,13 @@ class Agent:
                     add(scope.number, units, edges)
 
     def settle(self):
-        """Everything seen so far goes into the trace."""
+        """Write everything seen so far to the trace."""
         with self.lock:
             self.absorb()
             self.tell()
 
     def tell(self):
-        """What the scopes have goes into the trace."""
+        """Write what the scopes have to the trace."""
         with self.lock:
             if self.missing_modules:
                 self.settle_missing(self)
@@ -281,13 +279,13 @@ class Agent:
             self.write_scopes()
 
     def flush(self):
-        """Everything seen so far goes into the file."""
+        """Write everything seen so far to the file."""
         with self.lock:
             self.settle()
             self.trace.flush()
 
     def disable(self, where, error):
-        """A failure of the agent: what this process did is incomplete."""
+        """The agent failed: the records of this process are incomplete."""
         if self.broken is not None:
             return
         self.broken = "the collector failed in %s: %r" % (where, error)
@@ -302,7 +300,7 @@ class Agent:
             pass
 
     def close(self, status):
-        """The orderly end."""
+        """The process ends normally."""
         if self.role is None:
             self.become("child" if "TAMIS_SPAWN" in self.hidden_environment else "other")
         self.flush()
@@ -311,7 +309,7 @@ class Agent:
 
 
 def complain(text):
-    """One line for whoever looks for it."""
+    """One line, for people who debug."""
     if current is not None and not current.hidden_environment.get("TAMIS_DEBUG"):
         return
     try:
@@ -320,7 +318,7 @@ def complain(text):
         pass
 
 
-# Threads that are inside the agent: what it does itself is no observation.
+# Threads inside the agent: its own actions are not observed.
 _busy = set()
 _thread_id = _thread.get_ident
 
@@ -347,8 +345,8 @@ def guard(function):
 
 
 def watcher(function):
-    """Like `guard`, for what the program's doings call: not called for the
-    agent's own, nor when nothing is collected any more."""
+    """Like `guard`, for observations of the program: does nothing for the agent's own actions,
+    or when nothing is collected any more."""
 
     def watching(*arguments):
         thread = _thread_id()
@@ -396,7 +394,7 @@ def start(trace_directory):
         pytest_entry.install(agent)
         state.install(agent)
         agent.note("runtime", "python", fingerprint.runtime()[0])
-        # Before a program can change what it is made of.
+        # Before a program can change the inputs.
         fingerprint.start_up()
         atexit.register(_at_exit)
         agent.collector.start()

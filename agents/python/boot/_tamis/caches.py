@@ -1,7 +1,7 @@
-"""Functions whose results are cached: who uses a value needs what made it.
+"""Functions with cached results: the user of a value needs what made it.
 
-A miss runs in the cache's own scope, and whoever calls the function needs that
-scope, whether or not it was a miss.
+A miss runs in the cache's own scope. Every caller of the function needs that scope, whether or
+not it was a miss.
 """
 
 import functools
@@ -10,18 +10,18 @@ from types import MethodType
 
 from .agent import guard
 
-# Frames that a miss has more than without the agent. Functions that recurse
-# through their own cache must get as deep as ever.
+# The extra frames of a miss. Functions that recurse through their own cache must still get as
+# deep as without the agent.
 _EXTRA_DEPTH = 3
 
 
 def install(agent):
-    """Stand in for what `lru_cache` and `cached_property` are built on."""
+    """Replace the base of `lru_cache` and `cached_property`."""
     plain_wrapper = functools._lru_cache_wrapper
 
     @guard
     def scope_of(function):
-        """The scope of a cache of `function`; `None` for code of others."""
+        """The scope of a cache of `function`; `None` if the function is not the project's."""
         code = getattr(function, "__code__", None)
         path = None if code is None else agent.paths.code_file(code.co_filename)
         if path is None:
@@ -59,8 +59,7 @@ def install(agent):
 
         return miss
 
-    # Its type cannot be derived from, but one that looks the same tells
-    # programs as much.
+    # Its type cannot be subclassed. This class looks the same to programs.
     class _lru_cache_wrapper:
         __slots__ = ("_tamis_cached", "_tamis_scope", "__dict__", "__weakref__")
 
@@ -85,7 +84,7 @@ def install(agent):
             return self if instance is None else MethodType(self, instance)
 
         def cache_info(self):
-            # It tells how often others have called.
+            # The answer depends on the calls of others.
             need(self._tamis_scope)
             return self._tamis_cached.cache_info()
 
@@ -108,8 +107,8 @@ def install(agent):
 
 
 def _watch_properties(agent, scope_of, enter, leave):
-    """`cached_property`: a value that is present is read unseen, so that all
-    who import the module of the property need what its misses ran."""
+    """`cached_property`: reads of a present value are not seen. So everyone who imports the
+    module of the property needs what its misses ran."""
     kind = functools.cached_property
     plain = kind.__get__
     scopes = {}
@@ -128,7 +127,7 @@ def _watch_properties(agent, scope_of, enter, leave):
         function = None if instance is None else self.func
         code = getattr(function, "__code__", None)
         if code is not None:
-            # Equal code objects may stand in different files.
+            # Equal code objects may be in different files.
             name = getattr(function, "__qualname__", None)
             key = (code.co_filename, name, getattr(function, "__module__", None))
             scope = scopes[key] if key in scopes else find(function, key)

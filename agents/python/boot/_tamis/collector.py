@@ -1,15 +1,14 @@
-"""Which code of the project runs: the native helper, or pure Python.
+"""Finds out which code of the project runs, with the native helper or in pure Python.
 
-Every collector numbers code objects from `FIRST_CODE` upwards, and has these
-methods:
+Every collector numbers code objects from `FIRST_CODE` upwards, and has these methods:
 `start()`; `swap()`: the numbers of the code that ran since the last swap;
 `swap_text()`: the same as text, with commas;
-`definitions()`: `(number, file, line, name)` of numbers not told before;
-`write_through(agent)`: from now on the agent hears of each number at once;
-`scope_changed(scope)`: after that, numbers belong to another scope;
+`definitions()`: `(number, file, line, name)` of new numbers;
+`write_through(agent)`: from now on the agent gets each number at once;
+`scope_changed(scope)`: later numbers belong to another scope;
 `lost()`: why code may have run unseen since the last call, or `None`;
-`session_begins()`: from here on tests are collected and run;
-`audit(callback, names)`: audit events with these names go to `callback`.
+`session_begins()`: from now on tests are collected and run;
+`audit(callback, names)`: pass audit events with these names to `callback`.
 """
 
 import os
@@ -17,7 +16,7 @@ import sys
 
 from . import agent as agent_module
 
-# Like `id`, which raises an audit event each time.
+# Unlike `id`, it raises no audit event.
 identity = object.__hash__
 
 # Units that are not code have smaller numbers.
@@ -30,8 +29,8 @@ class Pure:
     def __init__(self, agent):
         self._agent = agent
         self._code_file = agent.paths.code_file
-        # Keyed by identity: equal code objects may stand in different files.
-        # The objects are kept, so that no identity is used twice.
+        # The key is the identity: equal code objects may be in different files. The objects
+        # are kept, so that no identity is reused.
         self._numbers = {}
         self._kept = []
         self._by_place = {}
@@ -40,7 +39,7 @@ class Pure:
         self._through = None
 
     def _first_sight(self, code):
-        """The number of a code object; 0 for code of no interest."""
+        """The number of a code object; 0 if it is not the project's."""
         try:
             path = self._code_file(code.co_filename)
             if path is None:
@@ -72,13 +71,13 @@ class Pure:
         self._through = agent.note_code
 
     def scope_changed(self, scope):
-        """Each code is reported to the agent, which knows the scope."""
+        """Each code object is reported to the agent, which knows the scope."""
 
     def lost(self):
         return None
 
     def session_begins(self):
-        """Nothing to do for most."""
+        """Most collectors have nothing to do."""
 
     def audit(self, callback, names):
         names = frozenset(names)
@@ -93,8 +92,8 @@ class Pure:
 class Monitoring(Pure):
     """`sys.monitoring` (Python 3.12 and later).
 
-    Events stay on in project code; elsewhere each is switched off for good
-    when it first occurs.
+    Events stay on in project code. Elsewhere each is switched off for good when it first
+    occurs.
     """
 
     name = "python-monitoring"
@@ -133,19 +132,19 @@ class Monitoring(Pure):
 
 
 class Profile(Pure):
-    """`sys.setprofile`, where nothing better is to be had.
+    """`sys.setprofile`, if nothing better is available.
 
-    A trace function would hear of calls alone, not of every call and return
-    of C code as well, and costs less than half. But coverage tools and
-    debuggers want that place. So it is taken only when a test session begins,
-    if nobody has it, and given up when somebody else keeps it. Whoever sets
-    one of the two, even for a moment, makes what ran meanwhile incomplete.
+    A trace function would only see calls, not also calls and returns of C code, and would cost
+    less than half. But coverage tools and debuggers need that place. So this collector uses it
+    only from the beginning of a test session, if it is free, and gives it up when somebody
+    else keeps it. If a program sets one of the two functions, even for a moment, the code that
+    ran meanwhile is incomplete.
     """
 
     name = "python-profile"
 
     def start(self):
-        # Loaded where it is needed: not every program has threads.
+        # Imported only here: not every program has threads.
         import threading
 
         self._threading = threading
@@ -159,7 +158,7 @@ class Profile(Pure):
     def _watch_hooks(self, event, arguments):
         if event == "sys.settrace" or event == "sys.setprofile":
             caller = sys._getframe(1).f_code
-            # Not by this class, nor for a thread that begins with our hook.
+            # Not set by this class, nor for a thread that begins with our hook.
             if caller.co_filename != __file__ and caller.co_name != "_bootstrap_inner":
                 self._touched = "the program used %s" % event
 
@@ -174,14 +173,14 @@ class Profile(Pure):
 
     def _give_up_trace(self):
         self._tracer = None
-        # Another's trace function stays where it is.
+        # The trace function of somebody else stays in place.
         self._threading.setprofile(self._hook)
         sys.setprofile(self._hook)
 
     def _callback(self):
         number_of = self._numbers.get
-        # Code of no interest, so that it is looked at once; as long as it
-        # lives, since the identity of a dead one may be used again.
+        # Code outside the project, for a quick check. The objects are kept, since the identity
+        # of a dead one may be reused.
         skipped = {}
 
         def call(frame, event, argument):
@@ -274,7 +273,7 @@ class Native:
             path = files.get(name)
             if path is None:
                 path = self._agent.paths.code_file(name)
-                # A relative name may be that of another file later.
+                # A relative name may later belong to another file.
                 if name[:1] == "/":
                     files[name] = path
             if path is None:

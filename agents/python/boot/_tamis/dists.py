@@ -1,4 +1,4 @@
-"""Installed distributions: which one owns a file, and its fingerprint."""
+"""Installed distributions: the owner of a file, and its fingerprint."""
 
 import os
 import sys
@@ -9,8 +9,7 @@ from .paths import site_directory, site_entry
 _listdir = os.listdir
 
 
-# Name of the unit of all plug-ins for pytest that are installed: a new one
-# can change every test.
+# The name of the unit for all installed plug-ins of pytest: a new one can change every test.
 PLUGINS = "[pytest11]"
 
 
@@ -40,7 +39,7 @@ class Distributions:
         if found is None:
             found = self._owners[key] = self._candidates(directory, entry)
         if len(found) > 1:
-            # A namespace package: the exact list of files tells.
+            # In a namespace package the exact list of files tells.
             inner = path[len(directory) + 1 :]
             exact = [info for info in found if inner in _recorded_files(info)]
             found = exact or found
@@ -52,7 +51,7 @@ class Distributions:
         return self._tops(directory).get(entry, [])
 
     def _tops(self, directory):
-        """Top-level entry -> metadata directories that list it."""
+        """Top-level entry -> the metadata directories that list it."""
         tops = self._directories.get(directory)
         if tops is not None:
             return tops
@@ -80,8 +79,7 @@ class Distributions:
         return found
 
     def plugins(self, path=None):
-        """The fingerprint of the names of all distributions that bring a
-        plug-in for pytest."""
+        """The fingerprint of the names of all distributions with a plug-in for pytest."""
         found = set()
         for directory in sys.path if path is None else path:
             try:
@@ -136,7 +134,7 @@ def _read(path):
 
 
 def _name_and_version(info):
-    """From the metadata's first lines, or else from the directory's name."""
+    """The name from the first lines of the metadata, or else from the directory."""
     text = _read(os.path.join(info, "METADATA"))
     if text is None:
         text = _read(os.path.join(info, "PKG-INFO"))
@@ -159,7 +157,7 @@ def _recorded_tops(info):
     record = _read(os.path.join(info, "RECORD"))
     if record is None or b'"' in record:
         return {recorded.split("/", 1)[0] for recorded in _recorded_files(info, record)}
-    # Nothing is quoted, and paths with one folder in common stand together.
+    # Nothing is quoted, and paths with a common folder are next to each other.
     tops = set()
     last = None
     for line in record.split(b"\n"):
@@ -177,7 +175,7 @@ def _recorded_files(info, record=None):
         record = _read(os.path.join(info, "RECORD"))
     if record is not None:
         lines = record.decode("utf-8", "replace").split("\n")
-        # A name that holds a comma is quoted.
+        # A name with a comma is quoted.
         return {
             line[1:].split('"', 1)[0] if line.startswith('"') else line.split(",", 1)[0]
             for line in lines
@@ -196,13 +194,13 @@ def _recorded_files(info, record=None):
 
 
 def install(agent):
-    """Teach the agent to note distributions."""
+    """Make the agent note distributions."""
     agent.distributions = Distributions()
     known = {}
 
     def note_site(path, scope=None):
-        """The scope depends on the distribution that owns an installed file,
-        or on the file itself when none does."""
+        """The scope depends on the distribution of an installed file, or on the file itself if
+        it belongs to none."""
         key = path if path.endswith((".py", ".so")) else None
         owner = known.get(path)
         if owner is None:
@@ -219,7 +217,7 @@ def install(agent):
 
 
 def watch_metadata(agent):
-    """Asking for a distribution by name depends on it, or on its absence."""
+    """A request for a distribution by name depends on it, or on its absence."""
     from .agent import guard, watcher
 
     @watcher
@@ -245,7 +243,7 @@ def watch_metadata(agent):
 
 
 def _find_editables(agent):
-    """Directories that installed packages are linked to."""
+    """Directories to which installed packages are linked."""
     for directory in list(sys.path):
         if not directory.endswith(("/site-packages", "/dist-packages")):
             continue

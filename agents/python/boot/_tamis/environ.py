@@ -1,4 +1,4 @@
-"""Which environment variables are read."""
+"""Notes which environment variables are read."""
 
 import os
 import sys
@@ -6,17 +6,17 @@ import sys
 from . import envvars
 from .agent import watcher
 
-# Which language messages are in concerns every test once one asks for it: most
-# tests of a program that translates its messages do, again and again.
+# The language of messages concerns every test once one asks for it: most tests of a program
+# that translates its messages do, again and again.
 _OF_ALL = frozenset(("LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG"))
 
-# What tamis sets for its own processes. It stays in the C environment, which
-# children inherit, but `os.environ` does not show it.
+# The variables that tamis sets for its own processes. They stay in the C environment, which
+# children inherit, but `os.environ` does not show them.
 _PASSED_ON = ("PYTHONPATH", "PYTEST_PLUGINS")
 
 
 def hide(agent):
-    """Take what tamis added out of `os.environ`, keep it in `agent`."""
+    """Remove tamis's additions from `os.environ`, and keep them in `agent`."""
     data = os.environ._data
     for name in list(os.environ):
         if envvars.is_ours(name):
@@ -36,12 +36,12 @@ def install(agent):
     """Watch every way of reading `os.environ`."""
     kind = type(os.environ)
     plain_iterate = kind.__iter__
-    # The names that a walk over all variables is about to read.
+    # The names that an iteration over all variables is about to read.
     expected = []
-    # Name -> the fingerprint of its value at the start.
+    # Name -> the fingerprint of its initial value.
     values = {}
-    # The names that every test depends on already, and that of pytest's own
-    # variable, which tells which test runs.
+    # The names on which every test depends already, and pytest's own variable with the name of
+    # the running test.
     settled = {"PYTEST_CURRENT_TEST"}
     environ, environb = os.environ, getattr(os, "environb", os.environ)
 
@@ -71,8 +71,8 @@ def install(agent):
                     key in settled or key in agent.top.variables
                 ):
                     note(key)
-        # As the standard library does it: another call would cost most where
-        # the variable is missing, for the exception goes through it.
+        # The same code as in the standard library. Another call would cost most for missing
+        # variables, because of the exception.
         try:
             value = self._data[self.encodekey(key)]
         except KeyError:
@@ -84,8 +84,8 @@ def install(agent):
             yield from plain_iterate(self)
             return
         note("*")
-        # Whoever walks over all of them reads the values in the same order:
-        # `dict(os.environ)` does so when it has all the names.
+        # An iteration over all variables then reads the values in the same order, as
+        # `dict(os.environ)` does.
         names = list(plain_iterate(self))
         expected[:] = reversed(names)
         yield from names

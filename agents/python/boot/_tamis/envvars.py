@@ -1,10 +1,10 @@
-"""Environment variables: their values at the start, and which are volatile."""
+"""Environment variables: their initial values, and which are volatile."""
 
 from . import fingerprint
 
-# Differ from one shell, terminal or CI job to the next, and say nothing about
-# the program under test. A test that reads one of them by name depends on it
-# all the same; only reading the whole environment leaves them out.
+# These differ between shells, terminals or CI jobs and tell nothing about the program under
+# test. A test that reads one by name still depends on it. Only a read of the whole environment
+# leaves them out.
 VOLATILE = frozenset(
     """
     _ COLUMNS LINES SHLVL PWD OLDPWD WINDOWID TERM_SESSION_ID TERM_PROGRAM_VERSION
@@ -30,9 +30,8 @@ VOLATILE = frozenset(
 )
 
 
-# What the interpreter, the C library and pytest act upon without reading it
-# through `os.environ`: every test depends on these. Most other variables of the
-# interpreter's are told by its flags.
+# The interpreter, the C library and pytest use these without `os.environ`, so every test
+# depends on them. Most other variables of the interpreter show in its flags.
 OF_EVERY_TEST = (
     "PYTEST_DISABLE_PLUGIN_AUTOLOAD",
     "PYTEST_PLUGINS",
@@ -53,15 +52,14 @@ OF_EVERY_TEST = (
 
 
 def is_ours(name):
-    """Whether the variable exists only because tamis runs the tests."""
+    """Whether the variable only exists because tamis runs the tests."""
     return name.startswith("TAMIS_")
 
 
 def own_value(name, value, boot):
-    """`value` as it would be without tamis; `None` when it would be unset.
+    """`value` as it would be without tamis; `None` if it would be unset.
 
-    `name` and `value` are text, `boot` is the directory that tamis put on
-    `PYTHONPATH`.
+    `name` and `value` are text. `boot` is the directory that tamis put on `PYTHONPATH`.
     """
     if value is None or is_ours(name):
         return None
@@ -70,7 +68,7 @@ def own_value(name, value, boot):
         kept = [part for part in parts if part != boot]
         if len(kept) == len(parts):
             return value
-        # A lone empty part is what an unset variable leaves behind.
+        # A single empty part comes from an unset variable.
         return ":".join(kept) if any(kept) else None
     if name == "PYTEST_PLUGINS":
         parts = value.split(",")

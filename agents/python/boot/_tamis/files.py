@@ -1,4 +1,4 @@
-"""Which files, directories and missing paths are looked at, and written."""
+"""Notes which files, directories and missing paths are read and written."""
 
 import functools
 import os
@@ -11,8 +11,8 @@ from .paths import IGNORED, PROJECT, STDLIB, SITE
 
 _SOURCE_SUFFIXES = (".py", ".pyc", ".pyo", ".pyw", ".so", ".pyd")
 
-# Functions of the standard library that only ask whether a path exists, and
-# as what. Other callers of `os.stat` see size and time as well.
+# Functions of the standard library that only need to know whether a path exists and its kind.
+# Other callers of `os.stat` also see size and time.
 _KIND_ONLY = frozenset(
     """exists isfile isdir islink lexists ismount isjunction _joinrealpath realpath
     is_file is_dir is_symlink is_mount _resolve resolve _glob0 _glob1 glob0 glob1
@@ -42,30 +42,29 @@ EVENTS = (
 
 
 class Files:
-    """Turns events and probes into units of the current scope."""
+    """Turns audit events and probes into units of the current scope."""
 
     def __init__(self, agent):
         self.agent = agent
         self.paths = agent.paths
         self.lstat = os.lstat
         self.stat = os.stat
-        # Absolute paths, as given, of places where nothing counts.
+        # Absolute paths, as given, that do not count.
         self.skipped = set()
-        # Thread -> the directory that it opens something beneath.
+        # Thread -> the directory below which it is opening something.
         self.opening = {}
 
     # -- what counts ------------------------------------------------------
 
     def given(self, path, directory):
-        """`path`, or what it is beneath a directory's descriptor (`None` or -1
-        for the current one). `None`, and the record is incomplete, if that
-        cannot be told."""
+        """`path`, relative to a directory's descriptor (`None` or -1 for the current
+        directory). `None` if it is unknown; then the record is incomplete."""
         if directory is None or directory == -1 or isinstance(path, int) or path is None:
             return path
         return self._known(self.paths.beneath(path, directory))
 
     def listed(self, path):
-        """The directory whose names are read, which may be a descriptor."""
+        """The directory whose names are read. It may be a descriptor."""
         if path is None:
             return "."
         return self._known(self.paths.of_descriptor(path)) if isinstance(path, int) else path
@@ -78,7 +77,7 @@ class Files:
         return path
 
     def wanted(self, path, frame, importing=False):
-        """The absolute path if what happens there may matter, else `None`."""
+        """The absolute path if it may matter, otherwise `None`."""
         if isinstance(path, int) or path is None:
             return None
         given = path
@@ -103,11 +102,11 @@ class Files:
                 return None
             called = called or actor != "agent"
             frame = frame.f_back
-        # Called by no Python code: the interpreter opens its main script.
+        # Not called by Python code: the interpreter opens its main script.
         return path if called or not importing else None
 
     def is_made(self, path):
-        """Whether the session made a directory that `path` lies in."""
+        """Whether `path` is in a directory that the session made."""
         made = self.agent.made
         if not made:
             return False
@@ -127,7 +126,7 @@ class Files:
         elif self.paths.place(path) == SITE:
             agent.note_site(path)
         elif self.is_made(path):
-            # In a directory of the session, but not written by this process.
+            # It is in a directory of the session, but another process wrote it.
             agent.note("file", path)
         else:
             agent.note_file(path)
@@ -141,7 +140,7 @@ class Files:
             agent.note("dir", agent.note_links(path))
 
     def probe(self, path, kind):
-        """A check of existence found `kind`."""
+        """A check for existence found `kind`."""
         agent = self.agent
         producer = agent.written.get(path) or agent.made.get(path)
         if producer is not None:
@@ -205,7 +204,7 @@ class Files:
             self.take(self.given(arguments[0], arguments[2]), frame)
             self.write(arguments[1], frame, False, arguments[3])
         elif event == "os.truncate":
-            # What is left is what was there.
+            # The rest is the old content.
             self.take(arguments[0], frame)
             self.write(arguments[0], frame)
         else:
@@ -248,7 +247,7 @@ class Files:
             self.read(path)
 
     def probe_content(self, path):
-        """A file is opened for reading and writing, or to append."""
+        """A file is opened for reading and writing, or for appending."""
         try:
             self.lstat(path)
         except (OSError, ValueError):
@@ -292,7 +291,7 @@ class Files:
         self.write(target, frame)
 
     def take(self, source, frame):
-        """What is at `source` gets another name, or a part of it stays."""
+        """What is at `source` gets another name, or a part of it remains."""
         path = self.wanted(source, frame)
         if path is None:
             return
@@ -309,16 +308,16 @@ class Files:
 
 
 def _past_agent(frame):
-    """The first frame from `frame` on that is not the agent's: hooks in Python
-    have one more than those of the native helper."""
+    """The first frame from `frame` on that is not the agent's: hooks in Python have one more
+    frame than those of the native helper."""
     while frame is not None and str(frame.f_globals.get("__name__")).startswith("_tamis."):
         frame = frame.f_back
     return frame
 
 
 def _seeks_distributions(frame):
-    """Whether `importlib.metadata` looks for installed packages: those are
-    units of their own (`dists`), whatever else the directory holds."""
+    """Whether `importlib.metadata` looks for installed packages. These are units of their own
+    (`dists`), so the rest of the directory does not matter."""
     frame = _past_agent(frame)
     return frame is not None and str(frame.f_globals.get("__name__")).startswith(
         ("importlib.metadata", "importlib_metadata")
@@ -326,8 +325,8 @@ def _seeks_distributions(frame):
 
 
 def _asks_for_source(frame):
-    """Whether a module's file is read by whoever asked a loader for its text
-    (`get_source`, `get_data`), not to run it."""
+    """Whether somebody reads a module's file through a loader (`get_source`, `get_data`)
+    without running it."""
     frame = _past_agent(frame)
     if frame is None or frame.f_code.co_name != "get_data":
         return False
@@ -336,18 +335,18 @@ def _asks_for_source(frame):
 
 
 class Probe:
-    """Stands in for a function of `os` that looks at a path.
+    """Replaces a function of `os` that looks at a path.
 
-    An object, not a function: old versions of `pathlib` keep `os.stat` in a
-    class body, where a Python function would become a method.
+    It is an object and not a function: old versions of `pathlib` keep `os.stat` in a class
+    body, where a Python function would become a method.
     """
 
     def __init__(self, plain, note, skipped, is_known):
         self._plain = plain
         self._note = note
-        # Whether what was found for an absolute path adds nothing.
+        # Whether the result for an absolute path adds nothing new.
         self._is_known = is_known
-        # Absolute paths that are known not to count.
+        # Absolute paths that do not count.
         self._skipped = skipped
         self.__name__ = plain.__name__
         self.__qualname__ = plain.__name__
@@ -377,7 +376,7 @@ class Probe:
 
 
 class Opener(Probe):
-    """Stands in for `os.open`, whose event does not tell `dir_fd`."""
+    """Replaces `os.open`, whose audit event does not give `dir_fd`."""
 
     def __init__(self, plain, opening):
         Probe.__init__(self, plain, None, frozenset(), None)
@@ -395,8 +394,8 @@ class Opener(Probe):
 
 
 def _probe_kind(native, actors):
-    """The class of probes: with the native helper, one that looks into
-    `_skipped`, and at who asks, without running Python code."""
+    """The class of probes. That of the native helper checks `_skipped` and the caller without
+    running Python code."""
     if native is None:
         return Probe
 
@@ -416,7 +415,7 @@ def install(agent):
 
     @watcher
     def on_event(event, arguments):
-        # A hook in Python adds one more frame of the agent.
+        # A hook in Python has one more frame of the agent.
         frame = sys._getframe(1).f_back
         files.on_event(event, arguments, frame)
 
@@ -446,7 +445,7 @@ def _install_probes(agent, files):
         if stat.S_ISDIR(kind):
             scope = agent.top
             files.probe(path, "dir")
-            # Not if another thread has begun another scope meanwhile.
+            # Unless another thread has started another scope meanwhile.
             if arguments and path == arguments[0] and agent.top is scope:
                 scope.directories.add(path)
         elif _asks_for_kind(frame):
@@ -513,7 +512,7 @@ def _asks_for_executable(arguments, options):
 
 
 def _asks_for_kind(frame):
-    """Whether the caller of `os.stat` uses no more than the kind of entry."""
+    """Whether the caller of `os.stat` only needs the kind of entry."""
     for _ in range(2):
         if frame is None or frame.f_globals.get("__name__") not in _KIND_MODULES:
             return False
@@ -524,7 +523,7 @@ def _asks_for_kind(frame):
 
 
 def _watch_line_cache(agent, files):
-    """Source text that a program looks at is data: `inspect.getsource`,
+    """Source text that a program reads is data, for example in `inspect.getsource` or in
     tracebacks that show lines."""
 
     @watcher
@@ -552,5 +551,5 @@ def _watch_line_cache(agent, files):
 
         watch(linecache)
     else:
-        # Most processes that tests start never load it.
+        # Most processes that tests start never import it.
         agent.after_import["linecache"] = guard(watch)

@@ -1,7 +1,7 @@
-"""In which files pytest looks for tests: which that are not there yet may hold some.
+"""Tells in which files pytest looks for tests, and so which new files may contain some.
 
-Files that were there are no question: pytest goes by their names and by what
-its plug-ins read of them, which belongs to the session like all that they read.
+Existing files need no record: pytest uses their names and what its plug-ins read of them, and
+all that belongs to the session.
 """
 
 import os
@@ -9,22 +9,22 @@ import shlex
 
 from .options import given_arguments
 
-# The modules whose hooks decide by the name alone, in the way that is told here.
+# Modules whose hooks decide by the name alone, by the rule in the record.
 _OWN = frozenset(("_pytest.python", "_pytest.doctest", "_pytest.main"))
-# Those that leave files out by the name alone.
+# Modules whose hooks ignore files by the name alone.
 _IGNORING = frozenset(("_pytest.main", "_hypothesis_pytestplugin", "_tamis.selection"))
 _SPECIAL = "*?["
 
 
 def describe(session):
-    """The content of the `finds` record; `None` if it cannot be told."""
+    """The content of the `finds` record; `None` if it is unknown."""
     config = session.config
     arguments = given_arguments(config)
     if any(_is_from_file(word) for word in (*arguments, *_added(config))):
-        # Who knows what stands there next time.
+        # The file may have other words next time.
         return None
     if config.getoption("lf", False) or any(_who_ignore(config)):
-        # Files were left out for reasons that may be others next time.
+        # Next time there may be other reasons to ignore files.
         return None
     names = list(config.getini("python_files"))
     names += config.getoption("doctestglob", None) or ["test*.txt"]
@@ -39,7 +39,7 @@ def describe(session):
 
 
 def _added(config):
-    """Words that pytest puts before those of the command."""
+    """The words that pytest puts before those of the command."""
     try:
         return (*config.getini("addopts"), *shlex.split(os.environ.get("PYTEST_ADDOPTS", "")))
     except ValueError:
@@ -48,12 +48,12 @@ def _added(config):
 
 
 def _is_from_file(argument):
-    # What tamis wrote there only leaves tests out.
+    # A file of tamis only leaves out tests.
     return argument.startswith("@") and "/.tamis/" not in "/" + argument[1:]
 
 
 def _others(config):
-    """Plug-ins that may take any file for one with tests."""
+    """Plug-ins that may take any file for a test file."""
     for name in ("pytest_collect_file", "pytest_collect_directory"):
         for implementation in _implementations(config, name):
             if _module(implementation) not in _OWN:
@@ -61,8 +61,8 @@ def _others(config):
 
 
 def _who_ignore(config):
-    """Installed plug-ins that leave files out by what they know. (What a
-    `conftest.py` goes by is seen.)"""
+    """Installed plug-ins that ignore files for reasons of their own. (What a `conftest.py`
+    reads is recorded.)"""
     for implementation in _implementations(config, "pytest_ignore_collect"):
         code = getattr(implementation.function, "__code__", None)
         file = os.path.basename(code.co_filename) if code is not None else ""
@@ -71,7 +71,7 @@ def _who_ignore(config):
 
 
 def _implementations(config, name):
-    # From pytest 7 to 8 that of `config` hides them behind functions.
+    # From pytest 7 to 8, `config.hook` hides them behind functions.
     hook = getattr(config.pluginmanager.hook, name, None)
     return () if hook is None else hook.get_hookimpls()
 
@@ -81,7 +81,7 @@ def _module(implementation):
 
 
 def _places(session):
-    """The files and folders that pytest begins at; `None`: anywhere."""
+    """The files and folders at which pytest starts; `None` for anywhere."""
     config = session.config
     if config.getoption("pyargs", False):
         return None
@@ -90,14 +90,14 @@ def _places(session):
     start = str(getattr(parameters, "dir", None) or config.invocation_dir)
     found = set(map(str, config.args))
     if not given:
-        # Also those that are not there yet.
+        # Also those that do not exist yet.
         found.update(map(str, config.getini("testpaths")))
     found.update(str(path) for path in getattr(session, "_initialpaths", ()))
     return sorted({os.path.realpath(os.path.join(start, _certain(path))) for path in found})
 
 
 def _certain(argument):
-    """Of an argument the path, as far as it names no more than one."""
+    """The path in an argument, without the parts that match several paths."""
     path = argument.split("::", 1)[0]
     at = min((path.find(sign) for sign in _SPECIAL if sign in path), default=-1)
     return path if at < 0 else os.path.dirname(path[:at])

@@ -4,17 +4,17 @@ import os
 import stat
 import sys
 
-# The C module alone: importing hashlib costs more than all of this.
+# Only the C module: importing hashlib costs more than all of this.
 try:
     from _sha1 import sha1
 except ImportError:
     from hashlib import sha1
 
-# Larger files are left for the reader of the trace to fingerprint.
+# The reader of the trace fingerprints larger files.
 LARGEST_FILE = 64 << 20
 
-# Counts the times that something was observed which was not before. It is part
-# of the runtime's fingerprint: what older agents recorded proves nothing.
+# Increased whenever the agent observes something new. It is part of the runtime's fingerprint,
+# because records of older agents prove nothing.
 _OBSERVED = 2
 
 _ENTRY = {"r": b"r", "x": b"x", "l": b"l"}
@@ -28,14 +28,14 @@ def of_bytes(content, mode="r"):
 
 
 def of_file(path, lstat=os.lstat, readlink=os.readlink):
-    """The fingerprint of a file or symbolic link; `None` if there is none."""
+    """The fingerprint of a file or symbolic link; `None` if it does not exist."""
     try:
         info = lstat(path)
         if stat.S_ISLNK(info.st_mode):
             return of_bytes(os.fsencode(readlink(path)), "l")
         if not stat.S_ISREG(info.st_mode) or info.st_size > LARGEST_FILE:
             return None
-        # Without waiting, should it be a pipe by now.
+        # Without waiting, in case it is a pipe by now.
         flags = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
         descriptor = os.open(path, flags)
         try:
@@ -58,7 +58,7 @@ def of_file(path, lstat=os.lstat, readlink=os.readlink):
 
 
 def runtime():
-    """The fingerprint of the interpreter, and the text that it is made of."""
+    """The fingerprint of the interpreter, and the text it is made of."""
     version = sys.version_info
     number = "%d.%d.%d" % version[:3]
     if version[3] != "final":
@@ -74,17 +74,17 @@ def runtime():
     return of_bytes(content.encode("utf-8", "surrogateescape")), text
 
 
-# Flags of the interpreter that say how it is spoken to, whether it keeps
-# bytecode, and what it tells of imports: no outcome hangs on them.
+# Flags of the interpreter for its input, its bytecode files and its messages. They do not
+# change outcomes.
 _HARMLESS_FLAGS = frozenset(("inspect", "interactive", "quiet", "verbose", "dont_write_bytecode"))
 
 _start_up = None
 
 
 def start_up():
-    """The fingerprint of how this interpreter was started: its flags, `-W`, `-X`,
-    and the encodings that it took from the environment. As they were when first
-    asked: programs may change some of it."""
+    """The fingerprint of the start of this interpreter: its flags, `-W`, `-X`, and the
+    encodings that it took from the environment. The first answer is kept, since programs may
+    change some of it."""
     global _start_up
     if _start_up is None:
         flags = sorted(
@@ -103,7 +103,7 @@ def start_up():
 
 
 def _encoding():
-    """What text files are in: as `locale` tells it, which takes long to load."""
+    """The encoding of text files, as `locale` gives it; importing that is slow."""
     try:
         from _locale import CODESET, nl_langinfo
     except ImportError:

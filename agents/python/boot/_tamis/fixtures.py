@@ -1,13 +1,13 @@
 """A scope for each fixture instance that outlives a test.
 
-Instances of function scope are made for one test, in that test's scope.
+Instances of function scope belong to the scope of their test.
 """
 
 from .agent import guard
 
 
 def watch(agent, session):
-    """Watch the fixtures of a session, and of no other."""
+    """Watch the fixtures of this session only."""
     from _pytest import fixtures
 
     plain_execute = _plain(fixtures.FixtureDef.execute)
@@ -31,7 +31,7 @@ def watch(agent, session):
 
     def _get_active_fixturedef(self, argname):
         found = plain_active(self, argname)
-        # What stands in for `request` is no `FixtureDef`.
+        # The replacement for `request` is not a `FixtureDef`.
         scope = getattr(found, "_tamis_scope", None)
         if scope is not None:
             need(scope)
@@ -43,8 +43,8 @@ def watch(agent, session):
 
     @guard
     def enter(scope):
-        """Tear-down has a scope of its own: the tests that use the fixture
-        need it, and the test in which it runs, which reports its failure."""
+        """Tear-down has its own scope. The tests that use the fixture need it, and so does the
+        test in which it runs, which reports its failure."""
         end = agent.new_scope("fixture", scope.name + " (tear-down)")
         scope.need(end)
         if session.test is not None:
@@ -55,7 +55,7 @@ def watch(agent, session):
     def leave(token):
         agent.pop(token)
 
-    # That of the newest instance, where it outlives a test.
+    # The scope of the newest instance, if it outlives a test.
     fixtures.FixtureDef._tamis_scope = None
     for owner, wrapper, plain in (
         (fixtures.FixtureDef, execute, plain_execute),
@@ -77,7 +77,7 @@ def outlives_a_test(definition):
 
 @guard
 def enter_setup(agent, definition, request):
-    """A new instance that outlives a test is about to be made."""
+    """A new instance that outlives a test will be made."""
     name = "%s::%s" % (getattr(definition, "baseid", "") or "", definition.argname)
     index = getattr(request, "param_index", 0)
     if hasattr(request, "param"):
@@ -96,7 +96,7 @@ def enter_setup(agent, definition, request):
 
 @guard
 def need_active(scope, item):
-    """The test needs every fixture instance that it holds."""
+    """The test needs every fixture instance that it uses."""
     request = getattr(item, "_request", None)
     active = getattr(request, "_fixture_defs", None)
     if isinstance(active, dict):

@@ -1,5 +1,5 @@
-"""Imports: a scope for each module's execution, edges between modules, and
-the places where the import system looked."""
+"""Imports: a scope for each module's execution, edges between modules, and the places where
+the import system searched."""
 
 import builtins
 import importlib._bootstrap as bootstrap
@@ -11,13 +11,13 @@ from . import in_place
 from .agent import guard, watcher
 from .paths import HARNESS, OUTSIDE, PROJECT, SITE, site_entry
 
-# Where pytest imports test files and `conftest.py`: it looks at all their
-# names, as is known of such files without being told.
+# Where pytest imports test files and `conftest.py`. It inspects all their names, which tamis
+# already knows for such files.
 _COLLECTS = ("_pytest/pathlib.py", "py/_path/local.py", "_pytest/_py/path.py")
 
 
 def install(agent):
-    """Watch imports from here on; what is loaded already belongs to all."""
+    """Watch imports from now on. Modules that are already loaded belong to all."""
     names = in_place.functions()
     _note_loaded(agent)
 
@@ -35,7 +35,7 @@ def install(agent):
             return None
         caller = _past_imports(agent, sys._getframe(1))
         if caller is None or not caller.f_code.co_filename.endswith(_COLLECTS):
-            # Whoever executes a module has it.
+            # The code that executes a module holds it.
             agent.note("module", path)
         return _enter(agent, spec)
 
@@ -54,7 +54,7 @@ def install(agent):
 
     bootstrap._load_unlocked = names["load_unlocked"](bootstrap._load_unlocked, enter, leave)
     bootstrap._exec = names["exec_"](bootstrap._exec, enter, leave)
-    # Recipes that execute a module by hand (`spec.loader.exec_module`).
+    # For recipes that execute a module by hand (`spec.loader.exec_module`).
     basics = bootstrap_external._LoaderBasics
     basics.exec_module = names["exec_module"](basics.exec_module, enter_by_hand, leave)
     agent.watch_loader = lambda loader: setattr(
@@ -65,7 +65,7 @@ def install(agent):
 
 
 def _note_loaded(agent):
-    """Modules that were loaded before the agent (`.pth` files) bind all."""
+    """Modules loaded before the agent (by `.pth` files) count for all tests."""
     for module in list(sys.modules.values()):
         name = getattr(module, "__file__", None)
         if isinstance(name, str):
@@ -78,7 +78,7 @@ def _note_loaded(agent):
 
 
 def _enter(agent, spec):
-    """The scope of the module that is about to run becomes the current one."""
+    """The scope of the module that will run becomes the current one."""
     lookups = agent.spec_lookups.pop((spec.name, spec.origin), ())
     origin = spec.origin
     if not spec.has_location or not isinstance(origin, str):
@@ -90,8 +90,8 @@ def _enter(agent, spec):
     if harness:
         agent.note_site(path, agent.root_scope)
     if harness or place not in (PROJECT, OUTSIDE, SITE):
-        # The standard library and the test runner have no scopes: where a
-        # project file could shadow them matters to every test.
+        # The standard library and the test runner have no scopes. Places where a project file
+        # could shadow them matter to every test.
         _note_lookups(agent, lookups, agent.root_scope)
         return spec.name if spec.name in agent.after_import else None
     scope = agent.named_scope("import", path, spec.name)
@@ -101,7 +101,7 @@ def _enter(agent, spec):
     if place == SITE:
         agent.note_site(path, scope)
     elif not path.endswith(".py") or agent.paths.links(path)[0]:
-        # Extension modules, bytecode without source, sources behind links.
+        # For extension modules, bytecode without source, sources behind links.
         agent.note_links(path, scope)
         if not path.endswith(".py"):
             agent.note_file(path, scope)
@@ -126,10 +126,10 @@ def _note_lookups(agent, lookups, scope):
 
 
 def _watch_finder(agent):
-    """Note the directories that were asked for a module.
+    """Note the directories that were searched for a module.
 
-    Those of a module that is found go to its scope, so that whoever imports
-    it later has them as well; those of a missing one to whoever asked.
+    Those of a found module go to its scope, so that later importers have them as well. Those
+    of a missing module go to the scope that asked.
     """
     finder = bootstrap_external.PathFinder
     plain = finder.find_spec.__func__
@@ -142,7 +142,7 @@ def _watch_finder(agent):
             path = agent.paths.absolute(directory or ".")
             answer = ""
             if agent.paths.place(path) in (PROJECT, OUTSIDE):
-                # Where it leads to by links, which count by themselves.
+                # The target of links; the links count separately.
                 answer = agent.note_links(path, agent.root_scope)
             if directory:
                 places[directory] = answer
@@ -173,7 +173,7 @@ def _watch_finder(agent):
             return
         frame = sys._getframe(3)
         if name == "sitecustomize":
-            # The agent's own looks for the one that it stands in front of.
+            # The agent's own module looks for the one that it shadows.
             _note_lookups(agent, looked, agent.root_scope)
         elif agent.acts(_past_imports(agent, frame)):
             _note_lookups(agent, looked, agent.top)
@@ -198,14 +198,14 @@ def _past_imports(agent, frame):
 
 
 def settle_lookups(agent):
-    """Specs that were found but never loaded: the current scope looked."""
+    """Specs that were found but not loaded: the current scope looked for them."""
     waiting, agent.spec_lookups = agent.spec_lookups, {}
     for lookups in waiting.values():
         _note_lookups(agent, lookups, agent.top)
 
 
 def settle_missing(agent):
-    """Names that no finder found are distributions that may appear."""
+    """Names that no finder found may appear as distributions."""
     waiting, agent.missing_modules = agent.missing_modules, []
     for scope, name in waiting:
         if name not in sys.modules:
@@ -217,7 +217,7 @@ def settle_missing(agent):
 
 def _watch_statements(agent, names):
     def take(name):
-        """Code that is no import statement has got hold of a module."""
+        """Code other than an import statement has got a module."""
         caller = _past_imports(agent, sys._getframe(1))
         if caller is not None and caller.f_code.co_filename.endswith(_COLLECTS):
             return
@@ -229,7 +229,7 @@ def _watch_statements(agent, names):
             if not isinstance(name, str):
                 return
             if globals is None or isinstance(fromlist, list):
-                # A call of `__import__`, or of C code's counterpart.
+                # A call of `__import__`, or of its counterpart in C.
                 take(name)
             package = None
             if level:
@@ -240,8 +240,7 @@ def _watch_statements(agent, names):
                         package = package.rpartition(".")[0]
             agent.top.imports.add((name, package, fromlist, level))
         except Exception:
-            # The import itself will complain about such arguments; a list
-            # cannot be hashed.
+            # The import itself will reject such arguments; a list cannot be hashed.
             if isinstance(fromlist, list):
                 note(name, globals, tuple(map(str, fromlist)), level)
 
@@ -277,7 +276,7 @@ def _watch_statements(agent, names):
 
 
 def resolve(agent, scope):
-    """Turn the import statements of `scope` into edges to modules' scopes."""
+    """Turn the import statements of `scope` into edges to the scopes of modules."""
     if scope.taken:
         taken, scope.taken = scope.taken, set()
         for name in taken:
@@ -296,7 +295,7 @@ def resolve(agent, scope):
 
 
 def _note_taken(agent, name, scope):
-    """The module of this name, and the one that `__import__` returns for it."""
+    """The module with this name, and the one that `__import__` returns for it."""
     for part in {name, name.partition(".")[0]}:
         module = agent.module_scopes.get(part)
         if module is not None:
@@ -304,8 +303,8 @@ def _note_taken(agent, name, scope):
 
 
 def _edges(agent, name, package, fromlist, level):
-    """`(scopes, complete)`: the scopes of the modules that a statement
-    imports, and whether all of them have been loaded."""
+    """`(scopes, complete)`: the scopes of the modules that a statement imports, and whether
+    all of them have been loaded."""
     if level:
         base = package or ""
         for _ in range(level - 1):

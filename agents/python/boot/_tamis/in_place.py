@@ -1,8 +1,7 @@
-"""Functions that stand before functions of the import system.
+"""Functions that wrap functions of the import system.
 
-Their frames carry the import system's own file name, so that Python and
-pytest cut them out of tracebacks, and `warnings` out of its stack levels, like
-the functions that they stand before.
+Their frames have the import system's own file name. So Python and pytest leave them out of
+tracebacks, and `warnings` out of its stack levels, as they do for the wrapped functions.
 """
 
 import builtins
@@ -72,7 +71,7 @@ def import_module(plain, note):
 
 
 def _renamed(code):
-    """The same code, and that in it, under the import system's file name."""
+    """The same code, and all code in it, with the import system's file name."""
     inner = tuple(
         _renamed(part) if isinstance(part, type(code)) else part for part in code.co_consts
     )
@@ -80,7 +79,7 @@ def _renamed(code):
 
 
 def functions():
-    """The makers above, by name."""
+    """The functions above, by name."""
     names = {"__builtins__": builtins}
     for maker in (load_unlocked, exec_, exec_module, import_, import_module):
         names[maker.__name__] = type(maker)(_renamed(maker.__code__), names, maker.__name__)

@@ -1,9 +1,9 @@
-"""Which excluded tests must run after all.
+"""Tells which excluded tests must run after all.
 
-The selection is made where the test environment may be missing. What only
-this process can see (variables, installed packages, the interpreter, files
-outside the repository) is compared here, once, with what the selection relied
-on; a test with a difference is admitted again.
+The selection may be made where the test environment is missing. Units that only this process
+can check (variables, installed packages, the interpreter, files outside the repository) are
+compared here, once, with those of the selection. A test with a difference is admitted
+again.
 """
 
 import os
@@ -12,16 +12,16 @@ from . import dists, envvars, fingerprint
 
 VERSION = 1
 
-# Name of the unit of kind `runtime` for how the interpreter was started.
+# The name of the unit of kind `runtime` for the start of the interpreter.
 START_UP = "start-up"
 
 
 class Unreadable(Exception):
-    """The file that names the excluded tests cannot be used."""
+    """The file with the excluded tests cannot be used."""
 
 
 class Exclusion:
-    """The tests to leave out, from the file that `tamis select` wrote."""
+    """The tests to leave out, from the file of `tamis select`."""
 
     def __init__(self, path):
         import json
@@ -39,7 +39,6 @@ class Exclusion:
             self.tests = frozenset(content["exclude"])
             self.units = [(kind, name, value) for kind, name, value in late.get("units", ())]
             self.needs = {test: list(units) for test, units in late.get("tests", {}).items()}
-            self.ignore_files = list(content.get("ignore_files", ()))
             for needed in self.needs.values():
                 for at in needed:
                     self.units[at]
@@ -62,7 +61,7 @@ class Exclusion:
         return self.shard is not None and not self.shard.has(test)
 
     def reason(self, test):
-        """What changed for a test that is admitted again."""
+        """The changed units of a test that is admitted again."""
         for at in self.needs.get(test, ()):
             if at in self.changed:
                 kind, name, _ = self.units[at]
@@ -71,8 +70,8 @@ class Exclusion:
 
 
 class Shard:
-    """This machine's part of the tests that nobody listed. Files that are
-    known stay where their tests are; of others, each shard takes a share."""
+    """This machine's part of the unlisted tests. Known files stay with their tests; each shard
+    takes a share of the others."""
 
     def __init__(self, content):
         self.index = int(content["index"])
@@ -92,9 +91,9 @@ class Shard:
 
 
 def current_value(kind, name, environment, arguments=None, distributions=None):
-    """The fingerprint that a late unit has now; `None` when it is missing.
+    """The present fingerprint of a late unit; `None` if it is missing.
 
-    `arguments` are the runner's altering options, `environment` maps text to
+    `arguments` are the runner's options that can change outcomes, `environment` maps text to
     text.
     """
     if kind == "env":
@@ -116,15 +115,14 @@ def current_value(kind, name, environment, arguments=None, distributions=None):
 
 
 def existing(path):
-    """What a check for existence finds."""
+    """The result of a check for existence."""
     if os.path.isdir(path):
         return "dir"
     return "file" if os.path.exists(path) else "missing"
 
 
 def directory(path):
-    """The fingerprint of the sorted names in a directory, a letter for the
-    kind of each before it."""
+    """The fingerprint of the sorted names in a directory, each with a letter for its kind."""
     try:
         with os.scandir(path) as entries:
             lines = []

@@ -1,4 +1,4 @@
-"""What pytest was told, as far as it can alter outcomes."""
+"""The options of pytest that can change outcomes."""
 
 import os
 import shlex
@@ -26,9 +26,9 @@ _SHORT_WITH_VALUE = frozenset("kmrn")
 
 
 def altering(arguments, positional=()):
-    """The arguments that can alter outcomes, sorted. Unknown ones count.
+    """The arguments that can change outcomes, sorted. Unknown ones count.
 
-    `positional` are those that name files and tests.
+    `positional` are the files and tests among them.
     """
     positional = set(positional)
     found = []
@@ -89,7 +89,7 @@ def given_arguments(config):
 
 
 def describe(config):
-    """The `config` record's content."""
+    """The content of the `config` record."""
     arguments = given_arguments(config)
     try:
         arguments += shlex.split(os.environ.get("PYTEST_ADDOPTS", ""))
@@ -106,7 +106,7 @@ def describe(config):
 
 
 def named_configuration(config):
-    """The file of `-c`, which may lie where pytest would not look for one."""
+    """The file of `-c`. It may be where pytest would not search."""
     if not getattr(config.option, "inifilename", None):
         return None
     inifile = getattr(config, "inipath", None) or getattr(config, "inifile", None)
@@ -114,7 +114,7 @@ def named_configuration(config):
 
 
 def plugin_names(config):
-    """Installed plug-ins by name, those of pytest itself left out."""
+    """Installed plug-ins by name, without those of pytest itself."""
     names = {
         getattr(dist, "project_name", "")
         for _, dist in config.pluginmanager.list_plugin_distinfo()

@@ -1,13 +1,12 @@
-"""Which functions may assign their variables after they have handed them on.
+"""Which functions may still assign variables that inner functions use.
 
-A variable that inner functions use can be assigned by the function that it
-belongs to for as long as that one runs. Only one that is a generator or a
-coroutine may be suspended, and go on later.
+A function can assign its own variables as long as it runs. Only a generator or a coroutine may
+be suspended and continue later.
 """
 
 import types
 
-# Like `id`, which raises an audit event each time.
+# Unlike `id`, it raises no audit event.
 identity = object.__hash__
 
 # `CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR`.
@@ -17,17 +16,17 @@ _MOST_WRAPPERS = 10
 
 
 class Owners:
-    """What is known of the functions that enclose others."""
+    """Known facts about enclosing functions."""
 
     def __init__(self):
         # Identity of a function's code -> (the code, name -> answer).
         self._answers = {}
 
     def may_suspend(self, function, name):
-        """Whether the function that owns the free variable `name` of
-        `function` may be suspended; so it is if the owner is not found."""
+        """Whether the function that owns the free variable `name` of `function` may be
+        suspended; also true if the owner is not found."""
         code = function.__code__
-        # The code is kept, so that its identity is not used twice.
+        # The code is kept, so that its identity is not reused.
         answers = self._answers.setdefault(identity(code), (code, {}))[1]
         if name not in answers:
             owner = _owner(function, name)
@@ -36,15 +35,15 @@ class Owners:
 
 
 def _owner(function, name):
-    """The code whose variable `name` the function uses: the innermost one of
-    those around it that hands this name on."""
+    """The code whose variable `name` the function uses: the innermost enclosing code that
+    passes on this name."""
     around = _around(_outermost(function), function.__code__)
     return next((code for code in reversed(around) if name in code.co_cellvars), None)
 
 
 def _outermost(function):
-    """The code of the function or method in which this one was made, as its
-    qualified name tells; `None` if there is none of that name."""
+    """The code of the function or method in which this one was made, by its qualified name;
+    `None` if there is none with that name."""
     parts = function.__qualname__.split(".<locals>", 1)[0].split(".")
     found = function.__globals__.get(parts[0])
     for part in parts[1:]:
@@ -62,8 +61,8 @@ def _outermost(function):
 
 
 def _around(code, inner):
-    """`code` and those within it that `inner` lies in, outermost first; none
-    if it is not in there."""
+    """The chain of code objects from `code` down to `inner`, outermost first; empty if `inner`
+    is not in `code`."""
     if code is None:
         return []
     for part in code.co_consts:

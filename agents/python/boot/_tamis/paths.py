@@ -1,24 +1,24 @@
-"""What a path is to the run: project, dependency, standard library, noise."""
+"""The role of a path in the run: project, dependency, standard library, noise."""
 
 import os
 import sys
 
-# Kinds of place, by the longest directory that a path lies in.
+# Kinds of places, by the longest known directory above a path.
 PROJECT = 1  # inside the repository, or an editable install
 OUTSIDE = 2  # none of the others: data, generated files, other code
 SITE = 3  # installed third-party packages
 STDLIB = 4  # the interpreter's own files
 IGNORED = 5  # devices, the agent, the trace
 
-# Packages that only run and report tests. What they read for themselves
-# (their configuration, the files that they collect) is no dependency.
+# Packages that only run and report tests. What they read for themselves (their configuration,
+# the files that they collect) is not a dependency.
 HARNESS = frozenset(
     """_pytest pytest pluggy xdist execnet py iniconfig coverage pytest_cov
     exceptiongroup tomli packaging""".split()
 )
 
 _IGNORED_PARTS = frozenset((".git", "__pycache__", ".pytest_cache", ".tamis"))
-# `fcntl.F_GETPATH` of macOS, which Python names from 3.9 on.
+# `fcntl.F_GETPATH` of macOS, which Python has from 3.9 on.
 _GET_PATH = 50
 _SITE_NAMES = ("/site-packages/", "/dist-packages/")
 
@@ -46,7 +46,7 @@ class Paths:
         for directory in _site_directories():
             self._places[directory] = SITE
         if root:
-            # A root that is itself a prefix (`/usr`) stays the project's.
+            # A root that is itself a prefix (`/usr`) still belongs to the project.
             self._places[root] = PROJECT
         for directory in ignored:
             self._places[directory] = IGNORED
@@ -60,7 +60,7 @@ class Paths:
             self.actors.clear()
 
     def absolute(self, path):
-        """`path` absolute, without `.` and `..`; `None` if it is no path."""
+        """`path` absolute, without `.` and `..`; `None` if it is not a path."""
         try:
             path = os.fspath(path)
         except TypeError:
@@ -79,8 +79,8 @@ class Paths:
         return path
 
     def beneath(self, path, descriptor):
-        """`path`, which begins at an open directory unless it is absolute, as a
-        path without descriptors; `None` if that cannot be told."""
+        """`path`, which is relative to an open directory unless it is absolute, without
+        descriptors; `None` if that is unknown."""
         try:
             path = os.fspath(path)
         except TypeError:
@@ -93,8 +93,7 @@ class Paths:
         return None if directory is None else directory + "/" + path
 
     def of_descriptor(self, descriptor):
-        """The absolute path of an open file; `None` if it has none or it cannot
-        be told."""
+        """The absolute path of an open file; `None` if it has none or it is unknown."""
         try:
             if sys.platform == "darwin":
                 import fcntl
@@ -108,7 +107,7 @@ class Paths:
         return path if path[:1] == "/" and not path.endswith(" (deleted)") else None
 
     def place(self, path):
-        """The kind of place that the absolute `path` lies in."""
+        """The kind of place of the absolute `path`."""
         place = self._cache.get(path)
         if place is None:
             place = self._cache[path] = self._find_place(path)
@@ -126,7 +125,7 @@ class Paths:
         else:
             place = OUTSIDE
         if place in (PROJECT, OUTSIDE, STDLIB):
-            # Another virtual environment, or one that holds this interpreter.
+            # Another virtual environment, or one above this interpreter.
             if any(name in path for name in _SITE_NAMES) or path.endswith(
                 ("/site-packages", "/dist-packages")
             ):
@@ -138,8 +137,8 @@ class Paths:
         return self.place(path) in (PROJECT, OUTSIDE)
 
     def code_prefixes(self):
-        """`(wanted, unwanted)`: text prefixes of project code's files and of
-        other code's; the longer one decides. `code_file` is more exact."""
+        """`(wanted, unwanted)`: path prefixes of project code and of other code; the longer
+        one decides. `code_file` is more exact."""
         wanted, unwanted = ["/"], []
         for directory, place in self._places.items():
             of_project = place in (PROJECT, OUTSIDE)
@@ -147,16 +146,16 @@ class Paths:
         return tuple(wanted), tuple(unwanted)
 
     def code_file(self, name):
-        """The absolute path of a code object's file if it may belong to the
-        project, else `None`."""
+        """The absolute path of a code object's file if it may belong to the project, otherwise
+        `None`."""
         if not name or name[0] == "<":
             return None
         path = self.absolute(name)
         return path if path is not None and self.is_project_code(path) else None
 
     def actor(self, name):
-        """Who acts in a frame of file `name`: `stdlib`, `importlib`,
-        `harness`, `agent` or `other`."""
+        """Who runs code in the file `name`: `stdlib`, `importlib`, `harness`, `agent` or
+        `other`."""
         actor = self.actors.get(name)
         if actor is None:
             actor = self.actors[name] = self._find_actor(name)
@@ -168,8 +167,8 @@ class Paths:
         if name.startswith("<frozen "):
             return "stdlib"
         if name.startswith("<"):
-            # Text that was compiled: the condition of a mark, say, which
-            # pytest evaluates but the program wrote.
+            # Compiled text, for example the condition of a mark, which pytest evaluates but
+            # the program wrote.
             return "other"
         if name.startswith(self._own):
             return "agent"
@@ -188,8 +187,7 @@ class Paths:
         return "other"
 
     def links(self, path):
-        """The symbolic links on the way of the absolute `path`, and where it
-        leads to in the end."""
+        """The symbolic links on the way of the absolute `path`, and its target."""
         found = []
         seen = set()
         real = self._resolve(path, found, seen, 0)
@@ -228,7 +226,7 @@ class Paths:
 
 
 def site_entry(path):
-    """The name beneath site-packages that the file belongs to."""
+    """The top-level name in site-packages to which the file belongs."""
     for name in _SITE_NAMES:
         at = path.rfind(name)
         if at >= 0:
@@ -237,7 +235,7 @@ def site_entry(path):
 
 
 def site_directory(path):
-    """The site-packages directory that the file lies in, or `None`."""
+    """The site-packages directory of the file, or `None`."""
     for name in _SITE_NAMES:
         at = path.rfind(name)
         if at >= 0:

@@ -16,7 +16,7 @@ from .trace import encode
 
 _clock = time.perf_counter
 
-# Wrappers of newer versions of pytest do with one generator instead of two.
+# Newer versions of pytest need one generator instead of two for a wrapper.
 try:
     _around = pytest.hookimpl(wrapper=True, tryfirst=True)
 except TypeError:
@@ -41,18 +41,18 @@ class Session:
         self.starting = True
         self.test = None
         self.deselected = []
-        # Records of tests whose changes of state are not all told yet.
+        # Tests whose changes of state are not all written yet.
         self.ended = []
         self.collect_scopes = {}
         self.conftest_scopes = {}
-        # What `_file` found, while there are so many `conftest.py`.
+        # Results of `_file` for the present number of `conftest.py` files.
         self._files = {}
         self._conftests = 0
         if agent.role is None:
             agent.become("main")
         agent.finished = False
-        # pytest's and the agent's own objects live to the end: the garbage
-        # collector need not walk over them again and again.
+        # The objects of pytest and the agent live to the end. The garbage collector need not
+        # visit them again and again.
         gc.freeze()
         fixtures.watch(agent, self)
         _watch_conftests(agent, self)
@@ -68,7 +68,7 @@ class Session:
     def _describe(self):
         agent, config = self.agent, self.config
         agent.collector.session_begins()
-        # What changed until here changed for every test.
+        # Changes up to this point are changes for every test.
         agent.state.ran(agent.root_scope)
         agent.trace.write("config", options.describe(config))
         plugins = dists.Distributions().plugins()
@@ -76,7 +76,8 @@ class Session:
         for name in envvars.OF_EVERY_TEST:
             value = envvars.fingerprint_of(name, agent.start_environment)
             agent.note("env", name, value, agent.root_scope)
-        # Those that run tests tell it: workers are started in a way of their own.
+        # Not for a controller of xdist: its workers are started in another way and run the
+        # tests.
         if not config.pluginmanager.hasplugin("dsession"):
             agent.note("runtime", late.START_UP, fingerprint.start_up(), agent.root_scope)
         for path in options.plugin_files(config):
@@ -95,7 +96,7 @@ class Session:
     def _finish(self):
         self.agent.state.ran(None, final=True)
         self._tell_ended()
-        # What reports and coverage read from here on is no dependency.
+        # From here on reports and coverage read files, which is not a dependency.
         self.agent.flush()
         self.agent.finished = True
 
@@ -141,18 +142,17 @@ class Session:
         self.agent.pop(token)
 
     def collect_scope(self, path):
-        """The scope in which the items of a test file are made; it needs the
-        `conftest.py` files that apply to the file."""
+        """The scope in which the items of a test file are made. It needs the `conftest.py`
+        files that apply to the file."""
         scope = self.collect_scopes.get(path)
         if scope is None:
             scope = self.collect_scopes[path] = self.agent.named_scope("collect", path)
         return scope
 
     def _file(self, item):
-        """`(path, the same as JSON, its collect scope)` of the file that a
-        test was collected from."""
+        """`(path, the same as JSON, its collect scope)` of a test's file."""
         if self._conftests != len(self.conftest_scopes):
-            # The new ones may apply to files that are known.
+            # New ones may apply to known files.
             self._conftests = len(self.conftest_scopes)
             self._files.clear()
         given = str(_given_path(item))
@@ -182,7 +182,7 @@ class Session:
     def _items(self, session):
         if session.config is self.config:
             ids = [item.nodeid for item in session.items]
-            # All `conftest.py` are loaded now.
+            # Now every `conftest.py` is loaded.
             found = finding.describe(session)
             if found is not None:
                 self.agent.trace.write("finds", found)
@@ -226,11 +226,11 @@ class Session:
         test = Test(name, told, scope)
         scope.need_all((agent.root_scope, collected))
         if type(item).__name__ == "DoctestItem" and not path.endswith(".py"):
-            # The text of an example is in no code object; that in a
-            # docstring is part of its module's skeleton.
+            # The text of an example is in no code object. Text in a docstring is part of its
+            # module's skeleton.
             agent.note_file(path, scope)
         if not isinstance(item, pytest.Function):
-            # A doctest, or something of a plugin's: names stand in texts.
+            # A doctest, or an item of a plug-in: its text may use any name.
             agent.note("names", "*", None, scope)
         test.token = agent.push(scope, needed=False)
         self.test = test
@@ -244,10 +244,10 @@ class Session:
         self.test = None
         agent.state.ran(test.scope)
         if not complete:
-            # Interrupted: the test has begun and not ended.
+            # The run was interrupted: the test has begun and not ended.
             agent.flush()
             return
-        # Into the file together with the beginning of the next test.
+        # This is written to the file together with the beginning of the next test.
         agent.tell()
         self.ended.append(
             (test.scope.number, test.told, test.outcome(), seconds, test.incomplete)
@@ -256,8 +256,8 @@ class Session:
             self._tell_ended()
 
     def _tell_ended(self):
-        # Without this record a test's row is incomplete: should the process
-        # die before its state was compared, nothing is taken for unchanged.
+        # Without this record a test's row is incomplete. If the process dies before the state
+        # was compared, no state counts as unchanged.
         for record in self.ended:
             self.agent.trace.write_result(*record)
         del self.ended[:]
@@ -266,7 +266,7 @@ class Session:
     def pytest_runtest_logreport(self, report):
         test = self.test
         if test is not None and report.nodeid == test.id:
-            # What `reported` passes over need not get there.
+            # `reported` ignores the others, so they need not get there.
             if report.when == "call" or report.outcome != "passed":
                 test.reported(report)
 
@@ -313,7 +313,7 @@ class Session:
 
 
 class Test:
-    """One test that is running, and what was reported of it."""
+    """One running test and its reports."""
 
     __test__ = False
 
@@ -341,7 +341,7 @@ class Test:
             self._words.append("xpassed" if hasattr(report, "wasxfail") else "passed")
 
     def outcome(self):
-        """The worst that was reported decides."""
+        """The worst report decides."""
         if self._words == ["passed"] and not self._failed_before:
             return "passed"
         for word in ("failed", "error", "xpassed", "xfailed", "skipped", "passed"):
@@ -353,7 +353,7 @@ class Test:
 
 
 def _given_path(node):
-    """What a node has as its file or directory, in any pytest."""
+    """The file or directory attribute of a node, in any version of pytest."""
     path = getattr(node, "path", None)
     return getattr(node, "fspath", None) if path is None else path
 
@@ -365,7 +365,7 @@ def _node_path(node):
 
 
 def _test_file(collector):
-    """The file whose items a collector makes; `None` for directories."""
+    """The file of a collector's items; `None` for directories."""
     kinds = [kind.__name__ for kind in type(collector).__mro__]
     if "Session" in kinds or "Package" in kinds or "Dir" in kinds or "Directory" in kinds:
         return None
@@ -373,8 +373,8 @@ def _test_file(collector):
 
 
 def _watch_conftests(agent, session):
-    """Give each `conftest.py` that is loaded during collection a scope that
-    only the tests beneath it need."""
+    """Give each `conftest.py` that is loaded during collection a scope that only the tests
+    below it need."""
     manager = type(session.config.pluginmanager)
     plain = getattr(manager._importconftest, "__wrapped__", manager._importconftest)
 

@@ -1,8 +1,8 @@
-"""Prints what late units are now: `python probe.py units.json`.
+"""Prints the present values of late units: `python probe.py units.json`.
 
-The file holds `[[kind, name], …]`; the answer is an object: `values`, a list
-of fingerprints in the same order, null for what is missing, and `runtime`, the
-words that name this environment. It imports no pytest.
+The file holds `[[kind, name], …]`. The answer is an object: `values`, a list of fingerprints
+in the same order with null for a missing unit, and `runtime`, the words that name this
+environment. It does not import pytest.
 """
 
 import os

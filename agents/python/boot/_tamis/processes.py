@@ -1,9 +1,8 @@
-"""Processes that the run starts or forks into.
+"""Processes that the run starts or forks.
 
-A forked process goes on with a trace of its own. Into any other the agent
-gets through the environment: the process is told who started it, and the
-starting scope keeps a record of it, so that a process which left no trace is
-missed.
+A forked process continues with its own trace. The agent gets into any other process through
+the environment, which also names the starter. The starting scope keeps a record of the
+process, so that a missing trace is noticed.
 """
 
 import os
@@ -13,13 +12,13 @@ from . import programs
 from .agent import guard
 from .scopes import Scope, Token
 
-# Callers that start programs only to describe the machine; what they find out
-# is part of the runtime unit.
+# Callers that start programs only to describe the machine. Their results are part of the
+# runtime unit.
 _EXCUSED = frozenset(("platform", "ctypes.util", "uuid", "_osx_support", "_aix_support"))
 
 
 def install(agent):
-    """Watch forks and everything that starts a program."""
+    """Watch forks and all ways to start a program."""
     if not hasattr(os, "register_at_fork"):
         return
     starter = Starter(agent)
@@ -90,8 +89,8 @@ class Starter:
     # -- other programs ---------------------------------------------------
 
     def tokens(self, frame):
-        """The variables that tell a new process who started it; `None` when
-        it is no process of a test: a worker that runs tests itself."""
+        """The variables that tell a new process who started it; `None` for a worker that runs
+        tests itself, which is not a process of a test."""
         agent = self.agent
         if agent.role not in ("main", "child") or agent.finished:
             return None
@@ -102,7 +101,7 @@ class Starter:
         return {"TAMIS_SPAWN": token, "TAMIS_SCOPE": scope}
 
     def inherited(self):
-        """What gets the agent into a Python process."""
+        """The variables that bring the agent into a Python process."""
         agent = self.agent
         found = {
             name: value
@@ -130,7 +129,7 @@ class Starter:
         return made
 
     def with_tokens(self, tokens, start):
-        """Run `start` while the C environment holds what a child needs."""
+        """Run `start` while the C environment has the variables for a child."""
         own = os.environ._data.get(b"PYTHONPATH", b"")
         boot = os.fsencode(self.agent.boot)
         added = dict(self.inherited(), **(tokens or {}))
@@ -173,8 +172,8 @@ class Starter:
 
 
     def replaced(self, tokens, program, frame):
-        """The record of an `exec`. Those that must fail have none: `os.execvp`
-        tries one folder after the other."""
+        """The record of an `exec`. An `exec` that must fail has none: `os.execvp` tries one
+        folder after another."""
         if isinstance(program, int) or os.access(program, os.X_OK):
             self.started(tokens, os.getpid(), program, frame)
 
@@ -190,7 +189,7 @@ def _is_called_from(frame, prefix):
 
 
 def _watch_fork_exec(starter):
-    """What `subprocess` and `multiprocessing` start programs with."""
+    """The function with which `subprocess` and `multiprocessing` start programs."""
     import _posixsubprocess
 
     plain = _posixsubprocess.fork_exec
@@ -203,9 +202,9 @@ def _watch_fork_exec(starter):
         frame = sys._getframe(1)
         tokens = prepare(frame)
         lines = arguments[5] if len(arguments) > 5 else None
-        # Before the child can close or remove what it was given.
+        # Before the child can close or remove its files.
         excused = None
-        # A function that runs in between may change folders and descriptors.
+        # A function that runs before the program may change folders and descriptors.
         if tokens is not None and len(arguments) > 5 and not any(map(callable, arguments[6:])):
             argv, candidates, _, _, folder, environment = arguments[:6]
             excused = excuse(starter.agent, argv, candidates, folder, environment)
@@ -261,7 +260,7 @@ def _watch_spawn(starter):
             if tokens is not None and not _opens(options.get("file_actions")):
                 excused = excuse(path, argv, env)
             if env is None:
-                # Allowed from Python 3.13: the C environment as it is.
+                # Allowed from Python 3.13 on: the C environment as it is.
                 pid = starter.with_tokens(tokens, lambda: plain(path, argv, env, **options))
             else:
                 changed = change(env, tokens)
@@ -278,8 +277,8 @@ def _watch_spawn(starter):
             setattr(os, name, watch(getattr(os, name)))
 
 
-# File actions of `posix_spawn` that hand on or close descriptors; the last one
-# is new in Python 3.13.
+# File actions of `posix_spawn` that pass on or close descriptors. The last one is new in
+# Python 3.13.
 _NO_OPENING = tuple(
     getattr(os, name)
     for name in ("POSIX_SPAWN_CLOSE", "POSIX_SPAWN_DUP2", "POSIX_SPAWN_CLOSEFROM")
@@ -297,7 +296,7 @@ def _opens(actions):
 
 
 def _watch_exec(starter):
-    """A program takes this process over: the trace ends here."""
+    """A program replaces this process: the trace ends here."""
     prepare = guard(starter.tokens)
     note = guard(starter.replaced)
     change = guard(starter.environment)
@@ -328,7 +327,7 @@ def _watch_shell(starter):
     def system(command):
         frame = sys._getframe(1)
         tokens = prepare(frame)
-        # What a shell runs cannot be told: there is no process to wait for.
+        # It is unknown what a shell runs: there is no process to wait for.
         note(tokens, 0, "sh -c %s" % (command,), frame)
         return starter.with_tokens(tokens, lambda: plain(command))
 

@@ -1,6 +1,6 @@
-"""Programs of the system that are no Python, and still keep a record complete:
-what they do follows from how they were called, from what they are given on
-standard input, and from the files that they were told to read.
+"""Known system programs that leave no trace and still keep a record complete. Their result
+depends only on their arguments, their standard input, and the files that they are told to
+read.
 """
 
 import os
@@ -10,7 +10,7 @@ from .paths import PROJECT
 
 _FOLDERS = ("/bin/", "/usr/bin/")
 
-# By name: letters of options under which nothing else is read.
+# For each program the letters of options with which it reads nothing else.
 _OPTIONS = {
     "cat": frozenset("AbeEnstTuv"),
     "less": frozenset("cdeEfFgGiIJKmMnNqQrRsSuUwWX"),
@@ -18,14 +18,14 @@ _OPTIONS = {
     "false": frozenset(),
 }
 
-# Variables that change what a pager does, and no more.
+# Variables that only change the look of a pager.
 _HARMLESS = ("LESS", "LESSCHARSET", "LESSSECURE")
 
 
 def excuse(agent, argv, candidates, folder, environment):
-    """Why a program needs no trace, or `None`. Files that it is told to read are
-    noted. The first of `candidates` that is there is run, in `folder` (`None`:
-    the current one), with an environment of `NAME=VALUE` lines (or `None`)."""
+    """Why a program needs no trace, or `None`. Notes the files that it is told to read. The
+    first existing one of `candidates` is run, in `folder` (`None` for the current one), with
+    an environment of `NAME=VALUE` lines (or `None`)."""
     argv = [os.fsdecode(argument) for argument in argv]
     program = _found(agent, [os.fsdecode(path) for path in candidates])
     options = _OPTIONS.get(os.path.basename(program)) if program else None
@@ -71,15 +71,15 @@ def _is_option(argument, options):
 
 
 def _leads_elsewhere(variable):
-    """Whether the dynamic linker or the pager reads files, or runs programs,
-    that this variable names."""
+    """Whether this variable makes the dynamic linker or the pager read files or run
+    programs."""
     if variable in _HARMLESS:
         return False
     return variable.startswith(("LD_", "LESS")) or variable in ("GCONV_PATH", "LOCPATH", "NLSPATH")
 
 
 def _found(agent, candidates):
-    """The file that will be run, if no other file of the project could be."""
+    """The file that will be run, if it cannot be another file of the project."""
     for path in candidates:
         if not os.path.isabs(path):
             return None
@@ -91,7 +91,7 @@ def _found(agent, candidates):
 
 
 def _variables(lines):
-    """The environment that the program gets, by name."""
+    """The environment of the program, by name."""
     if lines is None:
         lines = [name + b"=" + value for name, value in os.environ._data.items()]
     found = {}

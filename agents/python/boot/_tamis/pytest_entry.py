@@ -1,4 +1,4 @@
-"""How the agent gets into pytest, when this process turns out to run it."""
+"""Brings the agent into pytest, if this process turns out to run it."""
 
 from .agent import guard
 
@@ -6,8 +6,8 @@ from .agent import guard
 def install(agent):
     """Join the first pytest session of this process.
 
-    Registered by name, so that `-p _tamis.plugin` and `PYTEST_PLUGINS` find
-    it present; sessions inside that one (pytester) go unwatched.
+    The plug-in is registered by name, so that `-p _tamis.plugin` and `PYTEST_PLUGINS` find it.
+    Sessions inside that session (pytester) are not watched.
     """
 
     @guard
@@ -26,7 +26,7 @@ def install(agent):
 
 @guard
 def join(agent, config):
-    """Watch the session of `config`, unless one is watched already."""
+    """Watch the session of `config`, unless one is already watched."""
     if agent.role == "child" or agent.broken or agent.session is not None:
         return
     from . import plugin, selection

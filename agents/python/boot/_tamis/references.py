@@ -1,5 +1,5 @@
-"""Forward references: `List["Node"]` in two modules is one object of `typing`, and so is
-the name in it. Who evaluates it settles what it is for those who come later.
+"""Forward references: `List["Node"]` in two modules is one object of `typing`, and so is its
+name. The first evaluation of it decides the result for later users.
 """
 
 import sys
@@ -9,7 +9,7 @@ from .agent import guard
 
 
 def install(agent):
-    """Watch `typing`, which most processes that tests start never load."""
+    """Watch `typing`, which most processes that tests start never import."""
 
     def watch(typing):
         _watch(agent, typing.ForwardRef)
@@ -25,8 +25,7 @@ def _watch(agent, kind):
     plain = getattr(kind, "_evaluate", None)
     if plain is None:
         return
-    # By reference, as long as it lives: the scopes that evaluated it first, by the
-    # namespace in which.
+    # For each living reference, the scopes that evaluated it first, by namespace.
     known = {}
 
     @guard

@@ -1,15 +1,14 @@
-"""Scopes: to whom an observation belongs, and who needs whom."""
+"""Scopes: they own observations, and need other scopes."""
 
 
 class Scope:
     """One scope of the trace.
 
-    `units` and `edges` are all that it has, `fresh_units` and `fresh_edges`
-    what the trace does not say yet; `dirty` is the agent's list of the scopes
-    that have any. `imports` holds the import statements that ran since they
-    were last resolved, `taken` the names of modules that other code asked for,
-    `variables` the environment variables that were read,
-    `directories` the paths (as given) that were found to be directories.
+    `units` and `edges` are all that it has. `fresh_units` and `fresh_edges` are not in the
+    trace yet; `dirty` is the agent's list of scopes that have any. `imports` holds the import
+    statements that ran since the last resolution, `taken` the names of modules that other code
+    asked for, `variables` the environment variables that were read, `directories` the paths
+    (as given) that turned out to be directories.
     """
 
     __slots__ = (
@@ -86,7 +85,7 @@ class Scope:
             self._dirty.append(self)
 
     def take(self):
-        """`(units, edges)` that the trace does not have yet."""
+        """`(units, edges)` that are not in the trace yet."""
         units, self.fresh_units = self.fresh_units, []
         edges, self.fresh_edges = self.fresh_edges, []
         self.changed = False

@@ -1,8 +1,7 @@
-"""State that outlives a test: changes of module globals, class attributes,
-what they reach, and fixture values.
+"""State that outlives a test: changes of module globals, class attributes, the objects that
+they reach, and fixture values.
 
-A later test that runs code which names such state needs what ran in the test
-that changed it.
+A later test whose code names such state needs the code of the test that changed it.
 """
 
 import functools
@@ -19,36 +18,36 @@ from .watch import Watch, is_a
 
 _clock = time.perf_counter
 
-# Bounds of the walk: how far from a global, how many objects in all, and how
-# many items of one container.
+# Limits of the walk: the distance from a global, the number of objects, and the number of
+# items of one container.
 _DEPTH = 12
 _OBJECTS = 50000
 _OBJECTS_IN_PYTHON = 20000
 _WIDTH = 5000
 
-# What is at most so far from a global, or from an object that changed, is
-# looked at after every test; the rest as often as the budget allows.
+# Objects within this distance of a global, or of a changed object, are checked after every
+# test; the others as often as the time budget allows.
 _SHALLOW = 0
 
-# The share of the elapsed time that all other checks may take.
+# The share of the elapsed time for all other checks.
 _BUDGET = 0.03
 
-# What anybody may assign by hand, or a suspended function later.
+# Code may assign these by hand, or a suspended function may do it later.
 _BY_HAND = rb"\bcell_contents\b"
 _SUSPENDS = rb"\b(yield|await|async)\b"
 _NONLOCAL = rb"\bnonlocal\b([\w\s,\\]*)"
 
-# Stands among names, and is none.
+# A marker among names.
 _MAY_SUSPEND = b"?"
 
-# So many variables of enclosing functions are watched in a source file with
-# functions that can be suspended, before each is asked for its function.
+# The number of variables of enclosing functions that are watched in a source file with
+# functions that can be suspended. For further ones the owning function is searched.
 _UNASKED = 64
 
-# `Py_TPFLAGS_HEAPTYPE`: a class that is not part of C code.
+# `Py_TPFLAGS_HEAPTYPE`: a class that is not defined in C.
 _HEAP_TYPE = 1 << 9
 
-# The code of functions that choose another one by the class of an argument.
+# The code of functions that choose an implementation by the class of an argument.
 _DISPATCHERS = frozenset(
     part
     for part in functools.singledispatch.__code__.co_consts
@@ -60,18 +59,16 @@ _PLAIN = (int, float, complex, str, bytes, type(None))
 
 
 class State:
-    """Watches the state that project modules and fixtures hold.
+    """Watches the state in project modules and fixtures.
 
-    Watched objects form a graph that is walked once: `parents` leads from an
-    object's index to the indexes of the objects that hold it, and to roots:
-    `("module", file)`, `("class", file, name)`, `("name", file, name)` and
-    `("fixture", scope)`.
+    Watched objects form a graph that is walked once. `parents` leads from an object's index to
+    the indexes of its holders, and to roots: `("module", file)`, `("class", file, name)`,
+    `("name", file, name)` and `("fixture", scope)`.
     """
 
     def __init__(self, agent, native):
         self.agent = agent
-        # Objects that the native helper does not understand are watched in
-        # Python at any rate.
+        # Objects that the native helper does not understand are always watched in Python.
         self.native = native
         self.weak = Watch()
         self.limit = _OBJECTS if native else _OBJECTS_IN_PYTHON
@@ -92,8 +89,8 @@ class State:
         self.environment = self._environment()
 
     def _environment(self):
-        """The variables by value: setting one and restoring it makes new
-        objects. pytest's own changes with each test."""
+        """The variables by value: setting and restoring one makes new objects. pytest's own
+        ones change with each test."""
         found = dict(os.environ._data)
         found.pop(b"PYTEST_CURRENT_TEST", None)
         found.pop("PYTEST_CURRENT_TEST", None)
@@ -130,8 +127,8 @@ class State:
             self._walk(value, ("name", path, "%s.%s" % (name, attribute)))
 
     def _add(self, value, parent, depth=0):
-        """The index of `value` when it is watched for the first time; `None`
-        when it was before, or cannot be."""
+        """The index of `value` if it is watched for the first time; `None` if it already was,
+        or cannot be watched."""
         if len(self.parents) >= self.limit:
             return None
         index = self._index(value, depth > _SHALLOW)
@@ -145,7 +142,7 @@ class State:
         return index
 
     def _index(self, value, deep):
-        """The number of a watched object, negative when watched in Python."""
+        """The number of a watched object; negative if it is watched in Python."""
         if self.native is not None:
             # Programs may notice that an instance is kept alive.
             weak = not (
@@ -163,14 +160,14 @@ class State:
         return None if index is None else -1 - index
 
     def _object(self, index):
-        """The watched object; `None` when it is no more."""
+        """The watched object; `None` if it is dead."""
         if index < 0:
             return self.weak.watch_object(-1 - index)
         held = self._objects[index]
         return held() if type(held) is weakref.ref else held
 
     def _walk(self, value, parent):
-        """Watch what is reachable from a value, breadth first."""
+        """Watch everything reachable from a value, breadth first."""
         waiting = deque([(value, parent, 0)])
         while waiting:
             value, parent, depth = waiting.popleft()
@@ -180,7 +177,7 @@ class State:
                 waiting.append((part, holder, depth + 1))
 
     def _visit(self, value, parent, depth):
-        """Watch one value; what it holds, each with its holder."""
+        """Watch one value. Returns its parts, each with its holder."""
         if is_a(value, (staticmethod, classmethod)):
             return [(value.__func__, parent)]
         if is_a(value, property):
@@ -218,14 +215,14 @@ class State:
         return found
 
     def _may_rebind(self, function, name):
-        """Whether something may bind another value to this name, which the
-        function has from an enclosing one, when that has returned."""
+        """Whether another value may be bound to this name of an enclosing function after that
+        function has returned."""
         file = function.__code__.co_filename
         names = self._nonlocals.get(file)
         if names is None:
             names = self._nonlocals[file] = _nonlocal_names(file)
         text = name.encode()
-        # In a class, `__name` stands for `_Class__name`.
+        # In a class, `__name` means `_Class__name`.
         if b"*" in names or any(
             text == one or (one[:2] == b"__" and text.endswith(one)) for one in names
         ):
@@ -237,7 +234,7 @@ class State:
 
     def _may_suspend(self, function, name):
         if self._owners is None:
-            # Loaded where it is needed: hardly any program has so many.
+            # Imported only here: hardly any program has so many.
             from .owners import Owners
 
             self._owners = Owners()
@@ -267,14 +264,14 @@ class State:
         return place in (PROJECT, OUTSIDE)
 
     def fixture_made(self, scope, value):
-        """A fixture instance that outlives a test has its value."""
+        """The value of a fixture instance that outlives a test is known."""
         self._walk(value, ("fixture", scope))
 
     # -- what changed -----------------------------------------------------
 
     def ran(self, scope, final=False):
-        """`scope` ran since the last call: check, or remember it. What the
-        session itself changed needs no record: every test needs scope 0."""
+        """`scope` ran since the last call: check the state now or later. Changes by the
+        session itself need no record, since every test needs scope 0."""
         if scope is self.agent.root_scope:
             scope = None
         self._check_environment(scope)
@@ -292,7 +289,7 @@ class State:
         if changed:
             changed = [-1 - index for index in changed]
         if self.native is not None:
-            # The others were looked at a moment ago.
+            # The other ones were checked just now.
             changed += self.native.watch_changed(True, False)
         end = _clock()
         self.next_check = end + (end - begin) / _BUDGET
@@ -301,7 +298,7 @@ class State:
 
     def _check_environment(self, scope):
         before = self.environment
-        # Between tests pytest has no variable there.
+        # pytest sets no variable between tests.
         if before == os.environ._data:
             return
         now = self._environment()
@@ -334,8 +331,7 @@ class State:
             self._report(root, scopes)
 
     def _roots(self, index):
-        """What leads to a watched object. Modules and classes are roots for
-        themselves alone."""
+        """The roots of a watched object. Modules and classes are roots only for themselves."""
         found, seen, waiting = set(), {index}, [index]
         while waiting:
             for parent in self.parents.get(waiting.pop(), ()):
@@ -386,7 +382,7 @@ class State:
 
 
 def _registry(function, parent):
-    """What a `functools.singledispatch` function chooses from."""
+    """The registry of a `functools.singledispatch` function."""
     register = vars(function).get("register")
     if not is_a(register, types.FunctionType):
         return ()
@@ -402,8 +398,8 @@ def _held_weakly(value):
 
 
 def _nonlocal_names(file):
-    """The names in `nonlocal` statements, and perhaps more; `*` for any, and
-    `_MAY_SUSPEND` if some function may be suspended."""
+    """The names in `nonlocal` statements, and perhaps more; `*` for any, and `_MAY_SUSPEND` if
+    some function may be suspended."""
     try:
         with open(file, "rb") as source:
             text = source.read()
@@ -411,7 +407,7 @@ def _nonlocal_names(file):
         return {b"*"}
     if not text.isascii():
         return {b"*"}
-    # Loaded where it is needed: most processes that tests start never ask.
+    # Imported only here: most processes that tests start never need it.
     import re
 
     if re.search(_BY_HAND, text):
@@ -424,7 +420,7 @@ def _nonlocal_names(file):
 
 
 def _held(value):
-    """What a watched object holds."""
+    """The content of a watched object."""
     if is_a(value, types.CellType):
         try:
             return [value.cell_contents]
@@ -434,13 +430,13 @@ def _held(value):
     try:
         held = getattr(value, "__dict__", None)
     except Exception:
-        # A proxy that stands for nothing now holds nothing.
+        # A dead proxy holds nothing.
         held = None
     if is_a(held, dict) and not is_a(value, (type, types.ModuleType)):
         parts.extend(list(held.values()))
     if is_a(value, dict):
         if len(value) <= _WIDTH:
-            # Marks of test functions say how tests run, not what they compute.
+            # Marks of test functions tell how tests run, not what they compute.
             for key, held in list(dict.items(value)):
                 if type(key) is not str or key != "pytestmark":
                     parts.append(held)
@@ -450,7 +446,7 @@ def _held(value):
 
 
 def install(agent):
-    """Watch from the first project module on."""
+    """Watch state, beginning with the first project module."""
     native = agent.collector.native if hasattr(agent.collector, "native") else None
     state = State(agent, native)
     state.start()
@@ -460,8 +456,8 @@ def install(agent):
     def imported(scope):
         module = sys.modules.get(scope.extra)
         if module is not None and agent.paths.place(scope.name) in (PROJECT, OUTSIDE):
-            # What a test patched and will restore is no change: while one
-            # runs, the check waits for its end.
+            # A change that a test will restore does not count. So while a test runs, the check
+            # waits for its end.
             if agent.session is None or agent.session.test is None:
                 state.ran(scope)
             state.module_ran(module)
@@ -470,7 +466,7 @@ def install(agent):
 
     @guard
     def importing(path):
-        # What the importer changed before is not the imported module's doing.
+        # An earlier change of the importer is not one of the imported module.
         if agent.paths.place(path) in (PROJECT, OUTSIDE):
             state.ran(agent.top)
 

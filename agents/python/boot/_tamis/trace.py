@@ -1,9 +1,9 @@
-"""The trace file: records as lines, whole lines only, appended by one write."""
+"""The trace file: records as lines, only whole lines, appended with one write."""
 
 import os
 
-# Loaded here, since an import while the first record is written would be
-# recorded, and so begin the file a second time.
+# Imported here: an import during the first record would be recorded, and so begin the file a
+# second time.
 try:
     import fcntl
 except ImportError:
@@ -14,12 +14,12 @@ try:
 except ImportError:
     from json.encoder import py_encode_basestring_ascii as _quote
 
-# Buffered text is written when it grows beyond this, in characters.
+# Buffered text is written when it is longer than this, in characters.
 _LARGEST_BUFFER = 1 << 18
 
 
 def encode(value):
-    """JSON text of a value; text that is not valid Unicode as `{"hex": …}`."""
+    """JSON text of a value; text that is not valid Unicode becomes `{"hex": …}`."""
     kind = type(value)
     if kind is str and value.isascii():
         return _quote(value)
@@ -65,8 +65,8 @@ class Trace:
     def __init__(self, directory):
         self.directory = directory
         self.through = False
-        # The native helper's function, if there is one: writes to a file
-        # unless it is another one than it was.
+        # The native helper's function, if there is one. It only writes if the descriptor is
+        # still the same file.
         self.append = None
         self._buffer = []
         self._size = 0
@@ -79,7 +79,7 @@ class Trace:
         self.renew()
 
     def renew(self):
-        """Begin another file: for a new process, or a forked one."""
+        """Begin another file, for a new or forked process."""
         self.id = "%d-%s" % (os.getpid(), os.urandom(4).hex())
         self.path = os.path.join(self.directory, self.id + ".trace")
         if self._descriptor is not None and self._is_ours():
@@ -132,7 +132,7 @@ class Trace:
             self.flush()
 
     def flush(self):
-        """Everything so far goes into the file, once there is a header."""
+        """Write everything so far to the file, once there is a header."""
         if self._header is None or (not self._buffer and self._descriptor is not None):
             return
         lines, self._buffer, self._size = self._buffer, [], 0
@@ -148,7 +148,7 @@ class Trace:
             written = self._write(descriptor, data)
 
     def descriptor(self):
-        """The open file, its header written."""
+        """The open file, after its header was written."""
         if self._descriptor is not None and not self._is_ours():
             self._descriptor = self._reopen()
         if self._descriptor is None:
@@ -165,7 +165,7 @@ class Trace:
         return descriptor
 
     def _is_ours(self):
-        """Whether nobody closed the descriptor, or reused its number."""
+        """Whether the descriptor is still open and was not reused."""
         try:
             info = os.fstat(self._descriptor)
         except OSError:
@@ -174,8 +174,8 @@ class Trace:
 
 
 def _high(descriptor):
-    """The same file under a number that programs do not expect to be given:
-    tests that count or close the low descriptors must not meet it."""
+    """The same file with a high descriptor number: tests that count or close low descriptors
+    must not meet it."""
     if fcntl is None:
         return descriptor
     try:

@@ -1,7 +1,7 @@
-"""Finds out which objects changed, in pure Python.
+"""Finds out in pure Python which objects changed.
 
-The same interface as the native helper's: `watch_add`, `watch_changed`,
-`watch_keys`, `watch_clear`.
+It has the interface of the native helper: `watch_add`, `watch_changed`, `watch_keys`,
+`watch_clear`.
 """
 
 import functools
@@ -10,21 +10,21 @@ import types
 import weakref
 from collections import deque
 
-# Like `id`, which raises an audit event each time.
+# Unlike `id`, it raises no audit event.
 identity = object.__hash__
 
-# Types whose values are kept as they are: no program notices.
+# Values of these types are kept alive, which no program notices.
 _PLAIN = (int, float, complex, str, bytes, bool, type(None))
 
 
 def is_a(value, kinds):
-    """`isinstance`, which asks a proxy for the class that it stands for: that
-    runs the program's code, and may fail."""
+    """`isinstance` without asking a proxy for its target's class: that would run the program's
+    code, and may fail."""
     return issubclass(type(value), kinds)
 
 
 class Watch:
-    """Shallow contents of objects, compared by identity."""
+    """The shallow content of objects, compared by identity."""
 
     def __init__(self):
         self._objects = []
@@ -45,12 +45,12 @@ class Watch:
         return index
 
     def _forget(self, former, index, reference):
-        """The object died: its identity may be used again."""
+        """The object died: its identity may be reused."""
         if self._indexes.get(former) == index:
             del self._indexes[former]
 
     def watch_object(self, index):
-        """The object with this index; `None` when it is no more."""
+        """The object with this index; `None` if it is dead."""
         held = self._objects[index]
         return held() if type(held) is weakref.ref else held
 
@@ -71,8 +71,7 @@ class Watch:
                     self._keys[index] = state.different_keys(items)
                 states[index] = _State(items, state.keys is not None)
             except Exception:
-                # Another thread is changing it at this very moment, or a proxy
-                # stands for nothing now.
+                # Another thread is changing it right now, or a proxy is dead.
                 pass
             changed.append(index)
         return changed
@@ -85,8 +84,7 @@ class Watch:
 
 
 def _held(value, forget):
-    """A weak reference where there can be one: the program must not notice
-    that the object is watched."""
+    """A weak reference if possible: the program must not notice that the object is watched."""
     try:
         return weakref.ref(value, forget)
     except TypeError:
@@ -94,7 +92,7 @@ def _held(value, forget):
 
 
 class _State:
-    """What an object held: identities, and guards against their reuse."""
+    """The content of an object: identities, and guards against their reuse."""
 
     __slots__ = ("keys", "identities", "guards")
 
@@ -134,7 +132,7 @@ def _guard(value):
 
 
 def _items(value):
-    """`(keys, values)`: the shallow content; keys are `()` without names."""
+    """`(keys, values)`: the shallow content; keys are `()` if there are no names."""
     if is_a(value, dict):
         content = value
     elif is_a(value, (types.ModuleType, type)):
@@ -169,7 +167,7 @@ def _state(value):
         return _State(_items(value), True)
     kind = value if is_a(value, type) else type(value)
     if not kind.__flags__ & 1 << 9:
-        # No heap type: its state is in C.
+        # Not a heap type: its state is in C.
         return None
     if kind is value:
         return _State(_items(value), True)

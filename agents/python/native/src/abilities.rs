@@ -1,5 +1,5 @@
-//! What can be watched in this interpreter: which kinds of object have content
-//! that can be read, and whether its layout is the one that we know.
+//! Finds out what can be watched in this interpreter: the kinds of objects with readable
+//! content, and whether their layout is the known one.
 
 use std::ffi::{CStr, c_int, c_void};
 
@@ -10,25 +10,25 @@ use crate::watch::{DICT_VERSION, on_dict_event};
 
 type Watcher = unsafe extern "C" fn(c_int, Ref, Ref, Ref) -> c_int;
 
-/// What this interpreter was found to be able to do.
+/// The abilities of this interpreter.
 #[derive(Clone, Copy)]
 pub struct Abilities {
     pub inline: Inline,
-    /// Whether each change gives a dict another version tag.
+    /// Whether each change gives a dict a new version tag.
     pub versions: bool,
     /// Our id for `PyDict_Watch`.
     pub watcher: Option<c_int>,
     pub sets: bool,
     pub deques: bool,
-    /// Whether the attributes of instances are where we think.
+    /// Whether the attributes of instances are at the expected place.
     pub attributes: bool,
-    /// Whether the target of a weak reference is.
+    /// Whether the target of a weak reference is at the expected place.
     pub weak: bool,
 }
 
 struct Found {
     abilities: Option<Abilities>,
-    /// Types whose content is known, and how it is read.
+    /// Types with known content, and how to read it.
     bases: Vec<(Ref, Option<Reader>)>,
 }
 
@@ -37,7 +37,7 @@ static FOUND: Global<Found> = Global::new(Found {
     bases: Vec::new(),
 });
 
-/// How to read `object`, or None if it has state that cannot be seen.
+/// How to read `object`; `None` if it has state that cannot be seen.
 pub unsafe fn readers_of(object: Ref, abilities: Abilities) -> Option<Vec<Reader>> {
     let kind = (*object).kind;
     if kind == &raw mut PyCell_Type {
@@ -75,9 +75,9 @@ pub unsafe fn readers_of(object: Ref, abilities: Abilities) -> Option<Vec<Reader
     (!readers.is_empty()).then_some(readers)
 }
 
-/// Goes from `kind` down to a type whose C content is known, through classes
-/// that Python code made; collects the slots on the way. None if a class has
-/// C content of its own; the reader is None where there is nothing to read.
+/// Goes from `kind` through classes made by Python code down to a type with known C content,
+/// and collects the slots on the way. `None` if a class has its own C content. The inner
+/// reader is `None` if there is nothing to read.
 unsafe fn base_reader(mut kind: Ref, slots: &mut Vec<isize>) -> Option<Option<Reader>> {
     loop {
         let known = FOUND.get().bases.iter().find(|(base, _)| *base == kind);
@@ -96,8 +96,8 @@ unsafe fn base_reader(mut kind: Ref, slots: &mut Vec<isize>) -> Option<Option<Re
     }
 }
 
-/// Whether instances of `kind` have nothing that those of `base` lack but
-/// slots, a dict and a list of weak references.
+/// Whether instances of `kind` only add slots, a dict and a list of weak references to those
+/// of `base`.
 pub unsafe fn is_made_of_slots(kind: Ref, base: Ref) -> bool {
     let flags = type_object::flags(kind);
     let gains = |offset: unsafe fn(Ref) -> isize, managed: usize| {
@@ -110,7 +110,7 @@ pub unsafe fn is_made_of_slots(kind: Ref, base: Ref) -> bool {
     type_object::basicsize(kind) - type_object::basicsize(base) == 8 * words
 }
 
-/// Probes, once, what this interpreter's objects look like.
+/// Probes once how this interpreter's objects are laid out.
 pub unsafe fn abilities() -> Abilities {
     if let Some(abilities) = FOUND.get().abilities {
         return abilities;
@@ -153,7 +153,7 @@ unsafe fn fill_bases() {
             (c"OrderedDict", dict),
         ] {
             let kind = PyObject_GetAttrString(collections, name.as_ptr());
-            // Kept for ever: these modules are not unloaded.
+            // Kept for ever: these modules are never unloaded.
             if !kind.is_null() {
                 bases.push((kind, reader));
             }

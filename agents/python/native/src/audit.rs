@@ -1,4 +1,4 @@
-//! A native audit hook that passes only the events that the agent wants.
+//! A native audit hook that only passes on the events that the agent wants.
 
 use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -7,9 +7,9 @@ use crate::ffi::*;
 
 struct Filter {
     callback: Ref,
-    /// Name, and the same as a Python text.
+    /// The name, and the same as a Python text.
     names: Vec<(Vec<u8>, Ref)>,
-    /// Whether a name with this first byte is wanted: most events end here.
+    /// Whether any wanted name begins with this byte: most events end here.
     first: [bool; 256],
     installed: bool,
     faults: u32,
@@ -26,7 +26,7 @@ static FILTER: Global<Filter> = Global::new(Filter {
 });
 
 thread_local! {
-    /// Whether this thread is in the call-back.
+    /// Whether this thread is in the callback.
     static BUSY: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -61,7 +61,7 @@ unsafe fn pass_on(name: Ref, args: Ref) -> c_int {
 }
 
 unsafe fn call(callback: Ref, name: Ref, args: Ref) -> c_int {
-    // The call-back may be replaced while it runs.
+    // The callback may be replaced while it runs.
     Py_IncRef(callback);
     Py_IncRef(name);
     let (mut kind, mut value, mut traceback) = [std::ptr::null_mut(); 3].into();
@@ -75,8 +75,8 @@ unsafe fn call(callback: Ref, name: Ref, args: Ref) -> c_int {
         PyErr_Clear();
         FILTER.get().faults += 1;
     } else {
-        // Not the call-back's own: a signal handler stopped the program, at
-        // the very moment of this event.
+        // This is not an error of the callback: a signal handler stopped the program during
+        // this event.
         verdict = -1;
     }
     if verdict == 0 {
@@ -91,8 +91,8 @@ unsafe fn call(callback: Ref, name: Ref, args: Ref) -> c_int {
     verdict
 }
 
-/// Sets call-back (null: none) and names. False, with an exception, if the
-/// hook cannot be installed.
+/// Sets the callback (null for none) and the names. `false`, with an exception, if the hook
+/// cannot be installed.
 pub unsafe fn set(callback: Ref, names: Vec<Vec<u8>>) -> bool {
     let mut pairs = Vec::with_capacity(names.len());
     for name in names {
@@ -122,7 +122,7 @@ pub unsafe fn set(callback: Ref, names: Vec<Vec<u8>>) -> bool {
     installed || PySys_AddAuditHook(hook, std::ptr::null_mut()) == 0
 }
 
-/// How many exceptions of the call-back were dropped since the last call.
+/// How many exceptions of the callback were dropped since the last call.
 pub unsafe fn take_faults() -> u32 {
     std::mem::take(&mut FILTER.get().faults)
 }

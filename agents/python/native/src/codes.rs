@@ -1,8 +1,8 @@
-//! Which code objects are the project's, their numbers, and which ran in the
+//! Tells which code objects belong to the project, numbers them, and notes which ran in the
 //! current epoch.
 //!
-//! A code object carries its verdict in `co_extra`, which is freed with it, so
-//! an address that is used again carries none.
+//! The verdict on a code object is in its `co_extra`, which is freed with it. So a reused
+//! address has no verdict.
 
 use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
@@ -11,21 +11,21 @@ use std::hash::BuildHasherDefault;
 use crate::ffi::*;
 use crate::trace;
 
-/// What `co_extra` holds: 0 not seen; odd: not the project's, as judged by the
-/// `start` of that generation; even: twice the number plus two.
+/// The content of `co_extra`. 0: not seen; odd: not the project's, by the `start` of that
+/// generation; even: twice the number plus two.
 type Verdict = usize;
 
 type SetExtra = unsafe extern "C" fn(Ref, isize, *mut c_void) -> c_int;
 type RequestIndex = unsafe extern "C" fn(Option<unsafe extern "C" fn(*mut c_void)>) -> isize;
 
-/// What the check at each call reads, together.
+/// The data that the check at each call reads, in one place.
 struct Hot {
-    /// Where a code object points to its `_PyCodeObjectExtra`.
+    /// Where a code object has its pointer to `_PyCodeObjectExtra`.
     extra_offset: isize,
     extra_index: isize,
     outside: Verdict,
     epoch: u32,
-    /// The last epoch in which each number ran.
+    /// For each number the last epoch in which it ran.
     last: *mut u32,
 }
 
@@ -44,24 +44,24 @@ struct Key {
     name: Vec<u8>,
 }
 
-/// One number's code, as `definitions` and the trace tell it.
+/// The code of one number, for `definitions` and the trace.
 pub struct Definition {
     file: Ref,
     name: Ref,
     line: c_int,
-    /// Whether the agent was told, or the current trace file holds it.
+    /// Whether the agent knows it, or the current trace file has it.
     pub told: bool,
     pub written: bool,
 }
 
-/// How a number stands in the trace.
+/// A number in the trace.
 #[derive(Clone, Copy)]
 struct Text {
-    /// Whether the agent was told what it is.
+    /// Whether the agent knows it.
     told: bool,
-    /// The agent found out that it is no project code.
+    /// The agent found out that it is not project code.
     ignored: bool,
-    /// The unit's number; all have ten digits.
+    /// The number of the unit; all have ten digits.
     digits: [u8; 10],
 }
 
@@ -91,7 +91,7 @@ struct Codes {
     definitions: Vec<Definition>,
     last: Vec<u32>,
     ran: Vec<u32>,
-    /// What `swap_text` needs of each definition, close together.
+    /// The data of each definition for `swap_text`, close together.
     texts: Vec<Text>,
     told: usize,
     lost: Option<&'static str>,
@@ -110,7 +110,7 @@ static CODES: Global<Codes> = Global::new(Codes {
     lost: None,
 });
 
-/// Notes that `code` runs. Returns whether it is the project's.
+/// Notes that `code` runs, and returns whether it is the project's.
 #[inline(always)]
 pub unsafe fn touch(code: Ref) -> bool {
     let hot = HOT.get();
@@ -142,7 +142,7 @@ unsafe fn first_run(number: u32) {
     }
 }
 
-/// Takes the verdict on a code object that was not seen before.
+/// Decides about a code object that was not seen before.
 #[cold]
 #[inline(never)]
 unsafe fn judge(code: Ref) -> bool {
@@ -225,7 +225,7 @@ impl Codes {
     }
 }
 
-/// A reference that is given back when dropped.
+/// A reference that is released when dropped.
 struct Owned(Ref);
 
 impl Drop for Owned {
@@ -239,8 +239,8 @@ fn owned(object: Ref) -> Option<Owned> {
     (!object.is_null()).then_some(Owned(object))
 }
 
-/// Sets what is project code. False, if this interpreter's code objects
-/// cannot carry verdicts.
+/// Sets which code is the project's. `false` if this interpreter's code objects cannot hold
+/// verdicts.
 pub unsafe fn prepare(prefixes: Vec<Vec<u8>>, excludes: Vec<Vec<u8>>) -> bool {
     if CODES.get().set_extra.is_none() && !find_extra() {
         return false;
@@ -252,8 +252,8 @@ pub unsafe fn prepare(prefixes: Vec<Vec<u8>>, excludes: Vec<Vec<u8>>) -> bool {
     true
 }
 
-/// Finds out where code objects keep `co_extra`: marks one and looks which of
-/// its words points to the mark.
+/// Finds the place of `co_extra` in code objects: marks one and looks which of its words
+/// points to the mark.
 unsafe fn find_extra() -> bool {
     let request = either(&[
         c"PyUnstable_Eval_RequestCodeExtraIndex",
@@ -297,12 +297,12 @@ unsafe fn find_extra() -> bool {
     found
 }
 
-/// Ends the epoch; the numbers that ran in it.
+/// Ends the epoch and returns the numbers that ran in it.
 pub unsafe fn swap() -> Ref {
     let ran = std::mem::take(&mut CODES.get().ran);
     next_epoch();
     let list = list_of(&ran);
-    // Give the buffer back, unless code ran meanwhile (a finaliser).
+    // Return the buffer, unless code ran meanwhile (a finaliser).
     let codes = CODES.get();
     if codes.ran.is_empty() {
         codes.ran = ran;
@@ -311,9 +311,8 @@ pub unsafe fn swap() -> Ref {
     list
 }
 
-/// Ends the epoch like `swap`, with trace unit numbers as text, commas between
-/// them. None, and the epoch goes on, if the agent was not told what one of
-/// them is.
+/// Ends the epoch like `swap` and returns the trace's unit numbers as text, with commas. If
+/// the agent does not know one of them yet, it returns `None` and the epoch continues.
 pub unsafe fn swap_text() -> Option<Vec<u8>> {
     let codes = CODES.get();
     let mut text = Vec::with_capacity(11 * codes.ran.len());
@@ -334,7 +333,7 @@ pub unsafe fn swap_text() -> Option<Vec<u8>> {
     Some(text)
 }
 
-/// `swap_text` leaves `number` out from here on.
+/// Makes `swap_text` leave out `number` from now on.
 pub unsafe fn ignore(number: u32) {
     if let Some(unit) = CODES.get().texts.get_mut(number as usize) {
         unit.ignored = true;
@@ -350,7 +349,7 @@ unsafe fn next_epoch() {
     }
 }
 
-/// Tuples for the numbers that the agent was not told yet.
+/// Tuples for the numbers that the agent does not know yet.
 pub unsafe fn definitions() -> Ref {
     let list = PyList_New(0);
     if list.is_null() {
@@ -381,7 +380,7 @@ pub unsafe fn definitions() -> Ref {
     }
 }
 
-/// Begins to write to a new trace file or scope: what is pending goes there.
+/// Begins a new trace file or scope: pending numbers are written there.
 pub unsafe fn flush_to_trace(new_file: bool) {
     if new_file {
         for definition in &mut CODES.get().definitions {

@@ -1,20 +1,19 @@
-//! Reading the shallow content of objects in place: without running Python
-//! code, without allocating Python objects, without creating an instance's
-//! `__dict__`.
+//! Reads the shallow content of objects in place: without running Python code, without
+//! allocating Python objects, without creating an instance's `__dict__`.
 //!
-//! Content is a row of words. Most are addresses of objects; words below
-//! [`FIRST_ADDRESS`] are marks and offsets.
+//! Content is a row of words. Most are addresses of objects; words below [`FIRST_ADDRESS`] are
+//! marks and offsets.
 
 use crate::ffi::*;
 
-/// No object lives below this address.
+/// No object has an address below this.
 pub const FIRST_ADDRESS: usize = 4096;
 /// `Py_T_OBJECT_EX`, the type of the members that `__slots__` makes.
 const OBJECT_MEMBER: i32 = 16;
 /// Items per block of a deque.
 const DEQUE_BLOCK: isize = 64;
 
-/// Takes the words of a content, in order.
+/// Takes the words of a content in order.
 pub trait Sink {
     fn put(&mut self, word: usize);
 }
@@ -25,7 +24,7 @@ impl Sink for Vec<usize> {
     }
 }
 
-/// Compares a content with known words while it is read.
+/// Compares a content with known words while reading it.
 pub struct Comparison<'a> {
     rest: std::slice::Iter<'a, usize>,
     equal: bool,
@@ -60,20 +59,20 @@ pub enum Reader {
     Deque,
     Bytes,
     Cell,
-    /// The type, and what `__dict__` would hold.
+    /// The type, and the content of `__dict__`.
     Attributes,
     /// The type, and the members at these offsets.
     Slots(Vec<isize>),
 }
 
-/// Where this version keeps things that are not public.
+/// How this version stores attributes of instances.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Inline {
-    /// Up to 3.10: instances have a dict or none.
+    /// Up to 3.10: instances have a dict or nothing.
     None,
-    /// 3.11: values behind a pointer, beside the one to the dict.
+    /// 3.11: values behind a pointer, next to the pointer to the dict.
     Beside,
-    /// 3.12: one pointer; its lowest bit tells values from a dict.
+    /// 3.12: one pointer; its lowest bit distinguishes values from a dict.
     Tagged,
     /// 3.13: values in the object, valid while there is no dict.
     Inside,
@@ -129,8 +128,8 @@ pub unsafe fn list_items<'a>(list: Ref) -> &'a [usize] {
     }
 }
 
-/// `PySetObject`: a table of (key, hash); a free entry has no key, a deleted
-/// one the hash -1, which no object has.
+/// `PySetObject`: a table of (key, hash). A free entry has no key, a deleted one has the hash
+/// -1, which no object has.
 unsafe fn read_set(set: Ref, out: &mut impl Sink) {
     let (mask, table) = (word(set, 32), word(set, 40) as *const [usize; 2]);
     for at in 0..=mask {
@@ -163,11 +162,11 @@ unsafe fn bytes_hash(bytes: Ref) -> usize {
     let bytes = std::slice::from_raw_parts(start, PyByteArray_Size(bytes) as usize);
     let mut hasher = std::hash::DefaultHasher::new();
     hasher.write(bytes);
-    // Never an address: bytes are not guarded.
+    // Never an address, since bytes have no guards.
     hasher.finish() as usize | 1 << 63
 }
 
-/// Where the attributes of an instance are right now.
+/// The present place of an instance's attributes.
 pub enum Attributes {
     None,
     Dict(Ref),
@@ -219,7 +218,7 @@ pub unsafe fn attributes(object: Ref, inline: Inline) -> Attributes {
     }
 }
 
-/// 3.11 and 3.12: count and order lie before the values, backwards.
+/// 3.11 and 3.12: count and order are in front of the values, backwards.
 unsafe fn before_values(values: *const usize) -> Attributes {
     let count = values.cast::<u8>().sub(2);
     Attributes::Values {
@@ -261,7 +260,7 @@ unsafe fn read_attributes(object: Ref, inline: Inline, out: &mut impl Sink) {
                 let at = usize::from(*order.offset(step * n as isize));
                 let value = *values.add(at);
                 if value != 0 {
-                    // A name, so that nothing differs once a dict is made.
+                    // The name, so that nothing differs once a dict is created.
                     out.put(names.map_or(at, |names| *names.add(2 * at)));
                     out.put(value);
                 }
@@ -270,7 +269,7 @@ unsafe fn read_attributes(object: Ref, inline: Inline, out: &mut impl Sink) {
     }
 }
 
-/// The (name, unused) entries of the keys that the instances of a class share.
+/// The (name, unused) entries of the keys that all instances of a class share.
 unsafe fn shared_names(kind: Ref, inline: Inline) -> Option<*const usize> {
     /// Entries are (name, value): no hash beside them.
     const SPLIT: u8 = 2;
@@ -287,13 +286,13 @@ unsafe fn shared_names(kind: Ref, inline: Inline) -> Option<*const usize> {
     Some(keys.add(32 + index_bytes).cast())
 }
 
-/// Appends the offsets of the members that the `__slots__` of `kind` made.
+/// Appends the offsets of the members made by the `__slots__` of `kind`.
 pub unsafe fn slot_offsets(kind: Ref, out: &mut Vec<isize>) {
     let mut pairs = Vec::new();
     read_dict(type_object::dict(kind), &mut pairs);
     for pair in pairs.chunks_exact(2) {
         let value = pair[1] as Ref;
-        // A descriptor of this very class, not one put there by hand.
+        // A descriptor of this very class, and not one added by hand.
         if (*value).kind == &raw mut PyMemberDescr_Type && word(value, 16) == kind as usize {
             let member = word(value, 40) as *const u8;
             if *member.add(8).cast::<i32>() == OBJECT_MEMBER {

@@ -16,21 +16,20 @@ const FRAME_CODE: isize = 32;
 /// `PyThreadState.recursion_remaining` and `recursion_limit` on 3.11.
 const RECURSION_REMAINING: isize = 32;
 const RECURSION_LIMIT: isize = 36;
-/// With a hook, 3.11 uses C stack for each Python call, about half a kilobyte.
-/// Deeper than this, the hook gets out of the way.
+/// With a hook, 3.11 uses about half a kilobyte of C stack for each Python call. At a greater
+/// depth the hook is suspended.
 const DEEPEST: i32 = 4000;
 
 struct Hook {
     get: Option<GetEval>,
     set: Option<SetEval>,
-    /// What evaluated frames before us; we call it.
+    /// The previous evaluation function, which the hook calls.
     previous: Option<Eval>,
     ours: Option<Eval>,
     suspended: bool,
-    /// Whether another hook lies over ours, which therefore could not be
-    /// taken out by `stop`.
+    /// Whether another hook is on top of this one, so that `stop` could not remove it.
     buried: bool,
-    /// The probe's code, until `probe` sees it.
+    /// The code of the probe, until `probe` sees it.
     probed: usize,
 }
 
@@ -44,7 +43,7 @@ static HOOK: Global<Hook> = Global::new(Hook {
     probed: 0,
 });
 
-/// Installs the hook. False if this interpreter is not understood.
+/// Installs the hook. `false` if this interpreter is not understood.
 pub unsafe fn start() -> bool {
     let get = symbol(c"_PyInterpreterState_GetEvalFrameFunc");
     let set = symbol(c"_PyInterpreterState_SetEvalFrameFunc");
@@ -61,7 +60,7 @@ pub unsafe fn start() -> bool {
     let hook = HOOK.get();
     let first = hook.get.is_none();
     if hook.buried {
-        // Once more on top it would call itself for ever.
+        // On top a second time, it would call itself for ever.
         return false;
     }
     hook.set = Some(set);
@@ -84,8 +83,7 @@ pub unsafe fn start() -> bool {
     understood
 }
 
-/// Takes the hook out, unless somebody put another one on top of it: then it
-/// stays and passes through.
+/// Removes the hook. If another hook is on top of it, it stays and only passes on calls.
 pub unsafe fn stop() {
     let hook = HOOK.get();
     let (Some(get), Some(set), Some(previous)) = (hook.get, hook.set, hook.previous) else {
@@ -100,7 +98,7 @@ pub unsafe fn stop() {
     hook.ours = None;
 }
 
-/// Whether the interpreter still calls us first.
+/// Whether the interpreter still calls this hook first.
 pub unsafe fn is_in_place() -> bool {
     let hook = HOOK.get();
     hook.suspended
@@ -138,8 +136,8 @@ unsafe fn previous(state: *mut c_void, frame: *mut c_void, throw: c_int) -> Ref 
     }
 }
 
-/// Evaluates without a hook, so that deep recursion works as it does without
-/// us; what runs there is lost.
+/// Evaluates without the hook, so that deep recursion works as usual. Code that runs there is
+/// lost.
 #[cold]
 #[inline(never)]
 unsafe extern "C" fn evaluate_deep(state: *mut c_void, frame: *mut c_void, throw: c_int) -> Ref {
@@ -165,11 +163,11 @@ unsafe extern "C" fn evaluate_deep(state: *mut c_void, frame: *mut c_void, throw
     result
 }
 
-/// Before 3.11.4 a specialised `x[i]` runs a `__getitem__` without asking the
-/// hook. Specialising needs a function's version to fit into 16 bits, so we
-/// use these up: each new function that a call site is specialised for takes
-/// one. Some 40 ms, once, on a thread of its own, because nothing is specialised
-/// while a trace function is set. False if it did not work.
+/// Before 3.11.4 a specialised `x[i]` runs `__getitem__` without calling the hook.
+/// Specialisation needs a function version of at most 16 bits, so this uses them up: each new
+/// function for which a call site is specialised takes one. It takes about 40 ms once, on its
+/// own thread, because nothing is specialised while a trace function is set. `false` if it did
+/// not work.
 unsafe fn use_up_short_versions() -> bool {
     const CALLS: &CStr = c"
 import _thread
@@ -203,7 +201,7 @@ last = functions[-1]
         let result = PyEval_EvalCode(code, globals, globals);
         let last = PyDict_GetItemString(globals, c"last".as_ptr());
         if !result.is_null() && !last.is_null() && (*last).kind == &raw mut PyFunction_Type {
-            // `func_version` follows `vectorcall`.
+            // `func_version` comes after `vectorcall`.
             let offset = type_object::vectorcall_offset((*last).kind) + 8;
             used_up = *last.byte_offset(offset).cast::<u32>() > u32::from(u16::MAX);
         }
@@ -223,14 +221,14 @@ unsafe fn recursion_is_understood() -> bool {
 }
 
 unsafe extern "C" fn probe(state: *mut c_void, frame: *mut c_void, throw: c_int) -> Ref {
-    // A trace function may run beside the probe's code.
+    // A trace function may run in addition to the probe's code.
     if HOOK.get().probed == word(frame, FRAME_CODE) {
         HOOK.get().probed = 0;
     }
     previous(state, frame, throw)
 }
 
-/// Runs a piece of code and looks whether `probe` found that code in its frame.
+/// Runs a piece of code and checks whether `probe` found it in its frame.
 unsafe fn probe_sees_code() -> bool {
     let code = Py_CompileString(c"0".as_ptr(), c"<tamis>".as_ptr(), EVAL_INPUT);
     let globals = PyDict_New();

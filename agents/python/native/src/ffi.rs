@@ -3,8 +3,8 @@
 use std::cell::UnsafeCell;
 use std::ffi::{CStr, c_char, c_int, c_long, c_void};
 
-/// The head of every Python object in builds with a GIL and without
-/// `Py_TRACE_REFS` (others are refused at import).
+/// The head of every Python object in builds with a GIL and without `Py_TRACE_REFS` (the
+/// import refuses other builds).
 #[repr(C)]
 pub struct Object {
     refcount: isize,
@@ -179,19 +179,19 @@ unsafe extern "C" {
     fn dlsym(handle: *mut c_void, name: *const c_char) -> *mut c_void;
 }
 
-/// The address of a symbol that not every version exports.
+/// The address of a symbol that some versions do not export.
 pub fn symbol(name: &CStr) -> Option<*mut c_void> {
     // SAFETY: a null handle is RTLD_DEFAULT on Linux; the name is terminated.
     let address = unsafe { dlsym(std::ptr::null_mut(), name.as_ptr()) };
     (!address.is_null()).then_some(address)
 }
 
-/// The first of several names of one function that this version exports.
+/// The first of several names of a function that this version exports.
 pub fn either(names: &[&CStr]) -> Option<*mut c_void> {
     names.iter().find_map(|name| symbol(name))
 }
 
-/// A static that the GIL protects.
+/// A static variable that the GIL protects.
 pub struct Global<T>(UnsafeCell<T>);
 
 // SAFETY: only reached through `get`, whose callers hold the GIL.
@@ -202,8 +202,8 @@ impl<T> Global<T> {
         Global(UnsafeCell::new(value))
     }
 
-    /// The value. The borrow must end before anything that can run Python
-    /// code, because that code may come back here.
+    /// The value. The borrow must end before any Python code can run, because that code may
+    /// come back here.
     #[allow(clippy::mut_from_ref)]
     pub unsafe fn get(&self) -> &mut T {
         &mut *self.0.get()
@@ -301,8 +301,8 @@ pub unsafe fn list_of(numbers: &[u32]) -> Ref {
     list
 }
 
-/// The bytes of a text: UTF-8, surrogates of undecodable bytes turned back
-/// into these bytes. None, and no exception, if it cannot be encoded.
+/// The bytes of a text: UTF-8, with surrogates of undecodable bytes turned back into these
+/// bytes. `None`, without an exception, if it cannot be encoded.
 pub unsafe fn text_bytes(text: Ref) -> Option<Vec<u8>> {
     let mut size = 0;
     let utf8 = PyUnicode_AsUTF8AndSize(text, &mut size);
@@ -349,7 +349,7 @@ unsafe fn text_bytes_if_str(item: Ref) -> Option<Vec<u8>> {
     text_bytes(item)
 }
 
-/// Keeps the current exception aside while `work` runs.
+/// Saves the current exception while `work` runs.
 pub unsafe fn with_error_aside<T>(work: impl FnOnce() -> T) -> T {
     let (mut kind, mut value, mut traceback) = [std::ptr::null_mut(); 3].into();
     PyErr_Fetch(&mut kind, &mut value, &mut traceback);

@@ -1,12 +1,12 @@
-//! What keeps the address of an object in a snapshot from being mistaken for
-//! another object that came to the same place: guards.
+//! Guards: they prevent that the address of an object in a snapshot is mistaken for another
+//! object at the same address.
 
 use std::collections::HashMap;
 
 use crate::abilities::Abilities;
 use crate::ffi::*;
 
-/// First word of a part that is compared by hash: no address.
+/// The first word of a part that is compared by hash; never an address.
 pub const HASHED: usize = 1;
 /// `PyWeakReference.wr_object`.
 pub const WEAK_TARGET: isize = 16;
@@ -15,7 +15,7 @@ pub const WEAK_TARGET: isize = 16;
 pub const UNGUARDED: usize = 0;
 pub const STRONG: usize = 1;
 
-/// References to give back once the state is consistent: that can run code.
+/// References to release once the state is consistent, since that can run code.
 #[derive(Default)]
 pub struct Garbage(pub Vec<Ref>);
 
@@ -27,7 +27,7 @@ impl Garbage {
     }
 }
 
-/// Takes over one reference to `object`, into a guard or the garbage.
+/// Moves one reference to `object` into a guard or the garbage.
 pub unsafe fn new_guard(object: Ref, abilities: Abilities, garbage: &mut Garbage) -> usize {
     if abilities.weak && type_object::weaklistoffset((*object).kind) != 0 {
         let weak = PyWeakref_NewRef(object, std::ptr::null_mut());
@@ -52,7 +52,7 @@ pub unsafe fn is_dead(object: usize, guard: usize) -> bool {
     guard > STRONG && word(guard as Ref, WEAK_TARGET) != object
 }
 
-/// What a dict held: keys and values in turn, and their guards.
+/// The content of a dict: keys and values in turn, and their guards.
 pub struct Snapshot {
     words: Vec<usize>,
     guards: Vec<usize>,
@@ -60,7 +60,7 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Of the words of a dict and their guards.
+    /// From the words of a dict and their guards.
     pub unsafe fn of(words: &[usize], guards: &[usize]) -> Snapshot {
         let pairs = words.iter().zip(guards);
         let dead = pairs.filter(|(word, guard)| is_dead(**word, **guard));
@@ -71,8 +71,8 @@ impl Snapshot {
         }
     }
 
-    /// A Python list of the keys that `now` binds otherwise; null if some key
-    /// cannot be named. What is in `now` must be alive, and the old guards.
+    /// A Python list of the keys with another value in `now`; null if some key cannot be
+    /// named. The objects in `now` and the old guards must be alive.
     pub unsafe fn keys_that_differ(&self, now: &[usize]) -> Ref {
         let is_hash = |words: &[usize]| words.first() == Some(&HASHED);
         if is_hash(&self.words) || is_hash(now) {

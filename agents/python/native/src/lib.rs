@@ -1,13 +1,13 @@
-//! `_tamis_native`: what the Python agent needs at native speed. `API.md` says
-//! what Python sees of it.
+//! `_tamis_native`: the parts of the Python agent that need native speed. `API.md` describes
+//! its Python interface.
 //!
-//! One file serves several CPython versions, so nothing here includes Python's
-//! headers: `ffi` declares what all versions export, looks up the rest at run
-//! time, and holds the few struct offsets; each use of an offset is probed
-//! before it is trusted, and a failed probe means that the agent falls back.
+//! One file serves several CPython versions, so nothing here includes Python's headers. `ffi`
+//! declares what all versions export, looks up the rest at run time, and holds a few struct
+//! offsets. Each use of an offset is probed before it is trusted; after a failed probe the
+//! agent falls back.
 //!
-//! Safety: all `unsafe fn` need the GIL of the main interpreter, and pointers
-//! to live objects; what one of them needs besides, its comment says.
+//! Safety: all `unsafe fn` need the GIL of the main interpreter and pointers to live objects.
+//! Further needs are in their comments.
 
 #![allow(unsafe_op_in_unsafe_fn)]
 

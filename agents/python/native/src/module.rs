@@ -17,7 +17,7 @@ enum Mode {
 static MODE: Global<Mode> = Global::new(Mode::Off);
 static STARTED_BEFORE: Global<bool> = Global::new(false);
 
-/// Newest minor version that was looked at.
+/// The newest minor version that was checked.
 const NEWEST: u32 = 14;
 
 /// Refuses, with an exception, in another interpreter than the main one.
@@ -346,7 +346,7 @@ static MODULE: Global<ModuleDef> = Global::new(ModuleDef {
     free: null_mut(),
 });
 
-/// Why this interpreter is not served.
+/// Why this interpreter is not supported.
 unsafe fn refusal() -> Option<&'static CStr> {
     let text = CStr::from_ptr(Py_GetVersion());
     let free_threaded = text

@@ -1,7 +1,7 @@
-//! Recording on 3.12 and later: native call-backs for `sys.monitoring`.
+//! Recording on 3.12 and later: native callbacks for `sys.monitoring`.
 //!
-//! Project code stays live: a new epoch costs nothing, while disabling and
-//! `restart_events` would instrument all code again at each test.
+//! Events stay enabled in project code, so a new epoch costs nothing. Disabling them and
+//! calling `restart_events` would instrument all code again at each test.
 
 use std::ffi::{CStr, c_long};
 
@@ -9,8 +9,7 @@ use crate::codes;
 use crate::ffi::*;
 
 const NAME: &CStr = c"tamis";
-/// Ids without a meaning of their own first; 5 is the optimizer's, 2 the
-/// profiler's.
+/// Ids without a fixed meaning come first; 5 is the optimizer's, 2 the profiler's.
 const TOOL_IDS: [c_long; 4] = [4, 3, 5, 2];
 
 struct Tool {
@@ -52,8 +51,8 @@ unsafe extern "C" fn enter(_: Ref, args: *const Ref, count: isize) -> Ref {
     none()
 }
 
-/// (code, offset, exception): a resumption by `throw` or `close`; this event
-/// cannot be disabled.
+/// (code, offset, exception): a resumption by `throw` or `close`. This event cannot be
+/// disabled.
 unsafe extern "C" fn throw(_: Ref, args: *const Ref, count: isize) -> Ref {
     if count >= 1 {
         codes::touch(*args);
@@ -61,7 +60,7 @@ unsafe extern "C" fn throw(_: Ref, args: *const Ref, count: isize) -> Ref {
     none()
 }
 
-/// Registers the call-backs. False, without an exception, if that fails.
+/// Registers the callbacks. `false`, without an exception, if that fails.
 pub unsafe fn start(again: bool) -> bool {
     let started = try_start(again).is_some();
     if !started {
@@ -128,7 +127,7 @@ unsafe fn try_start(again: bool) -> Option<()> {
     Some(())
 }
 
-/// Takes the call-backs out.
+/// Removes the callbacks.
 pub unsafe fn stop() {
     let Some(tool) = TOOL.get().take() else {
         return;
@@ -165,8 +164,8 @@ unsafe fn module() -> Option<Ref> {
     (!module.is_null()).then_some(module)
 }
 
-/// Calls a function of `sys.monitoring` with up to two arguments; None and no
-/// exception if it raised.
+/// Calls a function of `sys.monitoring` with up to two arguments; `None` without an exception
+/// if it raised one.
 unsafe fn call(module: Ref, name: &CStr, format: &CStr, a: c_long, b: usize) -> Option<()> {
     let result = PyObject_CallMethod(module, name.as_ptr(), format.as_ptr(), a, b);
     if result.is_null() {
@@ -177,7 +176,7 @@ unsafe fn call(module: Ref, name: &CStr, format: &CStr, a: c_long, b: usize) -> 
     Some(())
 }
 
-/// The number that `object` is; gives the reference back.
+/// The value of the integer `object`; releases the reference.
 unsafe fn integer(object: Ref) -> Option<c_long> {
     if object.is_null() {
         return None;

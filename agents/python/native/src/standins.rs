@@ -1,14 +1,14 @@
-//! Stand-ins for functions that programs call all the time: what was seen
-//! already passes through them without any Python code of the agent.
+//! Replacements for functions that programs call all the time. For known arguments they run no
+//! Python code of the agent.
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::ptr::null_mut;
 
 use crate::ffi::*;
 
-/// `_tamis_native.Probe`: calls `_plain` if the first argument is a text in
-/// `_skipped` or the test runner asks for itself, as `_actors` tells (who acts
-/// in the code of a file, by its name); else `_seen`.
+/// `_tamis_native.Probe`: calls `_plain` if the first argument is a text in `_skipped`, or if
+/// the test runner asks for itself by `_actors` (who runs code in a file, by its name).
+/// Otherwise it calls `_seen`.
 #[repr(C)]
 struct Probe {
     head: Object,
@@ -18,7 +18,7 @@ struct Probe {
     actors: Ref,
 }
 
-/// Callers further up are left to `_seen`.
+/// Callers farther up are left to `_seen`.
 const MOST_FRAMES: usize = 16;
 
 #[repr(C)]
@@ -121,15 +121,14 @@ unsafe extern "C" fn call_probe(this: Ref, args: Ref, options: Ref) -> Ref {
     if target == probe.seen && !probe.actors.is_null() && is_for_harness(probe.actors) {
         target = probe.plain;
     }
-    // What is called may give the probe another target.
+    // The called function may give the probe another target.
     Py_IncRef(target);
     let result = PyObject_Call(target, args, options);
     Py_DecRef(target);
     result
 }
 
-/// Whether the test runner calls, be it through the standard library. In doubt
-/// it does not.
+/// Whether the test runner calls, perhaps through the standard library. If in doubt, `false`.
 unsafe fn is_for_harness(actors: Ref) -> bool {
     let words = WORDS.get();
     if words.harness.is_null() {
@@ -147,7 +146,7 @@ unsafe fn is_for_harness(actors: Ref) -> bool {
         let code = PyFrame_GetCode(frame);
         let file = PyObject_GetAttr(code, words.file);
         Py_DecRef(code);
-        // Both words are interned where the agent spells them, too.
+        // The agent's own words are interned, too.
         found = match file.is_null() {
             true => null_mut(),
             false => PyDict_GetItemWithError(actors, file),
@@ -181,7 +180,7 @@ static WORDS: Global<Words> = Global::new(Words {
 
 struct Importer {
     agent: Ref,
-    /// What imports when a call is not as import statements make it.
+    /// Imports if a call is not like that of an import statement.
     other: Ref,
     top: Ref,
     imports: Ref,
@@ -204,9 +203,9 @@ static IMPORT: Global<FastMethodDef> = Global::new(FastMethodDef {
     doc: std::ptr::null(),
 });
 
-/// A function that stands in for the built-in `__import__`, as a new reference:
-/// notes each absolute import in `agent.top.imports`, and leaves the others to
-/// `other`. Null with an exception.
+/// A function that replaces the built-in `__import__`, as a new reference. It notes each
+/// absolute import in `agent.top.imports`, and leaves the others to `other`. Null with an
+/// exception.
 pub unsafe fn importer(agent: Ref, other: Ref, builtins: Ref, doc: &CStr) -> Ref {
     let importer = IMPORTER.get();
     if importer.agent.is_null() {
@@ -239,7 +238,7 @@ unsafe extern "C" fn import(_: Ref, args: Ref, keywords: Ref) -> Ref {
         let argument = |at| PyTuple_GetItem(args, at);
         let (name, members, level) = (argument(0), argument(3), argument(4));
         if is_zero(level)
-            // Import statements always say where they stand.
+            // Import statements always give their globals.
             && argument(1) != &raw mut _Py_NoneStruct
             && (*name).kind == &raw mut PyUnicode_Type
             && (members == &raw mut _Py_NoneStruct || (*members).kind == &raw mut PyTuple_Type)
@@ -267,7 +266,7 @@ unsafe fn is_zero(level: Ref) -> bool {
     level == 0
 }
 
-/// False if that was not possible.
+/// `false` if that was not possible.
 unsafe fn note_import(name: Ref, members: Ref, level: Ref) -> bool {
     let importer = IMPORTER.get();
     let top = PyObject_GetAttr(importer.agent, importer.top);
@@ -280,7 +279,7 @@ unsafe fn note_import(name: Ref, members: Ref, level: Ref) -> bool {
     let statement = PyTuple_Pack(4, name, &raw mut _Py_NoneStruct, members, level);
     let noted = !imports.is_null() && !statement.is_null() && PySet_Add(imports, statement) == 0;
     if !noted {
-        // An item of `members` that has no hash, say.
+        // For example, an item of `members` cannot be hashed.
         PyErr_Clear();
     }
     Py_DecRef(imports);

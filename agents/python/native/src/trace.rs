@@ -1,4 +1,4 @@
-//! Writing trace lines at once, so that a kill loses nothing that ran.
+//! Writes trace lines at once, so that a kill loses nothing that ran.
 
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Write};
@@ -9,14 +9,14 @@ use std::path::PathBuf;
 
 use crate::ffi::Global;
 
-/// Added to a number to make the number of its unit in a trace.
+/// Added to a number to get the number of its unit in a trace.
 pub const SHIFT: u32 = 1 << 30;
 
 struct Target {
     fd: RawFd,
     scope: i64,
-    /// Device and inode: the program may close our descriptor and get its
-    /// number for a file of its own, which must not be written to.
+    /// Device and inode. The program may close our descriptor and get its number for a file of
+    /// its own, which must not be written to.
     identity: (u64, u64),
     path: Option<PathBuf>,
 }
@@ -27,13 +27,12 @@ pub unsafe fn is_on() -> bool {
     TARGET.get().is_some()
 }
 
-/// Ends writing.
 pub unsafe fn close() {
     *TARGET.get() = None;
 }
 
-/// Begins to write to `fd`. Returns whether this is another file than before;
-/// None if `fd` is not open.
+/// Begins to write to `fd`. Returns whether this is another file than before; `None` if `fd`
+/// is not open.
 pub unsafe fn open(fd: RawFd, scope: i64) -> Option<bool> {
     let identity = identity_of(fd)?;
     let before = TARGET.get().as_ref().map(|target| target.identity);
@@ -60,8 +59,8 @@ fn identity_of(fd: RawFd) -> Option<(u64, u64)> {
     Some((meta.dev(), meta.ino()))
 }
 
-/// Writes that `number` ran, and its definition if given: file, first line,
-/// name. False if that was not possible.
+/// Writes that `number` ran, with its definition if given: file, first line, name. `false` if
+/// that was not possible.
 pub unsafe fn write(number: u32, definition: Option<(Vec<u8>, i32, Vec<u8>)>) -> bool {
     let Some(target) = TARGET.get() else {
         return false;
@@ -81,7 +80,7 @@ pub unsafe fn write(number: u32, definition: Option<(Vec<u8>, i32, Vec<u8>)>) ->
 }
 
 impl Target {
-    /// Whether `fd` still is our file; opens it again if not.
+    /// Whether `fd` is still our file; opens the file again if not.
     fn is_open(&mut self) -> bool {
         if identity_of(self.fd) == Some(self.identity) {
             return true;
@@ -112,8 +111,8 @@ fn write_all(fd: RawFd, mut bytes: &[u8]) -> bool {
     true
 }
 
-/// Writes `bytes` to `fd` if that is the file of this device and inode; returns
-/// how much was written.
+/// Writes `bytes` to `fd` if it is the file with this device and inode. Returns how much was
+/// written.
 pub fn append(fd: RawFd, identity: (u64, u64), bytes: &[u8]) -> usize {
     if identity_of(fd) != Some(identity) {
         return 0;
@@ -121,7 +120,7 @@ pub fn append(fd: RawFd, identity: (u64, u64), bytes: &[u8]) -> usize {
     (&*borrow(fd)).write(bytes).unwrap_or(0)
 }
 
-/// A JSON string, or `{"hex": …}` for what is not UTF-8.
+/// A JSON string, or `{"hex": …}` for text that is not UTF-8.
 fn push_text(out: &mut Vec<u8>, text: &[u8]) {
     let Ok(text) = std::str::from_utf8(text) else {
         out.extend_from_slice(b"{\"hex\":\"");

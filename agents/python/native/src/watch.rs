@@ -1,5 +1,5 @@
-//! State that outlives a test: containers, modules, classes and instances whose
-//! shallow content is compared from test to test.
+//! State that outlives a test: the shallow content of containers, modules, classes and
+//! instances is compared from test to test.
 
 use std::collections::HashMap;
 use std::ffi::{CStr, c_int, c_void};
@@ -10,22 +10,21 @@ use crate::content::{self, Attributes, Comparison, FIRST_ADDRESS, Inline, Reader
 use crate::ffi::*;
 use crate::guards::*;
 
-/// Above this many words, a part is compared by hash and without guards.
+/// A part with more words is compared by hash and without guards.
 const MOST_WORDS: usize = 2 * 65_536;
-/// `PyDictObject.ma_version_tag`, up to 3.12: another number after each change.
+/// `PyDictObject.ma_version_tag`, up to 3.12: a new number after each change.
 pub const DICT_VERSION: isize = 24;
-/// One part of a watched object; most have one.
+/// One part of a watched object. Most objects have one.
 struct Part {
     owner: u32,
     object: Ref,
     reader: Reader,
-    /// Up to 3.12: the dict that is read, and its version.
+    /// Up to 3.12: the dict, and its version.
     version: (usize, usize),
     words: Vec<usize>,
-    /// Per word: how the object there is kept from being mistaken for another
-    /// one at the same address.
+    /// For each word, the guard against another object at the same address.
     guards: Vec<usize>,
-    /// Whether some guard is a weak reference.
+    /// Whether any guard is a weak reference.
     weak: bool,
     /// The guard of the object itself, as in its entry.
     alive: usize,
@@ -34,39 +33,37 @@ struct Part {
 struct Entry {
     /// Null once a weakly held object has died.
     object: Ref,
-    /// What keeps `object` from being mistaken for another one: a strong
-    /// reference, or the address of a weak one.
+    /// The guard of `object`: a strong reference, or the address of a weak one.
     guard: usize,
     /// Whether the agent may ask for keys.
     has_keys: bool,
-    /// The keys that the last `watch_changed` found changed: a list, or null.
+    /// The changed keys of the last `watch_changed`: a list, or null.
     keys: Ref,
 }
 
-/// A part in the order of checks, with what tells soonest that it is unchanged.
+/// A part in the order of checks, with the quickest test for no change.
 #[derive(Clone, Copy)]
 struct Turn {
     part: usize,
-    /// Where the version of its dict is, which lives as long as the part; null
-    /// if there is none.
+    /// The address of its dict's version, valid as long as the part; null if there is none.
     version_at: *const usize,
-    /// The version that was compared last.
+    /// The version at the last comparison.
     version: usize,
 }
 
 struct State {
     parts: Vec<Part>,
-    /// The parts that every check looks at; the others are deep.
+    /// The parts that every check compares; the others are deep.
     shallow: Vec<Turn>,
     deep: Vec<Turn>,
-    /// Per part, whether it may have changed: always true, unless a dict
-    /// watcher (3.13 and later) would tell.
+    /// For each part, whether it may have changed. Always true unless a dict watcher (3.13 and
+    /// later) would tell.
     dirty: Vec<bool>,
     entries: Vec<Entry>,
-    /// The entries that hold `keys`.
+    /// The entries that have `keys`.
     with_keys: Vec<u32>,
     indexes: HashMap<usize, u32, BuildHasherDefault<DefaultHasher>>,
-    /// The parts that read each dict with a watcher.
+    /// For each dict with a watcher, the parts that read it.
     dicts: HashMap<usize, Vec<usize>, BuildHasherDefault<DefaultHasher>>,
     busy: bool,
 }
@@ -83,9 +80,9 @@ static STATE: Global<State> = Global::new(State {
     busy: false,
 });
 
-/// The index of `object`, or None if it cannot be watched. A `weak` one is not
-/// kept alive if its class supports weak references; a `deep` one is looked at
-/// only when `changed` is asked for those too.
+/// The index of `object`, or `None` if it cannot be watched. A `weak` one is not kept alive if
+/// its class supports weak references. A `deep` one is compared only when `changed` is asked
+/// for deep ones.
 pub unsafe fn add(object: Ref, weak: bool, deep: bool) -> Option<u32> {
     let abilities = abilities();
     if STATE.get().busy {
@@ -154,8 +151,7 @@ pub unsafe fn add(object: Ref, weak: bool, deep: bool) -> Option<u32> {
     Some(owner)
 }
 
-/// The weakly held object of entry `index` has died: its address may be used
-/// again.
+/// Forgets the weakly held object of entry `index`, which has died: its address may be reused.
 unsafe fn forget(index: u32) {
     if let Some(entry) = entry(index) {
         let indexes = &mut STATE.get().indexes;
@@ -166,8 +162,8 @@ unsafe fn forget(index: u32) {
     }
 }
 
-/// Indexes of the objects that differ since they were last looked at, among
-/// the shallow ones, the deep ones, or both.
+/// The indexes of objects that differ since the last comparison, among the shallow ones, the
+/// deep ones, or both.
 pub unsafe fn changed(shallow: bool, deep: bool) -> Vec<u32> {
     let abilities = abilities();
     let state = STATE.get();
@@ -183,7 +179,7 @@ pub unsafe fn changed(shallow: bool, deep: bool) -> Vec<u32> {
         }
     }
     let mut changed: Vec<u32> = Vec::new();
-    // Only `add` grows the parts, and it refuses while we are busy.
+    // Only `add` grows the parts, and it refuses while this runs.
     if shallow {
         let mut turns = std::mem::take(&mut STATE.get().shallow);
         look_at(&mut turns, abilities, &mut changed, &mut garbage);
@@ -199,8 +195,7 @@ pub unsafe fn changed(shallow: bool, deep: bool) -> Vec<u32> {
     changed
 }
 
-/// Adds the owners of the changed ones among `parts`, and drops those of dead
-/// objects from the list.
+/// Adds the owners of changed parts, and drops those of dead objects from the list.
 unsafe fn look_at(
     turns: &mut Vec<Turn>,
     abilities: Abilities,
@@ -211,8 +206,8 @@ unsafe fn look_at(
     for now in 0..turns.len() {
         let turn = turns[now];
         let at = turn.part;
-        // The test has pushed everything out of the processor's caches, and
-        // waiting for memory is all that a check costs.
+        // The test has replaced the content of the processor's caches. Most of the time of a
+        // check is waiting for memory.
         for (ahead, follow) in [(16, false), (8, true)] {
             match turns.get(now + ahead) {
                 Some(next) if !next.version_at.is_null() => prefetch(next.version_at as usize),
@@ -256,7 +251,7 @@ unsafe fn entry<'a>(index: u32) -> Option<&'a mut Entry> {
     STATE.get().entries.get_mut(index as usize)
 }
 
-/// The changed keys of `index`, a new reference; None if unknown.
+/// The changed keys of `index`, a new reference; `None` if unknown.
 pub unsafe fn keys(index: u32) -> Option<Ref> {
     let keys = entry(index)?.keys;
     if keys.is_null() {
@@ -309,8 +304,8 @@ pub unsafe fn clear() {
 }
 
 impl Part {
-    /// Asks for the memory that the next check reads; with `follow` for what
-    /// lies behind a pointer there.
+    /// Prefetches the memory that the next check reads; with `follow` also what a pointer
+    /// there points to.
     unsafe fn prefetch(&self, follow: bool, abilities: Abilities) {
         match (&self.reader, follow) {
             (Reader::Dict(dict), false) if abilities.versions => {
@@ -333,7 +328,7 @@ impl Part {
         }
     }
 
-    /// The object is dead: gives back what guards its former content.
+    /// Releases the guards of a dead object's content.
     unsafe fn release(&mut self, at: usize, garbage: &mut Garbage) {
         forget(self.owner);
         if let Reader::Dict(dict) = self.reader {
@@ -354,7 +349,7 @@ impl Part {
         }
     }
 
-    /// Whether the content is not what it was.
+    /// Whether the content has changed.
     unsafe fn is_changed(&mut self, at: usize, abilities: Abilities) -> bool {
         if abilities.versions
             && let Some(version) = self.dict_version(abilities)
@@ -378,14 +373,13 @@ impl Part {
         if !same || self.is_any_dead() {
             return true;
         }
-        // Touched, and put back: from here on this is the state to compare
-        // with.
+        // It was changed and restored: compare with this state from now on.
         self.version = self.dict_version(abilities).unwrap_or_default();
         self.set_clean(at);
         false
     }
 
-    /// Re-arms, and notes what changed.
+    /// Notes the changes, and begins a new comparison.
     unsafe fn report(
         &mut self,
         at: usize,
@@ -399,7 +393,7 @@ impl Part {
         if let Some(before) = before
             && let Some(entry) = entry(self.owner)
         {
-            // Of several parts of one object the last one counts.
+            // If an object has several parts, the last one counts.
             let keys = before.keys_that_differ(&self.words);
             let former = std::mem::replace(&mut entry.keys, keys);
             garbage.0.push(former);
@@ -410,7 +404,7 @@ impl Part {
         }
     }
 
-    /// Whether a set holds the same members at other places of its table.
+    /// Whether a set has the same members at other places of its table.
     unsafe fn is_same_set(&self, abilities: Abilities) -> bool {
         if !matches!(self.reader, Reader::Set) {
             return false;
@@ -422,7 +416,7 @@ impl Part {
         now == before
     }
 
-    /// The dict that this part reads now and its version.
+    /// The dict that this part reads now, and its version.
     unsafe fn dict_version(&self, abilities: Abilities) -> Option<(usize, usize)> {
         let dict = match self.reader {
             Reader::Dict(dict) => dict,
@@ -450,8 +444,8 @@ impl Part {
         let mut words = Vec::new();
         read_part(self.object, &self.reader, abilities.inline, &mut words);
         self.version = self.dict_version(abilities).unwrap_or_default();
-        // Making a weak reference can run the garbage collector, hence any
-        // code, so hold what was read until all guards stand.
+        // Making a weak reference can run the garbage collector, and so any code. Hold the
+        // objects until all guards exist.
         let guarded = !matches!(self.reader, Reader::Bytes) && words.first() != Some(&HASHED);
         let is_object = |word: usize| guarded && word >= FIRST_ADDRESS;
         for word in &words {
@@ -483,8 +477,7 @@ impl Part {
         }
     }
 
-    /// From now on the part is compared only after its dict watcher told of a
-    /// change, if it has one.
+    /// If the part has a dict watcher, it is compared only after that reports a change.
     unsafe fn set_clean(&self, at: usize) {
         let state = STATE.get();
         let watched = match self.reader {
@@ -496,7 +489,7 @@ impl Part {
         }
     }
 
-    /// Asks to be told of changes, where the interpreter can.
+    /// Sets a dict watcher, if the interpreter has them.
     unsafe fn watch_dict(&self, at: usize, abilities: Abilities) {
         let (Reader::Dict(dict), Some(id)) = (&self.reader, abilities.watcher) else {
             return;
@@ -517,8 +510,7 @@ impl Part {
     }
 }
 
-/// Replaces `out` by the content of a part: words, or for a large one its hash
-/// and length.
+/// Replaces `out` by the content of a part: words, or the hash and length of a large one.
 unsafe fn read_part(object: Ref, reader: &Reader, inline: Inline, out: &mut Vec<usize>) {
     out.clear();
     content::read(object, reader, inline, out);
@@ -534,7 +526,7 @@ unsafe fn read_part(object: Ref, reader: &Reader, inline: Inline, out: &mut Vec<
     }
 }
 
-/// A hint to the processor; any address is allowed.
+/// A hint for the processor; any address is allowed.
 fn prefetch(address: usize) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: a prefetch reads nothing.
@@ -546,7 +538,7 @@ fn prefetch(address: usize) {
     let _ = address;
 }
 
-/// A watched dict is about to change.
+/// Called before a watched dict changes.
 pub unsafe extern "C" fn on_dict_event(_: c_int, dict: Ref, _: Ref, _: Ref) -> c_int {
     let state = STATE.get();
     for at in state.dicts.get(&(dict as usize)).into_iter().flatten() {

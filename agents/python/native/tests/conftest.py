@@ -1,7 +1,7 @@
 """Finds or builds the helper, and runs scripts with it in fresh interpreters.
 
-The hooks of the helper last as long as a process, so every scenario has one of
-its own.
+The hooks of the helper stay for the life of a process, so every scenario has its own
+process.
 """
 
 import json
@@ -33,7 +33,8 @@ def helper(tmp_path_factory):
 
 @pytest.fixture
 def run(helper, tmp_path):
-    """Runs a script; it gets `native` and `out(value)`. Returns what it gave to `out`."""
+    """Runs a script, which gets `native` and `out(value)`. Returns the values that it gave to
+    `out`."""
 
     def run(script, *args, expect=0, files=()):
         for name, text in files:

@@ -36,7 +36,7 @@ class Reference:
 
     def swap(self):
         ran, self.ran = self.ran, set()
-        # A profile function that hits the recursion limit is taken out.
+        # Python removes a profile function that hits the recursion limit.
         sys.setprofile(self.note)
         return ran
 

@@ -39,12 +39,12 @@ def test_a_killed_child_leaves_all_that_ran(run):
     defined = {line[1]: line for line in lines if line[0] == "c"}
     assert all(line[1] == 7 and line[3] == [] for line in lines if line[0] == "+")
     names = [defined.get(number, [0, 0, 0, 0, "told"])[4] for (number,) in ran]
-    # Pending before the fork, then what the child ran.
+    # Pending numbers before the fork, then what the child ran.
     assert names == ["second", "told", "third", "odd"]
     assert ran[1] == [first]
     odd = next(line for line in lines if line[0] == "c" and line[4] == "odd")
     assert bytes.fromhex(odd[2]["hex"]) == b'/proj/q"\\\n\x01\xc3\xa9\xff.py'
-    # The parent goes on as if nothing had happened.
+    # The parent continues as if nothing had happened.
     assert len(seen["after"]) == 1
 
 

@@ -1,4 +1,4 @@
-"""What the helper records equals what `sys.setprofile` sees."""
+"""The helper records the same as `sys.setprofile`."""
 
 import json
 import os
@@ -10,7 +10,7 @@ import sys
 import pytest
 
 HERE = pathlib.Path(__file__).parent
-# The eval-frame hook of 3.11 sees the making of a generator as a run.
+# The eval-frame hook of 3.11 counts the creation of a generator as a run.
 MAKING_COUNTS = sys.version_info[:2] == (3, 11)
 
 

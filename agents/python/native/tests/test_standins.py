@@ -1,4 +1,4 @@
-"""Stand-ins for functions that programs call often."""
+"""Replacements for functions that programs call often."""
 
 
 def test_probe_passes_what_is_skipped(run):

@@ -1,4 +1,4 @@
-"""What `watch_changed` reports equals what changed."""
+"""`watch_changed` reports exactly the changed objects."""
 
 import collections
 import gc
@@ -276,7 +276,7 @@ def test_weak_objects_are_not_kept_alive(native, make):
     del first
     gc.collect()
     assert alive() is None
-    # Likely at the same address.
+    # Probably at the same address.
     others = [make() for _ in range(50)]
     indexes = [native.watch_add(other, True) for other in others]
     assert len({index, *indexes}) == 51

@@ -46,7 +46,7 @@ impl NameClosure {
                 None => kind.to_owned(),
             };
             if bindings.contains_key(&name) {
-                let unit = Unit::new(UnitKind::Binding, of.path.clone(), name);
+                let unit = Unit::named(UnitKind::Binding, of.path.clone(), &name);
                 reach.notes.push(Note {
                     unit: table.intern(unit),
                     is_docstring: is_docstring(kind),

@@ -8,7 +8,7 @@ use super::annotations::Note;
 use super::{NameClosure, NameIndex};
 use crate::languages::python::modules::ModuleIndex;
 use crate::languages::{Part, Uses, annotated, name_hash};
-use crate::matrix::{Unit, UnitKind};
+use crate::matrix::{Unit, UnitKind, What};
 use crate::observe::units::{UnitIndex, UnitTable};
 use crate::runners::pytest;
 
@@ -44,7 +44,7 @@ impl NameClosure {
     fn reach_of(&self, table: &mut UnitTable, index: UnitIndex) -> Reach {
         let unit = table.get(index).clone();
         let mut reach = Reach::default();
-        if unit.kind == UnitKind::File {
+        if unit.kind() == UnitKind::File {
             match self.sources.get(&index) {
                 None => {}
                 Some(None) => reach.is_wide = true,
@@ -52,11 +52,7 @@ impl NameClosure {
             }
             return reach;
         }
-        let is_code = matches!(
-            unit.kind,
-            UnitKind::Code | UnitKind::Skeleton | UnitKind::Binding | UnitKind::Effects
-        );
-        if !is_code {
+        if !unit.kind().is_source() {
             return reach;
         }
         let Some(module) = self.by_path.get(unit.path()).copied() else {
@@ -65,22 +61,23 @@ impl NameClosure {
             return reach;
         };
         let parsed = self.modules.all[module as usize].parsed();
-        match unit.kind {
-            UnitKind::Code => match parsed.names.code.get(&unit.name) {
+        match &unit.what {
+            What::Code(name) => match parsed.names.code.get(&**name) {
                 Some(uses) => {
                     self.used(table, module, uses, &mut reach);
                     self.imported_in_functions(table, module, &uses.asks, &mut reach);
-                    self.definition(table, module, &unit.name, &mut reach);
+                    self.definition(table, module, name, &mut reach);
                 }
                 None => reach.is_wide = true,
             },
-            UnitKind::Binding => {
-                if let Some(part) = parsed.names.bindings.get(&unit.name) {
-                    self.binding(table, module, &unit.name, part, &mut reach);
-                    self.annotations_of(table, module, Some(&unit.name), &mut reach);
+            What::Binding(_) | What::Presence(_) | What::Note(..) => {
+                if let Some(part) = parsed.names.part(&unit.what) {
+                    let name = unit.name();
+                    self.binding(table, module, &name, part, &mut reach);
+                    self.annotations_of(table, module, Some(&name), &mut reach);
                 }
             }
-            UnitKind::Effects => {
+            What::Effects => {
                 self.annotations_of(table, module, None, &mut reach);
                 self.used(table, module, &parsed.names.effects.uses, &mut reach);
                 self.imported(table, module, &mut reach);
@@ -111,7 +108,7 @@ impl NameClosure {
             for source in self.modules.sources(module, import) {
                 let of = &self.modules.all[source as usize];
                 if !of.is_generated && of.parsed().names.bindings.contains_key(item) {
-                    let unit = Unit::new(UnitKind::Binding, of.path.clone(), item.clone());
+                    let unit = Unit::named(UnitKind::Binding, of.path.clone(), item);
                     reach.units.push(table.intern(unit));
                 }
             }
@@ -128,7 +125,7 @@ impl NameClosure {
         let of = &self.modules.all[module as usize];
         for name in &uses.loads {
             if !of.is_generated && of.parsed().names.bindings.contains_key(name) {
-                let unit = Unit::new(UnitKind::Binding, of.path.clone(), name.clone());
+                let unit = Unit::named(UnitKind::Binding, of.path.clone(), name);
                 reach.units.push(table.intern(unit));
             }
         }
@@ -162,7 +159,7 @@ impl NameClosure {
     fn absent(&self, table: &mut UnitTable, of: ModuleIndex, name: &str, reach: &mut Reach) {
         let module = &self.modules.all[of as usize];
         if !module.is_generated && !module.parsed().names.binds(name) {
-            let unit = Unit::new(UnitKind::Binding, module.path.clone(), name);
+            let unit = Unit::named(UnitKind::Binding, module.path.clone(), name);
             reach.facts.push((of, table.intern(unit)));
         }
     }
@@ -180,7 +177,7 @@ impl NameClosure {
                 if item == "*" {
                     reach.taken.push(source);
                 } else if !of.is_generated {
-                    let unit = Unit::presence(of.path.clone(), item);
+                    let unit = Unit::at(of.path.clone(), What::Presence(item.as_str().into()));
                     reach.facts.push((source, table.intern(unit)));
                 }
             }
@@ -221,7 +218,7 @@ impl NameClosure {
         let outermost = qualified.split('.').next().unwrap_or(qualified);
         for name in [outermost, qualified] {
             if of.parsed().names.bindings.contains_key(name) {
-                let unit = Unit::new(UnitKind::Binding, of.path.clone(), name);
+                let unit = Unit::named(UnitKind::Binding, of.path.clone(), name);
                 reach.units.push(table.intern(unit));
             }
         }

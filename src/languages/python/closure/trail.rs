@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use super::{Closed, Closing, NameClosure};
 use crate::languages::python::modules::ModuleIndex;
 use crate::languages::{name_hash, simple_name};
-use crate::matrix::{Unit, UnitKind};
+use crate::matrix::{Unit, What};
 use crate::observe::units::{UnitIndex, UnitTable};
 
 /// Why something is part of a row.
@@ -74,23 +74,25 @@ impl Ran {
         let bindings: FxHashMap<(&BStr, &str), UnitIndex> = units
             .iter()
             .enumerate()
-            .filter(|(_, unit)| unit.kind == UnitKind::Binding)
-            .map(|(at, unit)| ((unit.path(), &*unit.name), at as UnitIndex))
+            .filter_map(|(at, unit)| match &unit.what {
+                What::Binding(name) => Some(((unit.path(), &**name), at as UnitIndex)),
+                _ => None,
+            })
             .collect();
         let mut ran = Ran::default();
         for (at, unit) in units.iter().enumerate() {
-            if unit.kind != UnitKind::Code {
+            let What::Code(name) = &unit.what else {
                 continue;
-            }
+            };
             let at = at as UnitIndex;
-            let outermost = unit.name.split('.').next().unwrap_or_default();
-            let own = bindings.get(&(unit.path(), &*unit.name));
+            let outermost = name.split('.').next().unwrap_or_default();
+            let own = bindings.get(&(unit.path(), &**name));
             if let Some(binding) = own.or_else(|| bindings.get(&(unit.path(), outermost))) {
                 ran.by_binding.entry(*binding).or_default().push(at);
                 continue;
             }
             // Methods with special names run because somebody has the class.
-            let simple = simple_name(&unit.name);
+            let simple = simple_name(name);
             let asked = match simple.starts_with("__") {
                 true => outermost,
                 false => simple,
@@ -249,11 +251,10 @@ impl Closing<'_> {
         };
         let modules = &self.names.modules;
         let names = &modules.all[module as usize].parsed().names;
-        let uses = match unit.kind {
-            UnitKind::Code => names.code.get(&unit.name),
-            UnitKind::Binding => names.bindings.get(&unit.name).map(|part| &part.uses),
-            UnitKind::Effects => Some(&names.effects.uses),
-            _ => None,
+        let uses = match &unit.what {
+            What::Code(name) => names.code.get(&**name),
+            What::Effects => Some(&names.effects.uses),
+            what => names.part(what).map(|part| &part.uses),
         };
         let Some(uses) = uses else {
             return Vec::new();
@@ -267,8 +268,8 @@ impl Closing<'_> {
             .iter()
             .map(|name| (unit.path.clone(), name.clone()))
             .collect();
-        if unit.kind == UnitKind::Binding {
-            for import in names.imports_of(name_hash(&unit.name)) {
+        if let What::Binding(name) = &unit.what {
+            for import in names.imports_of(name_hash(name)) {
                 for source in modules.sources(module, import) {
                     let path = &modules.all[source as usize].path;
                     globals.extend(import.item.clone().map(|item| (path.clone(), item)));

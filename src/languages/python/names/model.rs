@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::languages::name_hash;
-use crate::matrix::Fingerprint;
+use crate::matrix::{Fingerprint, What};
 
 /// Version of the rules by which a statement is a binding or an effect. It is
 /// part of the digests of both: rows of other rules hold no more.
@@ -196,6 +196,15 @@ impl Names {
         match self.bindings.get(name) {
             Some(part) => part.value,
             None => self.unless_pure(name),
+        }
+    }
+
+    /// The part that a unit of kind `binding` is about, unless it is about whether a
+    /// name is bound.
+    pub fn part(&self, what: &What) -> Option<&Part> {
+        match what {
+            What::Binding(_) | What::Note(..) => self.bindings.get(&*what.name()),
+            _ => None,
         }
     }
 

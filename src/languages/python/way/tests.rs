@@ -22,26 +22,22 @@ fn told(files: &[(&str, &str)], ran: &[&str], whole: &[&str], asked: &[Unit]) ->
         .collect();
     let mut units = asked.to_vec();
     for (path, analysis) in &sources {
-        units.push(Unit::new(UnitKind::Effects, path.clone(), ""));
+        units.push(Unit::at(path.clone(), What::Effects));
         let Analysis::Parsed(module) = &**analysis else {
             panic!("{path} does not parse");
         };
         let names = module.names.bindings.keys();
-        units.extend(names.map(|name| Unit::new(UnitKind::Binding, path.clone(), name.clone())));
+        units.extend(names.map(|name| Unit::named(UnitKind::Binding, path.clone(), name)));
     }
     units.extend(ran.iter().map(|ran| {
         let (path, name) = ran.split_once('#').unwrap();
-        Unit::new(UnitKind::Code, path, name)
+        Unit::at(path, What::Code(name.into()))
     }));
-    units.extend(
-        whole
-            .iter()
-            .map(|path| Unit::new(UnitKind::Skeleton, *path, "")),
-    );
+    units.extend(whole.iter().map(|path| Unit::at(*path, What::Skeleton)));
     units.sort();
     units.dedup();
     let source = |path: &BStr| sources.get(path).cloned();
-    let wide_words = |unit: &Unit| vec![format!("words of {}", unit.name)];
+    let wide_words = |unit: &Unit| vec![format!("words of {}", unit.name())];
     let ways = Ways::of(RowOf {
         units,
         root: "/top".into(),
@@ -75,11 +71,11 @@ fn say(ways: &Ways<'_>, unit: &Unit) -> String {
 }
 
 fn binding(path: &str, name: &str) -> Unit {
-    Unit::new(UnitKind::Binding, path, name)
+    Unit::named(UnitKind::Binding, path, name)
 }
 
 fn skeleton(path: &str) -> Unit {
-    Unit::new(UnitKind::Skeleton, path, "")
+    Unit::at(path, What::Skeleton)
 }
 
 const PACKAGE: [(&str, &str); 4] = [
@@ -108,8 +104,8 @@ fn shortest_chains_from_the_test() {
         binding("src/pkg/base.py", "Kind"),
         binding("src/pkg/core.py", "LEVEL"),
         binding("src/pkg/base.py", "lonely"),
-        Unit::new(UnitKind::Code, TEST, "test"),
-        Unit::new(UnitKind::Code, "src/pkg/core.py", "Thing.m"),
+        Unit::at(TEST, What::Code("test".into())),
+        Unit::at("src/pkg/core.py", What::Code("Thing.m".into())),
     ];
     let test = "tests/test_a.py::test";
     assert_eq!(
@@ -131,7 +127,7 @@ fn chains_from_other_code_that_ran() {
     let ran = ["tests/test_a.py#thing"];
     let asked = [
         binding("src/pkg/core.py", "LEVEL"),
-        Unit::new(UnitKind::Code, TEST, "thing"),
+        Unit::at(TEST, What::Code("thing".into())),
     ];
     assert_eq!(
         told(&PACKAGE, &ran, &[], &asked),
@@ -141,7 +137,7 @@ fn chains_from_other_code_that_ran() {
 
 #[test]
 fn imports_lead_to_effects() {
-    let effects = |path: &str| Unit::new(UnitKind::Effects, path, "");
+    let effects = |path: &str| Unit::at(path, What::Effects);
     let files = [
         &PACKAGE[..],
         &[
@@ -229,10 +225,7 @@ fn code_that_reaches_any_name() {
 
 #[test]
 fn sources_that_are_not_at_hand() {
-    let lost = [
-        binding("gone.py", "x"),
-        Unit::new(UnitKind::Env, "", "HOME"),
-    ];
+    let lost = [binding("gone.py", "x"), Unit::of(What::Env("HOME".into()))];
     assert_eq!(
         told(&PACKAGE, &["tests/test_a.py#test"], &[], &lost),
         ["Lost: ", "Seen: "]
@@ -269,7 +262,7 @@ fn code_that_effects_define() {
         ),
         (TEST, "import pkg\ndef test():\n    pkg.first()\n"),
     ];
-    let code = |name: &str| Unit::new(UnitKind::Code, "pkg/a.py", name);
+    let code = |name: &str| Unit::at("pkg/a.py", What::Code(name.into()));
     let ran = [
         "tests/test_a.py#test",
         "pkg/a.py#first",

@@ -1,5 +1,5 @@
-//! One finding of `tamis doctor`. Rooms contribute checks; only `cli::doctor`
-//! decides what is printed and how the command ends.
+//! One finding of `tamis doctor`. Rooms contribute checks; only `cli::doctor` decides what
+//! is printed and how the command ends.
 
 /// How a check ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ impl CheckState {
     }
 }
 
-/// What was looked at, what was found, and what to do about it.
+/// What was checked, what was found, and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Check {
     /// A short name: `repository`, `pytest`, `store`.
@@ -29,7 +29,7 @@ pub struct Check {
     pub state: CheckState,
     /// One line: what was found.
     pub found: String,
-    /// One line: the next step; for `warn` and `fail`.
+    /// The next step, on one line; for `warn` and `fail`.
     pub fix: Option<String>,
 }
 

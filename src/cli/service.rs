@@ -1,0 +1,88 @@
+//! What the CI service and the files of a selection are told.
+
+use std::path::Path;
+
+use anyhow::Context;
+
+use crate::ci::{CiContext, Provider};
+use crate::error::Error;
+use crate::pipeline::Decision;
+use crate::report::{self, CiSelection, Report};
+
+/// Tells the CI service how a selection came out, in its own files and words.
+///
+/// # Errors
+/// If the outputs cannot be written: later steps must not take older ones for
+/// these.
+pub fn tell_service(
+    ci: Option<&CiContext>,
+    told: &CiSelection,
+    report: &Report,
+) -> Result<(), Error> {
+    tell_outputs(ci, told)?;
+    tell_people(ci, told, report);
+    Ok(())
+}
+
+/// The outputs for later steps.
+///
+/// # Errors
+/// If they cannot be written.
+pub fn tell_outputs(ci: Option<&CiContext>, told: &CiSelection) -> Result<(), Error> {
+    match ci.and_then(|ci| ci.files.output.as_ref()) {
+        Some(path) => append(path, &told.github_output()),
+        None => Ok(()),
+    }
+}
+
+/// The summary and the annotations.
+pub fn tell_people(ci: Option<&CiContext>, told: &CiSelection, report: &Report) {
+    let Some(ci) = ci else {
+        return;
+    };
+    if let Some(path) = &ci.files.summary
+        && let Err(error) = append(path, &told.step_summary())
+    {
+        // Nobody's tests depend on it.
+        let whole = [vec![error.to_string()], error.causes()].concat();
+        report.warning(whole.join(": "));
+    }
+    if ci.provider == Provider::GitHub && !report.is_json() {
+        report::workflow_commands(&told.annotations());
+    }
+}
+
+/// Appends to a file that the service made.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn append(path: &Path, text: &str) -> Result<(), Error> {
+    Ok(crate::disk::append(path, text).context("cannot tell the CI service")?)
+}
+
+/// Why more tests run than could.
+pub fn fallbacks(decision: &Decision) -> Vec<String> {
+    let refused = decision.trouble.iter().map(|trouble| {
+        let file = trouble.path.file_name().unwrap_or_default();
+        format!("{}: {}", file.to_string_lossy(), trouble.refusal)
+    });
+    refused.chain(decision.notes.iter().cloned()).collect()
+}
+
+/// Writes a JSON document: whole or not at all.
+pub fn write_json(document: &impl serde::Serialize, path: &Path) -> Result<(), Error> {
+    use std::io::{BufWriter, Write};
+    let folder = path.parent().unwrap_or(Path::new("."));
+    fs_err::create_dir_all(folder).map_err(anyhow::Error::from)?;
+    let written = tempfile::NamedTempFile::new_in(folder).and_then(|file| {
+        let mut file = BufWriter::new(file);
+        serde_json::to_writer(&mut file, document)?;
+        writeln!(file)?;
+        let file = file.into_inner().map_err(|error| error.into_error())?;
+        file.persist(path).map_err(|error| error.error)
+    });
+    written
+        .map(drop)
+        .with_context(|| format!("cannot write {}", path.display()))
+        .map_err(Error::from)
+}

@@ -1,0 +1,73 @@
+//! What is of no language: files, folders, variables, packages, interpreters.
+
+use anyhow::Result;
+use bstr::ByteSlice;
+
+use super::{Closure, Language, Meaning};
+use crate::matrix::{Fingerprint, UnitKind, What};
+use crate::observe::{Definition, Found, Run};
+
+/// What any program can read.
+pub struct Files;
+
+impl Language for Files {
+    fn name(&self) -> &'static str {
+        "files"
+    }
+
+    fn wrote(&self, _collector: &str) -> bool {
+        false
+    }
+
+    fn closure(&self, _run: &mut Run<'_>) -> Result<Box<dyn Closure>> {
+        Ok(Box::new(Files))
+    }
+}
+
+impl Closure for Files {
+    fn meaning(&mut self, run: &mut Run<'_>, what: &Definition) -> Result<Option<Meaning>> {
+        let unit = match what {
+            Definition::File { path, fingerprint } => {
+                let unit = run.placed(What::File, path.as_bstr())?;
+                if let Some(fingerprint) = fingerprint {
+                    run.seen.insert(unit.clone(), *fingerprint);
+                }
+                unit
+            }
+            Definition::Exists { path, found } => {
+                let mut unit = run.placed(What::Exists, path.as_bstr())?;
+                if *found == Found::Missing {
+                    unit.what = What::Exists;
+                    if run.graph.filled.contains(path) {
+                        // Who looked before the other one wrote saw nothing, whatever is there
+                        // by now; in a later run, without a clean build, it is there.
+                        run.seen.insert(unit.clone(), Fingerprint::MISSING);
+                    }
+                }
+                unit
+            }
+            Definition::Lookup { path } => run.placed(What::Lookup, path.as_bstr())?,
+            Definition::Dir { path } => run.placed(What::Dir, path.as_bstr())?,
+            Definition::Env { name, fingerprint } => {
+                // A process that a test started may be given another value: then
+                // the test's code has made it, from what the test was given.
+                let given = run.graph.variables.get(name).copied();
+                run.late_named(UnitKind::Env, name, given.unwrap_or(*fingerprint))
+            }
+            Definition::Dist { name, fingerprint } => {
+                run.late_named(UnitKind::Dist, name, *fingerprint)
+            }
+            Definition::Runtime { name, fingerprint } => {
+                run.late_named(UnitKind::Runtime, name, *fingerprint)
+            }
+            Definition::Code { .. }
+            | Definition::Module { .. }
+            | Definition::Names
+            | Definition::Compiled { .. } => return Ok(None),
+        };
+        Ok(Some(Meaning {
+            units: vec![run.intern(unit)],
+            ..Meaning::default()
+        }))
+    }
+}

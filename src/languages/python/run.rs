@@ -1,0 +1,443 @@
+//! What Python adds to the rows of one run: the sources that it executed, and the
+//! closure over the names in them.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use anyhow::Result;
+use bstr::{BStr, BString, ByteSlice};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::closure::{Closed, NameClosure};
+use super::modules::{Module, ModuleIndex};
+use crate::languages::{
+    Analysis, Closure, Facts, LANGUAGES, Meaning, PartAt, Place, Reads, UnitAt, language_of,
+    simple_name, split,
+};
+use crate::matrix::{Unit, UnitKind, What};
+use crate::observe::graph::{NodeId, SESSION};
+use crate::observe::units::UnitIndex;
+use crate::observe::{Definition, Observations, Run, ScopeKind, Trace};
+
+/// Plug-ins that run tests in another order each time.
+const REORDERING: [&str; 2] = ["pytest-randomly", "pytest-random-order"];
+
+/// The sources of a run.
+pub(super) struct Sources {
+    names: NameClosure,
+    bases: Vec<Closed>,
+}
+
+impl Sources {
+    /// Those that the run executed, split by name.
+    ///
+    /// # Errors
+    /// If one cannot be read.
+    pub fn of_run(run: &mut Run<'_>) -> Result<Sources> {
+        let mut names = NameClosure::default();
+        let executed = run.graph.definitions.iter().filter_map(|one| match one {
+            Definition::Code { file, .. } => Some(file),
+            _ => None,
+        });
+        let files: BTreeSet<BString> = executed
+            .chain(run.graph.imports.keys())
+            .filter(|file| file.ends_with(b".py") && !Facts::is_third_party(file.as_bstr()))
+            .cloned()
+            .collect();
+        for file in files {
+            let (Place::Inside(path) | Place::Outside(path)) = run.facts.place(file.as_bstr());
+            let Some(analysis) = run.facts.module(path.as_bstr())? else {
+                continue;
+            };
+            if matches!(&*analysis, Analysis::Unparsed(_)) {
+                continue;
+            }
+            let is_outside = path.first() == Some(&b'/');
+            let known_as = run.graph.module_names.get(&file);
+            let module = Module {
+                is_generated: !is_outside && run.facts.is_generated(path.as_bstr())?,
+                file,
+                path,
+                analysis,
+            };
+            names
+                .modules
+                .add(module, known_as.map_or(&[], Vec::as_slice));
+        }
+        names.index(&mut run.table);
+        Ok(Sources {
+            names,
+            bases: Vec::new(),
+        })
+    }
+
+    fn code(
+        &mut self,
+        run: &mut Run<'_>,
+        file: &BString,
+        first_line: u32,
+        name: &str,
+    ) -> Result<Meaning> {
+        let (Place::Inside(path) | Place::Outside(path)) = run.facts.place(file.as_bstr());
+        let module = self.names.modules.of_file(file.as_bstr());
+        let is_imported = run.graph.imports.contains_key(file);
+        let source = source(run, path.as_bstr())?;
+        let known = match source.as_deref() {
+            Some(Analysis::Parsed(parsed)) => {
+                let at = parsed.unit_at(first_line, name);
+                let what = at.map(|at| match at {
+                    UnitAt::Code(name) => What::Code(name.into()),
+                    // Run by other means than an import (`runpy`, `exec`).
+                    UnitAt::Skeleton if !is_imported => What::Skeleton,
+                    UnitAt::Skeleton => match parsed.names.part_of(first_line, name) {
+                        PartAt::Binding(name) => What::Binding(name.into()),
+                        PartAt::Effects => What::Effects,
+                        PartAt::Unknown => What::Skeleton,
+                    },
+                });
+                what.map(|what| Unit::at(path.clone(), what))
+            }
+            Some(Analysis::Unparsed(_)) | None => None,
+        };
+        let mut units = Vec::new();
+        match known {
+            Some(unit) => units.push(run.intern(unit)),
+            None => {
+                let unit = run.placed(What::File, file.as_bstr())?;
+                let index = run.intern(unit);
+                units.push(index);
+                // Code that is not that of the source, if there is one, was
+                // generated under its name: what it spells is not known.
+                let module = module.filter(|_| source.is_none());
+                self.names.executed(index, module);
+            }
+        }
+        if !is_imported {
+            units.push(self.import_unit(run, file.as_bstr(), module)?);
+            if let Some(module) = module
+                && source.is_some()
+            {
+                let path = self.names.modules.all[module as usize].path.clone();
+                units.push(run.intern(Unit::at(path, What::Skeleton)));
+            }
+        }
+        Ok(Meaning {
+            units,
+            module: Some(file.clone()),
+        })
+    }
+
+    /// What the import of `file` does: the effects of its module, or the file
+    /// itself where they are not known.
+    fn import_unit(
+        &mut self,
+        run: &mut Run<'_>,
+        file: &BStr,
+        module: Option<ModuleIndex>,
+    ) -> Result<UnitIndex> {
+        let of = module.map(|module| &self.names.modules.all[module as usize]);
+        if let Some(of) = of
+            && !of.is_generated
+        {
+            let unit = Unit::at(of.path.clone(), What::Effects);
+            return Ok(run.intern(unit));
+        }
+        let unit = run.placed(What::File, file)?;
+        let index = run.intern(unit);
+        self.names.executed(index, module);
+        Ok(index)
+    }
+
+    /// Notes which modules were handed to code that is not followed, and where any
+    /// name may have been reached.
+    fn note_taken(&mut self, run: &Run<'_>) {
+        let all = run.graph.definitions.iter().enumerate();
+        let told: FxHashMap<usize, Option<ModuleIndex>> = all
+            .filter_map(|(at, definition)| match definition {
+                Definition::Module { path } => {
+                    let module = self.names.modules.of_file(path.as_bstr())?;
+                    Some((at, Some(module)))
+                }
+                Definition::Names => Some((at, None)),
+                _ => None,
+            })
+            .collect();
+        if told.is_empty() {
+            return;
+        }
+        for (node, of) in run.graph.nodes.iter().enumerate() {
+            for id in &of.definitions {
+                if let Some(taken) = told.get(&(*id as usize)) {
+                    let names = self.names.nodes.entry(node as NodeId).or_default();
+                    names.is_wide |= taken.is_none();
+                    names.taken.extend(taken);
+                }
+            }
+        }
+    }
+
+    /// Whoever needs a module's import needs what the module does then.
+    fn attach_modules(&mut self, run: &mut Run<'_>) -> Result<()> {
+        let imports = run.graph.imports.iter();
+        let imports: Vec<(BString, NodeId)> =
+            imports.map(|(file, node)| (file.clone(), *node)).collect();
+        for (file, node) in imports {
+            let is_third_party = Facts::is_third_party(file.as_bstr());
+            if !file.ends_with(b".py") || is_third_party {
+                self.attach_foreign(run, node);
+                continue;
+            }
+            let module = self.names.modules.of_file(file.as_bstr());
+            let unit = self.import_unit(run, file.as_bstr(), module)?;
+            run.node_units[node as usize].push(unit);
+            self.names.nodes.entry(node).or_default().module = module;
+        }
+        Ok(())
+    }
+
+    /// Code that is not followed has the modules that it imports.
+    fn attach_foreign(&mut self, run: &Run<'_>, node: NodeId) {
+        let needed = &run.graph.nodes[node as usize].edges;
+        let taken: Vec<_> = run
+            .graph
+            .imports
+            .iter()
+            .filter(|(_, import)| needed.contains(import))
+            .filter_map(|(file, _)| self.names.modules.of_file(file.as_bstr()))
+            .collect();
+        let names = self.names.nodes.entry(node).or_default();
+        names.taken.extend(taken);
+    }
+
+    /// A test file depends on what the runner looks for around it, in its
+    /// directory and all above.
+    fn attach_directories(&mut self, run: &mut Run<'_>) {
+        let own = run.main_traces().filter(|trace| is_own(trace));
+        let begun = own.flat_map(|trace| trace.begins.iter().map(|begin| begin.file.clone()));
+        let mut files: Vec<BString> = begun.chain(run.graph.collects.keys().cloned()).collect();
+        files.sort();
+        files.dedup();
+        for file in &files {
+            self.names.add_test_file(file.as_bstr());
+        }
+        let mut nodes: FxHashMap<BString, NodeId> = FxHashMap::default();
+        for file in files {
+            let collect = run.collect_node(&file);
+            let Place::Inside(path) = run.facts.place(file.as_bstr()) else {
+                continue;
+            };
+            let mut dir = split(path.as_bstr()).0.to_owned();
+            let mut below = collect;
+            loop {
+                if let Some(node) = nodes.get(&dir) {
+                    run.edges[below as usize].push(*node);
+                    break;
+                }
+                let node = run.fresh();
+                run.edges[below as usize].push(node);
+                nodes.insert(dir.clone(), node);
+                for unit in run.launch.folder_units(dir.as_bstr()) {
+                    run.attach(node, unit);
+                }
+                if dir.is_empty() {
+                    break;
+                }
+                dir = split(dir.as_bstr()).0.to_owned();
+                below = node;
+            }
+        }
+    }
+
+    /// Installed packages that name what reads annotations, or docstrings, may
+    /// read those of whatever they are given, and tell any test of it.
+    fn attach_readers(&mut self, run: &Run<'_>) {
+        if self.names.modules.all.is_empty() {
+            return;
+        }
+        let has_annotations = self.names.modules.all.iter().any(Module::has_annotations);
+        let scopes = run.traces.iter().flat_map(|trace| trace.scopes.values());
+        let files: BTreeSet<&BString> = scopes
+            .filter(|scope| scope.kind == ScopeKind::Import)
+            .map(|scope| &scope.name)
+            .filter(|file| Facts::is_third_party(file.as_bstr()))
+            .collect();
+        // Machine code is long; mostly a source says it.
+        let (sources, others): (Vec<_>, Vec<_>) =
+            files.into_iter().partition(|file| file.ends_with(b".py"));
+        let mut found = Reads::default();
+        for file in sources.into_iter().chain(others) {
+            if found.docstrings && (found.annotations || !has_annotations) {
+                break;
+            }
+            let reads = Facts::may_read(file.as_bstr());
+            found.annotations |= reads.annotations && has_annotations;
+            found.docstrings |= reads.docstrings;
+        }
+        let names = self.names.nodes.entry(SESSION).or_default();
+        names.reads |= found.annotations;
+        names.reads_docs |= found.docstrings;
+    }
+}
+
+impl Closure for Sources {
+    fn meaning(&mut self, run: &mut Run<'_>, what: &Definition) -> Result<Option<Meaning>> {
+        match what {
+            Definition::Code {
+                file,
+                first_line,
+                name,
+            } => self.code(run, file, *first_line, name).map(Some),
+            // What they mean, they mean for the closure of their nodes.
+            Definition::Module { .. } | Definition::Names => Ok(Some(Meaning::default())),
+            _ => Ok(None),
+        }
+    }
+
+    fn attach(&mut self, run: &mut Run<'_>) -> Result<()> {
+        self.note_taken(run);
+        self.attach_modules(run)?;
+        self.attach_directories(run);
+        self.attach_readers(run);
+        Ok(())
+    }
+
+    fn reorders(&self, run: &Run<'_>) -> bool {
+        let mut units = run.table.units().iter();
+        units.any(|unit| matches!(&unit.what, What::Dist(name) if REORDERING.contains(&&**name)))
+    }
+
+    fn naming(
+        &self,
+        run: &Run<'_>,
+        ran: &BTreeSet<UnitIndex>,
+        file: &BStr,
+        name: &str,
+    ) -> Result<Option<FxHashSet<UnitIndex>>> {
+        if is_derived(name) {
+            return Ok(None);
+        }
+        match variable(name) {
+            Some(variable) => Ok(Some(units_reading(run, variable))),
+            None => units_naming(run, ran, file, name).map(Some),
+        }
+    }
+
+    fn close_base(
+        &mut self,
+        run: &mut Run<'_>,
+        nodes: &[NodeId],
+        units: Vec<UnitIndex>,
+    ) -> Vec<UnitIndex> {
+        let closed = self.names.close(&mut run.table, nodes, &units, None);
+        let units = closed.units();
+        self.bases.push(closed);
+        units
+    }
+
+    fn close(
+        &mut self,
+        run: &mut Run<'_>,
+        nodes: &[NodeId],
+        units: Vec<UnitIndex>,
+        base: usize,
+    ) -> Vec<UnitIndex> {
+        let base = Some(&self.bases[base]);
+        self.names
+            .close(&mut run.table, nodes, &units, base)
+            .units()
+    }
+
+    fn id_prefix(&self, run: &Run<'_>, trace: &Trace) -> String {
+        let Some(rootdir) = trace.config.as_ref().and_then(|c| c.rootdir.as_ref()) else {
+            return String::new();
+        };
+        match run.facts.place(rootdir.as_bstr()) {
+            Place::Inside(path) => run.launch.id_prefix(path.as_bstr()),
+            Place::Outside(path) => format!("{path}/"),
+        }
+    }
+
+    /// Any edit outside bodies can change which tests there are.
+    fn attach_collection(&mut self, run: &mut Run<'_>, _observed: &Observations) {
+        let whole = self.names.test_file_skeletons(&mut run.table);
+        run.node_units[SESSION as usize].extend(whole);
+    }
+}
+
+fn is_own(trace: &Trace) -> bool {
+    LANGUAGES[language_of(&trace.open.collector)].name() == super::NAME
+}
+
+/// The analysis of a source file, unless it is generated.
+fn source(run: &Run<'_>, path: &BStr) -> Result<Option<Rc<Analysis>>> {
+    if path.first() != Some(&b'/') && run.facts.is_generated(path)? {
+        return Ok(None);
+    }
+    run.facts.module(path)
+}
+
+/// Whether the interpreter's library works it out from a class, whoever asks
+/// first: what `copyreg` notes of its slots.
+fn is_derived(name: &str) -> bool {
+    name.ends_with(".__slotnames__")
+}
+
+/// The variable of a state change called `environ[NAME]`.
+fn variable(name: &str) -> Option<&str> {
+    name.strip_prefix("environ[")?.strip_suffix(']')
+}
+
+/// The reads of an environment variable, alone or with all others.
+fn units_reading(run: &Run<'_>, variable: &str) -> FxHashSet<UnitIndex> {
+    let units = run.table.units().iter().enumerate();
+    units
+        .filter(|(_, unit)| match &unit.what {
+            What::Env(name) => **name == *variable,
+            What::AllEnv => true,
+            _ => false,
+        })
+        .map(|(at, _)| at as UnitIndex)
+        .collect()
+}
+
+/// Of what `ran`, the code that mentions the last part of `name`, a global (or an
+/// attribute of a class) of the module in `file`. The module's own
+/// skeleton defines it and so does not count.
+fn units_naming(
+    run: &Run<'_>,
+    ran: &BTreeSet<UnitIndex>,
+    file: &BStr,
+    name: &str,
+) -> Result<FxHashSet<UnitIndex>> {
+    let identifier = simple_name(name);
+    let (Place::Inside(owner) | Place::Outside(owner)) = run.facts.place(file);
+    let mut found = FxHashSet::default();
+    for at in ran.iter().copied() {
+        let unit = run.table.get(at);
+        if unit.kind() == UnitKind::Binding {
+            // Code that stands outside of functions: a lambda.
+            if let Some(analysis) = run.facts.module(unit.path())?
+                && let Analysis::Parsed(module) = &*analysis
+                && let Some(part) = module.names.part(&unit.what)
+                && part.uses.spells(identifier)
+            {
+                found.insert(at);
+            }
+            continue;
+        }
+        let part = match &unit.what {
+            What::Code(name) => Some(&**name),
+            // Whatever of the module is in the row: it ran when the module
+            // was imported, be it now.
+            What::Skeleton | What::Effects if unit.path != owner => None,
+            _ => continue,
+        };
+        if let Some(analysis) = run.facts.module(unit.path())?
+            && let Analysis::Parsed(module) = &*analysis
+            && (module.mentions(part, identifier) || (part.is_some() && module.is_dynamic(part)))
+        {
+            found.insert(at);
+        }
+    }
+    Ok(found)
+}

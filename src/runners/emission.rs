@@ -1,0 +1,250 @@
+//! The files of a selection that every runner has: lists for people and programs, and what
+//! the collector in the test process reads.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use serde::{Deserialize, Serialize};
+
+use crate::languages::DIR;
+use crate::matrix::{Fingerprint, Unit, UnitKind};
+use crate::select::{Exclusions, Part, Selection, Shard, ShardOf, Verdict, escape};
+
+/// Name of the file that the collector reads, in the folder of an emission.
+pub const LATE: &str = "late.json";
+
+/// What it holds (`TAMIS_EXCLUDE`), version 1.
+#[derive(Clone, Debug, Serialize)]
+struct LateFile<'a> {
+    version: u32,
+    /// The folder that ids are relative to.
+    project: &'a str,
+    exclude: Vec<&'a str>,
+    late: Late<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shard: Option<ShardJson<'a>>,
+}
+
+/// Which part of the tests that nobody listed runs here: those in files of
+/// this shard, and of unknown files a share.
+#[derive(Clone, Debug, Serialize)]
+struct ShardJson<'a> {
+    index: u32,
+    of: u32,
+    plan: &'a str,
+    files: BTreeMap<&'a str, u32>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct Late<'a> {
+    units: Vec<(&'a str, String, Option<String>)>,
+    tests: BTreeMap<&'a str, Vec<usize>>,
+}
+
+impl<'a> LateFile<'a> {
+    /// All excluded tests of `selection`, with the units that the collector must
+    /// find unchanged before it leaves a test out, and all tests that belong
+    /// to another part.
+    fn new(selection: &'a Selection, part: Option<Part<'a>>, project: &'a str) -> LateFile<'a> {
+        let is_here = |test: &str| part.is_none_or(|part| part.has(test));
+        let mut file = LateFile {
+            shard: part.map(|part| ShardJson {
+                index: part.index,
+                of: part.shards.of(),
+                plan: part.plan,
+                files: part.shards.files().collect(),
+            }),
+            version: 1,
+            project,
+            exclude: Vec::new(),
+            late: Late {
+                units: Vec::new(),
+                tests: BTreeMap::new(),
+            },
+        };
+        let mut known: BTreeMap<&(Unit, Fingerprint), usize> = BTreeMap::new();
+        // Tests share their lists.
+        let mut lists: BTreeMap<*const (Unit, Fingerprint), Vec<usize>> = BTreeMap::new();
+        for (test, verdict) in &selection.verdicts {
+            let test = test.as_str();
+            let evidence = match verdict {
+                _ if !is_here(test) => {
+                    file.exclude.push(test);
+                    continue;
+                }
+                Verdict::Run(_) => continue,
+                Verdict::Skip(evidence) => evidence,
+            };
+            file.exclude.push(test);
+            if evidence.late.is_empty() {
+                continue;
+            }
+            let units = lists.entry(evidence.late.as_ptr()).or_insert_with(|| {
+                let numbers = evidence.late.iter().map(|unit| {
+                    *known.entry(unit).or_insert_with(|| {
+                        file.late.units.push(wire(&unit.0, unit.1));
+                        file.late.units.len() - 1
+                    })
+                });
+                numbers.collect()
+            });
+            file.late.tests.insert(test, units.clone());
+        }
+        file
+    }
+}
+
+fn wire(unit: &Unit, value: Fingerprint) -> (&'static str, String, Option<String>) {
+    let name = if unit.path.is_empty() {
+        unit.name().into_owned()
+    } else {
+        unit.path.to_string()
+    };
+    let value = match (unit.kind(), value) {
+        (UnitKind::Exists, Fingerprint::MISSING) => Some("missing".to_owned()),
+        (UnitKind::Exists, DIR) => Some("dir".to_owned()),
+        (UnitKind::Exists, _) => Some("file".to_owned()),
+        (_, Fingerprint::MISSING) => None,
+        (_, value) => Some(value.hex()),
+    };
+    (unit.kind().word(), name, value)
+}
+
+/// Writes what the next step needs into `out`: `tests.txt`, `exclude.txt` and
+/// `late.json`, whose path is returned.
+///
+/// `tests.txt` lists the known tests that must run and `exclude.txt` those
+/// that need not, one id a line, with `\n`, `\r` and `\` in ids escaped by a
+/// backslash.
+///
+/// # Errors
+/// If a file cannot be written.
+pub fn write(
+    selection: &Selection,
+    part: Option<Part<'_>>,
+    project: &str,
+    out: &Path,
+) -> Result<PathBuf> {
+    fs_err::create_dir_all(out)
+        .context("cannot write the selection; give `--out` a folder that can be made")?;
+    let is_here = |test: &str| part.is_none_or(|part| part.has(test));
+    let is_run =
+        |test: &str| is_here(test) && matches!(selection.verdicts.get(test), Some(Verdict::Run(_)));
+    let known = selection.verdicts.keys().map(String::as_str);
+    let (tests, excluded): (Vec<&str>, Vec<&str>) = known.partition(|test| is_run(test));
+    write_file(&out.join("tests.txt"), lines(&tests).as_bytes())?;
+    write_file(&out.join("exclude.txt"), lines(&excluded).as_bytes())?;
+    let late = out.join(LATE);
+    let file = LateFile::new(selection, part, project);
+    write_file(&late, &serde_json::to_vec(&file)?)?;
+    Ok(late)
+}
+
+/// Reads the file that the collector reads.
+///
+/// # Errors
+/// If it cannot be read, or is not such a file.
+pub fn read_exclusions(path: &Path) -> Result<Exclusions> {
+    #[derive(Deserialize)]
+    struct File {
+        exclude: BTreeSet<String>,
+        late: Late,
+        shard: Option<Part>,
+    }
+    #[derive(Deserialize)]
+    struct Late {
+        tests: BTreeMap<String, serde::de::IgnoredAny>,
+    }
+    #[derive(Deserialize)]
+    struct Part {
+        index: u32,
+        of: u32,
+        plan: String,
+    }
+    let bytes = crate::disk::read_named(path)?;
+    let file: File = serde_json::from_slice(&bytes)
+        .with_context(|| format!("{} was not written by tamis", path.display()))?;
+    Ok(Exclusions {
+        tests: file.exclude,
+        late: file.late.tests.into_keys().collect(),
+        shard: file.shard.map(|Part { index, of, plan }| ShardOf {
+            shard: Shard { index, of },
+            plan,
+        }),
+    })
+}
+
+fn lines(ids: &[&str]) -> String {
+    let mut text = String::new();
+    for id in ids {
+        text.push_str(&escape(id));
+        text.push('\n');
+    }
+    text
+}
+
+/// Writes a file whole or not at all.
+///
+/// # Errors
+/// If it cannot be written.
+pub(super) fn write_file(path: &Path, content: &[u8]) -> Result<()> {
+    use std::io::Write;
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(content)?;
+    file.persist(path)
+        .map_err(|error| anyhow::anyhow!("cannot write {}: {}", path.display(), error.error))?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matrix::What;
+    use crate::select::samples::evidence;
+    use crate::select::{Reason, Shards, Strategy};
+
+    #[test]
+    fn a_part_leaves_out_what_others_run_and_looks_at_its_own_late_units() {
+        let mut selection = Selection::all(Strategy::Auto, "");
+        let late: Vec<(Unit, Fingerprint)> =
+            vec![(Unit::of(What::Env("HOME".into())), Fingerprint::MISSING)];
+        for test in ["a.py::t", "b.py::t"] {
+            let mut evidence = evidence();
+            evidence.late = late.clone().into();
+            let verdict = Verdict::Skip(evidence);
+            selection.verdicts.insert(test.into(), verdict);
+        }
+        for test in ["a.py::u", "b.py::u"] {
+            let verdict = Verdict::Run(Reason::New);
+            selection.verdicts.insert(test.into(), verdict);
+        }
+        let shards = Shards::divide(&selection, 2, |test| {
+            crate::runners::pytest::source_of(test).0
+        });
+        for index in [1, 2] {
+            let plan = "p";
+            let part = Part {
+                shards: &shards,
+                index,
+                plan,
+            };
+            let file = LateFile::new(&selection, Some(part), "");
+            let own = match shards.is_in("a.py::t", index) {
+                true => "a",
+                false => "b",
+            };
+            let run = format!("{own}.py::u");
+            assert!(!file.exclude.contains(&run.as_str()));
+            assert_eq!(file.exclude.len(), 3);
+            assert!(file.late.tests.keys().all(|test| test.starts_with(own)));
+            assert_eq!(file.late.tests.len(), 1);
+        }
+    }
+
+    #[test]
+    fn ids_with_line_ends_are_escaped_in_lists() {
+        assert_eq!(lines(&["a\\b\n"]), "a\\\\b\\n\n");
+    }
+}

@@ -1,0 +1,107 @@
+//! A command that does not show what it starts: `make test`, `tox`, a script of the
+//! project's. Nothing can be added to its words, so collectors come to the processes by
+//! variables, and the one in the test process leaves tests out.
+
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+
+use super::template::Examples;
+use super::{FoundCommand, Launch, Runner, Settings, jvm, maven, program_name, pytest};
+use crate::check::Check;
+use crate::error::Error;
+use crate::run::RunPlan;
+
+/// No configuration names it: a runner is told from another by its tests.
+pub struct Wrapped;
+
+impl Runner for Wrapped {
+    fn name(&self) -> &'static str {
+        "wrapped"
+    }
+
+    fn starts(&self, _command: &[OsString]) -> bool {
+        false
+    }
+
+    fn find_command(&self, _settings: &Settings<'_>) -> Result<FoundCommand, Error> {
+        Err(Error::usage("no test command is given"))
+    }
+
+    fn doctor(&self, _settings: &Settings<'_>, _command: Option<&[OsString]>) -> Vec<Check> {
+        Vec::new()
+    }
+
+    fn examples(&self) -> Examples {
+        pytest::EXAMPLES
+    }
+}
+
+/// With the collector for Python, which is where no other process looks, and with that of
+/// the JVM where one may be started.
+pub fn plan(launch: &Launch<'_>) -> RunPlan {
+    let plan = with_python(launch.command.to_vec(), launch);
+    let may_start_jvm =
+        program_name(launch.command) == Some("java") || maven::is_project(launch.cwd);
+    match may_start_jvm {
+        true => {
+            let options = maven::options(launch.command, launch.cwd);
+            let granularity = launch.settings.granularity;
+            jvm::with_collector(plan, launch, options, granularity)
+        }
+        false => plan,
+    }
+}
+
+/// The plan to run `argv` with the collector for Python.
+pub fn with_python(argv: Vec<OsString>, launch: &Launch<'_>) -> RunPlan {
+    let boot = launch.agent.join("boot");
+    let mut env: Vec<(OsString, OsString)> = vec![
+        ("PYTHONPATH".into(), before_path(boot.as_os_str())),
+        ("TAMIS_TRACE_DIR".into(), launch.traces.into()),
+        ("TAMIS_ROOT".into(), launch.root.into()),
+    ];
+    if let Some(exclude) = launch.exclude {
+        env.push(("TAMIS_EXCLUDE".into(), exclude.into()));
+    }
+    RunPlan {
+        argv,
+        cwd: launch.cwd.to_owned(),
+        env,
+        traces: launch.traces.to_owned(),
+    }
+}
+
+fn before_path(first: &OsStr) -> OsString {
+    let mut joined = first.to_owned();
+    let known = std::env::var_os("PYTHONPATH");
+    if let Some(known) = known.filter(|known| !known.is_empty()) {
+        joined.push(":");
+        joined.push(known);
+    }
+    joined
+}
+
+/// A command line as it is stored: bytes that are not UTF-8 are replaced,
+/// which can only make two different commands equal in name, and then the
+/// options that pytest saw still differ. In another folder than that of the
+/// project the same words come to other tests.
+pub fn words(command: &[OsString], cwd: &Path, project: &Path) -> Vec<String> {
+    let mut words = plain_words(command);
+    let below = cwd.strip_prefix(project).unwrap_or(cwd);
+    if !below.as_os_str().is_empty() {
+        words.push(format!("{}{}", pytest::FOLDER, below.display()));
+    }
+    words
+}
+
+/// The words of a command, and what pytest is told by a variable.
+pub fn plain_words(command: &[OsString]) -> Vec<String> {
+    let words = command
+        .iter()
+        .map(|word| word.to_string_lossy().into_owned());
+    let mut words: Vec<String> = words.collect();
+    if let Some(added) = std::env::var_os(pytest::ADDED) {
+        words.push(format!("{}={}", pytest::ADDED, added.to_string_lossy()));
+    }
+    words
+}

@@ -1,0 +1,46 @@
+//! A selection as it is handed on: to one machine of several, or to a later step.
+
+use std::collections::BTreeSet;
+
+use super::{Shard, Shards};
+
+/// One part of a division.
+#[derive(Clone, Copy, Debug)]
+pub struct Part<'a> {
+    pub shards: &'a Shards,
+    /// From 1.
+    pub index: u32,
+    /// Tells this division from all others.
+    pub plan: &'a str,
+}
+
+impl Part<'_> {
+    /// Whether `test` is in this part.
+    pub fn has(&self, test: &str) -> bool {
+        self.shards.is_in(test, self.index)
+    }
+}
+
+/// A part, and the division that it is one of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShardOf {
+    pub shard: Shard,
+    pub plan: String,
+}
+
+/// What was handed on, as read back.
+#[derive(Clone, Debug, Default)]
+pub struct Exclusions {
+    pub tests: BTreeSet<String>,
+    /// Those of them that are left out only if nothing else differs where they run.
+    pub late: BTreeSet<String>,
+    /// The part that it is for; all other tests are left to other parts.
+    pub shard: Option<ShardOf>,
+}
+
+/// An id on one line: `\\`, `\n` and `\r` are escaped by a backslash.
+pub fn escape(id: &str) -> String {
+    id.replace('\\', "\\\\")
+        .replace('\n', "\\n")
+        .replace('\r', "\\r")
+}
