@@ -117,7 +117,9 @@ impl Configuration {
         }
         let text = element.text.trim_start_matches('!').trim_start();
         let active_by = text.strip_prefix("env.").filter(|_| element.name == "name");
-        let named = element.text.split("${env.").skip(1);
+        let attributes = element.attributes.iter().map(|(_, value)| value);
+        let texts = attributes.chain([&element.text]);
+        let named = texts.flat_map(|text| text.split("${env.").skip(1));
         let named = named.filter_map(|text| text.split('}').next());
         let named = named.chain(active_by).filter(|name| !name.is_empty());
         self.variables.extend(named.map(str::to_owned));
@@ -192,7 +194,7 @@ mod tests {
         ),
         (
             "etc/parent.xml",
-            "<project><artifactId>p</artifactId><a>${env.ONE}x ${env.TWO}</a><argLine>-ea @a.txt @{b}</argLine>\
+            "<project><artifactId>p</artifactId><a>${env.ONE}x ${env.TWO}</a><ant><echo message=\"${env.FIVE}\"/></ant><argLine>-ea @a.txt @{b}</argLine>\
              <b>env.not</b><properties><of.root>conf</of.root></properties></project>",
         ),
         (
@@ -238,7 +240,12 @@ mod tests {
             assert!(found.files.contains(&top.join(file)), "{file}");
         }
         assert!(found.looked_for.iter().eq([&top.join("src/flag")]));
-        assert!(found.variables.iter().eq(["FOUR", "ONE", "THREE", "TWO"]));
+        assert!(
+            found
+                .variables
+                .iter()
+                .eq(["FIVE", "FOUR", "ONE", "THREE", "TWO"])
+        );
         let given = BTreeSet::from(["1".to_owned(), "2".to_owned()]);
         assert_eq!(found.given, BTreeMap::from([("A".to_owned(), given)]));
     }
