@@ -10,8 +10,9 @@ use crate::ffi::*;
 
 pub struct Names {
     layouts: &'static Layouts,
-    /// Modules by name: those that are asked about first, then `sys.modules`.
-    modules: Option<HashMap<Vec<u8>, Ref>>,
+    /// The modules that were asked for, or all of them.
+    modules: HashMap<Vec<u8>, Option<Ref>>,
+    is_complete: bool,
     roots: Vec<(Vec<u8>, Ref)>,
     references: ByAddress<Option<Digest>>,
     /// State of the process that has an account of its own.
@@ -111,7 +112,8 @@ impl Names {
     pub fn new(layouts: &'static Layouts, roots: Vec<(Vec<u8>, Ref)>) -> Names {
         Names {
             layouts,
-            modules: None,
+            modules: HashMap::new(),
+            is_complete: false,
             roots,
             references: ByAddress::default(),
             process: None,
@@ -203,21 +205,40 @@ impl Names {
         self.process.as_ref()?.get(&(object as usize)).copied()
     }
 
+    /// The module of this name: one of the roots, else of `sys.modules`. A
+    /// taking of few cells asks for few, which are looked for one by one.
     unsafe fn module(&mut self, name: &[u8]) -> Option<Ref> {
-        if self.modules.is_none() {
-            let mut modules = HashMap::new();
-            let table = PySys_GetObject(c"modules".as_ptr());
-            if !table.is_null() && PyType_IsSubtype((*table).kind, &raw mut PyDict_Type) != 0 {
-                for (name, module) in entries(table) {
-                    if is_text(name) && is_module(module) {
-                        modules.insert(text_bytes(name).unwrap_or_default(), module);
-                    }
-                }
-            }
-            modules.extend(self.roots.iter().cloned());
-            self.modules = Some(modules);
+        const FEW: usize = 16;
+        if let Some(known) = self.modules.get(name) {
+            return *known;
         }
-        self.modules.as_ref()?.get(name).copied()
+        if self.is_complete {
+            return None;
+        }
+        let table = PySys_GetObject(c"modules".as_ptr());
+        let is_dict =
+            !table.is_null() && PyType_IsSubtype((*table).kind, &raw mut PyDict_Type) != 0;
+        if self.modules.len() < FEW || !is_dict {
+            let own = self.roots.iter().rev().find(|(root, _)| root == name);
+            let found = match own {
+                Some((_, module)) => Some(*module),
+                None if is_dict => find(table, name).filter(|module| unsafe { is_module(*module) }),
+                None => None,
+            };
+            self.modules.insert(name.to_vec(), found);
+            return found;
+        }
+        for (name, module) in entries(table) {
+            if is_text(name) && is_module(module) {
+                let name = text_bytes(name).unwrap_or_default();
+                self.modules.insert(name, Some(module));
+            }
+        }
+        let own = self.roots.iter();
+        self.modules
+            .extend(own.map(|(name, module)| (name.clone(), Some(*module))));
+        self.is_complete = true;
+        self.modules.get(name).copied().flatten()
     }
 
     /// The digest of the reference to a module; None if its name leads to
