@@ -149,12 +149,12 @@ pub trait Runner: Sync {
     /// If it cannot be written.
     fn emit_for_later(
         &self,
-        _selection: &Selection,
-        _part: Option<Part<'_>>,
+        selection: &Selection,
+        part: Option<Part<'_>>,
         _project: Option<&Path>,
-        _out: &Path,
+        out: &Path,
     ) -> Result<()> {
-        Ok(())
+        pytest::write_args(selection, part, out)
     }
 
     /// Whether the command has to be told here of a selection that an earlier step made,
