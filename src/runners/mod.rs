@@ -4,6 +4,7 @@
 //! A runner is a folder, a line in [`ALL`], and a fixture. Nobody outside of this room
 //! names one: the configuration holds the one that was resolved, and everybody asks that.
 
+mod command;
 pub mod emission;
 pub mod gradle;
 pub mod junit;
@@ -57,6 +58,7 @@ pub static ALL: &[&dyn Runner] = &[
     &maven::Maven,
     &gradle::Gradle,
     &junit::Junit,
+    &command::Command,
 ];
 
 /// The names of all runners, as they are written in `runner` and behind `--format`.
