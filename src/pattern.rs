@@ -14,11 +14,11 @@ use crate::text::Text;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
     text: String,
-    parts: Vec<Part>,
+    parts: Vec<Sign>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Part {
+enum Sign {
     Byte(u8),
     /// One character of UTF-8, not `/`.
     One,
@@ -37,11 +37,11 @@ impl FromStr for Pattern {
         let mut parts = Vec::with_capacity(trimmed.len());
         for byte in trimmed.bytes() {
             match (byte, parts.last()) {
-                (b'*', Some(Part::Some)) => *parts.last_mut().expect("just seen") = Part::Any,
-                (b'*', Some(Part::Any)) => {}
-                (b'*', _) => parts.push(Part::Some),
-                (b'?', _) => parts.push(Part::One),
-                (byte, _) => parts.push(Part::Byte(byte)),
+                (b'*', Some(Sign::Some)) => *parts.last_mut().expect("just seen") = Sign::Any,
+                (b'*', Some(Sign::Any)) => {}
+                (b'*', _) => parts.push(Sign::Some),
+                (b'?', _) => parts.push(Sign::One),
+                (byte, _) => parts.push(Sign::Byte(byte)),
             }
         }
         if parts.is_empty() {
@@ -94,16 +94,16 @@ impl Pattern {
                     continue;
                 }
                 match part {
-                    Part::Byte(wanted) => next[place + 1] |= *wanted == byte,
-                    Part::Some => next[place] |= byte != b'/',
-                    Part::Any => next[place] = true,
-                    Part::One => next[place + 1] |= byte != b'/' && !inside_character,
+                    Sign::Byte(wanted) => next[place + 1] |= *wanted == byte,
+                    Sign::Some => next[place] |= byte != b'/',
+                    Sign::Any => next[place] = true,
+                    Sign::One => next[place + 1] |= byte != b'/' && !inside_character,
                 }
             }
             if inside_character {
                 // The other bytes of the character that a `?` matches.
                 for (place, part) in self.parts.iter().enumerate() {
-                    next[place + 1] |= *part == Part::One && reached[place + 1];
+                    next[place + 1] |= *part == Sign::One && reached[place + 1];
                 }
             }
             self.skip_stars(&mut next);
@@ -115,7 +115,7 @@ impl Pattern {
     /// A star may match nothing.
     fn skip_stars(&self, reached: &mut [bool]) {
         for (place, part) in self.parts.iter().enumerate() {
-            if reached[place] && matches!(part, Part::Some | Part::Any) {
+            if reached[place] && matches!(part, Sign::Some | Sign::Any) {
                 reached[place + 1] = true;
             }
         }

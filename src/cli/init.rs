@@ -170,7 +170,11 @@ fn tell(
             "checks": checks.iter().map(doctor::check_json).collect::<Vec<_>>(),
             "next": next.map(|line| line.split("  ").next()),
         });
-        document[findings.runner.name()] = json!(findings.signs);
+        for runner in runners::ALL {
+            let is_found = *runner == findings.runner;
+            let signs = findings.signs.iter().filter(|_| is_found);
+            document[runner.name()] = signs.copied().collect();
+        }
         return report.json(&document);
     }
     match findings.signs.as_slice() {

@@ -19,7 +19,7 @@ use crate::history::View;
 use crate::pipeline::{Decision, Project, open};
 use crate::report::{CiSelection, Event, Report, SelectionJson};
 use crate::runners::{self, Runner, emission};
-use crate::select::{self, Selection, Shard};
+use crate::select::{Part, Selection, Shard};
 
 /// Compute the selection for the next step, without running anything.
 ///
@@ -162,7 +162,7 @@ pub fn run(args: &SelectArgs, globals: &Globals, report: &Report) -> Result<Exit
 }
 
 /// What became of one suite.
-struct Part {
+struct SuiteDone {
     suite: Option<String>,
     told: CiSelection,
     /// Into how many parts it is divided.
@@ -174,7 +174,11 @@ struct Part {
     lines: String,
 }
 
-fn select_one(request: &SelectRequest, globals: &Globals, report: &Report) -> Result<Part, Error> {
+fn select_one(
+    request: &SelectRequest,
+    globals: &Globals,
+    report: &Report,
+) -> Result<SuiteDone, Error> {
     let outlet = Outlet {
         request,
         globals,
@@ -221,7 +225,7 @@ fn select_one(request: &SelectRequest, globals: &Globals, report: &Report) -> Re
 
 /// Tells the service and the user of all suites.
 fn finish(
-    mut parts: Vec<Part>,
+    mut parts: Vec<SuiteDone>,
     requests: &[SelectRequest],
     globals: &Globals,
     report: &Report,
@@ -242,7 +246,7 @@ fn finish(
         .map(|part| std::mem::take(&mut part.told))
         .collect();
     let told = match (&parts[..], told.pop()) {
-        ([Part { suite: None, .. }], Some(only)) => only,
+        ([SuiteDone { suite: None, .. }], Some(only)) => only,
         (_, last) => {
             told.extend(last);
             CiSelection::join(told)
@@ -327,7 +331,7 @@ impl Outlet<'_> {
         about: &About<'_>,
         json: impl Fn() -> SelectionJson,
         mut told: CiSelection,
-    ) -> Result<Part, Error> {
+    ) -> Result<SuiteDone, Error> {
         let request = self.request;
         let division = self.divide(selection)?;
         let json = || match &division {
@@ -356,7 +360,7 @@ impl Outlet<'_> {
         let jobs = division.as_ref().zip(request.pipeline.as_ref());
         let jobs = jobs.map(|(it, file)| it.jobs(selection, &Template::of(file), name));
         let is_json = self.report.is_json();
-        Ok(Part {
+        Ok(SuiteDone {
             told,
             shards: division.as_ref().map(|division| division.shards.of()),
             jobs: jobs.unwrap_or_default(),
@@ -398,7 +402,7 @@ impl Outlet<'_> {
     fn write(
         &self,
         selection: &Selection,
-        part: Option<select::Part<'_>>,
+        part: Option<Part<'_>>,
         about: &About<'_>,
         out: &Path,
     ) -> Result<(), Error> {

@@ -151,14 +151,14 @@ pub fn read_exclusions(path: &Path) -> Result<Exclusions> {
     struct File {
         exclude: BTreeSet<String>,
         late: Late,
-        shard: Option<Part>,
+        shard: Option<OfShard>,
     }
     #[derive(Deserialize)]
     struct Late {
         tests: BTreeMap<String, serde::de::IgnoredAny>,
     }
     #[derive(Deserialize)]
-    struct Part {
+    struct OfShard {
         index: u32,
         of: u32,
         plan: String,
@@ -169,7 +169,7 @@ pub fn read_exclusions(path: &Path) -> Result<Exclusions> {
     Ok(Exclusions {
         tests: file.exclude,
         late: file.late.tests.into_keys().collect(),
-        shard: file.shard.map(|Part { index, of, plan }| ShardOf {
+        shard: file.shard.map(|OfShard { index, of, plan }| ShardOf {
             shard: Shard { index, of },
             plan,
         }),

@@ -4,6 +4,7 @@
 //! A runner is a folder, a line in [`ALL`], and a fixture. Nobody outside of this room
 //! names one: the configuration holds the one that was resolved, and everybody asks that.
 
+mod command;
 pub mod emission;
 pub mod gradle;
 pub mod junit;
@@ -57,6 +58,7 @@ pub static ALL: &[&dyn Runner] = &[
     &maven::Maven,
     &gradle::Gradle,
     &junit::Junit,
+    &command::Command,
 ];
 
 /// The names of all runners, as they are written in `runner` and behind `--format`.
@@ -149,12 +151,12 @@ pub trait Runner: Sync {
     /// If it cannot be written.
     fn emit_for_later(
         &self,
-        _selection: &Selection,
-        _part: Option<Part<'_>>,
+        selection: &Selection,
+        part: Option<Part<'_>>,
         _project: Option<&Path>,
-        _out: &Path,
+        out: &Path,
     ) -> Result<()> {
-        Ok(())
+        pytest::write_args(selection, part, out)
     }
 
     /// Whether the command has to be told here of a selection that an earlier step made,

@@ -19,6 +19,7 @@ mod carried;
 mod ci;
 mod classify;
 mod clock;
+mod command;
 mod console;
 mod crashes;
 mod declared;

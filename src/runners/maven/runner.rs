@@ -14,7 +14,7 @@ use crate::matrix::Unit;
 use crate::run::RunPlan;
 use crate::runners::{
     Asked, Build, Detected, Examples, FoundCommand, Granularity, Launch, Prober, Question, Runner,
-    Settings, TestsOf, Tree, Unwatched, jvm, wrapped,
+    Settings, TestsOf, Tree, Unwatched, jvm, pytest, wrapped,
 };
 use crate::select::{Part, Selection};
 
@@ -99,6 +99,7 @@ impl Runner for Maven {
         project: Option<&Path>,
         out: &Path,
     ) -> Result<()> {
+        pytest::write_args(selection, part, out)?;
         emit::emit_for_later(selection, part, project, out)
     }
 

@@ -59,33 +59,33 @@ pub fn config_fingerprint<E>(
         };
         let name = path.rsplit_str("/").next().unwrap_or(&path).as_bstr();
         match part_for_pytest(name, &content) {
-            Part::Options(part) => {
+            Said::Options(part) => {
                 let text = [name.as_bytes(), b"\0", part.as_bytes()].concat();
                 return Ok(Fingerprint::of_digest("tamis pytest config 1", &text));
             }
             // What does not parse counts whole: pytest may stop at it.
-            Part::Broken => {
+            Said::Broken => {
                 let text = [name.as_bytes(), b"\0", &content].concat();
                 return Ok(Fingerprint::of_digest("tamis pytest config 1 raw", &text));
             }
-            Part::None if name == "pyproject.toml" => {
+            Said::None if name == "pyproject.toml" => {
                 without = Fingerprint::of_digest("tamis pytest config 1", b"root");
             }
-            Part::None => {}
+            Said::None => {}
         }
     }
     Ok(without)
 }
 
 /// What a file says to pytest.
-enum Part {
+enum Said {
     /// In a normal form.
     Options(String),
     None,
     Broken,
 }
 
-fn part_for_pytest(name: &BStr, content: &[u8]) -> Part {
+fn part_for_pytest(name: &BStr, content: &[u8]) -> Said {
     let part = match name.as_bytes() {
         b"pyproject.toml" => toml_part(content, true),
         _ if name.ends_with(b".toml") => toml_part(content, false),
@@ -93,11 +93,11 @@ fn part_for_pytest(name: &BStr, content: &[u8]) -> Part {
         _ => ini_part(content, "pytest"),
     };
     match part {
-        None => Part::Broken,
-        Some(Some(part)) => Part::Options(part),
+        None => Said::Broken,
+        Some(Some(part)) => Said::Options(part),
         // These files are pytest's own and count even when empty.
-        Some(None) if name.ends_with(b"pytest.ini") => Part::Options(String::new()),
-        Some(None) => Part::None,
+        Some(None) if name.ends_with(b"pytest.ini") => Said::Options(String::new()),
+        Some(None) => Said::None,
     }
 }
 

@@ -8,6 +8,7 @@ mod finds;
 mod probe;
 mod runner;
 
+pub use args::write as write_args;
 pub use config::{config_files, config_fingerprint, directory_units};
 pub use finds::{Finds, MayHold, is_direct};
 pub use probe::prober;

@@ -3,13 +3,10 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use anyhow::Result;
-
-use super::{ADDED, args, detect, doctor};
+use super::{ADDED, detect, doctor};
 use crate::check::Check;
 use crate::error::Error;
 use crate::runners::{Detected, Examples, FoundCommand, Runner, Settings, TestsOf, program_name};
-use crate::select::{Part, Selection};
 
 #[derive(Clone, Copy)]
 pub struct Pytest;
@@ -97,16 +94,6 @@ impl Runner for Pytest {
 
     fn has_interpreter(&self) -> bool {
         true
-    }
-
-    fn emit_for_later(
-        &self,
-        selection: &Selection,
-        part: Option<Part<'_>>,
-        _project: Option<&Path>,
-        out: &Path,
-    ) -> Result<()> {
-        args::write(selection, part, out)
     }
 
     fn variables(&self) -> &'static [&'static str] {
