@@ -13,6 +13,7 @@ use crate::history::{Entry, View};
 use crate::languages::{Analysis, Change, Environment, Facts, Value};
 use crate::languages::{Cause, Causes, RowOf, Ways};
 use crate::matrix::{Fingerprint, Matrix, Unit};
+use crate::runners::configured;
 use crate::runners::pytest;
 
 /// The units of `test`'s row in `matrix` that are different at `view`: `first`
@@ -99,7 +100,13 @@ pub fn causes(
 
 fn facts<'v>(project: &'v Project, view: &'v View) -> Facts<'v> {
     let root = project.repository.root();
-    Facts::new(view, root, Environment::Elsewhere, project.cache())
+    Facts::new(
+        view,
+        root,
+        Environment::Elsewhere,
+        project.cache(),
+        configured,
+    )
 }
 
 /// Where sources can be as they were recorded: in the commit that was checked

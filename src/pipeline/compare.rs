@@ -10,7 +10,7 @@ use crate::history::{Delta, View, short};
 use crate::languages::{Environment, Facts, Probe};
 use crate::matrix::{Header, MatrixView, Unit, UnitId, UnitKind, What};
 use crate::runners::maven::Unbuilt;
-use crate::runners::pytest;
+use crate::runners::{self, pytest};
 use crate::select::Differences;
 use crate::store::Name;
 
@@ -109,7 +109,13 @@ impl<'a> Comparison<'a> {
         };
         let compiled_since = request.prober.and_then(|prober| prober.compiled_since());
         let root = project.repository.root();
-        let facts = Facts::new(view, root, environment, project.cache());
+        let facts = Facts::new(
+            view,
+            root,
+            environment,
+            project.cache(),
+            runners::configured,
+        );
         match compiled_since {
             Some(since) => facts.with_build(since, project.config.driver.written_folders(root)),
             None => facts,

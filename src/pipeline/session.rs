@@ -306,7 +306,13 @@ impl Ran<'_> {
 fn facts_before<'v>(project: &'v Project, before: &'v View, decision: &Decision) -> Facts<'v> {
     let environment = Environment::Here(decision.probe.clone());
     let root = project.repository.root();
-    Facts::new(before, root, environment, project.cache())
+    Facts::new(
+        before,
+        root,
+        environment,
+        project.cache(),
+        runners::configured,
+    )
 }
 
 /// Records a state at which nothing had to run: the results of the baseline hold

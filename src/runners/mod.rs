@@ -28,7 +28,8 @@ use bstr::{BStr, BString};
 use crate::check::Check;
 use crate::error::Error;
 use crate::history::{Repository, View};
-use crate::matrix::Unit;
+use crate::languages::Read;
+use crate::matrix::{Fingerprint, Unit, What};
 use crate::run::RunPlan;
 use crate::select::{Part, Selection};
 
@@ -428,6 +429,18 @@ impl Built {
             built => built,
         }
     }
+}
+
+/// The value of a unit that is the configuration of a runner; `None` if it is none.
+///
+/// # Errors
+/// Those of `read`.
+pub fn configured(unit: &Unit, read: Read<'_>) -> Result<Option<Fingerprint>> {
+    Ok(match &unit.what {
+        What::KeptConfig(kept) => Some(maven::pom_fingerprint(read(unit.path())?, kept)),
+        What::RunnerConfig(_) => Some(pytest::config_fingerprint(unit.path(), read)?),
+        _ => None,
+    })
 }
 
 /// The program of this name that a command finds.

@@ -11,8 +11,8 @@ use ruff_text_size::{Ranged, TextRange};
 use super::digest::{Sink, Tag};
 use super::dynamic::is_dynamic_import;
 use super::idle::{Annotations, Apart, Level, is_idle};
+use super::module::{Outline, Span, name_hash};
 use super::source::Source;
-use crate::languages::{Outline, Span, name_hash};
 
 /// Stack that one level of nesting may take before it is looked at again.
 pub(super) const RED_ZONE: usize = 256 << 10;
