@@ -14,8 +14,7 @@ use bstr::ByteSlice;
 use tamis::history::Repository;
 use tamis::languages::{Cache, Environment, Facts};
 use tamis::observe::{Trace, TraceError, observe, read_traces};
-use tamis::pipeline::Started;
-use tamis::runners::configured;
+use tamis::runners::{Started, configured};
 
 const ROUNDS: usize = 5;
 

@@ -14,7 +14,7 @@ use super::{Globals, again, service, shards, telling};
 use crate::config::Overrides;
 use crate::error::{Error, Exit};
 use crate::history::Repository;
-use crate::pipeline::open_whole;
+use crate::pipeline::open;
 use crate::report::{self, Report};
 
 /// One step of the GitHub action, which hands its inputs over as variables.
@@ -178,7 +178,7 @@ impl Action<'_> {
         } else if self.lacks_history() {
             for globals in self.globals.each_suite()? {
                 let config = globals.config(&Overrides::default())?;
-                let opened = open_whole(&config, globals.ci.as_ref());
+                let opened = open(&config, globals.ci.as_ref());
                 match opened {
                     Ok(project) => telling::tell_clone(&project, self.report),
                     Err(error) => self.report.warning(format!("{error:#}")),

@@ -10,7 +10,7 @@ use super::telling;
 use crate::ci::CiContext;
 use crate::config::{Config, SIGNING_KEY, shown_path};
 use crate::error::{Error, Exit, Explain, Kind};
-use crate::pipeline::{Exchange, Project, exchange_damaged, exchange_words, open_whole};
+use crate::pipeline::{Exchange, Project, exchange_damaged, exchange_words, open};
 use crate::report::{Event, Report};
 use crate::share::{PACK, Sent, redact};
 use crate::store::{FsStore, Name};
@@ -41,7 +41,7 @@ fn warn(why: &str, report: &Report) {
     });
 }
 
-fn open(project: Project) -> Result<(Project, Exchange), Error> {
+fn with_exchange(project: Project) -> Result<(Project, Exchange), Error> {
     let exchange = Exchange::open(&project)
         .map_err(|error| Error::store(redact(&format!("{error:#}"))))?
         .ok_or_else(|| {
@@ -58,7 +58,7 @@ pub fn fetch(
     ci: Option<&CiContext>,
     report: &Report,
 ) -> Result<Option<Value>, Error> {
-    let (project, exchange) = open(open_whole(config, ci)?)?;
+    let (project, exchange) = with_exchange(open(config, ci)?)?;
     telling::tell_clone(&project, report);
     let view = project.repository.work_view()?;
     let brought = exchange.fetch(&project, &project.store(), &view)?;
@@ -104,7 +104,7 @@ pub fn push(
     find: impl FnOnce(&FsStore) -> Result<Name, Error>,
     report: &Report,
 ) -> Result<Exit, Error> {
-    let (project, exchange) = open(Project::open(config.clone())?)?;
+    let (project, exchange) = with_exchange(Project::open(config.clone())?)?;
     let store = project.store();
     let name = find(&store)?;
     let place = exchange.place();
@@ -123,7 +123,7 @@ pub fn pack(
     find: impl FnOnce(&FsStore) -> Result<Name, Error>,
     report: &Report,
 ) -> Result<Exit, Error> {
-    let (project, exchange) = open(Project::open(config.clone())?)?;
+    let (project, exchange) = with_exchange(Project::open(config.clone())?)?;
     let store = project.store();
     let name = find(&store)?;
     let pack = exchange.pack(&store, &name).kind(Kind::Store)?;

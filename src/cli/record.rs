@@ -13,7 +13,8 @@ use crate::config::{Config, Overrides, shown_path};
 use crate::error::{Error, Exit};
 use crate::history::View;
 use crate::pipeline::{
-    Decision, Judged, Order, Project, Request, Sources, Workshop, decide, open_whole, start_tests,
+    Decision, Judged, Project, Request, Sources, TestCommand, Workshop, decide, launch, open,
+    record_run,
 };
 use crate::report::{AuditJson, Event, Report};
 use crate::run::Ended;
@@ -119,7 +120,7 @@ fn watch(
     has_started: &Cell<bool>,
     report: &Report,
 ) -> Result<(Exit, Option<Value>), Error> {
-    let project = open_whole(&request.config, globals.ci.as_ref())?;
+    let project = open(&request.config, globals.ci.as_ref())?;
     telling::tell_clone(&project, report);
     deciding::join_shards(&project, report);
     let workshop = Workshop::set_up_as(&project, &globals.mark().unwrap_or_default())?;
@@ -179,19 +180,19 @@ fn run_and_record(
     };
     let left_out = exclude.as_deref().map(|path| later.left_out(path));
     let left_out = left_out.transpose()?.flatten();
-    let order = Order {
-        command: command.clone(),
+    let is_told = left_out.is_some();
+    let tests = TestCommand {
+        command: &command,
         cwd: &cwd,
         exclude,
         left_out,
         output: telling::output(report),
     };
-    let exclusions = order.exclusions();
     has_started.set(true);
-    let ran = start_tests(project, workshop, &order)?.wait()?;
-    // Then it is known what Maven compiled.
-    let built = order.left_out.as_ref().map(|_| later.decide(ran.ended));
-    let built = built.unwrap_or(Ok(None)).unwrap_or_else(|error| {
+    let ran = launch(project, workshop, &tests)?.wait()?;
+    // Then it is known what was compiled.
+    let built = is_told.then(|| later.decide(ran.ended)).unwrap_or(Ok(None));
+    let built = built.unwrap_or_else(|error| {
         report.warning(format!("no earlier result is taken over: {error:#}"));
         None
     });
@@ -201,10 +202,10 @@ fn run_and_record(
         decision,
         audited: audited.as_ref(),
     };
-    let session = ran.record(project, store, workshop, &judged, &exclusions);
-    let status = session.ended.status();
-    let recorded = telling::tell_session(project, session, decision, report);
-    telling::share(project, store, &recorded, report);
+    let recorded = record_run(project, workshop, &ran, &judged);
+    let recorded = telling::tell_run(project, &ran, recorded, decision, report);
+    telling::share(project, &recorded, report);
+    let status = ran.ended.status();
     let mut document = None;
     if report.is_json() {
         let outcomes: BTreeMap<&String, &str> = recorded

@@ -1,30 +1,22 @@
 //! `tamis run`.
 
+mod work;
+
 use std::cell::Cell;
-use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 use clap::Args;
 use serde_json::Value;
 
-use super::shards::Division;
+use self::work::Work;
 use super::strategy::{EventArgs, StrategyArgs};
-use super::{Globals, deciding, service, suites, telling, whole};
+use super::{Globals, deciding, service, suites, whole};
 use crate::ci::CiContext;
 use crate::config::{Config, Setting, Strategy};
 use crate::error::{Error, Exit};
-use crate::history::View;
-use crate::pipeline::{
-    self, Decision, Judged, Order, Project, Request, Session, Workshop, decide, open_whole,
-    run_tests, start_tests,
-};
-use crate::report::{CiSelection, Event, Report, SelectionJson};
-use crate::run::{Asker, Ended, Gate, RunPlan};
-use crate::runners::emission::LATE;
-use crate::runners::{Build, Built, Prober, Question};
-use crate::select::{Mode, Part, Selection, Shard};
+use crate::pipeline::{Workshop, open};
+use crate::report::{CiSelection, Report};
+use crate::select::Shard;
 
 /// Select, run what is selected, and record the results.
 ///
@@ -117,7 +109,7 @@ pub fn run(args: &RunArgs, globals: &Globals, report: &Report) -> Result<Exit, E
 }
 
 /// What a suite's run leaves.
-struct Ran {
+struct Done {
     suite: Option<String>,
     /// Where it is one of several.
     told: Option<CiSelection>,
@@ -129,7 +121,7 @@ fn run_suite(
     request: &RunRequest,
     globals: &Globals,
     report: &Report,
-) -> Result<(Exit, Ran), Error> {
+) -> Result<(Exit, Done), Error> {
     let has_started = Cell::new(false);
     let done = select_and_run(request, globals, &has_started, report);
     done.or_else(|error| {
@@ -147,21 +139,23 @@ fn select_and_run(
     globals: &Globals,
     has_started: &Cell<bool>,
     report: &Report,
-) -> Result<(Exit, Ran), Error> {
-    let project = open_whole(&request.config, globals.ci.as_ref())?;
+) -> Result<(Exit, Done), Error> {
+    let project = open(&request.config, globals.ci.as_ref())?;
     deciding::join_shards(&project, report);
     let command = suites::command_of(&request.command, &request.config, report)?;
     let is_typed = !request.command.is_empty();
+    let workshop = Workshop::set_up_as(&project, &globals.mark().unwrap_or_default())?;
     let work = Work {
         request,
         project: &project,
+        workshop: &workshop,
         suite: globals.mark(),
+        command: &command,
         cwd: suites::folder_of_command(is_typed, &request.config, globals),
         has_started,
         report,
     };
-    let workshop = Workshop::set_up_as(&project, &globals.mark().unwrap_or_default())?;
-    let done = work.select_and_run(&workshop, &command);
+    let done = work.run();
     workshop.clean_up();
     done
 }
@@ -172,7 +166,7 @@ fn run_whole(
     globals: &Globals,
     error: &Error,
     report: &Report,
-) -> Result<(Exit, Ran), Error> {
+) -> Result<(Exit, Done), Error> {
     let ci = globals.ci.as_ref();
     let suite = globals.mark();
     let command = suites::command_of(&request.command, &request.config, report)?;
@@ -198,407 +192,12 @@ fn run_whole(
     };
     let json = || whole::json(&selection, ci, !request.dry_run);
     let document = report.is_json().then(json).transpose()?;
-    let ran = Ran {
+    let done = Done {
         suite,
         told,
         document,
     };
-    Ok((exit, ran))
-}
-
-/// What was selected, and what the service will be told of it.
-struct Chosen {
-    decision: Decision,
-    told: Option<CiSelection>,
-}
-
-/// One suite and what is to be done with it.
-struct Work<'a> {
-    request: &'a RunRequest,
-    project: &'a Project,
-    /// Its name, if it is one of several.
-    suite: Option<String>,
-    cwd: PathBuf,
-    /// Whether the tests were, or may have been.
-    has_started: &'a Cell<bool>,
-    report: &'a Report,
-}
-
-impl Work<'_> {
-    fn select_and_run(
-        &self,
-        workshop: &Workshop,
-        command: &[OsString],
-    ) -> Result<(Exit, Ran), Error> {
-        if let Some((gate, question)) = self.gate(workshop, command) {
-            return self.run_at_once(workshop, command, gate, question);
-        }
-        let Work {
-            request,
-            project,
-            report,
-            ..
-        } = *self;
-        let since = SystemTime::now();
-        let out = workshop.scratch.join("out");
-        let built = match self.build(command, &out)? {
-            true => Built::Since(since),
-            false => Built::No,
-        };
-        let view = project.repository.work_view()?;
-        let prober = workshop.prober(project, (command, &self.cwd), built);
-        let words = self.words(command);
-        let asked = self.asked(&view, prober.as_deref(), &words)?;
-        let chosen = self.choose(&asked, &view)?;
-        if request.dry_run {
-            let document = match report.is_json() {
-                true => self.json(&chosen, &view).value()?,
-                false => telling::list(&chosen.decision.selection, self.suite.as_deref()).into(),
-            };
-            return Ok((Exit::DONE, self.ran(chosen, Some(document))));
-        }
-        if chosen.decision.selection.mode() == Mode::None {
-            return self.keep(workshop, chosen, &view, words);
-        }
-        let audited = self.audited(&asked, &view, &chosen)?;
-        let selection = &chosen.decision.selection;
-        let division = self.division(selection);
-        let part = self.part(division.as_ref());
-        let exclude = telling::write_exclusions(selection, part, project, workshop)?;
-        let tell = |why| report.detail(why);
-        let left_out = project
-            .config
-            .driver
-            .emit(selection, part, &project.dir, &out, &tell)?;
-        self.has_started.set(true);
-        let session = run_tests(
-            project,
-            &project.store(),
-            workshop,
-            &Order {
-                command: command.to_vec(),
-                cwd: &self.cwd,
-                exclude: Some(exclude),
-                left_out,
-                output: telling::output(report),
-            },
-            &Judged {
-                before: &view,
-                decision: &chosen.decision,
-                audited: audited.as_ref(),
-            },
-        )?;
-        self.conclude(session, chosen, &view)
-    }
-
-    /// Compiles what a command will test; whether what lies on disk is what it will test.
-    fn build(&self, command: &[OsString], out: &Path) -> Result<bool, Error> {
-        let report = self.report;
-        let build = match self.project.config.driver.build(command, out)? {
-            Build::NotNeeded => return Ok(false),
-            Build::Done => return Ok(true),
-            Build::By(build) => build,
-            Build::Unknown(why) => {
-                report.detail(why);
-                return Ok(false);
-            }
-        };
-        let plan = RunPlan::plain(build, &self.cwd);
-        let is_built = plan.execute(&telling::output(report))? == Ended::Exit(0);
-        if !is_built {
-            report.warning("the project does not compile by itself: all tests run");
-        }
-        Ok(is_built)
-    }
-
-    fn words(&self, command: &[OsString]) -> Vec<String> {
-        let config = &self.project.config;
-        config.driver.words(command, &self.cwd, &config.root.value)
-    }
-
-    /// Where the command will ask what to leave out, if one run of it can compile and test.
-    fn gate(&self, workshop: &Workshop, command: &[OsString]) -> Option<(Gate, Question)> {
-        if self.request.dry_run {
-            return None;
-        }
-        let question = match self.project.config.driver.question(command, &self.cwd) {
-            Ok(question) => question?,
-            Err(why) => {
-                self.report.detail(why);
-                return None;
-            }
-        };
-        match Gate::new(workshop.scratch.join("out").join(question.file)) {
-            Ok(gate) => Some((gate, question)),
-            Err(error) => {
-                let why = format!("the command cannot ask what to leave out: {error:#}");
-                self.report.detail(why);
-                None
-            }
-        }
-    }
-
-    /// Starts the command, and selects when it asks what to leave out: then all is
-    /// compiled.
-    fn run_at_once(
-        &self,
-        workshop: &Workshop,
-        command: &[OsString],
-        gate: Gate,
-        question: Question,
-    ) -> Result<(Exit, Ran), Error> {
-        let Work {
-            project, report, ..
-        } = *self;
-        // What the tests run with if nobody asks.
-        let before = project.repository.work_view()?;
-        let order = Order {
-            command: command.to_vec(),
-            cwd: &self.cwd,
-            exclude: Some(workshop.scratch.join("out").join(LATE)),
-            left_out: Some(gate.path().to_owned()),
-            output: telling::output(report),
-        };
-        self.has_started.set(true);
-        let mut started = start_tests(project, workshop, &order)?;
-        let asker = gate.wait(&mut started.running);
-        let words = self.words(command);
-        let chosen = match asker {
-            Ok(Some(asker)) => {
-                let answered = self.answer(workshop, command, &words, asker, question);
-                answered.map(Some)
-            }
-            Ok(None) => Ok(None),
-            Err(error) => Err(error.into()),
-        };
-        if let Err(error) = &chosen {
-            report.warning(format!("{error}: all tests run, and nothing is recorded"));
-        }
-        let ran = started.wait()?;
-        let Some((chosen, audited, view)) = chosen? else {
-            return self.unasked(workshop, &order, &words, ran, &before, question);
-        };
-        let exclusions = order.exclusions();
-        let is_none = chosen.decision.selection.mode() == Mode::None;
-        if is_none && ran.is_silent() && ran.ended == Ended::Exit(0) {
-            return self.keep(workshop, chosen, &view, words);
-        }
-        let judged = Judged {
-            before: &view,
-            decision: &chosen.decision,
-            audited: audited.as_ref(),
-        };
-        let store = project.store();
-        let session = ran.record(project, &store, workshop, &judged, &exclusions);
-        self.conclude(session, chosen, &view)
-    }
-
-    /// Selects, and answers what to leave out.
-    fn answer(
-        &self,
-        workshop: &Workshop,
-        command: &[OsString],
-        words: &[String],
-        asker: Asker,
-        question: Question,
-    ) -> Result<(Chosen, Option<Decision>, View), Error> {
-        let project = self.project;
-        let view = project.repository.work_view()?;
-        let prober = workshop.prober(project, (command, &self.cwd), Built::Yes);
-        let asked = self.asked(&view, prober.as_deref(), words)?;
-        let chosen = self.choose(&asked, &view)?;
-        let audited = self.audited(&asked, &view, &chosen)?;
-        let selection = &chosen.decision.selection;
-        let division = self.division(selection);
-        let part = self.part(division.as_ref());
-        telling::write_exclusions(selection, part, project, workshop)?;
-        let tell = |why| self.report.detail(why);
-        let list = match selection.mode() {
-            Mode::None => question.nothing_runs.to_owned(),
-            _ => project
-                .config
-                .driver
-                .answer(selection, part, &project.dir, &tell),
-        };
-        asker.answer(&list)?;
-        Ok((chosen, audited, view))
-    }
-
-    /// The command ended, and nobody asked what to leave out: it did not come to
-    /// the tests, or ran them as its build says.
-    fn unasked(
-        &self,
-        workshop: &Workshop,
-        order: &Order<'_>,
-        words: &[String],
-        ran: pipeline::Ran<'_>,
-        before: &View,
-        question: Question,
-    ) -> Result<(Exit, Ran), Error> {
-        let project = self.project;
-        let asked = self.asked(before, None, words)?;
-        let mut decision = decide(project, &project.store(), before, &asked)?;
-        let Question { by, since, .. } = question;
-        let why = format!("{by} did not ask what to leave out");
-        decision.selection = Selection::all(asked.strategy, why.clone());
-        match ran.is_silent() {
-            true => self
-                .report
-                .detail(format!("{why}: all tests count as selected")),
-            // Nobody would learn why it is never faster.
-            false => self.report.event(Event::Fallback {
-                reason: format!("{why}, which it does from {since} on: all tests ran"),
-            }),
-        }
-        let chosen = Chosen {
-            told: self.tell_service(&decision)?,
-            decision,
-        };
-        let session = match ran.is_silent() {
-            true => ran.unrecorded(),
-            false => {
-                let judged = Judged {
-                    before,
-                    decision: &chosen.decision,
-                    audited: None,
-                };
-                let store = project.store();
-                ran.record(project, &store, workshop, &judged, &order.exclusions())
-            }
-        };
-        self.conclude(session, chosen, before)
-    }
-
-    fn asked<'r>(
-        &self,
-        view: &View,
-        prober: Option<&'r dyn Prober>,
-        words: &'r [String],
-    ) -> Result<Request<'r>, Error> {
-        let config = &self.request.config;
-        let event = &self.request.event;
-        Ok(Request {
-            strategy: config.strategy.value,
-            baseline: None,
-            prober,
-            command: Some(words),
-            hints: event.resolve(&self.project.repository, view.revision().commit)?,
-            ..Request::default()
-        })
-    }
-
-    /// Selects, and tells everybody.
-    fn choose(&self, asked: &Request<'_>, view: &View) -> Result<Chosen, Error> {
-        let Work {
-            project, report, ..
-        } = *self;
-        let mut decision = decide(project, &project.store(), view, asked)?;
-        if self.request.shard.is_some() {
-            deciding::lay_out(project, view, &mut decision, false, report)?;
-        }
-        telling::tell_decision(&decision, self.suite.as_deref(), report);
-        let told = self.tell_service(&decision)?;
-        Ok(Chosen { decision, told })
-    }
-
-    fn audited(
-        &self,
-        asked: &Request<'_>,
-        view: &View,
-        chosen: &Chosen,
-    ) -> Result<Option<Decision>, Error> {
-        let head = chosen.decision.head.as_ref();
-        deciding::to_audit(self.project, &self.project.store(), view, asked, head)
-    }
-
-    fn division(&self, selection: &Selection) -> Option<Division> {
-        let shard = self.request.shard?;
-        Some(Division::into_exactly(selection, shard.of))
-    }
-
-    fn part<'d>(&self, division: Option<&'d Division>) -> Option<Part<'d>> {
-        let (shard, division) = self.request.shard.zip(division)?;
-        Some(division.part(shard.index))
-    }
-
-    fn json(&self, chosen: &Chosen, view: &View) -> SelectionJson {
-        let is_shallow = self.project.repository.is_shallow();
-        telling::selection_json(&chosen.decision, view)
-            .with_ci(self.request.ci.as_ref(), Some(is_shallow))
-    }
-
-    fn ran(&self, chosen: Chosen, document: Option<Value>) -> Ran {
-        Ran {
-            suite: self.suite.clone(),
-            told: chosen.told,
-            document,
-        }
-    }
-
-    /// Nothing had to run.
-    fn keep(
-        &self,
-        workshop: &Workshop,
-        chosen: Chosen,
-        view: &View,
-        words: Vec<String>,
-    ) -> Result<(Exit, Ran), Error> {
-        let Work {
-            project, report, ..
-        } = *self;
-        let store = project.store();
-        telling::keep(
-            project,
-            &store,
-            workshop,
-            view,
-            &chosen.decision,
-            words,
-            report,
-        );
-        let document = report.is_json().then(|| {
-            let json = self.json(&chosen, view);
-            json.with_outcomes(&BTreeMap::new()).value()
-        });
-        Ok((Exit::DONE, self.ran(chosen, document.transpose()?)))
-    }
-
-    /// Tells and shares what a session came to.
-    fn conclude(
-        &self,
-        session: Session,
-        chosen: Chosen,
-        view: &View,
-    ) -> Result<(Exit, Ran), Error> {
-        let Work {
-            project, report, ..
-        } = *self;
-        let status = session.ended.status();
-        let recorded = telling::tell_session(project, session, &chosen.decision, report);
-        telling::share(project, &project.store(), &recorded, report);
-        let document = report.is_json().then(|| {
-            let json = self.json(&chosen, view).with_outcomes(&recorded.outcomes);
-            json.with_audit(&recorded.audit).value()
-        });
-        let exit = Exit(u8::try_from(status).unwrap_or(u8::MAX));
-        Ok((exit, self.ran(chosen, document.transpose()?)))
-    }
-
-    /// Tells people at once. Of several suites the outputs wait for the others,
-    /// and come back.
-    fn tell_service(&self, decision: &Decision) -> Result<Option<CiSelection>, Error> {
-        let ci = self.request.ci.as_ref();
-        let mut told = CiSelection::new(&decision.selection, &service::fallbacks(decision));
-        told.suite = self.suite.clone();
-        service::tell_people(ci, &told, self.report);
-        match self.suite {
-            Some(_) => Ok(Some(told)),
-            None => {
-                service::tell_outputs(ci, &told)?;
-                Ok(None)
-            }
-        }
-    }
+    Ok((exit, done))
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use crate::ci::{CiContext, Provider};
 use crate::config::Config;
 use crate::error::{Error, Exit, Kind};
 use crate::history::View;
-use crate::pipeline::{Decision, Project, open_whole};
+use crate::pipeline::{Decision, Project, open};
 use crate::report::{CiSelection, Event, Report, SelectionJson};
 use crate::runners::{self, Runner, emission};
 use crate::select::{self, Selection, Shard};
@@ -276,7 +276,7 @@ fn decide_for(
     ci: Option<&CiContext>,
     report: &Report,
 ) -> Result<(Project, Decision, View), Error> {
-    let project = open_whole(&request.config, ci)?;
+    let project = open(&request.config, ci)?;
     deciding::join_shards(&project, report);
     let (mut decision, view) = deciding::decide_at(
         &project,

@@ -10,9 +10,9 @@ use super::strategy::{EventArgs, StrategyArgs};
 use super::{Globals, deciding, suites, telling, whole};
 use crate::config::{Config, Overrides};
 use crate::error::{Error, Exit};
-use crate::pipeline::{Project, open_whole};
+use crate::pipeline::{Project, open};
 use crate::report::Report;
-use crate::runners::pytest;
+use crate::runners::file_of;
 use crate::select::{MOST_SHARDS, Mode, Part, Selection, Shards};
 
 /// Divide the selection among machines that run at the same time.
@@ -181,7 +181,7 @@ fn divide(
     globals: &Globals,
     report: &Report,
 ) -> Result<(Division, Selection), Error> {
-    let project = open_whole(&request.config, globals.ci.as_ref())?;
+    let project = open(&request.config, globals.ci.as_ref())?;
     deciding::join_shards(&project, report);
     let wanted = deciding::Wanted {
         event: &request.event,
@@ -209,7 +209,7 @@ pub struct Division {
 impl Division {
     /// No more parts than there are files to run.
     pub fn into_at_most(selection: &Selection, most: u32) -> Division {
-        let shards = Shards::divide(selection, most, |test| pytest::source_of(test).0);
+        let shards = Shards::divide(selection, most, file_of);
         Division {
             plan: shards.digest(selection),
             shards,

@@ -8,7 +8,7 @@ use super::exchange;
 use crate::error::Error;
 use crate::history::View;
 use crate::matrix::Outcome;
-use crate::pipeline::{Decision, Project, Recorded, Session, Workshop, record_unrun};
+use crate::pipeline::{Decision, Project, Ran, Recorded, Workshop, record_unrun};
 use crate::report::{
     Estimate, Event, Report, RunSummary, SelectionJson, SelectionMode, SelectionSummary,
     audit_event, ties_event,
@@ -16,7 +16,6 @@ use crate::report::{
 use crate::run::{Ended, Output};
 use crate::runners::emission;
 use crate::select::{Mode, Part, Reason, Selection, escape};
-use crate::store::FsStore;
 
 /// Tells people how the selection came out, and all that made it larger.
 /// `suite`: of which of several suites it is.
@@ -114,16 +113,17 @@ pub fn list(selection: &Selection, suite: Option<&str>) -> String {
 
 /// Tells what a run came to; returns what was recorded of it, which is nothing
 /// if it could not be.
-pub fn tell_session(
+pub fn tell_run(
     project: &Project,
-    session: Session,
+    ran: &Ran,
+    recorded: anyhow::Result<Recorded>,
     decision: &Decision,
     report: &Report,
 ) -> Recorded {
-    if let Ended::Signal(signal) = session.ended {
+    if let Ended::Signal(signal) = ran.ended {
         report.warning(format!("the test command was killed by signal {signal}"));
     }
-    let recorded = match session.recorded {
+    let recorded = match recorded {
         Ok(recorded) => recorded,
         Err(error) => {
             report.event(Event::Warning {
@@ -138,11 +138,11 @@ pub fn tell_session(
     }
     let proven = decision.selection.mode() == Mode::None;
     let found_none = !recorded.found_tests && recorded.outcomes.is_empty() && !proven;
-    if found_none && session.ended != Ended::Exit(0) {
+    if found_none && ran.ended != Ended::Exit(0) {
         report.warning(format!(
             "the command ended with {} before any test was found: what it printed tells why; \
              no test is recorded",
-            session.ended.status()
+            ran.ended.status()
         ));
     } else if found_none && left_out_all(decision) {
         // Where there is no new test, Maven and Gradle start none.
@@ -151,7 +151,7 @@ pub fn tell_session(
         let found = project
             .config
             .driver
-            .why_unwatched(&project.dir, &session.command);
+            .why_unwatched(&project.dir, &ran.words());
         let hints = vec![found.hint];
         report.event(Event::Warning {
             text: match found.why {
@@ -165,9 +165,8 @@ pub fn tell_session(
     }
     let incomplete: usize = recorded.incomplete.values().sum();
     let commonest = recorded.incomplete.iter().max_by_key(|(_, count)| **count);
-    let ran = recorded.outcomes.len() as u64;
     report.event(Event::Ran(RunSummary {
-        ran,
+        ran: recorded.outcomes.len() as u64,
         failed: recorded
             .outcomes
             .values()
@@ -180,7 +179,7 @@ pub fn tell_session(
             .excluded()
             .filter(|(test, _)| !recorded.outcomes.contains_key(*test))
             .count() as u64,
-        seconds: session.seconds,
+        seconds: ran.seconds,
         incomplete: incomplete as u64,
         incomplete_reason: commonest.map(|(why, _)| why.clone()),
         stored: recorded.name.as_ref().map(ToString::to_string),
@@ -201,11 +200,9 @@ fn left_out_all(decision: &Decision) -> bool {
 /// for it if it is a new one.
 pub fn keep(
     project: &Project,
-    store: &FsStore,
     workshop: &Workshop,
-    view: &View,
-    decision: &Decision,
-    command: Vec<String>,
+    (view, decision): (&View, &Decision),
+    words: Vec<String>,
     report: &Report,
 ) {
     let is_known = decision.baseline.as_ref().is_some_and(|baseline| {
@@ -216,11 +213,11 @@ pub fn keep(
     if is_known {
         return;
     }
-    let stored = record_unrun(project, store, workshop, (view, decision), command);
+    let stored = record_unrun(project, workshop, (view, decision), words);
     match stored {
         Ok(recorded) => {
             if let Some(name) = &recorded.name {
-                exchange::share(project, store, name, report);
+                exchange::share(project, &project.store(), name, report);
             }
         }
         Err(error) => report.warning(format!(
@@ -230,9 +227,9 @@ pub fn keep(
 }
 
 /// Shares what a session recorded, where that is configured.
-pub fn share(project: &Project, store: &FsStore, recorded: &Recorded, report: &Report) {
+pub fn share(project: &Project, recorded: &Recorded, report: &Report) {
     if let Some(name) = &recorded.name {
-        exchange::share(project, store, name, report);
+        exchange::share(project, &project.store(), name, report);
     }
 }
 

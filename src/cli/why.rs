@@ -11,7 +11,7 @@ use crate::error::{Error, Exit};
 use crate::history::{View, short};
 use crate::languages::Causes;
 use crate::matrix::Matrix;
-use crate::pipeline::{Decision, Project, causes, open_whole};
+use crate::pipeline::{Decision, Project, causes, open};
 use crate::report::{
     CauseJson, EvidenceJson, MOST_CAUSES, ReasonJson, Report, cause_lines, escape, parent_number,
 };
@@ -134,7 +134,7 @@ fn ask(request: &WhyRequest, globals: &Globals, report: &Report) -> Result<Asked
 }
 
 fn ask_of(config: &Config, request: &WhyRequest, globals: &Globals) -> Result<Asked, Error> {
-    let project = open_whole(config, globals.ci.as_ref())?;
+    let project = open(config, globals.ci.as_ref())?;
     let mut wanted = deciding::Wanted {
         event: &request.event,
         head: request.head.as_deref(),

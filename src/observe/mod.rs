@@ -6,21 +6,21 @@
 
 mod additions;
 pub(crate) mod graph;
-mod launch;
 mod observations;
 mod rows;
 pub(crate) mod run;
 mod state;
+mod teller;
 mod trace;
 pub(crate) mod units;
 
 pub use graph::{Graph, NodeId};
-pub use launch::{Configuration, Given, Launch};
 pub use observations::{
     After, Base, By, Cell, Compiled, Dependence, LookedIn, Met, Observations, ObservedRow,
 };
 pub use rows::observe;
 pub use run::Run;
+pub use teller::{Configuration, Given, Teller};
 pub use trace::{
     Definition, Found, Open, Role, ScopeKind, TestBegin, Trace, TraceError, read_traces,
 };

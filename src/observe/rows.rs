@@ -7,12 +7,12 @@ use bstr::{BString, ByteSlice};
 use rustc_hash::FxHashMap;
 
 use super::graph::{NodeId, SESSION};
-use super::launch::Launch;
 use super::observations::{
     After, Base, CellIndex, LookedIn, Met, Observations, ObservedRow, RowIndex,
 };
 use super::run::{Reached, Run};
 use super::state::Changes;
+use super::teller::Teller;
 use super::trace::{FoundIn, Role, TestBegin, TestEnd, Trace, TraceError};
 use super::units::UnitIndex;
 use crate::languages::{Closure, Facts, LANGUAGES, Place, language_of};
@@ -29,7 +29,7 @@ pub fn observe(
     traces: &[Trace],
     errors: &[TraceError],
     facts: &Facts<'_>,
-    launch: &dyn Launch,
+    launch: &dyn Teller,
     benign: &[Pattern],
 ) -> Result<Observations> {
     let mut closing = Closing::new(Run::new(facts, launch, traces, errors))?;

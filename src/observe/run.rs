@@ -7,7 +7,7 @@ use bstr::{BStr, BString};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::graph::{Graph, Node, NodeId, SESSION};
-use super::launch::Launch;
+use super::teller::Teller;
 use super::trace::{Role, Trace, TraceError};
 use super::units::{UnitIndex, UnitTable};
 use crate::languages::{Facts, Place};
@@ -16,7 +16,7 @@ use crate::matrix::{Fingerprint, Unit, UnitKind, What};
 /// What is known of a run so far. Languages read it and add to it.
 pub struct Run<'a> {
     pub facts: &'a Facts<'a>,
-    pub launch: &'a dyn Launch,
+    pub launch: &'a dyn Teller,
     pub traces: &'a [Trace],
     pub graph: Graph,
     pub table: UnitTable,
@@ -43,7 +43,7 @@ pub(super) struct Reached {
 impl<'a> Run<'a> {
     pub(super) fn new(
         facts: &'a Facts<'a>,
-        launch: &'a dyn Launch,
+        launch: &'a dyn Teller,
         traces: &'a [Trace],
         errors: &[TraceError],
     ) -> Run<'a> {

@@ -14,7 +14,6 @@ use super::merge;
 use super::project::Project;
 use super::record::{header, late_holds, runs_of};
 use super::recording::{Recorded, Recording};
-use super::surefire::left_out_all;
 use super::tested::{Tested, edited_paths};
 use crate::count::{counted, verb};
 use crate::history::Delta;
@@ -247,7 +246,10 @@ impl<'a> Assembly<'a> {
             self.carry_row(matrix, row)?;
             return Ok(());
         }
-        if left_out_all(self.project, &self.recording.ran, self.collected)
+        if self
+            .recording
+            .ran
+            .left_out_all(self.project, self.collected)
             && let Some(matrix) = decision.proof_of(COLLECTION)
             && let Some(row) = matrix.row(COLLECTION)
         {

@@ -13,8 +13,7 @@ use crate::history::{Entry, View};
 use crate::languages::{Analysis, Change, Environment, Facts, Value};
 use crate::languages::{Cause, Causes, RowOf, Ways};
 use crate::matrix::{Fingerprint, Matrix, Unit};
-use crate::runners::configured;
-use crate::runners::pytest;
+use crate::runners::{configured, function_of};
 
 /// The units of `test`'s row in `matrix` that are different at `view`: `first`
 /// before all others, and at most `most` of them. Empty if there is no such
@@ -59,7 +58,7 @@ pub fn causes(
         known: RefCell::default(),
     };
     let root = now.root();
-    let (file, function) = pytest::source_of(test);
+    let (file, function) = function_of(test);
     let source = |path: &BStr| recorded.analysis(path);
     let wide_words = |unit: &Unit| {
         let facts = recorded.of(unit.path());

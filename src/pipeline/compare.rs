@@ -9,8 +9,7 @@ use super::project::Project;
 use crate::history::{Delta, View, short};
 use crate::languages::{Environment, Facts, Probe};
 use crate::matrix::{Header, MatrixView, Unit, UnitId, UnitKind, What};
-use crate::runners::maven::Unbuilt;
-use crate::runners::{self, pytest};
+use crate::runners::{self, READ_BY_EVERY_TEST, Unbuilt};
 use crate::select::Differences;
 use crate::store::Name;
 
@@ -195,7 +194,7 @@ fn note_declared(matrix: &MatrixView, probe: &Probe, found: &mut Differences) {
         Unit {
             what: What::Env(name),
             ..
-        } => pytest::READ_BY_EVERY_TEST.contains(&&*name),
+        } => READ_BY_EVERY_TEST.contains(&&*name),
         unit if unit.what == What::AllEnv => false,
         unit => probe.values.get(&unit) == Some(&matrix.fingerprint(**id)),
     };

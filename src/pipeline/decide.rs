@@ -19,8 +19,7 @@ use crate::config::Origin;
 use crate::history::{Classifier, CommitGraph, CommitId, Head, Hints, HistoryError, View, short};
 use crate::languages::Probe;
 use crate::matrix::{Header, Matrix, UnitKind};
-use crate::runners::Prober;
-use crate::runners::maven::Sources;
+use crate::runners::{Prober, Sources};
 use crate::select::{
     COLLECTION, Course, Differences, Layout, Reason, Rule, Selection, Strategy, Unlisted, Verdict,
     plan, tts,

@@ -6,8 +6,7 @@ use rustc_hash::FxHashSet;
 use crate::history::Delta;
 use crate::languages::{Facts, Value, split};
 use crate::matrix::{Fingerprint, MatrixView, UnitId, UnitKind};
-use crate::runners::maven::{Standing, Unbuilt};
-use crate::runners::pytest;
+use crate::runners::{Standing, Unbuilt, config_files};
 use crate::select::Differences;
 
 /// Compares every unit of `matrix` whose value may have changed. `delta` is
@@ -154,9 +153,7 @@ impl<'a> Touched<'a> {
             | UnitKind::Effects => self.content[at],
             // A `pom.xml`; else what pytest looks at in a folder.
             UnitKind::Config if self.content[at] => true,
-            UnitKind::Config => {
-                pytest::config_files(path).any(|file| self.delta.touches(file.as_bstr()))
-            }
+            UnitKind::Config => config_files(path).any(|file| self.delta.touches(file.as_bstr())),
             UnitKind::Exists | UnitKind::Dir => self.names[at],
             UnitKind::Class | UnitKind::Method | UnitKind::Shape | UnitKind::Member => true,
             UnitKind::Lookup => {

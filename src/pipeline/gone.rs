@@ -8,7 +8,7 @@ use super::project::Project;
 use crate::history::Entry;
 use crate::languages::{Facts, Value};
 use crate::matrix::{Fingerprint, MatrixView, Unit, UnitId, UnitKind, What};
-use crate::runners::{maven, pytest};
+use crate::runners::Source;
 use crate::select::{Differences, Reason, Selection};
 
 /// Tells which tests are gone.
@@ -36,9 +36,8 @@ impl Gone<'_> {
     }
 
     /// Whether all classes of the test's name are known, and known to be gone.
-    fn is_class_gone(&self, test: &str) -> bool {
+    fn is_class_gone(&self, module: &str, class: String) -> bool {
         let (nearest, found) = self.nearest;
-        let (module, class) = maven::source_of(test);
         let module = self.project.path_of(module);
         let class = What::Class(class.into());
         let mut ids = nearest.units_of_kind(UnitKind::Class).filter(|id| {
@@ -53,16 +52,14 @@ impl Gone<'_> {
     }
 
     fn is_gone(&self, test: &str) -> Result<bool> {
-        if self
-            .nearest
-            .0
-            .units_of_kind(UnitKind::Class)
-            .next()
-            .is_some()
-        {
-            return Ok(self.is_class_gone(test));
-        }
-        let (file, qualified) = pytest::source_of(test);
+        let mut classes = self.nearest.0.units_of_kind(UnitKind::Class);
+        let is_compiled = classes.next().is_some();
+        let driver = self.project.config.driver;
+        let (file, qualified) = match driver.locate(test, is_compiled) {
+            None => return Ok(false),
+            Some(Source::Class { module, name }) => return Ok(self.is_class_gone(module, name)),
+            Some(Source::Function { file, name }) => (file, name),
+        };
         let path = self.project.path_of(file);
         if self.facts.view().entry(path.as_bstr())? == Entry::Missing {
             return Ok(true);

@@ -9,7 +9,7 @@ use rustc_hash::FxHashSet;
 use super::project::Project;
 use crate::history::{Delta, Entry, View};
 use crate::matrix::{Classes, Fingerprint, MatrixView, Mode, UnitId, UnitKind, What};
-use crate::runners::pytest::{Finds, MayHold};
+use crate::runners::{Finds, MayHold};
 use crate::select::{COLLECTION, Unlisted};
 
 /// The changed paths of which no recorded unit of the collection speaks, and that may

@@ -1,139 +1,134 @@
-//! What the runner tells `observe` of the processes that it started.
+//! Runs the tests' command under collection.
 
 use std::ffi::OsString;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use bstr::{BStr, ByteSlice};
 
-use crate::languages::{Facts, Place};
-use crate::matrix::{Fingerprint, Unit, What};
-use crate::observe::{Configuration, Given, Launch, LookedIn, Observations, TestBegin};
-use crate::runners::{gradle, junit, jvm, maven, pytest};
+use super::project::Project;
+use super::recording::CommandRun;
+use super::workshop::Workshop;
+use crate::run::{Ended, Output, Running};
+use crate::runners::emission::read_exclusions;
+use crate::runners::{Launch, Runner};
+use crate::select::Exclusions;
 
-/// A command that ran tests.
-pub struct Started<'a> {
-    pub facts: &'a Facts<'a>,
-    /// The folder that test ids are relative to, relative to the top of the work tree.
-    pub project: &'a BStr,
-    pub command: &'a [String],
-    /// Where it ran, if that is known.
-    pub folder: Option<PathBuf>,
-    /// The variables that it was started with.
-    pub variable: &'a dyn Fn(&str) -> Option<OsString>,
+/// The tests' command, and what it is told to leave out.
+pub struct TestCommand<'a> {
+    pub command: &'a [OsString],
+    pub cwd: &'a Path,
+    /// The file of tests that the collector leaves out.
+    pub exclude: Option<PathBuf>,
+    /// The same for a runner that leaves tests out itself.
+    pub left_out: Option<PathBuf>,
+    /// Where what the command says goes.
+    pub output: Output,
 }
 
-impl Launch for Started<'_> {
-    fn folder_units(&self, folder: &BStr) -> Vec<Unit> {
-        pytest::directory_units(folder)
-    }
+/// Starts a command under collection. `wait` for its end.
+///
+/// # Errors
+/// If it cannot be started.
+pub fn launch(project: &Project, workshop: &Workshop, tests: &TestCommand<'_>) -> Result<Launched> {
+    let traces = workshop.scratch.join("traces");
+    let runner = project.config.driver;
+    let plan = runner.launch(&Launch {
+        command: tests.command,
+        cwd: tests.cwd,
+        project: &project.dir,
+        root: project.repository.root(),
+        run: &workshop.run,
+        agent: &workshop.agent,
+        traces: &traces,
+        out: &workshop.scratch.join("out"),
+        exclude: tests.exclude.as_deref(),
+        left_out: tests.left_out.as_deref(),
+        settings: project.config.settings(),
+    })?;
+    // What tests do to the file while they run changes nothing.
+    let exclusions = tests.exclude.as_deref().map(read_exclusions);
+    let since = Instant::now();
+    Ok(Launched {
+        running: plan.start(&tests.output)?,
+        command: tests.command.to_vec(),
+        cwd: tests.cwd.to_owned(),
+        exclude: tests.exclude.clone(),
+        exclusions: exclusions.and_then(Result::ok),
+        runner,
+        traces,
+        since,
+    })
+}
 
-    fn id_prefix(&self, folder: &BStr) -> String {
-        pytest::id_prefix(folder, self.project)
-    }
+/// A command that runs under collection.
+pub struct Launched {
+    pub running: Running,
+    command: Vec<OsString>,
+    cwd: PathBuf,
+    exclude: Option<PathBuf>,
+    /// What that file says, if it was there at the start.
+    exclusions: Option<Exclusions>,
+    runner: &'static dyn Runner,
+    traces: PathBuf,
+    since: Instant,
+}
 
-    fn class_id(&self, test: &TestBegin) -> String {
-        let Some(module) = jvm::module_of(test.file.as_bstr()) else {
-            return test.test.clone();
-        };
-        match self.facts.place(maven::bytes_of(&module).as_bstr()) {
-            Place::Inside(module) => maven::test_id(&test.test, module.as_bstr(), self.project),
-            Place::Outside(module) => format!("{module}/{}", test.test),
-        }
-    }
-
-    fn configuration(&self) -> Result<Configuration> {
-        let root = self.root();
-        let mut folders = vec![root.clone(), root.join(self.project.to_path_lossy())];
-        let inside = self.folder.iter().filter(|dir| dir.starts_with(&root));
-        folders.extend(inside.cloned());
-        folders.dedup();
-        let mut found = jvm::configuration(&root, &folders, self.command);
-        let own = |name: &str| {
-            let value = (self.variable)(name);
-            value.map(|value| Fingerprint::of_value(value.as_bytes()))
-        };
-        let mut parts = Vec::new();
-        // What poms tell people has no part, if it is known that nothing refers to it.
-        if let Some(kept) = &found.kept {
-            for pom in &found.poms {
-                found.files.remove(pom);
-                let kept = kept.iter().cloned().collect();
-                parts.push((pom.clone(), What::KeptConfig(kept)));
-            }
-        }
-        let given = found.given.into_iter().map(|(name, values)| {
-            let values = values.iter();
-            let given = Given {
-                values: values
-                    .map(|value| Fingerprint::of_value(value.as_bytes()))
-                    .collect(),
-                own: own(&name),
-            };
-            (name, given)
-        });
-        let given = given.collect();
-        let variables = found.variables.into_iter().map(|name| {
-            let value = own(&name);
-            (name, value)
-        });
-        Ok(Configuration {
-            parts,
-            files: found.files.into_iter().collect(),
-            looked_for: found.looked_for.into_iter().collect(),
-            folders: gradle::config_folders(&root),
-            variables: variables.collect(),
-            given,
+impl Launched {
+    /// Waits for the command's end.
+    ///
+    /// # Errors
+    /// If the system does not tell.
+    pub fn wait(self) -> Result<Ran> {
+        let ended = self.running.wait()?;
+        let seconds = self.since.elapsed().as_secs_f64();
+        // Where the command asked what to leave out, the file came later. Of one that
+        // cannot be read the collector leaves nothing out either.
+        let later = || read_exclusions(self.exclude.as_deref()?).ok();
+        let exclusions = self.exclusions.or_else(later);
+        Ok(Ran {
+            ended,
+            seconds,
+            exclusions: exclusions.unwrap_or_default(),
+            command: self.command,
+            cwd: self.cwd,
+            runner: self.runner,
+            traces: self.traces,
         })
     }
-
-    fn test_outputs(&self) -> Vec<PathBuf> {
-        jvm::test_outputs(&self.root())
-    }
-
-    fn class_path(&self, args: &[String]) -> Vec<PathBuf> {
-        junit::folders(args).map(PathBuf::from).collect()
-    }
 }
 
-impl Started<'_> {
-    fn root(&self) -> PathBuf {
-        OsString::from_vec(self.facts.root().to_vec()).into()
+/// A command that has ended.
+pub struct Ran {
+    pub ended: Ended,
+    pub seconds: f64,
+    /// What the runner was told to leave out.
+    pub exclusions: Exclusions,
+    /// Where its processes wrote their traces.
+    pub traces: PathBuf,
+    command: Vec<OsString>,
+    cwd: PathBuf,
+    runner: &'static dyn Runner,
+}
+
+impl Ran {
+    /// The command's words, as people know them.
+    pub fn words(&self) -> Vec<String> {
+        self.runner.words(&self.command, &self.cwd, &self.cwd)
     }
 
-    /// Says in which files the run looked for tests: a unit for each process that did;
-    /// none if that is not known of all, or if more than the runner decides what it is
-    /// told.
-    pub fn attach_finds(&self, observed: &mut Observations) {
-        let finds = observed.looked_in.iter().map(|looked_in| {
-            let looked_in = looked_in.as_ref()?;
-            let is_direct = pytest::is_direct(self.command, &looked_in.args);
-            (is_direct && !self.is_own(looked_in)).then(|| pytest::Finds {
-                names: looked_in.names.clone(),
-                places: looked_in.places.clone(),
-                others: looked_in.others.clone(),
-            })
-        });
-        let finds: Option<Vec<pytest::Finds>> = finds.collect();
-        for finds in finds.into_iter().flatten() {
-            observed.found_by(Unit::of(What::Finds(Box::new(finds))));
+    /// What is recorded of the command.
+    pub fn of(&self, project: &Project) -> CommandRun<'_> {
+        CommandRun {
+            words: self.runner.words(&self.command, &self.cwd, &project.dir),
+            exclusions: &self.exclusions,
+            ended: self.ended,
+            duration: Duration::from_secs_f64(self.seconds),
         }
     }
 
-    /// Whether the program of the command is a file of the repository.
-    fn is_own(&self, looked_in: &LookedIn) -> bool {
-        let Some(program) = self.command.first().filter(|one| one.contains('/')) else {
-            return false;
-        };
-        let folder = looked_in.cwd.as_deref().unwrap_or_default();
-        let path = Path::new(folder).join(program);
-        match self.facts.place(path.as_os_str().as_bytes().as_bstr()) {
-            Place::Inside(path) => {
-                let is_tracked = self.facts.view().is_tracked(path.as_bstr());
-                is_tracked.unwrap_or(true)
-            }
-            Place::Outside(_) => false,
-        }
+    /// Whether no process wrote down anything.
+    pub fn is_silent(&self) -> bool {
+        std::fs::read_dir(&self.traces).is_ok_and(|mut traces| traces.next().is_none())
     }
 }

@@ -10,7 +10,7 @@ use super::decide::Decision;
 use super::project::Project;
 use crate::history::{Entry, View};
 use crate::pattern::Pattern;
-use crate::runners::pytest::source_of;
+use crate::runners::{file_of, function_of};
 use crate::select::{Layout, Tied};
 
 /// Completes a selection that is to be divided. `known`: a decision that has
@@ -30,14 +30,14 @@ pub fn lay_out(
     let from = known.unwrap_or(decision);
     let matrices = from.baseline.iter().chain(&from.others);
     for baseline in matrices {
-        layout.tie_by_state(&*baseline.matrix, source_of, |file| {
+        layout.tie_by_state(&*baseline.matrix, function_of, |file| {
             project.path_of(file).into()
         });
     }
     if decision.selection.all_because.is_some()
         && let Some(baseline) = &from.baseline
     {
-        layout.know_files(&*baseline.matrix, |test| source_of(test).0);
+        layout.know_files(&*baseline.matrix, file_of);
         let is_gone = |file: &str| {
             let path = project.path_of(file);
             file.ends_with(".py") && matches!(view.entry(path.as_bstr()), Ok(Entry::Missing))
@@ -90,7 +90,7 @@ fn tie_declared(
         for test in known.chain(layout.files.keys().map(String::as_str)) {
             let patterns = group.iter().chain(&of_files);
             if { patterns }.any(|pattern| pattern.matches(test.as_bytes())) {
-                tie.insert(source_of(test).0.to_owned());
+                tie.insert(file_of(test).to_owned());
             }
         }
         layout.ties.push(tie);

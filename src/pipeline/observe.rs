@@ -5,12 +5,11 @@ use std::path::Path;
 use anyhow::Result;
 use bstr::ByteSlice;
 
-use super::launch::Started;
 use super::project::Project;
 use super::recording::CommandRun;
-use super::surefire::know_classes;
 use crate::languages::Facts;
 use crate::observe::{self, Observations, read_traces};
+use crate::runners::{Finished, Started};
 
 /// What the tests of a command used, by the traces that it left in a folder. `facts`
 /// are those of the state before the tests started.
@@ -34,6 +33,14 @@ pub fn observe(
     let benign = &project.config.benign_state.value;
     let mut observed = observe::observe(&traces, &errors, facts, &started, benign)?;
     started.attach_finds(&mut observed);
-    know_classes(project, ran, facts, &mut observed);
+    let finished = Finished {
+        command: &ran.words,
+        project: &project.dir,
+        left_out: &ran.exclusions.tests,
+        ended: ran.ended,
+        duration: ran.duration,
+        facts,
+    };
+    project.config.driver.know_tests(&finished, &mut observed);
     Ok(observed)
 }

@@ -1,9 +1,11 @@
 //! What is recorded, and what becomes of it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use super::audit::Audit;
 use super::decide::Decision;
+use super::project::Project;
 use crate::history::View;
 use crate::matrix::Outcome;
 use crate::observe::{Cell, Observations};
@@ -38,6 +40,7 @@ pub struct CommandRun<'a> {
     /// What the runner was told to leave out.
     pub exclusions: &'a Exclusions,
     pub ended: Ended,
+    pub duration: Duration,
 }
 
 /// What is recorded, besides what was observed.
@@ -56,9 +59,17 @@ pub struct Recording<'a> {
 }
 
 impl CommandRun<'_> {
-    /// Whether the command ended well, and so came to all its tests.
-    pub(super) fn finished(&self) -> bool {
+    /// Whether the command came to its end and had no test to run but those that it was
+    /// told to leave out. Then it may start no process that could tell.
+    pub(super) fn left_out_all(&self, project: &Project, observed: &Observations) -> bool {
+        let driver = project.config.driver;
         self.ended == Ended::Exit(0)
+            && observed.bases.is_empty()
+            && observed.compiled.is_none()
+            && driver.hides_tests(&project.dir, &self.words).is_none()
+            && !self.exclusions.tests.is_empty()
+            && self.exclusions.shard.is_none()
+            && driver.starts_nothing_for_nothing()
     }
 
     /// Why no test that ran may be left out next time: every one ended well, and

@@ -13,8 +13,10 @@ use bstr::ByteSlice;
 use serde::{Deserialize, Serialize};
 
 use super::decide::{Request, decide};
+use super::keep::{Judged, record_run};
+use super::launch::{Launched, TestCommand, launch};
 use super::project::Project;
-use super::session::{Judged, Order, Workshop, run_tests};
+use super::workshop::Workshop;
 use crate::config::Config;
 use crate::count::counted;
 use crate::history::{CommitId, Scratch};
@@ -195,29 +197,28 @@ impl Place {
         let decision = decide(&project, &store, &view, &request)?;
         let workshop = Workshop::set_up_as(&project, &commit.short())?;
         let log = rerun.log(commit, "tests");
-        let session = run_tests(
-            &project,
-            &store,
-            &workshop,
-            &Order {
-                command: rerun.command.clone(),
-                cwd: &self.dir,
-                exclude: None,
-                left_out: None,
-                output: Output::File(log.clone()),
-            },
-            &Judged {
-                before: &view,
-                decision: &decision,
-                audited: None,
-            },
-        );
+        let tests = TestCommand {
+            command: &rerun.command,
+            cwd: &self.dir,
+            exclude: None,
+            left_out: None,
+            output: Output::File(log.clone()),
+        };
+        let judged = Judged {
+            before: &view,
+            decision: &decision,
+            audited: None,
+        };
+        let ran = launch(&project, &workshop, &tests).and_then(Launched::wait);
+        let recorded = ran.and_then(|ran| {
+            let recorded = record_run(&project, &workshop, &ran, &judged)?;
+            Ok((ran.ended, recorded))
+        });
         workshop.clean_up();
-        let session = session?;
-        let recorded = session.recorded?;
+        let (ended, recorded) = recorded?;
         let ran = recorded.outcomes.len();
         // 0: all passed, 1: some did not. After anything else tests may lack.
-        if matches!(session.ended, Ended::Exit(0 | 1)) && ran > 0 && !was_interrupted() {
+        if matches!(ended, Ended::Exit(0 | 1)) && ran > 0 && !was_interrupted() {
             return Ok(ran);
         }
         if let Some(name) = &recorded.name {
@@ -225,7 +226,7 @@ impl Place {
         }
         let log = log.display();
         let ran = counted(ran, "test");
-        match session.ended {
+        match ended {
             Ended::Exit(status) => {
                 anyhow::bail!("the command ended with {status} after {ran}; see {log}")
             }

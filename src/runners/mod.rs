@@ -12,6 +12,8 @@ pub mod maven;
 mod probe;
 pub mod pytest;
 mod resolve;
+mod source;
+mod teller;
 mod template;
 mod unwatched;
 mod wrapped;
@@ -20,7 +22,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use anyhow::Result;
 use bstr::{BStr, BString};
@@ -28,17 +30,26 @@ use bstr::{BStr, BString};
 use crate::check::Check;
 use crate::error::Error;
 use crate::history::{Repository, View};
-use crate::languages::Read;
+use crate::languages::{Facts, Read};
 use crate::matrix::{Fingerprint, Unit, What};
-use crate::run::RunPlan;
+use crate::observe::Observations;
+use crate::run::{Ended, RunPlan};
 use crate::select::{Part, Selection};
 
 pub use probe::{Prober, short_name};
 pub use resolve::{
     FoundRunner, driver, found, named, of_interpreter, of_program, of_words, typed_words,
 };
+pub use source::{Source, file_of, function_of};
+pub use teller::Started;
 pub use template::Examples;
 pub use unwatched::Unwatched;
+
+// What sources tell of classes that are not built, which only Maven's poms allow; and how
+// pytest is configured and finds tests, which any command may come to.
+pub use maven::Sources;
+pub(crate) use maven::{Standing, Unbuilt};
+pub use pytest::{Finds, MayHold, READ_BY_EVERY_TEST, config_files};
 
 /// Every runner that a configuration can name.
 pub static ALL: [&dyn Runner; 4] = [
@@ -217,6 +228,23 @@ pub trait Runner: Sync {
     /// Why nobody sees the tests that a command runs; `None` if that is not said anywhere.
     fn hides_tests(&self, _project: &Path, _command: &[String]) -> Option<String> {
         None
+    }
+
+    /// Completes what the traces of a command tell of its tests.
+    fn know_tests(&self, ran: &Finished<'_>, observed: &mut Observations) {
+        match self.hides_tests(ran.project, ran.command) {
+            None => jvm::add_left_out(ran, observed),
+            Some(why) => {
+                observed.items = None;
+                observed.doubt = Some(why);
+            }
+        }
+    }
+
+    /// Where the source of a test is; `None` if it has none. `is_compiled`: whether tests
+    /// are classes.
+    fn locate<'t>(&self, test: &'t str, is_compiled: bool) -> Option<Source<'t>> {
+        Some(source::locate(test, is_compiled))
     }
 
     /// Whether a command that has no test to run starts nobody who would tell so.
@@ -399,6 +427,21 @@ pub struct Asked<'a> {
     pub agent: &'a Path,
     pub built: Built,
     pub settings: Settings<'a>,
+}
+
+/// A command that came to its end.
+#[derive(Clone, Copy)]
+pub struct Finished<'a> {
+    /// As it is stored.
+    pub command: &'a [String],
+    /// The folder that names of tests are relative to.
+    pub project: &'a Path,
+    /// The tests that it was told to leave out.
+    pub left_out: &'a BTreeSet<String>,
+    pub ended: Ended,
+    pub duration: Duration,
+    /// Those of the state before it started.
+    pub facts: &'a Facts<'a>,
 }
 
 /// A project in a state of its repository.

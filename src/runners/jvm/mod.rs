@@ -2,6 +2,7 @@
 //! the collector gets into a JVM, and what `doctor` looks at.
 
 pub mod doctor;
+mod known;
 mod launch;
 mod probe;
 pub(super) mod testng;
@@ -19,6 +20,7 @@ use crate::escape::shown_path;
 use crate::languages::jvm::classes_in;
 use crate::select::{Part, Selection, Verdict};
 
+pub use known::add_left_out;
 pub use launch::{arguments, variables, with_collector, words};
 pub use probe::prober;
 

@@ -11,8 +11,7 @@ use tamis::history::{Repository, View};
 use tamis::languages::{Environment, Facts, Value};
 use tamis::matrix::Unit;
 use tamis::observe::{Observations, observe, read_traces};
-use tamis::pipeline::Started;
-use tamis::runners::configured;
+use tamis::runners::{Started, configured};
 
 const COMPILER: &str = include_str!("Harness.java");
 const RUNNER: [(&str, &str); 2] = [

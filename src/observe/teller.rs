@@ -11,7 +11,7 @@ use crate::matrix::{Fingerprint, Unit, What};
 
 /// What the runner tells of the processes that it started. By this, rows are
 /// built without a word of any runner.
-pub trait Launch {
+pub trait Teller {
     /// What a test file depends on for lying below `folder` (relative to the top
     /// of the work tree): files that the runner looks for in it.
     fn folder_units(&self, folder: &BStr) -> Vec<Unit>;
