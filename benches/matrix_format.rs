@@ -1,4 +1,4 @@
-//! Size, time and memory of matrix format 1 on synthetic matrices.
+//! Size, time and memory of matrix format 3 on synthetic matrices.
 //!
 //! `cargo bench --bench matrix_format`; each case runs in its own process, so that its peak
 //! memory is its own. Times are processor time of the one working thread, the best of many
@@ -508,6 +508,7 @@ fn header(tests: u32) -> Header {
         created: 0,
         tool: "bench".into(),
         run: run.id.clone(),
+        shard: None,
         runs: vec![run],
         strategy: "all".into(),
         baselines: Vec::new(),

@@ -114,12 +114,9 @@ struct Asked {
 fn ask(request: &WhyRequest, globals: &Globals, report: &Report) -> Result<Asked, Error> {
     let asked = ask_of(&request.config, request, globals)?;
     // A command that was typed may be of another runner than the one that is found here.
-    let others = runners::ALL;
     let is_found = request.config.runner.origin == Origin::Default;
-    for runner in others
-        .into_iter()
-        .filter(|_| is_found && asked.decision.baseline.is_none())
-    {
+    let others = runners::ALL.iter().copied();
+    for runner in others.filter(|_| is_found && asked.decision.baseline.is_none()) {
         let config = request.config.clone().for_runner(runner);
         if config.runner.value != request.config.runner.value {
             let other = ask_of(&config, request, globals)?;

@@ -1,6 +1,8 @@
 //! The dependency matrix of one revision and environment. Pure: no I/O, no
 //! clock, no environment.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 mod builder;
 mod check;
 mod fingerprint;
@@ -21,6 +23,11 @@ pub use what::{Classes, Finds, InClass, Note, What};
 
 use bstr::BString;
 use serde::{Deserialize, Serialize};
+
+/// In the place of a test's id: its row holds what the collection of tests depends on.
+/// If that is unchanged, so is the set of available tests, A(h). It is the least of all
+/// ids, and no runner gives it to a test.
+pub const COLLECTION: &str = "";
 
 /// Index into [`Matrix::units`].
 pub type UnitId = u32;
@@ -65,6 +72,9 @@ pub struct Header {
     pub tool: String,
     /// Unique name of the run that recorded it.
     pub run: String,
+    /// If that run was a shard: of which run, and which of its shards.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shard: Option<ShardOfRun>,
     /// The runs whose rows are in this matrix; a row's `run` is an index.
     pub runs: Vec<Run>,
     /// The strategy that selected the tests of this run, and the baselines
@@ -78,6 +88,19 @@ pub struct Header {
     /// Numbers for listings: tests in all, tests that ran here.
     pub tests: u32,
     pub ran: u32,
+}
+
+/// One of several machines that share the tests of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ShardOfRun {
+    /// The name of the run on that machine, without which shard it was.
+    pub run: String,
+    /// Counted from 1.
+    pub index: u32,
+    pub of: u32,
+    /// The digest of the division of the tests.
+    pub plan: String,
 }
 
 /// What a matrix is about. Matrices of another key never justify a skip.

@@ -31,6 +31,7 @@ pub(crate) fn header() -> Header {
         created: 1_790_000_000,
         tool: "0.1.0".into(),
         run: run.id.clone(),
+        shard: None,
         runs: vec![
             run.clone(),
             Run {

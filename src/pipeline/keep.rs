@@ -43,8 +43,10 @@ pub fn record_run(
     let facts = facts_before(project, judged.before, judged.decision);
     let command = ran.of(project);
     let observed = observe(project, &facts, &ran.traces, &command)?;
+    let shard = merge::shard_of_run(&workshop.run, ran.exclusions.shard.as_ref());
     let recording = Recording {
-        run: merge::run_name(&workshop.run, ran.exclusions.shard.as_ref()),
+        run: merge::run_name(&workshop.run, shard.as_ref()),
+        shard,
         ran: command,
         before: judged.before,
         after: &after,
@@ -79,6 +81,7 @@ pub fn record_unrun(
         decision,
         audited: decision,
         run: workshop.run.clone(),
+        shard: None,
         now: workshop.now,
     };
     let nothing = Observations::default();

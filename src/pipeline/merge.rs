@@ -6,34 +6,29 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::Result;
 
 use super::project::Project;
-use crate::matrix::{GroupRef, Header, Key, Matrix, MatrixBuilder, Outcome, Row, RowFacts, Run};
+use crate::matrix::{
+    GroupRef, Header, Key, Matrix, MatrixBuilder, Outcome, Row, RowFacts, Run, ShardOfRun,
+};
 use crate::select::{COLLECTION, Shard, ShardOf};
 use crate::store::{FsStore, Name};
 
-/// What stands between the name of a run and that of its shard.
-const MARK: &str = "-shard-";
-
-/// The name of a run, or of a shard of one: it says which, and by which plan
-/// the tests were divided.
-pub fn run_name(run: &str, shard: Option<&ShardOf>) -> String {
-    match shard {
-        None => run.to_owned(),
-        Some(ShardOf { shard, plan }) => {
-            format!("{run}{MARK}{}-of-{}-{plan}", shard.index, shard.of)
-        }
-    }
+/// The shard of `run` that this is, if it is one.
+pub fn shard_of_run(run: &str, shard: Option<&ShardOf>) -> Option<ShardOfRun> {
+    let ShardOf { shard, plan } = shard?;
+    Some(ShardOfRun {
+        run: run.to_owned(),
+        index: shard.index,
+        of: shard.of,
+        plan: plan.clone(),
+    })
 }
 
-/// Which shard a run was.
-fn shard_of(run: &str) -> Option<ShardOf> {
-    let (_, rest) = run.rsplit_once(MARK)?;
-    let mut parts = rest.splitn(4, '-');
-    let index = parts.next()?.parse().ok()?;
-    let of = parts.nth(1)?.parse().ok()?;
-    Some(ShardOf {
-        shard: Shard { index, of },
-        plan: parts.next()?.to_owned(),
-    })
+/// The name of a run, for people. Each shard has another one.
+pub fn run_name(run: &str, shard: Option<&ShardOfRun>) -> String {
+    match shard {
+        None => run.to_owned(),
+        Some(of) => format!("{run}-shard-{}-of-{}-{}", of.index, of.of, of.plan),
+    }
 }
 
 /// Why a shard's matrix does not know which tests there are.
@@ -66,7 +61,7 @@ pub fn join_shards(project: &Project, store: &FsStore) -> Result<usize> {
     let mut divisions: BTreeMap<Division, Parts> = BTreeMap::new();
     let mut joined: BTreeSet<&str> = BTreeSet::new();
     for (name, header) in &headers {
-        let Some(ShardOf { shard, plan }) = shard_of(&header.run) else {
+        let Some(shard) = &header.shard else {
             joined.extend(header.runs.iter().map(|run| run.id.as_str()));
             continue;
         };
@@ -79,7 +74,7 @@ pub fn join_shards(project: &Project, store: &FsStore) -> Result<usize> {
             dirty: format!("{:?}", header.dirty).into_bytes(),
             command: header.command.clone(),
             of: shard.of,
-            plan,
+            plan: shard.plan.clone(),
         };
         // The newest come first.
         let parts = divisions.entry(division).or_default();
@@ -146,7 +141,11 @@ fn doubt(parts: &[Matrix], of: u32) -> Option<String> {
     }
     parts.iter().find_map(|matrix| {
         let why = matrix.row(COLLECTION).map(|row| row.incomplete.as_deref());
-        let shard = shard_of(&matrix.header.run)?.shard;
+        let shard = matrix.header.shard.as_ref()?;
+        let shard = Shard {
+            index: shard.index,
+            of: shard.of,
+        };
         match why {
             Some(None) => None,
             Some(Some(why)) if why == left_to_others(shard) => None,
@@ -216,7 +215,7 @@ fn add(
 
 /// The joined run, then those of the shards, then those of rows taken over.
 fn all_runs(parts: &[Matrix], newest: &Header) -> Vec<Run> {
-    let (name, _) = newest.run.rsplit_once(MARK).unwrap_or((&newest.run, ""));
+    let name = newest.shard.as_ref().map_or(&newest.run, |of| &of.run);
     let mut runs = vec![Run {
         id: format!("{name}-joined"),
         commit: newest.commit.clone(),
@@ -239,6 +238,7 @@ fn header(parts: &[Matrix], newest: &Header) -> Header {
         .collect();
     Header {
         run: runs[0].id.clone(),
+        shard: None,
         runs,
         // After its parts, for it knows more.
         created: newest.created + 1,
@@ -253,19 +253,6 @@ mod tests {
     use super::*;
     use crate::matrix::{Fingerprint, Unit, What};
 
-    #[test]
-    fn the_name_of_a_run_tells_its_shard() {
-        let shard = ShardOf {
-            shard: Shard { index: 2, of: 4 },
-            plan: "0a1b".to_owned(),
-        };
-        let name = run_name("1700000000-42", Some(&shard));
-        assert_eq!(name, "1700000000-42-shard-2-of-4-0a1b");
-        assert_eq!(shard_of(&name), Some(shard));
-        assert_eq!(shard_of("1700000000-42"), None);
-        assert_eq!(shard_of("1700000000-42-joined"), None);
-    }
-
     /// A row: its test, the value of the one unit that it uses, whether it ran
     /// in this shard.
     type Spec<'a> = (&'a str, u8, bool);
@@ -275,7 +262,9 @@ mod tests {
             shard: Shard { index, of: 2 },
             plan: "p".to_owned(),
         };
-        let id = run_name(&format!("100-{index}"), Some(&of));
+        let run = format!("100-{index}");
+        let shard = shard_of_run(&run, Some(&of));
+        let id = run_name(&run, shard.as_ref());
         let own = |id: &str| Run {
             id: id.to_owned(),
             commit: "c".repeat(40),
@@ -294,6 +283,7 @@ mod tests {
             created: 100,
             tool: String::new(),
             run: id.clone(),
+            shard,
             runs: vec![own(&id), own("before")],
             strategy: "memo".to_owned(),
             baselines: Vec::new(),
@@ -341,10 +331,7 @@ mod tests {
             assert_eq!(doubt_of(&joined), None);
             let tests: Vec<&str> = joined.rows.iter().map(|row| row.test.as_str()).collect();
             assert_eq!(tests.len(), 4, "{tests:?}");
-            assert_eq!(
-                (joined.header.tests, shard_of(&joined.header.run)),
-                (3, None)
-            );
+            assert_eq!((joined.header.tests, &joined.header.shard), (3, &None));
             // The row that was made in this run, not the one taken over.
             assert!(joined.row("c").unwrap().selected);
         }

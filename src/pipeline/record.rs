@@ -123,6 +123,7 @@ pub(super) fn header(
         created: recording.now,
         tool: env!("CARGO_PKG_VERSION").to_owned(),
         run: recording.run.clone(),
+        shard: recording.shard.clone(),
         runs,
         strategy: selection.course.used.word().to_owned(),
         baselines: selection.baselines.clone(),

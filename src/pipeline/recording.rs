@@ -7,7 +7,7 @@ use super::audit::Audit;
 use super::decide::Decision;
 use super::project::Project;
 use crate::history::View;
-use crate::matrix::Outcome;
+use crate::matrix::{Outcome, ShardOfRun};
 use crate::observe::{Cell, Observations};
 use crate::run::Ended;
 use crate::select::Exclusions;
@@ -54,6 +54,8 @@ pub struct Recording<'a> {
     /// The selection that the outcomes are compared with.
     pub audited: &'a Decision,
     pub run: String,
+    /// If the run was a shard: which.
+    pub shard: Option<ShardOfRun>,
     /// Seconds since the epoch.
     pub now: u64,
 }

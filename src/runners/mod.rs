@@ -52,7 +52,7 @@ pub(crate) use maven::{Standing, Unbuilt};
 pub use pytest::{Finds, MayHold, READ_BY_EVERY_TEST, config_files};
 
 /// Every runner that a configuration can name.
-pub static ALL: [&dyn Runner; 4] = [
+pub static ALL: &[&dyn Runner] = &[
     &pytest::Pytest,
     &maven::Maven,
     &gradle::Gradle,

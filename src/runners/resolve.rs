@@ -17,13 +17,13 @@ pub struct FoundRunner {
 
 /// The runner with this name.
 pub fn named(name: &str) -> Option<&'static dyn Runner> {
-    ALL.into_iter().find(|runner| runner.name() == name)
+    ALL.iter().copied().find(|runner| runner.name() == name)
 }
 
 /// The runner of `folder`, where nothing says which: one that has tests there goes first,
 /// then a build of the JVM's, and of two builds the one that the project brings along.
 pub fn found(folder: &Path) -> FoundRunner {
-    let detected = ALL.into_iter().filter_map(|runner| {
+    let detected = ALL.iter().copied().filter_map(|runner| {
         let detected = runner.detect(folder)?;
         Some((runner, detected))
     });
@@ -44,12 +44,12 @@ pub fn found(folder: &Path) -> FoundRunner {
 
 /// The runner whose own program a command starts.
 pub fn of_program(command: &[OsString]) -> Option<&'static dyn Runner> {
-    ALL.into_iter().find(|runner| runner.starts(command))
+    ALL.iter().copied().find(|runner| runner.starts(command))
 }
 
 /// The runner whose tests an interpreter runs that is configured.
 pub fn of_interpreter() -> Option<&'static dyn Runner> {
-    ALL.into_iter().find(|runner| runner.has_interpreter())
+    ALL.iter().copied().find(|runner| runner.has_interpreter())
 }
 
 /// Who starts a command and tells it what to leave out: `runner` if it can, else the
@@ -71,7 +71,7 @@ pub fn of_words(words: &[String]) -> &'static dyn Runner {
 
 /// A recorded command without what variables added to it.
 pub fn typed_words(words: &[String]) -> Vec<String> {
-    let added = ALL.into_iter().flat_map(|runner| runner.variables());
+    let added = ALL.iter().copied().flat_map(|runner| runner.variables());
     let added: Vec<&str> = added.copied().collect();
     let is_added = |word: &&String| {
         let name = word.split('=').next().unwrap_or_default();
@@ -144,10 +144,22 @@ mod tests {
 
     #[test]
     fn names_are_told_apart() {
-        for (at, runner) in ALL.into_iter().enumerate() {
+        for (at, runner) in ALL.iter().copied().enumerate() {
             let first = ALL.iter().position(|other| *other == runner);
             assert_eq!(first, Some(at));
             assert_eq!(named(runner.name()), Some(runner));
+        }
+    }
+
+    #[test]
+    fn every_runner_is_documented() {
+        let pages = [
+            include_str!("../../docs/configuration.md"),
+            include_str!("../../docs/select.md"),
+        ];
+        for runner in ALL {
+            let name = format!("`{runner}`");
+            assert!(pages.iter().all(|page| page.contains(&name)), "{name}");
         }
     }
 

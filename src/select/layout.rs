@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::shard::Load;
-use crate::matrix::{Table, UnitId, What};
+use crate::matrix::{COLLECTION, Table, UnitId, What};
 
 /// By file of tests, as the runner names it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -35,7 +35,7 @@ impl Layout {
     /// Takes over which files `matrix` knows.
     pub fn know_files<'m>(&mut self, matrix: &'m impl Table, file_of: impl Fn(&'m str) -> &'m str) {
         for row in (0..matrix.rows()).map(|row| matrix.row(row)) {
-            if row.test.is_empty() {
+            if row.test == COLLECTION {
                 continue;
             }
             let file = self.files.entry(file_of(row.test).to_owned()).or_default();
@@ -88,7 +88,7 @@ impl Layout {
         let mut readers: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); wanted.len()];
         for (row, own) in file_of_row.iter().enumerate() {
             // What collecting depends on is no test.
-            if matrix.row(row).test.is_empty() {
+            if matrix.row(row).test == COLLECTION {
                 continue;
             }
             for set in matrix.row(row).sets {

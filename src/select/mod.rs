@@ -4,6 +4,8 @@
 //! whose units has the same fingerprint now [G 4.5]. Everything else runs, and
 //! the verdict says why.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 mod cause;
 mod choose;
 mod emission;
@@ -20,11 +22,12 @@ mod tests;
 mod tts;
 mod unlisted;
 
+pub use crate::matrix::COLLECTION;
 pub use cause::{CauseKind, FirstCauses};
 pub use choose::{Course, Nearest, Proof, choose};
 pub use emission::{Exclusions, Part, ShardOf, escape};
 pub use layout::{Layout, Tied};
-pub use past::{Change, Node, Past, Tip};
+pub use past::{Change, HeadKind, Node, Past, Tip};
 pub use plan::{Fallback, Plan, plan};
 pub use rule::{Rule, Sources};
 pub use shard::{Load, MOST_SHARDS, Shard, Shards};
@@ -37,10 +40,6 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::matrix::{Fingerprint, Outcome, Unit};
-
-/// The pseudo-test whose row holds what the collection of tests depends on: if
-/// that is unchanged, so is the set of available tests, A(h).
-pub const COLLECTION: &str = "";
 
 /// Whether a test runs, and why or why not.
 #[derive(Clone, Debug, PartialEq)]

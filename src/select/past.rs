@@ -1,9 +1,49 @@
 //! What strategies may know of a history.
 
-use crate::history::HeadKind;
-
 /// The number of a revision; numbers mean nothing beyond equality.
 pub type Node = u32;
+
+/// How a revision came to be [G 4.2.3].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum HeadKind {
+    Commit,
+    /// A merge whose tree is not that of a clean merge of its parents.
+    Merge,
+    /// A merge whose tree is that of a clean merge.
+    Automerge,
+    Rebase,
+    CherryPick,
+    Revert,
+    Squash,
+    Amend,
+    /// Several commits that arrived at once. Only an event can tell.
+    FastForward,
+    /// A commit with one parent and the same tree.
+    Empty,
+    Root,
+    /// A part of the history that is needed to tell is missing.
+    Unknown,
+}
+
+impl HeadKind {
+    /// The word used in JSON and for people.
+    pub fn word(self) -> &'static str {
+        match self {
+            HeadKind::Commit => "commit",
+            HeadKind::Merge => "merge",
+            HeadKind::Automerge => "automerge",
+            HeadKind::Rebase => "rebase",
+            HeadKind::CherryPick => "cherry-pick",
+            HeadKind::Revert => "revert",
+            HeadKind::Squash => "squash",
+            HeadKind::Amend => "amend",
+            HeadKind::FastForward => "fast-forward",
+            HeadKind::Empty => "empty",
+            HeadKind::Root => "root",
+            HeadKind::Unknown => "unknown",
+        }
+    }
+}
 
 /// The revision h that tests are selected for.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,10 +2,9 @@
 //! lacks what it needs gives way to the next safe one, and says why.
 
 use super::Strategy;
-use super::past::{Change, Node, Past, Tip};
+use super::past::{Change, HeadKind, Node, Past, Tip};
 use super::rule::{Branch, ChangeHistory, MergeHistory, Pair, Rule};
 use crate::count::counted;
-use crate::history::HeadKind;
 
 /// What is to be done, and how it came to that.
 #[derive(Clone, Debug, PartialEq, Eq)]

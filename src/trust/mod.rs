@@ -1,6 +1,8 @@
 //! Decides whether a shared matrix may justify a skip here, by its writer. Pure: no I/O, no
 //! clock, no environment. `docs/security.md` describes the attacks.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 mod policy;
 mod sign;
 #[cfg(test)]

@@ -263,7 +263,7 @@ fn rows_of_uncommitted_files() {
         project.run();
         edit(&mut project, "amount=2", "amount=3");
         let said = why(&project, test);
-        let told = "its source as recorded is not at hand";
+        let told = "its recorded source is missing";
         assert!(said.contains("(changed)") && said.contains(told), "{said}");
     });
 }

@@ -18,12 +18,11 @@ def three(project):
     return project
 
 
-def exclude(project, tests, late=None, ignore_files=(), version=1):
+def exclude(project, tests, late=None, version=1):
     content = {
         "version": version,
         "exclude": tests,
         "late": late or {"units": [], "tests": {}},
-        "ignore_files": list(ignore_files),
     }
     return {"TAMIS_EXCLUDE": project.write(".tamis/exclude.json", json.dumps(content))}
 
@@ -108,17 +107,6 @@ def test_a_file_that_cannot_be_used_excludes_nothing(three, content):
     run = three.pytest("test_it.py", environment={"TAMIS_EXCLUDE": path})
     assert len(run.outcomes()) == 3
     assert "tamis: every test runs" in run.output
-
-
-def test_whole_files_are_not_even_imported(three):
-    path = three.write("test_other.py", "assert False, 'imported'\n")
-    variables = exclude(three, ["test_other.py::test_x"], ignore_files=[path])
-    run = three.pytest(environment=variables)
-    assert len(run.outcomes()) == 3
-    late = {"units": [env_unit("sweet")], "tests": {"test_other.py::test_x": [0]}}
-    variables = exclude(three, ["test_other.py::test_x"], late, [path])
-    run = three.pytest(environment=variables, check=2)
-    assert "imported" in run.output
 
 
 def test_probe_prints_what_the_trace_says(project):

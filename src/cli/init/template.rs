@@ -93,7 +93,7 @@ mod tests {
     #[test]
     fn the_written_file_is_valid_with_and_without_its_examples() {
         let mut told = String::new();
-        for runner in runners::ALL {
+        for runner in runners::ALL.iter().copied() {
             let findings = Findings {
                 runner,
                 other: None,

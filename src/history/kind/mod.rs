@@ -3,56 +3,18 @@
 //! A kind that promises something about the tree is given only after an exact replay. Claims
 //! in messages only tell where to look.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 mod claims;
 mod kin;
 mod picks;
 mod replay;
 mod rules;
 
-use super::{CommitId, TreeId};
-
+pub use crate::select::HeadKind;
 pub use rules::Classifier;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum HeadKind {
-    Commit,
-    /// A merge whose tree is not that of a clean merge of its parents.
-    Merge,
-    /// A merge whose tree is that of a clean merge.
-    Automerge,
-    Rebase,
-    CherryPick,
-    Revert,
-    Squash,
-    Amend,
-    /// Several commits that arrived at once. Only an event can tell.
-    FastForward,
-    /// A commit with one parent and the same tree.
-    Empty,
-    Root,
-    /// A part of the history that is needed to tell is missing.
-    Unknown,
-}
-
-impl HeadKind {
-    /// The word used in JSON and for people.
-    pub fn word(self) -> &'static str {
-        match self {
-            HeadKind::Commit => "commit",
-            HeadKind::Merge => "merge",
-            HeadKind::Automerge => "automerge",
-            HeadKind::Rebase => "rebase",
-            HeadKind::CherryPick => "cherry-pick",
-            HeadKind::Revert => "revert",
-            HeadKind::Squash => "squash",
-            HeadKind::Amend => "amend",
-            HeadKind::FastForward => "fast-forward",
-            HeadKind::Empty => "empty",
-            HeadKind::Root => "root",
-            HeadKind::Unknown => "unknown",
-        }
-    }
-}
+use super::{CommitId, TreeId};
 
 /// The revisions that belong to a kind; empty if they do not apply.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -354,7 +354,7 @@ fn a_quoted_subject_is_believed_after_a_replay_alone() {
     assert_eq!(head.references.reverted, None);
     let said = |part: &str| head.evidence.iter().any(|why| why.contains(part));
     assert!(
-        said("of 3 commits that it can mean, none is proven"),
+        said("no replay proves any of 3 commits that it can mean"),
         "{head:#?}"
     );
     // A commit that undoes a change of another branch is not a revert.

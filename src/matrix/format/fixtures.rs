@@ -56,6 +56,7 @@ fn header(runs: Vec<Run>) -> Header {
         created: 1_790_000_000,
         tool: "0.1.0".into(),
         run: "r2".into(),
+        shard: None,
         runs,
         strategy: "memo".into(),
         baselines: Vec::new(),

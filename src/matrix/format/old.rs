@@ -2,13 +2,27 @@
 
 use super::Refusal;
 use crate::matrix::what::Tag;
-use crate::matrix::{Fingerprint, Unit, UnitId, UnitKind};
+use crate::matrix::{Fingerprint, ShardOfRun, Unit, UnitId, UnitKind};
 
 /// How many kinds there are: in format 1 the first 13.
 pub(super) const KINDS: usize = 16;
 
 pub(super) fn unit(kind: Tag, path: &[u8], name: &str) -> Unit {
     Unit::named(UnitKind::ALL[usize::from(kind)], path, name)
+}
+
+/// Which shard a run was: its name says so, `RUN-shard-2-of-4-PLAN`.
+pub(super) fn shard_of(run: &str) -> Option<ShardOfRun> {
+    let (own, rest) = run.rsplit_once("-shard-")?;
+    let mut parts = rest.splitn(4, '-');
+    let index = parts.next()?.parse().ok()?;
+    let of = parts.nth(1)?.parse().ok()?;
+    Some(ShardOfRun {
+        run: own.to_owned(),
+        index,
+        of,
+        plan: parts.next()?.to_owned(),
+    })
 }
 
 /// Puts units and sets into the order of today.
@@ -39,4 +53,22 @@ pub(super) fn renumber(
     let sorted = order.iter().filter_map(|at| taken[*at as usize].take());
     units.extend(sorted);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_of_a_run_told_its_shard() {
+        let shard = ShardOfRun {
+            run: "1700000000-42".into(),
+            index: 2,
+            of: 4,
+            plan: "0a1b".into(),
+        };
+        assert_eq!(shard_of("1700000000-42-shard-2-of-4-0a1b"), Some(shard));
+        assert_eq!(shard_of("1700000000-42"), None);
+        assert_eq!(shard_of("1700000000-42-joined"), None);
+    }
 }

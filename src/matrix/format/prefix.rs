@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::{
     Header, MAGIC, MAX_BODY, MAX_HEADER, MAX_PAIRS, MAX_PATHS, MAX_RATIO, MAX_REFS, MAX_ROWS,
-    MAX_SECTION, MAX_SETS, MAX_TEXT, MAX_UNITS, RATIO_FREE, Refusal, VERSION,
+    MAX_SECTION, MAX_SETS, MAX_TEXT, MAX_UNITS, RATIO_FREE, Refusal, VERSION, old,
 };
 
 /// A BLAKE3 digest; that of a matrix names it.
@@ -268,10 +268,14 @@ impl Prefix {
         });
         check_sections(&sections)?;
         counts.check_against(&sections)?;
-        let header = serde_json::from_slice(&bytes[AT_HEADER..])
+        let mut header: Header = serde_json::from_slice(&bytes[AT_HEADER..])
             .map_err(|error| Refusal::malformed(format!("the header: {error}")))?;
+        let format = u32_at(bytes, AT_VERSION);
+        if format < VERSION {
+            header.shard = old::shard_of(&header.run);
+        }
         Ok(Prefix {
-            format: u32_at(bytes, AT_VERSION),
+            format,
             header,
             digest,
             counts,

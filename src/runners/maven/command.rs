@@ -3,8 +3,8 @@
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
+use super::around::{takes_value, without_silent};
 use super::emit::NESTED;
-use super::silent::without_silent;
 
 /// Phases that run tests, or that come behind those which do.
 const PHASES: [&str; 12] = [
@@ -22,32 +22,6 @@ const PHASES: [&str; 12] = [
     "site-deploy",
 ];
 
-/// Options whose value is the next word.
-const WITH_VALUE: [&str; 22] = [
-    "-D",
-    "--define",
-    "-P",
-    "--activate-profiles",
-    "-T",
-    "--threads",
-    "-b",
-    "--builder",
-    "-f",
-    "--file",
-    "-gs",
-    "--global-settings",
-    "-gt",
-    "--global-toolchains",
-    "-l",
-    "--log-file",
-    "-pl",
-    "--projects",
-    "-rf",
-    "--resume-from",
-    "-s",
-    "--settings",
-];
-
 /// Whether a word is a phase that runs tests, or that comes behind one.
 pub fn is_phase(word: &str) -> bool {
     PHASES.contains(&word)
@@ -58,7 +32,7 @@ pub fn goals(words: &[String]) -> impl Iterator<Item = &str> {
     let before = std::iter::once("").chain(words.iter().map(String::as_str));
     let all = before
         .zip(words)
-        .filter(|(before, word)| !word.starts_with('-') && !WITH_VALUE.contains(before));
+        .filter(|(before, word)| !word.starts_with('-') && !takes_value(before));
     all.map(|(_, word)| word.as_str())
 }
 
@@ -120,7 +94,7 @@ pub fn build_command(command: &[OsString]) -> Option<Vec<OsString>> {
     for (at, word) in command.iter().enumerate() {
         let text = word.to_string_lossy();
         let is_goal = at > 0 && !is_value && !text.starts_with('-');
-        is_value = at > 0 && WITH_VALUE.iter().any(|option| word == option);
+        is_value = at > 0 && takes_value(&text);
         match () {
             () if is_goal && is_phase(&text) => phases += 1,
             () if is_goal && is_surefire(&text) => goals += 1,
@@ -249,7 +223,7 @@ pub fn with_exclusions(command: &[OsString], excludes: &Path, nested: bool) -> V
 /// Variables whose words the JVM takes as options. Collecting sets the first.
 pub const JVM_OPTIONS: [&str; 2] = ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS"];
 
-/// The words of a command that can change an outcome: see [`super::silent`]. Of
+/// The words of a command that can change an outcome: see [`without_silent`]. Of
 /// `variables`, what the user set counts as well.
 pub fn option_words(
     command: &[OsString],

@@ -1,5 +1,5 @@
-//! What configures every test of a project besides its sources: poms, settings, and
-//! what these take from the machine.
+//! What configures every test of a project besides its sources: poms, settings, and the
+//! variables and files of the machine that these name.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -18,13 +18,13 @@ pub struct Configuration {
     pub files: BTreeSet<PathBuf>,
     /// Files by which profiles are active.
     pub looked_for: BTreeSet<PathBuf>,
-    /// Those of the files that are poms, and which parts they keep, if
-    /// that is known.
+    /// Those of the files that are poms.
     pub poms: BTreeSet<PathBuf>,
+    /// Which of their parts are kept (`meaning.rs`), if that is known.
     pub kept: Option<BTreeSet<String>>,
     /// Variables that a file names.
     pub variables: BTreeSet<String>,
-    /// The values that poms give variables of tests, where they stand there as they are.
+    /// The values that poms give to variables of tests, if they are written out there.
     pub given: BTreeMap<String, BTreeSet<String>>,
 }
 
@@ -84,7 +84,7 @@ impl Configuration {
             true => self.files.extend(pom.path.canonicalize()),
             false => drop(self.poms.insert(pom.path.clone())),
         }
-        // It may become its parent.
+        // The file where its parent is looked for may become its parent.
         let candidate = pom.candidate().and_then(|path| beside(folder, path));
         let candidate = candidate.map(|path| pom_at(&path));
         self.files.extend(candidate.filter(|file| file.is_file()));
@@ -184,54 +184,47 @@ fn pom_at(path: &Path) -> PathBuf {
 mod tests {
     use super::*;
 
-    fn names<'a>(top: &Path, files: impl IntoIterator<Item = &'a PathBuf>) -> Vec<String> {
-        let inside = files
-            .into_iter()
-            .filter_map(|file| file.strip_prefix(top).ok());
-        let inside = inside.filter(|file| !file.starts_with(".mvn"));
-        inside.map(|file| file.display().to_string()).collect()
-    }
+    const FILES: [(&str, &str); 6] = [
+        (
+            "pom.xml",
+            "<project><parent><artifactId>p</artifactId><relativePath>etc/parent.xml</relativePath></parent>\
+             <modules><module>src/core</module><module>gone</module></modules></project>",
+        ),
+        (
+            "etc/parent.xml",
+            "<project><artifactId>p</artifactId><a>${env.ONE}x ${env.TWO}</a><argLine>-ea @a.txt @{b}</argLine>\
+             <b>env.not</b><properties><of.root>conf</of.root></properties></project>",
+        ),
+        (
+            "src/core/pom.xml",
+            "<project><profiles><profile><activation><file><exists>${basedir}/../flag</exists></file>\
+             <property><name>!env.THREE</name></property></activation></profile></profiles></project>",
+        ),
+        (".mvn/maven.config", "-s\nours.xml\n"),
+        (
+            "ours.xml",
+            "<settings><servers><server><password>${env.SECRET}</password></server></servers>\
+             <x>${env.FOUR}</x><!-- ${env.NO} --></settings>",
+        ),
+        (
+            "other.xml",
+            "<project><environmentVariables><A> 1 </A><B>${c}</B><A>2</A></environmentVariables>\
+             <systemPropertiesFile>${of.root}/sys.txt</systemPropertiesFile></project>",
+        ),
+    ];
 
     #[test]
     fn what_poms_and_settings_name_counts() {
         let world = tempfile::tempdir().unwrap();
         let top = world.path();
-        let write = |path: &str, text: &str| {
-            let file = top.join(path);
-            fs_err::create_dir_all(file.parent().unwrap()).unwrap();
-            fs_err::write(file, text).unwrap();
-        };
-        write(
-            "pom.xml",
-            "<project><parent><artifactId>p</artifactId><relativePath>etc/parent.xml</relativePath></parent>\
-             <modules><module>src/core</module><module>gone</module></modules></project>",
-        );
-        write(
-            "etc/parent.xml",
-            "<project><artifactId>p</artifactId><a>${env.ONE}x ${env.TWO}</a><argLine>-ea @a.txt @{b}</argLine><b>env.not</b>\
-             <properties><of.root>conf</of.root></properties></project>",
-        );
-        write(
-            "src/core/pom.xml",
-            "<project><profiles><profile><activation><file><exists>${basedir}/../flag</exists>\
-             </file><property><name>!env.THREE</name></property></activation></profile></profiles></project>",
-        );
-        write(".mvn/maven.config", "-s\nours.xml\n");
-        write(
-            "ours.xml",
-            "<settings><servers><server><password>${env.SECRET}</password></server></servers>\
-             <x>${env.FOUR}</x><!-- ${env.NO} --></settings>",
-        );
-        write(
-            "other.xml",
-            "<project><environmentVariables><A> 1 </A><B>${c}</B><A>2</A></environmentVariables>\
-             <systemPropertiesFile>${of.root}/sys.txt</systemPropertiesFile></project>",
-        );
+        for (path, text) in FILES {
+            fs_err::create_dir_all(top.join(path).parent().unwrap()).unwrap();
+            fs_err::write(top.join(path), text).unwrap();
+        }
         let command = "mvn -f other.xml --settings=theirs.xml test -Dsurefire.includesFile=in.txt";
-        let command = command.split(' ');
-        let command: Vec<String> = command.map(str::to_owned).collect();
+        let command: Vec<String> = command.split(' ').map(str::to_owned).collect();
         let found = Configuration::of(top, &[top.to_owned()], &command);
-        let files = [
+        for file in [
             "a.txt",
             "conf/sys.txt",
             "etc/parent.xml",
@@ -241,14 +234,11 @@ mod tests {
             "pom.xml",
             "src/core/pom.xml",
             "theirs.xml",
-        ];
-        let named = names(top, &found.files);
-        for file in files {
-            assert!(named.iter().any(|named| named == file), "{file}: {named:?}");
+        ] {
+            assert!(found.files.contains(&top.join(file)), "{file}");
         }
-        assert_eq!(names(top, &found.looked_for), ["src/flag"]);
-        let variables: Vec<&str> = found.variables.iter().map(String::as_str).collect();
-        assert_eq!(variables, ["FOUR", "ONE", "THREE", "TWO"]);
+        assert!(found.looked_for.iter().eq([&top.join("src/flag")]));
+        assert!(found.variables.iter().eq(["FOUR", "ONE", "THREE", "TWO"]));
         let given = BTreeSet::from(["1".to_owned(), "2".to_owned()]);
         assert_eq!(found.given, BTreeMap::from([("A".to_owned(), given)]));
     }

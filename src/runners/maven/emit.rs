@@ -9,7 +9,7 @@ use super::around::{Around, Words};
 use super::lines::{Classes, class_line, methods_line, names_methods};
 use super::plain::why_whole_classes;
 use super::pom::Project;
-use super::told::has_exclusions;
+use super::surefire::has_exclusions;
 use super::{modules, source_of};
 use crate::runners::jvm::testng;
 use crate::runners::jvm::{left_out, left_out_of, left_out_unbuilt, written};

@@ -1,15 +1,15 @@
-//! One line of what Surefire is to leave out, so that it means one class.
+//! A line of Surefire's list of exclusions, written so that it means one class only.
 //!
-//! Surefire puts `**/` before a path: `demo/CalcTest.java` is `old.demo.CalcTest`
-//! as well (`ResolvedTest.reformatClassPattern`, 2.22 and 3.x). A regular expression
-//! is compared with the whole path, but compiled for each class that it is compared
-//! with, so it stands only where there is another class that the path fits.
+//! Surefire puts `**/` before a path, so `demo/CalcTest.java` means `old.demo.CalcTest`,
+//! too (`ResolvedTest.reformatClassPattern`, 2.22 and 3.x). A regular expression is
+//! compared with the whole path. But Surefire compiles it again for each class, so it is
+//! used only if another class fits the path.
 
 use std::collections::HashMap;
 use std::path::Path;
 
 use super::pom::Project;
-use super::told::moves_tests;
+use super::surefire::moves_tests;
 
 /// The line that leaves out a class, named by its path.
 pub fn class_line(class: &str, has_longer: bool) -> String {
@@ -19,8 +19,8 @@ pub fn class_line(class: &str, has_longer: bool) -> String {
     }
 }
 
-/// The line that leaves out methods of a class, for all parameters that they may
-/// have. `None` if there is none that can be named.
+/// The line that leaves out methods of a class, with all parameters. `None` if none of
+/// the methods has a name that can stand in a line.
 pub fn methods_line<'m>(class: &str, methods: impl Iterator<Item = &'m str>) -> Option<String> {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
     let plain = methods.filter(|method| !method.is_empty() && method.chars().all(is_plain));
@@ -39,8 +39,7 @@ fn exact(class: &str) -> String {
     format!(r"{}\.class", class.replace('$', r"\$"))
 }
 
-/// The test classes that are on disk, compiled or not, by the last part of their
-/// paths.
+/// The test classes on disk, compiled or not, by the last part of their paths.
 #[derive(Default)]
 pub struct Classes {
     paths: HashMap<String, Vec<String>>,

@@ -1,9 +1,9 @@
-//! What of a `pom.xml` can have a part in a test: not what it tells people, nor what
-//! tools do that look at a project and leave it as it is.
+//! What of a `pom.xml` can have a part in a test. That is not what it tells people, nor
+//! the settings of tools that look at a project and leave it as it is.
 //!
-//! What a build makes is compared as files are. So a pom reaches tests otherwise only by
-//! what Surefire and Failsafe tell their JVMs, by the dependencies, and by what these
-//! refer to. All that stays, and with it whatever is referred to from there.
+//! What a build makes is compared as files. So a pom reaches tests otherwise only by what
+//! Surefire and Failsafe tell their JVMs, by the dependencies, and by what these refer to.
+//! All that stays, and so does everything that something which stays refers to.
 
 use std::collections::BTreeSet;
 
@@ -19,9 +19,9 @@ const DESCRIPTION: &str = "ciManagement contributors description developers \
 /// What else a project has that may be referred to, in small letters.
 const OTHER: &str = "artifact artifactid basedir build groupid modelversion packaging version";
 
-/// The names of parts that would be dropped if nothing referred to them, and to which
-/// something does in all that is said: by the poms of a project and all that they inherit
-/// from, settings, and words of commands, which are texts. `None` if something is not
+/// The names of parts that have no part in tests by themselves, but that something refers
+/// to. `said` is all that can refer to them: the poms of a project with all that they
+/// inherit from, settings, and the words of commands as texts. `None` if something is not
 /// understood.
 pub fn kept(said: &[&Element]) -> Option<BTreeSet<String>> {
     if said.iter().any(|one| runs_scripts(one)) {
@@ -30,14 +30,10 @@ pub fn kept(said: &[&Element]) -> Option<BTreeSet<String>> {
     let mut kept = packing_early(said);
     loop {
         let mut found = BTreeSet::new();
-        let mut is_plain = true;
-        for pom in said {
-            walk(pom, &kept, &mut |element| {
-                is_plain &= refer(element, &mut found);
-            });
-        }
-        if !is_plain {
-            return None;
+        for document in said {
+            for element in relevant(document, &[], &kept).every() {
+                found.extend(references(element)?);
+            }
         }
         if found.is_subset(&kept) {
             return Some(kept);
@@ -46,7 +42,7 @@ pub fn kept(said: &[&Element]) -> Option<BTreeSet<String>> {
     }
 }
 
-/// That of a pom which keeps these parts; `None`: there is none.
+/// The fingerprint of a pom that keeps these parts; `pom` is `None` if there is no file.
 pub fn pom_fingerprint(pom: Option<Vec<u8>>, kept: &[String]) -> Fingerprint {
     let Some(pom) = pom else {
         return Fingerprint::MISSING;
@@ -57,8 +53,8 @@ pub fn pom_fingerprint(pom: Option<Vec<u8>>, kept: &[String]) -> Fingerprint {
     }
 }
 
-/// A pom without what has no part, in a form in which layout and comments do not
-/// count; `None` if that is not known.
+/// A pom without what has no part, in a form in which layout and comments do not count.
+/// `None` if the pom is not understood.
 fn meaning(pom: &[u8], kept: &BTreeSet<String>) -> Option<Vec<u8>> {
     let text = std::str::from_utf8(pom).ok()?;
     let head = text.split("?>").next().unwrap_or_default();
@@ -66,61 +62,53 @@ fn meaning(pom: &[u8], kept: &BTreeSet<String>) -> Option<Vec<u8>> {
     if is_declared && !head.to_lowercase().contains("utf-8") {
         return None;
     }
-    let pom = Element::read(pom)
-        .ok()
-        .filter(|pom| pom.name == "project")?;
-    let mut form = Vec::new();
-    let mut is_plain = true;
-    walk(&pom, kept, &mut |element| {
-        let mut part = |text: &str| {
-            form.extend_from_slice(&(text.len() as u64).to_be_bytes());
-            form.extend_from_slice(text.as_bytes());
-        };
-        part(&element.name);
-        part(&element.text);
-        for (name, value) in &element.attributes {
-            // Then white space counts.
-            is_plain &= name != "xml:space";
-            part(name);
-            part(value);
-        }
-        form.push(b'(');
+    let pom = Element::read(pom).ok()?;
+    let rest = relevant(&pom, &[], kept);
+    let is_plain = |one: &Element| {
+        // With this attribute, white space counts.
+        let mut names = one.attributes.iter().map(|(name, _)| name);
         // What is new may refer to something, too.
-        is_plain &= refer(element, &mut BTreeSet::new());
-    });
-    is_plain.then_some(form)
+        references(one).is_some() && !names.any(|name| name == "xml:space")
+    };
+    let is_known = rest.name == "project" && rest.every().into_iter().all(is_plain);
+    is_known.then(|| {
+        let mut form = Vec::new();
+        write(&rest, &mut form);
+        form
+    })
 }
 
-/// Tells of the pom's element and of those in it that may have a part, with an empty one
-/// behind the last of each.
-fn walk(pom: &Element, kept: &BTreeSet<String>, tell: &mut dyn FnMut(&Element)) {
-    let is_schema = |name: &str| name.starts_with("xmlns") || name.starts_with("xsi:");
-    let attributes = pom.attributes.iter();
-    let attributes = attributes.filter(|(name, _)| !is_schema(name));
-    tell(&Element {
-        name: pom.name.clone(),
-        text: pom.text.clone(),
-        attributes: attributes.cloned().collect(),
-        children: Vec::new(),
-    });
-    below(pom, &mut Vec::new(), kept, tell);
-}
-
-fn below<'a>(
-    element: &'a Element,
-    path: &mut Vec<&'a str>,
-    kept: &BTreeSet<String>,
-    tell: &mut dyn FnMut(&Element),
-) {
-    path.push(&element.name);
-    for child in &element.children {
-        if !is_dropped(child, path, kept) {
-            tell(child);
-            below(child, path, kept, tell);
-        }
+/// Lengths are before texts and an element without a name is behind the last child, so
+/// that different trees have different forms.
+fn write(element: &Element, form: &mut Vec<u8>) {
+    let attributes = element.attributes.iter();
+    let attributes = attributes.flat_map(|(name, value)| [name, value]);
+    for text in [&element.name, &element.text].into_iter().chain(attributes) {
+        form.extend((text.len() as u64).to_be_bytes());
+        form.extend(text.as_bytes());
     }
-    path.pop();
-    tell(&Element::default());
+    form.push(b'(');
+    for child in &element.children {
+        write(child, form);
+    }
+    form.extend([0; 16]);
+    form.push(b'(');
+}
+
+/// A copy of an element beneath these names, without what has no part.
+fn relevant(element: &Element, above: &[&str], kept: &BTreeSet<String>) -> Element {
+    let path = [above, &[element.name.as_str()]].concat();
+    let is_schema = |name: &str| name.starts_with("xmlns") || name.starts_with("xsi:");
+    let attributes = element.attributes.iter();
+    let attributes = attributes.filter(|(name, _)| !above.is_empty() || !is_schema(name));
+    let children = element.children.iter();
+    let children = children.filter(|child| !is_dropped(child, &path, kept));
+    Element {
+        name: element.name.clone(),
+        text: element.text.clone(),
+        attributes: attributes.cloned().collect(),
+        children: children.map(|child| relevant(child, &path, kept)).collect(),
+    }
 }
 
 /// Whether what stands at this path has no part.
@@ -144,47 +132,50 @@ fn is_dropped(element: &Element, path: &[&str], kept: &BTreeSet<String>) -> bool
     }
 }
 
+/// What an element refers to: `${project.name}`, `${name}`, and whatever looks like the
+/// name of a property of tools that only look, wherever it stands. `None` if it is not
+/// understood.
+fn references(element: &Element) -> Option<BTreeSet<String>> {
+    let mut found = BTreeSet::new();
+    let values = element.attributes.iter().map(|(_, value)| value.as_str());
+    for text in values.chain([element.text.as_str()]) {
+        // A sign may be written by its number.
+        if text.contains("&#") {
+            return None;
+        }
+        let mut parts = text.split('{').peekable();
+        while let (Some(before), Some(part)) = (parts.next(), parts.peek()) {
+            // A name may be made of others: `${${tool}.version}`.
+            if before.ends_with(['$', '@']) && !part.contains('}') {
+                return None;
+            }
+            let name = part.split('}').next().unwrap_or_default();
+            found.extend(described(name).map(str::to_owned));
+        }
+        let is_sign = |sign: char| sign.is_alphanumeric() || ".-_".contains(sign);
+        let names = text.split(|sign| !is_sign(sign));
+        let names = names.map(|name| name.strip_prefix("-D").unwrap_or(name));
+        found.extend(names.filter(|name| is_of_looking(name)).map(str::to_owned));
+    }
+    Some(found)
+}
+
 /// The parts of a description that a reference may lead to.
-fn described(name: &str) -> Vec<&'static str> {
+fn described(name: &str) -> impl Iterator<Item = &'static str> {
     let small = name.to_lowercase();
-    let words: Vec<&str> = small.split(|sign: char| !sign.is_alphanumeric()).collect();
-    let of_project = match words.as_slice() {
-        ["project" | "pom", rest @ ..] => rest.iter().find(|word| **word != "parent"),
+    let words = small.split(|sign: char| !sign.is_alphanumeric());
+    let words: Vec<String> = words.map(str::to_owned).collect();
+    let of_project = match words.split_first() {
+        Some((first, rest)) if ["project", "pom"].contains(&first.as_str()) => {
+            rest.iter().find(|word| *word != "parent")
+        }
         _ => None,
     };
     // Maven asks its own objects, which may have more names for the same.
     let is_known = of_project
         .is_none_or(|first| has_word(OTHER, first) || has_word(&DESCRIPTION.to_lowercase(), first));
-    let is_named = |part: &&str| words.contains(&part.to_lowercase().as_str());
     let parts = DESCRIPTION.split_whitespace();
-    parts.filter(|part| !is_known || is_named(part)).collect()
-}
-
-/// What an element's text refers to: `${project.name}`, `${name}`, and whatever looks
-/// like the name of a property of those plugins, wherever it stands. Whether it is
-/// understood.
-fn refer(element: &Element, found: &mut BTreeSet<String>) -> bool {
-    let mut is_plain = true;
-    let values = element.attributes.iter().map(|(_, value)| value.as_str());
-    for text in values.chain([element.text.as_str()]) {
-        // Signs that are written by their numbers; names that are put together.
-        is_plain &= !text.contains("&#");
-        let mut parts = text.split('{').peekable();
-        while let (Some(before), Some(part)) = (parts.next(), parts.peek()) {
-            let is_reference = before.ends_with(['$', '@']);
-            is_plain &= !is_reference || part.contains('}');
-            let name = part.split('}').next().unwrap_or_default();
-            found.extend(described(name).into_iter().map(str::to_owned));
-        }
-        let is_sign = |sign: char| sign.is_alphanumeric() || ".-_".contains(sign);
-        for token in text.split(|sign| !is_sign(sign)) {
-            let token = token.strip_prefix("-D").unwrap_or(token);
-            if is_of_looking(token) {
-                found.insert(token.to_owned());
-            }
-        }
-    }
-    is_plain
+    parts.filter(move |part| !is_known || words.contains(&part.to_lowercase()))
 }
 
 #[cfg(test)]
@@ -210,194 +201,118 @@ mod tests {
         of(one) == of(other)
     }
 
+    /// Whether it is the same with `1` and with `2` in the place of `@`.
+    fn same_with(text: &str) -> bool {
+        same(&text.replace('@', "1"), &text.replace('@', "2"))
+    }
+
     fn plugin(artifact: &str, more: &str) -> String {
         format!(
             "<build><plugins><plugin><artifactId>{artifact}</artifactId>{more}</plugin></plugins></build>"
         )
     }
 
-    const SET: &str = "<configuration><argLine>-Dx=${PART}</argLine></configuration>";
-
     fn surefire(part: &str) -> String {
-        plugin("maven-surefire-plugin", &SET.replace("PART", part))
+        let set = format!("<configuration><argLine>-Dx=${{{part}}}</argLine></configuration>");
+        plugin("maven-surefire-plugin", &set)
     }
 
     #[test]
-    fn who_publishes_reports_makes_them_no_part() {
-        let publishes = |artifact: &str, version: usize| {
-            let more = "<configuration><content>${project.reporting.outputDirectory}</content></configuration>";
-            let reports =
-                format!("<reporting><plugins><version>{version}</version></plugins></reporting>");
-            plugin(artifact, more) + &reports
-        };
-        let is_same = |artifact: &str| same(&publishes(artifact, 1), &publishes(artifact, 2));
-        assert!(is_same("maven-scm-publish-plugin"));
-        assert!(!is_same("maven-surefire-plugin"));
-    }
-
-    #[test]
+    #[rustfmt::skip]
     fn what_people_read_has_no_part() {
-        let plain = "<artifactId>a</artifactId>";
-        for more in [
-            "<!-- x -->",
-            "\n  ",
-            "<name>x</name><url>y</url>",
-            "<developers><developer><id>a</id></developer></developers>",
-            "<reporting><plugins><plugin/></plugins></reporting>",
-            "<profiles/>",
+        for (one, other, is_same) in [
+            ("", "<!-- x -->", true),
+            ("", "\n  ", true),
+            ("", "<name>x</name><url>y</url>", true),
+            ("", "<developers><developer><id>a</id></developer></developers>", true),
+            ("", "<reporting><plugins><plugin/></plugins></reporting>", true),
+            ("", "<profiles/>", false),
+            ("<artifactId>a</artifactId>", "<artifactId>b</artifactId>", false),
+            ("<a>x</a><b/>", "<a>x<b/></a>", false),
+            ("<a>xy</a>", "<a>x y</a>", false),
+            ("<a>x</a>", "<a> x\n</a>", true),
+            ("<build/>", "<build combine.children='append'/>", false),
+            // A dependency's own address is another matter.
+            ("<dependencies><url>a</url></dependencies>", "<dependencies><url>b</url></dependencies>", false),
+            ("<a>b&amp;c</a>", "<a><![CDATA[b&amp;c]]></a>", false),
+            ("<a>b</a>", "<a>b\u{a0}</a>", false),
+            ("<p:a>b</p:a>", "<a>b</a>", false),
         ] {
-            let is_same = same(plain, &format!("{plain}{more}"));
-            assert_eq!(is_same, more != "<profiles/>", "{more}");
+            assert_eq!(same(one, other), is_same, "{one} {other}");
         }
-        assert!(!same(plain, "<artifactId>b</artifactId>"));
-        assert!(!same("<a>x</a><b/>", "<a>x<b/></a>"));
-        assert!(!same("<a>xy</a>", "<a>x y</a>") && same("<a>x</a>", "<a> x\n</a>"));
-        let append = "<build combine.children='append'/>";
-        assert!(!same("<build/>", append));
         let of = |text: &str| meaning(text.as_bytes(), &BTreeSet::new());
-        for (one, other) in [
-            ("<project a='b'/>", "<project/>"),
-            (
-                "<project><a>b&amp;c</a></project>",
-                "<project><a><![CDATA[b&amp;c]]></a></project>",
-            ),
-            (
-                "<project><a>b</a></project>",
-                "<project><a>b\u{a0}</a></project>",
-            ),
-            (
-                "<project><p:a>b</p:a></project>",
-                "<project><a>b</a></project>",
-            ),
-        ] {
-            assert_ne!(of(one), of(other), "{one}");
-        }
+        assert_ne!(of("<project a='b'/>"), of("<project/>"));
         assert_eq!(of("<project xmlns='x'/>"), of("<project/>"));
-        // A dependency's own name is another matter.
-        assert!(!same(
-            "<dependencies><url>a</url></dependencies>",
-            "<dependencies><url>b</url></dependencies>"
-        ));
     }
 
     #[test]
+    #[rustfmt::skip]
     fn tools_that_look_have_no_part() {
-        let tool = |version: &str| {
-            plugin(
-                "maven-checkstyle-plugin",
-                &format!("<version>{version}</version>"),
-            )
-        };
-        assert!(same(&tool("1"), &tool("2")));
-        let of_others = |version: &str| {
-            let more = format!("<groupId>org.x</groupId><version>{version}</version>");
-            plugin("maven-checkstyle-plugin", &more)
-        };
-        assert!(!same(&of_others("1"), &of_others("2")));
-        let extended = |version: &str| {
-            plugin(
-                "maven-site-plugin",
-                &format!("<extensions>true</extensions><version>{version}</version>"),
-            )
-        };
-        assert!(!same(&extended("1"), &extended("2")));
-        let packed = |more: &str| plugin("maven-assembly-plugin", more);
-        let late = "<executions><execution><phase>package</phase></execution></executions>";
+        let version = "<version>@</version>";
+        let content = "<configuration><content>${project.reporting.outputDirectory}</content></configuration>";
+        let reports = format!("<reporting><plugins>{version}</plugins></reporting>");
+        let late = format!("<executions><execution><phase>package</phase></execution></executions>{version}");
         let early = late.replace("package", "process-classes");
-        assert!(same(&packed("<version>1</version>"), &packed(late)));
-        assert!(!same(&packed("<version>1</version>"), &packed(&early)));
-        assert!(!same(
-            &packed(&early),
-            &packed(&(early.clone() + "<version>2</version>"))
-        ));
-        let modules = |more: &str| format!("<modules><module>a</module></modules>{}", packed(more));
-        assert!(!same(&modules(""), &modules(late)));
-        let writing = |version: &str| {
-            let place = "<configuration><to>${project.build.outputDirectory}</to></configuration>";
-            plugin(
-                "maven-javadoc-plugin",
-                &format!("{place}<version>{version}</version>"),
-            )
-        };
-        assert!(!same(&writing("1"), &writing("2")));
-        let other = |version: &str| {
-            plugin(
-                "jacoco-maven-plugin",
-                &format!("<version>{version}</version>"),
-            )
-        };
-        assert!(!same(&other("1"), &other("2")));
-        let profile =
-            |version: &str| format!("<profiles><profile>{}</profile></profiles>", tool(version));
-        assert!(same(&profile("1"), &profile("2")));
-        let property =
-            |name: &str, value: &str| format!("<properties><{name}>{value}</{name}></properties>");
-        for (name, has_part) in [
-            ("checkstyle.version", false),
-            ("commons.japicmp.version", false),
-            ("spotbugsVersion", false),
-            ("maven.compiler.release", true),
-            ("jacoco.skip", true),
-            ("rating", true),
+        let profile = plugin("maven-checkstyle-plugin", version);
+        for (text, is_same) in [
+            (plugin("maven-checkstyle-plugin", version), true),
+            (format!("<profiles><profile>{profile}</profile></profiles>"), true),
+            (plugin("maven-checkstyle-plugin", &format!("<groupId>org.x</groupId>{version}")), false),
+            (plugin("maven-site-plugin", &format!("<extensions>true</extensions>{version}")), false),
+            (plugin("maven-javadoc-plugin", &format!("<to>${{project.build.outputDirectory}}</to>{version}")), false),
+            (plugin("jacoco-maven-plugin", version), false),
+            (plugin("maven-assembly-plugin", &late), true),
+            (plugin("maven-assembly-plugin", &early), false),
+            (plugin("maven-assembly-plugin", &late) + "<modules><module>a</module></modules>", false),
+            // Who publishes reports makes them no part of tests.
+            (plugin("maven-scm-publish-plugin", content) + &reports, true),
+            (plugin("maven-surefire-plugin", content) + &reports, false),
         ] {
-            assert_eq!(
-                same(&property(name, "1"), &property(name, "2")),
-                !has_part,
-                "{name}"
-            );
+            assert_eq!(same_with(&text), is_same, "{text}");
+        }
+        let assembly = |more: &str| plugin("maven-assembly-plugin", more);
+        assert!(same(&assembly(version), &assembly(&late)));
+        assert!(!same(&assembly(version), &assembly(&early)));
+        for (name, is_same) in [
+            ("checkstyle.version", true),
+            ("commons.japicmp.version", true),
+            ("spotbugsVersion", true),
+            ("maven.compiler.release", false),
+            ("jacoco.skip", false),
+            ("rating", false),
+        ] {
+            let text = format!("<properties><{name}>@</{name}></properties>");
+            assert_eq!(same_with(&text), is_same, "{name}");
         }
     }
 
     #[test]
+    #[rustfmt::skip]
     fn what_something_refers_to_stays() {
-        let with = |part: &str, more: &str| format!("{}{more}", surefire(part));
-        for (part, more, other) in [
-            ("project.name", "<name>a</name>", "<name>b</name>"),
-            (
-                "pom.scm.url",
-                "<scm><url>a</url></scm>",
-                "<scm><url>b</url></scm>",
-            ),
-            ("name", "<name>a</name>", "<name>b</name>"),
-            ("project.Name", "<name>a</name>", "<name>b</name>"),
-            ("project.parent.name", "<name>a</name>", "<name>b</name>"),
-            (
-                "project.reporting.x",
-                "<reporting>a</reporting>",
-                "<reporting>b</reporting>",
-            ),
+        for (part, more) in [
+            ("project.name", "<name>@</name>"),
+            ("pom.scm.url", "<scm><url>@</url></scm>"),
+            ("name", "<name>@</name>"),
+            ("project.Name", "<name>@</name>"),
+            ("project.parent.name", "<name>@</name>"),
+            ("project.reporting.x", "<reporting>@</reporting>"),
             // Another name for the same.
-            ("project.siteRepository.x", "<scm>a</scm>", "<scm>b</scm>"),
-            (
-                "project.developers[0].id",
-                "<developers>a</developers>",
-                "<developers>b</developers>",
-            ),
-            (
-                "pmd.version",
-                "<properties><pmd.version>1</pmd.version></properties>",
-                "<properties><pmd.version>2</pmd.version></properties>",
-            ),
+            ("project.siteRepository.x", "<scm>@</scm>"),
+            ("project.developers[0].id", "<developers>@</developers>"),
+            ("pmd.version", "<properties><pmd.version>@</pmd.version></properties>"),
             // By way of another property.
             (
                 "own",
-                "<properties><own>${pmd.x}</own><pmd.x>${project.url}</pmd.x></properties><url>a</url>",
-                "<properties><own>${pmd.x}</own><pmd.x>${project.url}</pmd.x></properties><url>b</url>",
+                "<properties><own>${pmd.x}</own><pmd.x>${project.url}</pmd.x></properties><url>@</url>",
             ),
         ] {
-            assert!(!same(&with(part, more), &with(part, other)), "{part}");
+            assert!(!same_with(&(surefire(part) + more)), "{part}");
         }
-        let other = "project.build.directory";
-        assert!(same(
-            &with(other, "<name>a</name>"),
-            &with(other, "<name>b</name>")
-        ));
-        // Only from there: the reference itself is dropped.
-        let looks = |value: &str| {
-            let set = plugin("maven-pmd-plugin", "<version>${pmd.version}</version>");
-            format!("{set}<properties><pmd.version>{value}</pmd.version></properties>")
-        };
-        assert!(same(&looks("1"), &looks("2")));
+        assert!(same_with(&(surefire("project.build.directory") + "<name>@</name>")));
+        // The only reference to it is dropped itself.
+        let looks = plugin("maven-pmd-plugin", "<version>${pmd.version}</version>");
+        let property = "<properties><pmd.version>@</pmd.version></properties>";
+        assert!(same_with(&(looks + property)));
     }
 
     #[test]
@@ -412,10 +327,8 @@ mod tests {
         let kept = kept_of_all(&words).unwrap();
         assert!(kept.iter().eq(["name", "pmd.version"]));
         let of = |name: &str| {
-            meaning(
-                format!("<project><name>{name}</name></project>").as_bytes(),
-                &kept,
-            )
+            let pom = format!("<project><name>{name}</name></project>");
+            meaning(pom.as_bytes(), &kept)
         };
         assert_ne!(of("a"), of("b"));
     }
@@ -423,36 +336,30 @@ mod tests {
     #[test]
     fn what_is_not_understood_has_no_meaning() {
         let none = BTreeSet::new();
+        let nested = "<project><a>${${tool}.version}</a></project>";
         for text in [
             "",
             "<project>",
             "<settings/>",
             "<project><a xml:space='preserve'> </a></project>",
             "<project><a>&#36;{project.name}</a></project>",
-            "<project><a>${${tool}.version}</a></project>",
+            "<?xml version='1.0' encoding='ISO-8859-1'?><project/>",
+            nested,
         ] {
             assert_eq!(meaning(text.as_bytes(), &none), None, "{text}");
         }
         assert_eq!(meaning(b"<project><a>\xe9</a></project>", &none), None);
-        let nested = "<project><a>${${tool}.version}</a></project>";
         assert_eq!(kept_of_all(&[nested]), None);
-        let task = |task: &str| {
-            let tasks = format!("<configuration><target>{task}</target></configuration>");
-            format!(
-                "<project>{}</project>",
-                plugin("maven-antrun-plugin", &tasks)
-            )
-        };
-        for plain in [
-            "<echo message='x'/>",
-            "<fileset><include name='x'/></fileset>",
+        for (task, is_plain) in [
+            ("<echo message='x'/>", true),
+            ("<fileset><include name='x'/></fileset>", true),
+            ("<script/>", false),
+            ("<property file='x'/>", false),
+            ("<include file='x'/>", false),
         ] {
-            assert!(kept_of_all(&[&task(plain)]).is_some());
+            let run = format!("<configuration><target>{task}</target></configuration>");
+            let pom = format!("<project>{}</project>", plugin("maven-antrun-plugin", &run));
+            assert_eq!(kept_of_all(&[&pom]).is_some(), is_plain, "{task}");
         }
-        for script in ["<script/>", "<property file='x'/>", "<include file='x'/>"] {
-            assert_eq!(kept_of_all(&[&task(script)]), None);
-        }
-        let latin = "<?xml version='1.0' encoding='ISO-8859-1'?><project/>";
-        assert_eq!(meaning(latin.as_bytes(), &none), None);
     }
 }

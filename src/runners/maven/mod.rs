@@ -20,9 +20,7 @@ mod pom;
 mod runner;
 #[path = "../../../agents/jvm/src/runtime.rs"]
 mod runtime;
-mod silent;
 pub mod surefire;
-mod told;
 mod unbuilt;
 mod unwatched;
 mod xml;
@@ -66,7 +64,7 @@ pub fn options(command: &[OsString], cwd: &Path) -> Vec<String> {
     let set = command::JVM_OPTIONS
         .into_iter()
         .filter_map(|name| Some((name, std::env::var_os(name)?)));
-    command::option_words(command, set, |name| silent::is_named(cwd, command, name))
+    command::option_words(command, set, |name| around::is_named(cwd, command, name))
 }
 
 /// The folder of the JDK that Maven runs tests with, unless its project names
@@ -162,14 +160,14 @@ pub fn inside_by(top: &Path, command: &[String]) -> Option<Inside> {
         value,
         pom,
     };
-    let mut settings = told::INSIDE.into_iter();
+    let mut settings = surefire::INSIDE.into_iter();
     let typed = settings.find(|(name, value)| {
         let said = format!("{name}={value}");
         command.iter().any(|word| word.contains(&said))
     });
     typed.map(|said| inside(said, None)).or_else(|| {
         let project = Project::of_modules(top, &local_repository(top, command));
-        let (said, pom) = told::inside(&project)?;
+        let (said, pom) = surefire::inside(&project)?;
         Some(inside(said, Some(pom.path.clone())))
     })
 }

@@ -1,8 +1,8 @@
-//! What the poms of a project say of how its classes are made: whether compiling
-//! the sources is all, and where these lie.
+//! Whether the classes of a project are made of its sources alone, and where these are,
+//! as its poms say.
 //!
-//! Only what is known to be harmless is: anything else is a reason why sources do
-//! not tell which classes there will be.
+//! Only what is known to be harmless is accepted. With anything else, the sources do not
+//! tell which classes there will be.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -28,8 +28,8 @@ pub struct Module {
     /// Where its sources are, those of its tests too.
     pub main: BString,
     pub test: BString,
-    /// Whether the resources of both are where Maven looks for them by itself, and
-    /// are copied as they are.
+    /// Whether the resources of both are in Maven's usual folders and are copied as they
+    /// are.
     pub has_plain_resources: bool,
     /// Whether some are changed on their way.
     pub filters: bool,
@@ -78,14 +78,14 @@ pub struct Model {
     pub artifacts: BTreeSet<String>,
 }
 
-/// Plug-ins that Maven uses though no pom names them.
+/// Plug-ins that Maven uses even where no pom names them.
 const ALWAYS_USED: &str =
     "maven-compiler-plugin maven-jar-plugin maven-resources-plugin maven-surefire-plugin";
 
-/// What of a build may not be set.
+/// Settings of a build that no pom may have.
 const MOVED: &str = "outputDirectory testOutputDirectory directory extensions/extension";
 
-/// What may be said to the compiler: it makes the same of the same sources then.
+/// Settings with which the compiler still makes the same of the same sources.
 const COMPILER: &str = "compilerArgs compilerArgument debug debuglevel encoding failOnError \
     failOnWarning forceJavacCompilerUse maxmem meminitial optimize parameters proc release \
     showDeprecation showWarnings source staleMillis target testRelease testSource testTarget";
@@ -125,11 +125,8 @@ impl Model {
         for pom in &project.poms {
             let name = pom.name();
             let module = module(pom)?;
-            if project
-                .poms
-                .iter()
-                .any(|one| one.parent.as_ref() == Some(&pom.path))
-            {
+            let mut parents = project.poms.iter().flat_map(|one| &one.parent);
+            if parents.any(|parent| *parent == pom.path) {
                 let is_usual = module.main == module.path(MAIN) && module.test == module.path(TEST);
                 ensure!(is_usual, "{name} says where sources are");
                 above.push(module.clone());
@@ -142,14 +139,11 @@ impl Model {
                 let mut all = pom.top.every().into_iter();
                 let names = "encoding maven.compiler.encoding project.build.sourceEncoding";
                 model.has_encoding |= all.any(|one| is_encoding(one) && has_word(names, &one.name));
-                model
-                    .artifacts
-                    .insert(pom.top.text_of("artifactId").to_owned());
+                let artifact = pom.top.text_of("artifactId").to_owned();
+                model.artifacts.insert(artifact);
             } else {
-                ensure!(
-                    module.has_plain_resources,
-                    "{name} says where resources are"
-                );
+                let is_usual = module.has_plain_resources;
+                ensure!(is_usual, "{name} says where resources are");
                 let is_fixed = !name.ends_with("-SNAPSHOT.pom");
                 ensure!(is_fixed, "the parent {name} may be another tomorrow");
             }
@@ -165,23 +159,24 @@ impl Model {
         Ok(model)
     }
 
-    /// That no source belongs to two modules, or to both sides of one.
+    /// Checks that no source belongs to two modules, or to both sides of one.
     fn have_own_sources(&self) -> Result<()> {
         let modules = self.modules.iter();
-        let roots: Vec<&BString> = modules.flat_map(|one| [&one.main, &one.test]).collect();
+        let roots = modules.flat_map(|one| [&one.main, &one.test]);
+        let roots: Vec<BString> = roots.map(|root| joined(root.as_bstr(), "")).collect();
         for (at, root) in roots.iter().enumerate() {
-            let is_in = |other: &BString| {
-                let rest = other.strip_prefix(root.as_slice());
-                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
-            };
-            for (_, other) in roots.iter().enumerate().filter(|(other, _)| *other != at) {
-                ensure!(!is_in(other), "sources in {other} are those in {root}, too");
-            }
+            let mut others = roots.iter().enumerate();
+            let inside =
+                others.find(|(other, dir)| *other != at && dir.starts_with(root.as_slice()));
+            ensure!(
+                inside.is_none(),
+                "sources in {root} are of two modules or sides"
+            );
         }
         Ok(())
     }
 
-    /// Looks at all poms: what one says of a plug-in counts if any uses it.
+    /// Checks all poms. What one says of a plug-in counts if any of them uses it.
     fn examine(&mut self, project: &Project) -> Result<()> {
         let poms = project.poms.iter();
         let plugins = poms.flat_map(|pom| pom.top.of_profiles("build/plugins/plugin"));
@@ -263,7 +258,7 @@ fn is_encoding(element: &Element) -> bool {
     !element.text.is_empty() && element.name.to_ascii_lowercase().ends_with("encoding")
 }
 
-/// That what a pom says is the same everywhere, and tomorrow, whatever it is about.
+/// Checks that what a pom says is the same on every machine, and tomorrow.
 fn plain(pom: &Element, project: &Project, own: &BTreeSet<String>) -> Result<()> {
     for one in pom.every() {
         let Element { name, text, .. } = one;
@@ -300,7 +295,7 @@ fn plain(pom: &Element, project: &Project, own: &BTreeSet<String>) -> Result<()>
     Ok(())
 }
 
-/// That a plug-in which is known makes the same classes of the same sources.
+/// Checks that a known plug-in makes the same classes of the same sources.
 fn makes_the_same(plugin: &Element) -> Result<()> {
     let artifact = plugin.text_of("artifactId");
     let is_more =

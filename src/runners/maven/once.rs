@@ -15,7 +15,7 @@ use super::around::{Around, Words};
 use super::command::{chooses_tests, is_early, is_phase, is_surefire};
 use super::plugins::has_word;
 use super::pom::Project;
-use super::told::may_be_early;
+use super::surefire::may_be_early;
 use super::xml::Element;
 
 /// Phases that come to Failsafe's tests.
@@ -41,22 +41,12 @@ fn once(command: &[OsString], folder: &Path) -> Result<()> {
     let is_open = !chooses_tests(command);
     ensure!(is_open, "the command says itself which tests run");
     let typed = Words::of(command.iter().skip(1));
-    let is_test = |phase: &String| is_phase(phase) || is_surefire(phase);
-    let first = typed.phases.iter().position(is_test);
-    let first = first.context("the command names no phase that tests")?;
+    let phases: Vec<&str> = typed.phases().collect();
     let around = Around::of(folder, &typed);
-    let words = typed.other.iter().chain(&around.words.other);
-    if let Some(word) = words.chain(&around.words.phases).next() {
+    is_test_at_last(&phases)?;
+    let added = around.words.unknown().or(around.words.phases().next());
+    if let Some(word) = typed.unknown().or(added) {
         bail!("nobody knows what `{word}` does to the order");
-    }
-    let has_goal = typed.phases.iter().any(|phase| is_surefire(phase));
-    for (at, phase) in typed.phases.iter().enumerate() {
-        let is_behind = at > first && has_goal;
-        ensure!(!is_behind, "`{phase}` comes behind Surefire's tests");
-        // `clean` behind the tests would take away what they are compared with.
-        let is_late = at > first && is_early(phase) || at > 0 && phase == "clean";
-        let is_more = is_late || has_word(SITE, phase);
-        ensure!(!is_more, "`{phase}` is more than a test");
     }
     if let Some(file) = &around.extensions {
         bail!("{} may read what Surefire does", file.display());
@@ -75,7 +65,7 @@ fn once(command: &[OsString], folder: &Path) -> Result<()> {
         ensure!(!is_set, "`{setting}` is set");
     }
     let has_failsafe =
-        typed.phases.iter().any(|phase| has_word(FAILSAFE, phase)) && project.mentions("failsafe");
+        phases.iter().any(|phase| has_word(FAILSAFE, phase)) && project.mentions("failsafe");
     ensure!(!has_failsafe, "Failsafe has tests of its own");
     let own = project.poms.first().context("there is no pom")?;
     let packaging = own.top.text_of("packaging");
@@ -88,13 +78,30 @@ fn once(command: &[OsString], folder: &Path) -> Result<()> {
     Ok(())
 }
 
+/// That the phases and goals come to tests, and do nothing else behind them.
+fn is_test_at_last(phases: &[&str]) -> Result<()> {
+    let is_test = |phase: &&str| is_phase(phase) || is_surefire(phase);
+    let first = phases.iter().position(is_test);
+    let first = first.context("the command names no phase that tests")?;
+    let has_goal = phases.iter().any(|phase| is_surefire(phase));
+    for (at, phase) in phases.iter().enumerate() {
+        let is_behind = at > first && has_goal;
+        ensure!(!is_behind, "`{phase}` comes behind Surefire's tests");
+        // `clean` behind the tests would take away what they are compared with.
+        let is_late = at > first && is_early(phase) || at > 0 && *phase == "clean";
+        let is_more = is_late || has_word(SITE, phase);
+        ensure!(!is_more, "`{phase}` is more than a test");
+    }
+    Ok(())
+}
+
 /// Variables with options for every JVM.
 const OPTIONS: [&str; 3] = ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"];
 
 /// All that can name a profile, or set a property that activates one.
 fn all_said(around: &Around, typed: &Words) -> Vec<String> {
     let around_it = around.said.iter().map(|one| &one.text);
-    let mut said: Vec<String> = around_it.chain(&typed.all).cloned().collect();
+    let mut said: Vec<String> = around_it.chain(typed.all()).cloned().collect();
     let files = around.files.iter();
     said.extend(files.filter_map(|file| crate::disk::read_to_string(file).ok()));
     said.extend(OPTIONS.iter().filter_map(|name| std::env::var(name).ok()));
@@ -105,14 +112,14 @@ fn all_said(around: &Around, typed: &Words) -> Vec<String> {
 /// one of those active after all, its list would be read and not ours: all tests would
 /// run. With its `failIfNoTests`, a run that leaves out everything would fail.
 fn is_set_in(pom: &Element, setting: &str, said: &[String]) -> bool {
-    let (profiles, others): (Vec<_>, Vec<_>) =
-        pom.children.iter().partition(|one| one.name == "profiles");
-    let profiles = profiles.into_iter().flat_map(|one| &one.children);
-    let active = profiles.filter(|profile| !is_idle(profile, said));
-    others
-        .into_iter()
-        .chain(active)
-        .any(|one| one.mentions(setting))
+    let sets = |one: &Element| match one.name.as_str() {
+        "profiles" => {
+            let mut profiles = one.children.iter();
+            profiles.any(|profile| !is_idle(profile, said) && profile.mentions(setting))
+        }
+        _ => one.mentions(setting),
+    };
+    pom.children.iter().any(sets)
 }
 
 /// Beginnings of properties that are set though nobody says so: by the JVM, by Maven's
@@ -145,45 +152,44 @@ mod tests {
     use super::*;
 
     fn why(line: &str, pom: &str) -> Option<String> {
+        why_beside(line, pom, &[])
+    }
+
+    /// With these files in `.mvn`.
+    fn why_beside(line: &str, pom: &str, files: &[(&str, &str)]) -> Option<String> {
         let top = tempfile::tempdir().unwrap();
-        let pom = match pom.starts_with("<project>") {
-            true => pom.to_owned(),
-            false => format!("<project>{pom}</project>"),
-        };
-        fs_err::write(top.path().join("pom.xml"), pom).unwrap();
+        fs_err::write(top.path().join(POM), format!("<project>{pom}</project>")).unwrap();
+        fs_err::create_dir(top.path().join(".mvn")).unwrap();
+        for (name, text) in files {
+            fs_err::write(top.path().join(".mvn").join(name), text).unwrap();
+        }
         let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
         why_twice(&words, top.path())
     }
 
     #[test]
     fn one_module_with_surefire_needs_one_run() {
-        let once = |line: &str| assert_eq!(why(line, "<project></project>"), None, "{line}");
-        once("mvn test");
-        once("./mvnw -B -ntp -Pfast -Dx=y clean package");
-        once("mvn -P site -D x=y -s no-such.xml install");
-        once("mvn clean process-test-classes surefire:test");
-        once("mvn -q org.apache.maven.plugins:maven-surefire-plugin:3.2.5:test");
+        for line in [
+            "mvn test",
+            "./mvnw -B -ntp -Pfast -Dx=y clean package",
+            "mvn -P site -D x=y -s no-such.xml install",
+            "mvn clean process-test-classes surefire:test",
+            "mvn -q org.apache.maven.plugins:maven-surefire-plugin:3.2.5:test",
+        ] {
+            assert_eq!(why(line, ""), None, "{line}");
+        }
     }
 
     #[test]
+    #[rustfmt::skip]
     fn what_nobody_knows_is_done_as_before() {
         for line in [
-            "mvnd test",
-            "mvn -T 4 test",
-            "mvn -T1C test",
-            "mvn -pl core test",
-            "mvn -f other/pom.xml test",
-            "mvn surefire:test test",
-            "mvn test surefire:test",
-            "mvn surefire:test jar:jar",
-            "mvn process-classes",
-            "mvn test compile",
-            "mvn test -Dtest=A",
-            "mvn test -DfailIfNoTests",
-            "mvn test clean",
-            "mvn site",
+            "mvnd test", "mvn -T 4 test", "mvn -T1C test", "mvn -pl core test",
+            "mvn -f other/pom.xml test", "mvn surefire:test test", "mvn test surefire:test",
+            "mvn surefire:test jar:jar", "mvn process-classes", "mvn test compile",
+            "mvn test -Dtest=A", "mvn test -DfailIfNoTests", "mvn test clean", "mvn site",
         ] {
-            assert!(why(line, "<project></project>").is_some(), "{line}");
+            assert!(why(line, "").is_some(), "{line}");
         }
         for pom in [
             "<modules><module>core</module></modules>",
@@ -200,18 +206,20 @@ mod tests {
         }
         let surefire = "<plugin>maven-surefire-plugin<phase>verify</phase></plugin>";
         assert_eq!(why("mvn test", surefire), None);
+        // Failsafe matters where it runs.
+        let failsafe = "<plugin>maven-failsafe-plugin<phase>verify</phase></plugin>";
+        assert_eq!(why("mvn package", failsafe), None);
+        assert!(why("mvn verify", failsafe).is_some());
     }
 
     #[test]
+    #[rustfmt::skip]
     fn profiles_that_nothing_activates_have_no_list() {
-        let project = |profile: &str, more: &str| {
-            format!(
-                "<project><profiles><profile>{profile}</profile><profile><id>other</id></profile>\
-                 </profiles>{more}</project>"
-            )
-        };
         let list = "<excludesFile>x</excludesFile>";
-        let pom = |activation: &str| project(&format!("<id>quick</id>{activation}{list}"), "");
+        let project = |profile: &str| {
+            format!("<profiles><profile>{profile}</profile><profile><id>other</id></profile></profiles>")
+        };
+        let pom = |activation: &str| project(&format!("<id>quick</id>{activation}{list}"));
         let by = |how: &str| pom(&format!("<activation>{how}</activation>"));
         let property = by("<property><name>fast</name></property>");
         for idle in [&property, &pom("")] {
@@ -236,37 +244,23 @@ mod tests {
         let spaced = "<activation ><jdk>17</jdk></activation >";
         assert!(why("mvn test", &pom(spaced)).is_some());
         // Executions have ids, too.
-        let late = format!("<execution><id>x</id></execution>{list}<id>quick</id>");
-        assert_eq!(why("mvn test", &project(&late, "")), None);
-        assert!(why("mvn test -Pquick", &project(&late, "")).is_some());
-        assert!(why("mvn test", &project("<id>quick</id>", list)).is_some());
-        let broken = property.replace("</project>", "");
-        assert!(why("mvn test", &broken).is_some());
-    }
-
-    #[test]
-    fn failsafe_matters_where_it_runs() {
-        let pom = "<plugin>maven-failsafe-plugin<phase>verify</phase></plugin>";
-        assert_eq!(why("mvn package", pom), None);
-        assert!(why("mvn verify", pom).is_some());
+        let late = project(&format!("<execution><id>x</id></execution>{list}<id>quick</id>"));
+        assert_eq!(why("mvn test", &late), None);
+        assert!(why("mvn test -Pquick", &late).is_some());
+        assert!(why("mvn test", &(project("<id>quick</id>") + list)).is_some());
+        assert!(why("mvn test", &(property + "<a>")).is_some());
     }
 
     #[test]
     fn what_a_project_adds_to_each_command_counts() {
-        let top = tempfile::tempdir().unwrap();
-        fs_err::write(top.path().join("pom.xml"), "<project/>").unwrap();
-        fs_err::create_dir(top.path().join(".mvn")).unwrap();
-        let command = ["mvn", "test"].map(OsString::from);
-        let why = |name: &str, text: &str| {
-            let file = top.path().join(".mvn").join(name);
-            fs_err::write(&file, text).unwrap();
-            let why = why_twice(&command, top.path());
-            fs_err::remove_file(file).unwrap();
-            why
-        };
-        assert_eq!(why("maven.config", "-B\n-Dx=y\n"), None);
-        assert!(why("maven.config", "-T\n1C\n").is_some());
-        assert!(why("jvm.config", "-DfailIfNoTests=true").is_some());
-        assert!(why("extensions.xml", "").is_some());
+        for (name, text, is_reason) in [
+            ("maven.config", "-B\n-Dx=y\n", false),
+            ("maven.config", "-T\n1C\n", true),
+            ("jvm.config", "-DfailIfNoTests=true", true),
+            ("extensions.xml", "", true),
+        ] {
+            let why = why_beside("mvn test", "", &[(name, text)]);
+            assert_eq!(why.is_some(), is_reason, "{name}");
+        }
     }
 }

@@ -1,23 +1,22 @@
 //! Whether Surefire can leave out single methods of a project that is built.
 //!
-//! Where its list names methods, the provider itself gets the list, as a filter of
-//! JUnit's, and puts it upon whatever runs (3.0.0-M6 and later; before, it is an
-//! error). Tests of custom runners then vanish unless their names are those of
-//! methods, suites lose the classes that the list names, and Mockito's runner no
-//! longer looks for stubs that nobody needs.
+//! If its list names methods, the provider gets the list as one of JUnit's filters and
+//! applies it to everything that runs (3.0.0-M6 and later; it is an error before). Then
+//! custom runners lose all tests that are not named after methods, suites lose the
+//! classes that the list names, and Mockito's runner no longer looks for unused stubs.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Context, Result, bail, ensure};
 use bstr::ByteSlice;
 
-use super::pom::Project;
-use super::told::{has_inclusions, why_no_methods};
+use super::pom::{Doubt, Project};
+use super::surefire::{has_inclusions, why_no_methods};
 use crate::languages::jvm::TestClass;
 use crate::runners::jvm::class_files;
 
-/// Runners that a filter leaves as they are, but for the methods that it names.
+/// Runners of which a filter takes only the methods that it names.
 const PLAIN: [&str; 4] = [
     "org/junit/runners/BlockJUnit4ClassRunner",
     "org/junit/runners/JUnit4",
@@ -25,130 +24,125 @@ const PLAIN: [&str; 4] = [
     "org/junit/experimental/theories/Theories",
 ];
 
+/// Beginnings of classes that no runner of its own runs.
+const KNOWN: [&str; 4] = [
+    "java/",
+    "javax/",
+    "junit/framework/TestCase",
+    "org/junit/rules/",
+];
+
 /// Why methods cannot be left out of the modules in these folders.
 pub fn why_whole_classes(folders: &[&Path], project: &Project) -> Option<String> {
-    if let Some(doubt) = project.doubt() {
-        return Some(doubt.to_string());
+    let checked = have_plain_methods(folders, project);
+    checked.err().map(|why| format!("{why:#}"))
+}
+
+fn have_plain_methods(folders: &[&Path], project: &Project) -> Result<()> {
+    let doubt = project.doubt().map(Doubt::to_string);
+    if let Some(why) = doubt.or_else(|| why_no_methods(project)) {
+        bail!(why);
     }
-    if let Some(why) = why_no_methods(project) {
-        return Some(why);
+    for folder in folders {
+        let is_built = folder.join("target/test-classes").is_dir();
+        let is_built = is_built || !folder.join("src/test/java").is_dir();
+        ensure!(is_built, "{} has no compiled tests", folder.display());
     }
-    let is_built = |folder: &Path| {
-        folder.join("target/test-classes").is_dir() || !folder.join("src/test/java").is_dir()
-    };
-    if let Some(folder) = folders.iter().find(|folder| !is_built(folder)) {
-        return Some(format!("{} has no compiled tests", folder.display()));
-    }
-    match Compiled::of(folders, has_inclusions(project)) {
-        Ok(compiled) => compiled.why_whole_classes(),
-        Err(error) => Some(format!("{error:#}")),
-    }
+    Compiled::of(folders, has_inclusions(project))?.are_plain()
 }
 
 /// The compiled classes of a project.
 struct Compiled {
-    /// Where each lies, by name with slashes: the tests', and all.
+    /// Where each lies, by its name as a path.
+    all: HashMap<PathBuf, PathBuf>,
     tests: Vec<PathBuf>,
-    all: HashMap<String, PathBuf>,
     /// Whether Surefire may take a class of any name for a test.
     any_name: bool,
 }
 
 impl Compiled {
     fn of(modules: &[&Path], any_name: bool) -> Result<Compiled> {
-        let mut compiled = Compiled {
-            tests: Vec::new(),
-            all: HashMap::new(),
-            any_name,
-        };
+        let (mut all, mut tests) = (HashMap::new(), Vec::new());
         for module in modules {
-            let folders = [("target/test-classes", true), ("target/classes", false)];
-            for (folder, is_tests) in folders {
-                let folder = module.join(folder);
-                for entry in class_files(&folder)? {
-                    if is_tests {
-                        compiled.tests.push(entry.clone());
-                    }
-                    let name = entry.strip_prefix(&folder).unwrap_or(&entry);
-                    let name = name.with_extension("").to_string_lossy().into_owned();
-                    compiled.all.entry(name).or_insert(entry);
+            for output in ["target/test-classes", "target/classes"] {
+                let folder = module.join(output);
+                let files = class_files(&folder)?;
+                for file in &files {
+                    let name = file.strip_prefix(&folder).unwrap_or(file);
+                    let place = all.entry(name.with_extension(""));
+                    place.or_insert_with(|| file.clone());
+                }
+                if output == "target/test-classes" {
+                    tests.extend(files);
                 }
             }
         }
-        Ok(compiled)
+        Ok(Compiled {
+            all,
+            tests,
+            any_name,
+        })
     }
 
-    fn why_whole_classes(&self) -> Option<String> {
+    /// Checks that a filter takes only methods that it names.
+    fn are_plain(&self) -> Result<()> {
         let mut classes = Vec::new();
         for file in &self.tests {
             let bytes = crate::disk::read(file).unwrap_or_default();
-            let Some(class) = TestClass::read(&bytes) else {
-                return Some(format!("{} is not understood", file.display()));
-            };
-            if bytes.contains_str("org/testng/") {
-                return Some(format!("{} uses TestNG", class.name.replace('/', ".")));
-            }
+            let class = TestClass::read(&bytes);
+            let class = class.with_context(|| format!("{} is not understood", file.display()))?;
+            let has_testng = bytes.contains_str("org/testng/");
+            ensure!(!has_testng, "{} uses TestNG", dotted(&class.name));
             classes.push(class);
         }
         let has_junit4 = classes.iter().any(|class| class.is_junit4);
-        classes
-            .iter()
-            .find_map(|class| self.why_not(class, has_junit4))
+        let mut classes = classes.iter();
+        classes.try_for_each(|class| self.is_plain(class, has_junit4))
     }
 
-    fn why_not(&self, class: &TestClass, has_junit4: bool) -> Option<String> {
-        let name = class.name.replace('/', ".");
+    fn is_plain(&self, class: &TestClass, has_junit4: bool) -> Result<()> {
+        let name = dotted(&class.name);
         let mut is_test = self.any_name || is_named_as_test(&class.name);
         let mut next = class.clone();
         // A circle cannot be compiled; it may be left over.
         for _ in 0..100 {
             is_test |= next.is_annotated;
-            if let Some(runner) = next
-                .runner
-                .filter(|runner| !PLAIN.contains(&runner.as_str()))
-            {
-                let runner = runner.replace('/', ".");
-                return Some(format!("{name} is run by {runner}"));
+            let mut runners = next.runner.iter();
+            if let Some(runner) = runners.find(|runner| !PLAIN.contains(&runner.as_str())) {
+                bail!("{name} is run by {}", dotted(runner));
             }
-            if next.is_suite {
-                return Some(format!("{name} is a suite"));
+            ensure!(!next.is_suite, "{name} is a suite");
+            let Some(above) = next.extends else {
+                return Ok(());
+            };
+            if KNOWN.iter().any(|prefix| above.starts_with(prefix)) {
+                return Ok(());
             }
-            let above = next.extends?;
-            let known = [
-                "java/",
-                "javax/",
-                "junit/framework/TestCase",
-                "org/junit/rules/",
-            ];
-            if known.iter().any(|prefix| above.starts_with(prefix)) {
-                return None;
-            }
-            let read = self
-                .all
-                .get(&above)
-                .and_then(|file| crate::disk::read(file).ok());
-            match read.map(|bytes| TestClass::read(&bytes)) {
-                Some(Some(class)) => next = class,
-                None if !is_test || !has_junit4 => return None,
+            let file = self.all.get(Path::new(&above));
+            let bytes = file.and_then(|file| crate::disk::read(file).ok());
+            next = match bytes.map(|bytes| TestClass::read(&bytes)) {
+                Some(Some(class)) => class,
+                None if !is_test || !has_junit4 => return Ok(()),
                 Some(None) | None => {
-                    let above = above.replace('/', ".");
-                    return Some(format!(
-                        "{name} extends {above}, which may be run in its own way"
-                    ));
+                    let above = dotted(&above);
+                    bail!("{name} extends {above}, which may be run in its own way")
                 }
-            }
+            };
         }
-        Some(format!("what {name} extends has no end"))
+        bail!("what {name} extends has no end")
     }
+}
+
+fn dotted(class: &str) -> String {
+    class.replace('/', ".")
 }
 
 /// Whether Surefire or Failsafe takes it for a test by its name.
 fn is_named_as_test(class: &str) -> bool {
     let name = class.rsplit('/').next().unwrap_or(class);
-    ["Test", "IT"].iter().any(|mark| name.starts_with(mark))
-        || ["Test", "Tests", "TestCase", "IT", "ITCase"]
-            .iter()
-            .any(|mark| name.ends_with(mark))
+    let mut starts = ["Test", "IT"].into_iter();
+    let mut ends = ["Test", "Tests", "TestCase", "IT", "ITCase"].into_iter();
+    starts.any(|mark| name.starts_with(mark)) || ends.any(|mark| name.ends_with(mark))
 }
 
 #[cfg(test)]

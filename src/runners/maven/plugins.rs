@@ -15,7 +15,7 @@ enum Part {
     Looks(&'static str),
     /// None, if it packs or installs what is built after the tests of the only module.
     Packs,
-    /// Some, but it neither makes nor changes sources and classes, besides by these goals.
+    /// Some, but only these of its goals make or change sources and classes.
     Runs(&'static str),
 }
 
@@ -27,7 +27,8 @@ impl Part {
     }
 }
 
-/// Group and artifact, the part, and the reason for that.
+/// All that is known of plug-ins: group and artifact, the part, and the reason for that.
+/// A plug-in that is not here can do anything.
 #[rustfmt::skip]
 const PLUGINS: [(&str, Part, &str); 48] = [
     ("org.codehaus.mojo:animal-sniffer-maven-plugin", Looks("sniffer"), "compares calls with the API of a JDK"),
@@ -87,7 +88,7 @@ pub fn has_word(words: &str, word: &str) -> bool {
     words.split_whitespace().any(|one| one == word)
 }
 
-/// The part of a plug-in that is known. Maven's own need no group.
+/// The part of a plug-in; `None` if it is not known. Maven's own plug-ins need no group.
 fn part_of(group: &str, artifact: &str) -> Option<Part> {
     let is_it = |name: &str| match group {
         "" => name.rsplit(':').next() == Some(artifact),
@@ -101,10 +102,10 @@ fn part_of_element(plugin: &Element) -> Option<Part> {
     part_of(plugin.text_of("groupId"), plugin.text_of("artifactId"))
 }
 
-/// That a plug-in neither makes nor changes sources and classes.
+/// Checks that a plug-in neither makes nor changes sources and classes.
 ///
 /// # Errors
-/// Why it may.
+/// Says why it may do so.
 pub fn makes_no_classes(plugin: &Element) -> Result<()> {
     let artifact = plugin.text_of("artifactId");
     let part = part_of_element(plugin);
@@ -117,7 +118,8 @@ pub fn makes_no_classes(plugin: &Element) -> Result<()> {
     Ok(())
 }
 
-/// Why the goal `word` of a command may do that, if so.
+/// Why the goal `word` of a command may make or change sources and classes; `None` if it
+/// does not.
 pub fn doubt_of_goal(word: &str) -> Option<String> {
     let (plugin, goal) = word.rsplit_once(':')?;
     let goal = goal.split('@').next().unwrap_or(goal);
@@ -172,24 +174,18 @@ pub fn is_of_looking(property: &str) -> bool {
 /// an earlier phase, or as the command says.
 pub fn packing_early(said: &[&Element]) -> BTreeSet<String> {
     let every: Vec<&Element> = said.iter().flat_map(|one| one.every()).collect();
-    let has_modules = every
-        .iter()
-        .any(|one| ["module", "subproject"].contains(&one.name.as_str()));
-    let is_early = |name: &str| {
-        let goal = name
-            .trim_start_matches("maven-")
-            .trim_end_matches("-plugin");
-        let goal = format!("{goal}:");
+    let is_module = |one: &&Element| has_word("module subproject", &one.name);
+    let has_modules = every.iter().any(is_module);
+    let is_early = |name: &&str| {
+        let prefix = name.trim_start_matches("maven-");
+        let goal = format!("{}:", prefix.trim_end_matches("-plugin"));
         let is_goal = |one: &&Element| one.text.contains(&goal) || one.text.contains(name);
-        let is_in_phase = |one: &&Element| one.text_of("artifactId") == name && !is_late(one);
+        let is_in_phase = |one: &&Element| one.text_of("artifactId") == *name && !is_late(one);
         has_modules || said.iter().any(is_goal) || every.iter().any(is_in_phase)
     };
     let packing = PLUGINS.iter().filter(|(_, part, _)| matches!(part, Packs));
     let names = packing.filter_map(|(name, ..)| Some(name.split_once(':')?.1));
-    names
-        .filter(|name| is_early(name))
-        .map(str::to_owned)
-        .collect()
+    names.filter(is_early).map(str::to_owned).collect()
 }
 
 /// Whether a plug-in that packs is in no phase before the tests.
@@ -233,22 +229,18 @@ mod tests {
 
     #[test]
     fn goals_of_a_command_are_those_of_plugins() {
-        for word in [
-            "jacoco:report",
-            "org.apache.maven.plugins:maven-jar-plugin:3.3.0:jar",
-            "surefire:test@id",
+        for (word, is_doubt) in [
+            ("test", false),
+            ("jacoco:report", false),
+            ("org.apache.maven.plugins:maven-jar-plugin:3.3.0:jar", false),
+            ("surefire:test@id", false),
+            ("antrun:run", true),
+            ("dependency:unpack", true),
+            ("org.x:y:1:z", true),
+            ("x:y", true),
+            ("org.x:maven-jar-plugin:3.3.0:jar", true),
         ] {
-            assert_eq!(doubt_of_goal(word), None, "{word}");
+            assert_eq!(doubt_of_goal(word).is_some(), is_doubt, "{word}");
         }
-        for word in [
-            "antrun:run",
-            "dependency:unpack",
-            "org.x:y:1:z",
-            "x:y",
-            "org.x:maven-jar-plugin:3.3.0:jar",
-        ] {
-            assert!(doubt_of_goal(word).is_some(), "{word}");
-        }
-        assert_eq!(doubt_of_goal("test"), None);
     }
 }

@@ -1,5 +1,8 @@
-//! The poms of a project, with those that they name as modules and inherit from: read once,
-//! for all questions about them.
+//! The one model of a project's poms: the modules that they name, what they inherit, and the
+//! values of their properties. All questions about poms are asked of it.
+//!
+//! It does not decide which profiles are active or which of several values wins. What any
+//! pom or profile says counts, so that a question is answered for every way to run Maven.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
@@ -45,13 +48,13 @@ impl fmt::Display for Doubt {
 /// Group, artifact and version.
 pub type Coordinates = (String, String, String);
 
-/// Those that an element names.
+/// The coordinates that an element names.
 pub fn coordinates(element: &Element) -> Coordinates {
     let part = |name: &str| element.text_of(name).to_owned();
     (part("groupId"), part("artifactId"), part("version"))
 }
 
-/// Those of a pom itself, which may inherit some.
+/// The coordinates of a pom itself, which may inherit some.
 fn own_coordinates(pom: &Element) -> Coordinates {
     let own = |name| match (pom.text_of(name), pom.child("parent")) {
         ("", Some(parent)) => parent.text_of(name).to_owned(),
@@ -144,8 +147,8 @@ impl Project {
         Project::above(folders.map(|folder| folder.join(POM)), repository)
     }
 
-    /// Poms, all modules that they name, and all that these inherit from. Without a repository
-    /// nobody asks for what lies there.
+    /// Poms, all modules that they name, and all that these inherit from. Without a
+    /// repository, parents that are not in the project are left out without a doubt.
     pub fn of(
         starts: impl IntoIterator<Item = PathBuf>,
         read: &dyn Fn(&Path) -> Option<Vec<u8>>,
@@ -160,21 +163,20 @@ impl Project {
             if project.places.contains_key(&path) {
                 continue;
             }
-            project.places.insert(path.clone(), project.poms.len());
-            let top = match files.get(&path, is_own) {
-                Ok(top) => top,
+            let found = files.get(&path, is_own);
+            let place = found.as_ref().map_or(usize::MAX, |_| project.poms.len());
+            project.places.insert(path.clone(), place);
+            let mut pom = match found {
+                Ok(top) => Pom {
+                    path,
+                    is_own,
+                    top,
+                    parent: None,
+                },
                 Err(doubt) => {
-                    project.places.insert(path, usize::MAX);
                     project.doubts.push(doubt);
                     continue;
                 }
-            };
-            let parent = None;
-            let mut pom = Pom {
-                path,
-                is_own,
-                top,
-                parent,
             };
             for module in pom.modules().filter(|_| is_own && has_modules) {
                 match files.beside(&pom, &module.text) {
@@ -186,27 +188,25 @@ impl Project {
                     ))),
                 }
             }
-            let parent = files.parent(&pom, repository).unwrap_or_else(|doubt| {
-                project.doubts.push(doubt);
-                None
-            });
-            pom.parent = parent.as_ref().map(|(path, _)| path.clone());
-            open.extend(parent);
+            match files.parent(&pom, repository) {
+                Ok(parent) => {
+                    pom.parent = parent.as_ref().map(|(path, _)| path.clone());
+                    open.extend(parent);
+                }
+                Err(doubt) => project.doubts.push(doubt),
+            }
             project.poms.push(pom);
         }
-        let circle = project
-            .poms
-            .iter()
-            .find(|pom| project.lineage(pom).len() > MOST);
+        let is_circle = |pom: &&Pom| project.lineage(pom).len() > MOST;
+        let circle = project.poms.iter().find(is_circle);
         let circle = circle.map(|pom| format!("{} has too many parents", pom.name()));
         project.doubts.extend(circle.map(Doubt::Unknown));
-        let properties = project
-            .poms
-            .iter()
-            .flat_map(|pom| pom.top.of_profiles("properties"));
-        for property in properties.flat_map(|all| &all.children) {
-            let values = project.properties.entry(property.name.clone()).or_default();
-            values.insert(property.text.clone());
+        for pom in &project.poms {
+            let properties = pom.top.of_profiles("properties").into_iter();
+            for property in properties.flat_map(|all| &all.children) {
+                let values = project.properties.entry(property.name.clone()).or_default();
+                values.insert(property.text.clone());
+            }
         }
         project
     }
@@ -380,15 +380,14 @@ mod tests {
     use super::*;
 
     fn pom(artifact: &str, parent: &str, more: &str) -> String {
+        let named = |artifact: &str| {
+            format!("<groupId>a.b</groupId><artifactId>{artifact}</artifactId><version>1</version>")
+        };
         let parent = match parent {
             "" => String::new(),
-            name => format!(
-                "<parent><groupId>a.b</groupId><artifactId>{name}</artifactId><version>1</version>{more}</parent>"
-            ),
+            parent => format!("<parent>{}{more}</parent>", named(parent)),
         };
-        format!(
-            "<project>{parent}<groupId>a.b</groupId><artifactId>{artifact}</artifactId><version>1</version></project>"
-        )
+        format!("<project>{parent}{}</project>", named(artifact))
     }
 
     fn write(top: &Path, path: &str, text: &str) {
@@ -404,97 +403,84 @@ mod tests {
     #[test]
     fn parents_are_found_on_disk_and_in_the_repository() {
         let top = tempfile::tempdir().unwrap();
-        let write = |path: &str, text: &str| write(top.path(), path, text);
+        let top = top.path();
         let found = || {
-            let project = read(top.path(), "p/core/pom.xml");
-            match project.doubt() {
-                Some(doubt) => Err(doubt.to_string()),
-                None => Ok(project.poms.len()),
-            }
+            let project = read(top, "p/core/pom.xml");
+            let doubt = project.doubt().map(Doubt::to_string);
+            doubt.map_or(Ok(project.poms.len()), Err)
         };
-        write("p/core/pom.xml", &pom("core", "top", ""));
+        write(top, "p/core/pom.xml", &pom("core", "top", ""));
         assert!(found().unwrap_err().contains("a.b:top:1"));
         // Another one lies where the parent's could.
-        write("p/pom.xml", &pom("other", "", ""));
+        write(top, "p/pom.xml", &pom("other", "", ""));
         assert!(found().is_err());
         let above = pom("top", "far", "<relativePath/>");
-        write("p/pom.xml", &above);
+        write(top, "p/pom.xml", &above);
         assert!(found().unwrap_err().contains("a.b:far:1"));
-        write("m2/a/b/far/1/far-1.pom", &pom("far", "", ""));
+        write(top, "m2/a/b/far/1/far-1.pom", &pom("far", "", ""));
         assert_eq!(found(), Ok(3));
         // Maven would take another one, from elsewhere.
-        write("m2/a/b/top/1/top-1.pom", &pom("top", "", ""));
-        write(
-            "p/pom.xml",
-            &above.replace(
-                "<version>1</version></project>",
-                "<version>2</version></project>",
-            ),
-        );
+        write(top, "m2/a/b/top/1/top-1.pom", &pom("top", "", ""));
+        let newer = above.replace("1</version></project>", "2</version></project>");
+        write(top, "p/pom.xml", &newer);
         assert!(found().unwrap_err().contains("is not the version"));
         let group = above.replacen("</parent><groupId>a.b", "</parent><groupId>a.c", 1);
-        write("p/pom.xml", &group);
+        write(top, "p/pom.xml", &group);
         assert!(found().is_err());
-        write("p/core/pom.xml", "<project><!-- <parent> --></project>");
+        write(
+            top,
+            "p/core/pom.xml",
+            "<project><!-- <parent> --></project>",
+        );
         assert_eq!(found(), Ok(1));
-        write("p/core/pom.xml", "no XML <!-- <parent> -->");
+        write(top, "p/core/pom.xml", "no XML <!-- <parent> -->");
         assert!(found().unwrap_err().contains("is not understood"));
-        write("p/core/pom.xml", "<settings/>");
+        write(top, "p/core/pom.xml", "<settings/>");
         assert!(found().unwrap_err().contains("it is no project"));
     }
 
     #[test]
     fn a_circle_of_parents_ends() {
-        let top = tempfile::tempdir().unwrap();
-        let text = pom("x", "x", "<relativePath>pom.xml</relativePath>");
-        write(top.path(), "pom.xml", &text);
-        let project = read(top.path(), "pom.xml");
-        assert!(
-            project
-                .doubt()
-                .unwrap()
-                .to_string()
-                .contains("too many parents")
-        );
+        let project = sample("<parent><relativePath>pom.xml</relativePath></parent>");
+        let doubt = project.doubt().unwrap().to_string();
+        assert!(doubt.contains("too many parents"));
     }
 
     #[test]
     fn plugins_are_told_apart() {
-        let text = "<project><plugin>a<phase>x</phase></plugin><plugins><plugin >b</plugin></plugins></project>";
-        let top = tempfile::tempdir().unwrap();
-        write(top.path(), "pom.xml", text);
-        let project = read(top.path(), "pom.xml");
+        let project =
+            sample("<plugin>a<phase>x</phase></plugin><plugins><plugin >b</plugin></plugins>");
         let found = project.poms[0].plugins();
-        let found: Vec<_> = found
-            .map(|one| (one.text.as_str(), one.text_of("phase")))
-            .collect();
-        assert_eq!(found, [("a", "x"), ("b", "")]);
+        let found = found.map(|one| (one.text.as_str(), one.text_of("phase")));
+        assert_eq!(found.collect::<Vec<_>>(), [("a", "x"), ("b", "")]);
     }
 
     #[test]
     fn modules_are_followed_and_their_properties_have_values() {
         let top = tempfile::tempdir().unwrap();
-        let write = |path: &str, text: &str| write(top.path(), path, text);
-        write(
-            "pom.xml",
-            "<project><modules><module>core</module><module>gone</module></modules>\
-            <properties><a>${b}/x</a></properties></project>",
-        );
-        write(
-            "core/pom.xml",
-            "<project><profiles><profile><properties><b>1</b><c>${c}${a}</c></properties></profile>\
-            <profile><properties><b>2</b></properties><modules><module>../other.xml</module></modules></profile></profiles></project>",
-        );
-        write("other.xml", "<project/>");
+        for (path, text) in [
+            (
+                "pom.xml",
+                "<modules><module>core</module><module>gone</module></modules>\
+                 <properties><a>${b}/x</a></properties>",
+            ),
+            (
+                "core/pom.xml",
+                "<profiles><profile><properties><b>1</b><c>${c}${a}</c></properties></profile>\
+                 <profile><properties><b>2</b></properties><modules><module>../other.xml</module></modules>\
+                 </profile></profiles>",
+            ),
+            ("other.xml", ""),
+        ] {
+            write(top.path(), path, &format!("<project>{text}</project>"));
+        }
         let project = read(top.path(), "pom.xml");
         assert_eq!(project.poms.len(), 3);
         assert!(matches!(project.doubts.as_slice(), [Doubt::Module(_)]));
         let values = project.values("-${a}-${no}");
         let values: Vec<&str> = values.iter().map(String::as_str).collect();
-        assert_eq!(
-            values,
-            ["-${a}-${no}", "-${b}/x-${no}", "-1/x-${no}", "-2/x-${no}"]
-        );
+        let all = ["-${a}-${no}", "-${b}/x-${no}", "-1/x-${no}", "-2/x-${no}"];
+        assert_eq!(values, all);
         assert!(project.values("${c}").len() <= MOST_VALUES);
         assert_eq!(plain(Path::new("a/../../b")), None);
         assert_eq!(plain(Path::new("/a/../../b/.")), Some("/b".into()));

@@ -1,9 +1,11 @@
-//! Which version of Surefire a project has, and what does not work with it.
+//! What poms tell Surefire and Failsafe, and what does not work with which version.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::around::local_repository;
+use super::command::is_phase;
+use super::plugins::has_word;
 use super::pom::{Doubt, Pom, Project};
 use super::xml::Element;
 
@@ -17,7 +19,90 @@ const OLDEST: [u32; 3] = [2, 19, 0];
 const JUPITER: [u32; 3] = [2, 22, 0];
 const METHODS: &str = "3.0.0-M6";
 
-/// What the poms of a project say.
+/// All that is beneath plug-ins that run tests, and beneath those that are told of them.
+fn told(project: &Project) -> impl Iterator<Item = &Element> {
+    runners(project).flat_map(|plugin| plugin.every())
+}
+
+fn runners(project: &Project) -> impl Iterator<Item = &Element> {
+    let plugins = project.poms.iter().flat_map(|pom| pom.plugins());
+    plugins.filter(|plugin| plugin.mentions("surefire") || plugin.mentions("failsafe"))
+}
+
+/// Whether there is a list of what to leave out: not one of groups, engines or variables.
+pub fn has_exclusions(project: &Project) -> bool {
+    let is_property = |one: &Element| {
+        let of_runner = ["surefire.", "failsafe."].map(|name| one.name.strip_prefix(name));
+        let mut names = of_runner.into_iter().flatten();
+        names.any(|name| name.starts_with("excludes"))
+    };
+    let is_list = |one: &Element| has_word("exclude excludes excludesFile", &one.name);
+    project.every().any(is_property) || told(project).any(is_list)
+}
+
+/// Whether classes of any name may be tests.
+pub fn has_inclusions(project: &Project) -> bool {
+    told(project).any(|one| one.name.starts_with("include"))
+}
+
+/// Whether sources or classes of tests may lie elsewhere than usual.
+pub fn moves_tests(project: &Project) -> bool {
+    project.has("testSourceDirectory") || project.has("testOutputDirectory")
+}
+
+/// Whether Surefire may run before all is compiled.
+pub fn may_be_early(project: &Project) -> bool {
+    let mut phases = told(project).filter(|one| one.name == "phase");
+    phases.any(|phase| phase.text != "none" && !is_phase(&phase.text))
+}
+
+/// Settings by which tests run in Maven's own JVM, and how their values begin.
+pub const INSIDE: [(&str, &str); 2] = [("forkCount", "0"), ("forkMode", "never")];
+
+/// The one that may be set, and the pom that sets it.
+pub fn inside(project: &Project) -> Option<((&'static str, &'static str), &Pom)> {
+    let sets = |pom: &Pom, (name, value): (&str, &str)| {
+        let mut all = pom.top.every().into_iter();
+        all.any(|one| {
+            let values = || project.values(&one.text);
+            one.name.ends_with(name) && values().iter().any(|said| said.starts_with(value))
+        })
+    };
+    let all = project.poms.iter();
+    let mut all = all.flat_map(|pom| INSIDE.map(|setting| (setting, pom)));
+    all.find(|(setting, pom)| sets(pom, *setting))
+}
+
+/// Why a list that names methods means something else, or nothing.
+pub fn why_no_methods(project: &Project) -> Option<String> {
+    let mut elsewhere = ["dependenciesToScan", "suiteXmlFile"].into_iter();
+    let elsewhere = elsewhere.find(|setting| project.mentions(setting));
+    let output = "testOutputDirectory";
+    let moved = project.has(output).then_some(output);
+    if let Some(setting) = elsewhere.or(moved) {
+        return Some(format!("`{setting}` is set"));
+    }
+    // A provider of an older version may be a dependency of Surefire.
+    let groups = "org.apache.maven.surefire org.junit.platform";
+    let versions = runners(project).flat_map(|plugin| {
+        let providers = plugin.at("dependencies/dependency").into_iter();
+        let providers = providers.filter(|one| has_word(groups, one.text_of("groupId")));
+        let all = std::iter::once(plugin).chain(providers);
+        all.map(|one| one.text_of("version"))
+    });
+    let mut versions = versions.flat_map(|version| project.values(version));
+    let old = versions.find(|version| is_old(version))?;
+    Some(format!("Surefire {old} takes no methods"))
+}
+
+fn is_old(version: &str) -> bool {
+    let milestone = version.strip_prefix("3.0.0-M");
+    let milestone = milestone.and_then(|number| number.parse::<u32>().ok());
+    let is_early = milestone.is_some_and(|number| number < 6);
+    is_early || version.starts_with("2.") || version.starts_with("1.")
+}
+
+/// What the poms of a project say of versions.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Said {
     /// The versions of the plugin, in all modules; empty if none is named.
@@ -56,24 +141,18 @@ pub fn said(project: &Path) -> Said {
 /// What does not work with a version; `None` if all does, or nobody knows.
 pub fn trouble(version: &str, has_jupiter: bool, by_method: bool) -> Option<String> {
     let parts = parts(version)?;
-    if has_jupiter && parts < JUPITER {
-        return Some(format!("Surefire {version} finds no tests of JUnit 5"));
-    }
-    if parts < OLDEST {
-        return Some(format!(
-            "Surefire {version} cannot be told what to leave out: all tests run every time"
-        ));
-    }
-    (by_method && super::told::is_old(version))
-        .then(|| format!("Surefire {version} cannot leave out single methods: whole classes run"))
+    let what = match () {
+        () if has_jupiter && parts < JUPITER => "finds no tests of JUnit 5",
+        () if parts < OLDEST => "cannot be told what to leave out: all tests run every time",
+        () if by_method && is_old(version) => "cannot leave out single methods: whole classes run",
+        () => return None,
+    };
+    Some(format!("Surefire {version} {what}"))
 }
 
 /// The version to take instead.
 pub fn remedy(by_method: bool) -> String {
-    let least = match by_method {
-        true => METHODS,
-        false => "2.22.2",
-    };
+    let least = if by_method { METHODS } else { "2.22.2" };
     format!("name maven-surefire-plugin {least} or later in pom.xml (tried: up to 3.5.4)")
 }
 
@@ -89,48 +168,89 @@ pub fn parts(version: &str) -> Option<[u32; 3]> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::pom::sample;
     use super::*;
+
+    #[test]
+    #[rustfmt::skip]
+    fn what_poms_say_is_a_reason() {
+        let why = |text: &str| why_no_methods(&sample(text));
+        // By way of a property, and with an older provider, but not what only reports.
+        for (text, is_reason) in [
+            ("<plugin>maven-surefire-plugin<version>3.2.5</version></plugin>", false),
+            ("<plugin>maven-surefire-plugin<version>3.0.0-M6</version></plugin>", false),
+            ("<plugin>maven-surefire-plugin<version>3.0.0-M5</version></plugin>", true),
+            ("<plugin>maven-failsafe-plugin<version>2.22.2</version></plugin>", true),
+            ("<plugin>maven-jar-plugin<version>2.4</version></plugin>", false),
+            ("<dependenciesToScan/>", true),
+            ("<testOutputDirectory>x</testOutputDirectory>", true),
+            ("<testSourceDirectory>x</testSourceDirectory>", false),
+        ] {
+            assert_eq!(why(text).is_some(), is_reason, "{text}");
+        }
+        let of_property = "<properties><v>2.22.2</v></properties>\
+            <plugin>surefire<version>${v}</version></plugin>";
+        assert!(why(of_property).unwrap().contains("2.22.2"));
+        for (group, is_reason) in [("org.junit.platform", true), ("me.fabriciorby", false)] {
+            let provider = format!("<groupId>{group}</groupId><version>1.2</version>");
+            let text = format!(
+                "<plugin>surefire<dependencies><dependency>{provider}</dependency></dependencies></plugin>"
+            );
+            assert_eq!(why(&text).is_some(), is_reason, "{group}");
+        }
+    }
+
+    #[test]
+    fn tests_in_mavens_own_jvm_are_noticed() {
+        let inside = |text: &str| inside(&sample(text)).is_some();
+        assert!(inside("<forkCount> 0 </forkCount>"));
+        assert!(inside("<forkMode>never</forkMode>"));
+        assert!(inside(
+            "<properties><x>0</x></properties><forkCount>${x}</forkCount>"
+        ));
+        assert!(!inside("<forkCount>1C</forkCount>") && !inside(""));
+    }
 
     #[test]
     fn a_version_is_found_where_it_is_named() {
         let top = tempfile::tempdir().unwrap();
         let of = |pom: &str| {
+            let pom = format!("<project>{pom}</project>");
             fs_err::write(top.path().join("pom.xml"), pom).unwrap();
             said(top.path())
         };
         let plugin = |version: &str| {
             format!(
-                "<project><properties><surefire.version>3.2.5</surefire.version></properties><plugin>\
+                "<properties><surefire.version>3.2.5</surefire.version></properties><plugin>\
                  <artifactId>maven-surefire-plugin</artifactId>{version}</plugin>\
                  <plugin><artifactId>other</artifactId><version>1</version></plugin>\
-                 <artifactId>junit-jupiter-api</artifactId></project>"
+                 <artifactId>junit-jupiter-api</artifactId>"
             )
         };
         let named = of(&plugin("<version>2.22.2</version>"));
-        assert_eq!(
-            (named.versions, named.has_jupiter),
-            (vec!["2.22.2".to_owned()], true)
-        );
+        assert!(named.has_jupiter && named.versions == ["2.22.2"]);
         let property = of(&plugin("<version>${surefire.version}</version>"));
         assert_eq!(property.versions, ["3.2.5"]);
         let nothing = of(&plugin(""));
         assert!(nothing.versions.is_empty() && nothing.unknown.is_none());
-        let lost =
-            of("<project><parent><groupId>no.such</groupId><relativePath/></parent></project>");
+        let lost = of("<parent><groupId>no.such</groupId><relativePath/></parent>");
         assert!(lost.unknown.is_some());
     }
 
     #[test]
     fn what_does_not_work_with_a_version_is_told() {
-        let told = |version: &str, jupiter, by_method| {
-            trouble(version, jupiter, by_method).unwrap_or_default()
-        };
-        assert!(told("2.12.4", true, false).contains("no tests of JUnit 5"));
-        assert!(told("2.12.4", false, false).contains("what to leave out"));
-        assert!(told("2.22.2", true, true).contains("single methods"));
-        for (version, by_method) in [("2.19.1", false), ("3.0.0-M6", true), ("3.5.4", true)] {
-            assert_eq!(told(version, false, by_method), "");
+        for (version, has_jupiter, by_method, what) in [
+            ("2.12.4", true, false, "no tests of JUnit 5"),
+            ("2.12.4", false, false, "what to leave out"),
+            ("2.22.2", true, true, "single methods"),
+            ("2.19.1", false, false, ""),
+            ("3.0.0-M6", false, true, ""),
+            ("3.5.4", false, true, ""),
+            ("${nobody.knows}", true, true, ""),
+        ] {
+            let told = trouble(version, has_jupiter, by_method).unwrap_or_default();
+            let is_it = told.is_empty() == what.is_empty() && told.contains(what);
+            assert!(is_it, "{version}: {told}");
         }
-        assert_eq!(told("${nobody.knows}", true, true), "");
     }
 }

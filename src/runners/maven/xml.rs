@@ -152,9 +152,8 @@ const ENCODINGS: &str = "utf-8 utf8 iso-8859- us-ascii windows-125 cp125";
 
 pub fn is_like_ascii(encoding: &str) -> bool {
     let encoding = encoding.to_ascii_lowercase();
-    ENCODINGS
-        .split(' ')
-        .any(|known| encoding.starts_with(known))
+    let mut known = ENCODINGS.split(' ');
+    known.any(|known| encoding.starts_with(known))
 }
 
 fn lossy(bytes: &[u8]) -> String {
@@ -171,13 +170,8 @@ mod tests {
         let read = Element::read(text.as_bytes()).unwrap();
         assert_eq!((read.name.as_str(), read.children.len()), ("project", 3));
         assert_eq!(read.text_of("c"), "d f&amp;g");
-        assert_eq!(
-            read.attributes,
-            [
-                (":".to_owned(), "p".to_owned()),
-                ("a".to_owned(), "b".to_owned())
-            ]
-        );
+        let attribute = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        assert_eq!(read.attributes, [attribute(":", "p"), attribute("a", "b")]);
         assert_eq!(read.at("c/i")[0].text, "j");
         assert_eq!(read.every().len(), 5);
         assert_eq!((read.named("c").count(), read.text_of("none")), (2, ""));

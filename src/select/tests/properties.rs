@@ -125,6 +125,7 @@ fn header() -> Header {
         created: 0,
         tool: "0".into(),
         run: "r".into(),
+        shard: None,
         runs: vec![Run {
             id: "r".into(),
             commit: "0".repeat(40),

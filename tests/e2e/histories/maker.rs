@@ -431,6 +431,7 @@ impl Maker<'_> {
             created: self.made,
             tool: "0".to_owned(),
             run: own.id.clone(),
+            shard: None,
             runs: vec![own],
             strategy: decision.selection.course.used.word().to_owned(),
             baselines: decision.selection.baselines.clone(),

@@ -132,6 +132,7 @@ fn matrices(project: &Project, count: u8) -> Vec<String> {
             created: 1_790_000_000 + u64::from(number),
             tool: "0.1.0".into(),
             run: run.id.clone(),
+            shard: None,
             runs: vec![run],
             strategy: "memo".into(),
             baselines: Vec::new(),

@@ -39,7 +39,6 @@ class Exclusion:
             self.tests = frozenset(content["exclude"])
             self.units = [(kind, name, value) for kind, name, value in late.get("units", ())]
             self.needs = {test: list(units) for test, units in late.get("tests", {}).items()}
-            self.ignore_files = list(content.get("ignore_files", ()))
             for needed in self.needs.values():
                 for at in needed:
                     self.units[at]

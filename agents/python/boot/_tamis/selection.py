@@ -3,8 +3,6 @@
 PYTEST_DONT_REWRITE
 """
 
-import os
-
 import pytest
 
 from . import late, options
@@ -24,7 +22,6 @@ class Selection:
         self.left_out = 0
         self.available = 0
         self.admitted = []
-        self._ignored = frozenset()
         try:
             self.exclusion = late.Exclusion(path)
         except late.Unreadable as error:
@@ -43,12 +40,6 @@ class Selection:
                 kind, name, self.environment, arguments, installed
             )
         )
-        if not self.exclusion.changed:
-            self._ignored = frozenset(map(os.path.normpath, self.exclusion.ignore_files))
-
-    def ignores(self, path):
-        """Whether no test of the file can be needed."""
-        return os.path.normpath(str(path)) in self._ignored
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_collection_modifyitems(self, session, config, items):
@@ -73,14 +64,10 @@ class Selection:
         """One line for people."""
         if self.trouble is not None:
             return "tamis: every test runs: %s" % self.trouble
-        if self._ignored and not self.available:
-            return "tamis: no test selected"
         text = "tamis: %d of %d tests selected" % (
             self.available - self.left_out,
             self.available,
         )
-        if self._ignored:
-            text += ", %d files left out" % len(self._ignored)
         if self.admitted:
             text += ", %d re-admitted because %s" % (
                 len(self.admitted),
@@ -97,35 +84,14 @@ class Selection:
     @pytest.hookimpl(hookwrapper=True, trylast=True)
     def pytest_sessionfinish(self, session, exitstatus):
         # It is a success if no test is left to run for a good reason.
-        if int(exitstatus) == 5 and (self.left_out or self._ignored):
+        if int(exitstatus) == 5 and self.left_out:
             if not getattr(session, "testsfailed", 0):
                 session.exitstatus = pytest.ExitCode.OK
         yield
-
-
-def add_ignoring(selection):
-    """The hook that ignores whole files. Its argument has the name that this version of pytest
-    uses for the path."""
-    if tuple(map(int, pytest.__version__.split(".")[:1])) >= (7,):
-
-        class Ignoring:
-            @pytest.hookimpl(tryfirst=True)
-            def pytest_ignore_collect(self, collection_path):
-                return True if selection.ignores(collection_path) else None
-
-    else:
-
-        class Ignoring:
-            @pytest.hookimpl(tryfirst=True)
-            def pytest_ignore_collect(self, path):
-                return True if selection.ignores(path) else None
-
-    selection.config.pluginmanager.register(Ignoring(), "_tamis.ignoring")
 
 
 def watch(config, path, environment):
     """Leave out the tests that the file at `path` names from the session of `config`."""
     selection = Selection(config, path, environment)
     config.pluginmanager.register(selection, "_tamis.selection")
-    add_ignoring(selection)
     return selection
