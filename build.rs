@@ -13,6 +13,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use walkdir::WalkDir;
+
 const MODULES: &str = "agents/python/boot";
 
 /// A shared object that tamis embeds.
@@ -74,9 +76,11 @@ fn write(file: &Path, text: &str) {
 /// A constant with every module of the agent: its path and its content.
 fn list_modules() -> String {
     let top = PathBuf::from(variable("CARGO_MANIFEST_DIR")).join("agents/python");
-    let mut files = Vec::new();
-    find_modules(&top.join("boot"), &mut files);
-    files.sort();
+    let entries = WalkDir::new(top.join("boot")).sort_by_file_name();
+    let files = entries
+        .into_iter()
+        .map(|entry| entry.expect("a directory entry can be read").into_path())
+        .filter(|path| path.extension().is_some_and(|ending| ending == "py"));
     let mut text = "/// The modules of the Python agent, by path.\n\
                     pub const AGENT_FILES: &[(&str, &[u8])] = &[\n"
         .to_owned();
@@ -86,18 +90,6 @@ fn list_modules() -> String {
     }
     text.push_str("];\n");
     text
-}
-
-fn find_modules(folder: &Path, files: &mut Vec<PathBuf>) {
-    let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{folder:?}: {error}"));
-    for entry in entries {
-        let path = entry.expect("a directory entry can be read").path();
-        if path.is_dir() {
-            find_modules(&path, files);
-        } else if path.extension().is_some_and(|ending| ending == "py") {
-            files.push(path);
-        }
-    }
 }
 
 /// Compiles the shared object to `file`; `None` if tamis goes without it.

@@ -71,18 +71,9 @@ pub fn fallbacks(decision: &Decision) -> Vec<String> {
 
 /// Writes a JSON document: whole or not at all.
 pub fn write_json(document: &impl serde::Serialize, path: &Path) -> Result<(), Error> {
-    use std::io::{BufWriter, Write};
     let folder = path.parent().unwrap_or(Path::new("."));
     fs_err::create_dir_all(folder).map_err(anyhow::Error::from)?;
-    let written = tempfile::NamedTempFile::new_in(folder).and_then(|file| {
-        let mut file = BufWriter::new(file);
-        serde_json::to_writer(&mut file, document)?;
-        writeln!(file)?;
-        let file = file.into_inner().map_err(|error| error.into_error())?;
-        file.persist(path).map_err(|error| error.error)
-    });
-    written
-        .map(drop)
-        .with_context(|| format!("cannot write {}", path.display()))
-        .map_err(Error::from)
+    let mut text = serde_json::to_vec(document).map_err(anyhow::Error::from)?;
+    text.push(b'\n');
+    Ok(crate::disk::write_atomically(path, text).map_err(anyhow::Error::from)?)
 }

@@ -187,9 +187,5 @@ fn write_roots(path: &Path, tip: CommitId, roots: &BTreeSet<CommitId>) -> std::i
     for root in roots {
         text.push_str(&format!("{root}\n"));
     }
-    let dir = path.parent().unwrap_or(Path::new("."));
-    let file = tempfile::NamedTempFile::new_in(dir)?;
-    crate::disk::write(file.path(), text)?;
-    file.persist(path)?;
-    Ok(())
+    crate::disk::write_atomically(path, text)
 }

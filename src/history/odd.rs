@@ -58,15 +58,11 @@ fn check_folder(git: &Path) -> Result<()> {
 }
 
 fn check_beneath(folder: &Path) -> Result<()> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    for entry in entries {
-        match entry.file_type() {
-            Ok(kind) if kind.is_file() => {}
-            Ok(kind) if kind.is_dir() => check_beneath(&entry.path())?,
-            _ => check(&entry.path())?,
-        }
-    }
-    Ok(())
+    let entries = walkdir::WalkDir::new(folder).min_depth(1).into_iter();
+    entries
+        .flatten()
+        .filter(|entry| !entry.file_type().is_file() && !entry.file_type().is_dir())
+        .try_for_each(|entry| check(entry.path()))
 }
 
 /// The folder of the repository, found as git does.

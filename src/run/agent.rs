@@ -1,7 +1,6 @@
 //! The agents are part of this binary. They are installed into a folder named by their digest,
 //! so that versions never mix.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -70,13 +69,7 @@ pub fn install_agent(folder: &Path) -> Result<PathBuf> {
 fn write(path: &Path, content: &[u8]) -> Result<()> {
     let folder = path.parent().context("agent files lie in folders")?;
     fs_err::create_dir_all(folder)?;
-    let mut file = tempfile::NamedTempFile::new_in(folder)
-        .with_context(|| format!("cannot write into {}", folder.display()))?;
-    file.write_all(content)
-        .with_context(|| format!("cannot write {}", path.display()))?;
-    file.persist(path)
-        .with_context(|| format!("cannot write {}", path.display()))?;
-    Ok(())
+    Ok(crate::disk::write_atomically(path, content)?)
 }
 
 #[cfg(test)]

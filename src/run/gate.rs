@@ -100,9 +100,7 @@ impl Asker {
     /// It cannot be written; then every reader gets an empty list.
     pub fn answer(mut self, text: &str) -> Result<()> {
         // Later readers find a file and need no other process.
-        let file = self.path.with_extension("list");
-        crate::disk::write(&file, text)?;
-        fs_err::rename(&file, &self.path)?;
+        crate::disk::write_atomically(&self.path, text)?;
         if let Some(mut pipe) = self.pipe.take() {
             rustix::fs::fcntl_setfl(&pipe, OFlags::empty())?;
             // Line by line: a short write is atomic, so nobody reads a part of a line.

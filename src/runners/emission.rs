@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 
+use crate::disk::write_atomically;
 use crate::languages::DIR;
 use crate::matrix::{Fingerprint, Unit, UnitKind};
 use crate::select::{Exclusions, Part, Selection, Shard, ShardOf, Verdict, escape};
@@ -133,11 +134,11 @@ pub fn write(
         |test: &str| is_here(test) && matches!(selection.verdicts.get(test), Some(Verdict::Run(_)));
     let known = selection.verdicts.keys().map(String::as_str);
     let (tests, excluded): (Vec<&str>, Vec<&str>) = known.partition(|test| is_run(test));
-    write_file(&out.join("tests.txt"), lines(&tests).as_bytes())?;
-    write_file(&out.join("exclude.txt"), lines(&excluded).as_bytes())?;
+    write_atomically(&out.join("tests.txt"), lines(&tests))?;
+    write_atomically(&out.join("exclude.txt"), lines(&excluded))?;
     let late = out.join(LATE);
     let file = LateFile::new(selection, part, project);
-    write_file(&late, &serde_json::to_vec(&file)?)?;
+    write_atomically(&late, serde_json::to_vec(&file)?)?;
     Ok(late)
 }
 
@@ -182,20 +183,6 @@ fn lines(ids: &[&str]) -> String {
         text.push('\n');
     }
     text
-}
-
-/// Writes a file whole or not at all.
-///
-/// # Errors
-/// If it cannot be written.
-pub(super) fn write_file(path: &Path, content: &[u8]) -> Result<()> {
-    use std::io::Write;
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    file.write_all(content)?;
-    file.persist(path)
-        .map_err(|error| anyhow::anyhow!("cannot write {}: {}", path.display(), error.error))?;
-    Ok(())
 }
 
 #[cfg(test)]

@@ -580,16 +580,10 @@ fn reaches(key: &str) -> bool {
 
 /// The bytes of all readable files below `dir`.
 fn size_of(dir: &Path) -> u64 {
-    let mut total = 0;
-    let mut folders = vec![dir.to_owned()];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-            match entry.metadata() {
-                Ok(meta) if meta.is_dir() => folders.push(entry.path()),
-                Ok(meta) => total += meta.len(),
-                Err(_) => {}
-            }
-        }
-    }
-    total
+    let entries = walkdir::WalkDir::new(dir).into_iter().flatten();
+    let metadata = entries.filter_map(|entry| entry.metadata().ok());
+    metadata
+        .filter(|metadata| !metadata.is_dir())
+        .map(|metadata| metadata.len())
+        .sum()
 }

@@ -248,11 +248,7 @@ impl Remote for Artifacts {
         std::fs::create_dir_all(&self.upload).map_err(local)?;
         // The upload step must know the name.
         crate::disk::write(self.upload.join(NAME), format!("{}\n", self.name)).map_err(local)?;
-        let mut file = tempfile::NamedTempFile::new_in(&self.upload).map_err(local)?;
-        std::io::Write::write_all(&mut file, &pack.encode()).map_err(local)?;
-        let path = self.upload.join(PACK);
-        file.persist(path).map_err(|error| local(error.error))?;
-        Ok(())
+        crate::disk::write_atomically(self.upload.join(PACK), pack.encode()).map_err(local)
     }
 
     fn worth(&self) -> usize {

@@ -54,16 +54,12 @@ fn measure(folder: &Path) -> (Option<SystemTime>, u64) {
         let meta = path.symlink_metadata();
         meta.and_then(|meta| meta.modified()).ok()
     };
-    let (mut newest, mut bytes) = (time(folder), 0);
-    let mut waiting = vec![folder.to_owned()];
-    while let Some(folder) = waiting.pop() {
-        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-            newest = newest.max(time(&entry.path()));
-            match entry.metadata() {
-                Ok(meta) if meta.is_dir() => waiting.push(entry.path()),
-                Ok(meta) => bytes += meta.len(),
-                Err(_) => {}
-            }
+    let (mut newest, mut bytes) = (None, 0);
+    for entry in walkdir::WalkDir::new(folder).into_iter().flatten() {
+        newest = newest.max(time(entry.path()));
+        match entry.metadata() {
+            Ok(meta) if !meta.is_dir() => bytes += meta.len(),
+            _ => {}
         }
     }
     (newest, bytes)

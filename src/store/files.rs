@@ -1,11 +1,10 @@
 //! The files of a store's directory: what their names say, and how a file is written.
 
 use std::fs::{File, TryLockError};
-use std::io::{ErrorKind, Read, Write};
+use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use anyhow::Context;
 use fs_err as fs;
 
 use super::{Name, Trouble};
@@ -116,37 +115,13 @@ pub(super) fn read_start(path: &Path, most: usize) -> Result<Vec<u8>, Refusal> {
     Ok(bytes)
 }
 
-/// Writes a file completely or not at all, whatever happens: to a temporary file in the same
-/// directory, flushed to disk, then renamed.
+/// Writes a file completely or not at all, whatever happens.
 pub(super) fn write_whole(dir: &Path, file_name: &str, bytes: &[u8]) -> anyhow::Result<()> {
-    let path = dir.join(file_name);
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(TEMPORARY);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        // The usual mode of a new file. A private file would lock out other users of a shared
-        // cache.
-        builder.permissions(std::fs::Permissions::from_mode(0o666));
-    }
-    let mut file = builder
-        .tempfile_in(dir)
-        .with_context(|| format!("cannot create a file in {}", dir.display()))?;
-    file.write_all(bytes)
-        .and_then(|()| file.as_file().sync_all())
-        .with_context(|| format!("cannot write {}", path.display()))?;
-    file.persist(&path)
-        .with_context(|| format!("cannot rename a finished file to {}", path.display()))?;
-    sync_dir(dir);
-    Ok(())
-}
-
-/// Makes a rename survive a power cut, if the system can.
-fn sync_dir(dir: &Path) {
-    // This is not an error: without it only the rename may be lost, and the old state stays
-    // intact.
-    let opened = File::options().read(true).open(dir);
-    let _ = opened.and_then(|dir| dir.sync_all());
+    Ok(crate::disk::write_durably(
+        &dir.join(file_name),
+        TEMPORARY,
+        bytes,
+    )?)
 }
 
 /// Waits for the store's lock and holds it until the file is dropped. `None` if locking does

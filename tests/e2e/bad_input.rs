@@ -263,7 +263,7 @@ fn store_of_a_newer_version() {
         assert_eq!(project.run().outcomes.len(), 2);
         let store = project.root().join(".tamis/store");
         let mut changed = 0;
-        for entry in walk(&store) {
+        for entry in files_below(&store) {
             let mut bytes = fs::read(&entry).unwrap();
             // `docs/formats/matrix.md`: the version comes after the magic.
             if bytes.starts_with(b"\x93tamis\r\n") {
@@ -277,19 +277,6 @@ fn store_of_a_newer_version() {
         assert_eq!(run.outcomes.len(), 2, "{}", run.stderr);
         assert!(run.stderr.contains("version"), "{}", run.stderr);
     });
-}
-
-fn walk(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            found.extend(walk(&path));
-        } else {
-            found.push(path);
-        }
-    }
-    found
 }
 
 /// Names that are not UTF-8, of a data file that a test reads.

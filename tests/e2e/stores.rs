@@ -25,18 +25,7 @@ fn recorded(python: &Python) -> Project {
 
 /// All files of the store.
 fn files(project: &Project) -> Vec<PathBuf> {
-    fn walk(folder: PathBuf, into: &mut Vec<PathBuf>) {
-        for entry in fs::read_dir(&folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                walk(path, into);
-            } else {
-                into.push(path);
-            }
-        }
-    }
-    let mut found = Vec::new();
-    walk(project.root().join(".tamis/store"), &mut found);
+    let found = files_below(&project.root().join(".tamis/store"));
     assert!(!found.is_empty());
     found
 }

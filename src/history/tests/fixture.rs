@@ -200,21 +200,15 @@ impl Repo {
 
     /// Every file of the git directory with its content and time stamp.
     pub fn git_directory(&self) -> BTreeMap<PathBuf, (std::time::SystemTime, Vec<u8>)> {
-        let mut found = BTreeMap::new();
-        let mut dirs = vec![self.top.join(".git")];
-        while let Some(dir) = dirs.pop() {
-            for entry in std::fs::read_dir(dir).unwrap() {
-                let path = entry.unwrap().path();
-                if path.is_dir() {
-                    dirs.push(path);
-                } else {
-                    let time = path.metadata().unwrap().modified().unwrap();
-                    let content = std::fs::read(&path).unwrap();
-                    found.insert(path, (time, content));
-                }
-            }
-        }
-        found
+        let entries = walkdir::WalkDir::new(self.top.join(".git")).into_iter();
+        let entries = entries.map(Result::unwrap);
+        let files = entries.filter(|entry| !entry.file_type().is_dir());
+        let read = |entry: walkdir::DirEntry| {
+            let time = entry.metadata().unwrap().modified().unwrap();
+            let content = std::fs::read(entry.path()).unwrap();
+            (entry.into_path(), (time, content))
+        };
+        files.map(read).collect()
     }
 }
 

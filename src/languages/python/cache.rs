@@ -5,7 +5,7 @@
 //! only ever an acceleration: an entry that is missing, damaged or of another
 //! version is a miss.
 
-use std::io::{ErrorKind, Write};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -62,14 +62,8 @@ impl Cache {
         let body = encode(units);
         let dir = path.parent().unwrap_or(&self.entries);
         fs::create_dir_all(dir)?;
-        let mut file = tempfile::NamedTempFile::new_in(dir)
-            .with_context(|| format!("no temporary file in {}", dir.display()))?;
-        file.write_all(&blake3::hash(&body).as_bytes()[..DIGEST])
-            .and_then(|()| file.write_all(&body))
-            .with_context(|| format!("writing {}", path.display()))?;
-        file.persist(&path)
-            .with_context(|| format!("writing {}", path.display()))?;
-        Ok(())
+        let entry = [&blake3::hash(&body).as_bytes()[..DIGEST], &body].concat();
+        Ok(crate::disk::write_atomically(&path, entry)?)
     }
 
     /// Removes what other versions left, then the oldest entries, until at

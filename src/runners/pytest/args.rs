@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use crate::runners::emission::write_file;
+use crate::disk::write_atomically;
 use crate::select::{Part, Selection, Verdict};
 
 /// Writes `pytest.args` into `out`, an argument a line (`pytest @FILE` reads it
@@ -20,7 +20,7 @@ pub fn write(selection: &Selection, part: Option<Part<'_>>, out: &Path) -> Resul
     for prefix in prefixes(selection, part) {
         let _ = writeln!(args, "--deselect={prefix}");
     }
-    write_file(&out.join("pytest.args"), args.as_bytes())
+    Ok(write_atomically(out.join("pytest.args"), args)?)
 }
 
 /// Arguments for `--deselect`, which compares *prefixes* of ids: the argument

@@ -18,5 +18,5 @@ pub use change::{
 };
 pub use expect::{ALL, Expect, NONE, all_but, between};
 pub use github::{on_github, outputs};
-pub use project::{Finished, Outcomes, Project, Run, TWO_MODULES};
+pub use project::{Finished, Outcomes, Project, Run, TWO_MODULES, files_below};
 pub use python::{Python, Wanted, skip};

@@ -473,6 +473,16 @@ impl Selection {
     }
 }
 
+/// All plain files below a folder, in the order of their names. Links are not followed.
+pub fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let entries = walkdir::WalkDir::new(folder).sort_by_file_name();
+    let entries = entries.into_iter().map(|entry| entry.unwrap());
+    entries
+        .filter(|entry| entry.file_type().is_file())
+        .map(walkdir::DirEntry::into_path)
+        .collect()
+}
+
 /// Removes what Python and pytest compiled from this source file.
 fn forget_compiled(source: &Path) {
     let stem = source

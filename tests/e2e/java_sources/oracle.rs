@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::rc::Rc;
 
+use crate::harness::files_below;
 use tamis::languages::jvm::class_in;
 use tamis::languages::jvm::java::{Outline, Source, affected, outline};
 
@@ -192,18 +193,11 @@ fn classes(folder: &Path) -> Vec<String> {
 }
 
 fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    let mut open: Vec<PathBuf> = vec![folder.to_owned()];
-    while let Some(dir) = open.pop() {
-        for entry in fs_err::read_dir(dir).into_iter().flatten() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                open.push(path);
-            } else if path.extension().is_some_and(|end| end == ending) {
-                found.push(path);
-            }
-        }
+    if !folder.exists() {
+        return Vec::new();
     }
+    let mut found = files_below(folder);
+    found.retain(|path| path.extension().is_some_and(|end| end == ending));
     found
 }
 

@@ -197,15 +197,12 @@ impl Maven {
 
     /// Removes Maven's output, as in a clean checkout.
     pub fn forget_build(&self) {
-        let mut open = vec![self.root()];
-        while let Some(dir) = open.pop() {
-            for entry in fs_err::read_dir(dir).unwrap() {
-                let entry = entry.unwrap();
-                match entry.file_name() == "target" {
-                    true => fs_err::remove_dir_all(entry.path()).unwrap(),
-                    false if entry.path().is_dir() => open.push(entry.path()),
-                    false => {}
-                }
+        let mut entries = walkdir::WalkDir::new(self.root()).into_iter();
+        while let Some(entry) = entries.next() {
+            let entry = entry.unwrap();
+            if entry.file_name() == "target" {
+                entries.skip_current_dir();
+                fs_err::remove_dir_all(entry.path()).unwrap();
             }
         }
     }

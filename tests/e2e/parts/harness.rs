@@ -1,11 +1,12 @@
 //! Edits and compiles a program of Java sources; the agent records it.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use bstr::BStr;
 
+use crate::harness::files_below;
 use crate::java_sources::oracle;
 use tamis::history::{Repository, View};
 use tamis::languages::{Environment, Facts, Value};
@@ -192,7 +193,7 @@ fn install(version: &Path, project: &Path) {
         fs_err::remove_dir_all(&target).unwrap();
     }
     for from in ["classes", "src"] {
-        for file in files(&version.join(from)) {
+        for file in files_below(&version.join(from)) {
             let name = file.strip_prefix(version.join(from)).unwrap();
             let is_source = name.extension().is_some_and(|end| end == "java");
             if !is_source {
@@ -202,18 +203,6 @@ fn install(version: &Path, project: &Path) {
             }
         }
     }
-}
-
-fn files(folder: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for entry in fs_err::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        match path.is_dir() {
-            true => found.extend(files(&path)),
-            false => found.push(path),
-        }
-    }
-    found
 }
 
 /// The output of each test class.

@@ -98,15 +98,9 @@ fn git_in(remote: &Path, arguments: &[&str]) -> String {
 /// A git process that is killed in the remote, as on its server, leaves its locks there. At
 /// each later push git says that they must be removed by hand.
 fn remove_locks(remote: &Path) {
-    let mut waiting = vec![remote.join("refs")];
-    while let Some(folder) = waiting.pop() {
-        for entry in fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                waiting.push(path);
-            } else if path.extension().is_some_and(|ending| ending == "lock") {
-                fs::remove_file(path).unwrap();
-            }
+    for path in files_below(&remote.join("refs")) {
+        if path.extension().is_some_and(|ending| ending == "lock") {
+            fs::remove_file(path).unwrap();
         }
     }
 }

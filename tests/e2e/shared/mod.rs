@@ -89,16 +89,7 @@ fn left_out(project: &Project) -> Vec<String> {
 /// No readable file contains the token.
 fn nothing_tells_the_token(folders: &[PathBuf]) {
     let mut read = 0;
-    let mut waiting = folders.to_vec();
-    while let Some(path) = waiting.pop() {
-        if path.is_dir() {
-            waiting.extend(
-                fs::read_dir(&path)
-                    .unwrap()
-                    .map(|entry| entry.unwrap().path()),
-            );
-            continue;
-        }
+    for path in folders.iter().flat_map(|folder| files_below(folder)) {
         let bytes = fs::read(&path).unwrap();
         let found = bytes
             .windows(TOKEN.len())

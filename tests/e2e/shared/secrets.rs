@@ -36,16 +36,7 @@ def test_hands_on():
 
 /// All bytes below `folder`; git itself unpacks its objects.
 fn holds(folder: &Path, secret: &str) -> Option<PathBuf> {
-    let mut waiting = vec![folder.to_owned()];
-    while let Some(path) = waiting.pop() {
-        if path.is_symlink() {
-            continue;
-        }
-        if path.is_dir() {
-            let entries = fs::read_dir(&path).unwrap();
-            waiting.extend(entries.map(|entry| entry.unwrap().path()));
-            continue;
-        }
+    for path in files_below(folder) {
         let bytes = fs::read(&path).unwrap();
         let mut texts = vec![bytes];
         if path

@@ -109,19 +109,7 @@ fn no_test_finds_it_in_any_process() {
 }
 
 fn holds(folder: &Path, token: &str) -> bool {
-    let mut waiting = vec![folder.to_owned()];
-    while let Some(path) = waiting.pop() {
-        if path.is_symlink() {
-            continue;
-        }
-        if path.is_dir() {
-            waiting.extend(
-                fs::read_dir(&path)
-                    .unwrap()
-                    .map(|entry| entry.unwrap().path()),
-            );
-            continue;
-        }
+    for path in files_below(folder) {
         let is_file = fs::metadata(&path).is_ok_and(|it| it.permissions().mode() & 0o400 != 0);
         let bytes = if is_file {
             fs::read(&path).unwrap_or_default()

@@ -23,4 +23,5 @@ mod processes;
 mod start_up;
 mod state;
 mod text;
+mod workers;
 mod xunit;

@@ -98,7 +98,7 @@ unsafe fn base_reader(mut kind: Ref, slots: &mut Vec<isize>) -> Option<Option<Re
 
 /// Whether instances of `kind` only add slots, a dict and a list of weak references to those
 /// of `base`.
-unsafe fn is_made_of_slots(kind: Ref, base: Ref) -> bool {
+pub unsafe fn is_made_of_slots(kind: Ref, base: Ref) -> bool {
     let flags = type_object::flags(kind);
     let gains = |offset: unsafe fn(Ref) -> isize, managed: usize| {
         // SAFETY: reads fields of two live types.

@@ -15,6 +15,7 @@ mod abilities;
 mod audit;
 mod codes;
 mod content;
+mod digest;
 mod eval_frame;
 mod ffi;
 mod guards;

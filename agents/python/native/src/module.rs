@@ -4,7 +4,7 @@ use std::ffi::{CStr, c_char, c_int, c_long};
 use std::ptr::null_mut;
 
 use crate::ffi::*;
-use crate::{audit, codes, eval_frame, monitoring, standins, trace, watch};
+use crate::{audit, codes, digest, eval_frame, monitoring, standins, trace, watch};
 
 /// How code is being recorded.
 #[derive(Clone, Copy, PartialEq)]
@@ -283,6 +283,18 @@ unsafe extern "C" fn watch_clear(_: Ref, args: Ref) -> Ref {
     none()
 }
 
+unsafe extern "C" fn cells(_: Ref, args: Ref) -> Ref {
+    let (mut roots, mut places): (Ref, Ref) = (null_mut(), null_mut());
+    let tuple = &raw mut PyTuple_Type;
+    let format = c"O!|O!:cells".as_ptr();
+    if !in_main()
+        || PyArg_ParseTuple(args, format, tuple, &raw mut roots, tuple, &raw mut places) == 0
+    {
+        return null_mut();
+    }
+    digest::cells(roots, places)
+}
+
 const fn method(name: &'static CStr, callee: Function) -> MethodDef {
     MethodDef {
         name: name.as_ptr(),
@@ -292,7 +304,7 @@ const fn method(name: &'static CStr, callee: Function) -> MethodDef {
     }
 }
 
-static METHODS: Global<[MethodDef; 17]> = Global::new([
+static METHODS: Global<[MethodDef; 18]> = Global::new([
     method(c"start", start),
     method(c"stop", stop),
     method(c"swap", swap),
@@ -309,6 +321,7 @@ static METHODS: Global<[MethodDef; 17]> = Global::new([
     method(c"watch_changed", watch_changed),
     method(c"watch_keys", watch_keys),
     method(c"watch_clear", watch_clear),
+    method(c"cells", cells),
     MethodDef {
         name: std::ptr::null(),
         callee: None,

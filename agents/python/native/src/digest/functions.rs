@@ -1,0 +1,226 @@
+//! Functions by reference and by what they hold; code where no reference can
+//! tell it from other code of its name; classes that no name leads to.
+
+use super::classes::{dict_of, entries, is_class, is_text};
+use super::graph::{Label, Why};
+use super::hash::{Digest, Hasher};
+use super::layout::{FunctionLayout, TYPE_BASES};
+use super::walk::{Content, Walk};
+use super::{noise, sources};
+use crate::ffi::*;
+
+const HIDDEN: Why = Why::Said("function");
+
+/// A member of a code object; null without an exception if it has none.
+unsafe fn member(object: Ref, name: &std::ffi::CStr) -> Ref {
+    // A plain member: the object keeps it alive.
+    let value = PyObject_GetAttrString(object, name.as_ptr());
+    match value.is_null() {
+        true => PyErr_Clear(),
+        false => Py_DecRef(value),
+    }
+    value
+}
+
+pub unsafe fn function(object: Ref, content: &mut Content) {
+    let Some(layout) = content.walk.layouts.function else {
+        return content.fail(HIDDEN);
+    };
+    let part = |offset| unsafe { word(object, offset) as Ref };
+    let code = part(layout.code);
+    match reference(code, content.walk) {
+        Some(reference) => content.hasher.digest(reference),
+        None => {
+            content.hasher.word(0);
+            content.child(Label::Part("code"), code);
+        }
+    }
+    content.part("name", object, layout.name);
+    content.part("qualified name", object, layout.qualified_name);
+    content.part("module", object, layout.module);
+    content.part("defaults", object, layout.defaults);
+    content.part("keyword defaults", object, layout.keyword_defaults);
+    closure(part(layout.closure), code, content);
+}
+
+/// The variables of enclosing functions, except `singledispatch`'s cache.
+unsafe fn closure(cells: Ref, code: Ref, content: &mut Content) {
+    if cells.is_null() || (*cells).kind != &raw mut PyTuple_Type {
+        return content.hasher.word(0);
+    }
+    let names = PyObject_GetAttrString(code, c"co_freevars".as_ptr());
+    let names = content.walk.keep(names);
+    let file = member(code, c"co_filename");
+    let of_functools = is_text(file)
+        && text_bytes(file)
+            .is_some_and(|file| file.ends_with(b"functools.py") || file == b"<frozen functools>");
+    for at in 0..PyTuple_Size(cells) {
+        let (cell, mut skip) = (PyTuple_GetItem(cells, at), false);
+        if of_functools
+            && let Some(names) = names
+            && at < PyTuple_Size(names)
+        {
+            let name = text_bytes(PyTuple_GetItem(names, at)).unwrap_or_default();
+            skip = matches!(name.as_slice(), b"dispatch_cache" | b"cache_token");
+        }
+        if !skip {
+            content.child(Label::Index(at as u32), cell);
+        }
+    }
+}
+
+/// File, name and number of a definition; None if only the code itself tells
+/// it from others: lambdas, and what no source file shows.
+unsafe fn reference(code: Ref, walk: &mut Walk) -> Option<Digest> {
+    if let Some(known) = walk.codes.get(&(code as usize)) {
+        return (*known != [0, 0]).then_some(*known);
+    }
+    let found = find_reference(code, walk);
+    walk.codes.insert(code as usize, found.unwrap_or_default());
+    found
+}
+
+unsafe fn find_reference(code: Ref, walk: &Walk) -> Option<Digest> {
+    let (file, name) = (member(code, c"co_filename"), member(code, c"co_name"));
+    if !is_text(file) || !is_text(name) {
+        return None;
+    }
+    let (file, name) = (text_bytes(file)?, text_bytes(name)?);
+    let line = PyObject_GetAttrString(code, c"co_firstlineno".as_ptr());
+    if line.is_null() {
+        PyErr_Clear();
+        return None;
+    }
+    let first = PyLong_AsLong(line);
+    Py_DecRef(line);
+    let ordinal = sources::ordinal(&file, &name, first as u32)?;
+    let mut hasher = Hasher::new("code");
+    let place = walk
+        .places
+        .iter()
+        .find(|(prefix, _)| file.starts_with(prefix));
+    match place {
+        Some((prefix, text)) => {
+            hasher.bytes(text);
+            hasher.bytes(&file[prefix.len()..]);
+        }
+        None => hasher.bytes(&file),
+    }
+    hasher.bytes(&name);
+    hasher.word(u64::from(ordinal));
+    Some(hasher.finish())
+}
+
+/// What a code object does, without where it stands.
+pub unsafe fn code(object: Ref, content: &mut Content) {
+    let text = |name| unsafe {
+        let value = member(object, name);
+        if is_text(value) {
+            text_bytes(value).unwrap_or_default()
+        } else {
+            Vec::new()
+        }
+    };
+    // `attrs` begins a hash with that of the class's name as text, which is
+    // another one in each process.
+    let is_seeded =
+        text(c"co_name") == b"__hash__" && text(c"co_filename").starts_with(b"<attrs generated ");
+    for name in [
+        c"co_code",
+        c"co_consts",
+        c"co_names",
+        c"co_varnames",
+        c"co_freevars",
+        c"co_cellvars",
+        c"co_name",
+        c"co_flags",
+        c"co_argcount",
+        c"co_posonlyargcount",
+        c"co_kwonlyargcount",
+    ] {
+        if is_seeded && name == c"co_consts" {
+            continue;
+        }
+        let value = PyObject_GetAttrString(object, name.as_ptr());
+        match content.walk.keep(value) {
+            Some(value) => content.child(Label::Part("code"), value),
+            None => return content.fail(Why::Said("code")),
+        }
+    }
+    // `try` blocks, from 3.11 on.
+    let table = PyObject_GetAttrString(object, c"co_exceptiontable".as_ptr());
+    if let Some(table) = content.walk.keep(table) {
+        content.child(Label::Part("code"), table);
+    }
+}
+
+/// Up to 3.13, a dict, or a tuple of names and values until somebody asks.
+pub unsafe fn annotations(function: Ref, content: &mut Content) {
+    let Some(layout) = content.walk.layouts.function else {
+        return content.fail(HIDDEN);
+    };
+    content.hasher = Hasher::new("annotations");
+    let held = word(function, layout.annotations) as Ref;
+    if held.is_null() {
+        if let Some(annotate) = layout.annotate {
+            content.part("annotate", function, annotate);
+        }
+    } else if (*held).kind == &raw mut PyDict_Type {
+        content.entries(entries(held));
+    } else if (*held).kind == &raw mut PyTuple_Type {
+        let item = |at| unsafe { PyTuple_GetItem(held, at) };
+        content.entries((0..PyTuple_Size(held) / 2).map(|at| (item(2 * at), item(2 * at + 1))));
+    } else {
+        content.fail(Why::Type((*held).kind));
+    }
+}
+
+/// What of a function are values of their own: its documentation, and whether
+/// it has annotations.
+pub unsafe fn described(function: Ref, layout: FunctionLayout) -> (Ref, bool) {
+    let doc = word(function, layout.doc) as Ref;
+    let has = |offset| unsafe {
+        !matches!(word(function, offset) as Ref, at if at.is_null() || at == &raw mut _Py_NoneStruct)
+    };
+    let annotated = has(layout.annotations) || layout.annotate.is_some_and(has);
+    let documented = !doc.is_null() && doc != &raw mut _Py_NoneStruct;
+    (
+        if documented {
+            doc
+        } else {
+            std::ptr::null_mut()
+        },
+        annotated,
+    )
+}
+
+/// A class that is not where its name says: its content.
+pub unsafe fn class(object: Ref, content: &mut Content) {
+    if let Some((module, name)) = content.walk.names.full_name(object) {
+        content.hasher.bytes(&module);
+        content.hasher.bytes(&name);
+    }
+    content.part("bases", object, TYPE_BASES);
+    let dict = dict_of(object);
+    if dict.is_null() {
+        return content.fail(Why::Type(object));
+    }
+    content.entries(entries(dict).filter(|(name, _)| unsafe {
+        !(is_text(*name) && noise::is_member(&text_bytes(*name).unwrap_or_default()))
+    }));
+}
+
+/// The function behind a member of a class or module; null if there is none.
+pub unsafe fn behind(value: Ref) -> Ref {
+    let kind = (*value).kind;
+    if kind == &raw mut PyFunction_Type {
+        return value;
+    }
+    if kind == &raw mut PyStaticMethod_Type || kind == &raw mut PyClassMethod_Type {
+        let held = word(value, 16) as Ref;
+        if !held.is_null() && !is_class(held) && (*held).kind == &raw mut PyFunction_Type {
+            return held;
+        }
+    }
+    std::ptr::null_mut()
+}

@@ -1,0 +1,353 @@
+//! Types of the standard library that are written in C.
+
+use std::ffi::CStr;
+
+use super::classes::{entries, is_text, type_name};
+use super::graph::{Label, Why};
+use super::kinds::{Kind, Shape};
+use super::layout::{self, TYPE_REPR, TYPE_STR, call_slot, referents};
+use super::walk::{Content, Work};
+use crate::content::{self, Reader};
+use crate::ffi::*;
+use crate::guards::WEAK_TARGET;
+
+pub unsafe fn read(object: Ref, shape: &Shape, content: &mut Content) {
+    let layouts = content.walk.layouts;
+    let unknown = Why::Type(shape.base);
+    match shape.kind {
+        Kind::DefaultDict | Kind::OrderedDict | Kind::Deque => container(object, shape, content),
+        Kind::Cell => content.part("value", object, 16),
+        Kind::Referents => {
+            content.hasher.bytes(type_name(shape.base));
+            for (at, held) in referents(object, shape.base).into_iter().enumerate() {
+                content.child(Label::Index(at as u32), held);
+            }
+        }
+        Kind::Property => match layouts.property {
+            Some([getter, setter, deleter, _]) => {
+                content.part("get", object, getter);
+                content.part("set", object, setter);
+                content.part("delete", object, deleter);
+            }
+            None => content.fail(unknown),
+        },
+        Kind::Slice => match layouts.slice {
+            Some(parts) => parts
+                .into_iter()
+                .for_each(|at| unsafe { content.part("bound", object, at) }),
+            None => content.fail(unknown),
+        },
+        Kind::Alias => match layouts.alias {
+            Some([origin, args]) => {
+                content.part("origin", object, origin);
+                content.part("arguments", object, args);
+                // Whether it is unpacked: `*tuple[int]`.
+                let starred = if version().1 >= 11 {
+                    word(object, 48) & 0xff
+                } else {
+                    0
+                };
+                content.hasher.word(starred as u64);
+            }
+            None => content.fail(unknown),
+        },
+        Kind::Union => match layouts.union {
+            Some(args) => content.part("arguments", object, args),
+            None => content.fail(unknown),
+        },
+        Kind::Builtin => {
+            // `PyCFunctionObject`: definition, self, module.
+            let name = *(word(object, 16) as *const *const std::ffi::c_char);
+            content.hasher.bytes(CStr::from_ptr(name).to_bytes());
+            content.part("self", object, 24);
+            content.part("module", object, 32);
+        }
+        Kind::Descriptor => {
+            content.hasher.bytes(type_name(shape.base));
+            content.part("class", object, 16);
+            content.part("name", object, 24);
+        }
+        Kind::Weak | Kind::WeakProxy if layouts.abilities.weak => {
+            let target = word(object, WEAK_TARGET) as Ref;
+            let is_dead = target.is_null() || target == &raw mut _Py_NoneStruct;
+            content.child(
+                Label::Part("referent"),
+                if is_dead {
+                    std::ptr::null_mut()
+                } else {
+                    target
+                },
+            );
+            content.part("callback", object, 24);
+        }
+        Kind::LruCache => match layouts.lru {
+            Some(function) => {
+                content.part("function", object, function);
+                content.hasher.word(word(object, function + 8) as u64);
+                content.aside("cache", Work::Cache(object));
+            }
+            None => content.fail(unknown),
+        },
+        Kind::Registry if layouts.registry => content.part("registry", object, 16),
+        Kind::Members(names) => members(object, shape, names, content),
+        Kind::Answer(method) => answer(object, shape, method, content),
+        Kind::Spelled | Kind::Shown => {
+            let slot = if shape.kind == Kind::Shown {
+                TYPE_REPR
+            } else {
+                TYPE_STR
+            };
+            let text = call_slot(object, shape.base, slot);
+            match content.walk.keep(text).filter(|text| is_text(*text)) {
+                // The case of an exponent depends on the running context.
+                Some(text) => {
+                    let text = text_bytes(text).unwrap_or_default().to_ascii_lowercase();
+                    content.hasher.bytes(&text);
+                }
+                None => content.fail(unknown),
+            }
+        }
+        Kind::Date | Kind::Time | Kind::DateTime | Kind::Delta => time(object, shape, content),
+        Kind::Lock | Kind::RLock => lock(object, shape, content),
+        Kind::Local => local(object, shape, content),
+        Kind::Capsule => {
+            let name = PyCapsule_GetName(object);
+            match name.is_null() {
+                true => PyErr_Clear(),
+                false => content.hasher.bytes(CStr::from_ptr(name).to_bytes()),
+            }
+        }
+        Kind::Context if layouts.context => context(object, shape, content),
+        Kind::Count | Kind::Repeat | Kind::TypeVar => counters(object, shape, content),
+        _ => content.fail(unknown),
+    }
+}
+
+unsafe fn container(object: Ref, shape: &Shape, content: &mut Content) {
+    let layouts = content.walk.layouts;
+    let unknown = Why::Type(shape.base);
+    match shape.kind {
+        Kind::DefaultDict => {
+            // After the dict, where `defaultdict(f)` has `f`.
+            match layouts.factory {
+                Some(at) => content.part("default factory", object, at),
+                None => return content.fail(unknown),
+            }
+            content.entries(entries(object));
+        }
+        Kind::OrderedDict if layouts.ordered => {
+            let values: crate::digest::hash::ByAddress<Ref> = entries(object)
+                .map(|(key, value)| (key as usize, value))
+                .collect();
+            let keys = layout::ordered_keys(object);
+            if keys.len() != values.len() {
+                return content.fail(unknown);
+            }
+            content.entries(keys.into_iter().map(|key| {
+                (
+                    key as Ref,
+                    values.get(&key).copied().unwrap_or(std::ptr::null_mut()),
+                )
+            }));
+        }
+        Kind::Deque if layouts.abilities.deques => {
+            let Some(limit) = layouts.deque_limit else {
+                return content.fail(unknown);
+            };
+            content.hasher.word(word(object, limit) as u64);
+            let mut items = Vec::new();
+            content::read(object, &Reader::Deque, layouts.abilities.inline, &mut items);
+            content.items(&items);
+        }
+        _ => content.fail(unknown),
+    }
+}
+
+/// The entries of an `lru_cache`, whose counters and order do not count: order
+/// only decides what a full cache forgets.
+pub unsafe fn cache(wrapper: Ref, content: &mut Content) {
+    let Some(function) = content.walk.layouts.lru else {
+        return content.fail(Why::Said("cache"));
+    };
+    content.unordered = true;
+    let entries: Vec<(Ref, Ref)> = cache_entries(wrapper, function);
+    content.hasher.word(entries.len() as u64);
+    for (key, value) in entries {
+        content.pair(key, value);
+    }
+}
+
+/// Keys and results. Where there is a limit, the cache holds the links of a
+/// list: (previous, next, hash, key, result).
+pub unsafe fn cache_entries(wrapper: Ref, function: isize) -> Vec<(Ref, Ref)> {
+    let held = word(wrapper, function - 16) as Ref;
+    let is_link = |value: Ref| unsafe { type_name((*value).kind).ends_with(b"_lru_list_elem") };
+    entries(held)
+        .map(|(key, value)| match is_link(value) {
+            true => (key, unsafe { word(value, 48) } as Ref),
+            false => (key, value),
+        })
+        .collect()
+}
+
+/// Accessors in C of an exact type, or of the base in C: none of them looks
+/// anything up in a class of the program.
+unsafe fn members(
+    object: Ref,
+    shape: &Shape,
+    names: &'static [&'static CStr],
+    content: &mut Content,
+) {
+    if !shape.is_exact {
+        return content.fail(Why::Type(shape.base));
+    }
+    if type_name(shape.base) == b"array.array" {
+        return answer(object, shape, c"tobytes", content);
+    }
+    for name in names {
+        let value = PyObject_GetAttrString(object, name.as_ptr());
+        match content.walk.keep(value) {
+            Some(value) => content.child(Label::Part("member"), value),
+            None => return content.fail(Why::Type(shape.base)),
+        }
+    }
+}
+
+/// What a method of the base in C returns; called on the base, so that no
+/// class of the program takes part.
+unsafe fn answer(object: Ref, shape: &Shape, method: &CStr, content: &mut Content) {
+    let unknown = Why::Type(shape.base);
+    if method != c"getstate" && !shape.is_exact {
+        // These ask the instance's class or attributes.
+        return content.fail(unknown);
+    }
+    let method = PyObject_GetAttrString(shape.base, method.as_ptr());
+    let Some(method) = content.walk.keep(method) else {
+        return content.fail(unknown);
+    };
+    let answer = PyObject_CallFunctionObjArgs(method, object, std::ptr::null_mut::<Object>());
+    match content.walk.keep(answer) {
+        Some(answer) => content.child(Label::Part("state"), answer),
+        None => content.fail(unknown),
+    }
+    if type_name(shape.base) == b"array.array" {
+        let code = PyObject_GetAttrString(object, c"typecode".as_ptr());
+        if let Some(code) = content.walk.keep(code) {
+            content.child(Label::Part("type"), code);
+        }
+    }
+}
+
+/// `datetime`: hash, whether there is a zone, packed bytes, fold, zone. A
+/// `timedelta`: hash, days, seconds, microseconds. Public since 3.6.
+unsafe fn time(object: Ref, shape: &Shape, content: &mut Content) {
+    let bytes = |from: usize, to: usize| unsafe {
+        std::slice::from_raw_parts(object.cast::<u8>().add(from), to - from)
+    };
+    let has_zone = || bytes(24, 25)[0] != 0;
+    match shape.kind {
+        Kind::Date => content.hasher.bytes(bytes(25, 29)),
+        Kind::Delta => content.hasher.bytes(bytes(24, 36)),
+        Kind::Time => {
+            content.hasher.bytes(bytes(25, 32));
+            if has_zone() {
+                content.part("tzinfo", object, 32);
+            }
+        }
+        _ => {
+            content.hasher.bytes(bytes(25, 36));
+            if has_zone() {
+                content.part("tzinfo", object, 40);
+            }
+        }
+    }
+}
+
+/// Free locks are equal; a held one has a holder, which is no value.
+unsafe fn lock(object: Ref, shape: &Shape, content: &mut Content) {
+    let text = call_slot(object, shape.base, TYPE_REPR);
+    let is_free = content.walk.keep(text).is_some_and(|text| {
+        unsafe { text_bytes(text) }.is_some_and(|text| text.starts_with(b"<unlocked "))
+    });
+    if !is_free {
+        content.fail(Why::Said("a lock that is held"));
+    }
+}
+
+/// The attributes that one thread set; those of several have no one value. Of
+/// what the collector sees of a plain `threading.local`, one is a dict: from
+/// threads to their attributes.
+unsafe fn local(object: Ref, shape: &Shape, content: &mut Content) {
+    let mut dicts = referents(object, shape.base);
+    dicts.retain(|held| unsafe { (**held).kind == &raw mut PyDict_Type });
+    let [threads] = dicts[..] else {
+        return content.fail(Why::Type(shape.base));
+    };
+    let values: Vec<Ref> = entries(threads).map(|(_, value)| value).collect();
+    match values[..] {
+        _ if !shape.is_exact => content.fail(Why::Type(shape.base)),
+        [] => {}
+        // Nothing set is the same as never looked at.
+        [attributes] if (*attributes).kind == &raw mut PyDict_Type => {
+            if entries(attributes).next().is_some() {
+                content.child(Label::Part("attributes"), attributes);
+            }
+        }
+        _ => content.fail(Why::Said("a thread-local of several threads")),
+    }
+}
+
+/// Name and default; a value in the running context is none that lasts.
+unsafe fn context(object: Ref, shape: &Shape, content: &mut Content) {
+    let mut value = std::ptr::null_mut();
+    if PyContextVar_Get(object, std::ptr::null_mut(), &mut value) != 0 {
+        PyErr_Clear();
+        return content.fail(Why::Type(shape.base));
+    }
+    let default = word(object, 24) as Ref;
+    if !value.is_null() {
+        Py_DecRef(value);
+        if value != default {
+            return content.fail(Why::Said("a context variable that is set"));
+        }
+    }
+    content.part("name", object, 16);
+    content.part("default", object, 24);
+}
+
+unsafe fn counters(object: Ref, shape: &Shape, content: &mut Content) {
+    match shape.kind {
+        // Next as a C number, or as objects: next, step.
+        Kind::Count if type_object::basicsize(shape.base) == 40 && version().1 <= 13 => {
+            content.hasher.word(word(object, 16) as u64);
+            content.part("next", object, 24);
+            content.part("step", object, 32);
+        }
+        Kind::Repeat if type_object::basicsize(shape.base) == 32 && version().1 <= 13 => {
+            content.part("value", object, 16);
+            content.hasher.word(word(object, 24) as u64);
+        }
+        // Bounds that nobody asked for yet are functions.
+        Kind::TypeVar => {
+            let name = PyObject_GetAttrString(object, c"__name__".as_ptr());
+            match content.walk.keep(name) {
+                Some(name) => content.child(Label::Part("name"), name),
+                None => return content.fail(Why::Type(shape.base)),
+            }
+            for flag in [
+                c"__covariant__",
+                c"__contravariant__",
+                c"__infer_variance__",
+            ] {
+                let value = PyObject_GetAttrString(object, flag.as_ptr());
+                if let Some(value) = content.walk.keep(value) {
+                    content.child(Label::Part("variance"), value);
+                }
+            }
+            for held in referents(object, shape.base) {
+                content.child(Label::Part("bound"), held);
+            }
+        }
+        _ => content.fail(Why::Type(shape.base)),
+    }
+}

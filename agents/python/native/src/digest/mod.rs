@@ -1,0 +1,165 @@
+//! Cells and their values: for each global, member of a class or entry of a
+//! container, a digest of what it reaches.
+
+mod classes;
+mod functions;
+mod graph;
+mod hash;
+mod kinds;
+mod layout;
+mod library;
+mod noise;
+mod roots;
+mod sources;
+mod walk;
+
+use std::collections::HashMap;
+use std::ptr::null_mut;
+
+use crate::ffi::*;
+use classes::Names;
+use graph::{Graph, Why};
+use hash::{Digest, Hasher};
+use layout::NoCollection;
+use roots::{Key, Taking};
+use walk::{Target, Walk};
+
+/// `{label: {key: bytes | str}}` for a tuple of `(label, object[, keys])`, or
+/// null with an exception. `places`: a tuple of (prefix, text) pairs.
+pub unsafe fn cells(roots: Ref, places: Ref) -> Ref {
+    let Some(roots) = roots::parse(roots) else {
+        return null_mut();
+    };
+    let Some(places) = roots::parse_places(places) else {
+        return null_mut();
+    };
+    let layouts = layout::layouts();
+    let collection = NoCollection::begin();
+    let modules = roots.iter().filter_map(roots::Root::module).collect();
+    let walk = Walk::new(layouts, Names::new(layouts, modules), places);
+    let mut taking = Taking::new(walk);
+    for root in roots {
+        taking.take(root);
+    }
+    taking.walk.finish();
+    let result = answer(&mut taking);
+    taking.walk.end();
+    collection.end();
+    result
+}
+
+/// Computes the digests, and makes the Python objects.
+unsafe fn answer(taking: &mut Taking) -> Ref {
+    let graph = &mut taking.walk.graph;
+    graph.close();
+    let values = graph.fold(&|graph, node| graph.nodes[node as usize].local);
+    let positions: Vec<(Digest, u32)> = taking
+        .cells
+        .iter()
+        .filter_map(|cell| match cell.target {
+            Target::Node(node) => Some((cell.position, node)),
+            Target::Plain(_) => None,
+        })
+        .collect();
+    let names = graph.names(&positions, &values);
+    let sharing = graph.fold(&|graph, node| {
+        let mut hasher = Hasher::new("identity");
+        hasher.digest(values[node as usize]);
+        if graph.nodes[node as usize].has_identity {
+            hasher.digest(names[node as usize]);
+        }
+        hasher.finish()
+    });
+    // Immutable globals that are one object: the first that holds it.
+    let mut first: HashMap<usize, Digest> = HashMap::new();
+    let all = PyDict_New();
+    for cell in &taking.cells {
+        let shared = match cell.alike {
+            0 => [0, 0],
+            address => *first.entry(address).or_insert(cell.position),
+        };
+        let value = match cell.target {
+            Target::Plain(digest) => bytes_of(digest, shared),
+            Target::Node(node) if graph.is_opaque(node) => explanation(graph, node),
+            Target::Node(node) => {
+                let mut hasher = Hasher::new("sharing");
+                hasher.digest(sharing[node as usize]);
+                hasher.digest(shared);
+                bytes_of(values[node as usize], hasher.finish())
+            }
+        };
+        let of_root = dict_in(all, taking.labels[cell.root].as_ref());
+        put(of_root, cell.key, value);
+    }
+    if !PyErr_Occurred().is_null() {
+        Py_DecRef(all);
+        return null_mut();
+    }
+    all
+}
+
+/// The dict at a key of `all`, borrowed; a new one if there was none.
+unsafe fn dict_in(all: Ref, label: &[u8]) -> Ref {
+    let key = PyUnicode_FromStringAndSize(label.as_ptr().cast(), label.len() as isize);
+    if all.is_null() || key.is_null() {
+        return null_mut();
+    }
+    let mut dict = PyDict_GetItemWithError(all, key);
+    if dict.is_null() && PyErr_Occurred().is_null() {
+        dict = PyDict_New();
+        PyDict_SetItem(all, key, dict);
+        Py_DecRef(dict);
+    }
+    Py_DecRef(key);
+    dict
+}
+
+unsafe fn put(dict: Ref, key: Key, value: Ref) {
+    let key = match key {
+        Key::Text(text) => {
+            Py_IncRef(text);
+            text
+        }
+        Key::Of(text, part) => {
+            let mut name = text_bytes(text).unwrap_or_default();
+            name.extend_from_slice(part.as_bytes());
+            let name = String::from_utf8_lossy(&name);
+            PyUnicode_FromStringAndSize(name.as_ptr().cast(), name.len() as isize)
+        }
+        Key::Digest(digest) => bytes_of(digest, [0, 0]),
+        Key::Whole => none(),
+    };
+    if !dict.is_null() && !key.is_null() && !value.is_null() {
+        PyDict_SetItem(dict, key, value);
+    }
+    for object in [key, value] {
+        if !object.is_null() {
+            Py_DecRef(object);
+        }
+    }
+}
+
+/// 16 bytes for the value; 16 more if objects with an identity are reached.
+unsafe fn bytes_of(value: Digest, sharing: Digest) -> Ref {
+    let words = [value[0], value[1], sharing[0], sharing[1]];
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let size = if sharing == [0, 0] { 16 } else { 32 };
+    PyBytes_FromStringAndSize(bytes.as_ptr().cast(), size)
+}
+
+/// `type: path`.
+unsafe fn explanation(graph: &Graph, node: u32) -> Ref {
+    let (why, path) = graph.explain(node);
+    let why = match why {
+        Why::Type(kind) => {
+            let name = classes::type_name(kind);
+            String::from_utf8_lossy(name).into_owned()
+        }
+        Why::Said(text) => text.to_owned(),
+    };
+    let text = match path.is_empty() {
+        true => why,
+        false => format!("{why} at {path}"),
+    };
+    PyUnicode_FromStringAndSize(text.as_ptr().cast(), text.len() as isize)
+}

@@ -1,0 +1,77 @@
+//! What the import system and frameworks put on modules, classes, functions
+//! and instances: no state of the project.
+
+/// How the attributes of an instance are chosen.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Filter {
+    All,
+    /// `pathlib`: the parts; the rest is computed from them when asked for.
+    Path,
+    /// `logging.Logger`: parents and handlers by reference, no caches.
+    Logger,
+}
+
+pub enum Taken {
+    Whole,
+    /// A logger, by its name.
+    Named,
+    /// The types of a list's items.
+    Types,
+    Not,
+}
+
+/// Globals of a module: where it came from, and once-only warnings.
+pub fn is_global(name: &[u8]) -> bool {
+    matches!(
+        name,
+        b"__builtins__"
+            | b"__cached__"
+            | b"__file__"
+            | b"__loader__"
+            | b"__path__"
+            | b"__spec__"
+            | b"__warningregistry__"
+            | b"__pytest_setup_module"
+            | b"__pytest_setup_function"
+    ) || is_of_test_framework(name)
+}
+
+/// Members of a class: made by the interpreter, caches, first lines.
+pub fn is_member(name: &[u8]) -> bool {
+    matches!(
+        name,
+        b"__dict__"
+            | b"__weakref__"
+            | b"__slotnames__"
+            | b"__firstlineno__"
+            | b"__static_attributes__"
+            | b"__annotations_cache__"
+            | b"tearDown_exceptions"
+            | b"_classSetupFailed"
+    ) || is_of_test_framework(name)
+}
+
+/// Attributes of functions.
+pub fn is_of_function(name: &[u8]) -> bool {
+    is_of_test_framework(name)
+}
+
+fn is_of_test_framework(name: &[u8]) -> bool {
+    name.starts_with(b"__pytest_")
+        || name.starts_with(b"_xunit_setup_")
+        || name.starts_with(b"_unittest_setUp")
+        || name.starts_with(b"_UnitTestCase__pytest_")
+}
+
+impl Filter {
+    pub fn takes(self, name: &[u8]) -> Taken {
+        match (self, name) {
+            (Filter::Path, b"_drv" | b"_root" | b"_parts" | b"_raw_paths") => Taken::Whole,
+            (Filter::Path, _) => Taken::Not,
+            (Filter::Logger, b"_cache" | b"manager") => Taken::Not,
+            (Filter::Logger, b"parent") => Taken::Named,
+            (Filter::Logger, b"handlers") => Taken::Types,
+            _ => Taken::Whole,
+        }
+    }
+}

@@ -1,0 +1,391 @@
+//! What the agent asks about, and the cells that this has.
+
+use super::classes::{dict_of, entries, is_class, is_module, is_text, module_name};
+use super::functions::{behind, described};
+use super::hash::{Digest, Hasher};
+use super::kinds::Kind;
+use super::layout::{TYPE_BASES, TYPE_SUBCLASSES};
+use super::library::cache_entries;
+use super::noise;
+use super::walk::{Target, Walk};
+use crate::ffi::*;
+use crate::guards::WEAK_TARGET;
+
+pub struct Root {
+    label: Vec<u8>,
+    object: Ref,
+    /// Only these keys.
+    keys: Option<Vec<Vec<u8>>>,
+}
+
+impl Root {
+    pub fn module(&self) -> Option<(Vec<u8>, Ref)> {
+        // SAFETY: the caller's tuple holds the object.
+        unsafe { is_module(self.object).then(|| Some((module_name(self.object)?, self.object)))? }
+    }
+
+    fn takes(&self, key: &[u8]) -> bool {
+        self.keys
+            .as_ref()
+            .is_none_or(|keys| keys.iter().any(|one| one == key))
+    }
+}
+
+/// The roots of a tuple of `(label, object)` and `(label, object, keys)`.
+pub unsafe fn parse(tuple: Ref) -> Option<Vec<Root>> {
+    let mut roots = Vec::new();
+    for at in 0..PyTuple_Size(tuple) {
+        let item = PyTuple_GetItem(tuple, at);
+        let size = match (*item).kind == &raw mut PyTuple_Type {
+            true => PyTuple_Size(item),
+            false => 0,
+        };
+        let is_tuple = |at| unsafe { (*PyTuple_GetItem(item, at)).kind == &raw mut PyTuple_Type };
+        if !(2..=3).contains(&size)
+            || !is_text(PyTuple_GetItem(item, 0))
+            || size == 3 && !is_tuple(2)
+        {
+            raise(
+                PyExc_TypeError,
+                c"a root is (label, object) or (label, object, keys)",
+            );
+            return None;
+        }
+        let keys = match size {
+            3 => Some(texts_of(PyTuple_GetItem(item, 2))?),
+            _ => None,
+        };
+        let label = text_bytes(PyTuple_GetItem(item, 0)).unwrap_or_default();
+        roots.push(Root {
+            label,
+            object: PyTuple_GetItem(item, 1),
+            keys,
+        });
+    }
+    Some(roots)
+}
+
+/// Pairs of a prefix of file names and what stands in its place.
+pub unsafe fn parse_places(tuple: Ref) -> Option<Vec<(Vec<u8>, Vec<u8>)>> {
+    let mut places = Vec::new();
+    if !tuple.is_null() {
+        for at in 0..PyTuple_Size(tuple) {
+            let pair = PyTuple_GetItem(tuple, at);
+            let mut pair = match (*pair).kind == &raw mut PyTuple_Type {
+                true => texts_of(pair)?,
+                false => Vec::new(),
+            };
+            let (Some(text), Some(prefix), true) = (pair.pop(), pair.pop(), pair.is_empty()) else {
+                raise(PyExc_TypeError, c"a place is (prefix, text)");
+                return None;
+            };
+            places.push((prefix, text));
+        }
+    }
+    Some(places)
+}
+
+#[derive(Clone, Copy)]
+pub enum Key {
+    /// A text, as it is.
+    Text(Ref),
+    /// A part of what has this name: `.__doc__`.
+    Of(Ref, &'static str),
+    /// Any other key.
+    Digest(Digest),
+    /// The root itself: its kind, and its keys in order.
+    Whole,
+}
+
+pub struct Cell {
+    pub root: usize,
+    pub key: Key,
+    pub position: Digest,
+    pub target: Target,
+    /// The address of an immutable value with which programs may mark
+    /// something; else 0.
+    pub alike: usize,
+}
+
+pub struct Taking {
+    pub walk: Walk,
+    pub labels: Vec<Vec<u8>>,
+    pub cells: Vec<Cell>,
+}
+
+impl Taking {
+    pub fn new(walk: Walk) -> Taking {
+        Taking {
+            walk,
+            labels: Vec::new(),
+            cells: Vec::new(),
+        }
+    }
+
+    pub unsafe fn take(&mut self, root: Root) {
+        let number = self.labels.len();
+        self.labels.push(root.label.clone());
+        if is_module(root.object) {
+            self.take_module(number, &root);
+        } else if is_class(root.object) {
+            self.take_class(number, &root);
+        } else {
+            self.take_container(number, &root);
+        }
+    }
+
+    fn add(&mut self, root: usize, key: Key, target: Target, alike: usize) {
+        let mut hasher = Hasher::new("cell");
+        hasher.bytes(&self.labels[root]);
+        match key {
+            // SAFETY: keys are alive during the taking.
+            Key::Text(text) => hasher.bytes(&unsafe { text_bytes(text) }.unwrap_or_default()),
+            Key::Of(text, part) => {
+                hasher.bytes(&unsafe { text_bytes(text) }.unwrap_or_default());
+                hasher.bytes(part.as_bytes());
+            }
+            Key::Digest(digest) => hasher.digest(digest),
+            Key::Whole => hasher.word(0),
+        }
+        let position = hasher.finish();
+        self.cells.push(Cell {
+            root,
+            key,
+            position,
+            target,
+            alike,
+        });
+    }
+
+    unsafe fn take_module(&mut self, number: usize, root: &Root) {
+        let name = module_name(root.object).unwrap_or_default();
+        let globals: Vec<(Ref, Ref)> = entries(PyModule_GetDict(root.object)).collect();
+        let mut order = Hasher::new("globals");
+        let mut classes = Vec::new();
+        for (key, value) in globals {
+            let Some(text) = plain_text(key) else {
+                continue;
+            };
+            if noise::is_global(&text) {
+                continue;
+            }
+            order.bytes(&text);
+            if !root.takes(&text) {
+                continue;
+            }
+            let target = self.walk.target(value);
+            self.add(number, Key::Text(key), target, mark(value));
+            self.describe(number, key, value, &name);
+            if is_class(value) && self.is_home(value, &name, &text) {
+                classes.push((text, value));
+            }
+        }
+        if root.keys.is_none() {
+            self.add(number, Key::Whole, Target::Plain(order.finish()), 0);
+        }
+        for (text, class) in classes {
+            let label = [name.as_slice(), b":", text.as_slice()].concat();
+            self.take(Root {
+                label,
+                object: class,
+                keys: None,
+            });
+        }
+    }
+
+    unsafe fn is_home(&self, class: Ref, module: &[u8], qualified: &[u8]) -> bool {
+        let names = &self.walk.names;
+        names.is_made_by_python(class)
+            && names
+                .full_name(class)
+                .is_some_and(|(m, q)| m == module && q == qualified)
+    }
+
+    unsafe fn take_class(&mut self, number: usize, root: &Root) {
+        let dict = dict_of(root.object);
+        if dict.is_null() {
+            return;
+        }
+        let (module, name) = self.walk.names.full_name(root.object).unwrap_or_default();
+        let members: Vec<(Ref, Ref)> = entries(dict).collect();
+        let mut order = Hasher::new("class");
+        let mut classes = Vec::new();
+        for (key, value) in members {
+            let Some(text) = plain_text(key) else {
+                continue;
+            };
+            if noise::is_member(&text) {
+                continue;
+            }
+            order.bytes(&text);
+            if !root.takes(&text) {
+                continue;
+            }
+            let target = self.walk.target(value);
+            self.add(number, Key::Text(key), target, 0);
+            self.describe(number, key, value, &module);
+            if is_class(value) {
+                let inner = [name.as_slice(), b".", text.as_slice()].concat();
+                if self.is_home(value, &module, &inner) {
+                    classes.push((inner, value));
+                }
+            }
+        }
+        if root.keys.is_none() {
+            self.take_hierarchy(number, root.object, order);
+        }
+        for (inner, class) in classes {
+            let label = [module.as_slice(), b":", inner.as_slice()].concat();
+            self.take(Root {
+                label,
+                object: class,
+                keys: None,
+            });
+        }
+    }
+
+    /// Metaclass, bases and the order of members; and the subclasses.
+    unsafe fn take_hierarchy(&mut self, number: usize, class: Ref, mut order: Hasher) {
+        let bases = word(class, TYPE_BASES) as Ref;
+        let mut above = vec![(*class).kind];
+        above.extend((0..PyTuple_Size(bases)).map(|at| unsafe { PyTuple_GetItem(bases, at) }));
+        for kind in above {
+            order.digest(self.class_reference(kind));
+        }
+        self.add(number, Key::Whole, Target::Plain(order.finish()), 0);
+        let below = word(class, TYPE_SUBCLASSES) as Ref;
+        if below.is_null() || (*below).kind != &raw mut PyDict_Type {
+            return;
+        }
+        let mut hasher = Hasher::new("subclasses");
+        let mut some = false;
+        for (_, reference) in entries(below) {
+            let target = word(reference, WEAK_TARGET) as Ref;
+            if !target.is_null() && is_class(target) {
+                some = true;
+                hasher.digest(self.class_reference(target));
+            }
+        }
+        if some {
+            let name = PyUnicode_InternFromString(c"__subclasses__".as_ptr());
+            if let Some(name) = self.walk.keep(name) {
+                self.add(number, Key::Text(name), Target::Plain(hasher.finish()), 0);
+            }
+        }
+    }
+
+    /// By name, where nothing better is known.
+    unsafe fn class_reference(&mut self, kind: Ref) -> Digest {
+        if let Some(digest) = self.walk.names.class(kind) {
+            return digest;
+        }
+        let (module, name) = self.walk.names.full_name(kind).unwrap_or_default();
+        let mut hasher = Hasher::new("some class");
+        hasher.bytes(&module);
+        hasher.bytes(&name);
+        hasher.finish()
+    }
+
+    /// The cells of documentation and annotations of a function of `module`.
+    unsafe fn describe(&mut self, number: usize, key: Ref, value: Ref, module: &[u8]) {
+        let layouts = self.walk.layouts;
+        if (*value).kind == &raw mut PyProperty_Type {
+            if let Some([.., doc]) = layouts.property {
+                let doc = word(value, doc) as Ref;
+                if !doc.is_null() && doc != &raw mut _Py_NoneStruct {
+                    let target = self.walk.target(doc);
+                    self.add(number, Key::Of(key, ".__doc__"), target, 0);
+                }
+            }
+            return;
+        }
+        let (function, Some(layout)) = (behind(value), layouts.function) else {
+            return;
+        };
+        if function.is_null() {
+            return;
+        }
+        let of = word(function, layout.module) as Ref;
+        if !is_text(of) || text_bytes(of).as_deref() != Some(module) {
+            return;
+        }
+        let (doc, is_annotated) = described(function, layout);
+        if !doc.is_null() {
+            let target = self.walk.target(doc);
+            self.add(number, Key::Of(key, ".__doc__"), target, 0);
+        }
+        if is_annotated {
+            let target = Target::Node(self.walk.annotations(function));
+            self.add(number, Key::Of(key, ".__annotations__"), target, 0);
+        }
+    }
+
+    /// A dict or a cache by key; anything else is one cell.
+    unsafe fn take_container(&mut self, number: usize, root: &Root) {
+        let shape = self.walk.shape((*root.object).kind);
+        let pairs: Vec<(Ref, Ref)> = match (shape.kind, self.walk.layouts.lru) {
+            (Kind::Dict | Kind::DefaultDict | Kind::OrderedDict, _) => {
+                entries(root.object).collect()
+            }
+            (Kind::LruCache, Some(function)) => cache_entries(root.object, function),
+            _ => {
+                let target = self.walk.target(root.object);
+                return self.add(number, Key::Whole, target, mark(root.object));
+            }
+        };
+        let is_cache = shape.kind == Kind::LruCache;
+        let mut order = Hasher::new("keys");
+        let mut is_complete = true;
+        for (key, value) in pairs {
+            let text = plain_text(key);
+            let name = match (&text, self.walk.key(key)) {
+                (Some(text), _) => {
+                    order.bytes(text);
+                    Key::Text(key)
+                }
+                (None, Some(digest)) => {
+                    order.digest(digest);
+                    Key::Digest(digest)
+                }
+                (None, None) => {
+                    is_complete = false;
+                    continue;
+                }
+            };
+            if root.takes(text.as_deref().unwrap_or_default()) {
+                let target = self.walk.target(value);
+                self.add(number, name, target, 0);
+            }
+        }
+        if root.keys.is_none() {
+            let target = match (is_complete, is_cache) {
+                // A key that is no plain value: as a whole.
+                (false, _) => self.walk.target(root.object),
+                (true, true) => return,
+                (true, false) => Target::Plain(order.finish()),
+            };
+            self.add(number, Key::Whole, target, 0);
+        }
+    }
+}
+
+unsafe fn plain_text(key: Ref) -> Option<Vec<u8>> {
+    if is_text(key) { text_bytes(key) } else { None }
+}
+
+/// The address of an immutable value that is not shared by chance.
+unsafe fn mark(value: Ref) -> usize {
+    /// Whether a text is interned: `PyASCIIObject.state`, two lowest bits.
+    const STATE: isize = 32;
+    let kind = (*value).kind;
+    let counts = if kind == &raw mut PyUnicode_Type {
+        word(value, 16) > 1 && word(value, STATE) & 3 == 0
+    } else if kind == &raw mut PyBytes_Type {
+        PyBytes_Size(value) > 1
+    } else if kind == &raw mut PyTuple_Type {
+        PyTuple_Size(value) > 0
+    } else {
+        kind == &raw mut PyFrozenSet_Type
+    };
+    if counts { value as usize } else { 0 }
+}

@@ -1,0 +1,571 @@
+//! Makes the graph: one node per object that the cells reach, in which stands
+//! what the object holds. Reads types, slots and dictionaries as C sees them;
+//! runs no code of the program.
+
+use std::rc::Rc;
+
+use super::classes::{Names, entries, is_text};
+use super::graph::{Edge, Graph, Label, Node, Why};
+use super::hash::{ByAddress, Digest, Hasher, of_text};
+use super::kinds::{Kind, Shape, shape_of};
+use super::layout::Layouts;
+use super::noise::{self, Taken};
+use super::{functions, library};
+use crate::content::{self, FIRST_ADDRESS, Reader};
+use crate::ffi::*;
+
+/// More objects in one taking are opaque.
+const MOST_NODES: usize = 2_000_000;
+/// A container with more entries is opaque.
+const MOST_ENTRIES: usize = 500_000;
+
+/// What a node stands for.
+#[derive(Clone, Copy)]
+pub enum Work {
+    Object(Ref),
+    /// An entry of a mapping whose order does not count.
+    Pair(Ref, Ref),
+    /// The members of a set, or the entries of an `lru_cache`, of an object
+    /// that has parts with a place besides.
+    Members(Ref),
+    Cache(Ref),
+    /// The annotations of a function.
+    Annotations(Ref),
+}
+
+pub struct Walk {
+    pub graph: Graph,
+    pub layouts: &'static Layouts,
+    pub names: Names,
+    pub places: Vec<(Vec<u8>, Vec<u8>)>,
+    pub codes: ByAddress<Digest>,
+    memo: ByAddress<u32>,
+    work: Vec<Work>,
+    done: usize,
+    shapes: ByAddress<Rc<Shape>>,
+    spare: Vec<Edge>,
+    /// Objects made on the way; they live until the taking ends, so that no
+    /// address is used twice.
+    made: Vec<Ref>,
+}
+
+/// A value as a cell holds it.
+#[derive(Clone, Copy)]
+pub enum Target {
+    Plain(Digest),
+    Node(u32),
+}
+
+impl Walk {
+    pub fn new(layouts: &'static Layouts, names: Names, places: Vec<(Vec<u8>, Vec<u8>)>) -> Walk {
+        Walk {
+            graph: Graph::default(),
+            layouts,
+            names,
+            places,
+            codes: ByAddress::default(),
+            memo: ByAddress::default(),
+            work: Vec::new(),
+            done: 0,
+            shapes: ByAddress::default(),
+            spare: Vec::new(),
+            made: Vec::new(),
+        }
+    }
+
+    /// Drops what was made on the way.
+    pub unsafe fn end(&mut self) {
+        for object in self.made.drain(..) {
+            Py_DecRef(object);
+        }
+    }
+
+    /// Takes over a reference to a new object; null clears the exception.
+    pub unsafe fn keep(&mut self, object: Ref) -> Option<Ref> {
+        if object.is_null() {
+            PyErr_Clear();
+            return None;
+        }
+        self.made.push(object);
+        Some(object)
+    }
+
+    pub unsafe fn shape(&mut self, kind: Ref) -> Rc<Shape> {
+        if let Some(shape) = self.shapes.get(&(kind as usize)) {
+            return shape.clone();
+        }
+        let shape = Rc::new(shape_of(kind, &mut self.names));
+        self.shapes.insert(kind as usize, shape.clone());
+        shape
+    }
+
+    pub unsafe fn target(&mut self, object: Ref) -> Target {
+        if let Some(digest) = self.plain(object) {
+            return Target::Plain(digest);
+        }
+        if let Some(known) = self.memo.get(&(object as usize)) {
+            return Target::Node(*known);
+        }
+        match self.names.process(object) {
+            Some(digest) => Target::Plain(digest),
+            None => Target::Node(self.node(object)),
+        }
+    }
+
+    /// The digest of what needs no node: plain values and references by name.
+    pub unsafe fn plain(&mut self, object: Ref) -> Option<Digest> {
+        let kind = (*object).kind;
+        if kind == &raw mut PyUnicode_Type {
+            return Some(text_digest(object));
+        }
+        let shape = self.shape(kind);
+        match shape.kind {
+            Kind::Class => self.names.class(object),
+            Kind::Module => self.names.module_reference(object),
+            _ if !shape.is_exact => None,
+            Kind::Single => Some(of_text("single", super::classes::type_name(kind))),
+            Kind::Bool | Kind::Int | Kind::Complex | Kind::Bytes => {
+                let mut hasher = Hasher::new("value");
+                scalar(object, shape.kind, &mut hasher);
+                Some(hasher.finish())
+            }
+            Kind::Float => {
+                let value = f64::from_bits(word(object, 16) as u64);
+                let mut hasher = Hasher::new("float");
+                hasher.word(value.to_bits());
+                // Not a number: only its identity tells it from another.
+                (!value.is_nan()).then(|| hasher.finish())
+            }
+            Kind::Tuple if word(object, 16) == 0 => Some(of_text("()", b"")),
+            _ => None,
+        }
+    }
+
+    /// The digest of a key: of a plain value, or a tuple of such.
+    pub unsafe fn key(&mut self, object: Ref) -> Option<Digest> {
+        if let Some(digest) = self.plain(object) {
+            return Some(digest);
+        }
+        if (*object).kind != &raw mut PyTuple_Type {
+            return None;
+        }
+        let mut hasher = Hasher::new("tuple key");
+        for at in 0..PyTuple_Size(object) {
+            hasher.digest(self.key(PyTuple_GetItem(object, at))?);
+        }
+        Some(hasher.finish())
+    }
+
+    fn node(&mut self, object: Ref) -> u32 {
+        let node = self.add(Work::Object(object));
+        self.memo.insert(object as usize, node);
+        node
+    }
+
+    pub fn annotations(&mut self, function: Ref) -> u32 {
+        self.add(Work::Annotations(function))
+    }
+
+    fn add(&mut self, work: Work) -> u32 {
+        self.work.push(work);
+        (self.work.len() - 1) as u32
+    }
+
+    /// Reads every object that was reached and not read yet.
+    pub unsafe fn finish(&mut self) {
+        while self.done < self.work.len() {
+            let work = self.work[self.done];
+            let first = self.graph.edges.len();
+            let mut content = Content::new(self);
+            if content.walk.done >= MOST_NODES {
+                content.fail(Why::Said("too many objects"));
+            } else {
+                match work {
+                    Work::Object(object) => read(object, &mut content),
+                    Work::Pair(key, value) => {
+                        content.hasher = Hasher::new("entry");
+                        content.child(Label::Part("key"), key);
+                        content.child(Label::Key(0, key), value);
+                    }
+                    Work::Members(set) => content.members_of_set(set),
+                    Work::Cache(wrapper) => library::cache(wrapper, &mut content),
+                    Work::Annotations(function) => functions::annotations(function, &mut content),
+                }
+            }
+            let Content {
+                hasher,
+                mut plain,
+                edges,
+                unordered,
+                has_identity,
+                opaque,
+                ..
+            } = content;
+            let mut hasher = hasher;
+            if unordered {
+                plain.sort_unstable();
+                plain.into_iter().for_each(|digest| hasher.digest(digest));
+                hasher.word(edges.len() as u64);
+            }
+            let local = hasher.finish();
+            self.spare = edges;
+            self.graph.edges.append(&mut self.spare);
+            let last = self.graph.edges.len();
+            let edges = first..if opaque.is_some() { first } else { last };
+            self.graph.nodes.push(Node {
+                local,
+                edges,
+                unordered,
+                has_identity,
+                opaque,
+            });
+            self.done += 1;
+        }
+    }
+}
+
+unsafe fn text_digest(text: Ref) -> Digest {
+    let mut size = 0;
+    let utf8 = PyUnicode_AsUTF8AndSize(text, &mut size);
+    if !utf8.is_null() {
+        return of_text(
+            "str",
+            std::slice::from_raw_parts(utf8.cast(), size as usize),
+        );
+    }
+    PyErr_Clear();
+    let bytes = PyUnicode_AsEncodedString(text, c"utf-8".as_ptr(), c"surrogatepass".as_ptr());
+    if bytes.is_null() {
+        PyErr_Clear();
+        return of_text("str?", &(text as usize).to_ne_bytes());
+    }
+    let start = PyBytes_AsString(bytes).cast();
+    let digest = of_text(
+        "surrogates",
+        std::slice::from_raw_parts(start, PyBytes_Size(bytes) as usize),
+    );
+    Py_DecRef(bytes);
+    digest
+}
+
+/// The value of a number, text or bytes; also of an instance of a class that
+/// derives from it.
+unsafe fn scalar(object: Ref, kind: Kind, hasher: &mut Hasher) {
+    match kind {
+        Kind::Bool | Kind::Int => {
+            hasher.bytes(if kind == Kind::Bool { b"bool" } else { b"int" });
+            let mut overflow = 0;
+            let small = PyLong_AsLongLongAndOverflow(object, &mut overflow);
+            if overflow == 0 {
+                return hasher.word(small as u64);
+            }
+            // Hexadecimal: the decimal form has a limit, and fails beyond.
+            let digits = PyNumber_ToBase(object, 16);
+            if !digits.is_null() {
+                hasher.digest(text_digest(digits));
+                Py_DecRef(digits);
+            }
+            PyErr_Clear();
+        }
+        Kind::Float => hasher.word(word(object, 16) as u64),
+        Kind::Complex => {
+            hasher.bytes(b"complex");
+            hasher.word(word(object, 16) as u64);
+            hasher.word(word(object, 24) as u64);
+        }
+        Kind::Text => hasher.digest(text_digest(object)),
+        Kind::Bytes => {
+            hasher.bytes(b"bytes");
+            let start = PyBytes_AsString(object).cast();
+            hasher.bytes(std::slice::from_raw_parts(
+                start,
+                PyBytes_Size(object) as usize,
+            ));
+        }
+        _ => {}
+    }
+}
+
+/// What is read of one object.
+pub struct Content<'w> {
+    pub walk: &'w mut Walk,
+    pub hasher: Hasher,
+    /// Members without a node, where the order does not count.
+    plain: Vec<Digest>,
+    edges: Vec<Edge>,
+    pub unordered: bool,
+    has_identity: bool,
+    pub opaque: Option<Why>,
+}
+
+impl<'w> Content<'w> {
+    fn new(walk: &'w mut Walk) -> Content<'w> {
+        let edges = std::mem::take(&mut walk.spare);
+        Content {
+            walk,
+            hasher: Hasher::new("object"),
+            plain: Vec::new(),
+            edges,
+            unordered: false,
+            has_identity: false,
+            opaque: None,
+        }
+    }
+
+    pub fn fail(&mut self, why: Why) {
+        self.opaque.get_or_insert(why);
+    }
+
+    /// A part of the object; null is none.
+    pub unsafe fn child(&mut self, label: Label, object: Ref) {
+        if object.is_null() {
+            return self.hasher.word(0);
+        }
+        match self.walk.target(object) {
+            Target::Plain(digest) => {
+                self.hasher.word(1);
+                self.hasher.digest(digest);
+            }
+            Target::Node(to) => {
+                self.hasher.word(2);
+                self.edges.push(Edge { label, to });
+            }
+        }
+    }
+
+    /// The part at `offset`.
+    pub unsafe fn part(&mut self, name: &'static str, object: Ref, offset: isize) {
+        self.child(Label::Part(name), word(object, offset) as Ref);
+    }
+
+    /// A member of something without order.
+    pub unsafe fn member(&mut self, object: Ref) {
+        match self.walk.target(object) {
+            Target::Plain(digest) => self.plain.push(digest),
+            Target::Node(to) => self.edges.push(Edge {
+                label: Label::Part("member"),
+                to,
+            }),
+        }
+    }
+
+    /// A part in a node of its own.
+    pub fn aside(&mut self, name: &'static str, work: Work) {
+        let to = self.walk.add(work);
+        self.edges.push(Edge {
+            label: Label::Part(name),
+            to,
+        });
+    }
+
+    /// An entry of a mapping without order.
+    pub fn pair(&mut self, key: Ref, value: Ref) {
+        let to = self.walk.add(Work::Pair(key, value));
+        self.edges.push(Edge {
+            label: Label::Part("entry"),
+            to,
+        });
+    }
+
+    pub unsafe fn items(&mut self, items: &[usize]) {
+        self.hasher.word(items.len() as u64);
+        if items.len() > MOST_ENTRIES {
+            return self.fail(Why::Said("too large"));
+        }
+        for (at, item) in items.iter().enumerate() {
+            self.child(Label::Index(at as u32), *item as Ref);
+        }
+    }
+
+    /// Keys and values in turn.
+    pub unsafe fn entries(&mut self, pairs: impl Iterator<Item = (Ref, Ref)>) {
+        for (at, (key, value)) in pairs.enumerate() {
+            if at > MOST_ENTRIES {
+                return self.fail(Why::Said("too large"));
+            }
+            let label = match self.walk.plain(key) {
+                Some(digest) => {
+                    self.hasher.word(1);
+                    self.hasher.digest(digest);
+                    digest[0]
+                }
+                None => {
+                    self.child(Label::Index(at as u32), key);
+                    at as u64
+                }
+            };
+            self.child(Label::Key(label, key), value);
+        }
+        self.hasher.word(u64::MAX);
+    }
+
+    pub unsafe fn members_of_set(&mut self, set: Ref) {
+        if !self.walk.layouts.abilities.sets {
+            return self.fail(Why::Said("set"));
+        }
+        let mut members = Vec::new();
+        content::read(
+            set,
+            &Reader::Set,
+            self.walk.layouts.abilities.inline,
+            &mut members,
+        );
+        self.hasher.word(members.len() as u64);
+        if members.len() > MOST_ENTRIES {
+            return self.fail(Why::Said("too large"));
+        }
+        self.unordered = true;
+        for member in members {
+            self.member(member as Ref);
+        }
+    }
+}
+
+/// Reads `object` into its node.
+unsafe fn read(object: Ref, content: &mut Content) {
+    let kind = (*object).kind;
+    let shape = content.walk.shape(kind);
+    let shape = shape.as_ref();
+    content.has_identity = shape.has_identity;
+    if shape.kind == Kind::Opaque {
+        return content.fail(Why::Type(shape.base));
+    }
+    match shape.class {
+        Some(class) => content.hasher.digest(class),
+        None => content.child(Label::Part("class"), kind),
+    }
+    base(object, shape, content);
+    for (name, offset) in &shape.slots {
+        slot_or_attribute(shape, *name, word(object, *offset) as Ref, content);
+    }
+    if shape.has_attributes && !matches!(shape.kind, Kind::Class | Kind::Module) {
+        attributes(object, shape, content);
+    }
+}
+
+/// What the C type holds.
+unsafe fn base(object: Ref, shape: &Shape, content: &mut Content) {
+    match shape.kind {
+        Kind::Object => {}
+        Kind::Single | Kind::Opaque => content.fail(Why::Type(shape.base)),
+        Kind::Bool | Kind::Int | Kind::Complex | Kind::Text | Kind::Bytes => {
+            scalar(object, shape.kind, &mut content.hasher);
+        }
+        Kind::Float => {
+            scalar(object, shape.kind, &mut content.hasher);
+            content.has_identity = true;
+        }
+        Kind::ByteArray => {
+            let start = PyByteArray_AsString(object).cast();
+            let size = PyByteArray_Size(object) as usize;
+            content
+                .hasher
+                .bytes(std::slice::from_raw_parts(start, size));
+        }
+        Kind::Tuple => {
+            let start = object.cast::<usize>().add(3);
+            let items = std::slice::from_raw_parts(start, PyTuple_Size(object) as usize);
+            content.items(items);
+        }
+        Kind::List => content.items(content::list_items(object)),
+        Kind::Dict => content.entries(entries(object)),
+        Kind::Set | Kind::FrozenSet if shape.is_exact => content.members_of_set(object),
+        Kind::Set | Kind::FrozenSet => content.aside("members", Work::Members(object)),
+        Kind::Class => functions::class(object, content),
+        Kind::Module => {
+            let globals = entries(PyModule_GetDict(object));
+            content.entries(globals.filter(|(name, _)| unsafe {
+                !(is_text(*name) && noise::is_global(&text_bytes(*name).unwrap_or_default()))
+            }));
+        }
+        Kind::Function => functions::function(object, content),
+        Kind::Code => functions::code(object, content),
+        _ => library::read(object, shape, content),
+    }
+}
+
+unsafe fn attributes(object: Ref, shape: &Shape, content: &mut Content) {
+    let mut words = Vec::new();
+    let layouts = content.walk.layouts;
+    if layouts.names {
+        content::read(
+            object,
+            &Reader::Attributes,
+            layouts.abilities.inline,
+            &mut words,
+        );
+    } else if type_object::flags((*object).kind) & type_object::MANAGED_DICT == 0 {
+        words.push(0);
+        let dict = _PyObject_GetDictPtr(object);
+        if !dict.is_null() && !(*dict).is_null() {
+            words.extend(entries(*dict).flat_map(|(key, value)| [key as usize, value as usize]));
+        }
+    } else {
+        words.push(0);
+        // The accessor of the C API, where the layout is not known.
+        match content
+            .walk
+            .keep(PyObject_GenericGetDict(object, std::ptr::null_mut()))
+        {
+            Some(dict) => {
+                words.extend(entries(dict).flat_map(|(key, value)| [key as usize, value as usize]));
+            }
+            None => return content.fail(Why::Type((*object).kind)),
+        }
+    }
+    for pair in words[1..].chunks_exact(2) {
+        if pair[0] < FIRST_ADDRESS {
+            return content.fail(Why::Type((*object).kind));
+        }
+        slot_or_attribute(shape, pair[0] as Ref, pair[1] as Ref, content);
+    }
+}
+
+unsafe fn slot_or_attribute(shape: &Shape, name: Ref, value: Ref, content: &mut Content) {
+    if !is_text(name) {
+        content.child(Label::Part("name"), name);
+        return content.child(Label::Part("value"), value);
+    }
+    let text = text_bytes(name).unwrap_or_default();
+    if shape.kind == Kind::Function && noise::is_of_function(&text) {
+        return;
+    }
+    let taken = shape.filter.takes(&text);
+    if matches!(taken, Taken::Not) {
+        return;
+    }
+    content.hasher.bytes(&text);
+    match taken {
+        Taken::Named if !value.is_null() => {
+            let name = named(value, content.walk);
+            content.child(Label::Attribute(name), name);
+        }
+        Taken::Types if !value.is_null() && (*value).kind == &raw mut PyList_Type => {
+            for item in content::list_items(value) {
+                content.child(Label::Attribute(name), (*(*item as Ref)).kind);
+            }
+            content.hasher.word(0);
+        }
+        _ => content.child(Label::Attribute(name), value),
+    }
+}
+
+/// The `name` attribute of an instance if that is a text, else its class.
+unsafe fn named(object: Ref, walk: &mut Walk) -> Ref {
+    let mut words = Vec::new();
+    if walk.layouts.names && type_object::dictoffset((*object).kind) != 0 {
+        let inline = walk.layouts.abilities.inline;
+        content::read(object, &Reader::Attributes, inline, &mut words);
+        for pair in words[1..].chunks_exact(2) {
+            let [name, value] = [pair[0] as Ref, pair[1] as Ref];
+            if pair[0] >= FIRST_ADDRESS
+                && is_text(name)
+                && is_text(value)
+                && text_bytes(name).as_deref() == Some(b"name")
+            {
+                return value;
+            }
+        }
+    }
+    (*object).kind
+}
