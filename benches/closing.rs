@@ -14,7 +14,7 @@ use bstr::ByteSlice;
 use tamis::history::Repository;
 use tamis::languages::{Cache, Environment, Facts};
 use tamis::observe::{Trace, TraceError, observe, read_traces};
-use tamis::runners::Started;
+use tamis::runners::{Started, configured};
 
 const ROUNDS: usize = 5;
 
@@ -53,7 +53,13 @@ fn close(
 ) {
     let view = repository.work_view().expect("a work tree");
     let began = Instant::now();
-    let facts = Facts::new(&view, repository.root(), Environment::Elsewhere, cache);
+    let facts = Facts::new(
+        &view,
+        repository.root(),
+        Environment::Elsewhere,
+        cache,
+        configured,
+    );
     let started = Started {
         facts: &facts,
         project: b"".as_bstr(),

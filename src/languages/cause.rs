@@ -1,7 +1,6 @@
 //! What makes a test run.
 
-use super::python::way::Way;
-use crate::languages::Change;
+use super::{Change, Way};
 use crate::matrix::{Fingerprint, Unit};
 
 /// One unit that changed since a test ran.

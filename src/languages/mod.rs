@@ -1,34 +1,36 @@
-//! Fingerprints of source code, so fine that an edit of one function leaves
-//! the others alone, and so coarse that comments and formatting do not count.
+//! What code and data mean: the value of any unit at a state of the project, and what
+//! a run's rows need besides what the agents saw.
 //!
-//! A front end per language (so far [`python`]) turns the bytes of a file into
-//! [`ModuleUnits`]: the `code` units and the `skeleton` of that file, and what
-//! is needed to find the unit that a traced code object belongs to.
+//! A language is a folder, a line in [`LANGUAGES`], and a fixture. Nobody outside of
+//! this room and of the runners' names one.
 
 mod cause;
+mod change;
 mod closure;
 mod facts;
 mod files;
 pub mod jvm;
 pub mod python;
-
-use std::collections::BTreeMap;
+mod way;
 
 pub use cause::{Cause, Causes};
+pub use change::Change;
 pub use closure::{Closure, Meaning};
-pub use facts::{DIR, Environment, FILE, Facts, Place, Probe, Reads, Value, split};
+pub use facts::{Configured, Environment, Facts, Place, Probe, Read, Value, split};
+pub use files::{DIR, FILE};
 pub use python::cache::Cache;
-pub use python::compare::Change;
+pub use python::module::{Analysis, DIGEST_VERSION, ModuleUnits, UnitAt, name_hash};
 pub use python::names::model::{
     CLASS_DOCSTRING, FUNCTION_ANNOTATIONS, FUNCTION_DOCSTRING, Import, Known, MEMBER_ANNOTATIONS,
     NAMES_VERSION, Names, Part, PartAt, Uses, annotated, is_docstring, simple_name,
 };
-pub use python::way::{Origin, RowOf, Step, Way, Ways, Whole};
+pub use python::way::{RowOf, Ways};
 pub use python::{analyse_python, analyse_python_knowing};
+pub use way::{Origin, Step, Way, Whole};
 
 use anyhow::Result;
 
-use crate::matrix::Fingerprint;
+use crate::matrix::Unit;
 use crate::observe::Run;
 
 /// One way to tell what code and data mean.
@@ -50,6 +52,26 @@ pub trait Language: Sync {
         false
     }
 
+    /// The value of a unit; `None` if it is of a kind that the language does not know.
+    ///
+    /// # Errors
+    /// If what it is about cannot be read.
+    fn value(&self, facts: &Facts<'_>, unit: &Unit) -> Result<Option<Value>>;
+
+    /// What is different about a unit whose value is not the same in two states; `None`
+    /// if the language has nothing to say beyond that.
+    ///
+    /// # Errors
+    /// If what it is about cannot be read.
+    fn changes(
+        &self,
+        _then: &Facts<'_>,
+        _now: &Facts<'_>,
+        _unit: &Unit,
+    ) -> Result<Option<Vec<Change>>> {
+        Ok(None)
+    }
+
     /// What it knows of one run.
     ///
     /// # Errors
@@ -65,109 +87,4 @@ pub static LANGUAGES: [&dyn Language; 3] = [&files::Files, &jvm::Jvm, &python::P
 pub fn language_of(collector: &str) -> usize {
     let own = LANGUAGES.iter().position(|one| one.wrote(collector));
     own.unwrap_or(LANGUAGES.len() - 1)
-}
-
-/// Version of everything that an analysis holds. It is part of every digest
-/// and of the cache's path, so that results of different versions never meet.
-///
-/// - 1: first version.
-pub const DIGEST_VERSION: u32 = 1;
-
-/// What came of reading one source file.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Analysis {
-    Parsed(Box<ModuleUnits>),
-    /// Why there are no units: a syntax error, an unknown encoding. The file
-    /// is then one `file` unit.
-    Unparsed(String),
-}
-
-/// The units of one source file.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ModuleUnits {
-    pub skeleton: Fingerprint,
-    /// Qualified name of each outermost function → fingerprint of its bodies.
-    pub code: BTreeMap<String, Fingerprint>,
-    skeleton_reach: Reach,
-    code_reach: BTreeMap<String, Reach>,
-    outline: Outline,
-    /// The skeleton, split by name.
-    pub names: Names,
-}
-
-/// Which unit a code object belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum UnitAt<'a> {
-    Skeleton,
-    /// The qualified name of a `code` unit.
-    Code(&'a str),
-}
-
-/// Which names the code of a unit can reach.
-#[derive(Clone, Debug, Default, PartialEq)]
-struct Reach {
-    /// [`name_hash`] of every identifier that the unit spells; sorted.
-    mentions: Vec<u32>,
-    /// Whether it may reach names that it does not spell.
-    dynamic: bool,
-}
-
-/// Where in the file things are.
-#[derive(Clone, Debug, Default, PartialEq)]
-struct Outline {
-    /// Lines in the file, at least 1.
-    lines: u32,
-    /// The outermost functions by line; they never share a line.
-    spans: Vec<Span>,
-    /// First line and [`name_hash`] of every function and class, at any
-    /// depth; sorted.
-    definitions: Vec<(u32, u32)>,
-    /// [`name_hash`] of what is compiled to code objects of their own at
-    /// places that differ between interpreters (type parameters, type
-    /// aliases); sorted.
-    evaluators: Vec<u32>,
-}
-
-/// The lines of an outermost function; all are counted from 1, inclusive.
-#[derive(Clone, Debug, PartialEq)]
-struct Span {
-    /// Where the first decorator or the definition starts.
-    first: u32,
-    /// Where the body starts.
-    body: u32,
-    last: u32,
-    /// Qualified name.
-    unit: String,
-}
-
-impl ModuleUnits {
-    /// Whether a `code` unit, or the skeleton for `None`, spells `identifier`:
-    /// as a name, an attribute, a keyword, an import or in a string literal
-    /// that consists of names. It may say yes wrongly (one in 4 billion per
-    /// name), and does for a unit that does not exist; never no wrongly.
-    pub fn mentions(&self, unit: Option<&str>, identifier: &str) -> bool {
-        self.reach(unit)
-            .is_none_or(|reach| reach.mentions.binary_search(&name_hash(identifier)).is_ok())
-    }
-
-    /// Whether a `code` unit, or the skeleton for `None`, may reach names that
-    /// it does not spell (`getattr` with a computed name, `globals()`, `eval`,
-    /// pickles, …). True for a unit that does not exist.
-    pub fn is_dynamic(&self, unit: Option<&str>) -> bool {
-        self.reach(unit).is_none_or(|reach| reach.dynamic)
-    }
-
-    fn reach(&self, unit: Option<&str>) -> Option<&Reach> {
-        match unit {
-            None => Some(&self.skeleton_reach),
-            Some(name) => self.code_reach.get(name),
-        }
-    }
-}
-
-/// FNV-1a, 32 bits: stable over versions, and fast for short names.
-pub fn name_hash(name: &str) -> u32 {
-    name.bytes().fold(0x811c_9dc5, |hash, byte| {
-        (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
-    })
 }

@@ -1,7 +1,8 @@
 //! What a run showed: per test its units and outcome, and which tests depend on
 //! which others.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
 use bstr::{BStr, BString};
 
@@ -217,11 +218,11 @@ pub struct LookedIn {
 #[derive(Debug, Default)]
 pub struct Compiled {
     /// The folders, absolute, in which a command without a build tool looks for tests.
-    pub class_path: std::collections::BTreeSet<std::path::PathBuf>,
+    pub class_path: BTreeSet<PathBuf>,
     /// When the first process with tests started, in milliseconds since the
     /// epoch; 0 if it did not say.
     pub started: u64,
-    /// The same of the first that used classes of a folder. Maven compiles a module
+    /// The same of the first that used classes of a folder. A build can compile a module
     /// when tests of others have run.
     pub started_with: BTreeMap<BString, u64>,
 }
@@ -241,5 +242,81 @@ impl Compiled {
             rest.is_some_and(|rest| rest.starts_with(b"/"))
         })?;
         Some(*since)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(test: &str, after: After) -> ObservedRow {
+        ObservedRow {
+            test: test.to_owned(),
+            base: 0,
+            own: Vec::new(),
+            after,
+            outcome: Outcome::Passed,
+            duration_ms: 0,
+            position: 0,
+            incomplete: None,
+        }
+    }
+
+    #[test]
+    fn a_test_depends_on_the_changes_before_it() {
+        let met = |before| After {
+            cells: vec![(0, before)],
+            tests: Vec::new(),
+        };
+        let wrote = After {
+            tests: vec![(0, Met::File("/p/out.txt".into())), (1, Met::Told)],
+            ..After::default()
+        };
+        let observed = Observations {
+            bases: vec![Base::default()],
+            rows: vec![
+                row("a", After::default()),
+                row("b", met(1)),
+                row("c", met(2)),
+                row("d", wrote),
+            ],
+            cells: vec![Cell {
+                name: "src/m.py#cache".to_owned(),
+                changers: 3,
+                readers: 2,
+                // `c` reads and changes it.
+                changes: vec![(0, 0), (1, 1), (1, 2)],
+            }],
+            ..Observations::default()
+        };
+        let pairs = observed.dependences().map(|one| {
+            let by = match one.by {
+                By::Cell(cell) => cell.name.clone(),
+                By::File(path) => path.to_string(),
+                By::Told => "told".to_owned(),
+            };
+            (one.reader, one.writer, by)
+        });
+        let pairs: Vec<(&str, &str, String)> = pairs.collect();
+        let cell = || "src/m.py#cache".to_owned();
+        let expected = [
+            ("b", "a", cell()),
+            ("c", "a", cell()),
+            ("c", "b", cell()),
+            ("d", "a", "/p/out.txt".to_owned()),
+            ("d", "b", "told".to_owned()),
+        ];
+        assert_eq!(pairs, expected);
+    }
+
+    #[test]
+    fn the_latest_change_of_a_cell_stands_for_those_before() {
+        let after = After {
+            cells: vec![(1, 1), (0, 2), (1, 3)],
+            tests: vec![(2, Met::Told), (2, Met::Told)],
+        };
+        let latest = after.latest();
+        assert_eq!(latest.cells, [(0, 2), (1, 3)]);
+        assert_eq!(latest.tests, [(2, Met::Told)]);
     }
 }

@@ -178,7 +178,7 @@ pub struct StateChange {
     pub by: u64,
 }
 
-/// What pytest was told.
+/// What the runner was told.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunnerConfig {
     pub rootdir: Option<BString>,
@@ -186,10 +186,10 @@ pub struct RunnerConfig {
     pub plugins: Vec<String>,
 }
 
-/// In which files pytest looks for tests.
+/// In which files the runner looks for tests.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FoundIn {
-    /// What pytest was given.
+    /// What the runner was given.
     pub args: Vec<String>,
     /// Patterns for names of files.
     pub names: Vec<String>,

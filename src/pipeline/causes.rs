@@ -13,7 +13,7 @@ use crate::history::{Entry, View};
 use crate::languages::{Analysis, Change, Environment, Facts, Value};
 use crate::languages::{Cause, Causes, RowOf, Ways};
 use crate::matrix::{Fingerprint, Matrix, Unit};
-use crate::runners::function_of;
+use crate::runners::{configured, function_of};
 
 /// The units of `test`'s row in `matrix` that are different at `view`: `first`
 /// before all others, and at most `most` of them. Empty if there is no such
@@ -99,7 +99,13 @@ pub fn causes(
 
 fn facts<'v>(project: &'v Project, view: &'v View) -> Facts<'v> {
     let root = project.repository.root();
-    Facts::new(view, root, Environment::Elsewhere, project.cache())
+    Facts::new(
+        view,
+        root,
+        Environment::Elsewhere,
+        project.cache(),
+        configured,
+    )
 }
 
 /// Where sources can be as they were recorded: in the commit that was checked

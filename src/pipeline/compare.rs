@@ -9,7 +9,7 @@ use super::project::Project;
 use crate::history::{Delta, View, short};
 use crate::languages::{Environment, Facts, Probe};
 use crate::matrix::{Header, MatrixView, Unit, UnitId, UnitKind, What};
-use crate::runners::{READ_BY_EVERY_TEST, Unbuilt};
+use crate::runners::{self, READ_BY_EVERY_TEST, Unbuilt};
 use crate::select::Differences;
 use crate::store::Name;
 
@@ -108,7 +108,13 @@ impl<'a> Comparison<'a> {
         };
         let compiled_since = request.prober.and_then(|prober| prober.compiled_since());
         let root = project.repository.root();
-        let facts = Facts::new(view, root, environment, project.cache());
+        let facts = Facts::new(
+            view,
+            root,
+            environment,
+            project.cache(),
+            runners::configured,
+        );
         match compiled_since {
             Some(since) => facts.with_build(since, project.config.driver.written_folders(root)),
             None => facts,

@@ -16,6 +16,7 @@ use crate::history::View;
 use crate::languages::{Environment, Facts};
 use crate::observe::Observations;
 use crate::run::Ended;
+use crate::runners::configured;
 use crate::select::Exclusions;
 
 /// What a run is recorded with.
@@ -91,5 +92,5 @@ pub fn record_unrun(
 fn facts_before<'v>(project: &'v Project, before: &'v View, decision: &Decision) -> Facts<'v> {
     let environment = Environment::Here(decision.probe.clone());
     let root = project.repository.root();
-    Facts::new(before, root, environment, project.cache())
+    Facts::new(before, root, environment, project.cache(), configured)
 }

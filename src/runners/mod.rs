@@ -31,8 +31,8 @@ use bstr::{BStr, BString};
 use crate::check::Check;
 use crate::error::Error;
 use crate::history::{Repository, View};
-use crate::languages::Facts;
-use crate::matrix::Unit;
+use crate::languages::{Facts, Read};
+use crate::matrix::{Fingerprint, Unit, What};
 use crate::observe::Observations;
 use crate::run::{Ended, RunPlan};
 use crate::select::{Part, Selection};
@@ -474,6 +474,18 @@ impl Built {
             built => built,
         }
     }
+}
+
+/// The value of a unit that is the configuration of a runner; `None` if it is none.
+///
+/// # Errors
+/// Those of `read`.
+pub fn configured(unit: &Unit, read: Read<'_>) -> Result<Option<Fingerprint>> {
+    Ok(match &unit.what {
+        What::KeptConfig(kept) => Some(maven::pom_fingerprint(read(unit.path())?, kept)),
+        What::RunnerConfig(_) => Some(pytest::config_fingerprint(unit.path(), read)?),
+        _ => None,
+    })
 }
 
 /// The program of this name that a command finds.

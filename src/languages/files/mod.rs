@@ -1,10 +1,14 @@
 //! What is of no language: files, folders, variables, packages, interpreters.
 
+mod values;
+
+pub use values::{DIR, FILE};
+
 use anyhow::Result;
 use bstr::ByteSlice;
 
-use super::{Closure, Language, Meaning};
-use crate::matrix::{Fingerprint, UnitKind, What};
+use super::{Closure, Facts, Language, Meaning, Value};
+use crate::matrix::{Fingerprint, Unit, UnitKind, What};
 use crate::observe::{Definition, Found, Run};
 
 /// What any program can read.
@@ -17,6 +21,10 @@ impl Language for Files {
 
     fn wrote(&self, _collector: &str) -> bool {
         false
+    }
+
+    fn value(&self, facts: &Facts<'_>, unit: &Unit) -> Result<Option<Value>> {
+        values::value(facts, unit)
     }
 
     fn closure(&self, _run: &mut Run<'_>) -> Result<Box<dyn Closure>> {

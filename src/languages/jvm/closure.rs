@@ -12,12 +12,12 @@ use anyhow::Result;
 use bstr::{BString, ByteSlice};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::DEBUG_INFO;
 use crate::languages::Facts;
 use crate::languages::jvm::{ANY, ClassAt, ClassUnits, Reference};
 use crate::matrix::{InClass, Unit, UnitKind, What};
 use crate::observe::Trace;
 use crate::observe::units::{UnitIndex, UnitTable};
-use crate::runners::jvm::DEBUG_INFO;
 
 type FileId = u32;
 

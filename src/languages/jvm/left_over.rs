@@ -1,4 +1,4 @@
-//! What Maven left behind in an earlier build, and may make anew before the tests run.
+//! Files that an earlier build left, and that this one may make again before the tests run.
 //!
 //! Tests are selected when everything is compiled; packages come after that.
 

@@ -9,6 +9,7 @@ mod annotations;
 #[path = "../../../agents/jvm/src/classfile/mod.rs"]
 mod classfile;
 pub(crate) mod closure;
+mod facts;
 pub mod java;
 mod junit;
 pub(crate) mod left_over;
@@ -26,9 +27,12 @@ pub use junit::TestClass;
 pub use members::{ANY, ClassUnits, MethodUnit, Reference};
 pub use testng::NgClass;
 
-use super::{Closure, Language};
-use crate::matrix::{Classes, Fingerprint, What};
+use super::{Closure, Facts, Language, Value};
+use crate::matrix::{Classes, Fingerprint, Unit, What};
 use crate::observe::Run;
+
+/// What the agent is told where what compilers add for debuggers counts.
+pub const DEBUG_INFO: &str = "debug-info=true";
 
 /// Programs in class files.
 pub struct Jvm;
@@ -44,6 +48,10 @@ impl Language for Jvm {
 
     fn joins_files(&self) -> bool {
         true
+    }
+
+    fn value(&self, facts: &Facts<'_>, unit: &Unit) -> Result<Option<Value>> {
+        facts::value(facts, unit)
     }
 
     fn closure(&self, _run: &mut Run<'_>) -> Result<Box<dyn Closure>> {

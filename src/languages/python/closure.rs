@@ -23,12 +23,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use self::annotations::Note;
 use self::reach::Reach;
 pub use self::trail::{By, Ran, Start, Trail};
+use super::asked;
 use super::modules::{ModuleIndex, Modules};
 use crate::languages::{annotated, name_hash, simple_name};
 use crate::matrix::{Unit, UnitKind, What};
 use crate::observe::graph::NodeId;
 use crate::observe::units::{UnitIndex, UnitTable};
-use crate::runners::pytest;
 
 /// A name that some module binds.
 type NameIndex = u32;
@@ -128,7 +128,7 @@ impl NameClosure {
                 continue;
             }
             let names = &module.parsed().names;
-            self.patches_by_itself |= names.spells(pytest::MONKEYPATCH);
+            self.patches_by_itself |= names.spells(asked::MONKEYPATCH);
             for name in names.bindings.keys() {
                 if annotated(name).is_some() {
                     continue;
@@ -371,11 +371,11 @@ impl Closing<'_> {
         }
         let names = &of.parsed().names;
         let binding = |name: &str| Unit::named(UnitKind::Binding, of.path.clone(), name);
-        let asked = pytest::ASKED_OF_TEST_FILES.iter().map(|name| binding(name));
+        let asked = asked::ASKED_OF_TEST_FILES.iter().map(|name| binding(name));
         let others = names
             .bindings
             .iter()
-            .filter(|(name, part)| pytest::asks_for(name) || !(part.is_import || part.is_plain))
+            .filter(|(name, part)| asked::asks_for(name) || !(part.is_import || part.is_plain))
             .map(|(name, _)| binding(name));
         let units: Vec<Unit> = asked.chain(others).collect();
         for unit in units {

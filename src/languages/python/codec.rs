@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use super::module::{ModuleUnits, Outline, Reach, Span};
 use super::names::model::{Import, Lines, Names, Part, Uses};
-use crate::languages::{ModuleUnits, Outline, Reach, Span};
 use crate::matrix::Fingerprint;
 
 pub(super) fn encode(units: &ModuleUnits) -> Vec<u8> {

@@ -16,63 +16,17 @@ const MAX_NAME_TEXT: usize = 1_000;
 impl Walker<'_> {
     pub(super) fn expr_here(&mut self, expr: &Expr) {
         match expr {
-            Expr::BoolOp(ast::ExprBoolOp { op, values, .. }) => {
-                self.sink.tag(Tag::BoolOp);
-                self.sink.code(match op {
-                    BoolOp::And => 0,
-                    BoolOp::Or => 1,
-                });
-                self.exprs(values);
-            }
+            Expr::BoolOp(expr) => self.bool_op(expr),
             Expr::Named(ast::ExprNamed { target, value, .. }) => {
                 self.sink.tag(Tag::Named);
                 self.expr(target);
                 self.expr(value);
             }
-            Expr::BinOp(ast::ExprBinOp {
-                left, op, right, ..
-            }) => {
-                self.sink.tag(Tag::BinOp);
-                self.expr(left);
-                self.sink.code(operator(*op));
-                self.expr(right);
-            }
-            Expr::UnaryOp(ast::ExprUnaryOp { op, operand, .. }) => {
-                self.sink.tag(Tag::UnaryOp);
-                self.sink.code(match op {
-                    UnaryOp::Invert => 0,
-                    UnaryOp::Not => 1,
-                    UnaryOp::UAdd => 2,
-                    UnaryOp::USub => 3,
-                });
-                self.expr(operand);
-            }
-            Expr::Lambda(ast::ExprLambda {
-                parameters, body, ..
-            }) => {
-                self.sink.tag(Tag::Lambda);
-                self.sink.flag(parameters.is_some());
-                if let Some(parameters) = parameters {
-                    self.parameters(parameters);
-                }
-                self.lambda_body(body);
-            }
-            Expr::If(ast::ExprIf {
-                test, body, orelse, ..
-            }) => {
-                self.sink.tag(Tag::IfExpr);
-                self.expr(test);
-                self.expr(body);
-                self.expr(orelse);
-            }
-            Expr::Dict(ast::ExprDict { items, .. }) => {
-                self.sink.tag(Tag::Dict);
-                self.sink.count(items.len());
-                for item in items {
-                    self.optional(item.key.as_ref());
-                    self.expr(&item.value);
-                }
-            }
+            Expr::BinOp(expr) => self.bin_op(expr),
+            Expr::UnaryOp(expr) => self.unary_op(expr),
+            Expr::Lambda(expr) => self.lambda_expr(expr),
+            Expr::If(expr) => self.if_expr(expr),
+            Expr::Dict(expr) => self.dict(expr),
             Expr::Set(ast::ExprSet { elts, .. }) => {
                 self.sink.tag(Tag::Set);
                 self.exprs(elts);
@@ -83,17 +37,7 @@ impl Walker<'_> {
             Expr::SetComp(ast::ExprSetComp {
                 elt, generators, ..
             }) => self.comprehension(Tag::SetComp, elt, generators),
-            Expr::DictComp(ast::ExprDictComp {
-                key,
-                value,
-                generators,
-                ..
-            }) => {
-                self.sink.tag(Tag::DictComp);
-                self.optional(key.as_deref());
-                self.expr(value);
-                self.generators(generators);
-            }
+            Expr::DictComp(expr) => self.dict_comp(expr),
             Expr::Generator(ast::ExprGenerator {
                 elt, generators, ..
             }) => self.comprehension(Tag::Generator, elt, generators),
@@ -111,49 +55,12 @@ impl Walker<'_> {
                 self.sink.tag(Tag::YieldFrom);
                 self.expr(value);
             }
-            Expr::Compare(ast::ExprCompare {
-                left,
-                ops,
-                comparators,
-                ..
-            }) => {
-                self.sink.tag(Tag::Compare);
-                self.expr(left);
-                self.sink.count(ops.len());
-                for op in ops {
-                    self.sink.code(comparison(*op));
-                }
-                self.exprs(comparators);
-            }
+            Expr::Compare(expr) => self.compare(expr),
             Expr::Call(call) => self.call(call),
             Expr::FString(ast::ExprFString { value, .. }) => self.f_string(value.as_slice()),
-            Expr::TString(ast::ExprTString { value, .. }) => {
-                self.sink.tag(Tag::TString);
-                let mut text = Text::default();
-                for part in value {
-                    let is_raw = part.flags.prefix().is_raw();
-                    self.elements(&part.elements, is_raw, true, &mut text);
-                }
-                self.flush(&mut text);
-                self.sink.tag(Tag::End);
-            }
-            Expr::StringLiteral(ast::ExprStringLiteral { value, .. }) => {
-                let mut text = Text::default();
-                for part in value {
-                    self.literal(part, &mut text);
-                }
-                self.sink.tag(Tag::StringLiteral);
-                text.write(&mut self.sink);
-                self.mention_text(text.value());
-            }
-            Expr::BytesLiteral(ast::ExprBytesLiteral { value, .. }) => {
-                self.sink.tag(Tag::BytesLiteral);
-                self.sink
-                    .count(value.iter().map(|part| part.value.len()).sum());
-                for part in value {
-                    self.sink.bytes.extend_from_slice(&part.value);
-                }
-            }
+            Expr::TString(expr) => self.t_string(expr),
+            Expr::StringLiteral(expr) => self.string_literal(expr),
+            Expr::BytesLiteral(expr) => self.bytes_literal(expr),
             Expr::NumberLiteral(ast::ExprNumberLiteral { value, .. }) => self.number(value),
             Expr::BooleanLiteral(ast::ExprBooleanLiteral { value, .. }) => {
                 self.sink.tag(Tag::Boolean);
@@ -161,23 +68,7 @@ impl Walker<'_> {
             }
             Expr::NoneLiteral(_) => self.sink.tag(Tag::NoneLiteral),
             Expr::EllipsisLiteral(_) => self.sink.tag(Tag::Ellipsis),
-            Expr::Attribute(ast::ExprAttribute { value, attr, .. }) => {
-                self.sink.tag(Tag::Attribute);
-                match &**value {
-                    Expr::Name(base) if base.id == "inspect" && only_looks_at(attr) => {
-                        self.sink.tag(Tag::Name);
-                        self.sink.text(&base.id);
-                        self.mention(&base.id);
-                        self.sink.inspects = true;
-                    }
-                    value => self.expr(value),
-                }
-                self.name(attr);
-                self.ask(attr);
-                // `sys.modules`, whatever `sys` is called here.
-                let of_module = matches!(&**value, Expr::Name(base) if base.id != "self");
-                self.sink.dynamic |= is_dynamic_attribute(attr) || (of_module && attr == "modules");
-            }
+            Expr::Attribute(expr) => self.attribute_expr(expr),
             Expr::Subscript(ast::ExprSubscript { value, slice, .. }) => {
                 self.sink.tag(Tag::Subscript);
                 self.expr(value);
@@ -187,13 +78,7 @@ impl Walker<'_> {
                 self.sink.tag(Tag::Starred);
                 self.expr(value);
             }
-            Expr::Name(ast::ExprName { id, .. }) => {
-                self.sink.tag(Tag::Name);
-                self.sink.text(id);
-                let hash = self.mention(id);
-                self.sink.loads.push(hash);
-                self.sink.dynamic |= is_dynamic_name(id);
-            }
+            Expr::Name(expr) => self.name_expr(expr),
             Expr::List(ast::ExprList { elts, .. }) => {
                 self.sink.tag(Tag::List);
                 self.exprs(elts);
@@ -202,20 +87,177 @@ impl Walker<'_> {
                 self.sink.tag(Tag::Tuple);
                 self.exprs(elts);
             }
-            Expr::Slice(ast::ExprSlice {
-                lower, upper, step, ..
-            }) => {
-                self.sink.tag(Tag::Slice);
-                self.optional(lower.as_deref());
-                self.optional(upper.as_deref());
-                self.optional(step.as_deref());
-            }
+            Expr::Slice(expr) => self.slice_expr(expr),
             // Not in modules, only in notebooks.
             Expr::IpyEscapeCommand(ast::ExprIpyEscapeCommand { range, .. }) => {
                 self.sink.tag(Tag::IpyEscape);
                 self.raw(*range);
             }
         }
+    }
+
+    fn bool_op(&mut self, expr: &ast::ExprBoolOp) {
+        let ast::ExprBoolOp { op, values, .. } = expr;
+        self.sink.tag(Tag::BoolOp);
+        self.sink.code(match op {
+            BoolOp::And => 0,
+            BoolOp::Or => 1,
+        });
+        self.exprs(values);
+    }
+
+    fn bin_op(&mut self, expr: &ast::ExprBinOp) {
+        let ast::ExprBinOp {
+            left, op, right, ..
+        } = expr;
+        self.sink.tag(Tag::BinOp);
+        self.expr(left);
+        self.sink.code(operator(*op));
+        self.expr(right);
+    }
+
+    fn unary_op(&mut self, expr: &ast::ExprUnaryOp) {
+        let ast::ExprUnaryOp { op, operand, .. } = expr;
+        self.sink.tag(Tag::UnaryOp);
+        self.sink.code(match op {
+            UnaryOp::Invert => 0,
+            UnaryOp::Not => 1,
+            UnaryOp::UAdd => 2,
+            UnaryOp::USub => 3,
+        });
+        self.expr(operand);
+    }
+
+    fn lambda_expr(&mut self, expr: &ast::ExprLambda) {
+        let ast::ExprLambda {
+            parameters, body, ..
+        } = expr;
+        self.sink.tag(Tag::Lambda);
+        self.sink.flag(parameters.is_some());
+        if let Some(parameters) = parameters {
+            self.parameters(parameters);
+        }
+        self.lambda_body(body);
+    }
+
+    fn if_expr(&mut self, expr: &ast::ExprIf) {
+        let ast::ExprIf {
+            test, body, orelse, ..
+        } = expr;
+        self.sink.tag(Tag::IfExpr);
+        self.expr(test);
+        self.expr(body);
+        self.expr(orelse);
+    }
+
+    fn dict(&mut self, expr: &ast::ExprDict) {
+        let ast::ExprDict { items, .. } = expr;
+        self.sink.tag(Tag::Dict);
+        self.sink.count(items.len());
+        for item in items {
+            self.optional(item.key.as_ref());
+            self.expr(&item.value);
+        }
+    }
+
+    fn dict_comp(&mut self, expr: &ast::ExprDictComp) {
+        let ast::ExprDictComp {
+            key,
+            value,
+            generators,
+            ..
+        } = expr;
+        self.sink.tag(Tag::DictComp);
+        self.optional(key.as_deref());
+        self.expr(value);
+        self.generators(generators);
+    }
+
+    fn compare(&mut self, expr: &ast::ExprCompare) {
+        let ast::ExprCompare {
+            left,
+            ops,
+            comparators,
+            ..
+        } = expr;
+        self.sink.tag(Tag::Compare);
+        self.expr(left);
+        self.sink.count(ops.len());
+        for op in ops {
+            self.sink.code(comparison(*op));
+        }
+        self.exprs(comparators);
+    }
+
+    fn t_string(&mut self, expr: &ast::ExprTString) {
+        let ast::ExprTString { value, .. } = expr;
+        self.sink.tag(Tag::TString);
+        let mut text = Text::default();
+        for part in value {
+            let is_raw = part.flags.prefix().is_raw();
+            self.elements(&part.elements, is_raw, true, &mut text);
+        }
+        self.flush(&mut text);
+        self.sink.tag(Tag::End);
+    }
+
+    fn string_literal(&mut self, expr: &ast::ExprStringLiteral) {
+        let ast::ExprStringLiteral { value, .. } = expr;
+        let mut text = Text::default();
+        for part in value {
+            self.literal(part, &mut text);
+        }
+        self.sink.tag(Tag::StringLiteral);
+        text.write(&mut self.sink);
+        self.mention_text(text.value());
+    }
+
+    fn bytes_literal(&mut self, expr: &ast::ExprBytesLiteral) {
+        let ast::ExprBytesLiteral { value, .. } = expr;
+        self.sink.tag(Tag::BytesLiteral);
+        self.sink
+            .count(value.iter().map(|part| part.value.len()).sum());
+        for part in value {
+            self.sink.bytes.extend_from_slice(&part.value);
+        }
+    }
+
+    fn attribute_expr(&mut self, expr: &ast::ExprAttribute) {
+        let ast::ExprAttribute { value, attr, .. } = expr;
+        self.sink.tag(Tag::Attribute);
+        match &**value {
+            Expr::Name(base) if base.id == "inspect" && only_looks_at(attr) => {
+                self.sink.tag(Tag::Name);
+                self.sink.text(&base.id);
+                self.mention(&base.id);
+                self.sink.inspects = true;
+            }
+            value => self.expr(value),
+        }
+        self.name(attr);
+        self.ask(attr);
+        // `sys.modules`, whatever `sys` is called here.
+        let of_module = matches!(&**value, Expr::Name(base) if base.id != "self");
+        self.sink.dynamic |= is_dynamic_attribute(attr) || (of_module && attr == "modules");
+    }
+
+    fn name_expr(&mut self, expr: &ast::ExprName) {
+        let ast::ExprName { id, .. } = expr;
+        self.sink.tag(Tag::Name);
+        self.sink.text(id);
+        let hash = self.mention(id);
+        self.sink.loads.push(hash);
+        self.sink.dynamic |= is_dynamic_name(id);
+    }
+
+    fn slice_expr(&mut self, expr: &ast::ExprSlice) {
+        let ast::ExprSlice {
+            lower, upper, step, ..
+        } = expr;
+        self.sink.tag(Tag::Slice);
+        self.optional(lower.as_deref());
+        self.optional(upper.as_deref());
+        self.optional(step.as_deref());
     }
 
     fn comprehension(&mut self, tag: Tag, element: &Expr, generators: &[Comprehension]) {

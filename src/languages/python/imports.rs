@@ -3,9 +3,10 @@
 use anyhow::Result;
 use bstr::{BStr, BString, ByteSlice};
 
+use super::facts::is_candidate;
 use super::names::model::{Import, Names};
-use crate::languages::facts::{Facts, Value, is_candidate, split};
 use crate::languages::{Analysis, python};
+use crate::languages::{Facts, Value, split};
 use crate::matrix::{Fingerprint, Unit, What};
 
 impl Facts<'_> {

@@ -1,6 +1,6 @@
 //! From a code object of the interpreter to the unit that it belongs to.
 
-use crate::languages::{ModuleUnits, Outline, Span, UnitAt, name_hash};
+use super::module::{ModuleUnits, Outline, Span, UnitAt, name_hash};
 
 impl ModuleUnits {
     /// The unit of the code object with this `co_firstlineno` and `co_name`

@@ -15,6 +15,7 @@
 //! local variables and constants of a function that does not run, and the
 //! names in `__static_attributes__` of a class (3.13).
 
+mod asked;
 pub(crate) mod cache;
 mod classes;
 pub(crate) mod closure;
@@ -25,9 +26,11 @@ mod depth;
 mod digest;
 mod dynamic;
 mod expr;
+mod facts;
 mod idle;
 mod imports;
 mod locate;
+pub(crate) mod module;
 pub(crate) mod modules;
 pub(crate) mod names;
 mod run;
@@ -43,15 +46,16 @@ use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
 use ruff_text_size::Ranged;
 
 use self::digest::Sink;
+use self::module::Reach;
 use self::names::changes::{self, Parsed};
 use self::names::widely;
 use self::run::Sources;
 use self::source::Source;
 use self::walk::Walker;
 use super::{
-    Analysis, Change, Closure, DIGEST_VERSION, Known, Language, ModuleUnits, Names, Reach,
+    Analysis, Change, Closure, DIGEST_VERSION, Facts, Known, Language, ModuleUnits, Names, Value,
 };
-use crate::matrix::Fingerprint;
+use crate::matrix::{Fingerprint, Unit};
 use crate::observe::Run;
 
 /// Stack for dropping one level of a syntax tree, with room to spare.
@@ -77,6 +81,19 @@ impl Language for Python {
 
     fn runs_in_order(&self) -> bool {
         true
+    }
+
+    fn value(&self, facts: &Facts<'_>, unit: &Unit) -> Result<Option<Value>, anyhow::Error> {
+        facts::value(facts, unit)
+    }
+
+    fn changes(
+        &self,
+        then: &Facts<'_>,
+        now: &Facts<'_>,
+        unit: &Unit,
+    ) -> Result<Option<Vec<Change>>, anyhow::Error> {
+        compare::changes(then, now, unit)
     }
 
     fn closure(&self, run: &mut Run<'_>) -> Result<Box<dyn Closure>, anyhow::Error> {

@@ -9,10 +9,11 @@ use bstr::{BStr, BString, ByteSlice};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::closure::{Closed, NameClosure};
+use super::facts::Reads;
 use super::modules::{Module, ModuleIndex};
 use crate::languages::{
-    Analysis, Closure, Facts, LANGUAGES, Meaning, PartAt, Place, Reads, UnitAt, language_of,
-    simple_name, split,
+    Analysis, Closure, Facts, LANGUAGES, Meaning, PartAt, Place, UnitAt, language_of, simple_name,
+    split,
 };
 use crate::matrix::{Unit, UnitKind, What};
 use crate::observe::graph::{NodeId, SESSION};

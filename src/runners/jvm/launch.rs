@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
 
-use super::DEBUG_INFO;
+use crate::languages::jvm::DEBUG_INFO;
 use crate::run::{RunPlan, jvm_library};
 use crate::runners::{Granularity, Launch, Settings};
 

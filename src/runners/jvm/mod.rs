@@ -24,9 +24,6 @@ pub use known::add_left_out;
 pub use launch::{arguments, variables, with_collector, words};
 pub use probe::prober;
 
-/// What the collector is told, and keeps, where what compilers add for debuggers counts.
-pub const DEBUG_INFO: &str = "debug-info=true";
-
 /// Each test, with whether it is left out: it is proven to need no run, without anything
 /// left open, or it is another machine's.
 pub fn left_out<'s>(selection: &'s Selection, part: Option<Part<'s>>) -> Vec<(&'s str, bool)> {

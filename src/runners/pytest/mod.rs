@@ -64,34 +64,6 @@ pub const READ_BY_EVERY_TEST: [&str; 15] = [
     "TZ",
 ];
 
-/// The fixture that sets attributes for the time of a test.
-pub const MONKEYPATCH: &str = "monkeypatch";
-
-/// The globals of a test file that pytest asks for by name. (Tests and fixtures
-/// it finds by looking at what all names are bound to.)
-pub const ASKED_OF_TEST_FILES: [&str; 14] = [
-    "__test__",
-    "collect_ignore",
-    "collect_ignore_glob",
-    "pytest_generate_tests",
-    "pytest_plugins",
-    "pytestmark",
-    "setUpModule",
-    "setup",
-    "setup_function",
-    "setup_module",
-    "tearDownModule",
-    "teardown",
-    "teardown_function",
-    "teardown_module",
-];
-
-/// Whether pytest asks test files, `conftest.py` and plugins for this global,
-/// wherever its value comes from.
-pub fn asks_for(name: &str) -> bool {
-    name.starts_with("pytest_") || ASKED_OF_TEST_FILES.contains(&name)
-}
-
 /// The file and the qualified name of the function that a test id names:
 /// `a/test_b.py::C::test_d[1]` → (`a/test_b.py`, `C.test_d`).
 pub fn source_of(test: &str) -> (&str, String) {

@@ -13,6 +13,7 @@ use tamis::matrix::{
     GroupRef, Header, Key, Matrix, MatrixBuilder, Outcome, RowFacts, Run, Unit, What,
 };
 use tamis::pipeline::{Decision, Known, Project, Request, Shelf, decide, decide_on};
+use tamis::runners::configured;
 use tamis::select::{COLLECTION, Strategy};
 use tamis::store::FsStore;
 
@@ -410,7 +411,7 @@ impl Maker<'_> {
 
     /// The matrix after running what `decision` selects.
     fn recorded(&self, view: &View, decision: &Decision) -> Matrix {
-        let facts = Facts::new(view, &self.top, Environment::Elsewhere, None);
+        let facts = Facts::new(view, &self.top, Environment::Elsewhere, None, configured);
         let revision = view.revision();
         let own = Run {
             id: format!("r{}", self.made),

@@ -12,7 +12,7 @@ use tamis::history::{Repository, View};
 use tamis::languages::{Environment, Facts, Value};
 use tamis::matrix::Unit;
 use tamis::observe::{Observations, observe, read_traces};
-use tamis::runners::Started;
+use tamis::runners::{Started, configured};
 
 const COMPILER: &str = include_str!("Harness.java");
 const RUNNER: [(&str, &str); 2] = [
@@ -128,7 +128,13 @@ pub fn check(text: &str, tests: &[&str], edits: &[Edit]) {
 }
 
 fn facts_of<'a>(view: &'a View, project: &Path) -> Facts<'a> {
-    Facts::new(view, project, Environment::Here(Default::default()), None)
+    Facts::new(
+        view,
+        project,
+        Environment::Here(Default::default()),
+        None,
+        configured,
+    )
 }
 
 fn has_compiler() -> bool {

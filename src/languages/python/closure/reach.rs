@@ -6,11 +6,11 @@ use std::rc::Rc;
 
 use super::annotations::Note;
 use super::{NameClosure, NameIndex};
+use crate::languages::python::asked;
 use crate::languages::python::modules::ModuleIndex;
 use crate::languages::{Part, Uses, annotated, name_hash};
 use crate::matrix::{Unit, UnitKind, What};
 use crate::observe::units::{UnitIndex, UnitTable};
-use crate::runners::pytest;
 
 /// What one unit adds to a row that has it.
 #[derive(Debug, Default)]
@@ -232,7 +232,7 @@ impl NameClosure {
         self.used(table, module, &names.effects.uses, reach);
         self.imported(table, module, reach);
         for (name, part) in &names.bindings {
-            let is_own = !part.is_import || pytest::asks_for(name);
+            let is_own = !part.is_import || asked::asks_for(name);
             if is_own && annotated(name).is_none() {
                 self.binding(table, module, name, part, reach);
             }

@@ -10,7 +10,7 @@ use ruff_python_ast::{self as ast, AnyParameterRef, Expr, Stmt};
 pub(in crate::languages::python) use self::effects::effects;
 use super::methods::take_apart;
 use super::{alone, walked};
-use crate::languages::python::compare::Change;
+use crate::languages::Change;
 use crate::languages::python::idle::Apart;
 use crate::languages::python::source::Source;
 use crate::languages::python::walk::Walker;

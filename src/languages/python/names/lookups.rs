@@ -7,9 +7,9 @@ use ruff_python_ast::{self as ast, Expr, Stmt};
 use super::stores::Stores;
 use super::uses::Reaching;
 use crate::languages::name_hash;
+use crate::languages::python::asked;
 use crate::languages::python::dynamic::{is_benign_dunder, is_wide_attribute};
 use crate::languages::python::walk::{RED_ZONE, STACK};
-use crate::runners::pytest;
 
 impl Reaching {
     /// `globals()["name"]`, `globals()[name]` in a `__getattr__`: the name is
@@ -39,7 +39,7 @@ impl Reaching {
             }
             Expr::Attribute(method) => {
                 let is_fixture =
-                    matches!(&*method.value, Expr::Name(name) if name.id == pytest::MONKEYPATCH);
+                    matches!(&*method.value, Expr::Name(name) if name.id == asked::MONKEYPATCH);
                 (is_fixture && matches!(&*method.attr, "setattr" | "delattr")).then_some(true)
             }
             _ => None,

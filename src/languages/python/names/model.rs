@@ -1,8 +1,7 @@
 //! A skeleton split by name: what a module binds, what its other statements
 //! come to, and which names each piece of its code can reach.
 //!
-//! Nothing here is of one language: a front end fills it in, and the closure
-//! in [`collect`](crate::observe) reads it.
+//! `split` in the module above fills it in, and the closure of rows reads it.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -4,7 +4,7 @@ use ruff_python_ast::Stmt;
 
 use super::super::{Digested, header, split_seen, start};
 use super::{Form, Parsed, class, function};
-use crate::languages::python::compare::Change;
+use crate::languages::Change;
 use crate::languages::python::names::model::Known;
 
 /// An effect: where it starts, and its normal form as it is digested.

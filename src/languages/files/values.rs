@@ -1,0 +1,147 @@
+//! The value of files, folders, variables and packages.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use bstr::BStr;
+
+use crate::history::Entry;
+use crate::languages::facts::is_outside;
+use crate::languages::{Environment, Facts, Value};
+use crate::matrix::{Fingerprint, Mode, Unit, What};
+
+/// The value of a path that is a directory.
+pub const DIR: Fingerprint = Fingerprint(*b"tamis: directory");
+/// The value of a path that exists and is no directory.
+pub const FILE: Fingerprint = Fingerprint(*b"tamis: some file");
+/// The value of a unit that is of no language.
+pub(super) fn value(facts: &Facts<'_>, unit: &Unit) -> Result<Option<Value>> {
+    Ok(Some(match &unit.what {
+        What::Written => Value::Known(FILE),
+        What::File | What::UntrackedFile | What::AuditedFile => match () {
+            () if is_late(facts, unit) => Value::Late,
+            () if facts.is_left_over(unit.path()) => {
+                Value::Unknown(format!("{} is of an earlier build", unit.path))
+            }
+            () => file(facts, unit.path())?,
+        },
+        What::Exists | What::UntrackedExists | What::Dir if is_late(facts, unit) => Value::Late,
+        What::Exists | What::UntrackedExists => exists(facts, unit.path())?,
+        What::Dir => listing(facts, unit.path())?,
+        What::Dist(_)
+        | What::Plugins
+        | What::Runtime(_)
+        | What::StartUp
+        | What::Env(_)
+        | What::AllEnv
+        | What::Options => probed(facts, unit),
+        What::Finds(_) => Value::Known(Fingerprint::MISSING),
+        _ => return Ok(facts.configured(unit)?.map(Value::Known)),
+    }))
+}
+
+/// Generated files, and files outside the work tree, exist where the
+/// tests run, and perhaps not here.
+fn is_late(facts: &Facts<'_>, unit: &Unit) -> bool {
+    let elsewhere = matches!(facts.environment(), Environment::Elsewhere);
+    let is_untracked = matches!(unit.what, What::UntrackedFile | What::UntrackedExists);
+    elsewhere && (is_untracked || unit.is_outside())
+}
+
+fn probed(facts: &Facts<'_>, unit: &Unit) -> Value {
+    match facts.environment() {
+        Environment::Elsewhere => Value::Late,
+        Environment::Here(probe) => {
+            match probe.values.get(unit) {
+                Some(fingerprint) => Value::Known(*fingerprint),
+                // Only the runner knows what its options come to, and those
+                // of its interpreter.
+                None if matches!(unit.what, What::Options | What::StartUp) => Value::Late,
+                None => Value::Unknown(format!("the interpreter did not say what {unit} is")),
+            }
+        }
+    }
+}
+
+fn file(facts: &Facts<'_>, path: &BStr) -> Result<Value> {
+    if is_outside(path) {
+        return outside_fingerprint(path).map(Value::Known);
+    }
+    Ok(match facts.view().entry(path)? {
+        Entry::Missing => Value::Known(Fingerprint::MISSING),
+        Entry::Dir => Value::Known(DIR),
+        Entry::File { fingerprint, .. } => Value::Known(fingerprint),
+        Entry::TooLarge { bytes, .. } => {
+            Value::Unknown(format!("{path} {}", crate::history::too_large(bytes)))
+        }
+        Entry::Unknown => unknown(path),
+    })
+}
+
+fn exists(facts: &Facts<'_>, path: &BStr) -> Result<Value> {
+    if is_outside(path) {
+        let path = Path::new(OsStr::from_bytes(path));
+        return Ok(Value::Known(match std::fs::metadata(path) {
+            Ok(found) if found.is_dir() => DIR,
+            Ok(_) => FILE,
+            Err(_) => Fingerprint::MISSING,
+        }));
+    }
+    Ok(match facts.view().entry(path)? {
+        Entry::Missing => Value::Known(Fingerprint::MISSING),
+        Entry::Dir => Value::Known(DIR),
+        Entry::File { .. } | Entry::TooLarge { .. } => Value::Known(FILE),
+        Entry::Unknown => unknown(path),
+    })
+}
+
+/// The sorted lines `f name` and `d name`, as agents compute it too.
+fn listing(facts: &Facts<'_>, dir: &BStr) -> Result<Value> {
+    let Some(names) = facts.names(dir)? else {
+        return Ok(Value::Known(Fingerprint::MISSING));
+    };
+    let mut lines: Vec<Vec<u8>> = names
+        .iter()
+        .map(|(name, is_dir)| {
+            let kind: &[u8] = if *is_dir { b"d " } else { b"f " };
+            [kind, name.as_slice(), b"\n"].concat()
+        })
+        .collect();
+    lines.sort();
+    Ok(Value::Known(Fingerprint::of_value(&lines.concat())))
+}
+
+fn unknown(path: &BStr) -> Value {
+    Value::Unknown(format!("git cannot tell what {path} holds"))
+}
+
+/// The fingerprint of a file outside the work tree: as if git stored it.
+fn outside_fingerprint(path: &BStr) -> Result<Fingerprint> {
+    let file = Path::new(OsStr::from_bytes(path));
+    let found = match fs_err::symlink_metadata(file) {
+        Ok(found) => found,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Ok(Fingerprint::MISSING);
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let blob = |content: &[u8], mode| Fingerprint::of_blob(&crate::history::blob_id(content), mode);
+    if found.is_symlink() {
+        let target = fs_err::read_link(file)?;
+        return Ok(blob(target.as_os_str().as_bytes(), Mode::Symlink));
+    }
+    if found.is_dir() {
+        return Ok(DIR);
+    }
+    let mode = match found.permissions().mode() & 0o100 {
+        0 => Mode::Regular,
+        _ => Mode::Executable,
+    };
+    let read = crate::disk::open(file)
+        .and_then(|file| crate::history::fingerprint_of(&file, mode))
+        .with_context(|| format!("cannot read {}", file.display()))?;
+    Ok(read)
+}
