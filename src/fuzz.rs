@@ -2,6 +2,10 @@
 //! tests. It does not see the code, only the answers of a reader: an input with a new answer
 //! is kept and damaged further.
 //!
+//! This is not cargo-fuzz or bolero. They follow the code only with a nightly compiler or a
+//! build of its own, and cannot reach readers that are private. Without that they make
+//! random bytes, which end at the first digest.
+//!
 //! `cargo test` runs a few thousand inputs for each reader. `.ci/fuzz` runs
 //! millions, with a limit on the memory of the process.
 
