@@ -62,7 +62,7 @@ fn main() {
         };
         text.push_str(&format!(
             "/// The shared object of {}; `None` on platforms that it was not made for.\n\
-             pub const {}: Option<&[u8]> = {value};\n",
+             pub(crate) const {}: Option<&[u8]> = {value};\n",
             native.is, native.constant
         ));
     }
@@ -82,7 +82,7 @@ fn list_modules() -> String {
         .map(|entry| entry.expect("a directory entry can be read").into_path())
         .filter(|path| path.extension().is_some_and(|ending| ending == "py"));
     let mut text = "/// The modules of the Python agent, by path.\n\
-                    pub const AGENT_FILES: &[(&str, &[u8])] = &[\n"
+                    pub(crate) const AGENT_FILES: &[(&str, &[u8])] = &[\n"
         .to_owned();
     for file in files {
         let name = file.strip_prefix(&top).expect("found beneath it");

@@ -11,10 +11,10 @@ use std::path::Path;
 use std::time::Instant;
 
 use bstr::ByteSlice;
-use tamis::history::Repository;
-use tamis::languages::{Cache, Environment, Facts};
-use tamis::observe::{Trace, TraceError, observe, read_traces};
-use tamis::runners::{Started, configured};
+use tamis::exposed::history::Repository;
+use tamis::exposed::languages::{Cache, Environment, Facts};
+use tamis::exposed::observe::{Trace, TraceError, observe, read_traces};
+use tamis::exposed::runners::{Started, configured};
 
 const ROUNDS: usize = 5;
 

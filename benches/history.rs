@@ -8,7 +8,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use tamis::history::{Classifier, Dag, Hints, Repository};
+use tamis::exposed::history::{Classifier, Dag, Hints, Repository};
 
 const COMMITS: u32 = 1_000_000;
 const MERGES: usize = 200;

@@ -9,11 +9,11 @@
 use std::process::Command;
 use std::time::Instant;
 
-use tamis::matrix::{
+use tamis::exposed::matrix::{
     Fingerprint, Header, InClass, Key, Matrix, MatrixBuilder, MatrixView, Outcome, Row, RowFacts,
     Run, Unit, UnitId, What, decode, encode,
 };
-use tamis::store::FsStore;
+use tamis::exposed::store::FsStore;
 
 struct Case {
     name: &'static str,

@@ -1,7 +1,7 @@
 //! Numbers of things, as text for people.
 
 /// `1 test`, `1,992 tests`, `2 matrices`.
-pub fn counted(count: impl TryInto<u64>, thing: &str) -> String {
+pub(crate) fn counted(count: impl TryInto<u64>, thing: &str) -> String {
     // No machine has more things than that.
     let count = count.try_into().unwrap_or(u64::MAX);
     match (count, thing.strip_suffix("ix")) {
@@ -12,7 +12,7 @@ pub fn counted(count: impl TryInto<u64>, thing: &str) -> String {
 }
 
 /// The form of a verb for this number.
-pub fn verb<'a>(count: usize, one: &'a str, many: &'a str) -> &'a str {
+pub(crate) fn verb<'a>(count: usize, one: &'a str, many: &'a str) -> &'a str {
     match count {
         1 => one,
         _ => many,
@@ -20,7 +20,7 @@ pub fn verb<'a>(count: usize, one: &'a str, many: &'a str) -> &'a str {
 }
 
 /// `1234567` as `1,234,567`.
-pub fn number(count: u64) -> String {
+pub(crate) fn number(count: u64) -> String {
     let digits = count.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (at, digit) in digits.chars().enumerate() {

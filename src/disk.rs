@@ -23,7 +23,7 @@ const PIECE: usize = 256 << 10;
 ///
 /// # Errors
 /// It does not exist, or is not a plain file.
-pub fn open(path: impl AsRef<Path>) -> Result<File> {
+pub(crate) fn open(path: impl AsRef<Path>) -> Result<File> {
     open_to_read(path.as_ref()).map(|(file, _)| file)
 }
 
@@ -31,7 +31,7 @@ pub fn open(path: impl AsRef<Path>) -> Result<File> {
 ///
 /// # Errors
 /// Those of [`open`].
-pub fn open_to_read(path: &Path) -> Result<(File, Metadata)> {
+pub(crate) fn open_to_read(path: &Path) -> Result<(File, Metadata)> {
     open_with(path, File::options().read(true))
 }
 
@@ -39,7 +39,7 @@ pub fn open_to_read(path: &Path) -> Result<(File, Metadata)> {
 ///
 /// # Errors
 /// It does not exist, or is not a plain file.
-pub fn open_with(path: &Path, options: &mut OpenOptions) -> Result<(File, Metadata)> {
+pub(crate) fn open_with(path: &Path, options: &mut OpenOptions) -> Result<(File, Metadata)> {
     let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
     let file = match options.custom_flags(flags.bits() as i32).open(path) {
         Ok(file) => file,
@@ -82,7 +82,7 @@ fn odd(kind: FileType) -> Option<Error> {
 }
 
 /// Names a kind that is neither a file nor a directory nor a link.
-pub fn odd_kind(kind: FileType) -> Option<&'static str> {
+pub(crate) fn odd_kind(kind: FileType) -> Option<&'static str> {
     if kind.is_fifo() {
         return Some("a named pipe");
     }
@@ -96,7 +96,7 @@ pub fn odd_kind(kind: FileType) -> Option<&'static str> {
 ///
 /// # Errors
 /// It cannot be read, is not a plain file, or would fill the memory.
-pub fn read(path: impl AsRef<Path>) -> Result<Vec<u8>> {
+pub(crate) fn read(path: impl AsRef<Path>) -> Result<Vec<u8>> {
     read_at_most(path.as_ref(), MOST)
 }
 
@@ -104,7 +104,7 @@ pub fn read(path: impl AsRef<Path>) -> Result<Vec<u8>> {
 ///
 /// # Errors
 /// Those of [`read`].
-pub fn read_named(path: impl AsRef<Path>) -> Result<Vec<u8>> {
+pub(crate) fn read_named(path: impl AsRef<Path>) -> Result<Vec<u8>> {
     let path = path.as_ref();
     read(path).map_err(|error| named("read", path, &error))
 }
@@ -113,7 +113,7 @@ pub fn read_named(path: impl AsRef<Path>) -> Result<Vec<u8>> {
 ///
 /// # Errors
 /// Those of [`read`].
-pub fn read_to_string(path: impl AsRef<Path>) -> Result<String> {
+pub(crate) fn read_to_string(path: impl AsRef<Path>) -> Result<String> {
     String::from_utf8(read(path)?).map_err(|_| {
         let why = "stream did not contain valid UTF-8";
         Error::new(ErrorKind::InvalidData, why)
@@ -124,7 +124,7 @@ pub fn read_to_string(path: impl AsRef<Path>) -> Result<String> {
 ///
 /// # Errors
 /// It has more, or cannot be read.
-pub fn read_at_most(path: &Path, most: u64) -> Result<Vec<u8>> {
+pub(crate) fn read_at_most(path: &Path, most: u64) -> Result<Vec<u8>> {
     let (file, metadata) = open_to_read(path)?;
     read_open(&file, metadata.len(), most)
 }
@@ -133,7 +133,7 @@ pub fn read_at_most(path: &Path, most: u64) -> Result<Vec<u8>> {
 ///
 /// # Errors
 /// It has more than `most` bytes, or cannot be read.
-pub fn read_open(file: &File, likely: u64, most: u64) -> Result<Vec<u8>> {
+pub(crate) fn read_open(file: &File, likely: u64, most: u64) -> Result<Vec<u8>> {
     if likely > most {
         return Err(too_large(likely, most));
     }
@@ -161,7 +161,7 @@ fn too_large(bytes: u64, most: u64) -> Error {
 }
 
 /// A length for people: `3.0 GiB`.
-pub fn size(bytes: u64) -> String {
+pub(crate) fn size(bytes: u64) -> String {
     const UNITS: [(&str, u64); 3] = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
     match UNITS.iter().find(|(_, unit)| bytes >= *unit) {
         Some((name, unit)) if bytes.is_multiple_of(*unit) => format!("{} {name}", bytes / unit),
@@ -174,7 +174,7 @@ pub fn size(bytes: u64) -> String {
 ///
 /// # Errors
 /// They cannot be read.
-pub fn each_piece(file: &File, bytes: u64, mut each: impl FnMut(&[u8])) -> Result<u64> {
+pub(crate) fn each_piece(file: &File, bytes: u64, mut each: impl FnMut(&[u8])) -> Result<u64> {
     let mut piece = vec![0; PIECE.min(bytes as usize)];
     let mut rest = file.take(bytes);
     let mut done = 0;
@@ -196,7 +196,7 @@ pub fn each_piece(file: &File, bytes: u64, mut each: impl FnMut(&[u8])) -> Resul
 ///
 /// # Errors
 /// It cannot be written, or the path is not a plain file.
-pub fn write(path: impl AsRef<Path>, content: impl AsRef<[u8]>) -> Result<()> {
+pub(crate) fn write(path: impl AsRef<Path>, content: impl AsRef<[u8]>) -> Result<()> {
     let path = path.as_ref();
     let written = create(path)?.write_all(content.as_ref());
     written.map_err(|error| named("write", path, &error))
@@ -207,7 +207,7 @@ pub fn write(path: impl AsRef<Path>, content: impl AsRef<[u8]>) -> Result<()> {
 ///
 /// # Errors
 /// If it cannot be written.
-pub fn write_atomically(path: impl AsRef<Path>, content: impl AsRef<[u8]>) -> Result<()> {
+pub(crate) fn write_atomically(path: impl AsRef<Path>, content: impl AsRef<[u8]>) -> Result<()> {
     let path = path.as_ref();
     let replaced = replace(path, ".tmp", content.as_ref(), false);
     replaced.map_err(|error| named("write", path, &error))
@@ -218,7 +218,7 @@ pub fn write_atomically(path: impl AsRef<Path>, content: impl AsRef<[u8]>) -> Re
 ///
 /// # Errors
 /// If it cannot be written.
-pub fn write_durably(path: &Path, prefix: &str, content: &[u8]) -> Result<()> {
+pub(crate) fn write_durably(path: &Path, prefix: &str, content: &[u8]) -> Result<()> {
     replace(path, prefix, content, true).map_err(|error| named("write", path, &error))
 }
 
@@ -251,7 +251,7 @@ fn replace(path: &Path, prefix: &str, content: &[u8], is_durable: bool) -> Resul
 ///
 /// # Errors
 /// It cannot be written, or the path is not a plain file.
-pub fn append(path: &Path, content: impl AsRef<[u8]>) -> Result<()> {
+pub(crate) fn append(path: &Path, content: impl AsRef<[u8]>) -> Result<()> {
     let written = open_with(path, File::options().append(true).create(true))
         .and_then(|(mut file, _)| file.write_all(content.as_ref()));
     written.map_err(|error| named("write", path, &error))
@@ -261,7 +261,7 @@ pub fn append(path: &Path, content: impl AsRef<[u8]>) -> Result<()> {
 ///
 /// # Errors
 /// It cannot be created, or the path is not a plain file.
-pub fn create(path: &Path) -> Result<File> {
+pub(crate) fn create(path: &Path) -> Result<File> {
     let mut options = File::options();
     options.write(true).create(true).truncate(true);
     let made = open_with(path, &mut options).map(|(file, _)| file);

@@ -178,7 +178,7 @@ impl From<HistoryError> for Error {
 }
 
 /// Adds a kind or a hint to any result.
-pub trait Explain<T> {
+pub(crate) trait Explain<T> {
     fn kind(self, kind: Kind) -> Result<T, Error>;
     fn hint(self, hint: impl Into<String>) -> Result<T, Error>;
 }

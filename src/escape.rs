@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 /// Escapes special characters in `text`: controls, line and paragraph separators, invisible
 /// and direction marks become `\n`, `\u{1b}`, ….
-pub fn line(text: &str) -> Cow<'_, str> {
+pub(crate) fn line(text: &str) -> Cow<'_, str> {
     if !text.chars().any(acts) {
         return Cow::Borrowed(text);
     }
@@ -19,7 +19,7 @@ pub fn line(text: &str) -> Cow<'_, str> {
 }
 
 /// Like [`line()`] for a path or other bytes. Bytes that are not UTF-8 become `\xff`.
-pub fn bytes(bytes: &[u8]) -> String {
+pub(crate) fn bytes(bytes: &[u8]) -> String {
     let mut shown = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
         shown.push_str(&line(chunk.valid()));
@@ -32,7 +32,7 @@ pub fn bytes(bytes: &[u8]) -> String {
 }
 
 /// A path as text for people; the report escapes what acts.
-pub fn shown_path(path: &std::path::Path) -> String {
+pub(crate) fn shown_path(path: &std::path::Path) -> String {
     bytes(path.as_os_str().as_encoded_bytes())
 }
 

@@ -56,7 +56,7 @@ pub(crate) struct Reader<'a> {
 
 impl Reader<'_> {
     /// Fails at the first input that makes the reader panic.
-    pub fn feed(self) {
+    pub(crate) fn feed(self) {
         let number = |name: &str| {
             let text = std::env::var(name).ok()?;
             text.parse::<u64>().ok()
@@ -148,7 +148,7 @@ fn peak_memory() -> u64 {
 pub(crate) struct Random(pub u64);
 
 impl Random {
-    pub fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -157,7 +157,7 @@ impl Random {
     }
 
     /// A number below `bound`, which is not 0.
-    pub fn below(&mut self, bound: usize) -> usize {
+    pub(crate) fn below(&mut self, bound: usize) -> usize {
         (self.next() % bound as u64) as usize
     }
 

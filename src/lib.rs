@@ -2,29 +2,78 @@
 //!
 //! Each module is one room of the house; `ARCHITECTURE.md` draws it.
 
-pub mod check;
-pub mod ci;
-pub mod cli;
-pub mod config;
-pub mod count;
-pub mod disk;
-pub mod error;
-pub mod escape;
+mod check;
+mod ci;
+mod cli;
+mod config;
+mod count;
+mod disk;
+mod error;
+mod escape;
 #[cfg(test)]
 mod fuzz;
-pub mod history;
-pub mod languages;
-pub mod matrix;
-pub mod observe;
-pub mod pattern;
-pub mod pipeline;
-pub mod report;
+mod history;
+mod languages;
+mod matrix;
+mod observe;
+mod pattern;
+mod pipeline;
+mod report;
 #[cfg(test)]
 mod rooms;
-pub mod run;
-pub mod runners;
-pub mod select;
-pub mod share;
-pub mod store;
-pub mod text;
-pub mod trust;
+mod run;
+mod runners;
+mod select;
+mod share;
+mod store;
+mod text;
+mod trust;
+
+pub use cli::run as run_command_line;
+pub use report::bug::explain_panics;
+
+/// What end-to-end tests and benches use of the rooms; no interface for others.
+#[doc(hidden)]
+pub mod exposed {
+    pub mod config {
+        pub use crate::config::{Config, Overrides, Variables};
+    }
+    pub mod history {
+        pub use crate::history::{
+            Classifier, CommitGraph, CommitId, Dag, Head, Hints, Repository, Revision, View,
+        };
+    }
+    pub mod languages {
+        pub use crate::languages::{Cache, Environment, Facts, Value};
+        pub mod jvm {
+            pub use crate::languages::jvm::class_in;
+            pub mod java {
+                pub use crate::languages::jvm::java::{Outline, Source, affected, outline};
+            }
+        }
+    }
+    pub mod matrix {
+        pub use crate::matrix::*;
+    }
+    pub mod observe {
+        pub use crate::observe::{Observations, Trace, TraceError, observe, read_traces};
+    }
+    pub mod pipeline {
+        pub use crate::pipeline::{Decision, Known, Project, Request, Shelf, decide, decide_on};
+    }
+    pub mod run {
+        pub use crate::run::install_agent;
+    }
+    pub mod runners {
+        pub use crate::runners::{Started, configured};
+    }
+    pub mod select {
+        pub use crate::select::{COLLECTION, Strategy};
+    }
+    pub mod share {
+        pub use crate::share::{Manifest, Pack, slug};
+    }
+    pub mod store {
+        pub use crate::store::FsStore;
+    }
+}

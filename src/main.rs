@@ -6,6 +6,6 @@ use mimalloc::MiMalloc;
 static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> ExitCode {
-    tamis::report::bug::explain_panics();
-    tamis::cli::run(std::env::args_os()).into()
+    tamis::explain_panics();
+    tamis::run_command_line(std::env::args_os()).into()
 }

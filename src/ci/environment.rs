@@ -54,7 +54,7 @@ const READ: &[&str] = &[
 ];
 
 /// tamis's own variables.
-pub const VARIABLES: &[&str] = &[
+pub(crate) const VARIABLES: &[&str] = &[
     "TAMIS_CI_BASE",
     "TAMIS_CI_BEFORE",
     "TAMIS_CI_DEFAULT_BRANCH",

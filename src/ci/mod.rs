@@ -15,8 +15,8 @@ mod writer;
 
 use std::path::PathBuf;
 
-pub use environment::{Environment, VARIABLES};
-pub use writer::writer_here;
+pub(crate) use environment::{Environment, VARIABLES};
+pub(crate) use writer::writer_here;
 
 /// A service whose variables and outputs tamis knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

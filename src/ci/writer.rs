@@ -5,7 +5,7 @@ use crate::trust::Writer;
 
 /// The facts about this process. `--ci` does not count here: the command line must not choose
 /// the writer.
-pub fn writer_here() -> Writer {
+pub(crate) fn writer_here() -> Writer {
     writer(&Environment::of_this_process())
 }
 

@@ -19,7 +19,7 @@ use crate::report::{self, Report};
 
 /// One step of the GitHub action, which hands its inputs over as variables.
 #[derive(Args, Debug)]
-pub struct ActionArgs {
+pub(crate) struct ActionArgs {
     #[arg(value_enum)]
     step: Step,
 }
@@ -129,7 +129,7 @@ fn truth(input: &str, text: &str) -> Result<bool, Error> {
     }
 }
 
-pub fn run(args: &ActionArgs, globals: &Globals, report: &Report) -> Result<Exit, Error> {
+pub(crate) fn run(args: &ActionArgs, globals: &Globals, report: &Report) -> Result<Exit, Error> {
     let done = Inputs::of_this_process().and_then(|inputs| {
         let globals = of_suite(&inputs, globals);
         let action = Action {

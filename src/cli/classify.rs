@@ -18,7 +18,7 @@ use crate::report::{Report, escape, named_references, references_json};
     tamis classify                       the current commit\n  \
     tamis classify v1.0 --json\n  \
     tamis classify --pr-head refs/pull/12/head")]
-pub struct ClassifyArgs {
+pub(crate) struct ClassifyArgs {
     /// The revision
     #[arg(value_name = "REV", default_value = "HEAD")]
     revision: String,
@@ -26,7 +26,7 @@ pub struct ClassifyArgs {
     event: EventArgs,
 }
 
-pub fn run(args: &ClassifyArgs, globals: &Globals, report: &Report) -> Result<Exit, Error> {
+pub(crate) fn run(args: &ClassifyArgs, globals: &Globals, report: &Report) -> Result<Exit, Error> {
     let repository = Repository::discover(&globals.folder)?;
     let revision = repository.resolve(&args.revision)?;
     let event = args.event.clone().or_as_told(globals.ci.as_ref());

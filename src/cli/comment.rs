@@ -20,13 +20,13 @@ use crate::share::{Commented, comment, redact};
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  \
     tamis select --out .tamis/out && tamis comment .tamis/out")]
-pub struct CommentArgs {
+pub(crate) struct CommentArgs {
     /// The folder that `tamis select --out` wrote
     #[arg(value_name = "DIR")]
     folder: PathBuf,
 }
 
-pub fn run(args: &CommentArgs, globals: &Globals, report: &Report) -> Result<Exit, Error> {
+pub(crate) fn run(args: &CommentArgs, globals: &Globals, report: &Report) -> Result<Exit, Error> {
     globals.enter_ci(report)?;
     let path = globals.folder.join(&args.folder).join(SUMMARY);
     let text = crate::disk::read_to_string(&path)

@@ -12,13 +12,13 @@ use crate::report::Report;
 #[command(after_help = "Examples:\n  \
     tamis completions bash > ~/.local/share/bash-completion/completions/tamis\n  \
     tamis completions fish > ~/.config/fish/completions/tamis.fish")]
-pub struct CompletionsArgs {
+pub(crate) struct CompletionsArgs {
     /// The shell to complete in
     #[arg(value_enum)]
     shell: Shell,
 }
 
-pub fn run(args: &CompletionsArgs, report: &Report) -> Result<Exit, Error> {
+pub(crate) fn run(args: &CompletionsArgs, report: &Report) -> Result<Exit, Error> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Arguments::command(), "tamis", &mut script);
     report.data(&String::from_utf8_lossy(&script))?;

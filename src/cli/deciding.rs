@@ -14,7 +14,7 @@ use crate::select::Strategy;
 use crate::store::FsStore;
 
 /// What a selection is asked for.
-pub struct Wanted<'a> {
+pub(super) struct Wanted<'a> {
     pub event: &'a EventArgs,
     /// A revision; `None`: the work tree.
     pub head: Option<&'a str>,
@@ -34,7 +34,7 @@ pub struct Wanted<'a> {
 /// # Errors
 /// If git cannot be read or a revision does not exist; with `strict` also if
 /// anything made the selection larger than it had to be.
-pub fn decide_at(project: &Project, wanted: &Wanted<'_>) -> Result<(Decision, View), Error> {
+pub(super) fn decide_at(project: &Project, wanted: &Wanted<'_>) -> Result<(Decision, View), Error> {
     decide_with(project, wanted, Some(&Sources::default()))
 }
 
@@ -43,7 +43,10 @@ pub fn decide_at(project: &Project, wanted: &Wanted<'_>) -> Result<(Decision, Vi
 ///
 /// # Errors
 /// Those of [`decide_at`].
-pub fn decide_as_built(project: &Project, wanted: &Wanted<'_>) -> Result<(Decision, View), Error> {
+pub(super) fn decide_as_built(
+    project: &Project,
+    wanted: &Wanted<'_>,
+) -> Result<(Decision, View), Error> {
     decide_with(project, wanted, None)
 }
 
@@ -120,7 +123,7 @@ fn first_trouble(decision: &Decision) -> Option<String> {
 ///
 /// # Errors
 /// If git cannot be read.
-pub fn to_audit(
+pub(super) fn to_audit(
     project: &Project,
     store: &FsStore,
     view: &View,
@@ -143,7 +146,7 @@ pub fn to_audit(
 ///
 /// # Errors
 /// If git cannot be read.
-pub fn lay_out(
+pub(super) fn lay_out(
     project: &Project,
     view: &View,
     decision: &mut Decision,
@@ -186,7 +189,7 @@ pub fn lay_out(
 
 /// Joins what the shards of earlier runs recorded. Where that fails, their
 /// results stay apart, and more tests may run.
-pub fn join_shards(project: &Project, report: &Report) {
+pub(super) fn join_shards(project: &Project, report: &Report) {
     match pipeline::join_shards(project, &project.store()) {
         Ok(0) => {}
         Ok(runs) => report.detail(format!(

@@ -27,7 +27,7 @@ use crate::store::link_out;
 #[command(after_help = "Examples:\n  \
     tamis doctor\n  \
     tamis doctor --json | jq '.checks[] | select(.state != \"ok\")'")]
-pub struct DoctorArgs {}
+pub(crate) struct DoctorArgs {}
 
 /// A shared store that does not answer by then is not waited for.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -43,7 +43,7 @@ struct Shown {
 
 type Settings = Vec<Shown>;
 
-pub fn run(_args: &DoctorArgs, globals: &Globals, report: &Report) -> Result<Exit, Error> {
+pub(crate) fn run(_args: &DoctorArgs, globals: &Globals, report: &Report) -> Result<Exit, Error> {
     let place = config::find::find(&globals.folder);
     let mut checks = repository(&globals.folder, &place);
     checks.extend(variables(&globals.variables));
@@ -273,7 +273,7 @@ fn store(folder: &Path, top: Option<&Path>) -> Check {
 }
 
 /// What there is to say of the program that runs the tests.
-pub fn of_runner(config: &Config) -> Vec<Check> {
+pub(crate) fn of_runner(config: &Config) -> Vec<Check> {
     // Of a command that hides what it starts, the runner is known whose results these are.
     let known = runners::named(config.driver.name());
     let runner = known.unwrap_or(config.runner.value);
@@ -321,7 +321,7 @@ fn not_ignored(folder: &Path, runner: &dyn Runner) -> Vec<String> {
     names.into_iter().collect()
 }
 
-pub fn check_json(check: &Check) -> serde_json::Value {
+pub(crate) fn check_json(check: &Check) -> serde_json::Value {
     json!({
         "name": check.name, "state": check.state.word(), "found": check.found,
         "fix": check.fix,

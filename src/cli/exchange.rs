@@ -18,7 +18,7 @@ use crate::trust::SecretKey;
 
 /// Shares what a run recorded, where that is configured. Trouble is told, and
 /// changes nothing about the run.
-pub fn share(project: &Project, store: &FsStore, name: &Name, report: &Report) {
+pub(super) fn share(project: &Project, store: &FsStore, name: &Name, report: &Report) {
     let sent = match Exchange::open(project) {
         Ok(None) => return,
         Ok(Some(exchange)) => (exchange.place(), exchange.send(store, name, false)),
@@ -53,7 +53,7 @@ fn with_exchange(project: Project) -> Result<(Project, Exchange), Error> {
 
 /// `tamis store fetch`.
 /// Answers the JSON document, if one is asked for.
-pub fn fetch(
+pub(super) fn fetch(
     config: &Config,
     ci: Option<&CiContext>,
     report: &Report,
@@ -99,7 +99,7 @@ pub fn fetch(
 }
 
 /// `tamis store push`.
-pub fn push(
+pub(super) fn push(
     config: &Config,
     find: impl FnOnce(&FsStore) -> Result<Name, Error>,
     report: &Report,
@@ -117,7 +117,7 @@ pub fn push(
 }
 
 /// `tamis store pack`.
-pub fn pack(
+pub(super) fn pack(
     config: &Config,
     folder: &Path,
     find: impl FnOnce(&FsStore) -> Result<Name, Error>,
@@ -135,7 +135,7 @@ pub fn pack(
 }
 
 /// `tamis store key`.
-pub fn key(report: &Report) -> Result<Exit, Error> {
+pub(super) fn key(report: &Report) -> Result<Exit, Error> {
     let mut bytes = [0; 32];
     getrandom::fill(&mut bytes).context("the system gives no random numbers")?;
     let key = SecretKey::from_bytes(bytes);

@@ -26,7 +26,7 @@ use template::template;
 #[command(after_help = "Examples:\n  \
     tamis init\n  \
     tamis -C services/api init    for a project in a sub-folder")]
-pub struct InitArgs {
+pub(crate) struct InitArgs {
     /// Replace a tamis.yml that exists
     #[arg(long)]
     force: bool,
@@ -48,7 +48,7 @@ struct Findings {
     lock_files: Vec<&'static str>,
 }
 
-pub fn run(args: &InitArgs, globals: &Globals, report: &Report) -> Result<Exit, Error> {
+pub(crate) fn run(args: &InitArgs, globals: &Globals, report: &Report) -> Result<Exit, Error> {
     if args.schema {
         report.json(&config::schema())?;
         return Ok(Exit::DONE);

@@ -15,7 +15,7 @@ const FILE: &str = "made-for";
 ///
 /// # Errors
 /// If what is on disk cannot be read.
-pub fn of(view: &View) -> anyhow::Result<String> {
+pub(super) fn of(view: &View) -> anyhow::Result<String> {
     let revision = view.revision();
     let mut digest = blake3::Hasher::new();
     digest.update(revision.tree.to_string().as_bytes());
@@ -32,7 +32,7 @@ pub fn of(view: &View) -> anyhow::Result<String> {
 ///
 /// # Errors
 /// If the file cannot be written, or an old one not removed.
-pub fn write(folder: &Path, made_for: Option<&str>) -> Result<(), Error> {
+pub(super) fn write(folder: &Path, made_for: Option<&str>) -> Result<(), Error> {
     let file = folder.join(FILE);
     let done = match made_for {
         Some(text) => crate::disk::write(file, text),
@@ -43,7 +43,7 @@ pub fn write(folder: &Path, made_for: Option<&str>) -> Result<(), Error> {
 }
 
 /// Why the selection in `folder` is not for the files of `view`, if so.
-pub fn mismatch(folder: &Path, view: &View) -> Option<String> {
+pub(super) fn mismatch(folder: &Path, view: &View) -> Option<String> {
     let told = crate::disk::read_to_string(folder.join(FILE)).unwrap_or_default();
     let here = match of(view) {
         Ok(here) => here,

@@ -1,27 +1,27 @@
 //! The command line: what was typed, what it means with the configuration
 //! merged in, and one file for each command.
 
-pub mod action;
-pub mod classify;
-pub mod comment;
-pub mod completions;
+pub(crate) mod action;
+pub(crate) mod classify;
+pub(crate) mod comment;
+pub(crate) mod completions;
 mod deciding;
-pub mod doctor;
+pub(crate) mod doctor;
 mod exchange;
-pub mod init;
+pub(crate) mod init;
 mod made_for;
-pub mod record;
-pub mod replay;
+pub(crate) mod record;
+pub(crate) mod replay;
 pub mod run;
-pub mod select;
+pub(crate) mod select;
 mod service;
-pub mod shards;
-pub mod store;
+pub(crate) mod shards;
+pub(crate) mod store;
 mod strategy;
 mod suites;
 mod telling;
 mod whole;
-pub mod why;
+pub(crate) mod why;
 
 use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -370,18 +370,18 @@ mod testing {
 
     use super::*;
 
-    pub struct Project(tempfile::TempDir);
+    pub(super) struct Project(tempfile::TempDir);
 
     impl Project {
         /// A repository with this `tamis.yml`.
-        pub fn new(yaml: &str) -> Project {
+        pub(super) fn new(yaml: &str) -> Project {
             let folder = tempfile::tempdir().unwrap();
             fs_err::create_dir(folder.path().join(".git")).unwrap();
             fs_err::write(folder.path().join("tamis.yml"), yaml).unwrap();
             Project(folder)
         }
 
-        pub fn globals(&self) -> Globals {
+        pub(super) fn globals(&self) -> Globals {
             Globals {
                 folder: self.0.path().to_owned(),
                 config_file: None,
@@ -394,7 +394,7 @@ mod testing {
 
         /// `resolve` of what the words (without `tamis`) parse to, as text
         /// without the project's folder.
-        pub fn request<A: Args, R: std::fmt::Debug>(
+        pub(super) fn request<A: Args, R: std::fmt::Debug>(
             &self,
             words: &[&str],
             resolve: impl Fn(&A, &Globals) -> Result<R, Error>,
@@ -407,7 +407,7 @@ mod testing {
         }
 
         /// Fails unless each group of words changes the request.
-        pub fn each_matters<A: Args, R: std::fmt::Debug>(
+        pub(super) fn each_matters<A: Args, R: std::fmt::Debug>(
             &self,
             always: &[&str],
             groups: &[&[&str]],

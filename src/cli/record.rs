@@ -30,7 +30,7 @@ use crate::store::FsStore;
 #[command(after_help = "Examples:\n  \
     tamis record -- pytest\n  \
     tamis record --selection .tamis/out -- pytest @.tamis/out/pytest.args")]
-pub struct RecordArgs {
+pub(crate) struct RecordArgs {
     /// The folder that `tamis select --out` wrote, when the command runs a selection
     #[arg(long, value_name = "DIR")]
     selection: Option<PathBuf>,
@@ -41,7 +41,7 @@ pub struct RecordArgs {
 
 /// What `record` is to do: flags and configuration merged.
 #[derive(Clone, Debug)]
-pub struct RecordRequest {
+pub(crate) struct RecordRequest {
     pub config: Config,
     /// Absolute.
     pub selection: Option<PathBuf>,
@@ -73,7 +73,7 @@ impl RecordArgs {
     }
 }
 
-pub fn run(args: &RecordArgs, globals: &Globals, report: &Report) -> Result<Exit, Error> {
+pub(crate) fn run(args: &RecordArgs, globals: &Globals, report: &Report) -> Result<Exit, Error> {
     globals.enter_ci(report)?;
     let suites = globals.each_suite()?;
     let requests = suites.iter().map(|globals| args.resolve(globals));

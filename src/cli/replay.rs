@@ -32,7 +32,7 @@ const LAST: usize = 20;
     tamis replay                                    the last 20 revisions, as far as recorded\n  \
     tamis replay v1.0..v1.1 --record -- pytest -q   run the tests at each, then compare\n  \
     tamis replay --last 50 --html replay.html       with plots")]
-pub struct ReplayArgs {
+pub(crate) struct ReplayArgs {
     /// The revisions, as A..B [default: the last ones]
     #[arg(value_name = "RANGE")]
     range: Option<String>,
@@ -67,7 +67,7 @@ pub struct ReplayArgs {
 
 /// What `replay` is to do.
 #[derive(Clone, Debug)]
-pub struct ReplayRequest {
+pub(crate) struct ReplayRequest {
     pub config: Config,
     pub span: Span,
     /// Absolute.
@@ -125,7 +125,7 @@ fn found_here(command: &[OsString], folder: &Path) -> Vec<OsString> {
     command
 }
 
-pub fn run(args: &ReplayArgs, globals: &Globals, report: &Report) -> Result<Exit, Error> {
+pub(crate) fn run(args: &ReplayArgs, globals: &Globals, report: &Report) -> Result<Exit, Error> {
     let request = args.resolve(globals)?;
     let project = Project::open(request.config.clone())?;
     let store = project.store();

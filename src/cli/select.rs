@@ -32,7 +32,7 @@ use crate::select::{Part, Selection, Shard};
     pytest @.tamis/out/pytest.args                the test step (pytest 8.2 or later)\n  \
     tamis record --selection .tamis/out -- mvn test    the same for Maven\n  \
     tamis select --json | jq '.counts.selected'")]
-pub struct SelectArgs {
+pub(crate) struct SelectArgs {
     /// Write selection.json, tests.txt, exclude.txt and the runner's own files here
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -80,11 +80,11 @@ pub struct SelectArgs {
 }
 
 /// The file of the summary, in Markdown, in the folder of `--out`.
-pub const SUMMARY: &str = "summary.md";
+pub(crate) const SUMMARY: &str = "summary.md";
 
 /// What `select` is to do: flags and configuration merged.
 #[derive(Clone, Debug)]
-pub struct SelectRequest {
+pub(crate) struct SelectRequest {
     pub config: Config,
     /// Absolute.
     pub out: Option<PathBuf>,
@@ -149,7 +149,7 @@ impl SelectArgs {
     }
 }
 
-pub fn run(args: &SelectArgs, globals: &Globals, report: &Report) -> Result<Exit, Error> {
+pub(crate) fn run(args: &SelectArgs, globals: &Globals, report: &Report) -> Result<Exit, Error> {
     globals.enter_ci(report)?;
     let suites = globals.each_suite()?;
     let requests = suites.iter().map(|globals| args.resolve(globals));

@@ -14,7 +14,7 @@ use crate::report::{self, CiSelection, Report};
 /// # Errors
 /// If the outputs cannot be written: later steps must not take older ones for
 /// these.
-pub fn tell_service(
+pub(super) fn tell_service(
     ci: Option<&CiContext>,
     told: &CiSelection,
     report: &Report,
@@ -28,7 +28,7 @@ pub fn tell_service(
 ///
 /// # Errors
 /// If they cannot be written.
-pub fn tell_outputs(ci: Option<&CiContext>, told: &CiSelection) -> Result<(), Error> {
+pub(super) fn tell_outputs(ci: Option<&CiContext>, told: &CiSelection) -> Result<(), Error> {
     match ci.and_then(|ci| ci.files.output.as_ref()) {
         Some(path) => append(path, &told.github_output()),
         None => Ok(()),
@@ -36,7 +36,7 @@ pub fn tell_outputs(ci: Option<&CiContext>, told: &CiSelection) -> Result<(), Er
 }
 
 /// The summary and the annotations.
-pub fn tell_people(ci: Option<&CiContext>, told: &CiSelection, report: &Report) {
+pub(super) fn tell_people(ci: Option<&CiContext>, told: &CiSelection, report: &Report) {
     let Some(ci) = ci else {
         return;
     };
@@ -56,12 +56,12 @@ pub fn tell_people(ci: Option<&CiContext>, told: &CiSelection, report: &Report) 
 ///
 /// # Errors
 /// If it cannot be written.
-pub fn append(path: &Path, text: &str) -> Result<(), Error> {
+pub(super) fn append(path: &Path, text: &str) -> Result<(), Error> {
     Ok(crate::disk::append(path, text).context("cannot tell the CI service")?)
 }
 
 /// Why more tests run than could.
-pub fn fallbacks(decision: &Decision) -> Vec<String> {
+pub(super) fn fallbacks(decision: &Decision) -> Vec<String> {
     let refused = decision.trouble.iter().map(|trouble| {
         let file = trouble.path.file_name().unwrap_or_default();
         format!("{}: {}", file.to_string_lossy(), trouble.refusal)
@@ -70,7 +70,7 @@ pub fn fallbacks(decision: &Decision) -> Vec<String> {
 }
 
 /// Writes a JSON document: whole or not at all.
-pub fn write_json(document: &impl serde::Serialize, path: &Path) -> Result<(), Error> {
+pub(super) fn write_json(document: &impl serde::Serialize, path: &Path) -> Result<(), Error> {
     let folder = path.parent().unwrap_or(Path::new("."));
     fs_err::create_dir_all(folder).map_err(anyhow::Error::from)?;
     let mut text = serde_json::to_vec(document).map_err(anyhow::Error::from)?;

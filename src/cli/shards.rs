@@ -25,7 +25,7 @@ use crate::select::{MOST_SHARDS, Mode, Part, Selection, Shards};
     tamis shards 4 --seconds 60           no more than are worth it\n  \
     tamis shards 4 --format gitlab        a child pipeline with a job each\n  \
     tamis select --shard 2/4 --out DIR    what the second one selects")]
-pub struct ShardsArgs {
+pub(crate) struct ShardsArgs {
     /// At most so many
     #[arg(value_name = "N", value_parser = count())]
     most: u32,
@@ -66,13 +66,13 @@ enum FormatArg {
 }
 
 /// Reads a number of shards.
-pub fn count() -> impl TypedValueParser<Value = u32> {
+pub(crate) fn count() -> impl TypedValueParser<Value = u32> {
     RangedI64ValueParser::<u32>::new().range(1..=i64::from(MOST_SHARDS))
 }
 
 /// What `shards` is to do: flags and configuration merged.
 #[derive(Clone, Debug)]
-pub struct ShardsRequest {
+pub(crate) struct ShardsRequest {
     pub config: Config,
     pub most: u32,
     /// Recorded test time that a shard is worth.
@@ -89,14 +89,14 @@ pub struct ShardsRequest {
 
 /// Where the jobs of a child pipeline come from.
 #[derive(Clone, Debug)]
-pub struct Template {
+pub(crate) struct Template {
     pub file: String,
     pub job: String,
 }
 
 impl Template {
     /// The job of `file` that has the name of ours.
-    pub fn of(file: &str) -> Template {
+    pub(crate) fn of(file: &str) -> Template {
         Template {
             file: file.to_owned(),
             job: SHARD_JOB.to_owned(),
@@ -129,7 +129,7 @@ impl ShardsArgs {
     }
 }
 
-pub fn run(args: &ShardsArgs, globals: &Globals, report: &Report) -> Result<Exit, Error> {
+pub(crate) fn run(args: &ShardsArgs, globals: &Globals, report: &Report) -> Result<Exit, Error> {
     globals.enter_ci(report)?;
     let suites = globals.each_suite()?;
     let requests = suites.iter().map(|globals| args.resolve(globals));
@@ -170,7 +170,7 @@ pub fn run(args: &ShardsArgs, globals: &Globals, report: &Report) -> Result<Exit
 ///
 /// # Errors
 /// If there is no repository that can be used.
-pub fn join(globals: &Globals, report: &Report) -> Result<(), Error> {
+pub(crate) fn join(globals: &Globals, report: &Report) -> Result<(), Error> {
     let project = Project::open(globals.config(&Overrides::default())?)?;
     deciding::join_shards(&project, report);
     Ok(())
@@ -200,7 +200,7 @@ fn divide(
 }
 
 /// A division of the tests.
-pub struct Division {
+pub(crate) struct Division {
     pub shards: Shards,
     /// Tells it from all others.
     pub plan: String,
@@ -208,7 +208,7 @@ pub struct Division {
 
 impl Division {
     /// No more parts than there are files to run.
-    pub fn into_at_most(selection: &Selection, most: u32) -> Division {
+    pub(crate) fn into_at_most(selection: &Selection, most: u32) -> Division {
         let shards = Shards::divide(selection, most, file_of);
         Division {
             plan: shards.digest(selection),
@@ -217,7 +217,7 @@ impl Division {
     }
 
     /// So many parts, some of which may be empty.
-    pub fn into_exactly(selection: &Selection, of: u32) -> Division {
+    pub(crate) fn into_exactly(selection: &Selection, of: u32) -> Division {
         let mut division = Division::into_at_most(selection, of);
         division.shards.pad(of);
         division.plan = division.shards.digest(selection);
@@ -235,7 +235,7 @@ impl Division {
         Division::into_at_most(selection, most.min(enough.max(1)))
     }
 
-    pub fn part(&self, index: u32) -> Part<'_> {
+    pub(crate) fn part(&self, index: u32) -> Part<'_> {
         Part {
             shards: &self.shards,
             index,
@@ -244,7 +244,7 @@ impl Division {
     }
 
     /// The public form: how many parts, and what each has to do.
-    pub fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         let loads = self.shards.loads.iter().zip(1..);
         let parts: Vec<Value> = loads
             .map(|(load, shard)| {
@@ -256,7 +256,7 @@ impl Division {
     }
 
     /// For `strategy.matrix`: no entry where nothing has to run.
-    pub fn entries(&self, selection: &Selection, suite: Option<&str>) -> Vec<Value> {
+    pub(crate) fn entries(&self, selection: &Selection, suite: Option<&str>) -> Vec<Value> {
         let of = self.shards.of();
         let entry = |shard| {
             let mut entry = json!({"shard": shard, "of": of, "plan": self.plan});
@@ -272,7 +272,12 @@ impl Division {
     }
 
     /// For a child pipeline: a job for each part, none where nothing has to run.
-    pub fn jobs(&self, selection: &Selection, template: &Template, suite: Option<&str>) -> String {
+    pub(crate) fn jobs(
+        &self,
+        selection: &Selection,
+        template: &Template,
+        suite: Option<&str>,
+    ) -> String {
         if selection.mode() == Mode::None {
             return String::new();
         }
@@ -292,7 +297,7 @@ impl Division {
 
 /// A pipeline of these jobs; with one that does nothing where there are none,
 /// for GitLab refuses an empty one.
-pub fn child_pipeline(jobs: &str, template: &Template) -> String {
+pub(crate) fn child_pipeline(jobs: &str, template: &Template) -> String {
     if jobs.is_empty() {
         return "nothing to run:\n  script: [\"true\"]\n".to_owned();
     }

@@ -24,7 +24,7 @@ use crate::store::{FsStore, GcPolicy, Name, Trouble, Verdict};
     tamis store show HEAD\n  \
     tamis store gc --keep 20 --dry-run\n  \
     tamis store fetch               get what a shared store has for this commit")]
-pub struct StoreArgs {
+pub(crate) struct StoreArgs {
     #[command(subcommand)]
     command: StoreCommand,
 }
@@ -93,13 +93,13 @@ struct GcArgs {
 
 /// What `store` is to do: flags and configuration merged.
 #[derive(Clone, Debug)]
-pub struct StoreRequest {
+pub(crate) struct StoreRequest {
     pub config: Config,
     pub action: StoreAction,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum StoreAction {
+pub(crate) enum StoreAction {
     List,
     Show {
         /// A matrix name or a revision.
@@ -185,7 +185,7 @@ fn parse_size(text: &str) -> Result<u64, String> {
         .ok_or_else(|| "the size is too large".to_owned())
 }
 
-pub fn run(args: &StoreArgs, globals: &Globals, report: &Report) -> Result<Exit, Error> {
+pub(crate) fn run(args: &StoreArgs, globals: &Globals, report: &Report) -> Result<Exit, Error> {
     let suites = globals.each_suite()?;
     let each = match args.command {
         StoreCommand::Fetch | StoreCommand::Push(_) | StoreCommand::Pack(_) => &suites[..],

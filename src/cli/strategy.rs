@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::history::{CommitId, Hints, Repository};
 
 #[derive(Args, Debug, Default)]
-pub struct StrategyArgs {
+pub(super) struct StrategyArgs {
     /// How to select [default: the configuration's, else auto]
     #[arg(long, value_name = "NAME", value_parser = strategy_parser())]
     pub strategy: Option<Strategy>,
@@ -36,7 +36,7 @@ pub struct EventArgs {
 
 impl StrategyArgs {
     /// The settings that these options override.
-    pub fn overrides(&self) -> Overrides {
+    pub(super) fn overrides(&self) -> Overrides {
         Overrides {
             strategy: self
                 .strategy
@@ -47,7 +47,7 @@ impl StrategyArgs {
     }
 
     /// What was typed, and else what the CI service tells.
-    pub fn event(&self, context: Option<&CiContext>) -> EventArgs {
+    pub(super) fn event(&self, context: Option<&CiContext>) -> EventArgs {
         self.event.clone().or_as_told(context)
     }
 }

@@ -16,7 +16,7 @@ use crate::runners;
 ///
 /// # Errors
 /// Those of `work`, where there is but one suite.
-pub fn for_each<T>(
+pub(super) fn for_each<T>(
     suites: &[Globals],
     report: &Report,
     mut work: impl FnMut(usize, &Globals) -> Result<(Exit, T), Error>,
@@ -44,7 +44,7 @@ pub fn for_each<T>(
 }
 
 /// One document for several suites: each below its name.
-pub fn join_documents(documents: Vec<(Option<String>, Value)>) -> Value {
+pub(super) fn join_documents(documents: Vec<(Option<String>, Value)>) -> Value {
     let mut suites = serde_json::Map::new();
     for (suite, document) in documents {
         match suite {
@@ -60,7 +60,7 @@ pub fn join_documents(documents: Vec<(Option<String>, Value)>) -> Value {
 ///
 /// # Errors
 /// If none is found.
-pub fn command_of(
+pub(super) fn command_of(
     typed: &[OsString],
     config: &Config,
     report: &Report,
@@ -91,7 +91,7 @@ pub fn command_of(
 
 /// Where it runs: what was typed where the user is, unless it is for one of
 /// several suites; all else in the folder of the tests.
-pub fn folder_of_command(is_typed: bool, config: &Config, globals: &Globals) -> PathBuf {
+pub(super) fn folder_of_command(is_typed: bool, config: &Config, globals: &Globals) -> PathBuf {
     match is_typed && !config.is_named {
         true => globals.folder.clone(),
         false => config.root.value.clone(),

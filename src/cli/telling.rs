@@ -19,7 +19,7 @@ use crate::select::{Mode, Part, Reason, Selection, escape};
 
 /// Tells people how the selection came out, and all that made it larger.
 /// `suite`: of which of several suites it is.
-pub fn tell_decision(decision: &Decision, suite: Option<&str>, report: &Report) {
+pub(super) fn tell_decision(decision: &Decision, suite: Option<&str>, report: &Report) {
     if let Some(suite) = suite {
         report.note(format!("suite {suite}"));
     }
@@ -51,7 +51,7 @@ pub fn tell_decision(decision: &Decision, suite: Option<&str>, report: &Report) 
 
 /// Tells what came of completing the clone, where no decision is told that has
 /// it.
-pub fn tell_clone(project: &Project, report: &Report) {
+pub(super) fn tell_clone(project: &Project, report: &Report) {
     for reason in project.told.fallbacks.iter().cloned() {
         report.event(Event::Fallback { reason });
     }
@@ -91,14 +91,14 @@ fn summary(selection: &Selection) -> SelectionSummary {
 }
 
 /// The public form of a decision about `view`.
-pub fn selection_json(decision: &Decision, view: &View) -> SelectionJson {
+pub(super) fn selection_json(decision: &Decision, view: &View) -> SelectionJson {
     let head = decision.head.as_ref();
     SelectionJson::new(&decision.selection, Some(view), head, &decision.notes)
 }
 
 /// The ids of the tests that run, a line each; with the name of the suite before
 /// it where there are several.
-pub fn list(selection: &Selection, suite: Option<&str>) -> String {
+pub(super) fn list(selection: &Selection, suite: Option<&str>) -> String {
     let mut lines = String::new();
     for (test, _) in selection.selected() {
         if let Some(suite) = suite {
@@ -113,7 +113,7 @@ pub fn list(selection: &Selection, suite: Option<&str>) -> String {
 
 /// Tells what a run came to; returns what was recorded of it, which is nothing
 /// if it could not be.
-pub fn tell_run(
+pub(super) fn tell_run(
     project: &Project,
     ran: &Ran,
     recorded: anyhow::Result<Recorded>,
@@ -198,7 +198,7 @@ fn left_out_all(decision: &Decision) -> bool {
 
 /// Nothing had to run: the results hold for this state as well, and are kept
 /// for it if it is a new one.
-pub fn keep(
+pub(super) fn keep(
     project: &Project,
     workshop: &Workshop,
     (view, decision): (&View, &Decision),
@@ -227,14 +227,14 @@ pub fn keep(
 }
 
 /// Shares what a session recorded, where that is configured.
-pub fn share(project: &Project, recorded: &Recorded, report: &Report) {
+pub(super) fn share(project: &Project, recorded: &Recorded, report: &Report) {
     if let Some(name) = &recorded.name {
         exchange::share(project, &project.store(), name, report);
     }
 }
 
 /// Writes the file that tells the plug-in what to leave out.
-pub fn write_exclusions(
+pub(super) fn write_exclusions(
     selection: &Selection,
     part: Option<Part<'_>>,
     project: &Project,
@@ -246,7 +246,7 @@ pub fn write_exclusions(
 }
 
 /// Where the test command may write: not where a JSON document goes.
-pub fn output(report: &Report) -> Output {
+pub(super) fn output(report: &Report) -> Output {
     match report.is_json() {
         true => Output::Stderr,
         false => Output::Inherited,

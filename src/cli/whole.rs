@@ -20,14 +20,14 @@ use crate::select::Selection;
 /// words. Who sits before it learns that there is no repository here, and is asked
 /// for one; a job has nobody to ask, and a repository that git does not trust is
 /// there.
-pub fn may_run(error: &Error, ci: Option<&CiContext>, is_named: bool) -> bool {
+pub(super) fn may_run(error: &Error, ci: Option<&CiContext>, is_named: bool) -> bool {
     let is_trouble = matches!(error.kind(), Kind::Repository | Kind::Store);
     let is_distrust = error.history() == Some(HistoryErrorKind::Untrusted);
     is_trouble && !is_named && (ci.is_some() || is_distrust)
 }
 
 /// All tests, because of this trouble; tells why.
-pub fn select(error: &Error, config: &Config, report: &Report) -> Selection {
+pub(super) fn select(error: &Error, config: &Config, report: &Report) -> Selection {
     let why = error.to_string();
     report.event(Event::Fallback {
         reason: why.clone(),
@@ -39,7 +39,7 @@ pub fn select(error: &Error, config: &Config, report: &Report) -> Selection {
 }
 
 /// What the service is told of it.
-pub fn told(selection: &Selection, suite: Option<String>) -> CiSelection {
+pub(super) fn told(selection: &Selection, suite: Option<String>) -> CiSelection {
     let mut told = CiSelection::new(selection, &[selection.reason()]);
     told.suite = suite;
     told
@@ -49,7 +49,11 @@ pub fn told(selection: &Selection, suite: Option<String>) -> CiSelection {
 ///
 /// # Errors
 /// If it cannot be written as JSON.
-pub fn json(selection: &Selection, ci: Option<&CiContext>, ran: bool) -> Result<Value, Error> {
+pub(super) fn json(
+    selection: &Selection,
+    ci: Option<&CiContext>,
+    ran: bool,
+) -> Result<Value, Error> {
     let json = SelectionJson::new(selection, None, None, &[]).with_ci(ci, None);
     Ok(match ran {
         true => json.with_outcomes(&BTreeMap::new()).value()?,
@@ -58,7 +62,7 @@ pub fn json(selection: &Selection, ci: Option<&CiContext>, ran: bool) -> Result<
 }
 
 /// What `record` tells of a run that it did not watch.
-pub fn nothing_recorded() -> Value {
+pub(super) fn nothing_recorded() -> Value {
     json!({ "schema": 1, "outcomes": {} })
 }
 
@@ -66,7 +70,7 @@ pub fn nothing_recorded() -> Value {
 ///
 /// # Errors
 /// If it cannot be started.
-pub fn run(command: &[OsString], cwd: &Path, report: &Report) -> Result<Exit, Error> {
+pub(super) fn run(command: &[OsString], cwd: &Path, report: &Report) -> Result<Exit, Error> {
     report.warning("the test command runs as it is: nothing is left out or recorded".to_owned());
     let ended = RunPlan::plain(command.to_vec(), cwd).execute(&telling::output(report))?;
     Ok(Exit(u8::try_from(ended.status()).unwrap_or(u8::MAX)))

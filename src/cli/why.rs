@@ -26,7 +26,7 @@ use crate::select::{Evidence, Reason, Verdict};
 #[command(after_help = "Examples:\n  \
     tamis why tests/test_a.py::test_add\n  \
     tamis why 'tests/test_a.py::test_add[1-2]' --json")]
-pub struct WhyArgs {
+pub(crate) struct WhyArgs {
     /// The test, as its runner names it
     #[arg(value_name = "TEST")]
     test: String,
@@ -42,7 +42,7 @@ pub struct WhyArgs {
 
 /// What `why` is to do: flags and configuration merged.
 #[derive(Clone, Debug)]
-pub struct WhyRequest {
+pub(crate) struct WhyRequest {
     pub config: Config,
     pub test: String,
     /// `None`: the work tree, uncommitted edits included.
@@ -65,7 +65,7 @@ impl WhyArgs {
     }
 }
 
-pub fn run(args: &WhyArgs, globals: &Globals, report: &Report) -> Result<Exit, Error> {
+pub(crate) fn run(args: &WhyArgs, globals: &Globals, report: &Report) -> Result<Exit, Error> {
     let suites = globals.each_suite()?;
     let mut unknown = Vec::new();
     let mut known = Vec::new();

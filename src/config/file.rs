@@ -21,10 +21,10 @@ use crate::pattern::Pattern;
 use crate::runners::Runner;
 use crate::text::Text;
 
-pub const NAME: &str = "tamis.yml";
+pub(crate) const NAME: &str = "tamis.yml";
 
 /// The newest version of the schema that this tamis reads.
-pub const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 1;
 
 /// Larger files cannot be a configuration.
 const MAX_BYTES: u64 = 1 << 20;
@@ -34,7 +34,7 @@ const MAX_EXCERPT: usize = 120;
 
 /// The content of the file, before defaults and overrides.
 #[derive(Debug, Default)]
-pub struct FileConfig {
+pub(crate) struct FileConfig {
     pub version: Option<Version>,
     pub suite: Option<Text>,
     pub suites: Option<Suites>,
@@ -62,7 +62,7 @@ pub struct FileConfig {
 }
 
 /// Reads the file at `path`.
-pub fn read(path: &Path) -> Result<FileConfig, Error> {
+pub(crate) fn read(path: &Path) -> Result<FileConfig, Error> {
     let size = fs_err::metadata(path).context("cannot read the configuration")?;
     if !size.is_file() {
         let message = format!("{} is not a file", shown_path(path));
@@ -83,7 +83,7 @@ fn check_size(bytes: u64, name: &str) -> Result<(), Error> {
 }
 
 /// Parses the content of a file; `name` is its name in messages.
-pub fn parse(bytes: &[u8], name: &str) -> Result<FileConfig, Error> {
+pub(crate) fn parse(bytes: &[u8], name: &str) -> Result<FileConfig, Error> {
     check_size(bytes.len() as u64, name)?;
     let text = decode(bytes, name)?;
     if text.lines().all(is_blank) {
@@ -219,7 +219,7 @@ fn newer_version(text: &str) -> Option<u64> {
 
 /// The version of the schema. Only one version is read.
 #[derive(Debug)]
-pub struct Version;
+pub(crate) struct Version;
 
 impl FromStr for Version {
     type Err = String;

@@ -39,7 +39,7 @@ pub struct Place {
 
 /// Walks up from `start` (absolute, without `..`) to the top of the repository. Outside a
 /// repository only `start` itself is searched.
-pub fn find(start: &Path) -> Place {
+pub(crate) fn find(start: &Path) -> Place {
     let mut place = find_project(start);
     let file = folders_up_to(start, place.top.as_deref())
         .map(|folder| folder.join(file::NAME))
@@ -52,7 +52,7 @@ pub fn find(start: &Path) -> Place {
 }
 
 /// Like [`find`] for a project that has no `tamis.yml` yet.
-pub fn find_project(start: &Path) -> Place {
+pub(crate) fn find_project(start: &Path) -> Place {
     let top = start
         .ancestors()
         .find(|folder| folder.join(".git").symlink_metadata().is_ok());

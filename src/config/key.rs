@@ -2,7 +2,7 @@
 
 /// A key at the top level of `tamis.yml`, in the order of the documentation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Key {
+pub(crate) enum Key {
     Version,
     Suite,
     /// Holds names of suites with keys below each: [`Key::OF_SUITE`].
@@ -33,7 +33,7 @@ pub enum Key {
 }
 
 impl Key {
-    pub const ALL: [Key; 24] = [
+    pub(crate) const ALL: [Key; 24] = [
         Key::Version,
         Key::Suite,
         Key::Suites,
@@ -61,7 +61,7 @@ impl Key {
     ];
 
     /// The keys inside a suite of `suites`.
-    pub const OF_SUITE: [Key; 14] = [
+    pub(crate) const OF_SUITE: [Key; 14] = [
         Key::Runner,
         Key::Command,
         Key::Python,
@@ -79,14 +79,14 @@ impl Key {
     ];
 
     /// The only key inside `env`.
-    pub const IGNORE: &'static str = "ignore";
+    pub(crate) const IGNORE: &'static str = "ignore";
 
     /// The keys inside `trust`.
-    pub const OF_TRUST: [&'static str; 5] =
+    pub(crate) const OF_TRUST: [&'static str; 5] =
         ["repository", "refs", "events", "workflows", "public-key"];
 
     /// The key as the file writes it.
-    pub fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         match self {
             Key::Version => "version",
             Key::Suite => "suite",
@@ -116,7 +116,7 @@ impl Key {
     }
 
     /// The environment variable that overrides the file. Single values have one, lists do not.
-    pub fn variable(self) -> Option<&'static str> {
+    pub(crate) fn variable(self) -> Option<&'static str> {
         match self {
             Key::Suite => Some("TAMIS_SUITE"),
             Key::Python => Some("TAMIS_PYTHON"),
@@ -145,13 +145,16 @@ impl Key {
         }
     }
 
-    pub fn from_word(word: &str) -> Option<Key> {
+    pub(crate) fn from_word(word: &str) -> Option<Key> {
         Key::ALL.into_iter().find(|key| key.word() == word)
     }
 }
 
 /// The candidate that is most similar to `word`, if one is similar.
-pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(
+    word: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
     let folded = word.to_lowercase().replace('_', "-");
     candidates
         .into_iter()

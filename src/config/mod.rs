@@ -3,8 +3,8 @@
 //! A flag overrides an environment variable, which overrides the file, which
 //! overrides the default.
 
-pub mod file;
-pub mod find;
+pub(crate) mod file;
+pub(crate) mod find;
 mod key;
 mod resolve;
 mod schema;
@@ -24,16 +24,14 @@ use anyhow::Context;
 use crate::error::Error;
 use crate::pattern::Pattern;
 use crate::runners::{self, Runner, Settings};
-pub use crate::text::Text;
+pub(crate) use crate::text::Text;
 use file::FileConfig;
 use find::Place;
-pub use key::{Key, nearest};
+pub(crate) use key::{Key, nearest};
 use resolve::resolve;
-pub use schema::schema;
-pub use trust::Trust;
-pub use value::{
-    Count, DebugInfo, Deepen, Granularity, Shared, StorePlace, Strategy, SubFolder, shown_path,
-};
+pub(crate) use schema::schema;
+pub(crate) use trust::Trust;
+pub(crate) use value::{Count, Deepen, Granularity, Shared, Strategy, shown_path};
 
 /// The default number of matrices that `store gc` keeps.
 const KEEP: u32 = 50;
@@ -43,7 +41,7 @@ const STORE: &str = ".tamis/store";
 
 /// The variable with the key for signing shared results. It is a secret and not a setting:
 /// nothing shows it.
-pub const SIGNING_KEY: &str = "TAMIS_SIGNING_KEY";
+pub(crate) const SIGNING_KEY: &str = "TAMIS_SIGNING_KEY";
 
 /// Variables that tamis and its agents set for each other, and those of tamis's developers.
 /// They are not settings.
@@ -118,7 +116,7 @@ pub struct Overrides {
 pub type Variables = BTreeMap<String, OsString>;
 
 /// The `TAMIS_*` variables of this process.
-pub fn variables() -> Variables {
+pub(crate) fn variables() -> Variables {
     std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value)))
         .filter(|(name, _)| name.starts_with("TAMIS_"))
@@ -363,7 +361,7 @@ impl Config {
 }
 
 /// `TAMIS_…` variables that nothing reads, with the most similar valid name.
-pub fn unknown_variables(variables: &Variables) -> Vec<(String, Option<&'static str>)> {
+pub(crate) fn unknown_variables(variables: &Variables) -> Vec<(String, Option<&'static str>)> {
     let known: Vec<&'static str> = Key::ALL.into_iter().filter_map(Key::variable).collect();
     variables
         .keys()

@@ -12,7 +12,7 @@ use crate::select::Strategy;
 const DOCUMENTATION: &str = include_str!("../../docs/configuration.md");
 
 /// The schema, in draft 7, which editors support best.
-pub fn schema() -> Value {
+pub(crate) fn schema() -> Value {
     let properties = Key::ALL.map(|key| {
         let mut shape = shape(key);
         shape["description"] = description(key.word()).into();

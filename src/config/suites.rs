@@ -10,12 +10,12 @@ use super::key::Key;
 use super::seeds::KeySeed;
 
 /// The suites by name, in the order of the file.
-pub type Suites = Vec<(String, FileConfig)>;
+pub(super) type Suites = Vec<(String, FileConfig)>;
 
 impl FileConfig {
     /// The configuration of the suite `name`: its own settings, then those of the top level.
     /// `None` if there is no such suite.
-    pub fn for_suite(mut self, name: &str) -> Option<FileConfig> {
+    pub(crate) fn for_suite(mut self, name: &str) -> Option<FileConfig> {
         let suites = self.suites.take()?;
         let (_, own) = suites.into_iter().find(|(known, _)| known == name)?;
         Some(FileConfig {

@@ -6,10 +6,10 @@ use std::str::FromStr;
 
 use super::key::nearest;
 
-pub use crate::escape::shown_path;
-pub use crate::runners::Granularity;
-pub use crate::select::Strategy;
-pub use crate::share::Address as Shared;
+pub(crate) use crate::escape::shown_path;
+pub(crate) use crate::runners::Granularity;
+pub(crate) use crate::select::Strategy;
+pub(crate) use crate::share::Address as Shared;
 
 use crate::runners::{self, Runner};
 use crate::share::redact;
@@ -41,7 +41,7 @@ impl FromStr for Granularity {
 
 /// Whether debug information in a class file counts as a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DebugInfo(pub bool);
+pub(crate) struct DebugInfo(pub bool);
 
 impl DebugInfo {
     const ALL: [DebugInfo; 2] = [DebugInfo(false), DebugInfo(true)];
@@ -118,7 +118,7 @@ fn one_of<T: Copy>(
 
 /// The place of the store: a folder, as a path or as `fs:PATH`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StorePlace(pub String);
+pub(crate) struct StorePlace(pub String);
 
 impl FromStr for StorePlace {
     type Err = String;
@@ -146,7 +146,7 @@ impl FromStr for StorePlace {
 
 /// A relative folder inside another one, without `..`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SubFolder(pub PathBuf);
+pub(crate) struct SubFolder(pub PathBuf);
 
 impl FromStr for SubFolder {
     type Err = String;

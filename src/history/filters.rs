@@ -53,7 +53,7 @@ pub(super) struct DiskFile {
 }
 
 impl DiskFile {
-    pub fn known(stored: Stored) -> DiskFile {
+    pub(super) fn known(stored: Stored) -> DiskFile {
         DiskFile {
             fingerprint: stored.fingerprint(),
             stored,
@@ -73,7 +73,7 @@ impl DiskFile {
 }
 
 impl Filters {
-    pub fn of(repository: &Repository) -> Filters {
+    pub(super) fn of(repository: &Repository) -> Filters {
         let config = repository.git().config();
         let auto_crlf = match config.as_ref().map(|c| c.get_string("core.autocrlf")) {
             Ok(Ok(value)) if value.eq_ignore_ascii_case("input") => true,
@@ -96,7 +96,7 @@ impl Filters {
     /// commit; it decides what the file system cannot tell.
     ///
     /// `None` for what git does not store: directories, sockets, devices.
-    pub fn mode(&self, metadata: &Metadata, before: Option<Mode>) -> Option<Mode> {
+    pub(super) fn mode(&self, metadata: &Metadata, before: Option<Mode>) -> Option<Mode> {
         let kind = metadata.file_type();
         if kind.is_symlink() {
             return Some(Mode::Symlink);
@@ -114,7 +114,7 @@ impl Filters {
 
     /// Hashes the file or link at `path` as git would store it. `place` is its path on disk,
     /// `indexed` the blob in the index.
-    pub fn hash(
+    pub(super) fn hash(
         &self,
         repository: &Repository,
         path: &BStr,
@@ -200,7 +200,7 @@ impl Filters {
 
     /// The content as git would store it. If only an external filter can tell, the content as
     /// it is and `true`.
-    pub fn read(
+    pub(super) fn read(
         &self,
         repository: &Repository,
         path: &BStr,

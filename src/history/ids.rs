@@ -48,7 +48,7 @@ impl CommitId {
 }
 
 /// The first ten digits of the name of a commit, for people.
-pub fn short(digits: &str) -> &str {
+pub(crate) fn short(digits: &str) -> &str {
     digits.get(..10).unwrap_or(digits)
 }
 

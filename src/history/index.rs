@@ -57,7 +57,7 @@ struct StatRules {
 
 impl Index {
     /// Reads the index; a missing one is empty.
-    pub fn read(repository: &Repository) -> Result<Index> {
+    pub(super) fn read(repository: &Repository) -> Result<Index> {
         let git = repository.git();
         let ours = read_file(repository);
         let (items, tree, written) = match ours {
@@ -83,30 +83,30 @@ impl Index {
         })
     }
 
-    pub fn get(&self, path: &[u8]) -> Option<&IndexItem> {
+    pub(super) fn get(&self, path: &[u8]) -> Option<&IndexItem> {
         let compare = |(known, _): &(BString, IndexItem)| known.as_slice().cmp(path);
         let at = self.items.binary_search_by(compare).ok()?;
         Some(&self.items[at].1)
     }
 
     /// Sorted by path.
-    pub fn items(&self) -> &[(BString, IndexItem)] {
+    pub(super) fn items(&self) -> &[(BString, IndexItem)] {
         &self.items
     }
 
     /// Whether the index is known to have exactly the content of the tree.
-    pub fn is_tree(&self, tree: ObjectId) -> bool {
+    pub(super) fn is_tree(&self, tree: ObjectId) -> bool {
         self.tree == Some(tree)
     }
 
     /// The blob that the index has for `path`.
-    pub fn blob(&self, path: &[u8]) -> Option<ObjectId> {
+    pub(super) fn blob(&self, path: &[u8]) -> Option<ObjectId> {
         self.get(path).map(|item| item.stored.id)
     }
 
     /// Whether the file with this metadata surely has the content of `item`: the metadata are
     /// the same, and old enough that no later edit can hide.
-    pub fn vouches_for(&self, item: &IndexItem, metadata: &Metadata) -> bool {
+    pub(super) fn vouches_for(&self, item: &IndexItem, metadata: &Metadata) -> bool {
         match (&item.stat, Stat::of_file(metadata), self.rules.written) {
             (Some(then), Some(now), Some(written)) => {
                 self.rules.are_equal(then, &now) && !then.is_racy(written)

@@ -10,7 +10,7 @@
 mod clean;
 mod commit_graph;
 mod delta;
-mod dominators;
+pub(crate) mod dominators;
 mod error;
 mod filters;
 mod graph;
@@ -36,23 +36,25 @@ mod written_graph;
 mod tests;
 
 pub use commit_graph::CommitGraph;
-pub use delta::Delta;
-pub use dominators::{Dag, Dominators};
-pub use error::{HistoryError, HistoryErrorKind};
-pub use graph::{Ancestor, Ancestors, Parents};
-pub use ids::{CommitId, Revision, TreeId, short};
-pub use kind::{Classifier, Head, HeadKind, Hints, References};
-pub use log::Span;
-pub use owner::{entrust, entrusted};
-pub use pieces::{LARGEST, fingerprint_of, too_large};
+pub(crate) use delta::Delta;
+pub use dominators::Dag;
+pub(crate) use error::{HistoryError, HistoryErrorKind};
+pub use ids::{CommitId, Revision};
+pub(crate) use ids::{TreeId, short};
+pub use kind::{Classifier, Head, Hints};
+pub(crate) use kind::{HeadKind, References};
+pub(crate) use log::Span;
+pub(crate) use owner::{entrust, entrusted};
+pub(crate) use pieces::{fingerprint_of, too_large};
 pub use repository::Repository;
-pub use scratch::Scratch;
-pub use view::{Entry, View};
+pub(crate) use scratch::Scratch;
+pub(crate) use view::Entry;
+pub use view::View;
 
-pub type Result<T> = std::result::Result<T, HistoryError>;
+pub(crate) type Result<T> = std::result::Result<T, HistoryError>;
 
 /// The git blob id (SHA-1 over `blob LEN\0CONTENT`) of `content`.
-pub fn blob_id(content: &[u8]) -> [u8; 20] {
+pub(crate) fn blob_id(content: &[u8]) -> [u8; 20] {
     let oid = git2::Oid::hash_object(git2::ObjectType::Blob, content)
         .expect("hashing memory needs no repository");
     let mut id = [0; 20];

@@ -38,7 +38,7 @@ pub(super) struct Stored {
 }
 
 impl Stored {
-    pub fn fingerprint(&self) -> Fingerprint {
+    pub(super) fn fingerprint(&self) -> Fingerprint {
         Fingerprint::of_blob(&self.id, self.mode)
     }
 }
@@ -54,7 +54,7 @@ pub(super) struct TreeItem {
 
 impl TreeItem {
     /// The object at this name, if it is not a directory.
-    pub fn stored(&self) -> Option<Stored> {
+    pub(super) fn stored(&self) -> Option<Stored> {
         self.mode.map(|mode| Stored { id: self.id, mode })
     }
 }

@@ -25,7 +25,7 @@ struct Entrusted {
 }
 
 /// Trusts all repositories whose work trees are in `folder`, whoever owns them.
-pub fn entrust(folder: &Path) {
+pub(crate) fn entrust(folder: &Path) {
     // An empty or relative path, or the root, names no folder.
     let folder = folder
         .is_absolute()
@@ -38,7 +38,7 @@ pub fn entrust(folder: &Path) {
 
 /// The folder of git's own files, if the work tree with this top was opened though it belongs
 /// to another user. The git program needs both paths.
-pub fn entrusted(top: &Path) -> Option<PathBuf> {
+pub(crate) fn entrusted(top: &Path) -> Option<PathBuf> {
     let known = ENTRUSTED.lock().unwrap_or_else(PoisonError::into_inner);
     known.opened.get(top).cloned()
 }

@@ -15,7 +15,7 @@ use crate::matrix::{Fingerprint, Mode};
 pub(super) const WHOLE: u64 = 1 << 20;
 
 /// Larger files are not read: hashing one takes seconds in every command.
-pub const LARGEST: u64 = 1 << 30;
+pub(crate) const LARGEST: u64 = 1 << 30;
 
 const UNREAD_DOMAIN: &str = "tamis 2026 file that is too large to be read";
 
@@ -37,7 +37,7 @@ pub(super) struct Pieces {
 }
 
 impl Pieces {
-    pub fn read(file: &File) -> Result<Pieces> {
+    pub(super) fn read(file: &File) -> Result<Pieces> {
         let (bytes, blob, pieces) = hashed(file, Pieces::default, Pieces::look_at)?;
         Ok(Pieces {
             bytes,
@@ -126,7 +126,7 @@ pub(super) fn unread(metadata: &Metadata) -> (ObjectId, Fingerprint) {
 }
 
 /// Why a file of this length has no fingerprint.
-pub fn too_large(bytes: u64) -> String {
+pub(crate) fn too_large(bytes: u64) -> String {
     format!(
         "has {}, and files of more than {} are not read",
         disk::size(bytes),
@@ -138,7 +138,7 @@ pub fn too_large(bytes: u64) -> String {
 ///
 /// # Errors
 /// It cannot be read, or is too large.
-pub fn fingerprint_of(file: &File, mode: Mode) -> Result<Fingerprint> {
+pub(crate) fn fingerprint_of(file: &File, mode: Mode) -> Result<Fingerprint> {
     let bytes = file.metadata()?.len();
     if bytes > LARGEST {
         return Err(Error::new(

@@ -7,7 +7,7 @@ use super::repository::Repository;
 use super::{CommitId, HistoryError, Result, owner};
 
 /// A repository of its own that uses the objects of another one.
-pub struct Scratch {
+pub(crate) struct Scratch {
     git: git2::Repository,
 }
 
@@ -16,7 +16,7 @@ impl Scratch {
     ///
     /// # Errors
     /// The folder cannot be written.
-    pub fn new(of: &Repository, dir: &Path) -> Result<Scratch> {
+    pub(crate) fn new(of: &Repository, dir: &Path) -> Result<Scratch> {
         let theirs = of.git().commondir();
         let borrow = || -> std::io::Result<()> {
             let mut line = theirs.join("objects").into_os_string();
@@ -47,7 +47,7 @@ impl Scratch {
     ///
     /// # Errors
     /// An object is missing, or a file cannot be written.
-    pub fn check_out(&self, commit: CommitId) -> Result<()> {
+    pub(crate) fn check_out(&self, commit: CommitId) -> Result<()> {
         let work = || -> std::result::Result<(), git2::Error> {
             self.git.set_head_detached(oid(commit.0))?;
             let mut how = git2::build::CheckoutBuilder::new();

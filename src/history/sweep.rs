@@ -25,7 +25,7 @@ pub(super) struct Tracked {
 
 impl Tracked {
     /// What the commit holds at `path`.
-    pub fn committed(&self, path: &[u8]) -> Option<Stored> {
+    pub(super) fn committed(&self, path: &[u8]) -> Option<Stored> {
         match &self.committed {
             Some(committed) => committed.get(BStr::new(path)).copied(),
             None => self.index.get(path).map(|item| item.stored),
@@ -50,7 +50,7 @@ pub(super) enum Pending {
 }
 
 impl Pending {
-    pub fn start(root: PathBuf, tracked: Arc<Tracked>) -> Pending {
+    pub(super) fn start(root: PathBuf, tracked: Arc<Tracked>) -> Pending {
         let shared = (root.clone(), tracked.clone());
         let thread = std::thread::Builder::new().spawn(move || sweep(&root, &tracked));
         match thread {
@@ -59,7 +59,7 @@ impl Pending {
         }
     }
 
-    pub fn wait(self) -> Result<Sweep> {
+    pub(super) fn wait(self) -> Result<Sweep> {
         match self {
             Pending::Done(done) => done,
             Pending::Thread(thread) => match thread.join() {

@@ -33,14 +33,14 @@ pub(super) struct Begun {
 }
 
 impl Begun {
-    pub fn of(repository: &Repository, revision: &Revision) -> Result<Begun> {
+    pub(super) fn of(repository: &Repository, revision: &Revision) -> Result<Begun> {
         let filters = Filters::of(repository);
         let tracked = Arc::new(tracked(repository, filters, revision.tree)?);
         let sweep = Pending::start(repository.root().to_owned(), tracked.clone());
         Ok(Begun { tracked, sweep })
     }
 
-    pub fn finish(self, repository: &Repository) -> Result<Work> {
+    pub(super) fn finish(self, repository: &Repository) -> Result<Work> {
         let scan = scan(repository, &self.tracked, self.sweep.wait()?)?;
         Ok(Work {
             tracked: self.tracked,
@@ -266,7 +266,7 @@ impl View {
 }
 
 impl Work {
-    pub fn index(&self) -> &Index {
+    pub(super) fn index(&self) -> &Index {
         &self.tracked.index
     }
 

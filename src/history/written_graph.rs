@@ -25,7 +25,7 @@ pub(super) struct WrittenGraph {
 impl WrittenGraph {
     /// `None` if git has written no file, if it cannot be read, and in a shallow clone, whose
     /// history may end earlier than in the file.
-    pub fn open(repository: &Repository) -> Option<WrittenGraph> {
+    pub(super) fn open(repository: &Repository) -> Option<WrittenGraph> {
         if repository.is_shallow() {
             return None;
         }
@@ -35,7 +35,7 @@ impl WrittenGraph {
     }
 
     /// The parents of a commit, in order; `None` if the file lacks it.
-    pub fn parents(&self, commit: CommitId) -> Option<Vec<CommitId>> {
+    pub(super) fn parents(&self, commit: CommitId) -> Option<Vec<CommitId>> {
         let found = self.graph.commit_by_id(ObjectId::Sha1(commit.0))?;
         let parents = found.iter_parents().map(|parent| {
             let bytes = self.graph.id_at(parent.ok()?).as_bytes();
@@ -57,7 +57,7 @@ impl WrittenGraph {
     ///
     /// # Errors
     /// A commit cannot be read.
-    pub fn dominator(
+    pub(super) fn dominator(
         &self,
         repository: &Repository,
         commit: CommitId,

@@ -5,7 +5,7 @@ use crate::matrix::{Fingerprint, Unit};
 
 /// One unit that changed since a test ran.
 #[derive(Clone, Debug)]
-pub struct Cause {
+pub(crate) struct Cause {
     pub unit: Unit,
     /// As people say it: `click.core#Option`.
     pub name: String,
@@ -18,7 +18,7 @@ pub struct Cause {
 
 /// The units of a test's row that changed since it ran.
 #[derive(Clone, Debug, Default)]
-pub struct Causes {
+pub(crate) struct Causes {
     pub told: Vec<Cause>,
     /// How many more there are.
     pub more: usize,

@@ -12,7 +12,7 @@ use crate::observe::{Definition, Observations, Run, TestBegin, Trace};
 
 /// What a definition of a trace stands for.
 #[derive(Clone, Debug, Default)]
-pub struct Meaning {
+pub(crate) struct Meaning {
     pub units: Vec<UnitIndex>,
     /// The file of a module whose import everything needs that runs its code.
     pub module: Option<BString>,
@@ -20,7 +20,7 @@ pub struct Meaning {
 
 /// What a language knows of one run while the rows of that are built. Every language
 /// is asked in turn; where it has nothing to say, nothing happens.
-pub trait Closure {
+pub(crate) trait Closure {
     /// What a definition means; `None` if it is another language's.
     ///
     /// # Errors

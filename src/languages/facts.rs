@@ -47,10 +47,10 @@ pub enum Environment {
 }
 
 /// Reads a file of the project by its path; `None` if there is none.
-pub type Read<'r> = &'r dyn Fn(&BStr) -> Result<Option<Vec<u8>>>;
+pub(crate) type Read<'r> = &'r dyn Fn(&BStr) -> Result<Option<Vec<u8>>>;
 
 /// The value of a unit that is a runner's configuration; `None` if it is none.
-pub type Configured = fn(&Unit, Read<'_>) -> Result<Option<Fingerprint>>;
+pub(crate) type Configured = fn(&Unit, Read<'_>) -> Result<Option<Fingerprint>>;
 
 /// Whether a build may still make the file at a path, beneath the top of a work tree.
 pub(super) type MayMake = Box<dyn Fn(&Path, &BStr) -> bool>;
@@ -257,7 +257,7 @@ pub(super) fn is_outside(path: &BStr) -> bool {
 }
 
 /// `a/b` → (`a`, `b`); `b` → (``, `b`).
-pub fn split(path: &BStr) -> (&BStr, &BStr) {
+pub(crate) fn split(path: &BStr) -> (&BStr, &BStr) {
     match path.rfind_byte(b'/') {
         Some(0) => (path[..1].as_bstr(), path[1..].as_bstr()),
         Some(at) => (path[..at].as_bstr(), path[at + 1..].as_bstr()),

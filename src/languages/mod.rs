@@ -9,24 +9,25 @@ mod change;
 mod closure;
 mod facts;
 mod files;
-pub mod jvm;
-pub mod python;
+pub(crate) mod jvm;
+pub(crate) mod python;
 mod way;
 
-pub use cause::{Cause, Causes};
-pub use change::Change;
-pub use closure::{Closure, Meaning};
-pub use facts::{Configured, Environment, Facts, Place, Probe, Read, Value, split};
-pub use files::{DIR, FILE};
+pub(crate) use cause::{Cause, Causes};
+pub(crate) use change::Change;
+pub(crate) use closure::{Closure, Meaning};
+pub use facts::{Environment, Facts, Value};
+pub(crate) use facts::{Place, Probe, Read, split};
+pub(crate) use files::DIR;
 pub use python::cache::Cache;
-pub use python::module::{Analysis, DIGEST_VERSION, ModuleUnits, UnitAt, name_hash};
-pub use python::names::model::{
+pub(crate) use python::module::{Analysis, DIGEST_VERSION, ModuleUnits, UnitAt, name_hash};
+pub(crate) use python::names::model::{
     CLASS_DOCSTRING, FUNCTION_ANNOTATIONS, FUNCTION_DOCSTRING, Import, Known, MEMBER_ANNOTATIONS,
     NAMES_VERSION, Names, Part, PartAt, Uses, annotated, is_docstring, simple_name,
 };
-pub use python::way::{RowOf, Ways};
-pub use python::{analyse_python, analyse_python_knowing};
-pub use way::{Origin, Step, Way, Whole};
+pub(crate) use python::way::{RowOf, Ways};
+
+pub(crate) use way::{Origin, Step, Way, Whole};
 
 use anyhow::Result;
 
@@ -34,7 +35,7 @@ use crate::matrix::Unit;
 use crate::observe::Run;
 
 /// One way to tell what code and data mean.
-pub trait Language: Sync {
+pub(crate) trait Language: Sync {
     fn name(&self) -> &'static str;
 
     /// Whether its agent wrote a trace that names this collector.
@@ -81,10 +82,10 @@ pub trait Language: Sync {
 
 /// All languages. Those before the last one know their own traces; the agent of the
 /// last one names the means by which its interpreter is watched.
-pub static LANGUAGES: [&dyn Language; 3] = [&files::Files, &jvm::Jvm, &python::Python];
+pub(crate) static LANGUAGES: [&dyn Language; 3] = [&files::Files, &jvm::Jvm, &python::Python];
 
 /// The index in [`LANGUAGES`] of that whose agent wrote a trace.
-pub fn language_of(collector: &str) -> usize {
+pub(crate) fn language_of(collector: &str) -> usize {
     let own = LANGUAGES.iter().position(|one| one.wrote(collector));
     own.unwrap_or(LANGUAGES.len() - 1)
 }

@@ -4,7 +4,7 @@ use crate::matrix::Unit;
 
 /// How a unit came to be part of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Way {
+pub(crate) struct Way {
     pub origin: Origin,
     /// From what was there first to what leads to the unit.
     pub steps: Vec<Step>,
@@ -14,7 +14,7 @@ pub struct Way {
 
 /// What a way starts from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Origin {
+pub(crate) enum Origin {
     /// The test's own function, or its file.
     Test,
     /// Code that ran for the test.
@@ -31,7 +31,7 @@ pub enum Origin {
 
 /// One unit on a way.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
+pub(crate) struct Step {
     pub unit: Unit,
     /// As people say it: `click.core#Option`.
     pub name: String,
@@ -42,7 +42,7 @@ pub struct Step {
 /// Why all of a module was taken, or all methods. Who did it is the step
 /// before.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Whole {
+pub(crate) enum Whole {
     /// The module is used as a value.
     Value,
     /// Code can get at all names of its own module.

@@ -13,12 +13,12 @@ use crate::languages::{LANGUAGES, language_of};
 use crate::matrix::Fingerprint;
 
 /// Index into [`Graph::nodes`].
-pub type NodeId = u32;
+pub(crate) type NodeId = u32;
 /// Index into [`Graph::definitions`].
-pub type DefinitionId = u32;
+pub(crate) type DefinitionId = u32;
 
 #[derive(Clone, Debug, Default)]
-pub struct Node {
+pub(crate) struct Node {
     pub definitions: Vec<DefinitionId>,
     pub edges: Vec<NodeId>,
     /// Why this node may lack units.
@@ -27,7 +27,7 @@ pub struct Node {
 
 /// Module-level state that changed, and the node that changed it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct StateChange {
+pub(crate) struct StateChange {
     pub file: BString,
     pub name: String,
     pub by: NodeId,
@@ -35,14 +35,14 @@ pub struct StateChange {
 
 /// When a node's scopes began: the first, and the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
+pub(crate) struct Span {
     pub first: u64,
     pub last: u64,
 }
 
 /// All scopes of a run.
 #[derive(Debug)]
-pub struct Graph {
+pub(crate) struct Graph {
     pub nodes: Vec<Node>,
     pub definitions: Vec<Definition>,
     /// The import node of each module file that a test process imported.
@@ -67,7 +67,7 @@ pub struct Graph {
 }
 
 /// The node of what happens in test processes outside every other scope.
-pub const SESSION: NodeId = 0;
+pub(crate) const SESSION: NodeId = 0;
 
 #[derive(PartialEq, Eq, Hash)]
 enum SharedKey {
@@ -80,7 +80,7 @@ enum SharedKey {
 impl Graph {
     /// Joins `traces`. What is missing or contradictory makes the nodes that
     /// it could touch incomplete; it never makes a node smaller.
-    pub fn build(traces: &[Trace], errors: &[TraceError]) -> Graph {
+    pub(crate) fn build(traces: &[Trace], errors: &[TraceError]) -> Graph {
         let mut building = Building::new(traces);
         for at in 0..traces.len() {
             building.place_scopes(at);
@@ -100,7 +100,7 @@ impl Graph {
     }
 
     /// The node of scope `number` of the trace at index `trace`.
-    pub fn node_of(&self, trace: usize, number: u64) -> Option<NodeId> {
+    pub(crate) fn node_of(&self, trace: usize, number: u64) -> Option<NodeId> {
         self.places[trace].get(&number).copied()
     }
 }

@@ -14,13 +14,10 @@ mod teller;
 mod trace;
 pub(crate) mod units;
 
-pub use graph::{Graph, NodeId};
-pub use observations::{
-    After, Base, By, Cell, Compiled, Dependence, LookedIn, Met, Observations, ObservedRow,
-};
+pub use observations::Observations;
+pub(crate) use observations::{After, Base, Cell, Compiled, LookedIn, ObservedRow};
 pub use rows::observe;
-pub use run::Run;
-pub use teller::{Configuration, Given, Teller};
-pub use trace::{
-    Definition, Found, Open, Role, ScopeKind, TestBegin, Trace, TraceError, read_traces,
-};
+pub(crate) use run::Run;
+pub(crate) use teller::{Configuration, Given, Teller};
+pub(crate) use trace::{Definition, Found, ScopeKind, TestBegin};
+pub use trace::{Trace, TraceError, read_traces};

@@ -10,9 +10,9 @@ use super::units::UnitIndex;
 use crate::matrix::{Fingerprint, Outcome, Unit};
 
 /// Index into [`Observations::rows`].
-pub type RowIndex = u32;
+pub(super) type RowIndex = u32;
 /// Index into [`Observations::cells`].
-pub type CellIndex = u32;
+pub(super) type CellIndex = u32;
 
 /// What the traces of one run tell.
 #[derive(Debug, Default)]

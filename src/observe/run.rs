@@ -14,7 +14,7 @@ use crate::languages::{Facts, Place};
 use crate::matrix::{Fingerprint, Unit, UnitKind, What};
 
 /// What is known of a run so far. Languages read it and add to it.
-pub struct Run<'a> {
+pub(crate) struct Run<'a> {
     pub facts: &'a Facts<'a>,
     pub launch: &'a dyn Teller,
     pub traces: &'a [Trace],
@@ -63,28 +63,28 @@ impl<'a> Run<'a> {
     }
 
     /// The traces of the processes that ran tests.
-    pub fn main_traces(&self) -> impl Iterator<Item = &'a Trace> + use<'a> {
+    pub(crate) fn main_traces(&self) -> impl Iterator<Item = &'a Trace> + use<'a> {
         let traces = self.traces.iter();
         traces.filter(|trace| trace.open.role == Role::Main)
     }
 
-    pub fn intern(&mut self, unit: Unit) -> UnitIndex {
+    pub(crate) fn intern(&mut self, unit: Unit) -> UnitIndex {
         self.table.intern(unit)
     }
 
     /// Gives a node a unit.
-    pub fn attach(&mut self, node: NodeId, unit: Unit) {
+    pub(crate) fn attach(&mut self, node: NodeId, unit: Unit) {
         let index = self.intern(unit);
         self.node_units[node as usize].push(index);
     }
 
     /// Gives every test a unit.
-    pub fn attach_to_all(&mut self, unit: Unit) {
+    pub(crate) fn attach_to_all(&mut self, unit: Unit) {
         self.attach(SESSION, unit);
     }
 
     /// A unit whose value only the process knows that saw it.
-    pub fn late(&mut self, what: What, seen: Option<Fingerprint>) -> Unit {
+    pub(crate) fn late(&mut self, what: What, seen: Option<Fingerprint>) -> Unit {
         let unit = Unit::of(what);
         self.seen
             .insert(unit.clone(), seen.unwrap_or(Fingerprint::MISSING));
@@ -92,7 +92,12 @@ impl<'a> Run<'a> {
     }
 
     /// The same by the name that an agent has for it.
-    pub fn late_named(&mut self, kind: UnitKind, name: &str, seen: Option<Fingerprint>) -> Unit {
+    pub(crate) fn late_named(
+        &mut self,
+        kind: UnitKind,
+        name: &str,
+        seen: Option<Fingerprint>,
+    ) -> Unit {
         self.late(Unit::named(kind, "", name).what, seen)
     }
 
@@ -100,7 +105,7 @@ impl<'a> Run<'a> {
     ///
     /// # Errors
     /// If git cannot be read.
-    pub fn placed(&self, what: What, path: &BStr) -> Result<Unit> {
+    pub(crate) fn placed(&self, what: What, path: &BStr) -> Result<Unit> {
         let path = match self.facts.place(path) {
             Place::Outside(path) => return Ok(Unit::at(path, what)),
             Place::Inside(path) => path,
@@ -118,7 +123,7 @@ impl<'a> Run<'a> {
     }
 
     /// A new node, without edges and units.
-    pub fn fresh(&mut self) -> NodeId {
+    pub(crate) fn fresh(&mut self) -> NodeId {
         self.edges.push(Vec::new());
         self.node_units.push(Vec::new());
         self.of_others.push(false);
@@ -127,7 +132,7 @@ impl<'a> Run<'a> {
     }
 
     /// The node of collecting a test file.
-    pub fn collect_node(&mut self, file: &BString) -> NodeId {
+    pub(crate) fn collect_node(&mut self, file: &BString) -> NodeId {
         if let Some(node) = self.graph.collects.get(file) {
             return *node;
         }

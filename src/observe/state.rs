@@ -32,7 +32,7 @@ impl Closing<'_> {
     /// State that outlives a test: whoever runs code that names a global, or
     /// may reach it without naming it, needs what those did that changed it before.
     /// What `benign` names (`path#name`) is left out.
-    pub fn attach_state(&mut self, benign: &[Pattern]) -> Result<()> {
+    pub(super) fn attach_state(&mut self, benign: &[Pattern]) -> Result<()> {
         if self.languages.iter().any(|one| one.reorders(&self.run)) {
             self.run.graph.times.clear();
         }

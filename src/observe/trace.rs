@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::matrix::{Fingerprint, Outcome, UnitKind};
 
 /// The version that this reader understands.
-pub const TRACE_VERSION: u64 = 1;
+pub(super) const TRACE_VERSION: u64 = 1;
 
 /// The first record of a trace: which process wrote it.
 #[derive(Clone, Debug, Deserialize)]

@@ -5,17 +5,17 @@ use rustc_hash::FxHashMap;
 use crate::matrix::Unit;
 
 /// Index into [`Observations::units`](super::Observations::units).
-pub type UnitIndex = u32;
+pub(crate) type UnitIndex = u32;
 
 /// Every unit that was met, once.
 #[derive(Debug, Default)]
-pub struct UnitTable {
+pub(crate) struct UnitTable {
     units: Vec<Unit>,
     index: FxHashMap<Unit, UnitIndex>,
 }
 
 impl UnitTable {
-    pub fn intern(&mut self, unit: Unit) -> UnitIndex {
+    pub(crate) fn intern(&mut self, unit: Unit) -> UnitIndex {
         if let Some(index) = self.index.get(&unit) {
             return *index;
         }
@@ -25,19 +25,19 @@ impl UnitTable {
         index
     }
 
-    pub fn find(&self, unit: &Unit) -> Option<UnitIndex> {
+    pub(crate) fn find(&self, unit: &Unit) -> Option<UnitIndex> {
         self.index.get(unit).copied()
     }
 
-    pub fn get(&self, index: UnitIndex) -> &Unit {
+    pub(crate) fn get(&self, index: UnitIndex) -> &Unit {
         &self.units[index as usize]
     }
 
-    pub fn units(&self) -> &[Unit] {
+    pub(crate) fn units(&self) -> &[Unit] {
         &self.units
     }
 
-    pub fn into_units(self) -> Vec<Unit> {
+    pub(crate) fn into_units(self) -> Vec<Unit> {
         self.units
     }
 }

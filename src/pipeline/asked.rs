@@ -15,7 +15,7 @@ use crate::share::{Brought, Wanted};
 const RECENT: Duration = Duration::from_secs(600);
 
 /// One question, which may have been asked before.
-pub struct Asked {
+pub(super) struct Asked {
     file: PathBuf,
     question: String,
     /// For any environment of the tests; the answer to it holds for each.
@@ -27,7 +27,7 @@ pub struct Asked {
 
 /// What the file holds: the last question and what came of it.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub struct Answer {
+pub(super) struct Answer {
     question: String,
     pub place: String,
     /// Why nothing came of it.
@@ -36,7 +36,7 @@ pub struct Answer {
 
 impl Asked {
     /// The question what there is for `wanted`.
-    pub fn about(project: &Project, wanted: &Wanted) -> Asked {
+    pub(super) fn about(project: &Project, wanted: &Wanted) -> Asked {
         let (config, reader) = (&project.config, &project.reader);
         let settings = (&config.shared_store.value, &config.trust.value);
         let is_local = reader.is_local();
@@ -67,7 +67,7 @@ impl Asked {
     }
 
     /// What came of it, if it was asked already.
-    pub fn answer(&self) -> Option<Answer> {
+    pub(super) fn answer(&self) -> Option<Answer> {
         let written = std::fs::metadata(&self.file).and_then(|meta| meta.modified());
         let age = written.ok().and_then(|written| written.elapsed().ok());
         let is_over = self.is_local && age.is_none_or(|age| age >= RECENT);
@@ -83,7 +83,7 @@ impl Asked {
 
     /// Without it the next command asks again. Outside CI, trouble may be over
     /// by then.
-    pub fn keep(&self, place: &str, brought: &Brought) {
+    pub(super) fn keep(&self, place: &str, brought: &Brought) {
         if self.is_local && brought.trouble.is_some() {
             return;
         }

@@ -49,7 +49,7 @@ pub(super) struct Assembly<'a> {
 }
 
 impl<'a> Assembly<'a> {
-    pub fn new(
+    pub(super) fn new(
         project: &'a Project,
         recording: &'a Recording<'a>,
         facts: &'a Facts<'a>,
@@ -90,7 +90,7 @@ impl<'a> Assembly<'a> {
         })
     }
 
-    pub fn matrix(mut self) -> Result<Matrix> {
+    pub(super) fn matrix(mut self) -> Result<Matrix> {
         // First everything that this run saw: a carried row that contradicts
         // it does not hold.
         let all: Vec<u32> = (0..self.collected.units.len() as u32).collect();

@@ -16,7 +16,7 @@ use crate::select::Evidence;
 
 /// What an audit came to.
 #[derive(Clone, Debug, Default)]
-pub struct Audit {
+pub(crate) struct Audit {
     /// How many tests ran that the stored rows would have left out.
     pub checked: usize,
     /// Those of them that ended otherwise.
@@ -26,7 +26,7 @@ pub struct Audit {
 /// A test that would have been left out, though its outcome is another one
 /// now: it depends on something that its row lacks, or is flaky.
 #[derive(Clone, Debug)]
-pub struct Missed {
+pub(crate) struct Missed {
     pub test: String,
     /// The outcome that the proof has, and the commit at which that was seen.
     pub was: Outcome,
@@ -41,7 +41,7 @@ pub struct Missed {
 ///
 /// # Errors
 /// If git cannot be read.
-pub fn audit(
+pub(super) fn audit(
     project: &Project,
     view: &View,
     decision: &Decision,

@@ -34,7 +34,7 @@ pub enum Place {
 
 /// What was found.
 #[derive(Debug, Default)]
-pub struct Search {
+pub(super) struct Search {
     pub baseline: Option<Baseline>,
     /// Why there is none, in words.
     pub none_because: String,
@@ -51,7 +51,7 @@ pub struct Search {
 ///
 /// # Errors
 /// If the history cannot be read.
-pub fn find_baseline(
+pub(super) fn find_baseline(
     repository: &Repository,
     shelf: &Shelf<'_>,
     view: &View,

@@ -22,7 +22,7 @@ use crate::runners::{configured, function_of};
 /// # Errors
 /// If git cannot be read. That the state of the record is not at hand is no
 /// error: then less is told.
-pub fn causes(
+pub(crate) fn causes(
     project: &Project,
     view: &View,
     matrix: &Matrix,

@@ -29,7 +29,7 @@ pub(super) fn delta_to(project: &Project, header: &Header, view: &View) -> Optio
 }
 
 impl<'a> Comparison<'a> {
-    pub fn new(question: Question<'a>) -> Comparison<'a> {
+    pub(super) fn new(question: Question<'a>) -> Comparison<'a> {
         Comparison {
             question,
             probe: RefCell::default(),
@@ -37,12 +37,12 @@ impl<'a> Comparison<'a> {
     }
 
     /// What the environment of the tests said of late units.
-    pub fn into_probe(self) -> Probe {
+    pub(super) fn into_probe(self) -> Probe {
         self.probe.into_inner()
     }
 
     /// What changed since a matrix was recorded. People hear if that is unknown.
-    pub fn delta(&self, header: &Header, heard: &mut Heard) -> Option<Delta> {
+    pub(super) fn delta(&self, header: &Header, heard: &mut Heard) -> Option<Delta> {
         let project = self.question.project;
         let delta = delta_to(project, header, self.question.view);
         // An incomplete clone was told already.
@@ -57,7 +57,7 @@ impl<'a> Comparison<'a> {
 
     /// How the units of `matrix` differ at the head. Late units are settled as far
     /// as they can be.
-    pub fn of(
+    pub(super) fn of(
         &self,
         (name, matrix): (&Name, &MatrixView),
         delta: Option<&Delta>,
@@ -91,7 +91,7 @@ impl<'a> Comparison<'a> {
     }
 
     /// What holds at the head.
-    pub fn facts(&self) -> Facts<'a> {
+    pub(super) fn facts(&self) -> Facts<'a> {
         self.facts_with(&self.probe.borrow())
     }
 

@@ -37,7 +37,7 @@ const EVENTS: [&str; 5] = [
 const BRANCHES: [&str; 2] = ["main", "master"];
 
 /// The shared store of a project.
-pub struct Exchange {
+pub(crate) struct Exchange {
     shared: Shared,
     key: Option<SecretKey>,
 }
@@ -54,7 +54,7 @@ impl Exchange {
     ///
     /// # Errors
     /// If this process lacks what it takes, in words for people.
-    pub fn open(project: &Project) -> Result<Option<Exchange>> {
+    pub(crate) fn open(project: &Project) -> Result<Option<Exchange>> {
         if project.config.shared_store.value.is_none() {
             return Ok(None);
         }
@@ -99,11 +99,11 @@ impl Exchange {
     }
 
     /// What people can do about damaged files in it.
-    pub fn mend(&self) -> String {
+    pub(crate) fn mend(&self) -> String {
         self.shared.remote.mend()
     }
 
-    pub fn place(&self) -> String {
+    pub(crate) fn place(&self) -> String {
         self.shared.remote.place()
     }
 
@@ -111,7 +111,7 @@ impl Exchange {
     ///
     /// # Errors
     /// If the history cannot be read; trouble with the store is in the answer.
-    pub fn fetch(&self, project: &Project, store: &FsStore, view: &View) -> Result<Brought> {
+    pub(crate) fn fetch(&self, project: &Project, store: &FsStore, view: &View) -> Result<Brought> {
         Ok(match wanted(project, &store.headers().0, view, None)? {
             Some(wanted) => {
                 let asked = Asked::about(project, &wanted);
@@ -127,7 +127,7 @@ impl Exchange {
     ///
     /// # Errors
     /// If the store cannot be asked.
-    pub fn offered(&self, patience: Duration) -> share::Result<Listed> {
+    pub(crate) fn offered(&self, patience: Duration) -> share::Result<Listed> {
         let deadline = Deadline::after(patience);
         self.shared.remote.offers(&Wanted::default(), &deadline)
     }
@@ -139,7 +139,7 @@ impl Exchange {
     }
 
     /// Shares one matrix. `asked`: by hand, not after a run.
-    pub fn send(&self, store: &FsStore, name: &Name, asked: bool) -> Sent {
+    pub(crate) fn send(&self, store: &FsStore, name: &Name, asked: bool) -> Sent {
         share::send(&self.shared, store, name, self.key.as_ref(), asked)
     }
 
@@ -147,7 +147,7 @@ impl Exchange {
     ///
     /// # Errors
     /// If the store cannot give it.
-    pub fn pack(&self, store: &FsStore, name: &Name) -> Result<Pack> {
+    pub(crate) fn pack(&self, store: &FsStore, name: &Name) -> Result<Pack> {
         sign_and_pack(store, name, &self.shared.reader, self.key.as_ref())
     }
 }
@@ -404,7 +404,7 @@ pub(super) fn consult(
 }
 
 /// Which files of the shared store are damaged, and what to do, if any are.
-pub fn damaged(place: &str, brought: &Brought) -> Option<String> {
+pub(crate) fn damaged(place: &str, brought: &Brought) -> Option<String> {
     let count = match brought.damaged.len() {
         0 => return None,
         1 => "a damaged file".to_owned(),
@@ -418,7 +418,7 @@ pub fn damaged(place: &str, brought: &Brought) -> Option<String> {
 }
 
 /// What was taken, and what was not, for the curious.
-pub fn words(brought: &Brought) -> Vec<String> {
+pub(crate) fn words(brought: &Brought) -> Vec<String> {
     let mut words = Vec::new();
     for taken in &brought.taken {
         let commit = short(&taken.commit);

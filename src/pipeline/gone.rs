@@ -22,7 +22,7 @@ pub(super) struct Gone<'a> {
 
 impl Gone<'_> {
     /// Tests whose own source is gone are not available at the head.
-    pub fn drop_from(&self, selection: &mut Selection) -> Result<()> {
+    pub(super) fn drop_from(&self, selection: &mut Selection) -> Result<()> {
         let mut gone = Vec::new();
         for (test, reason) in selection.selected() {
             if matches!(reason, Reason::Changed { .. }) && self.is_gone(test)? {

@@ -19,7 +19,7 @@ pub(super) struct HandedOn<'a> {
 }
 
 impl<'a> HandedOn<'a> {
-    pub fn new(decision: &'a Decision) -> HandedOn<'a> {
+    pub(super) fn new(decision: &'a Decision) -> HandedOn<'a> {
         let mut found = HandedOn::default();
         // Most matrices have few such units, if any.
         let mut sets: Vec<(&Matrix, BTreeSet<SetId>)> = Vec::new();
@@ -50,13 +50,13 @@ impl<'a> HandedOn<'a> {
     }
 
     /// Whether nobody wrote anything.
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.writers.is_empty()
     }
 
     /// What those used that wrote what these units are about, with the values of now: the
     /// proof that they were left out says that these are the recorded ones.
-    pub fn used_for<'u>(
+    pub(super) fn used_for<'u>(
         &self,
         units: impl Iterator<Item = &'u Unit>,
     ) -> BTreeSet<(Unit, Fingerprint)> {

@@ -20,7 +20,7 @@ use crate::runners::configured;
 use crate::select::Exclusions;
 
 /// What a run is recorded with.
-pub struct Judged<'a> {
+pub(crate) struct Judged<'a> {
     /// The project before the tests started.
     pub before: &'a View,
     pub decision: &'a Decision,
@@ -33,7 +33,7 @@ pub struct Judged<'a> {
 ///
 /// # Errors
 /// Those of [`observe`] and [`record`].
-pub fn record_run(
+pub(crate) fn record_run(
     project: &Project,
     workshop: &Workshop,
     ran: &Ran,
@@ -62,7 +62,7 @@ pub fn record_run(
 ///
 /// # Errors
 /// Those of [`record`].
-pub fn record_unrun(
+pub(crate) fn record_unrun(
     project: &Project,
     workshop: &Workshop,
     (view, decision): (&View, &Decision),

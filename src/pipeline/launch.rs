@@ -15,7 +15,7 @@ use crate::runners::{Launch, Runner};
 use crate::select::Exclusions;
 
 /// The tests' command, and what it is told to leave out.
-pub struct TestCommand<'a> {
+pub(crate) struct TestCommand<'a> {
     pub command: &'a [OsString],
     pub cwd: &'a Path,
     /// The file of tests that the collector leaves out.
@@ -30,7 +30,11 @@ pub struct TestCommand<'a> {
 ///
 /// # Errors
 /// If it cannot be started.
-pub fn launch(project: &Project, workshop: &Workshop, tests: &TestCommand<'_>) -> Result<Launched> {
+pub(crate) fn launch(
+    project: &Project,
+    workshop: &Workshop,
+    tests: &TestCommand<'_>,
+) -> Result<Launched> {
     let traces = workshop.scratch.join("traces");
     let runner = project.config.driver;
     let plan = runner.launch(&Launch {
@@ -62,7 +66,7 @@ pub fn launch(project: &Project, workshop: &Workshop, tests: &TestCommand<'_>) -
 }
 
 /// A command that runs under collection.
-pub struct Launched {
+pub(crate) struct Launched {
     pub running: Running,
     command: Vec<OsString>,
     cwd: PathBuf,
@@ -79,7 +83,7 @@ impl Launched {
     ///
     /// # Errors
     /// If the system does not tell.
-    pub fn wait(self) -> Result<Ran> {
+    pub(crate) fn wait(self) -> Result<Ran> {
         let ended = self.running.wait()?;
         let seconds = self.since.elapsed().as_secs_f64();
         // Where the command asked what to leave out, the file came later. Of one that
@@ -99,7 +103,7 @@ impl Launched {
 }
 
 /// A command that has ended.
-pub struct Ran {
+pub(crate) struct Ran {
     pub ended: Ended,
     pub seconds: f64,
     /// What the runner was told to leave out.
@@ -113,12 +117,12 @@ pub struct Ran {
 
 impl Ran {
     /// The command's words, as people know them.
-    pub fn words(&self) -> Vec<String> {
+    pub(crate) fn words(&self) -> Vec<String> {
         self.runner.words(&self.command, &self.cwd, &self.cwd)
     }
 
     /// What is recorded of the command.
-    pub fn of(&self, project: &Project) -> CommandRun<'_> {
+    pub(crate) fn of(&self, project: &Project) -> CommandRun<'_> {
         CommandRun {
             words: self.runner.words(&self.command, &self.cwd, &project.dir),
             exclusions: &self.exclusions,
@@ -128,7 +132,7 @@ impl Ran {
     }
 
     /// Whether no process wrote down anything.
-    pub fn is_silent(&self) -> bool {
+    pub(crate) fn is_silent(&self) -> bool {
         std::fs::read_dir(&self.traces).is_ok_and(|mut traces| traces.next().is_none())
     }
 }

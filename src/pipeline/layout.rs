@@ -20,7 +20,7 @@ use crate::select::{Layout, Tied};
 ///
 /// # Errors
 /// If the files cannot be listed.
-pub fn lay_out(
+pub(crate) fn lay_out(
     project: &Project,
     view: &View,
     decision: &mut Decision,
@@ -55,7 +55,11 @@ pub fn lay_out(
 ///
 /// # Errors
 /// If the files cannot be listed.
-pub fn lay_out_by_files(project: &Project, view: &View, decision: &mut Decision) -> Result<()> {
+pub(crate) fn lay_out_by_files(
+    project: &Project,
+    view: &View,
+    decision: &mut Decision,
+) -> Result<()> {
     let mut layout = Layout::default();
     tie_declared(project, view, decision, &mut layout)?;
     decision.selection.layout = layout;

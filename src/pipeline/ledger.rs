@@ -14,7 +14,7 @@ use crate::select::{Change, Node, Past, Tip};
 use crate::store::Name;
 
 /// Commits as numbered nodes, and the clean matrix of each that has one.
-pub struct Ledger<'a> {
+pub(super) struct Ledger<'a> {
     repository: &'a Repository,
     shelf: &'a Shelf<'a>,
     /// The newest matrix of each commit that was recorded without edits.
@@ -36,7 +36,7 @@ struct Nodes {
 impl<'a> Ledger<'a> {
     /// What is recorded around `head`; `wanted` says which matrices are about
     /// this suite and environment. A graph that is at hand need not be loaded.
-    pub fn new(
+    pub(super) fn new(
         repository: &'a Repository,
         shelf: &'a Shelf<'a>,
         head: &Head,
@@ -82,7 +82,7 @@ impl<'a> Ledger<'a> {
     }
 
     /// The number of a commit.
-    pub fn node(&self, commit: CommitId) -> Node {
+    pub(super) fn node(&self, commit: CommitId) -> Node {
         let mut nodes = self.nodes.borrow_mut();
         if let Some(known) = nodes.numbers.get(&commit) {
             return *known;
@@ -93,19 +93,19 @@ impl<'a> Ledger<'a> {
         new
     }
 
-    pub fn commit(&self, node: Node) -> CommitId {
+    pub(super) fn commit(&self, node: Node) -> CommitId {
         self.nodes.borrow().ids[node as usize]
     }
 
     /// The matrix of a recorded revision.
-    pub fn matrix(&self, node: Node) -> Option<Name> {
+    pub(super) fn matrix(&self, node: Node) -> Option<Name> {
         self.recorded.get(&self.commit(node)).copied()
     }
 
     /// The head as strategies see it. `is_clean`: nothing was edited since;
     /// else what lies on disk is like a commit on the head, if the head itself
     /// is recorded.
-    pub fn tip(&self, head: &Head, is_clean: bool) -> Tip {
+    pub(super) fn tip(&self, head: &Head, is_clean: bool) -> Tip {
         if !is_clean && self.recorded.contains_key(&head.commit) {
             return Tip {
                 kind: HeadKind::Commit,

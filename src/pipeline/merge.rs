@@ -13,7 +13,7 @@ use crate::select::{COLLECTION, Shard, ShardOf};
 use crate::store::{FsStore, Name};
 
 /// The shard of `run` that this is, if it is one.
-pub fn shard_of_run(run: &str, shard: Option<&ShardOf>) -> Option<ShardOfRun> {
+pub(super) fn shard_of_run(run: &str, shard: Option<&ShardOf>) -> Option<ShardOfRun> {
     let ShardOf { shard, plan } = shard?;
     Some(ShardOfRun {
         run: run.to_owned(),
@@ -24,7 +24,7 @@ pub fn shard_of_run(run: &str, shard: Option<&ShardOf>) -> Option<ShardOfRun> {
 }
 
 /// The name of a run, for people. Each shard has another one.
-pub fn run_name(run: &str, shard: Option<&ShardOfRun>) -> String {
+pub(super) fn run_name(run: &str, shard: Option<&ShardOfRun>) -> String {
     match shard {
         None => run.to_owned(),
         Some(of) => format!("{run}-shard-{}-of-{}-{}", of.index, of.of, of.plan),
@@ -32,7 +32,7 @@ pub fn run_name(run: &str, shard: Option<&ShardOfRun>) -> String {
 }
 
 /// Why a shard's matrix does not know which tests there are.
-pub fn left_to_others(shard: Shard) -> String {
+pub(super) fn left_to_others(shard: Shard) -> String {
     format!("other shards than {shard} have the results of the rest")
 }
 
@@ -56,7 +56,7 @@ type Parts = BTreeMap<u32, (Name, Header)>;
 /// # Errors
 /// If the store cannot be written. What cannot be read is left alone: those
 /// tests run again.
-pub fn join_shards(project: &Project, store: &FsStore) -> Result<usize> {
+pub(crate) fn join_shards(project: &Project, store: &FsStore) -> Result<usize> {
     let (headers, _) = store.headers();
     let mut divisions: BTreeMap<Division, Parts> = BTreeMap::new();
     let mut joined: BTreeSet<&str> = BTreeSet::new();

@@ -16,7 +16,7 @@ use crate::runners::{Finished, Started};
 ///
 /// # Errors
 /// If git or the traces cannot be read.
-pub fn observe(
+pub(crate) fn observe(
     project: &Project,
     facts: &Facts<'_>,
     traces: &Path,

@@ -41,7 +41,7 @@ const MOST_ROUNDS: u32 = 3;
 ///
 /// # Errors
 /// Those of [`Project::open`].
-pub fn open(config: &Config, ci: Option<&CiContext>) -> Result<Project> {
+pub(crate) fn open(config: &Config, ci: Option<&CiContext>) -> Result<Project> {
     let project = Project::open(config.clone())?;
     let repository = &project.repository;
     let is_wanted = match config.deepen.value {

@@ -237,7 +237,7 @@ fn store_of(config: &Config, reader: &Writer) -> PathBuf {
 
 /// The name of the suite. Rows in which some state or variable was taken for
 /// harmless are no proof where it is not.
-pub fn suite_of(config: &Config) -> String {
+pub(crate) fn suite_of(config: &Config) -> String {
     let mut suite = config.suite.value.clone();
     let benign = config.benign_state.value.iter().map(ToString::to_string);
     let ignored = config.env_ignore.value.iter().cloned();

@@ -19,7 +19,7 @@ use crate::store::FsStore;
 ///
 /// # Errors
 /// If git cannot be read, or the store cannot be written.
-pub fn record(
+pub(crate) fn record(
     project: &Project,
     store: &FsStore,
     facts: &Facts<'_>,
@@ -31,7 +31,6 @@ pub fn record(
     let outcomes = collected.rows.iter();
     let mut recorded = Recorded {
         audit: audit(project, recording.before, audited, collected, holds)?,
-        collector: collected.collector.clone(),
         found_tests: collected.items.is_some(),
         ties: ties(collected),
         outcomes: outcomes

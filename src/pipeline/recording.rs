@@ -15,7 +15,7 @@ use crate::store::Name;
 
 /// What became of a recording.
 #[derive(Debug, Default)]
-pub struct Recorded {
+pub(crate) struct Recorded {
     /// The stored matrix; `None` if nothing could be stored.
     pub name: Option<Name>,
     /// The outcome of each test that ran.
@@ -24,8 +24,6 @@ pub struct Recorded {
     pub carried: usize,
     /// Rows that will not justify a skip, by reason.
     pub incomplete: BTreeMap<String, usize>,
-    /// Which collector was in use.
-    pub collector: String,
     /// Whether a runner told the collector which tests there are.
     pub found_tests: bool,
     /// How the tests ended that would have been left out.
@@ -35,7 +33,7 @@ pub struct Recorded {
 }
 
 /// How the tests' command ran.
-pub struct CommandRun<'a> {
+pub(crate) struct CommandRun<'a> {
     pub words: Vec<String>,
     /// What the runner was told to leave out.
     pub exclusions: &'a Exclusions,
@@ -44,7 +42,7 @@ pub struct CommandRun<'a> {
 }
 
 /// What is recorded, besides what was observed.
-pub struct Recording<'a> {
+pub(crate) struct Recording<'a> {
     pub ran: CommandRun<'a>,
     /// The project before the tests started, and after they ended.
     pub before: &'a View,

@@ -15,7 +15,7 @@ use crate::select::{COLLECTION, CauseKind, FirstCauses, Reason, Selection, Strat
 use crate::store::{FsStore, Name};
 
 /// What is to be replayed.
-pub struct Replaying<'a> {
+pub(crate) struct Replaying<'a> {
     /// Parents before children.
     pub commits: &'a [CommitId],
     pub strategies: &'a [Strategy],
@@ -26,7 +26,7 @@ pub struct Replaying<'a> {
 }
 
 /// One revision of a replay.
-pub struct Replayed {
+pub(crate) struct Replayed {
     pub head: Head,
     pub subject: String,
     /// Why there are no results of it; `None` if there are.
@@ -42,13 +42,13 @@ pub struct Replayed {
 
 /// A strategy, in its safe form or as published.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Column {
+pub(crate) struct Column {
     pub strategy: Strategy,
     pub published: bool,
 }
 
 /// What a strategy came to at one revision.
-pub struct Chosen {
+pub(crate) struct Chosen {
     pub used: Strategy,
     pub fallbacks: Vec<String>,
     /// Why everything ran, if it did.
@@ -63,7 +63,7 @@ pub struct Chosen {
 
 /// A test that was left out and ended differently.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Miss {
+pub(crate) struct Miss {
     pub test: String,
     /// The revision whose result was taken, and that result.
     pub revision: String,
@@ -86,7 +86,7 @@ struct Replay<'a> {
 ///
 /// # Errors
 /// If git cannot be read.
-pub fn replay(
+pub(crate) fn replay(
     project: &Project,
     store: &FsStore,
     what: &Replaying<'_>,

@@ -24,7 +24,7 @@ use crate::run::{Ended, Output, was_interrupted};
 use crate::select::Strategy;
 
 /// How to run the tests at a revision.
-pub struct Rerun {
+pub(crate) struct Rerun {
     pub config: Config,
     /// Identity of the repository, the same for all its revisions.
     pub identity: String,
@@ -38,7 +38,7 @@ pub struct Rerun {
 }
 
 /// What came of one revision.
-pub struct Rerunned {
+pub(crate) struct Rerunned {
     pub commit: CommitId,
     pub seconds: Duration,
     /// The tests that ran, or why there are no results.
@@ -60,7 +60,7 @@ impl Rerun {
     /// # Errors
     /// If no work tree can be made; a revision that cannot be built or tested
     /// is told and is no error.
-    pub fn run(&self, commits: &[CommitId], told: impl Fn(Rerunned) + Sync) -> Result<()> {
+    pub(crate) fn run(&self, commits: &[CommitId], told: impl Fn(Rerunned) + Sync) -> Result<()> {
         fs_err::create_dir_all(&self.folder)?;
         let queue = Mutex::new(VecDeque::from_iter(commits.iter().copied()));
         let next = || {
@@ -102,7 +102,7 @@ impl Rerun {
     }
 
     /// Revisions that were tried before and have no results, with the reason.
-    pub fn failures(folder: &Path) -> BTreeMap<CommitId, String> {
+    pub(crate) fn failures(folder: &Path) -> BTreeMap<CommitId, String> {
         let text = crate::disk::read_to_string(folder.join(FAILURES)).unwrap_or_default();
         let lines = text.lines().filter_map(|line| {
             let failure: Failure = serde_json::from_str(line).ok()?;
@@ -115,7 +115,7 @@ impl Rerun {
     ///
     /// # Errors
     /// If the file cannot be removed.
-    pub fn forget_failures(folder: &Path) -> Result<()> {
+    pub(crate) fn forget_failures(folder: &Path) -> Result<()> {
         let file = folder.join(FAILURES);
         if file.exists() {
             fs_err::remove_file(file)?;

@@ -24,7 +24,7 @@ pub struct Shelf<'s> {
 }
 
 /// S_sel by commit.
-pub type Selections = BTreeMap<CommitId, BTreeSet<String>>;
+pub(super) type Selections = BTreeMap<CommitId, BTreeSet<String>>;
 
 /// A(n) and S_sel(n) of one matrix.
 #[derive(Debug, Default)]

@@ -21,7 +21,7 @@ pub(super) struct Tested<'a> {
 
 impl Tested<'_> {
     /// A unit's value, and why it cannot be relied on, if so.
-    pub fn value(&self, unit: &Unit) -> (Fingerprint, Option<String>) {
+    pub(super) fn value(&self, unit: &Unit) -> (Fingerprint, Option<String>) {
         if let Some(seen) = self.collected.seen.get(unit) {
             return (*seen, None);
         }

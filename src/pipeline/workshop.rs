@@ -20,7 +20,7 @@ fn hide(state: &Path) {
 }
 
 /// Everything that a run needs besides its command.
-pub struct Workshop {
+pub(crate) struct Workshop {
     pub agent: PathBuf,
     /// Scratch folder of this run.
     pub scratch: PathBuf,
@@ -33,7 +33,7 @@ impl Workshop {
     ///
     /// # Errors
     /// If they cannot be written.
-    pub fn set_up(project: &Project) -> Result<Workshop> {
+    pub(crate) fn set_up(project: &Project) -> Result<Workshop> {
         Workshop::set_up_as(project, "")
     }
 
@@ -42,7 +42,7 @@ impl Workshop {
     ///
     /// # Errors
     /// Those of [`Workshop::set_up`].
-    pub fn set_up_as(project: &Project, which: &str) -> Result<Workshop> {
+    pub(crate) fn set_up_as(project: &Project, which: &str) -> Result<Workshop> {
         let now = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .map_or(0, |elapsed| elapsed.as_secs());
@@ -68,7 +68,7 @@ impl Workshop {
 
     /// Who tells what a command will run its tests with. `built`: whether classes count
     /// as they lie on disk.
-    pub fn prober(
+    pub(crate) fn prober(
         &self,
         project: &Project,
         (command, cwd): (&[OsString], &Path),
@@ -87,7 +87,7 @@ impl Workshop {
 
     /// Removes the scratch folder, unless TAMIS_DEBUG asks for it. What stays
     /// behind takes space, no more.
-    pub fn clean_up(&self) {
+    pub(crate) fn clean_up(&self) {
         if std::env::var_os("TAMIS_DEBUG").is_some() {
             return;
         }

@@ -13,7 +13,7 @@ const MOST_NAMED: usize = 5;
 
 /// The key `audit` in the output of `run` and `record`.
 #[derive(Debug, Serialize)]
-pub struct AuditJson {
+pub(crate) struct AuditJson {
     /// Tests that ran though the stored rows would have left them out.
     checked: usize,
     missed: Vec<MissedJson>,
@@ -31,7 +31,7 @@ struct MissedJson {
 }
 
 impl AuditJson {
-    pub fn new(audit: &Audit) -> AuditJson {
+    pub(crate) fn new(audit: &Audit) -> AuditJson {
         let missed = audit.misses.iter().map(|missed| MissedJson {
             id: missed.test.clone(),
             was: missed.was.word(),
@@ -50,7 +50,7 @@ impl AuditJson {
 }
 
 /// The message about an audit; nothing if there was none.
-pub fn audit_event(audit: &Audit) -> Option<Event> {
+pub(crate) fn audit_event(audit: &Audit) -> Option<Event> {
     if audit.checked == 0 {
         return None;
     }

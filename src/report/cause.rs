@@ -8,14 +8,14 @@ use crate::languages::{Cause, Causes, Origin, Step, Way, Whole};
 use crate::matrix::{UnitKind, What};
 
 /// How many causes people see; JSON has all.
-pub const MOST_CAUSES: usize = 5;
+pub(crate) const MOST_CAUSES: usize = 5;
 /// How many steps of a path people see.
 const MOST_STEPS: usize = 6;
 /// How many differences of one unit people see.
 const MOST_CHANGES: usize = 4;
 
 /// One line for each cause.
-pub fn cause_lines(causes: &Causes) -> Vec<String> {
+pub(crate) fn cause_lines(causes: &Causes) -> Vec<String> {
     let mut lines: Vec<String> = causes.told.iter().map(line).collect();
     match causes.more {
         0 => {}
@@ -160,7 +160,7 @@ fn place(step: &Step) -> String {
 
 /// A [`Cause`] as JSON.
 #[derive(Debug, Serialize)]
-pub struct CauseJson {
+pub(crate) struct CauseJson {
     unit: UnitJson,
     name: String,
     from: String,

@@ -23,7 +23,7 @@ const LONGEST_CAUSE: usize = 300;
 
 /// A selection for a CI service. Texts may contain anything.
 #[derive(Clone, Debug, Default)]
-pub struct CiSelection {
+pub(crate) struct CiSelection {
     /// The suite, if there are several.
     pub suite: Option<String>,
     /// The suites in this selection, if there are several.
@@ -48,7 +48,7 @@ pub struct CiSelection {
 }
 
 impl CiSelection {
-    pub fn new(selection: &Selection, fallbacks: &[String]) -> CiSelection {
+    pub(crate) fn new(selection: &Selection, fallbacks: &[String]) -> CiSelection {
         let known = selection.all_because.is_none();
         let selected = selection.selected().count();
         let (all, chosen) = selection.seconds();
@@ -78,7 +78,7 @@ impl CiSelection {
     }
 
     /// Joins the selections of several suites.
-    pub fn join(parts: Vec<CiSelection>) -> CiSelection {
+    pub(crate) fn join(parts: Vec<CiSelection>) -> CiSelection {
         let is_every = |mode| parts.iter().all(|part| part.mode == mode);
         let reasons = parts.iter().map(|part| {
             let suite = part.suite.as_deref().unwrap_or_default();
@@ -109,7 +109,7 @@ impl CiSelection {
     }
 
     /// The outputs of a step by name. An empty one means all.
-    pub fn outputs(&self) -> Vec<(&'static str, String)> {
+    pub(crate) fn outputs(&self) -> Vec<(&'static str, String)> {
         let number = |count: Option<usize>| count.map_or_else(String::new, |n| n.to_string());
         let file = |name: &str| match &self.out {
             Some(out) => format!("{out}/{name}"),
@@ -159,7 +159,7 @@ impl CiSelection {
 
     /// The text to append to `GITHUB_OUTPUT`. Each value is between two lines that nobody can
     /// foresee.
-    pub fn github_output(&self) -> String {
+    pub(crate) fn github_output(&self) -> String {
         let mut text = String::new();
         for (name, value) in self.outputs() {
             let mark = mark(&value);
@@ -170,7 +170,7 @@ impl CiSelection {
 
     /// GitLab's `artifacts:reports:dotenv`. Its values may only have letters, digits and a few
     /// signs, so it has no reason and no path.
-    pub fn dotenv(&self, shards: Option<u32>) -> String {
+    pub(crate) fn dotenv(&self, shards: Option<u32>) -> String {
         let mut text = format!("TAMIS_OUT_MODE={}\n", self.mode);
         if let Some((selected, total)) = self.counts {
             let _ = writeln!(text, "TAMIS_OUT_COUNT={selected}\nTAMIS_OUT_TOTAL={total}");
@@ -185,7 +185,7 @@ impl CiSelection {
     }
 
     /// A notice with the result, a warning for each fallback.
-    pub fn annotations(&self) -> String {
+    pub(crate) fn annotations(&self) -> String {
         if !self.parts.is_empty() {
             return self.parts.iter().map(CiSelection::annotations).collect();
         }
@@ -256,7 +256,7 @@ impl CiSelection {
     }
 
     /// The text to append to `GITHUB_STEP_SUMMARY`.
-    pub fn step_summary(&self) -> String {
+    pub(crate) fn step_summary(&self) -> String {
         if !self.parts.is_empty() {
             return self.parts.iter().map(CiSelection::step_summary).collect();
         }

@@ -8,13 +8,13 @@ use std::io::{self, Write};
 const LONGEST_ANNOTATION: usize = 4000;
 
 /// A writer of whole lines. None of them is a command.
-pub struct Tame {
+pub(super) struct Tame {
     inner: Box<dyn Write + Send>,
     json: bool,
 }
 
 impl Tame {
-    pub fn new(inner: Box<dyn Write + Send>, json: bool) -> Tame {
+    pub(super) fn new(inner: Box<dyn Write + Send>, json: bool) -> Tame {
         Tame { inner, json }
     }
 }
@@ -55,14 +55,14 @@ fn tame(bytes: &[u8], json: bool) -> Vec<u8> {
 
 /// How much an annotation matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Level {
+pub(super) enum Level {
     Notice,
     Warning,
     Error,
 }
 
 /// The command that shows `text` beside the run.
-pub fn annotation(level: Level, text: &str) -> String {
+pub(super) fn annotation(level: Level, text: &str) -> String {
     let word = match level {
         Level::Notice => "notice",
         Level::Warning => "warning",

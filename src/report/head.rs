@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::history::{CommitId, References};
 
 /// The references that apply, with their names in JSON.
-pub fn named_references(references: &References) -> Vec<(&'static str, Vec<String>)> {
+pub(crate) fn named_references(references: &References) -> Vec<(&'static str, Vec<String>)> {
     let one = |id: &Option<CommitId>| Vec::from_iter(id.iter().map(CommitId::to_string));
     let many = |ids: &[CommitId]| Vec::from_iter(ids.iter().map(CommitId::to_string));
     let mut all = vec![
@@ -28,7 +28,7 @@ pub fn named_references(references: &References) -> Vec<(&'static str, Vec<Strin
 }
 
 /// The references that apply, as JSON: lists of commits, or a commit.
-pub fn references_json(references: &References) -> Value {
+pub(crate) fn references_json(references: &References) -> Value {
     let is_list = |name| {
         let lists = ["parents", "merge_bases", "all_picked", "all_picked_parents"];
         lists.contains(&name)

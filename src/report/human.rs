@@ -18,7 +18,7 @@ const BAD: Style = AnsiColor::Red.on_default().bold();
 const CARE: Style = AnsiColor::Yellow.on_default().bold();
 const HINT: Style = AnsiColor::Cyan.on_default();
 
-pub struct Human {
+pub(super) struct Human {
     err: Box<dyn Write + Send>,
     colour: bool,
     /// Whether standard error is a terminal, on which a progress bar may be drawn.
@@ -28,7 +28,12 @@ pub struct Human {
 }
 
 impl Human {
-    pub fn new(err: Box<dyn Write + Send>, colour: bool, bars: bool, verbosity: i8) -> Human {
+    pub(super) fn new(
+        err: Box<dyn Write + Send>,
+        colour: bool,
+        bars: bool,
+        verbosity: i8,
+    ) -> Human {
         Human {
             err,
             colour,
@@ -38,7 +43,7 @@ impl Human {
         }
     }
 
-    pub fn tell(&mut self, event: &Event) -> io::Result<()> {
+    pub(super) fn tell(&mut self, event: &Event) -> io::Result<()> {
         if self.verbosity < least_verbosity(event) {
             return Ok(());
         }

@@ -7,16 +7,16 @@ use serde_json::{Value, json};
 
 use super::{Event, RunSummary, SelectionSummary};
 
-pub struct JsonLines {
+pub(super) struct JsonLines {
     err: Box<dyn Write + Send>,
 }
 
 impl JsonLines {
-    pub fn new(err: Box<dyn Write + Send>) -> JsonLines {
+    pub(super) fn new(err: Box<dyn Write + Send>) -> JsonLines {
         JsonLines { err }
     }
 
-    pub fn tell(&mut self, event: &Event) -> io::Result<()> {
+    pub(super) fn tell(&mut self, event: &Event) -> io::Result<()> {
         let line = format!("{}\n", object(event));
         self.err.write_all(line.as_bytes())?;
         self.err.flush()

@@ -2,7 +2,7 @@
 //! command's result on standard output. No other room writes to either.
 
 mod audit;
-pub mod bug;
+pub(crate) mod bug;
 mod cause;
 mod ci;
 mod commands;
@@ -18,15 +18,15 @@ mod ties;
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Mutex, PoisonError};
 
-pub use crate::check::{Check, CheckState};
-pub use audit::{AuditJson, audit_event};
-pub use cause::{CauseJson, MOST_CAUSES, cause_lines};
-pub use ci::CiSelection;
-pub use event::{Estimate, Event, RunSummary, SelectionMode, SelectionSummary};
-pub use head::{named_references, references_json};
-pub use replay::{ChosenJson, MissJson, PUBLISHED, ReplayJson, RevisionJson, share};
-pub use selection::{EvidenceJson, ReasonJson, SelectionJson, parent_number};
-pub use ties::ties_event;
+pub(crate) use crate::check::{Check, CheckState};
+pub(crate) use audit::{AuditJson, audit_event};
+pub(crate) use cause::{CauseJson, MOST_CAUSES, cause_lines};
+pub(crate) use ci::CiSelection;
+pub(crate) use event::{Estimate, Event, RunSummary, SelectionMode, SelectionSummary};
+pub(crate) use head::{named_references, references_json};
+pub(crate) use replay::{ChosenJson, MissJson, PUBLISHED, ReplayJson, RevisionJson, share};
+pub(crate) use selection::{EvidenceJson, ReasonJson, SelectionJson, parent_number};
+pub(crate) use ties::ties_event;
 
 use crate::error::Error;
 use commands::Tame;
@@ -181,24 +181,24 @@ impl Report {
 
 /// Sends commands from [`CiSelection::annotations`] to GitHub's runner. They go directly to
 /// standard output, because a [`Report`] would escape them.
-pub fn workflow_commands(commands: &str) {
+pub(crate) fn workflow_commands(commands: &str) {
     // If this fails, only an annotation is missing.
     let _ = write_all(&mut io::stdout(), commands.as_bytes());
 }
 
 /// Shows an error at the top of a run's page on GitHub.
-pub fn tell_error(text: &str) {
+pub(crate) fn tell_error(text: &str) {
     workflow_commands(&commands::annotation(commands::Level::Error, text));
 }
 
 /// Shows a warning there.
-pub fn tell_warning(text: &str) {
+pub(crate) fn tell_warning(text: &str) {
     workflow_commands(&commands::annotation(commands::Level::Warning, text));
 }
 
 /// Prints help or a usage error with colours, before any command runs: help to standard
 /// output, errors to standard error.
-pub fn help(styled: &str, is_error: bool) {
+pub(crate) fn help(styled: &str, is_error: bool) {
     // There is nobody left to tell about a failure.
     let _ = if is_error {
         write_all(
@@ -226,10 +226,10 @@ pub(crate) mod testing {
     use std::sync::Arc;
 
     #[derive(Clone, Default)]
-    pub struct Buffer(Arc<Mutex<Vec<u8>>>);
+    pub(crate) struct Buffer(Arc<Mutex<Vec<u8>>>);
 
     impl Buffer {
-        pub fn text(&self) -> String {
+        pub(crate) fn text(&self) -> String {
             let bytes = self.0.lock().unwrap().clone();
             String::from_utf8(bytes).unwrap()
         }
@@ -247,14 +247,14 @@ pub(crate) mod testing {
     }
 
     /// A report, its standard output and its standard error.
-    pub fn report(style: Style) -> (Report, Buffer, Buffer) {
+    pub(crate) fn report(style: Style) -> (Report, Buffer, Buffer) {
         let (out, err) = (Buffer::default(), Buffer::default());
         let report = Report::to_streams(style, Box::new(out.clone()), Box::new(err.clone()));
         (report, out, err)
     }
 
     /// The message that a user reads when a command ends with `error`.
-    pub fn message(error: &Error) -> String {
+    pub(crate) fn message(error: &Error) -> String {
         let mut text = format!("{}: {error}\n", error.kind().heading());
         for cause in error.causes() {
             text.push_str(&format!("because: {cause}\n"));

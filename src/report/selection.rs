@@ -17,7 +17,7 @@ use crate::select::{Evidence, Reason, Selection, Shard};
 const SCHEMA: u32 = 1;
 
 #[derive(Debug, Serialize)]
-pub struct SelectionJson {
+pub(crate) struct SelectionJson {
     schema: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     head: Option<HeadJson>,
@@ -79,7 +79,7 @@ struct SelectedJson {
 }
 
 #[derive(Debug, Default, Serialize)]
-pub struct ReasonJson {
+pub(crate) struct ReasonJson {
     kind: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     unit: Option<UnitJson>,
@@ -109,7 +109,7 @@ struct ExcludedJson {
 }
 
 #[derive(Debug, Serialize)]
-pub struct EvidenceJson {
+pub(crate) struct EvidenceJson {
     baseline: String,
     /// The commit of the baseline.
     revision: String,
@@ -142,7 +142,7 @@ struct EstimateJson {
 impl SelectionJson {
     /// The public form of `selection`. `view` is the state that it is for, if the repository
     /// could be read, and `head` its classification.
-    pub fn new(
+    pub(crate) fn new(
         selection: &Selection,
         view: Option<&View>,
         head: Option<&Head>,
@@ -209,25 +209,33 @@ impl SelectionJson {
     ///
     /// # Errors
     /// Never, as long as the types above only hold JSON values.
-    pub fn value(&self) -> anyhow::Result<serde_json::Value> {
+    pub(crate) fn value(&self) -> anyhow::Result<serde_json::Value> {
         Ok(serde_json::to_value(self)?)
     }
 
     /// Adds the facts from the CI service; `shallow` tells whether the history is cut off.
-    pub fn with_ci(mut self, context: Option<&CiContext>, shallow: Option<bool>) -> SelectionJson {
+    pub(crate) fn with_ci(
+        mut self,
+        context: Option<&CiContext>,
+        shallow: Option<bool>,
+    ) -> SelectionJson {
         self.ci = context.map(|context| ci_json(context, shallow));
         self
     }
 
     /// Adds the division of the tests, and which part this is.
-    pub fn with_shards(mut self, shards: serde_json::Value, part: Option<Shard>) -> SelectionJson {
+    pub(crate) fn with_shards(
+        mut self,
+        shards: serde_json::Value,
+        part: Option<Shard>,
+    ) -> SelectionJson {
         self.shards = Some(shards);
         self.shard = part.map(|part| part.to_string());
         self
     }
 
     /// Adds the outcomes of the tests that ran.
-    pub fn with_outcomes(mut self, outcomes: &BTreeMap<String, Outcome>) -> SelectionJson {
+    pub(crate) fn with_outcomes(mut self, outcomes: &BTreeMap<String, Outcome>) -> SelectionJson {
         let words = outcomes
             .iter()
             .map(|(test, outcome)| (test.clone(), outcome.word()));
@@ -236,7 +244,7 @@ impl SelectionJson {
     }
 
     /// Adds the outcomes of the tests that would have been left out.
-    pub fn with_audit(mut self, audit: &Audit) -> SelectionJson {
+    pub(crate) fn with_audit(mut self, audit: &Audit) -> SelectionJson {
         self.audit = (audit.checked > 0).then(|| AuditJson::new(audit));
         self
     }
@@ -342,7 +350,7 @@ impl From<&Reason> for ReasonJson {
 }
 
 /// The number of a parent of a merge, from 1.
-pub fn parent_number(head: &Head, revision: &str) -> Option<usize> {
+pub(crate) fn parent_number(head: &Head, revision: &str) -> Option<usize> {
     let parents = &head.references.parents;
     let at = parents.iter().position(|p| p.to_string() == revision)?;
     (parents.len() > 1).then_some(at + 1)
@@ -350,7 +358,7 @@ pub fn parent_number(head: &Head, revision: &str) -> Option<usize> {
 
 impl EvidenceJson {
     /// `head` is the revision at which the test is left out.
-    pub fn new(evidence: &Evidence, head: Option<&Head>) -> EvidenceJson {
+    pub(crate) fn new(evidence: &Evidence, head: Option<&Head>) -> EvidenceJson {
         EvidenceJson {
             baseline: evidence.baseline.to_string(),
             revision: evidence.revision.to_string(),

@@ -8,7 +8,7 @@ use crate::observe::Cell;
 const MOST_NAMED: usize = 4;
 
 /// The message about the `state` that ties most of `tests` together; nothing if there is none.
-pub fn ties_event(state: &[Cell], tests: usize) -> Option<Event> {
+pub(crate) fn ties_event(state: &[Cell], tests: usize) -> Option<Event> {
     if state.is_empty() {
         return None;
     }

@@ -11,7 +11,7 @@ include!(concat!(env!("OUT_DIR"), "/native.rs"));
 const JVM_FILE: &str = "jvm/libtamis_jvm.so";
 
 /// The JVM agent's library in the folder of [`install_agent`].
-pub fn jvm_library(agent: &Path) -> PathBuf {
+pub(crate) fn jvm_library(agent: &Path) -> PathBuf {
     agent.join(JVM_FILE)
 }
 
@@ -33,7 +33,7 @@ fn digest() -> String {
 ///
 /// # Errors
 /// Neither folder can be written.
-pub fn install_agent_for(fallback: &Path) -> Result<PathBuf> {
+pub(crate) fn install_agent_for(fallback: &Path) -> Result<PathBuf> {
     let cache = std::env::var_os("XDG_CACHE_HOME")
         .map(PathBuf::from)
         .or_else(|| Some(Path::new(&std::env::var_os("HOME")?).join(".cache")));

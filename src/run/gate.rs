@@ -19,7 +19,7 @@ const PAUSE: Duration = Duration::from_millis(10);
 /// A path at which a program will read a list. Until the list exists there is a named pipe, at
 /// which the program waits.
 #[derive(Debug)]
-pub struct Gate {
+pub(crate) struct Gate {
     path: PathBuf,
     keeper: Keeper,
 }
@@ -29,7 +29,7 @@ impl Gate {
     ///
     /// # Errors
     /// It cannot be made: a system without named pipes, a full disk.
-    pub fn new(path: PathBuf) -> Result<Gate> {
+    pub(crate) fn new(path: PathBuf) -> Result<Gate> {
         let folder = path.parent().unwrap_or(Path::new("."));
         fs_err::create_dir_all(folder)?;
         // Written now, because the disk may be full later.
@@ -39,7 +39,7 @@ impl Gate {
         Ok(Gate { path, keeper })
     }
 
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
@@ -47,7 +47,7 @@ impl Gate {
     ///
     /// # Errors
     /// The pipe is gone.
-    pub fn wait(self, program: &mut Running) -> Result<Option<Asker>> {
+    pub(crate) fn wait(self, program: &mut Running) -> Result<Option<Asker>> {
         loop {
             // A program that has just ended may have opened the pipe before.
             let has_ended = program.has_ended()?;
@@ -86,7 +86,7 @@ impl Gate {
 
 /// A reader that waits for the list. If it is not answered, the list is empty.
 #[derive(Debug)]
-pub struct Asker {
+pub(crate) struct Asker {
     path: PathBuf,
     pipe: Option<File>,
     _keeper: Keeper,
@@ -98,7 +98,7 @@ impl Asker {
     ///
     /// # Errors
     /// It cannot be written; then every reader gets an empty list.
-    pub fn answer(mut self, text: &str) -> Result<()> {
+    pub(crate) fn answer(mut self, text: &str) -> Result<()> {
         // Later readers find a file and need no other process.
         crate::disk::write_atomically(&self.path, text)?;
         if let Some(mut pipe) = self.pipe.take() {

@@ -3,8 +3,9 @@
 mod agent;
 mod gate;
 
-pub use agent::{install_agent, install_agent_for, jvm_library};
-pub use gate::{Asker, Gate};
+pub use agent::install_agent;
+pub(crate) use agent::{install_agent_for, jvm_library};
+pub(crate) use gate::{Asker, Gate};
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -27,7 +28,7 @@ pub struct RunPlan {
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
 /// Whether the user interrupted a command of this process.
-pub fn was_interrupted() -> bool {
+pub(crate) fn was_interrupted() -> bool {
     INTERRUPTED.load(Ordering::SeqCst)
 }
 

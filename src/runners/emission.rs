@@ -13,7 +13,7 @@ use crate::matrix::{Fingerprint, Unit, UnitKind};
 use crate::select::{Exclusions, Part, Selection, Shard, ShardOf, Verdict, escape};
 
 /// Name of the file that the collector reads, in the folder of an emission.
-pub const LATE: &str = "late.json";
+pub(crate) const LATE: &str = "late.json";
 
 /// What it holds (`TAMIS_EXCLUDE`), version 1.
 #[derive(Clone, Debug, Serialize)]
@@ -121,7 +121,7 @@ fn wire(unit: &Unit, value: Fingerprint) -> (&'static str, String, Option<String
 ///
 /// # Errors
 /// If a file cannot be written.
-pub fn write(
+pub(crate) fn write(
     selection: &Selection,
     part: Option<Part<'_>>,
     project: &str,
@@ -146,7 +146,7 @@ pub fn write(
 ///
 /// # Errors
 /// If it cannot be read, or is not such a file.
-pub fn read_exclusions(path: &Path) -> Result<Exclusions> {
+pub(crate) fn read_exclusions(path: &Path) -> Result<Exclusions> {
     #[derive(Deserialize)]
     struct File {
         exclude: BTreeSet<String>,

@@ -5,13 +5,13 @@
 //! names one: the configuration holds the one that was resolved, and everybody asks that.
 
 mod command;
-pub mod emission;
-pub mod gradle;
-pub mod junit;
-pub mod jvm;
-pub mod maven;
+pub(crate) mod emission;
+pub(crate) mod gradle;
+pub(crate) mod junit;
+pub(crate) mod jvm;
+pub(crate) mod maven;
 mod probe;
-pub mod pytest;
+pub(crate) mod pytest;
 mod resolve;
 mod source;
 mod teller;
@@ -37,23 +37,21 @@ use crate::observe::Observations;
 use crate::run::{Ended, RunPlan};
 use crate::select::{Part, Selection};
 
-pub use probe::{Prober, short_name};
-pub use resolve::{
-    FoundRunner, driver, found, named, of_interpreter, of_program, of_words, typed_words,
-};
-pub use source::{Source, file_of, function_of};
+pub(crate) use probe::Prober;
+pub(crate) use resolve::{driver, found, named, of_interpreter, of_program, of_words, typed_words};
+pub(crate) use source::{Source, file_of, function_of};
 pub use teller::Started;
-pub use template::Examples;
-pub use unwatched::Unwatched;
+pub(crate) use template::Examples;
+pub(crate) use unwatched::Unwatched;
 
 // What sources tell of classes that are not built, which only Maven's poms allow; and how
 // pytest is configured and finds tests, which any command may come to.
-pub use maven::Sources;
+pub(crate) use maven::Sources;
 pub(crate) use maven::{Standing, Unbuilt};
-pub use pytest::{Finds, MayHold, READ_BY_EVERY_TEST, config_files};
+pub(crate) use pytest::{Finds, MayHold, READ_BY_EVERY_TEST, config_files};
 
 /// Every runner that a configuration can name.
-pub static ALL: &[&dyn Runner] = &[
+pub(crate) static ALL: &[&dyn Runner] = &[
     &pytest::Pytest,
     &maven::Maven,
     &gradle::Gradle,
@@ -62,7 +60,7 @@ pub static ALL: &[&dyn Runner] = &[
 ];
 
 /// The names of all runners, as they are written in `runner` and behind `--format`.
-pub fn names() -> impl Iterator<Item = &'static str> {
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     ALL.iter().map(|runner| runner.name())
 }
 

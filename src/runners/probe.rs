@@ -30,7 +30,7 @@ pub trait Prober: fmt::Debug {
 }
 
 /// The part of the runtime text that names the environment: its first word.
-pub fn short_name(runtime: &str) -> &str {
+pub(crate) fn short_name(runtime: &str) -> &str {
     runtime.split_whitespace().next().unwrap_or_default()
 }
 

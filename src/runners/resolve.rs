@@ -9,20 +9,20 @@ use super::{ALL, Runner, TestsOf, pytest};
 
 /// What a folder looks like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FoundRunner {
+pub(crate) struct FoundRunner {
     pub runner: &'static dyn Runner,
     /// Another one whose tests seem to be there as well.
     pub other: Option<&'static dyn Runner>,
 }
 
 /// The runner with this name.
-pub fn named(name: &str) -> Option<&'static dyn Runner> {
+pub(crate) fn named(name: &str) -> Option<&'static dyn Runner> {
     ALL.iter().copied().find(|runner| runner.name() == name)
 }
 
 /// The runner of `folder`, where nothing says which: one that has tests there goes first,
 /// then a build of the JVM's, and of two builds the one that the project brings along.
-pub fn found(folder: &Path) -> FoundRunner {
+pub(crate) fn found(folder: &Path) -> FoundRunner {
     let detected = ALL.iter().copied().filter_map(|runner| {
         let detected = runner.detect(folder)?;
         Some((runner, detected))
@@ -43,18 +43,18 @@ pub fn found(folder: &Path) -> FoundRunner {
 }
 
 /// The runner whose own program a command starts.
-pub fn of_program(command: &[OsString]) -> Option<&'static dyn Runner> {
+pub(crate) fn of_program(command: &[OsString]) -> Option<&'static dyn Runner> {
     ALL.iter().copied().find(|runner| runner.starts(command))
 }
 
 /// The runner whose tests an interpreter runs that is configured.
-pub fn of_interpreter() -> Option<&'static dyn Runner> {
+pub(crate) fn of_interpreter() -> Option<&'static dyn Runner> {
     ALL.iter().copied().find(|runner| runner.has_interpreter())
 }
 
 /// Who starts a command and tells it what to leave out: `runner` if it can, else the
 /// one whose command it is. Where the command hides what it starts, nobody adds words.
-pub fn driver(runner: &'static dyn Runner, command: &[OsString]) -> &'static dyn Runner {
+pub(crate) fn driver(runner: &'static dyn Runner, command: &[OsString]) -> &'static dyn Runner {
     match runner.drives(command) {
         true => runner,
         false => of_program(command)
@@ -64,13 +64,13 @@ pub fn driver(runner: &'static dyn Runner, command: &[OsString]) -> &'static dyn
 }
 
 /// Who started a command that was recorded.
-pub fn of_words(words: &[String]) -> &'static dyn Runner {
+pub(crate) fn of_words(words: &[String]) -> &'static dyn Runner {
     let words: Vec<OsString> = words.iter().map(OsString::from).collect();
     driver(&Wrapped, &words)
 }
 
 /// A recorded command without what variables added to it.
-pub fn typed_words(words: &[String]) -> Vec<String> {
+pub(crate) fn typed_words(words: &[String]) -> Vec<String> {
     let added = ALL.iter().copied().flat_map(|runner| runner.variables());
     let added: Vec<&str> = added.copied().collect();
     let is_added = |word: &&String| {

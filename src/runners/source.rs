@@ -12,12 +12,12 @@ pub enum Source<'t> {
 }
 
 /// The file and the qualified name of the function that a test id names.
-pub fn function_of(test: &str) -> (&str, String) {
+pub(crate) fn function_of(test: &str) -> (&str, String) {
     pytest::source_of(test)
 }
 
 /// What a division among machines keeps in one part: a file, or else the test itself.
-pub fn file_of(test: &str) -> &str {
+pub(crate) fn file_of(test: &str) -> &str {
     function_of(test).0
 }
 

@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::run::RunPlan;
 
 /// No configuration names it: a runner is told from another by its tests.
-pub struct Wrapped;
+pub(super) struct Wrapped;
 
 impl Runner for Wrapped {
     fn name(&self) -> &'static str {
@@ -38,7 +38,7 @@ impl Runner for Wrapped {
 
 /// With the collector for Python, which is where no other process looks, and with that of
 /// the JVM where one may be started.
-pub fn plan(launch: &Launch<'_>) -> RunPlan {
+pub(super) fn plan(launch: &Launch<'_>) -> RunPlan {
     let plan = with_python(launch.command.to_vec(), launch);
     let may_start_jvm =
         program_name(launch.command) == Some("java") || maven::is_project(launch.cwd);
@@ -53,7 +53,7 @@ pub fn plan(launch: &Launch<'_>) -> RunPlan {
 }
 
 /// The plan to run `argv` with the collector for Python.
-pub fn with_python(argv: Vec<OsString>, launch: &Launch<'_>) -> RunPlan {
+pub(super) fn with_python(argv: Vec<OsString>, launch: &Launch<'_>) -> RunPlan {
     let boot = launch.agent.join("boot");
     let mut env: Vec<(OsString, OsString)> = vec![
         ("PYTHONPATH".into(), before_path(boot.as_os_str())),
@@ -85,7 +85,7 @@ fn before_path(first: &OsStr) -> OsString {
 /// which can only make two different commands equal in name, and then the
 /// options that pytest saw still differ. In another folder than that of the
 /// project the same words come to other tests.
-pub fn words(command: &[OsString], cwd: &Path, project: &Path) -> Vec<String> {
+pub(super) fn words(command: &[OsString], cwd: &Path, project: &Path) -> Vec<String> {
     let mut words = plain_words(command);
     let below = cwd.strip_prefix(project).unwrap_or(cwd);
     if !below.as_os_str().is_empty() {
@@ -95,7 +95,7 @@ pub fn words(command: &[OsString], cwd: &Path, project: &Path) -> Vec<String> {
 }
 
 /// The words of a command, and what pytest is told by a variable.
-pub fn plain_words(command: &[OsString]) -> Vec<String> {
+pub(super) fn plain_words(command: &[OsString]) -> Vec<String> {
     let words = command
         .iter()
         .map(|word| word.to_string_lossy().into_owned());

@@ -7,7 +7,7 @@ use crate::matrix::{SetId, Table, UnitId, UnitKind};
 /// which a test with several counts. Effects come before bindings, for when
 /// they come or go, so do the digests of names that are bound after them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum CauseKind {
+pub(crate) enum CauseKind {
     /// A function body.
     Body,
     /// Statements that do more than bind a name.
@@ -36,7 +36,7 @@ pub enum CauseKind {
 }
 
 impl CauseKind {
-    pub const ALL: [CauseKind; 13] = [
+    pub(crate) const ALL: [CauseKind; 13] = [
         CauseKind::Body,
         CauseKind::Effects,
         CauseKind::Binding,
@@ -53,7 +53,7 @@ impl CauseKind {
     ];
 
     /// The word used in tables and JSON.
-    pub fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         match self {
             CauseKind::Body => "body",
             CauseKind::Binding => "binding",
@@ -72,7 +72,7 @@ impl CauseKind {
     }
 
     /// That of a changed unit.
-    pub fn of_unit(kind: UnitKind) -> CauseKind {
+    pub(crate) fn of_unit(kind: UnitKind) -> CauseKind {
         match kind {
             UnitKind::Code | UnitKind::Method => CauseKind::Body,
             UnitKind::Binding | UnitKind::Member => CauseKind::Binding,
@@ -93,7 +93,7 @@ impl CauseKind {
 
     /// That of a reason. `first` is what the whole row says, where the reason
     /// is a changed unit; without it, the unit that the reason names has to do.
-    pub fn of(reason: &Reason, first: Option<CauseKind>) -> CauseKind {
+    pub(crate) fn of(reason: &Reason, first: Option<CauseKind>) -> CauseKind {
         match reason {
             Reason::Changed { unit, .. } => {
                 first.unwrap_or_else(|| CauseKind::of_unit(unit.kind()))
@@ -110,12 +110,12 @@ impl CauseKind {
 
 /// The first cause in each row of a matrix. A test of which a body changed
 /// would run however finely everything else was told apart.
-pub struct FirstCauses {
+pub(crate) struct FirstCauses {
     of_sets: Vec<Option<CauseKind>>,
 }
 
 impl FirstCauses {
-    pub fn new(matrix: &impl Table, differences: &Differences) -> FirstCauses {
+    pub(crate) fn new(matrix: &impl Table, differences: &Differences) -> FirstCauses {
         let mut changed: Vec<UnitId> = differences.changed.keys().copied().collect();
         changed.sort_unstable();
         let kind = |id: &UnitId| CauseKind::of_unit(matrix.unit(*id).0.kind());
@@ -126,7 +126,7 @@ impl FirstCauses {
 
     /// That of a row of the same matrix with these sets; `None` if no unit of it
     /// changed.
-    pub fn of(&self, sets: &[SetId]) -> Option<CauseKind> {
+    pub(crate) fn of(&self, sets: &[SetId]) -> Option<CauseKind> {
         let sets = sets.iter();
         sets.filter_map(|set| self.of_sets[*set as usize]).min()
     }

@@ -4,7 +4,7 @@ use super::{Strategy, Verdict};
 
 /// What the nearest recorded revision says of a test.
 #[derive(Clone, Copy, Debug)]
-pub struct Nearest<'v> {
+pub(crate) struct Nearest<'v> {
     /// Its verdict, if it knows the test.
     pub verdict: Option<&'v Verdict>,
     /// Whether its files are exactly those that tests are selected for.
@@ -13,7 +13,7 @@ pub struct Nearest<'v> {
 
 /// Whose row is the proof that a test need not run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Proof {
+pub(crate) enum Proof {
     /// The nearest revision's, because its files are the same.
     Nearest,
     /// That of the source with this number.
@@ -26,7 +26,7 @@ pub enum Proof {
 /// rule names and h, the best first. Before them, equal files share results;
 /// and a test whose last known result was not a good one, or whose last row
 /// may lack units, runs whatever other revisions say.
-pub fn choose<'v>(
+pub(crate) fn choose<'v>(
     nearest: Nearest<'_>,
     sources: impl Iterator<Item = Option<&'v Verdict>>,
 ) -> Option<Proof> {

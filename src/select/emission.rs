@@ -23,14 +23,14 @@ impl Part<'_> {
 
 /// A part, and the division that it is one of.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ShardOf {
+pub(crate) struct ShardOf {
     pub shard: Shard,
     pub plan: String,
 }
 
 /// What was handed on, as read back.
 #[derive(Clone, Debug, Default)]
-pub struct Exclusions {
+pub(crate) struct Exclusions {
     pub tests: BTreeSet<String>,
     /// Those of them that are left out only if nothing else differs where they run.
     pub late: BTreeSet<String>,
@@ -39,7 +39,7 @@ pub struct Exclusions {
 }
 
 /// An id on one line: `\\`, `\n` and `\r` are escaped by a backslash.
-pub fn escape(id: &str) -> String {
+pub(crate) fn escape(id: &str) -> String {
     id.replace('\\', "\\\\")
         .replace('\n', "\\n")
         .replace('\r', "\\r")

@@ -124,19 +124,19 @@ pub(super) struct Groups {
 }
 
 impl Groups {
-    pub fn new(of: usize) -> Groups {
+    pub(super) fn new(of: usize) -> Groups {
         Groups {
             leader: (0..of).collect(),
         }
     }
 
-    pub fn join(&mut self, a: usize, b: usize) {
+    pub(super) fn join(&mut self, a: usize, b: usize) {
         let (a, b) = (self.find(a), self.find(b));
         self.leader[a.max(b)] = a.min(b);
     }
 
     /// The least of the group of `at`.
-    pub fn find(&mut self, at: usize) -> usize {
+    pub(super) fn find(&mut self, at: usize) -> usize {
         let mut top = at;
         while self.leader[top] != top {
             top = self.leader[top];

@@ -23,17 +23,17 @@ mod tts;
 mod unlisted;
 
 pub use crate::matrix::COLLECTION;
-pub use cause::{CauseKind, FirstCauses};
-pub use choose::{Course, Nearest, Proof, choose};
-pub use emission::{Exclusions, Part, ShardOf, escape};
-pub use layout::{Layout, Tied};
-pub use past::{Change, HeadKind, Node, Past, Tip};
-pub use plan::{Fallback, Plan, plan};
-pub use rule::{Rule, Sources};
-pub use shard::{Load, MOST_SHARDS, Shard, Shards};
+pub(crate) use cause::{CauseKind, FirstCauses};
+pub(crate) use choose::{Course, Nearest, Proof, choose};
+pub(crate) use emission::{Exclusions, Part, ShardOf, escape};
+pub(crate) use layout::{Layout, Tied};
+pub(crate) use past::{Change, HeadKind, Node, Past, Tip};
+pub(crate) use plan::{Plan, plan};
+pub(crate) use rule::{Rule, Sources};
+pub(crate) use shard::{MOST_SHARDS, Shard, Shards};
 pub use strategy::Strategy;
-pub use tts::{Differences, tts};
-pub use unlisted::Unlisted;
+pub(crate) use tts::{Differences, tts};
+pub(crate) use unlisted::Unlisted;
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,7 +1,7 @@
 //! What strategies may know of a history.
 
 /// The number of a revision; numbers mean nothing beyond equality.
-pub type Node = u32;
+pub(crate) type Node = u32;
 
 /// How a revision came to be [G 4.2.3].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -47,7 +47,7 @@ impl HeadKind {
 
 /// The revision h that tests are selected for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Tip {
+pub(crate) struct Tip {
     pub kind: HeadKind,
     /// Whether a tree-equal replay proved the kind, and nothing was edited
     /// since.
@@ -66,7 +66,7 @@ pub struct Tip {
 
 /// A commit as a change: between one of its parents and itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Change {
+pub(crate) struct Change {
     pub commit: Node,
     pub before: Node,
     /// Whether the commit has other parents.
@@ -74,7 +74,7 @@ pub struct Change {
 }
 
 /// The recorded past of a history.
-pub trait Past {
+pub(crate) trait Past {
     /// The revision's name for people.
     fn name(&self, node: Node) -> String;
 

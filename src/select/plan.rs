@@ -8,7 +8,7 @@ use crate::count::counted;
 
 /// What is to be done, and how it came to that.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Plan {
+pub(crate) struct Plan {
     /// The strategy whose formula is computed.
     pub used: Strategy,
     pub rule: Rule,
@@ -19,7 +19,7 @@ pub struct Plan {
 
 /// One strategy gave way to another.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fallback {
+pub(crate) struct Fallback {
     pub from: Strategy,
     pub to: Strategy,
     pub why: String,
@@ -77,7 +77,7 @@ impl Lacks {
 }
 
 /// What `strategy` comes to at `tip`.
-pub fn plan(strategy: Strategy, tip: &Tip, past: &impl Past) -> Plan {
+pub(crate) fn plan(strategy: Strategy, tip: &Tip, past: &impl Past) -> Plan {
     plan_with(strategy, tip, past, &THRESHOLDS)
 }
 

@@ -4,7 +4,7 @@ use super::past::{Node, Past};
 
 /// What a plan comes to: for each test, whose results may be taken for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Rule {
+pub(crate) enum Rule {
     /// A(h): nobody's.
     All,
     /// Those of the nearest recorded revision: tts(pred(h), h) (4.6).
@@ -24,7 +24,7 @@ pub enum Rule {
 
 /// What was selected along the branches of a merge, real or supposed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MergeHistory {
+pub(crate) struct MergeHistory {
     /// The parents of the merge.
     pub parents: Vec<Node>,
     /// For each pair p, p' of different parents, d = dom(p, p'), and the
@@ -34,21 +34,21 @@ pub struct MergeHistory {
 
 /// Two parents of a merge and how they came there.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pair {
+pub(crate) struct Pair {
     pub one: Branch,
     pub other: Branch,
 }
 
 /// A parent of a merge with the revisions that lead to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Branch {
+pub(crate) struct Branch {
     pub end: Node,
     pub revisions: Vec<Node>,
 }
 
 /// What was selected around a change that is repeated or undone.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ChangeHistory {
+pub(crate) struct ChangeHistory {
     /// n_cp or n_re, and the parent that it is compared with.
     pub commit: Node,
     pub before: Node,
@@ -64,7 +64,7 @@ pub struct ChangeHistory {
 
 /// Whose results may be taken for one test.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Sources {
+pub(crate) enum Sources {
     Nearest,
     /// The first whose row still holds; if empty, the test runs.
     Nodes(Vec<Node>),
@@ -74,7 +74,7 @@ pub enum Sources {
 
 impl Rule {
     /// Every revision whose results can be asked for.
-    pub fn nodes(&self) -> Vec<Node> {
+    pub(crate) fn nodes(&self) -> Vec<Node> {
         match self {
             Rule::All | Rule::Nearest => Vec::new(),
             Rule::Any(nodes) | Rule::Memo(nodes) => nodes.clone(),
@@ -91,7 +91,7 @@ impl Rule {
     }
 
     /// Whether the rule rests on recorded selections.
-    pub fn is_history(&self) -> bool {
+    pub(crate) fn is_history(&self) -> bool {
         matches!(self, Rule::Merge(_) | Rule::Change(_))
     }
 
@@ -100,7 +100,7 @@ impl Rule {
     /// The history rules as published stop here: a test with a source is left
     /// out. That is unsafe, because what a test depends on changes along a
     /// branch. Corrected, the test's row at the source must also hold at h.
-    pub fn sources(&self, test: &str, past: &impl Past) -> Sources {
+    pub(crate) fn sources(&self, test: &str, past: &impl Past) -> Sources {
         match self {
             Rule::All => Sources::Nodes(Vec::new()),
             Rule::Nearest => Sources::Nearest,
@@ -136,7 +136,7 @@ impl MergeHistory {
     }
 
     /// S_new (4.11): not available on all branches.
-    pub fn is_new(&self, test: &str, past: &impl Past) -> bool {
+    pub(crate) fn is_new(&self, test: &str, past: &impl Past) -> bool {
         !self.parents.iter().all(|p| past.is_available(*p, test))
     }
 }

@@ -14,7 +14,7 @@ use super::layout::Groups;
 use super::{Selection, Verdict};
 
 /// No service starts more copies of a job.
-pub const MOST_SHARDS: u32 = 256;
+pub(crate) const MOST_SHARDS: u32 = 256;
 
 /// One of several parts: `2/4`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

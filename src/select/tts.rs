@@ -34,7 +34,7 @@ struct SetState {
 ///
 /// A test runs if its result at n was not a good one, if its row may lack
 /// units, or if a unit of its row is different or cannot be told at h.
-pub fn tts(matrix: &impl Table, name: &str, differences: &Differences) -> Vec<Verdict> {
+pub(crate) fn tts(matrix: &impl Table, name: &str, differences: &Differences) -> Vec<Verdict> {
     let differing = Differing::new(matrix.units(), differences);
     let mut states: Vec<SetState> = Vec::new();
     matrix.each_set(&differing.ids(), |units, set| {

@@ -14,7 +14,7 @@ const API: &str = "https://api.github.com";
 /// The largest answer.
 const MAX_ANSWER: u64 = 12 << 20;
 
-pub struct Api {
+pub(super) struct Api {
     pub client: Octocrab,
     pub runtime: Runtime,
     pub has_token: bool,
@@ -25,7 +25,7 @@ impl Api {
     ///
     /// # Errors
     /// The client cannot be made.
-    pub fn of_environment() -> Result<Api> {
+    pub(super) fn of_environment() -> Result<Api> {
         let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         let api = variable("GITHUB_API_URL").unwrap_or_else(|| API.to_owned());
         let token = variable("GITHUB_TOKEN").or_else(|| variable("GH_TOKEN"));
@@ -50,7 +50,7 @@ impl Api {
     }
 
     /// Sends one request and reads its answer.
-    pub async fn ask<T: DeserializeOwned>(&self, route: String, what: &str) -> Result<T> {
+    pub(super) async fn ask<T: DeserializeOwned>(&self, route: String, what: &str) -> Result<T> {
         let bytes = read(self.client._get(route).await, 200, what).await?;
         serde_json::from_slice(&bytes)
             .map_err(|error| RemoteError::Malformed(format!("{what}: {error}")))
@@ -58,7 +58,7 @@ impl Api {
 }
 
 /// The body of an answer that has the status `wanted`.
-pub async fn read<B>(
+pub(super) async fn read<B>(
     answer: octocrab::Result<http::Response<B>>,
     wanted: u16,
     what: &str,
@@ -96,7 +96,7 @@ where
 }
 
 /// 403 means a lack of rights or of requests; the headers tell which.
-pub fn is_out_of_requests(status: u16, headers: &http::HeaderMap) -> bool {
+pub(super) fn is_out_of_requests(status: u16, headers: &http::HeaderMap) -> bool {
     let spent = headers
         .get("x-ratelimit-remaining")
         .is_some_and(|left| left.as_bytes() == b"0");

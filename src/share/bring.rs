@@ -17,7 +17,7 @@ const MOST_REJECTED: usize = 6;
 
 /// What would be useful.
 #[derive(Clone, Debug, Default)]
-pub struct Wanted {
+pub(crate) struct Wanted {
     /// The present tree: results of the same files are the best.
     pub tree: String,
     /// The present commit and its ancestors, the nearest first.
@@ -32,7 +32,7 @@ pub struct Wanted {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Taken {
+pub(crate) struct Taken {
     pub name: Name,
     pub commit: String,
     pub standing: Standing,
@@ -40,7 +40,7 @@ pub struct Taken {
 
 /// The result of a look into a shared store.
 #[derive(Clone, Debug, Default)]
-pub struct Brought {
+pub(crate) struct Brought {
     pub taken: Vec<Taken>,
     /// Why other results were not taken, with how many.
     pub refused: BTreeMap<String, usize>,
@@ -64,7 +64,7 @@ impl Brought {
 /// repository, suite and environment.
 ///
 /// A problem is part of the answer: nothing that happens here may fail a run.
-pub fn bring(
+pub(crate) fn bring(
     shared: &Shared,
     store: &FsStore,
     wanted: &Wanted,

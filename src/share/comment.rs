@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(25);
 
 /// What happened to a comment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Commented {
+pub(crate) enum Commented {
     Written,
     Replaced,
     /// It already has this text.
@@ -51,7 +51,7 @@ struct User {
 ///
 /// # Errors
 /// GitHub does not answer or refuses.
-pub fn comment(repository: &str, number: u64, text: &str) -> Result<Commented> {
+pub(crate) fn comment(repository: &str, number: u64, text: &str) -> Result<Commented> {
     let api = Api::of_environment()?;
     if !api.has_token {
         return Err(RemoteError::NotSetUp(

@@ -74,11 +74,11 @@ impl fmt::Display for RemoteError {
 
 impl std::error::Error for RemoteError {}
 
-pub type Result<T> = std::result::Result<T, RemoteError>;
+pub(crate) type Result<T> = std::result::Result<T, RemoteError>;
 
 /// The time by which some work must be done.
 #[derive(Clone, Copy, Debug)]
-pub struct Deadline {
+pub(crate) struct Deadline {
     until: Instant,
     step: Duration,
 }
@@ -87,7 +87,7 @@ impl Deadline {
     /// The default limit for a single step.
     const STEP: Duration = Duration::from_secs(15);
 
-    pub fn after(time: Duration) -> Deadline {
+    pub(crate) fn after(time: Duration) -> Deadline {
         Deadline {
             until: Instant::now() + time,
             step: Deadline::STEP,
@@ -95,7 +95,7 @@ impl Deadline {
     }
 
     /// The same deadline with another limit for a single step.
-    pub fn with_step(self, step: Duration) -> Deadline {
+    pub(crate) fn with_step(self, step: Duration) -> Deadline {
         Deadline { step, ..self }
     }
 
@@ -103,7 +103,7 @@ impl Deadline {
     ///
     /// # Errors
     /// No time is left.
-    pub fn step(&self) -> Result<Duration> {
+    pub(crate) fn step(&self) -> Result<Duration> {
         let left = self.until.saturating_duration_since(Instant::now());
         match left.is_zero() {
             true => Err(RemoteError::TooSlow),

@@ -36,7 +36,7 @@ const MAX_CACHE: u64 = 1 << 30;
 /// The ref with objects that git need not fetch again.
 const LAST: &str = "refs/tamis/last";
 
-pub struct GitRef {
+pub(super) struct GitRef {
     url: String,
     reference: String,
     /// The separate repository.
@@ -57,7 +57,7 @@ type Entries = BTreeMap<String, Entry>;
 
 impl GitRef {
     /// The ref of `site` at `remote`, the name of a remote or a URL.
-    pub fn open(remote: &str, site: Site) -> Result<GitRef> {
+    pub(super) fn open(remote: &str, site: Site) -> Result<GitRef> {
         let deadline = Deadline::after(Duration::from_secs(10));
         let settings = settings_of(&site.root, &deadline)?;
         let named = format!("remote.{remote}.url");

@@ -20,7 +20,7 @@ use super::{Damaged, Hint, Listed, Offer, Remote, Site, Wanted};
 use crate::trust::Writer;
 
 /// The file in an artifact.
-pub const PACK: &str = "tamis.pack";
+pub(crate) const PACK: &str = "tamis.pack";
 
 /// The file beside it with the name for the artifact.
 const NAME: &str = "artifact-name";
@@ -28,7 +28,7 @@ const NAME: &str = "artifact-name";
 /// The largest archive that is downloaded.
 const MAX_ARCHIVE: u64 = MAX_MATRIX + (1 << 20);
 
-pub struct Artifacts {
+pub(super) struct Artifacts {
     api: Api,
     /// `owner/name`.
     repository: String,
@@ -40,7 +40,7 @@ pub struct Artifacts {
 
 impl Artifacts {
     /// The artifacts of `repository`, with the token of the environment.
-    pub fn open(repository: Option<String>, site: Site) -> Result<Artifacts> {
+    pub(super) fn open(repository: Option<String>, site: Site) -> Result<Artifacts> {
         let Some(repository) = repository else {
             return Err(RemoteError::NotSetUp(
                 "no GitHub repository is named; write `github:OWNER/NAME`".to_owned(),

@@ -18,7 +18,7 @@ use crate::trust::Writer;
 /// The largest answer.
 const MAX_ANSWER: u64 = 12 << 20;
 
-pub struct Packages {
+pub(super) struct Packages {
     client: Client,
     runtime: Runtime,
     /// `…/api/v4/projects/ID/packages`
@@ -30,7 +30,7 @@ pub struct Packages {
 
 impl Packages {
     /// The packages of the project of this job.
-    pub fn open(site: &Site) -> Result<Packages> {
+    pub(super) fn open(site: &Site) -> Result<Packages> {
         let variable = |name: &str| {
             let value = std::env::var(name).ok().filter(|value| !value.is_empty());
             value.ok_or_else(|| {

@@ -46,7 +46,7 @@ impl fmt::Display for Damaged {
 }
 
 /// Names all of them on one line; empty if there are none.
-pub fn name_damaged(damaged: &[Damaged]) -> String {
+pub(crate) fn name_damaged(damaged: &[Damaged]) -> String {
     let named: Vec<String> = damaged
         .iter()
         .take(MOST_NAMED)

@@ -19,10 +19,10 @@ const FIXED: usize = 48;
 const AT_DIGEST: usize = 16;
 
 /// A manifest takes a few hundred bytes; the rest is for long names.
-pub const MAX_MANIFEST: u64 = 64 << 10;
+pub(super) const MAX_MANIFEST: u64 = 64 << 10;
 
 /// The largest matrix that is exchanged.
-pub const MAX_MATRIX: u64 = 256 << 20;
+pub(crate) const MAX_MATRIX: u64 = 256 << 20;
 
 /// The prefix of signed content, so that a signature is good for nothing else.
 const SIGNED_AS: &[u8] = b"tamis manifest 1\n";
@@ -237,7 +237,7 @@ mod tests {
     use crate::matrix::samples::small;
     use crate::matrix::{encode, read_header};
 
-    pub fn pack() -> Pack {
+    pub(super) fn pack() -> Pack {
         let matrix = encode(&small(3, 1)).unwrap();
         let name = crate::matrix::format::Prefix::read(&matrix).unwrap().digest;
         let header = read_header(&matrix).unwrap();

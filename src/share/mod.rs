@@ -21,15 +21,15 @@ mod send;
 mod single;
 mod web;
 
-pub use bring::{Brought, Taken, Wanted, bring};
-pub use comment::{Commented, comment};
-pub use error::{Deadline, RemoteError, Result};
-pub use github::PACK;
-pub use listed::{Damaged, Listed, name_damaged};
-pub use manifest::{MAX_MATRIX, Manifest, Pack};
-pub use origin::{Depth, Origin};
-pub use secrets::redact;
-pub use send::{Sent, send, sign_and_pack};
+pub(crate) use bring::{Brought, Wanted, bring};
+pub(crate) use comment::{Commented, comment};
+pub(crate) use error::{Deadline, RemoteError, Result};
+pub(crate) use github::PACK;
+pub(crate) use listed::{Damaged, Listed, name_damaged};
+pub use manifest::{Manifest, Pack};
+pub(crate) use origin::{Depth, Origin};
+pub(crate) use secrets::redact;
+pub(crate) use send::{Sent, send, sign_and_pack};
 
 use std::fmt;
 use std::path::PathBuf;
@@ -38,7 +38,7 @@ use std::str::FromStr;
 use crate::trust::{Policy, PublicKey, Writer};
 
 /// A place for the packs of many writers. Requests are few, and each has a deadline.
-pub trait Remote {
+pub(crate) trait Remote {
     /// The name for people; without secrets.
     fn place(&self) -> String;
 
@@ -105,7 +105,7 @@ pub struct Hint {
 }
 
 /// A short name for an environment.
-pub fn tag(environment: &str) -> String {
+pub(crate) fn tag(environment: &str) -> String {
     blake3::hash(environment.as_bytes()).to_hex()[..8].to_owned()
 }
 
@@ -187,7 +187,7 @@ impl fmt::Display for Address {
 }
 
 /// A shared store as this process uses it.
-pub struct Shared {
+pub(crate) struct Shared {
     pub remote: Box<dyn Remote>,
     pub policy: Policy,
     /// The key whose signatures count, if signatures are required.
@@ -200,7 +200,7 @@ pub struct Shared {
 
 /// Folders and names for the client of a shared store.
 #[derive(Clone, Debug)]
-pub struct Site {
+pub(crate) struct Site {
     /// The top of the work tree.
     pub root: PathBuf,
     /// A folder for files that may get lost.
@@ -218,7 +218,7 @@ pub struct Site {
 ///
 /// # Errors
 /// This process lacks something that the store needs.
-pub fn open(address: &Address, site: Site, reader: &Writer) -> Result<Box<dyn Remote>> {
+pub(crate) fn open(address: &Address, site: Site, reader: &Writer) -> Result<Box<dyn Remote>> {
     Ok(match address {
         Address::Git(remote) => Box::new(git::GitRef::open(remote, site)?),
         Address::Github(name) => {

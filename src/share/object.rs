@@ -18,7 +18,7 @@ use crate::trust::Writer;
 /// How many pointers are considered, the newest first.
 const MOST_POINTERS: usize = 3000;
 
-pub struct Bucket {
+pub(super) struct Bucket {
     store: Box<dyn ObjectStore>,
     runtime: Runtime,
     url: String,
@@ -29,7 +29,7 @@ pub struct Bucket {
 impl Bucket {
     /// The bucket at `url`. Keys, region and endpoint come from the variables of the
     /// providers' own tools.
-    pub fn open(url: &str, site: &Site) -> Result<Bucket> {
+    pub(super) fn open(url: &str, site: &Site) -> Result<Bucket> {
         let runtime = runtime()?;
         let set_up = |why: String| RemoteError::NotSetUp(redact(&why));
         let parsed = url::Url::parse(url).map_err(|error| set_up(error.to_string()))?;

@@ -26,7 +26,7 @@ const TOKEN: &str = "TAMIS_FETCH_TOKEN";
 
 /// By how much to deepen a shallow clone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Depth {
+pub(crate) enum Depth {
     /// By this many commits.
     By(u32),
     /// The whole history.
@@ -34,7 +34,7 @@ pub enum Depth {
 }
 
 /// The remote of the clone.
-pub struct Origin {
+pub(crate) struct Origin {
     root: PathBuf,
     remote: String,
     access: Option<Access>,
@@ -76,7 +76,7 @@ impl Origin {
     ///
     /// # Errors
     /// There is none, or git cannot be started.
-    pub fn find(root: &Path) -> Result<Origin> {
+    pub(crate) fn find(root: &Path) -> Result<Origin> {
         let deadline = Deadline::after(PATIENCE).with_step(STEP);
         let mut command = git_in(root);
         command.arg("remote");
@@ -112,17 +112,17 @@ impl Origin {
         })
     }
 
-    /// How many requests were made.
-    pub fn requests(&self) -> u32 {
-        MOST_REQUESTS - self.left
-    }
-
     /// Moves the edge of the history beyond `commit`, which is here. `reference` is for
     /// servers that only serve named commits.
     ///
     /// # Errors
     /// The remote does not answer or refuses, or too many requests were made.
-    pub fn deepen(&mut self, commit: &str, reference: Option<&str>, depth: Depth) -> Result<()> {
+    pub(crate) fn deepen(
+        &mut self,
+        commit: &str,
+        reference: Option<&str>,
+        depth: Depth,
+    ) -> Result<()> {
         let depth = match depth {
             Depth::By(commits) => format!("--deepen={commits}"),
             Depth::All => "--unshallow".to_owned(),
@@ -147,7 +147,7 @@ impl Origin {
     ///
     /// # Errors
     /// The remote does not answer or refuses, or too many requests were made.
-    pub fn commits(&mut self, ids: &[String]) -> Result<()> {
+    pub(crate) fn commits(&mut self, ids: &[String]) -> Result<()> {
         let mut arguments = vec!["--".to_owned(), self.remote.clone()];
         arguments.extend(ids.iter().filter(|id| is_object(id)).cloned());
         self.fetch(&arguments, b"")
@@ -158,7 +158,7 @@ impl Origin {
     /// # Errors
     /// The remote does not answer, refuses or has no such branch, or too many requests were
     /// made.
-    pub fn tip_of(&mut self, name: &str) -> Result<String> {
+    pub(crate) fn tip_of(&mut self, name: &str) -> Result<String> {
         let reference = format!("refs/heads/{name}");
         let arguments = ["ls-remote", "--", &self.remote, &reference].map(str::to_owned);
         let answer = self.request(&arguments, b"")?;
@@ -175,7 +175,7 @@ impl Origin {
     ///
     /// # Errors
     /// The remote does not answer or refuses, or too many requests were made.
-    pub fn tip(&mut self, id: &str, is_shallow: bool) -> Result<()> {
+    pub(crate) fn tip(&mut self, id: &str, is_shallow: bool) -> Result<()> {
         let mut arguments = Vec::new();
         if is_shallow {
             arguments.push("--depth=1".to_owned());
@@ -189,7 +189,7 @@ impl Origin {
     ///
     /// # Errors
     /// The remote does not answer or refuses, or too many requests were made.
-    pub fn objects(&mut self, ids: &[String]) -> Result<()> {
+    pub(crate) fn objects(&mut self, ids: &[String]) -> Result<()> {
         if ids.is_empty() {
             return Ok(());
         }

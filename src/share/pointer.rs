@@ -4,7 +4,7 @@ use super::manifest::Manifest;
 use super::{Hint, Offer, tag};
 
 /// The content of a pointer's name.
-pub struct Pointer {
+pub(super) struct Pointer {
     created: u64,
     commit: String,
     tree: String,
@@ -15,7 +15,7 @@ pub struct Pointer {
 }
 
 impl Pointer {
-    pub fn of(manifest: &Manifest) -> Pointer {
+    pub(super) fn of(manifest: &Manifest) -> Pointer {
         Pointer {
             created: manifest.created,
             commit: manifest.commit.clone(),
@@ -27,7 +27,7 @@ impl Pointer {
     }
 
     /// Listings are sorted by name, so that the newest comes first.
-    pub fn name(&self) -> String {
+    pub(super) fn name(&self) -> String {
         let age = u64::MAX - self.created;
         let for_whom = self
             .pr
@@ -44,7 +44,7 @@ impl Pointer {
         .join("-")
     }
 
-    pub fn parse(name: &str) -> Option<Pointer> {
+    pub(super) fn parse(name: &str) -> Option<Pointer> {
         let mut parts = name.split('-');
         let age = u64::from_str_radix(parts.next()?, 16).ok()?;
         let mut digits = || {
@@ -69,7 +69,7 @@ impl Pointer {
     }
 
     /// The offer of its matrix.
-    pub fn offer(self) -> Offer {
+    pub(super) fn offer(self) -> Offer {
         Offer {
             id: self.name(),
             commit: self.commit,

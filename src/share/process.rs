@@ -12,7 +12,7 @@ const MAX_STDERR: usize = 16 << 10;
 
 /// The result of a program.
 #[derive(Debug)]
-pub struct Done {
+pub(super) struct Done {
     pub status: ExitStatus,
     pub stdout: Vec<u8>,
     pub stderr: String,
@@ -22,7 +22,7 @@ pub struct Done {
 ///
 /// # Errors
 /// It cannot be started, does not end in time, or prints more than `limit` bytes.
-pub fn run(
+pub(super) fn run(
     mut command: Command,
     input: &[u8],
     limit: u64,

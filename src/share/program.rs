@@ -9,10 +9,10 @@ use super::redact;
 use crate::history::entrusted;
 
 /// The largest answer.
-pub const MAX_ANSWER: u64 = 16 << 20;
+pub(super) const MAX_ANSWER: u64 = 16 << 20;
 
 /// git without the settings of the caller's repository, and without prompts.
-pub fn git() -> Command {
+pub(super) fn git() -> Command {
     let mut command = Command::new("git");
     for variable in [
         "GIT_DIR",
@@ -39,7 +39,7 @@ pub fn git() -> Command {
 }
 
 /// The same for questions about the repository with the work tree `root`.
-pub fn git_in(root: &Path) -> Command {
+pub(super) fn git_in(root: &Path) -> Command {
     let mut command = git();
     command.current_dir(root);
     // As the repository was opened here: with explicit paths git does not check the owner.
@@ -50,7 +50,7 @@ pub fn git_in(root: &Path) -> Command {
 }
 
 /// git's output, if it succeeded.
-pub fn must(done: Done) -> Result<Vec<u8>> {
+pub(super) fn must(done: Done) -> Result<Vec<u8>> {
     match done.status.success() {
         true => Ok(done.stdout),
         false => Err(trouble(&done)),
@@ -58,7 +58,7 @@ pub fn must(done: Done) -> Result<Vec<u8>> {
 }
 
 /// Classifies git's error message; messages are fixed in the locale C.
-pub fn trouble(done: &Done) -> RemoteError {
+pub(super) fn trouble(done: &Done) -> RemoteError {
     let said = redact(&done.stderr);
     let last = said
         .lines()
@@ -88,6 +88,6 @@ pub fn trouble(done: &Done) -> RemoteError {
     }
 }
 
-pub fn is_object(text: &str) -> bool {
+pub(super) fn is_object(text: &str) -> bool {
     matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }

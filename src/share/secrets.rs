@@ -5,7 +5,7 @@ const SHORTEST: usize = 8;
 
 /// Removes from `text` passwords in URLs and the values of variables with the name of a
 /// secret.
-pub fn redact(text: &str) -> String {
+pub(crate) fn redact(text: &str) -> String {
     let secrets = std::env::vars_os().filter_map(|(name, value)| {
         let name = name.to_str()?.to_ascii_uppercase();
         is_secret(&name).then(|| value.to_str().map(str::to_owned))?

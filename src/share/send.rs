@@ -19,7 +19,7 @@ const STEP: Duration = Duration::from_secs(60);
 
 /// The result of sending.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Sent {
+pub(crate) enum Sent {
     Stored,
     /// It was not sent, for this reason.
     Kept(&'static str),
@@ -31,7 +31,7 @@ pub enum Sent {
 ///
 /// # Errors
 /// The store cannot read the matrix, or it is too large to share.
-pub fn sign_and_pack(
+pub(crate) fn sign_and_pack(
     store: &FsStore,
     name: &Name,
     writer: &Writer,
@@ -60,7 +60,7 @@ pub fn sign_and_pack(
 
 /// Sends one matrix. A problem is part of the answer: it must not fail a run. `asked`: the
 /// user wants it sent, even from a machine outside CI.
-pub fn send(
+pub(crate) fn send(
     shared: &Shared,
     store: &FsStore,
     name: &Name,

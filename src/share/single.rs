@@ -28,7 +28,7 @@ const ENCRYPTED: u16 = 1;
 ///
 /// # Errors
 /// The archive is different in any way.
-pub fn only_entry(bytes: &[u8], name: &str, limit: u64) -> Result<Vec<u8>> {
+pub(super) fn only_entry(bytes: &[u8], name: &str, limit: u64) -> Result<Vec<u8>> {
     let end = find_end(bytes)?;
     let entries = u16_at(bytes, end + 10)?;
     let here = u16_at(bytes, end + 8)?;

@@ -488,7 +488,7 @@ mod archives {
         let refused = only_entry(
             &zip(&[file("tamis.pack", &zeros)]),
             "tamis.pack",
-            super::MAX_MATRIX,
+            super::manifest::MAX_MATRIX,
         );
         assert!(
             matches!(refused, Err(super::RemoteError::TooLarge { limit, .. }) if limit < 2 << 20),
@@ -536,7 +536,7 @@ mod archives {
                 "\0\0",
             ],
             mend: |_| {},
-            read: &|bytes| match only_entry(bytes, "tamis.pack", super::MAX_MATRIX) {
+            read: &|bytes| match only_entry(bytes, "tamis.pack", super::manifest::MAX_MATRIX) {
                 Ok(read) => format!("{} bytes", read.len()),
                 Err(error) => error.to_string(),
             },

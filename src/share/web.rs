@@ -8,7 +8,7 @@ use tokio::runtime::Runtime;
 use super::error::{Deadline, RemoteError, Result};
 
 /// Runs the clients' work on the calling thread.
-pub fn runtime() -> Result<Runtime> {
+pub(super) fn runtime() -> Result<Runtime> {
     // Both clients use the process's choice. A second call changes nothing.
     let _ = rustls::crypto::ring::default_provider().install_default();
     tokio::runtime::Builder::new_current_thread()
@@ -18,7 +18,7 @@ pub fn runtime() -> Result<Runtime> {
 }
 
 /// Does one step, or gives up when its time is over.
-pub fn within<T>(
+pub(super) fn within<T>(
     runtime: &Runtime,
     deadline: &Deadline,
     step: impl Future<Output = Result<T>>,
@@ -31,7 +31,7 @@ pub fn within<T>(
 }
 
 /// A client for addresses that came in an answer: it follows no redirects and adds no headers.
-pub fn plain_client() -> Result<reqwest::Client> {
+pub(super) fn plain_client() -> Result<reqwest::Client> {
     reqwest::Client::builder()
         .redirect(reqwest::redirect::Policy::none())
         .connect_timeout(Duration::from_secs(10))
@@ -41,7 +41,7 @@ pub fn plain_client() -> Result<reqwest::Client> {
 }
 
 /// The body of an answer, of at most `limit` bytes.
-pub async fn body(
+pub(super) async fn body(
     mut answer: reqwest::Response,
     what: &'static str,
     limit: u64,
@@ -61,7 +61,7 @@ pub async fn body(
 }
 
 /// Translates a status other than success.
-pub fn refusal(status: u16, what: &str) -> RemoteError {
+pub(super) fn refusal(status: u16, what: &str) -> RemoteError {
     let told = format!("{what}: status {status}");
     match status {
         401 | 403 => RemoteError::Refused(told),
@@ -74,7 +74,7 @@ pub fn refusal(status: u16, what: &str) -> RemoteError {
 }
 
 /// An error with its causes, on one line.
-pub fn chain(error: &(dyn std::error::Error + 'static)) -> String {
+pub(super) fn chain(error: &(dyn std::error::Error + 'static)) -> String {
     let mut told = error.to_string();
     let mut cause = error.source();
     while let Some(inner) = cause {

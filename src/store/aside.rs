@@ -11,7 +11,7 @@ const FORGOTTEN: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 const PROPOSED: &str = "-proposed";
 
 /// The folder beside `store` for the pull request of this number.
-pub fn aside(store: &Path, pr: Option<u64>) -> PathBuf {
+pub(crate) fn aside(store: &Path, pr: Option<u64>) -> PathBuf {
     let mut name = store.file_name().unwrap_or_default().to_owned();
     match pr {
         Some(pr) => name.push(format!("-pr-{pr}")),

@@ -12,14 +12,13 @@ mod memo;
 mod outside;
 mod rows;
 
-pub use crate::matrix::format::Digest as Name;
-pub use aside::aside;
-pub use files::Access;
-pub use fs::{FsStore, Verdict};
-pub use gc::{GcPolicy, GcReport};
-pub use memo::{Candidate, Memo};
-pub use outside::link_out;
-pub use rows::RowDigest;
+pub(crate) use crate::matrix::format::Digest as Name;
+pub(crate) use aside::aside;
+pub use fs::FsStore;
+pub(crate) use fs::Verdict;
+pub(crate) use gc::GcPolicy;
+pub(crate) use memo::Memo;
+pub(crate) use outside::link_out;
 
 use std::fmt;
 use std::path::PathBuf;

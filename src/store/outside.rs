@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 /// The link below `top` through which `path` leaves it, and its target, if there is one.
-pub fn link_out(path: &Path, top: &Path) -> Option<(PathBuf, String)> {
+pub(crate) fn link_out(path: &Path, top: &Path) -> Option<(PathBuf, String)> {
     let mut place = top.to_owned();
     for part in path.strip_prefix(top).ok()? {
         place.push(part);

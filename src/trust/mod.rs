@@ -9,6 +9,6 @@ mod sign;
 mod tests;
 mod writer;
 
-pub use policy::{Distrust, Policy, Standing, judge};
-pub use sign::{KeyError, PublicKey, SecretKey, Signature, Signed};
-pub use writer::Writer;
+pub(crate) use policy::{Distrust, Policy, Standing, judge};
+pub(crate) use sign::{PublicKey, SecretKey, Signature, Signed};
+pub(crate) use writer::Writer;

@@ -8,7 +8,7 @@ use crate::pattern::Pattern;
 
 /// The configured trust.
 #[derive(Clone, Debug, Default)]
-pub struct Policy {
+pub(crate) struct Policy {
     /// The repository whose results count, `owner/name`; empty for any.
     pub repository: String,
     /// Branches and tags, without `refs/heads/`, that only get reviewed code.
@@ -24,7 +24,7 @@ pub struct Policy {
 impl Policy {
     /// Whether this branch or tag only gets reviewed code, or is a merge queue into such a
     /// branch.
-    pub fn trusts(&self, reference: &str) -> bool {
+    pub(crate) fn trusts(&self, reference: &str) -> bool {
         let name = reference
             .strip_prefix("refs/heads/")
             .or_else(|| reference.strip_prefix("refs/tags/"));
@@ -42,7 +42,7 @@ impl Policy {
 
 /// Why something counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub(crate) enum Standing {
     /// A trusted run wrote it: it counts for everybody.
     Trusted,
     /// An earlier run of the same pull request wrote it.
@@ -51,7 +51,7 @@ pub enum Standing {
 
 /// Why something does not count.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Distrust {
+pub(crate) enum Distrust {
     /// The store's own records contradict the file about its writer.
     Contradicted(&'static str),
     /// A pull request from another repository wrote it.
@@ -72,7 +72,7 @@ pub enum Distrust {
 
 impl Distrust {
     /// Why only the same pull request trusts the results of `writer`.
-    pub fn of_proposed(writer: &Writer, is_fork: bool) -> Distrust {
+    pub(crate) fn of_proposed(writer: &Writer, is_fork: bool) -> Distrust {
         match (writer.acts_for_proposals(), is_fork || writer.fork) {
             (true, _) => Distrust::Acting(writer.event.clone()),
             (false, true) => Distrust::Fork,
@@ -134,7 +134,7 @@ impl fmt::Display for Distrust {
 /// | a pull request, not from a fork | that pull request | that pull request |
 /// | a fork's pull request | that pull request | that pull request |
 /// | anything else | nobody | nobody |
-pub fn judge(
+pub(crate) fn judge(
     policy: &Policy,
     reader: &Writer,
     claimed: &Writer,

@@ -9,6 +9,9 @@
 //! `TAMIS_E2E_PLAIN=1` checks only the table itself with plain pytest, and with `CI=true` a
 //! missing interpreter or package is a failure and not a skip.
 
+// What modules of a test show is for the modules beside them.
+#![allow(unreachable_pub)]
+
 mod action;
 mod agent;
 mod audit;

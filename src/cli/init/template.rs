@@ -4,7 +4,7 @@ use super::Findings;
 use crate::runners::{Examples, Runner};
 
 /// The text for a project that looks like this.
-pub fn template(findings: &Findings) -> String {
+pub(super) fn template(findings: &Findings) -> String {
     let examples = findings.runner.examples();
     let mut text = head(findings.runner, &examples);
     let keep_together = examples.keep_together;

@@ -57,7 +57,7 @@ enum Tests {
 
 impl Work<'_> {
     /// Decides, runs what has to run, and records it.
-    pub fn run(&self) -> Result<(Exit, Done), Error> {
+    pub(super) fn run(&self) -> Result<(Exit, Done), Error> {
         let (chosen, tests) = match self.gate() {
             Some((gate, question)) => self.decide_when_asked(gate, question)?,
             None => self.decide_first()?,

@@ -31,7 +31,7 @@ pub(super) struct Claims {
 }
 
 impl Claims {
-    pub fn parse(message: &BStr) -> Claims {
+    pub(super) fn parse(message: &BStr) -> Claims {
         let mut claims = Claims::default();
         let mut is_list = false;
         let mut is_after_trailer = false;
@@ -95,7 +95,7 @@ impl Undone {
     }
 
     /// Whether a commit with this message can be meant.
-    pub fn can_mean(&self, message: &[u8]) -> bool {
+    pub(super) fn can_mean(&self, message: &[u8]) -> bool {
         let subject = message.lines().next().unwrap_or_default().trim();
         let is_number = |number: u64| {
             let merged = format!("Merge pull request #{number} ");

@@ -60,7 +60,7 @@ pub(super) struct Copies {
 impl Copies {
     /// # Errors
     /// The references cannot be read.
-    pub fn load(repository: &Repository) -> Result<Copies> {
+    pub(super) fn load(repository: &Repository) -> Result<Copies> {
         let git = repository.git();
         let load = || -> std::result::Result<[Vec<git2::Oid>; 2], git2::Error> {
             let (mut kept, mut others) = (BTreeSet::new(), BTreeSet::new());
@@ -120,7 +120,7 @@ impl Copies {
 
     /// The commits that a commit with this raw content may be a copy of: same author and date,
     /// but made earlier. The newest first.
-    pub fn of(&self, raw: &[u8]) -> Vec<Copy> {
+    pub(super) fn of(&self, raw: &[u8]) -> Vec<Copy> {
         let Some(identity) = Identity::of(raw) else {
             return Vec::new();
         };

@@ -11,7 +11,7 @@ mod picks;
 mod replay;
 mod rules;
 
-pub use crate::select::HeadKind;
+pub(crate) use crate::select::HeadKind;
 pub use rules::Classifier;
 
 use super::{CommitId, TreeId};

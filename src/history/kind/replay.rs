@@ -18,7 +18,7 @@ pub(super) struct Replayer {
 }
 
 impl Replayer {
-    pub fn new(repository: &Repository) -> Result<Replayer> {
+    pub(super) fn new(repository: &Repository) -> Result<Replayer> {
         // A merge names blobs of submodules and of partial clones that are missing here. A
         // check of them would make clean merges fail.
         git2::opts::strict_object_creation(false);
@@ -34,7 +34,7 @@ impl Replayer {
     }
 
     /// The best common ancestors of `one` and a merge of `others`.
-    pub fn merge_bases(&self, one: CommitId, others: &[CommitId]) -> Result<Vec<CommitId>> {
+    pub(super) fn merge_bases(&self, one: CommitId, others: &[CommitId]) -> Result<Vec<CommitId>> {
         let mut ids = vec![oid(one.0)];
         ids.extend(others.iter().map(|other| oid(other.0)));
         match self.git.merge_bases_many(&ids) {
@@ -48,7 +48,7 @@ impl Replayer {
     }
 
     /// Whether `old` is `new` or an ancestor of it.
-    pub fn is_ancestor(&self, old: CommitId, new: CommitId) -> bool {
+    pub(super) fn is_ancestor(&self, old: CommitId, new: CommitId) -> bool {
         old == new
             || self
                 .git
@@ -58,7 +58,7 @@ impl Replayer {
 
     /// The tree of merging all parents as `git merge` does. `None` after a conflict, or if an
     /// object is missing.
-    pub fn merge(&self, parents: &[CommitId]) -> Option<TreeId> {
+    pub(super) fn merge(&self, parents: &[CommitId]) -> Option<TreeId> {
         match parents {
             [ours, theirs] => {
                 let (ours, theirs) = (self.commit(*ours)?, self.commit(*theirs)?);
@@ -87,13 +87,18 @@ impl Replayer {
 
     /// The tree of picking `picked` onto `onto`. `mainline` counts from 1, and is 0 for a
     /// commit with one parent.
-    pub fn pick(&self, picked: CommitId, onto: CommitId, mainline: u32) -> Option<TreeId> {
+    pub(super) fn pick(&self, picked: CommitId, onto: CommitId, mainline: u32) -> Option<TreeId> {
         let (picked, onto) = (self.commit(picked)?, self.commit(onto)?);
         self.tree_of(self.git.cherrypick_commit(&picked, &onto, mainline, None))
     }
 
     /// The tree of picking `picked`, whose parent is `before`, onto a tree.
-    pub fn pick_onto(&self, picked: CommitId, before: CommitId, onto: TreeId) -> Option<TreeId> {
+    pub(super) fn pick_onto(
+        &self,
+        picked: CommitId,
+        before: CommitId,
+        onto: TreeId,
+    ) -> Option<TreeId> {
         let base = self.commit(before)?.tree().ok()?;
         let ours = self.git.find_tree(oid(onto.0)).ok()?;
         let theirs = self.commit(picked)?.tree().ok()?;
@@ -101,7 +106,12 @@ impl Replayer {
     }
 
     /// The tree of reverting `reverted` on `onto`; `mainline` as in `pick`.
-    pub fn revert(&self, reverted: CommitId, onto: CommitId, mainline: u32) -> Option<TreeId> {
+    pub(super) fn revert(
+        &self,
+        reverted: CommitId,
+        onto: CommitId,
+        mainline: u32,
+    ) -> Option<TreeId> {
         let (reverted, onto) = (self.commit(reverted)?, self.commit(onto)?);
         self.tree_of(self.git.revert_commit(&reverted, &onto, mainline, None))
     }
@@ -118,13 +128,13 @@ impl Replayer {
     }
 
     /// The commit that a reference points to.
-    pub fn reference(&self, name: &str) -> Option<CommitId> {
+    pub(super) fn reference(&self, name: &str) -> Option<CommitId> {
         let id = self.git.find_reference(name).ok()?.peel_to_commit().ok()?;
         Some(CommitId(object_id(id.id())))
     }
 
     /// Whether a reference under `refs/` whose name contains `part` points to the commit.
-    pub fn is_named(&self, commit: CommitId, part: &str) -> bool {
+    pub(super) fn is_named(&self, commit: CommitId, part: &str) -> bool {
         let Ok(references) = self.git.references_glob(&format!("refs/*{part}*")) else {
             return false;
         };

@@ -10,7 +10,7 @@ use bstr::{BStr, BString, ByteSlice};
 
 use crate::history::{CommitId, Entry, Repository, Revision, View};
 
-pub struct Repo {
+pub(super) struct Repo {
     /// Removed with all its content when the last owner is dropped.
     _temp: Option<tempfile::TempDir>,
     pub top: PathBuf,
@@ -19,7 +19,7 @@ pub struct Repo {
 
 impl Repo {
     /// An empty repository on branch `main`.
-    pub fn new() -> Repo {
+    pub(super) fn new() -> Repo {
         let temp = tempfile::tempdir().unwrap();
         let top = temp.path().canonicalize().unwrap().join("work");
         std::fs::create_dir(&top).unwrap();
@@ -34,7 +34,7 @@ impl Repo {
     }
 
     /// Another work tree, inside the temporary directory of its maker.
-    pub fn at(top: PathBuf) -> Repo {
+    pub(super) fn at(top: PathBuf) -> Repo {
         let repo = Repo {
             _temp: None,
             top,
@@ -45,7 +45,7 @@ impl Repo {
     }
 
     /// A repository with a first commit of `a.py`, `src/b.py`, `src/deep/c.py`.
-    pub fn with_files() -> Repo {
+    pub(super) fn with_files() -> Repo {
         let repo = Repo::new();
         repo.write("a.py", "a = 1\n");
         repo.write("src/b.py", "b = 1\n");
@@ -65,11 +65,11 @@ impl Repo {
     }
 
     /// A path beside the work tree.
-    pub fn outside(&self, name: &str) -> PathBuf {
+    pub(super) fn outside(&self, name: &str) -> PathBuf {
         self.top.parent().unwrap().join(name)
     }
 
-    pub fn command(&self, args: &[&str]) -> Command {
+    pub(super) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new("git");
         let date = format!("{} +0000", 1_700_000_000 + self.clock.get());
         command
@@ -92,55 +92,55 @@ impl Repo {
     }
 
     /// What a git command prints; it must succeed.
-    pub fn git(&self, args: &[&str]) -> BString {
+    pub(super) fn git(&self, args: &[&str]) -> BString {
         run(self.command(args), args)
     }
 
-    pub fn word(&self, args: &[&str]) -> String {
+    pub(super) fn word(&self, args: &[&str]) -> String {
         self.git(args).to_str().unwrap().trim().to_owned()
     }
 
-    pub fn write(&self, path: &str, content: impl AsRef<[u8]>) {
+    pub(super) fn write(&self, path: &str, content: impl AsRef<[u8]>) {
         let place = self.top.join(path);
         std::fs::create_dir_all(place.parent().unwrap()).unwrap();
         std::fs::write(place, content).unwrap();
     }
 
-    pub fn remove(&self, path: &str) {
+    pub(super) fn remove(&self, path: &str) {
         std::fs::remove_file(self.top.join(path)).unwrap();
     }
 
-    pub fn commit_all(&self) -> CommitId {
+    pub(super) fn commit_all(&self) -> CommitId {
         self.git(&["add", "-A"]);
         self.commit()
     }
 
-    pub fn commit(&self) -> CommitId {
+    pub(super) fn commit(&self) -> CommitId {
         self.clock.set(self.clock.get() + 60);
         self.git(&["commit", "-q", "--allow-empty", "-m", "a commit"]);
         self.word(&["rev-parse", "HEAD"]).parse().unwrap()
     }
 
-    pub fn open(&self) -> Repository {
+    pub(super) fn open(&self) -> Repository {
         Repository::discover(&self.top).unwrap()
     }
 
-    pub fn head(&self) -> Revision {
+    pub(super) fn head(&self) -> Revision {
         self.open().head().unwrap()
     }
 
-    pub fn work(&self) -> View {
+    pub(super) fn work(&self) -> View {
         self.open().work_view().unwrap()
     }
 
-    pub fn committed(&self) -> View {
+    pub(super) fn committed(&self) -> View {
         let repository = self.open();
         repository.tree_view(&repository.head().unwrap()).unwrap()
     }
 
     /// The tree that git makes of the files on disk: HEAD, then everything tracked or
     /// untracked added, in a separate, empty index.
-    pub fn truth(&self) -> String {
+    pub(super) fn truth(&self) -> String {
         let index = self.outside("truth-index");
         let _ = std::fs::remove_file(&index);
         let with_index = |args: &[&str]| {
@@ -168,7 +168,7 @@ impl Repo {
     }
 
     /// `git ls-tree -r`: the mode and object of each path.
-    pub fn ls_tree(&self, tree: &str) -> BTreeMap<BString, (String, String)> {
+    pub(super) fn ls_tree(&self, tree: &str) -> BTreeMap<BString, (String, String)> {
         let listing = self.git(&["ls-tree", "-r", "-z", tree]);
         let lines = listing.split_str("\0").filter(|line| !line.is_empty());
         lines
@@ -181,7 +181,7 @@ impl Repo {
     }
 
     /// `git diff-tree`: the paths that differ between two trees.
-    pub fn diff_tree(&self, from: &str, to: &str) -> Vec<BString> {
+    pub(super) fn diff_tree(&self, from: &str, to: &str) -> Vec<BString> {
         let args = [
             "diff-tree",
             "-r",
@@ -199,7 +199,7 @@ impl Repo {
     }
 
     /// Every file of the git directory with its content and time stamp.
-    pub fn git_directory(&self) -> BTreeMap<PathBuf, (std::time::SystemTime, Vec<u8>)> {
+    pub(super) fn git_directory(&self) -> BTreeMap<PathBuf, (std::time::SystemTime, Vec<u8>)> {
         let entries = walkdir::WalkDir::new(self.top.join(".git")).into_iter();
         let entries = entries.map(Result::unwrap);
         let files = entries.filter(|entry| !entry.file_type().is_dir());
@@ -223,7 +223,7 @@ fn run(mut command: Command, args: &[&str]) -> BString {
 }
 
 /// The entry of a view for a line of `git ls-tree`.
-pub fn expected(mode: &str, id: &str) -> Entry {
+pub(super) fn expected(mode: &str, id: &str) -> Entry {
     use crate::matrix::{Fingerprint, Mode};
     let mode = match mode {
         "100644" => Mode::Regular,
@@ -241,11 +241,11 @@ pub fn expected(mode: &str, id: &str) -> Entry {
     }
 }
 
-pub fn entry(view: &View, path: &str) -> Entry {
+pub(super) fn entry(view: &View, path: &str) -> Entry {
     view.entry(BStr::new(path)).unwrap()
 }
 
-pub fn names(view: &View, dir: &str) -> Option<Vec<String>> {
+pub(super) fn names(view: &View, dir: &str) -> Option<Vec<String>> {
     let listing = view.list(BStr::new(dir)).unwrap()?;
     let mark = |is_dir| if is_dir { "/" } else { "" };
     Some(
@@ -256,13 +256,13 @@ pub fn names(view: &View, dir: &str) -> Option<Vec<String>> {
     )
 }
 
-pub fn dirty(view: &View) -> Vec<String> {
+pub(super) fn dirty(view: &View) -> Vec<String> {
     let dirty = view.dirty().unwrap();
     dirty.iter().map(|(path, _)| path.to_string()).collect()
 }
 
 /// The paths of the delta from the unchanged HEAD to the work tree.
-pub fn changed(repo: &Repo) -> Vec<String> {
+pub(super) fn changed(repo: &Repo) -> Vec<String> {
     let delta = repo.open().delta(&repo.head(), &[], &repo.work()).unwrap();
     delta.paths.iter().map(ToString::to_string).collect()
 }

@@ -3,7 +3,8 @@
 use bstr::ByteSlice;
 
 use super::fixture::Repo;
-use crate::history::{Ancestor, CommitId};
+use crate::history::CommitId;
+use crate::history::graph::Ancestor;
 
 /// `main`: root, one, merge; `side`: root, two. Returned in this order.
 fn merged() -> (Repo, [CommitId; 4]) {

@@ -2,7 +2,7 @@
 
 mod values;
 
-pub use values::{DIR, FILE};
+pub(crate) use values::DIR;
 
 use anyhow::Result;
 use bstr::ByteSlice;
@@ -12,7 +12,7 @@ use crate::matrix::{Fingerprint, Unit, UnitKind, What};
 use crate::observe::{Definition, Found, Run};
 
 /// What any program can read.
-pub struct Files;
+pub(super) struct Files;
 
 impl Language for Files {
     fn name(&self) -> &'static str {

@@ -14,9 +14,9 @@ use crate::languages::{Environment, Facts, Value};
 use crate::matrix::{Fingerprint, Mode, Unit, What};
 
 /// The value of a path that is a directory.
-pub const DIR: Fingerprint = Fingerprint(*b"tamis: directory");
+pub(crate) const DIR: Fingerprint = Fingerprint(*b"tamis: directory");
 /// The value of a path that exists and is no directory.
-pub const FILE: Fingerprint = Fingerprint(*b"tamis: some file");
+pub(crate) const FILE: Fingerprint = Fingerprint(*b"tamis: some file");
 /// The value of a unit that is of no language.
 pub(super) fn value(facts: &Facts<'_>, unit: &Unit) -> Result<Option<Value>> {
     Ok(Some(match &unit.what {

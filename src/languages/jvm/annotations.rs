@@ -4,7 +4,7 @@ use super::classfile::{Attribute, Malformed, Pool, Reader};
 
 /// One value of an annotation; of an array each by itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Said {
+pub(super) struct Said {
     /// Its type, with slashes.
     pub annotation: String,
     pub element: String,
@@ -14,7 +14,7 @@ pub struct Said {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Value {
+pub(super) enum Value {
     /// The name of a class, with slashes.
     Class(String),
     Text(String),
@@ -28,7 +28,7 @@ const MOST: usize = 32;
 ///
 /// # Errors
 /// If it is malformed.
-pub fn said(attribute: &Attribute<'_>, pool: &Pool<'_>) -> Result<Vec<Said>, Malformed> {
+pub(super) fn said(attribute: &Attribute<'_>, pool: &Pool<'_>) -> Result<Vec<Said>, Malformed> {
     let mut said = Vec::new();
     if attribute.name == b"RuntimeVisibleAnnotations" {
         let mut reader = Reader::new(attribute.content);

@@ -74,7 +74,7 @@ impl ClassFiles {
     ///
     /// # Errors
     /// If a class file cannot be read.
-    pub fn of_run(
+    pub(crate) fn of_run(
         facts: &Facts<'_>,
         traces: &[Trace],
         table: &mut UnitTable,
@@ -220,7 +220,7 @@ impl ClassFiles {
     }
 
     /// The units of a row of which `seen` is what the agent saw.
-    pub fn close(&mut self, table: &mut UnitTable, seen: &[UnitIndex]) -> Vec<UnitIndex> {
+    pub(crate) fn close(&mut self, table: &mut UnitTable, seen: &[UnitIndex]) -> Vec<UnitIndex> {
         let mut row: BTreeSet<UnitIndex> = BTreeSet::new();
         let mut used: BTreeMap<FileId, Use> = BTreeMap::new();
         for index in seen {

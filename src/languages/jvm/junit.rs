@@ -11,7 +11,7 @@ use crate::matrix::Fingerprint;
 
 /// What a class file says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TestClass {
+pub(crate) struct TestClass {
     /// Names have slashes.
     pub name: String,
     pub extends: Option<String>,
@@ -30,7 +30,7 @@ const RUN_WITH: &str = "org/junit/runner/RunWith";
 
 impl TestClass {
     /// `None` if the class file is not understood.
-    pub fn read(bytes: &[u8]) -> Option<TestClass> {
+    pub(crate) fn read(bytes: &[u8]) -> Option<TestClass> {
         Self::of(&ClassFile::parse(bytes).ok()?).ok()
     }
 
@@ -67,7 +67,7 @@ impl TestClass {
 ///
 /// # Errors
 /// If something that is there cannot be read.
-pub fn may_be_tests_in(directory: &Path) -> Done<Fingerprint> {
+pub(super) fn may_be_tests_in(directory: &Path) -> Done<Fingerprint> {
     let mut form = Vec::new();
     for name in classes_in(directory)? {
         let bytes = crate::disk::read_named(directory.join(format!("{name}.class")))?;

@@ -22,7 +22,7 @@ pub(crate) struct Build {
 
 impl Build {
     /// One that began at `since`.
-    pub fn new(since: SystemTime, folders: Vec<BString>) -> Build {
+    pub(crate) fn new(since: SystemTime, folders: Vec<BString>) -> Build {
         Build {
             since,
             folders,
@@ -31,7 +31,7 @@ impl Build {
     }
 
     /// Whether it may still make the file at `path` beneath `root`.
-    pub fn may_make(&self, root: &Path, path: &BStr) -> bool {
+    pub(crate) fn may_make(&self, root: &Path, path: &BStr) -> bool {
         let beneath = |folder: &BString| path.strip_prefix(folder.as_slice())?.strip_prefix(b"/");
         let Some(rest) = self.folders.iter().find_map(beneath) else {
             return false;

@@ -60,7 +60,7 @@ const OF_OBJECT: [&str; 5] = [
 ];
 
 /// Stands for all methods, in the name of a unit of what a class overrides.
-pub const ANY: &str = "*";
+pub(crate) const ANY: &str = "*";
 
 impl MethodUnit {
     /// Whether which code is run depends on the object that it is called on.

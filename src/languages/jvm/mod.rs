@@ -6,11 +6,13 @@
 //! meaning.
 
 mod annotations;
+// The agent is a crate of its own, where this is public.
+#[allow(unreachable_pub)]
 #[path = "../../../agents/jvm/src/classfile/mod.rs"]
 mod classfile;
 pub(crate) mod closure;
 mod facts;
-pub mod java;
+pub(crate) mod java;
 mod junit;
 pub(crate) mod left_over;
 mod members;
@@ -23,19 +25,19 @@ use std::rc::Rc;
 
 use anyhow::{Context, Result};
 
-pub use junit::TestClass;
-pub use members::{ANY, ClassUnits, MethodUnit, Reference};
-pub use testng::NgClass;
+pub(crate) use junit::TestClass;
+pub(crate) use members::{ANY, ClassUnits, Reference};
+pub(crate) use testng::NgClass;
 
 use super::{Closure, Facts, Language, Value};
 use crate::matrix::{Classes, Fingerprint, Unit, What};
 use crate::observe::Run;
 
 /// What the agent is told where what compilers add for debuggers counts.
-pub const DEBUG_INFO: &str = "debug-info=true";
+pub(crate) const DEBUG_INFO: &str = "debug-info=true";
 
 /// Programs in class files.
-pub struct Jvm;
+pub(crate) struct Jvm;
 
 impl Language for Jvm {
     fn name(&self) -> &'static str {
@@ -103,7 +105,7 @@ impl ClassAt {
 
 /// The fingerprint of a class file; of one that is not understood, that of all
 /// its bytes.
-pub fn class_fingerprint(bytes: &[u8]) -> Fingerprint {
+pub(crate) fn class_fingerprint(bytes: &[u8]) -> Fingerprint {
     match normal::normal_form(bytes) {
         Ok(form) => Fingerprint::of_digest("tamis jvm class 1", &form),
         Err(_) => Fingerprint::of_digest("tamis jvm class 1 raw", bytes),
@@ -128,7 +130,7 @@ pub fn class_in(directory: &Path, name: &str) -> Result<Fingerprint> {
 ///
 /// # Errors
 /// If something that is there cannot be read.
-pub fn classes_in_all(directory: &Path, classes: Classes) -> Result<Fingerprint> {
+pub(crate) fn classes_in_all(directory: &Path, classes: Classes) -> Result<Fingerprint> {
     match classes {
         Classes::All => all_in(directory),
         Classes::ForOthers => testng::for_others_in(directory),
@@ -160,7 +162,7 @@ fn all_in(directory: &Path) -> Result<Fingerprint> {
 ///
 /// # Errors
 /// If a folder cannot be listed.
-pub fn classes_in(directory: &Path) -> Result<Vec<String>> {
+pub(crate) fn classes_in(directory: &Path) -> Result<Vec<String>> {
     let mut found = Vec::new();
     find_classes(directory, directory, &mut found)?;
     // As the files are sorted, with their endings.

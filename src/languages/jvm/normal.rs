@@ -25,7 +25,7 @@ const WITHOUT_MEANING: [&[u8]; 7] = [
 ///
 /// # Errors
 /// If it is malformed, or has an attribute that is not known here.
-pub fn normal_form(bytes: &[u8]) -> Result<Vec<u8>> {
+pub(super) fn normal_form(bytes: &[u8]) -> Result<Vec<u8>> {
     let file = ClassFile::parse(bytes)?;
     let class = Class::new(&file)?;
     let mut form = Form::of_head(&file);
@@ -42,7 +42,7 @@ pub(super) struct Form(pub Vec<u8>);
 impl Form {
     /// What a class says of itself first: version, flags, name, what it extends and
     /// implements.
-    pub fn of_head(file: &ClassFile<'_>) -> Form {
+    pub(super) fn of_head(file: &ClassFile<'_>) -> Form {
         let mut form = Form::default();
         form.number(file.major);
         form.number(file.access);
@@ -54,17 +54,17 @@ impl Form {
         form
     }
 
-    pub fn text(&mut self, text: &[u8]) {
+    pub(super) fn text(&mut self, text: &[u8]) {
         self.0.extend_from_slice(&(text.len() as u32).to_be_bytes());
         self.0.extend_from_slice(text);
     }
 
-    pub fn number(&mut self, number: u16) {
+    pub(super) fn number(&mut self, number: u16) {
         self.0.extend_from_slice(&number.to_be_bytes());
     }
 
     /// Parts whose order has no meaning.
-    pub fn sorted(&mut self, mut parts: Vec<Vec<u8>>) {
+    pub(super) fn sorted(&mut self, mut parts: Vec<Vec<u8>>) {
         parts.sort();
         self.listed(parts);
     }
@@ -89,7 +89,7 @@ pub(super) struct Class<'a> {
 }
 
 impl<'a> Class<'a> {
-    pub fn new(file: &'a ClassFile<'a>) -> Result<Class<'a>> {
+    pub(super) fn new(file: &'a ClassFile<'a>) -> Result<Class<'a>> {
         let mut bootstraps = Vec::new();
         let mut known = file.attributes.iter();
         if let Some(table) = known.find(|one| one.name == b"BootstrapMethods") {
@@ -113,7 +113,7 @@ impl<'a> Class<'a> {
     /// The form of what one method does. The bodies of lambda expressions are
     /// written out where they are made, as their names count all others of the
     /// class.
-    pub fn method(&mut self, method: &Member<'a>) -> Result<Vec<u8>> {
+    pub(super) fn method(&mut self, method: &Member<'a>) -> Result<Vec<u8>> {
         self.inlined = Some(RefCell::default());
         let mut form = Form::default();
         form.number(method.access);
@@ -125,13 +125,13 @@ impl<'a> Class<'a> {
     }
 
     /// Handle and arguments of each bootstrap method.
-    pub fn bootstraps(&self) -> &[Vec<u16>] {
+    pub(super) fn bootstraps(&self) -> &[Vec<u16>] {
         &self.bootstraps
     }
 
     /// The method that the compiler made of a lambda expression, if this is a
     /// handle to one.
-    pub fn lambda(&self, handle: u16) -> Result<Option<usize>> {
+    pub(super) fn lambda(&self, handle: u16) -> Result<Option<usize>> {
         const PRIVATE_SYNTHETIC: u16 = 0x1002;
         let Constant::MethodHandle(5..=7 | 9, member) = self.pool.get(handle)? else {
             return Ok(None);
@@ -195,7 +195,7 @@ impl<'a> Class<'a> {
         meaningful.map(form).collect()
     }
 
-    pub fn attribute(&self, attribute: &Attribute<'a>, form: &mut Form) -> Result<()> {
+    pub(super) fn attribute(&self, attribute: &Attribute<'a>, form: &mut Form) -> Result<()> {
         let mut reader = Reader::new(attribute.content);
         match attribute.name {
             b"Code" => {

@@ -27,7 +27,7 @@ const FOR_OTHERS: [&str; 8] = [
 
 /// What a class file says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct NgClass {
+pub(crate) struct NgClass {
     /// Names have slashes.
     pub name: String,
     /// What it extends and implements.
@@ -47,7 +47,7 @@ pub struct NgClass {
 
 impl NgClass {
     /// `None` if the class file is not understood.
-    pub fn read(bytes: &[u8]) -> Option<NgClass> {
+    pub(crate) fn read(bytes: &[u8]) -> Option<NgClass> {
         Self::of(&ClassFile::parse(bytes).ok()?).ok()
     }
 
@@ -81,7 +81,7 @@ impl NgClass {
 ///
 /// # Errors
 /// If something that is there cannot be read.
-pub fn for_others_in(directory: &Path) -> Done<Fingerprint> {
+pub(super) fn for_others_in(directory: &Path) -> Done<Fingerprint> {
     let mut form = Vec::new();
     let mut listeners = BTreeSet::new();
     for name in classes_in(directory)? {

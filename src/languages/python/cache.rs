@@ -133,7 +133,8 @@ fn collect(dir: &Path, entries: &mut Vec<(SystemTime, PathBuf, u64)>) -> Result<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::languages::{Analysis, analyse_python};
+    use crate::languages::Analysis;
+    use crate::languages::python::analyse_python;
 
     fn units(source: &str) -> ModuleUnits {
         match analyse_python(source.as_bytes()) {

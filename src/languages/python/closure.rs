@@ -22,7 +22,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::annotations::Note;
 use self::reach::Reach;
-pub use self::trail::{By, Ran, Start, Trail};
+pub(crate) use self::trail::{By, Ran, Start, Trail};
 use super::asked;
 use super::modules::{ModuleIndex, Modules};
 use crate::languages::{annotated, name_hash, simple_name};
@@ -35,7 +35,7 @@ type NameIndex = u32;
 
 /// What nodes say of names beyond their units.
 #[derive(Clone, Debug, Default)]
-pub struct NodeNames {
+pub(crate) struct NodeNames {
     /// The module whose import the node is.
     pub module: Option<ModuleIndex>,
     /// Modules that code outside the sources got hold of.
@@ -49,7 +49,7 @@ pub struct NodeNames {
 
 /// The names of one row, or of what rows share.
 #[derive(Debug, Default)]
-pub struct Closed {
+pub(crate) struct Closed {
     modules: FxHashSet<ModuleIndex>,
     names: FxHashSet<NameIndex>,
     /// Everything that was reached, the given units too.
@@ -69,7 +69,7 @@ pub struct Closed {
 
 impl Closed {
     /// The units, sorted.
-    pub fn units(&self) -> Vec<UnitIndex> {
+    pub(crate) fn units(&self) -> Vec<UnitIndex> {
         let mut units: Vec<UnitIndex> = self.units.iter().copied().collect();
         units.sort_unstable();
         units
@@ -78,7 +78,7 @@ impl Closed {
 
 /// Closes rows over names.
 #[derive(Debug, Default)]
-pub struct NameClosure {
+pub(crate) struct NameClosure {
     pub modules: Modules,
     pub nodes: FxHashMap<NodeId, NodeNames>,
     /// Files (as `file` units) that were executed as source.
@@ -99,17 +99,17 @@ pub struct NameClosure {
 impl NameClosure {
     /// Notes that the `file` unit at `index` was executed as source; of an
     /// unknown `module` it is not known what it spells.
-    pub fn executed(&mut self, index: UnitIndex, module: Option<ModuleIndex>) {
+    pub(crate) fn executed(&mut self, index: UnitIndex, module: Option<ModuleIndex>) {
         self.sources.insert(index, module);
     }
 
     /// Notes that pytest looked for tests in the module in `file`.
-    pub fn add_test_file(&mut self, file: &BStr) {
+    pub(crate) fn add_test_file(&mut self, file: &BStr) {
         self.test_files.extend(self.modules.of_file(file));
     }
 
     /// The skeletons of all test files.
-    pub fn test_file_skeletons(&self, table: &mut UnitTable) -> Vec<UnitIndex> {
+    pub(crate) fn test_file_skeletons(&self, table: &mut UnitTable) -> Vec<UnitIndex> {
         let files = self
             .test_files
             .iter()
@@ -121,7 +121,7 @@ impl NameClosure {
     }
 
     /// Numbers the names, after all modules are added.
-    pub fn index(&mut self, table: &mut UnitTable) {
+    pub(crate) fn index(&mut self, table: &mut UnitTable) {
         for (at, module) in self.modules.all.iter().enumerate() {
             self.by_path.insert(module.path.clone(), at as ModuleIndex);
             if module.is_generated {
@@ -152,7 +152,7 @@ impl NameClosure {
 
     /// Everything that `units`, and what `nodes` import and take, reach;
     /// without what `base` has.
-    pub fn close(
+    pub(crate) fn close(
         &mut self,
         table: &mut UnitTable,
         nodes: &[NodeId],
@@ -176,7 +176,7 @@ impl NameClosure {
     }
 
     /// pytest takes functions out of these by names that plugins can add to.
-    pub fn is_conftest(&self, module: ModuleIndex) -> bool {
+    pub(crate) fn is_conftest(&self, module: ModuleIndex) -> bool {
         let file = &self.modules.all[module as usize].file;
         file.ends_with(b"/conftest.py")
     }

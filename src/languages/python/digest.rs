@@ -116,20 +116,20 @@ pub(super) struct Sink {
 }
 
 impl Sink {
-    pub fn tag(&mut self, tag: Tag) {
+    pub(super) fn tag(&mut self, tag: Tag) {
         self.bytes.push(tag as u8);
     }
 
-    pub fn flag(&mut self, flag: bool) {
+    pub(super) fn flag(&mut self, flag: bool) {
         self.bytes.push(u8::from(flag));
     }
 
     /// A small number that is the same in every version: an operator.
-    pub fn code(&mut self, code: u8) {
+    pub(super) fn code(&mut self, code: u8) {
         self.bytes.push(code);
     }
 
-    pub fn count(&mut self, mut count: usize) {
+    pub(super) fn count(&mut self, mut count: usize) {
         while count >= 0x80 {
             self.bytes.push(count as u8 | 0x80);
             count >>= 7;
@@ -137,16 +137,16 @@ impl Sink {
         self.bytes.push(count as u8);
     }
 
-    pub fn blob(&mut self, blob: &[u8]) {
+    pub(super) fn blob(&mut self, blob: &[u8]) {
         self.count(blob.len());
         self.bytes.extend_from_slice(blob);
     }
 
-    pub fn text(&mut self, text: &str) {
+    pub(super) fn text(&mut self, text: &str) {
         self.blob(text.as_bytes());
     }
 
-    pub fn int(&mut self, int: &Int) {
+    pub(super) fn int(&mut self, int: &Int) {
         if let Some(small) = int.as_u64() {
             self.tag(Tag::Int);
             let bytes = small.to_be_bytes();
@@ -166,7 +166,7 @@ impl Sink {
         }
     }
 
-    pub fn float(&mut self, float: f64) {
+    pub(super) fn float(&mut self, float: f64) {
         self.bytes.extend_from_slice(&float.to_bits().to_be_bytes());
     }
 }
@@ -212,26 +212,26 @@ const REPLACEMENT: char = '\u{fffd}';
 
 impl Text {
     /// Adds a literal that was decoded to `value` from the source text `raw`.
-    pub fn push(&mut self, value: &str, raw: &str, is_raw: bool) {
+    pub(super) fn push(&mut self, value: &str, raw: &str, is_raw: bool) {
         self.value.push_str(value);
         if value.contains(REPLACEMENT) {
             self.marks.extend(replacements(raw, is_raw));
         }
     }
 
-    pub fn push_plain(&mut self, text: &str) {
+    pub(super) fn push_plain(&mut self, text: &str) {
         self.value.push_str(text);
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.value.is_empty()
     }
 
-    pub fn value(&self) -> &str {
+    pub(super) fn value(&self) -> &str {
         &self.value
     }
 
-    pub fn write(&self, sink: &mut Sink) {
+    pub(super) fn write(&self, sink: &mut Sink) {
         sink.text(&self.value);
         sink.count(self.marks.len());
         for mark in &self.marks {

@@ -31,7 +31,7 @@ pub(super) struct Apart {
 }
 
 impl Apart {
-    pub const NOTHING: Apart = Apart {
+    pub(super) const NOTHING: Apart = Apart {
         annotations: Level::Nothing,
         docstrings: Level::Nothing,
     };
@@ -83,7 +83,7 @@ pub(super) fn without_notes(body: &[Stmt]) -> impl Iterator<Item = &Stmt> {
 
 impl<'s> Walker<'s> {
     /// What is digested apart goes to another sink than the rest.
-    pub fn new_apart(source: &'s super::source::Source<'s>, apart: Apart) -> Walker<'s> {
+    pub(super) fn new_apart(source: &'s super::source::Source<'s>, apart: Apart) -> Walker<'s> {
         let mut walker = Walker::new(source);
         walker.apart = apart;
         walker

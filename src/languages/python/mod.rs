@@ -66,7 +66,7 @@ const BASE_STACK: usize = 1 << 20;
 const NAME: &str = "python";
 
 /// Python, as CPython runs it.
-pub struct Python;
+pub(crate) struct Python;
 
 impl Language for Python {
     fn name(&self) -> &'static str {
@@ -104,12 +104,13 @@ impl Language for Python {
 pub(super) use self::dynamic::{names_docstrings_in, names_readers_in};
 
 /// The units of a Python file with this content.
-pub fn analyse_python(source: &[u8]) -> Analysis {
+#[cfg(test)]
+pub(crate) fn analyse_python(source: &[u8]) -> Analysis {
     analyse_python_knowing(source, &Known::default())
 }
 
-/// The same, with what other sources tell.
-pub fn analyse_python_knowing(source: &[u8], known: &Known) -> Analysis {
+/// The units of a Python file with this content, with what other sources tell.
+pub(crate) fn analyse_python_knowing(source: &[u8], known: &Known) -> Analysis {
     match units(source, known) {
         Ok(units) => Analysis::Parsed(Box::new(units)),
         Err(reason) => Analysis::Unparsed(reason),

@@ -9,7 +9,7 @@ use crate::matrix::Fingerprint;
 /// and of the cache's path, so that results of different versions never meet.
 ///
 /// - 1: first version.
-pub const DIGEST_VERSION: u32 = 1;
+pub(crate) const DIGEST_VERSION: u32 = 1;
 
 /// What came of reading one source file.
 #[derive(Clone, Debug, PartialEq)]
@@ -104,7 +104,7 @@ impl ModuleUnits {
 }
 
 /// FNV-1a, 32 bits: stable over versions, and fast for short names.
-pub fn name_hash(name: &str) -> u32 {
+pub(crate) fn name_hash(name: &str) -> u32 {
     name.bytes().fold(0x811c_9dc5, |hash, byte| {
         (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
     })

@@ -9,11 +9,11 @@ use rustc_hash::FxHashMap;
 use crate::languages::{Analysis, FUNCTION_ANNOTATIONS, Import, ModuleUnits, name_hash, split};
 
 /// Index into [`Modules::all`].
-pub type ModuleIndex = u32;
+pub(crate) type ModuleIndex = u32;
 
 /// A module whose skeleton is split by name.
 #[derive(Debug)]
-pub struct Module {
+pub(crate) struct Module {
     /// The absolute path that it was imported from.
     pub file: BString,
     /// The path that its units have.
@@ -24,7 +24,7 @@ pub struct Module {
 }
 
 impl Module {
-    pub fn parsed(&self) -> &ModuleUnits {
+    pub(crate) fn parsed(&self) -> &ModuleUnits {
         match &*self.analysis {
             Analysis::Parsed(module) => module,
             Analysis::Unparsed(why) => unreachable!("only parsed modules are here: {why}"),
@@ -32,7 +32,7 @@ impl Module {
     }
 
     /// Whether annotations of it are text, and so units of their own.
-    pub fn has_annotations(&self) -> bool {
+    pub(crate) fn has_annotations(&self) -> bool {
         let names = &self.parsed().names;
         names.bindings.contains_key(FUNCTION_ANNOTATIONS)
     }
@@ -45,7 +45,7 @@ impl Module {
     }
 
     /// The folder that a package's modules are in.
-    pub fn package(&self) -> Option<&BStr> {
+    pub(crate) fn package(&self) -> Option<&BStr> {
         let (dir, name) = split(self.file.as_bstr());
         (name == "__init__.py").then_some(dir)
     }
@@ -53,7 +53,7 @@ impl Module {
 
 /// All modules of the run.
 #[derive(Debug, Default)]
-pub struct Modules {
+pub(crate) struct Modules {
     pub all: Vec<Module>,
     by_file: FxHashMap<BString, ModuleIndex>,
     /// By path without suffix (`a/b` for `a/b.py` and `a/b/__init__.py`).
@@ -65,7 +65,7 @@ pub struct Modules {
 }
 
 impl Modules {
-    pub fn add(&mut self, module: Module, names: &[String]) -> ModuleIndex {
+    pub(crate) fn add(&mut self, module: Module, names: &[String]) -> ModuleIndex {
         let index = self.all.len() as ModuleIndex;
         let stem = module.stem().to_owned();
         let last = split(stem.as_bstr()).1.to_str_lossy().into_owned();
@@ -82,7 +82,7 @@ impl Modules {
         index
     }
 
-    pub fn of_file(&self, file: &BStr) -> Option<ModuleIndex> {
+    pub(crate) fn of_file(&self, file: &BStr) -> Option<ModuleIndex> {
         self.by_file.get(file).copied()
     }
 
@@ -121,12 +121,12 @@ impl Modules {
     }
 
     /// The modules that an import statement takes its names from.
-    pub fn sources(&self, from: ModuleIndex, import: &Import) -> Vec<ModuleIndex> {
+    pub(crate) fn sources(&self, from: ModuleIndex, import: &Import) -> Vec<ModuleIndex> {
         self.named(from, import.level, &import.module)
     }
 
     /// The modules that the name bound by an import may be.
-    pub fn bound(&self, from: ModuleIndex, import: &Import) -> Vec<ModuleIndex> {
+    pub(crate) fn bound(&self, from: ModuleIndex, import: &Import) -> Vec<ModuleIndex> {
         let name = match &import.item {
             Some(item) if import.module.is_empty() => item.clone(),
             Some(item) => format!("{}.{item}", import.module),
@@ -139,7 +139,7 @@ impl Modules {
 
     /// The modules that a name with this hash may be in the source of `from`:
     /// one that an import binds, or a submodule after a dot.
-    pub fn meant(&self, from: ModuleIndex, name: u32) -> Vec<ModuleIndex> {
+    pub(crate) fn meant(&self, from: ModuleIndex, name: u32) -> Vec<ModuleIndex> {
         let names = &self.all[from as usize].parsed().names;
         let mut found = self.by_last.get(&name).cloned().unwrap_or_default();
         for import in names.imports_of(name) {
@@ -152,7 +152,7 @@ impl Modules {
 
     /// The modules that can be reached from a module by asking it, and what it
     /// answers, for attributes: those that it imports, those in its package.
-    pub fn held(&self, by: ModuleIndex) -> Vec<ModuleIndex> {
+    pub(crate) fn held(&self, by: ModuleIndex) -> Vec<ModuleIndex> {
         let module = &self.all[by as usize];
         let imports = &module.parsed().names.imports;
         let mut found: Vec<ModuleIndex> = imports

@@ -34,7 +34,7 @@ impl Sources {
     ///
     /// # Errors
     /// If one cannot be read.
-    pub fn of_run(run: &mut Run<'_>) -> Result<Sources> {
+    pub(super) fn of_run(run: &mut Run<'_>) -> Result<Sources> {
         let mut names = NameClosure::default();
         let executed = run.graph.definitions.iter().filter_map(|one| match one {
             Definition::Code { file, .. } => Some(file),

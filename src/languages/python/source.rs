@@ -26,7 +26,7 @@ enum Encoding {
 
 impl<'s> Source<'s> {
     /// Decodes `bytes`; the error says why that is impossible.
-    pub fn decode(bytes: &'s [u8]) -> Result<Source<'s>, String> {
+    pub(super) fn decode(bytes: &'s [u8]) -> Result<Source<'s>, String> {
         if bytes.len() > MAX_BYTES {
             return Err(format!("larger than {} MiB", MAX_BYTES >> 20));
         }
@@ -64,11 +64,11 @@ impl<'s> Source<'s> {
     }
 
     /// The line, counted from 1, that holds the byte at `offset`.
-    pub fn line_at(&self, offset: u32) -> u32 {
+    pub(super) fn line_at(&self, offset: u32) -> u32 {
         self.line_ends.partition_point(|end| *end < offset) as u32 + 1
     }
 
-    pub fn line_count(&self) -> u32 {
+    pub(super) fn line_count(&self) -> u32 {
         self.line_ends.len() as u32 + 1
     }
 }

@@ -59,7 +59,7 @@ struct Class {
 }
 
 impl<'s> Walker<'s> {
-    pub fn new(source: &'s Source<'s>) -> Walker<'s> {
+    pub(super) fn new(source: &'s Source<'s>) -> Walker<'s> {
         Walker {
             source,
             sink: Sink::default(),
@@ -81,7 +81,7 @@ impl<'s> Walker<'s> {
         }
     }
 
-    pub fn body(&mut self, body: &[Stmt]) {
+    pub(super) fn body(&mut self, body: &[Stmt]) {
         self.sink.tag(Tag::Body);
         self.sink.count(body.len());
         for statement in body {
@@ -89,7 +89,7 @@ impl<'s> Walker<'s> {
         }
     }
 
-    pub fn statements(&mut self, body: &[&Stmt]) {
+    pub(super) fn statements(&mut self, body: &[&Stmt]) {
         self.sink.tag(Tag::Body);
         self.sink.count(body.len());
         for statement in body {
@@ -97,7 +97,7 @@ impl<'s> Walker<'s> {
         }
     }
 
-    pub fn is_in_function(&self) -> bool {
+    pub(super) fn is_in_function(&self) -> bool {
         self.in_function
     }
 
@@ -105,7 +105,7 @@ impl<'s> Walker<'s> {
         stacker::maybe_grow(RED_ZONE, STACK, || self.statement_here(statement));
     }
 
-    pub fn expr(&mut self, expr: &Expr) {
+    pub(super) fn expr(&mut self, expr: &Expr) {
         stacker::maybe_grow(RED_ZONE, STACK, || self.expr_here(expr));
     }
 
@@ -246,7 +246,7 @@ impl<'s> Walker<'s> {
         }
     }
 
-    pub fn parameters(&mut self, parameters: &Parameters) {
+    pub(super) fn parameters(&mut self, parameters: &Parameters) {
         self.with_defaults(&parameters.posonlyargs);
         self.with_defaults(&parameters.args);
         self.variadic(parameters.vararg.as_deref());
@@ -274,7 +274,7 @@ impl<'s> Walker<'s> {
         self.header_annotation(parameter.annotation.as_deref(), Some(parameter));
     }
 
-    pub fn annotation(&mut self, annotation: Option<&Expr>) {
+    pub(super) fn annotation(&mut self, annotation: Option<&Expr>) {
         let outer = std::mem::replace(&mut self.in_annotation, true);
         self.optional(annotation);
         self.in_annotation = outer;
@@ -305,21 +305,21 @@ impl<'s> Walker<'s> {
         }
     }
 
-    pub fn exprs(&mut self, exprs: &[Expr]) {
+    pub(super) fn exprs(&mut self, exprs: &[Expr]) {
         self.sink.count(exprs.len());
         for expr in exprs {
             self.expr(expr);
         }
     }
 
-    pub fn optional(&mut self, expr: Option<&Expr>) {
+    pub(super) fn optional(&mut self, expr: Option<&Expr>) {
         self.sink.flag(expr.is_some());
         if let Some(expr) = expr {
             self.expr(expr);
         }
     }
 
-    pub fn optional_name(&mut self, name: Option<&Identifier>) {
+    pub(super) fn optional_name(&mut self, name: Option<&Identifier>) {
         self.sink.flag(name.is_some());
         if let Some(name) = name {
             self.sink.text(name);
@@ -334,19 +334,19 @@ impl<'s> Walker<'s> {
         }
     }
 
-    pub fn name(&mut self, name: &Identifier) {
+    pub(super) fn name(&mut self, name: &Identifier) {
         self.sink.text(name);
         self.mention(name);
     }
 
     /// The source text itself, where it shows at run time.
-    pub fn raw(&mut self, range: TextRange) {
+    pub(super) fn raw(&mut self, range: TextRange) {
         let source = self.source;
         self.sink.text(&source.text[range]);
     }
 
     /// A private name is mangled inside a class, so that it may mean both.
-    pub fn mention(&mut self, name: &str) -> u32 {
+    pub(super) fn mention(&mut self, name: &str) -> u32 {
         let hash = name_hash(name);
         self.sink.mentions.push(hash);
         if let Some(class) = self.classes.last()
@@ -360,7 +360,7 @@ impl<'s> Walker<'s> {
     }
 
     /// Mentions a name that is looked up elsewhere than in scopes.
-    pub fn ask(&mut self, name: &str) {
+    pub(super) fn ask(&mut self, name: &str) {
         let before = self.sink.mentions.len();
         self.mention(name);
         let new = self.sink.mentions[before..].to_vec();
@@ -368,18 +368,18 @@ impl<'s> Walker<'s> {
     }
 
     /// Mentions every identifier in `text`.
-    pub fn mention_parts(&mut self, text: &str) {
+    pub(super) fn mention_parts(&mut self, text: &str) {
         text.split(|char: char| char != '_' && !char.is_alphanumeric())
             .filter(|part| !part.is_empty())
             .for_each(|part| self.ask(part));
     }
 
-    pub fn note_yield(&mut self) {
+    pub(super) fn note_yield(&mut self) {
         self.yields = true;
     }
 
     /// Walks the body of a lambda: a `yield` in it is its own.
-    pub fn lambda_body(&mut self, body: &Expr) {
+    pub(super) fn lambda_body(&mut self, body: &Expr) {
         let outer = self.yields;
         self.expr(body);
         self.yields = outer;

@@ -18,7 +18,7 @@ use crate::matrix::{Unit, UnitKind, What};
 use crate::observe::units::{UnitIndex, UnitTable};
 
 /// The row that ways are asked of.
-pub struct RowOf<'a> {
+pub(crate) struct RowOf<'a> {
     pub units: Vec<Unit>,
     /// Top of the work tree.
     pub root: &'a BStr,
@@ -35,7 +35,7 @@ pub struct RowOf<'a> {
 }
 
 /// All ways of one row.
-pub struct Ways<'a> {
+pub(crate) struct Ways<'a> {
     row: RowOf<'a>,
     table: UnitTable,
     names: NameClosure,
@@ -46,7 +46,7 @@ pub struct Ways<'a> {
 }
 
 impl<'a> Ways<'a> {
-    pub fn of(row: RowOf<'a>) -> Ways<'a> {
+    pub(crate) fn of(row: RowOf<'a>) -> Ways<'a> {
         let mut table = UnitTable::default();
         for unit in &row.units {
             table.intern(unit.clone());
@@ -112,7 +112,7 @@ impl<'a> Ways<'a> {
     }
 
     /// How the row reaches `unit`, one of its own.
-    pub fn to(&self, unit: &Unit) -> Way {
+    pub(crate) fn to(&self, unit: &Unit) -> Way {
         if !is_source(unit) {
             return self.from(Origin::Seen);
         }
@@ -138,7 +138,7 @@ impl<'a> Ways<'a> {
 
     /// What people call a unit: as the test's id does in its own file, else by
     /// the module's name if that is known.
-    pub fn name(&self, unit: &Unit) -> String {
+    pub(crate) fn name(&self, unit: &Unit) -> String {
         if !is_source(unit) {
             return unit.to_string();
         }

@@ -330,7 +330,7 @@ fn fingerprint(value: &Value) -> Result<Option<Fingerprint>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::observe::Graph;
+    use crate::observe::graph::Graph;
 
     fn parse_text(text: &str) -> Result<Option<Trace>> {
         trace(Path::new("x.trace"), text.as_bytes())

@@ -13,7 +13,7 @@ use crate::select::CauseKind;
 const SCHEMA: u32 = 1;
 
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct ReplayJson {
+pub(crate) struct ReplayJson {
     schema: u32,
     /// The columns, in display order.
     pub strategies: Vec<String>,
@@ -28,7 +28,7 @@ pub struct ReplayJson {
 }
 
 #[derive(Clone, Debug, Serialize)]
-pub struct RevisionJson {
+pub(crate) struct RevisionJson {
     pub commit: String,
     pub subject: String,
     pub kind: &'static str,
@@ -43,7 +43,7 @@ pub struct RevisionJson {
 }
 
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct ChosenJson {
+pub(crate) struct ChosenJson {
     /// The strategy that was computed.
     pub used: &'static str,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -61,7 +61,7 @@ pub struct ChosenJson {
 }
 
 #[derive(Clone, Debug, Serialize)]
-pub struct MissJson {
+pub(crate) struct MissJson {
     pub test: String,
     /// The revision whose result was used, that result, and the real one.
     pub taken_from: String,
@@ -70,7 +70,7 @@ pub struct MissJson {
 }
 
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct TotalsJson {
+pub(crate) struct TotalsJson {
     pub revisions: usize,
     pub tests: usize,
     pub seconds: f64,
@@ -78,7 +78,7 @@ pub struct TotalsJson {
 }
 
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct TotalJson {
+pub(crate) struct TotalJson {
     pub selected: usize,
     pub share: f64,
     pub causes: BTreeMap<&'static str, usize>,
@@ -87,11 +87,11 @@ pub struct TotalJson {
 }
 
 /// The suffix of a strategy in its published form.
-pub const PUBLISHED: &str = "-published";
+pub(crate) const PUBLISHED: &str = "-published";
 
 impl ReplayJson {
     /// Computes the totals of the revisions.
-    pub fn new(strategies: Vec<String>, revisions: Vec<RevisionJson>) -> ReplayJson {
+    pub(crate) fn new(strategies: Vec<String>, revisions: Vec<RevisionJson>) -> ReplayJson {
         let totals = |wanted: fn(&RevisionJson) -> bool| {
             let there = |row: &&RevisionJson| row.missing.is_none() && wanted(row);
             total(revisions.iter().filter(there), &strategies)
@@ -147,7 +147,7 @@ impl ReplayJson {
 }
 
 /// A part of a whole; 0 if the whole is 0.
-pub fn share(part: usize, whole: usize) -> f64 {
+pub(crate) fn share(part: usize, whole: usize) -> f64 {
     match whole {
         0 => 0.0,
         whole => part as f64 / whole as f64,

@@ -27,7 +27,7 @@ svg{width:100%;height:auto}text{font:11px system-ui,sans-serif;fill:#333}\
 .wide{overflow-x:auto}.bad{color:#b00;font-weight:bold}";
 
 impl ReplayJson {
-    pub fn page(&self) -> String {
+    pub(crate) fn page(&self) -> String {
         let rows: Vec<&RevisionJson> = self.revisions.iter().collect();
         let there: Vec<&RevisionJson> = rows
             .iter()

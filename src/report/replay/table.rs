@@ -12,7 +12,7 @@ const MOST_MISSES: usize = 20;
 
 impl ReplayJson {
     /// One line for each revision, then totals, fallbacks and misses.
-    pub fn table(&self) -> String {
+    pub(crate) fn table(&self) -> String {
         let mut rows = vec![self.heading()];
         for revision in &self.revisions {
             let mut row = vec![

@@ -21,7 +21,7 @@ use crate::run::{Ended, RunPlan};
 use crate::select::{Part, Selection};
 
 #[derive(Clone, Copy)]
-pub struct Command;
+pub(super) struct Command;
 
 /// The id of the only test.
 const TEST: &str = "command";

@@ -56,7 +56,7 @@ enum Word {
 }
 
 /// Whether a command is one of Gradle's.
-pub fn is_gradle(command: &[OsString]) -> bool {
+pub(crate) fn is_gradle(command: &[OsString]) -> bool {
     let program = command.first().map(Path::new);
     let name = program.and_then(Path::file_name).unwrap_or_default();
     ["gradle", "gradlew"].iter().any(|known| name == *known)
@@ -74,7 +74,7 @@ fn chooses_tests(command: &[OsString]) -> bool {
 /// from running; `None` where that
 /// is not known: it has tasks of other names than `test`, `…Test`, `check`,
 /// `build` and `clean`, or chooses tests itself.
-pub fn build_command(command: &[OsString], script: &Path) -> Option<Vec<OsString>> {
+pub(crate) fn build_command(command: &[OsString], script: &Path) -> Option<Vec<OsString>> {
     if chooses_tests(command) {
         return None;
     }
@@ -115,7 +115,7 @@ fn tests_of(task: &str) -> Option<Option<String>> {
 }
 
 /// The command with a script that is run before the build's own.
-pub fn with_script(command: &[OsString], script: &Path) -> Vec<OsString> {
+pub(crate) fn with_script(command: &[OsString], script: &Path) -> Vec<OsString> {
     let mut words = command.to_vec();
     let at = words.len().min(1);
     words.splice(at..at, ["--init-script".into(), script.into()]);
@@ -162,7 +162,7 @@ const SILENT_WITH_VALUE: [&str; 4] = ["--console", "--max-workers", "--priority"
 
 /// The words of a command that can change an outcome, and `variables` by which
 /// Gradle takes options.
-pub fn option_words(
+pub(super) fn option_words(
     command: &[OsString],
     variables: impl Iterator<Item = (String, OsString)>,
 ) -> Vec<String> {

@@ -32,7 +32,7 @@ fn lines(tests: Vec<(&str, bool)>) -> Vec<String> {
 ///
 /// # Errors
 /// If it cannot be written.
-pub fn emit(
+pub(crate) fn emit(
     selection: &Selection,
     part: Option<Part<'_>>,
     project: &Path,
@@ -47,7 +47,7 @@ pub fn emit(
 ///
 /// # Errors
 /// If it cannot be written.
-pub fn write_compile_script(out: &Path) -> Result<PathBuf> {
+pub(crate) fn write_compile_script(out: &Path) -> Result<PathBuf> {
     fs_err::create_dir_all(out)?;
     let file = out.join("tamis.compile.gradle");
     crate::disk::write(&file, include_str!("compile.gradle"))?;
@@ -55,7 +55,7 @@ pub fn write_compile_script(out: &Path) -> Result<PathBuf> {
 }
 
 /// What the script is to do.
-pub struct Script<'a> {
+pub(crate) struct Script<'a> {
     /// The folder that names of tests are relative to.
     pub project: &'a Path,
     /// Tells this run from all others.
@@ -72,7 +72,7 @@ pub struct Script<'a> {
 ///
 /// # Errors
 /// If it cannot be written, or a path is not UTF-8, which Groovy cannot say.
-pub fn write_script(script: &Script<'_>, out: &Path) -> Result<PathBuf> {
+pub(crate) fn write_script(script: &Script<'_>, out: &Path) -> Result<PathBuf> {
     let text = |path: &Path| {
         let text = path.to_str().map(quoted);
         text.with_context(|| format!("{} is not UTF-8: Gradle cannot be told", path.display()))

@@ -11,9 +11,8 @@ mod runner;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-pub use command::{build_command, is_gradle, with_script};
-pub use emit::{Script, emit, write_compile_script, write_script};
-pub use runner::Gradle;
+pub(crate) use emit::{Script, emit};
+pub(crate) use runner::Gradle;
 
 /// Where the classes of a project lie unless it says otherwise, then a folder
 /// for each language and in it one for each set of sources.
@@ -25,7 +24,7 @@ fn is_script(name: &str) -> bool {
 }
 
 /// Whether a folder has a build of Gradle's.
-pub fn is_project(folder: &Path) -> bool {
+pub(crate) fn is_project(folder: &Path) -> bool {
     MARKS.iter().any(|mark| folder.join(mark).is_file())
 }
 
@@ -38,7 +37,7 @@ const MARKS: [&str; 4] = [
 ];
 
 /// The options by which the user can alter outcomes.
-pub fn options(command: &[OsString]) -> Vec<String> {
+pub(crate) fn options(command: &[OsString]) -> Vec<String> {
     let named = [
         "GRADLE_OPTS",
         "JAVA_OPTS",
@@ -54,7 +53,7 @@ pub fn options(command: &[OsString]) -> Vec<String> {
 }
 
 /// The folder of the project that a class file belongs to.
-pub fn module_of(class_file: &Path) -> Option<PathBuf> {
+pub(crate) fn module_of(class_file: &Path) -> Option<PathBuf> {
     let mark = Path::new(CLASSES);
     let folders = class_file.ancestors().skip(1);
     let mut above = folders.filter(|folder| folder.ends_with(mark));
@@ -63,7 +62,7 @@ pub fn module_of(class_file: &Path) -> Option<PathBuf> {
 }
 
 /// All folders beneath `top` with a script of a build or with sources.
-pub fn modules(top: &Path) -> Vec<PathBuf> {
+pub(crate) fn modules(top: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     walk(top, &mut |folder, names| {
         if names.iter().any(|name| is_script(name) || name == "src") {
@@ -76,7 +75,7 @@ pub fn modules(top: &Path) -> Vec<PathBuf> {
 
 /// Where Gradle leaves what it makes of each project beneath `top`, and what it notes of
 /// builds: absolute.
-pub fn build_folders(top: &Path) -> Vec<PathBuf> {
+pub(crate) fn build_folders(top: &Path) -> Vec<PathBuf> {
     let mut folders = Vec::new();
     walk(top, &mut |folder, names| {
         if names.iter().any(|name| is_script(name) || name == "src") {
@@ -109,7 +108,7 @@ fn walk(top: &Path, tell: &mut dyn FnMut(&Path, &[String])) {
 }
 
 /// The files that configure every test of the project, there or not: absolute.
-pub fn config_files(top: &Path) -> Vec<PathBuf> {
+pub(crate) fn config_files(top: &Path) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = [
         "build.gradle",
         "build.gradle.kts",
@@ -146,7 +145,7 @@ pub fn config_files(top: &Path) -> Vec<PathBuf> {
 }
 
 /// Folders in which a new file can change every test: absolute.
-pub fn config_folders(top: &Path) -> Vec<PathBuf> {
+pub(crate) fn config_folders(top: &Path) -> Vec<PathBuf> {
     let mut folders = vec![top.join("buildSrc"), top.join("gradle")];
     folders.extend(user_home().map(|home| home.join("init.d")));
     folders
@@ -174,7 +173,7 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// Where what is no test lies in the project at `module`.
-pub fn main_outputs(module: &Path) -> Vec<PathBuf> {
+pub(crate) fn main_outputs(module: &Path) -> Vec<PathBuf> {
     let languages = std::fs::read_dir(module.join(CLASSES));
     let languages = languages.into_iter().flatten().flatten();
     languages.map(|one| one.path().join("main")).collect()
@@ -182,7 +181,7 @@ pub fn main_outputs(module: &Path) -> Vec<PathBuf> {
 
 /// Where compiled tests lie in the project at `module`: where they do by
 /// default, there or not, and whatever else there is but main classes.
-pub fn test_outputs(module: &Path) -> Vec<PathBuf> {
+pub(crate) fn test_outputs(module: &Path) -> Vec<PathBuf> {
     let classes = module.join(CLASSES);
     let languages = ["java", "kotlin", "groovy", "scala"];
     let mut outputs: Vec<PathBuf> = languages

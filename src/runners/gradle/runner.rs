@@ -17,7 +17,7 @@ use crate::runners::{
 use crate::select::{Part, Selection};
 
 #[derive(Clone, Copy)]
-pub struct Gradle;
+pub(crate) struct Gradle;
 
 const TOOL: Tool = Tool {
     name: "gradle",

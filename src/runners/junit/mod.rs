@@ -14,7 +14,7 @@ use super::jvm;
 use super::maven::{JVM_OPTIONS, source_of};
 use crate::select::{Part, Selection};
 
-pub use runner::Junit;
+pub(crate) use runner::Junit;
 
 const MAIN: &str = "org.junit.platform.console.ConsoleLauncher";
 const JAR: &str = "junit-platform-console-standalone";
@@ -73,7 +73,7 @@ const FILE: &str = "console.excludes";
 
 /// Whether a command starts the launcher, with nothing but words that tell all:
 /// files of arguments do not.
-pub fn is_console(command: &[OsString]) -> bool {
+pub(crate) fn is_console(command: &[OsString]) -> bool {
     let Some((program, words)) = command.split_first() else {
         return false;
     };
@@ -124,7 +124,7 @@ fn launcher_at(words: &[&str]) -> Option<usize> {
 }
 
 /// The `java` that a command in `cwd` starts.
-pub fn program(command: &[OsString], cwd: &Path) -> Option<PathBuf> {
+pub(crate) fn program(command: &[OsString], cwd: &Path) -> Option<PathBuf> {
     let name = Path::new(command.first()?);
     if name.components().count() > 1 {
         return Some(cwd.join(name));
@@ -135,7 +135,7 @@ pub fn program(command: &[OsString], cwd: &Path) -> Option<PathBuf> {
 }
 
 /// The options by which the user can alter outcomes, and what lies on the class path.
-pub fn options(command: &[OsString], cwd: &Path) -> Vec<String> {
+pub(crate) fn options(command: &[OsString], cwd: &Path) -> Vec<String> {
     let text = |word: &OsString| word.to_string_lossy().into_owned();
     let mut words: Vec<String> = command.iter().skip(1).map(text).collect();
     words = without_silent(words);
@@ -227,7 +227,7 @@ const NOTHING: &str = "nothing";
 
 /// The folders on the class path of a command that had these [`options`], there or
 /// not, relative to where it ran.
-pub fn folders(options: &[String]) -> impl Iterator<Item = &str> {
+pub(crate) fn folders(options: &[String]) -> impl Iterator<Item = &str> {
     let entries = options.iter().filter_map(|word| word.strip_prefix(ENTRY));
     entries.filter_map(|entry| {
         let (path, is) = entry.rsplit_once(" (")?;
@@ -242,7 +242,11 @@ pub fn folders(options: &[String]) -> impl Iterator<Item = &str> {
 ///
 /// # Errors
 /// If it cannot be written.
-pub fn emit(selection: &Selection, part: Option<Part<'_>>, out: &Path) -> Result<Option<PathBuf>> {
+pub(crate) fn emit(
+    selection: &Selection,
+    part: Option<Part<'_>>,
+    out: &Path,
+) -> Result<Option<PathBuf>> {
     let lines = patterns(&left_out(selection, part));
     if lines.iter().map(String::len).sum::<usize>() > MOST {
         return Ok(None);
@@ -306,7 +310,7 @@ fn patterns(classes: &[String]) -> Vec<String> {
 ///
 /// # Errors
 /// If they cannot be read.
-pub fn with_options(command: &[OsString], options: &Path) -> Result<Vec<OsString>> {
+pub(crate) fn with_options(command: &[OsString], options: &Path) -> Result<Vec<OsString>> {
     let text =
         crate::disk::read_to_string(options).context("cannot read what is to be left out")?;
     let added = text.lines().map(OsString::from);

@@ -17,7 +17,7 @@ use crate::runners::{
 use crate::select::{Part, Selection};
 
 #[derive(Clone, Copy)]
-pub struct Junit;
+pub(crate) struct Junit;
 
 const NO_CLASS_PATH: &str = "write the `command` in tamis.yml: no build file has its class path";
 

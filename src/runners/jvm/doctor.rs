@@ -11,14 +11,14 @@ use crate::escape::shown_path;
 use crate::run::{install_agent, jvm_library};
 use crate::runners::{Runner, Settings, maven};
 
-pub use crate::runners::maven::surefire::parts as version_parts;
+pub(crate) use crate::runners::maven::surefire::parts as version_parts;
 
 /// The JDKs for which the collector is made.
 const JDKS: std::ops::RangeInclusive<u32> = 8..=25;
 
 /// Which JDK counts.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Jdk {
+pub(crate) enum Jdk {
     /// That of the build, which compiles.
     OfBuild,
     /// That whose `java` the command starts.
@@ -27,7 +27,7 @@ pub enum Jdk {
 
 /// What there is to say of a JVM that runs tests, with what is said of the program that
 /// starts it.
-pub fn of_jvm(home: Option<&Path>, which: Jdk, root: &Path, own: Vec<Check>) -> Vec<Check> {
+pub(crate) fn of_jvm(home: Option<&Path>, which: Jdk, root: &Path, own: Vec<Check>) -> Vec<Check> {
     let mut checks = vec![jdk(home, which)];
     checks.extend(own);
     checks.extend(home.map(|home| collector(home, root)));
@@ -36,7 +36,7 @@ pub fn of_jvm(home: Option<&Path>, which: Jdk, root: &Path, own: Vec<Check>) -> 
 
 /// The same of a build tool. `own` says what there is to say of it, where the command is
 /// its own; else nothing tells it what to leave out.
-pub fn of_build(
+pub(crate) fn of_build(
     runner: &dyn Runner,
     settings: &Settings<'_>,
     command: Option<&[OsString]>,
@@ -56,7 +56,7 @@ pub fn of_build(
 }
 
 /// A command of the JVM's to which nothing can be added.
-pub fn untold(command: &[OsString]) -> Check {
+pub(crate) fn untold(command: &[OsString]) -> Check {
     let words: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
     Check::warn(
         "command",
@@ -124,7 +124,7 @@ fn major(version: &str) -> Option<u32> {
 }
 
 /// A build tool as `doctor` sees it.
-pub struct Tool {
+pub(crate) struct Tool {
     pub name: &'static str,
     /// What stands before the version in what it prints.
     pub mark: &'static str,
@@ -136,7 +136,11 @@ pub struct Tool {
 
 /// A build tool by its own word, and its version if that is known. A wrapper is not started,
 /// as it may fetch its tool first: its file of properties tells.
-pub fn build_tool(tool: &Tool, command: &[OsString], root: &Path) -> (Check, Option<String>) {
+pub(crate) fn build_tool(
+    tool: &Tool,
+    command: &[OsString],
+    root: &Path,
+) -> (Check, Option<String>) {
     let name = tool.name;
     let program = command.first().map(PathBuf::from).unwrap_or_default();
     let shown = program.display().to_string();

@@ -14,7 +14,7 @@ use crate::runners::maven::{bytes_of, source_of};
 
 /// Adds the tests that were left out and are still there. Those are all that the JVM did
 /// not come to; where the command failed, there may be more.
-pub fn add_left_out(ran: &Finished<'_>, observed: &mut Observations) {
+pub(crate) fn add_left_out(ran: &Finished<'_>, observed: &mut Observations) {
     let Some(compiled) = &observed.compiled else {
         return;
     };

@@ -10,7 +10,7 @@ use crate::runners::{Granularity, Launch, Settings};
 
 /// What the collector is told: the options that can alter outcomes, what a test is, and
 /// what of class files counts.
-pub fn arguments(
+pub(crate) fn arguments(
     mut options: Vec<String>,
     granularity: Granularity,
     settings: &Settings<'_>,
@@ -26,7 +26,7 @@ pub fn arguments(
 
 /// A plan in which every JVM loads the collector, as a variable tells it to. `options` are
 /// those that can alter outcomes.
-pub fn with_collector(
+pub(crate) fn with_collector(
     mut plan: RunPlan,
     launch: &Launch<'_>,
     options: Vec<String>,
@@ -61,7 +61,7 @@ pub fn with_collector(
 }
 
 /// What the JVMs of tests are told, whoever starts them.
-pub fn variables(traces: &Path, root: &Path, args: &[String]) -> BTreeMap<String, String> {
+pub(crate) fn variables(traces: &Path, root: &Path, args: &[String]) -> BTreeMap<String, String> {
     let text = |path: &Path| path.to_string_lossy().into_owned();
     let pairs = [
         ("TAMIS_ARGS", args.join("\n")),
@@ -72,7 +72,7 @@ pub fn variables(traces: &Path, root: &Path, args: &[String]) -> BTreeMap<String
 }
 
 /// The words of a command as they are stored, with what variables add to it.
-pub fn words(command: &[OsString]) -> Vec<String> {
+pub(crate) fn words(command: &[OsString]) -> Vec<String> {
     let mut words = crate::runners::wrapped::plain_words(command);
     words.extend(crate::runners::maven::options(&[], Path::new("")));
     words

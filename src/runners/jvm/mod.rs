@@ -1,7 +1,7 @@
 //! What the runners of JVM tests share: where classes lie, what is left out of them, how
 //! the collector gets into a JVM, and what `doctor` looks at.
 
-pub mod doctor;
+pub(crate) mod doctor;
 mod known;
 mod launch;
 mod probe;
@@ -20,13 +20,16 @@ use crate::escape::shown_path;
 use crate::languages::jvm::classes_in;
 use crate::select::{Part, Selection, Verdict};
 
-pub use known::add_left_out;
-pub use launch::{arguments, variables, with_collector, words};
-pub use probe::prober;
+pub(crate) use known::add_left_out;
+pub(crate) use launch::{arguments, variables, with_collector, words};
+pub(crate) use probe::prober;
 
 /// Each test, with whether it is left out: it is proven to need no run, without anything
 /// left open, or it is another machine's.
-pub fn left_out<'s>(selection: &'s Selection, part: Option<Part<'s>>) -> Vec<(&'s str, bool)> {
+pub(crate) fn left_out<'s>(
+    selection: &'s Selection,
+    part: Option<Part<'s>>,
+) -> Vec<(&'s str, bool)> {
     let tests = selection.verdicts.iter().map(|(test, verdict)| {
         let is_here = part.is_none_or(|part| part.has(test));
         let is_proven = matches!(verdict, Verdict::Skip(evidence) if evidence.late.is_empty());
@@ -36,7 +39,7 @@ pub fn left_out<'s>(selection: &'s Selection, part: Option<Part<'s>>) -> Vec<(&'
 }
 
 /// The same of a project that is built. `tell` hears why more runs than has to.
-pub fn left_out_of<'s>(
+pub(crate) fn left_out_of<'s>(
     project: &Path,
     selection: &'s Selection,
     part: Option<Part<'s>>,
@@ -48,7 +51,10 @@ pub fn left_out_of<'s>(
 }
 
 /// The same of one that is not, or not yet: which tests need others is not known there.
-pub fn left_out_unbuilt<'t>(project: &Path, tests: Vec<(&'t str, bool)>) -> Vec<(&'t str, bool)> {
+pub(crate) fn left_out_unbuilt<'t>(
+    project: &Path,
+    tests: Vec<(&'t str, bool)>,
+) -> Vec<(&'t str, bool)> {
     let stay = tests.iter().any(|(_, leaves)| *leaves) && testng::is_named_in(project);
     let tests = tests.into_iter();
     tests
@@ -60,7 +66,7 @@ pub fn left_out_unbuilt<'t>(project: &Path, tests: Vec<(&'t str, bool)>) -> Vec<
 ///
 /// # Errors
 /// If it cannot be written.
-pub fn written(lines: &str, file: &Path) -> Result<Option<PathBuf>> {
+pub(crate) fn written(lines: &str, file: &Path) -> Result<Option<PathBuf>> {
     if lines.is_empty() {
         return Ok(None);
     }
@@ -70,7 +76,7 @@ pub fn written(lines: &str, file: &Path) -> Result<Option<PathBuf>> {
 }
 
 /// The folder of the module that a class file belongs to.
-pub fn module_of(class_file: &BStr) -> Option<PathBuf> {
+pub(crate) fn module_of(class_file: &BStr) -> Option<PathBuf> {
     use std::os::unix::ffi::OsStrExt;
     let path = Path::new(std::ffi::OsStr::from_bytes(class_file));
     gradle::module_of(path).or_else(|| maven::module_of(class_file))
@@ -78,7 +84,7 @@ pub fn module_of(class_file: &BStr) -> Option<PathBuf> {
 
 /// What configures every test of a project in the work tree at `top`, whose `command`
 /// ran in one of `folders`.
-pub fn configuration(top: &Path, folders: &[PathBuf], command: &[String]) -> Configuration {
+pub(crate) fn configuration(top: &Path, folders: &[PathBuf], command: &[String]) -> Configuration {
     let words: Vec<OsString> = command.iter().map(OsString::from).collect();
     let is_maven = maven::is_maven(&words) || maven::is_project(top);
     let mut found = match is_maven {
@@ -92,13 +98,13 @@ pub fn configuration(top: &Path, folders: &[PathBuf], command: &[String]) -> Con
 }
 
 /// Those of some files and folders that are there.
-pub fn present(folder: &Path, names: &[&'static str]) -> Vec<&'static str> {
+pub(crate) fn present(folder: &Path, names: &[&'static str]) -> Vec<&'static str> {
     let names = names.iter().copied();
     names.filter(|name| folder.join(name).exists()).collect()
 }
 
 /// The command that runs the tests of `project`: by its own wrapper if it has one.
-pub fn with_wrapper(project: &Path, wrapper: &str, program: &str) -> FoundCommand {
+pub(crate) fn with_wrapper(project: &Path, wrapper: &str, program: &str) -> FoundCommand {
     let program = match project.join(wrapper).is_file() {
         true => format!("./{wrapper}"),
         false => program.to_owned(),
@@ -110,7 +116,7 @@ pub fn with_wrapper(project: &Path, wrapper: &str, program: &str) -> FoundComman
 }
 
 /// There is no command, as there is no build.
-pub fn no_build(runner: &str, root: &Path) -> Error {
+pub(crate) fn no_build(runner: &str, root: &Path) -> Error {
     let message = format!("{} has no build of {runner}", shown_path(root));
     Error::usage(message).with_hint(CORRECT)
 }
@@ -118,11 +124,11 @@ pub fn no_build(runner: &str, root: &Path) -> Error {
 const CORRECT: &str = "correct `runner` or `root` in tamis.yml, or give a `command`";
 
 /// It is not known what compiles all that a command tests, and no more.
-pub fn no_build_command() -> Build {
+pub(crate) fn no_build_command() -> Build {
     Build::Unknown("tamis knows no command that compiles what this one tests".to_owned())
 }
 
-pub const EXAMPLES: Examples = Examples {
+pub(crate) const EXAMPLES: Examples = Examples {
     command: "[mvn, -B, verify]",
     python: None,
     paths: "[\"src/**\", \"core/**\"]",
@@ -143,7 +149,7 @@ pub const EXAMPLES: Examples = Examples {
 };
 
 /// Whether a folder or a module beneath it has sources of tests.
-pub fn has_tests(folder: &Path) -> bool {
+pub(crate) fn has_tests(folder: &Path) -> bool {
     let is_in = |folder: &Path| folder.join("src/test").is_dir();
     let below = |folder: &Path| {
         let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
@@ -156,7 +162,7 @@ pub fn has_tests(folder: &Path) -> bool {
 }
 
 /// Where the compiled tests of all modules lie unless they say otherwise.
-pub fn test_outputs(top: &Path) -> Vec<PathBuf> {
+pub(crate) fn test_outputs(top: &Path) -> Vec<PathBuf> {
     let mut outputs = maven::test_outputs(top);
     let modules = gradle::modules(top).into_iter();
     outputs.extend(modules.flat_map(|module| gradle::test_outputs(&module)));
@@ -164,7 +170,7 @@ pub fn test_outputs(top: &Path) -> Vec<PathBuf> {
 }
 
 /// Where the compiled tests of one module may lie, absolute.
-pub fn outputs_of(module: &Path) -> Vec<PathBuf> {
+pub(crate) fn outputs_of(module: &Path) -> Vec<PathBuf> {
     let mut outputs = gradle::test_outputs(module);
     outputs.push(module.join("target/test-classes"));
     outputs
@@ -174,7 +180,7 @@ pub fn outputs_of(module: &Path) -> Vec<PathBuf> {
 ///
 /// # Errors
 /// If a folder cannot be listed.
-pub fn class_files(folder: &Path) -> Result<Vec<PathBuf>> {
+pub(crate) fn class_files(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut classes = classes_in(folder)?;
     classes.retain(|name| {
         let name = name.rsplit('/').next().unwrap_or(name);

@@ -13,7 +13,11 @@ use crate::runners::{Built, Prober};
 
 /// The JVM that a build tool or a command will start. Classes then count as they lie on
 /// disk, so it is only there where the project is built.
-pub fn prober(built: Built, home: Option<&Path>, args: Vec<String>) -> Option<Box<dyn Prober>> {
+pub(crate) fn prober(
+    built: Built,
+    home: Option<&Path>,
+    args: Vec<String>,
+) -> Option<Box<dyn Prober>> {
     let compiled_since = match built {
         Built::No => return None,
         Built::Yes => None,

@@ -29,7 +29,7 @@ const HARMLESS: [&str; 8] = [
 
 /// Sets to `false` what is left out of a project that is built, though others that run
 /// need it. `tell` hears why.
-pub fn keep_together(tests: &mut [(&str, bool)], project: &Path, tell: &dyn Fn(String)) {
+pub(crate) fn keep_together(tests: &mut [(&str, bool)], project: &Path, tell: &dyn Fn(String)) {
     if !tests.iter().any(|(_, leaves)| *leaves) {
         return;
     }
@@ -72,7 +72,7 @@ pub fn keep_together(tests: &mut [(&str, bool)], project: &Path, tell: &dyn Fn(S
 
 /// Whether a project that may not be built has tests of TestNG, as far as its sources
 /// and its build's files say.
-pub fn is_named_in(project: &Path) -> bool {
+pub(crate) fn is_named_in(project: &Path) -> bool {
     let names = |path: &Path| {
         let text = crate::disk::read(path).unwrap_or_default();
         text.contains_str("testng")

@@ -34,7 +34,7 @@ const SILENT_PROPERTIES: &str = "failIfNoTests jansi.force jansi.mode jansi.pass
     surefire.printSummary surefire.useFile trimStackTrace";
 
 /// Whether an option's value is the next word.
-pub fn takes_value(option: &str) -> bool {
+pub(super) fn takes_value(option: &str) -> bool {
     let all = [SILENT_VALUES, PLAIN_VALUES, SETTINGS, POMS, OTHER_VALUES];
     all.iter().any(|words| has_word(words, option))
 }
@@ -100,10 +100,10 @@ impl Word {
 
 /// The words of a command, behind the program.
 #[derive(Debug, Default)]
-pub struct Words(Vec<Word>);
+pub(super) struct Words(Vec<Word>);
 
 impl Words {
-    pub fn of(words: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Words {
+    pub(super) fn of(words: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Words {
         let words = words.into_iter();
         let mut words = words.map(|word| word.as_ref().to_string_lossy().into_owned());
         let mut found = Vec::new();
@@ -114,25 +114,25 @@ impl Words {
     }
 
     /// As they were typed.
-    pub fn all(&self) -> impl Iterator<Item = &String> {
+    pub(super) fn all(&self) -> impl Iterator<Item = &String> {
         self.0.iter().flat_map(|word| &word.typed)
     }
 
     /// Phases, and Surefire's goal.
-    pub fn phases(&self) -> impl Iterator<Item = &str> {
+    pub(super) fn phases(&self) -> impl Iterator<Item = &str> {
         let phases = self.0.iter().filter(|word| word.is_phase());
         phases.map(|word| word.name.as_str())
     }
 
     /// The first of which nobody knows what it does.
-    pub fn unknown(&self) -> Option<&str> {
+    pub(super) fn unknown(&self) -> Option<&str> {
         let mut words = self.0.iter();
         let unknown = words.find(|word| !word.is_phase() && !word.is_plain())?;
         unknown.typed.first().map(String::as_str)
     }
 
     /// The poms that it names instead of the one in its folder.
-    pub fn poms(&self) -> impl Iterator<Item = &str> {
+    pub(super) fn poms(&self) -> impl Iterator<Item = &str> {
         self.values(POMS)
     }
 
@@ -156,7 +156,7 @@ impl Words {
 
 /// Those of `words` that can change an outcome. `is_named` tells whether something in the
 /// build refers to a property.
-pub fn without_silent(words: Vec<String>, is_named: impl Fn(&str) -> bool) -> Vec<String> {
+pub(super) fn without_silent(words: Vec<String>, is_named: impl Fn(&str) -> bool) -> Vec<String> {
     let words = Words::of(words).0.into_iter();
     let told = words.filter(|word| !word.is_silent(&is_named));
     told.flat_map(|word| word.typed).collect()
@@ -164,7 +164,7 @@ pub fn without_silent(words: Vec<String>, is_named: impl Fn(&str) -> bool) -> Ve
 
 /// Whether a pom, or the settings, refer to a property: a profile is active by it, or an
 /// argument is made of it. If not all of them are known, they may.
-pub fn is_named(folder: &Path, command: &[OsString], property: &str) -> bool {
+pub(super) fn is_named(folder: &Path, command: &[OsString], property: &str) -> bool {
     let typed = Words::of(command.iter().skip(1));
     if typed.poms().next().is_some() {
         return true;
@@ -177,7 +177,7 @@ pub fn is_named(folder: &Path, command: &[OsString], property: &str) -> bool {
 }
 
 /// What adds to every command of Maven in a folder.
-pub struct Around {
+pub(super) struct Around {
     pub words: Words,
     /// Settings, and words for Maven and its JVM.
     pub said: Vec<Element>,
@@ -191,7 +191,7 @@ pub struct Around {
 }
 
 impl Around {
-    pub fn of(folder: &Path, typed: &Words) -> Around {
+    pub(super) fn of(folder: &Path, typed: &Words) -> Around {
         let variable = |name: &str| std::env::var(name).unwrap_or_default();
         let read = |file: &PathBuf| crate::disk::read_to_string(file).unwrap_or_default();
         let mut above = folder.ancestors();
@@ -252,7 +252,7 @@ const OWN: [&str; 3] = ["maven.config", "jvm.config", "extensions.xml"];
 const REPOSITORY: &str = "maven.repo.local";
 
 /// Where Maven keeps what it downloads, for a `command` in `folder`.
-pub fn local_repository(folder: &Path, command: &[String]) -> PathBuf {
+pub(crate) fn local_repository(folder: &Path, command: &[String]) -> PathBuf {
     Around::of(folder, &Words::of(command.iter().skip(1))).repository
 }
 

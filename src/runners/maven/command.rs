@@ -23,12 +23,12 @@ const PHASES: [&str; 12] = [
 ];
 
 /// Whether a word is a phase that runs tests, or that comes behind one.
-pub fn is_phase(word: &str) -> bool {
+pub(super) fn is_phase(word: &str) -> bool {
     PHASES.contains(&word)
 }
 
 /// The words of a command that are neither options nor their values: phases and goals.
-pub fn goals(words: &[String]) -> impl Iterator<Item = &str> {
+pub(crate) fn goals(words: &[String]) -> impl Iterator<Item = &str> {
     let before = std::iter::once("").chain(words.iter().map(String::as_str));
     let all = before
         .zip(words)
@@ -37,7 +37,7 @@ pub fn goals(words: &[String]) -> impl Iterator<Item = &str> {
 }
 
 /// The first word of a command that names another pom than the one in its folder.
-pub fn other_pom(words: &[String]) -> Option<&String> {
+pub(crate) fn other_pom(words: &[String]) -> Option<&String> {
     let other = ["-fae", "-ff", "-fn"];
     words.iter().find(|word| {
         word.starts_with("--file") || word.starts_with("-f") && !other.contains(&word.as_str())
@@ -45,7 +45,7 @@ pub fn other_pom(words: &[String]) -> Option<&String> {
 }
 
 /// Whether a command is one of Maven's.
-pub fn is_maven(command: &[OsString]) -> bool {
+pub(crate) fn is_maven(command: &[OsString]) -> bool {
     let program = command.first().map(Path::new);
     let name = program.and_then(Path::file_name).unwrap_or_default();
     ["mvn", "mvnw", "mvnd"].iter().any(|known| name == *known)
@@ -71,13 +71,13 @@ const EARLY: [&str; 15] = [
 ];
 
 /// Whether a word is a phase that comes before all tests.
-pub fn is_early(word: &str) -> bool {
+pub(super) fn is_early(word: &str) -> bool {
     EARLY.contains(&word)
 }
 
 /// Whether a word is the goal by which Surefire runs tests: `surefire:test`, with its
 /// group, version and execution if they are given.
-pub fn is_surefire(word: &str) -> bool {
+pub(super) fn is_surefire(word: &str) -> bool {
     let word = word.split('@').next().unwrap_or(word);
     let Some((plugin, "test")) = word.rsplit_once(':') else {
         return false;
@@ -87,7 +87,7 @@ pub fn is_surefire(word: &str) -> bool {
 
 /// The command that compiles all that `command` would test; `None` if it
 /// compiles nothing itself.
-pub fn build_command(command: &[OsString]) -> Option<Vec<OsString>> {
+pub(crate) fn build_command(command: &[OsString]) -> Option<Vec<OsString>> {
     let mut build = Vec::with_capacity(command.len() + 2);
     let (mut phases, mut goals, mut others) = (0, 0, 0);
     let mut is_value = false;
@@ -119,7 +119,7 @@ pub fn build_command(command: &[OsString]) -> Option<Vec<OsString>> {
 }
 
 /// Whether the command runs tests of what lies there, and nothing else.
-pub fn compiles_nothing(command: &[OsString]) -> bool {
+pub(crate) fn compiles_nothing(command: &[OsString]) -> bool {
     let words: Vec<String> = command
         .iter()
         .skip(1)
@@ -130,7 +130,7 @@ pub fn compiles_nothing(command: &[OsString]) -> bool {
 }
 
 /// Whether the command ends well whatever happens, also where nothing compiles.
-pub fn ignores_failure(command: &[OsString]) -> bool {
+pub(crate) fn ignores_failure(command: &[OsString]) -> bool {
     let words = ["-fn", "--fail-never"];
     command
         .iter()
@@ -154,7 +154,7 @@ const HARMLESS: [&str; 12] = [
 ];
 
 /// The first of these options that may change what Maven compiles, and how.
-pub fn definition_in(words: &str) -> Option<&str> {
+pub(crate) fn definition_in(words: &str) -> Option<&str> {
     words.split_whitespace().find(|word| {
         let known = [
             "-X",
@@ -184,7 +184,7 @@ pub fn definition_in(words: &str) -> Option<&str> {
 
 /// Whether the command says itself which tests run. With its own exclusions it
 /// changes what Surefire leaves out besides: see [`super::list`].
-pub fn chooses_tests(command: &[OsString]) -> bool {
+pub(super) fn chooses_tests(command: &[OsString]) -> bool {
     let text = |word: &OsStr| word.to_string_lossy().into_owned();
     command.iter().map(|word| text(word)).any(|word| {
         let definition = word.strip_prefix("-D").unwrap_or(&word);
@@ -205,7 +205,11 @@ pub fn chooses_tests(command: &[OsString]) -> bool {
 
 /// The command that leaves out the tests that `excludes` lists, and `nested` classes
 /// by a setting of their own. One that says itself which tests run stays as it is.
-pub fn with_exclusions(command: &[OsString], excludes: &Path, nested: bool) -> Vec<OsString> {
+pub(crate) fn with_exclusions(
+    command: &[OsString],
+    excludes: &Path,
+    nested: bool,
+) -> Vec<OsString> {
     let mut command = command.to_vec();
     if !chooses_tests(&command) {
         for name in ["surefire", "failsafe"] {
@@ -221,11 +225,11 @@ pub fn with_exclusions(command: &[OsString], excludes: &Path, nested: bool) -> V
 }
 
 /// Variables whose words the JVM takes as options. Collecting sets the first.
-pub const JVM_OPTIONS: [&str; 2] = ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS"];
+pub(crate) const JVM_OPTIONS: [&str; 2] = ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS"];
 
 /// The words of a command that can change an outcome: see [`without_silent`]. Of
 /// `variables`, what the user set counts as well.
-pub fn option_words(
+pub(super) fn option_words(
     command: &[OsString],
     variables: impl Iterator<Item = (&'static str, OsString)>,
     is_named: impl Fn(&str) -> bool,

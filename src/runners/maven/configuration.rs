@@ -13,7 +13,7 @@ use super::{POM, modules};
 
 /// Of one project.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Configuration {
+pub(crate) struct Configuration {
     /// Files, there or not: absolute.
     pub files: BTreeSet<PathBuf>,
     /// Files by which profiles are active.
@@ -30,7 +30,7 @@ pub struct Configuration {
 
 impl Configuration {
     /// For a command that ran in one of `folders`, in the work tree at `top`.
-    pub fn of(top: &Path, folders: &[PathBuf], command: &[String]) -> Configuration {
+    pub(crate) fn of(top: &Path, folders: &[PathBuf], command: &[String]) -> Configuration {
         let typed = Words::of(command.iter().skip(1));
         let mut found = Configuration::default();
         let mut starts: Vec<PathBuf> = modules(top).iter().map(|folder| folder.join(POM)).collect();

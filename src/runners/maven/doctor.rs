@@ -16,7 +16,7 @@ const TOOL: Tool = Tool {
     stem: "apache-maven-",
 };
 
-pub fn checks(settings: &Settings<'_>, command: Option<&[OsString]>) -> Vec<Check> {
+pub(super) fn checks(settings: &Settings<'_>, command: Option<&[OsString]>) -> Vec<Check> {
     of_build(&Maven, settings, command, |command| {
         let (found, version) = build_tool(&TOOL, command, settings.root);
         let mut checks = vec![found];

@@ -16,7 +16,7 @@ use crate::runners::jvm::{left_out, left_out_of, left_out_unbuilt, written};
 use crate::select::{Part, Selection};
 
 /// Surefire excludes nested classes unless something else is to be excluded.
-pub const NESTED: &str = "**/*$*";
+pub(super) const NESTED: &str = "**/*$*";
 
 /// Whether single methods may be left out.
 #[derive(Clone, Copy)]
@@ -164,7 +164,7 @@ impl Folders {
 ///
 /// # Errors
 /// If it cannot be written.
-pub fn emit(
+pub(crate) fn emit(
     selection: &Selection,
     part: Option<Part<'_>>,
     project: &Path,
@@ -179,7 +179,7 @@ pub fn emit(
 ///
 /// # Errors
 /// If it cannot be written.
-pub fn emit_tests(
+pub(crate) fn emit_tests(
     tests: &BTreeMap<String, bool>,
     project: &Path,
     out: &Path,
@@ -196,7 +196,7 @@ pub fn emit_tests(
 ///
 /// # Errors
 /// If it cannot be written.
-pub fn emit_for_later(
+pub(crate) fn emit_for_later(
     selection: &Selection,
     part: Option<Part<'_>>,
     project: Option<&Path>,
@@ -220,7 +220,7 @@ pub fn emit_for_later(
 
 /// Whether Surefire would leave out nested classes in all modules of a project if
 /// nothing else were left out.
-pub fn excludes_nested(project: &Path) -> bool {
+pub(crate) fn excludes_nested(project: &Path) -> bool {
     Folders::of(project).exclude_nested()
 }
 
@@ -229,14 +229,14 @@ fn write(lines: &str, out: &Path) -> Result<Option<PathBuf>> {
 }
 
 /// The list where no test has to run.
-pub const EVERYTHING: &str = "**/*.java\n";
+pub(crate) const EVERYTHING: &str = "**/*.java\n";
 
 /// The name of the file that Surefire reads.
-pub const FILE: &str = "surefire.excludes";
+pub(crate) const FILE: &str = "surefire.excludes";
 
 /// What Surefire is to leave out of a project that is built, a pattern a line; empty
 /// if that is nothing. `tell` hears why more runs than has to.
-pub fn list(
+pub(crate) fn list(
     selection: &Selection,
     part: Option<Part<'_>>,
     project: &Path,

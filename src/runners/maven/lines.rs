@@ -12,7 +12,7 @@ use super::pom::Project;
 use super::surefire::moves_tests;
 
 /// The line that leaves out a class, named by its path.
-pub fn class_line(class: &str, has_longer: bool) -> String {
+pub(super) fn class_line(class: &str, has_longer: bool) -> String {
     match has_longer {
         true => format!("%regex[{}]", exact(class)),
         false => format!("{class}.java"),
@@ -21,7 +21,10 @@ pub fn class_line(class: &str, has_longer: bool) -> String {
 
 /// The line that leaves out methods of a class, with all parameters. `None` if none of
 /// the methods has a name that can stand in a line.
-pub fn methods_line<'m>(class: &str, methods: impl Iterator<Item = &'m str>) -> Option<String> {
+pub(super) fn methods_line<'m>(
+    class: &str,
+    methods: impl Iterator<Item = &'m str>,
+) -> Option<String> {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
     let plain = methods.filter(|method| !method.is_empty() && method.chars().all(is_plain));
     let names: Vec<&str> = plain.collect();
@@ -30,7 +33,7 @@ pub fn methods_line<'m>(class: &str, methods: impl Iterator<Item = &'m str>) -> 
 }
 
 /// Whether a line is one that leaves out methods.
-pub fn names_methods(line: &str) -> bool {
+pub(super) fn names_methods(line: &str) -> bool {
     line.contains('#')
 }
 
@@ -41,7 +44,7 @@ fn exact(class: &str) -> String {
 
 /// The test classes on disk, compiled or not, by the last part of their paths.
 #[derive(Default)]
-pub struct Classes {
+pub(super) struct Classes {
     paths: HashMap<String, Vec<String>>,
     /// Whether there may be others, elsewhere.
     are_some: bool,
@@ -49,7 +52,7 @@ pub struct Classes {
 
 impl Classes {
     /// Those of the modules in these folders.
-    pub fn of(folders: &[&Path], project: &Project) -> Classes {
+    pub(super) fn of(folders: &[&Path], project: &Project) -> Classes {
         let mut classes = Classes {
             are_some: project.doubt().is_some() || moves_tests(project),
             ..Classes::default()
@@ -78,7 +81,7 @@ impl Classes {
     }
 
     /// Whether there may be a class whose path ends with that of this one.
-    pub fn have_longer(&self, class: &str) -> bool {
+    pub(super) fn have_longer(&self, class: &str) -> bool {
         let last = class.rsplit('/').next().unwrap_or(class);
         let end = format!("/{class}");
         let paths = self.paths.get(last);

@@ -23,7 +23,7 @@ const OTHER: &str = "artifact artifactid basedir build groupid modelversion pack
 /// to. `said` is all that can refer to them: the poms of a project with all that they
 /// inherit from, settings, and the words of commands as texts. `None` if something is not
 /// understood.
-pub fn kept(said: &[&Element]) -> Option<BTreeSet<String>> {
+pub(super) fn kept(said: &[&Element]) -> Option<BTreeSet<String>> {
     if said.iter().any(|one| runs_scripts(one)) {
         return None;
     }
@@ -43,7 +43,7 @@ pub fn kept(said: &[&Element]) -> Option<BTreeSet<String>> {
 }
 
 /// The fingerprint of a pom that keeps these parts; `pom` is `None` if there is no file.
-pub fn pom_fingerprint(pom: Option<Vec<u8>>, kept: &[String]) -> Fingerprint {
+pub(crate) fn pom_fingerprint(pom: Option<Vec<u8>>, kept: &[String]) -> Fingerprint {
     let Some(pom) = pom else {
         return Fingerprint::MISSING;
     };

@@ -18,9 +18,11 @@ mod plain;
 mod plugins;
 mod pom;
 mod runner;
+// The agent is a crate of its own, where this is public.
+#[allow(unreachable_pub)]
 #[path = "../../../agents/jvm/src/runtime.rs"]
 mod runtime;
-pub mod surefire;
+pub(crate) mod surefire;
 mod unbuilt;
 mod unwatched;
 mod xml;
@@ -31,36 +33,31 @@ use std::path::{Path, PathBuf};
 
 use bstr::{BStr, BString, ByteSlice};
 
-pub use around::local_repository;
+pub(crate) use around::local_repository;
 pub(crate) use built::is_of_sources;
-pub use command::{
-    JVM_OPTIONS, build_command, compiles_nothing, definition_in, goals, ignores_failure, is_maven,
-    other_pom, with_exclusions,
-};
-pub use configuration::Configuration;
-pub use emit::{
-    EVERYTHING, FILE as EXCLUSIONS, emit, emit_for_later, emit_tests, excludes_nested, list,
-};
-pub use meaning::pom_fingerprint;
-pub use model::{Model, Module, upwards};
-pub use once::why_twice;
-pub use plugins::doubt_of_goal;
-pub use pom::{Project, artifact_in, coordinates};
-pub use runner::Maven;
-pub use runtime::runtime_in;
-pub use unbuilt::Sources;
+pub(crate) use command::{JVM_OPTIONS, definition_in, goals, is_maven, other_pom};
+pub(crate) use configuration::Configuration;
+pub(crate) use emit::emit;
+pub(crate) use meaning::pom_fingerprint;
+pub(crate) use model::{Model, Module, upwards};
+pub(crate) use once::why_twice;
+pub(crate) use plugins::doubt_of_goal;
+pub(crate) use pom::{Project, artifact_in, coordinates};
+pub(crate) use runner::Maven;
+pub(crate) use runtime::runtime_in;
+pub(crate) use unbuilt::Sources;
 pub(crate) use unbuilt::{Standing, Unbuilt};
 
 /// The file that makes a folder a module.
-pub const POM: &str = "pom.xml";
+pub(crate) const POM: &str = "pom.xml";
 
 /// Whether a folder has a build of Maven's.
-pub fn is_project(folder: &Path) -> bool {
+pub(crate) fn is_project(folder: &Path) -> bool {
     folder.join(POM).is_file()
 }
 
 /// The options by which the user can alter outcomes, for a command that runs in `cwd`.
-pub fn options(command: &[OsString], cwd: &Path) -> Vec<String> {
+pub(crate) fn options(command: &[OsString], cwd: &Path) -> Vec<String> {
     let set = command::JVM_OPTIONS
         .into_iter()
         .filter_map(|name| Some((name, std::env::var_os(name)?)));
@@ -69,7 +66,7 @@ pub fn options(command: &[OsString], cwd: &Path) -> Vec<String> {
 
 /// The folder of the JDK that Maven runs tests with, unless its project names
 /// another one.
-pub fn java_home() -> Option<PathBuf> {
+pub(crate) fn java_home() -> Option<PathBuf> {
     let program = match std::env::var_os("JAVA_HOME").filter(|home| !home.is_empty()) {
         Some(home) => Path::new(&home).join("bin/java"),
         None => super::on_path("java")?,
@@ -78,14 +75,14 @@ pub fn java_home() -> Option<PathBuf> {
 }
 
 /// The folder of the JDK that has this `java`, or a link to it.
-pub fn home_of(program: &Path) -> Option<PathBuf> {
+pub(crate) fn home_of(program: &Path) -> Option<PathBuf> {
     let program = std::fs::canonicalize(program).ok()?;
     Some(runtime::home_of(&program).to_owned())
 }
 
 /// The folder of the module that a class file belongs to: the nearest above it
 /// with a `pom.xml`.
-pub fn module_of(class_file: &BStr) -> Option<PathBuf> {
+pub(crate) fn module_of(class_file: &BStr) -> Option<PathBuf> {
     let path = PathBuf::from(OsString::from_vec(class_file.to_vec()));
     let above = path.ancestors().skip(1);
     above
@@ -95,7 +92,7 @@ pub fn module_of(class_file: &BStr) -> Option<PathBuf> {
 }
 
 /// All folders beneath `top` that have a `pom.xml`, `top` included.
-pub fn modules(top: &Path) -> Vec<PathBuf> {
+pub(crate) fn modules(top: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut open = vec![top.to_owned()];
     while let Some(folder) = open.pop() {
@@ -120,13 +117,13 @@ pub fn modules(top: &Path) -> Vec<PathBuf> {
 }
 
 /// Where Maven leaves what it makes of each module beneath `top`: absolute.
-pub fn build_folders(top: &Path) -> Vec<PathBuf> {
+pub(crate) fn build_folders(top: &Path) -> Vec<PathBuf> {
     let modules = modules(top).into_iter();
     modules.map(|module| module.join("target")).collect()
 }
 
 /// Where each module's compiled tests lie unless it says otherwise.
-pub fn test_outputs(top: &Path) -> Vec<PathBuf> {
+pub(crate) fn test_outputs(top: &Path) -> Vec<PathBuf> {
     let folders = modules(top).into_iter();
     folders
         .map(|module| module.join("target/test-classes"))
@@ -135,7 +132,7 @@ pub fn test_outputs(top: &Path) -> Vec<PathBuf> {
 
 /// Where it is said that tests run in Maven's own JVM, where nothing is collected.
 #[derive(Debug)]
-pub struct Inside {
+pub(crate) struct Inside {
     pub setting: &'static str,
     pub value: &'static str,
     /// The pom; `None`: the command.
@@ -144,7 +141,7 @@ pub struct Inside {
 
 impl Inside {
     /// The place in words.
-    pub fn place(&self) -> String {
+    pub(crate) fn place(&self) -> String {
         match &self.pom {
             Some(pom) => pom.display().to_string(),
             None => "the command".to_owned(),
@@ -154,7 +151,7 @@ impl Inside {
 
 /// Whether tests may run in Maven's own JVM: as `command`, a `pom.xml` of the project or
 /// what it inherits says of forks.
-pub fn inside_by(top: &Path, command: &[String]) -> Option<Inside> {
+pub(crate) fn inside_by(top: &Path, command: &[String]) -> Option<Inside> {
     let inside = |(setting, value), pom| Inside {
         setting,
         value,
@@ -174,7 +171,7 @@ pub fn inside_by(top: &Path, command: &[String]) -> Option<Inside> {
 
 /// The path of a test's class file and what the test is named after: for
 /// `core/demo.CalcTest`, (`core`, `demo/CalcTest`).
-pub fn source_of(test: &str) -> (&str, String) {
+pub(crate) fn source_of(test: &str) -> (&str, String) {
     let test = test.split('#').next().unwrap_or(test);
     let (module, class) = test.rsplit_once('/').unwrap_or(("", test));
     (module, class.replace('.', "/"))
@@ -182,7 +179,7 @@ pub fn source_of(test: &str) -> (&str, String) {
 
 /// The id of a test class in the module that lies at `module`, relative to the
 /// top of the work tree, for a project at `project`.
-pub fn test_id(class: &str, module: &BStr, project: &BStr) -> String {
+pub(crate) fn test_id(class: &str, module: &BStr, project: &BStr) -> String {
     let beneath = match project.is_empty() {
         true => module,
         false => match module.strip_prefix(project.as_bytes()) {
@@ -197,7 +194,7 @@ pub fn test_id(class: &str, module: &BStr, project: &BStr) -> String {
 }
 
 /// The absolute path as git's paths are: bytes.
-pub fn bytes_of(path: &Path) -> BString {
+pub(crate) fn bytes_of(path: &Path) -> BString {
     use std::os::unix::ffi::OsStrExt;
     path.as_os_str().as_bytes().into()
 }

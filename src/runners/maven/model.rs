@@ -22,7 +22,7 @@ const TEST: &str = "src/test/java";
 
 /// One module.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Module {
+pub(crate) struct Module {
     /// Its folder, relative to the top of the work tree.
     pub dir: BString,
     /// Where its sources are, those of its tests too.
@@ -37,26 +37,26 @@ pub struct Module {
 
 impl Module {
     /// Beneath its folder, or that of the project.
-    pub fn path(&self, rest: &str) -> BString {
+    pub(crate) fn path(&self, rest: &str) -> BString {
         joined(self.dir.as_bstr(), rest)
     }
 
     /// The classes that Maven makes of the sources of one side.
-    pub fn output(&self, is_test: bool) -> BString {
+    pub(crate) fn output(&self, is_test: bool) -> BString {
         self.path(match is_test {
             true => "target/test-classes",
             false => "target/classes",
         })
     }
 
-    pub fn sources(&self, is_test: bool) -> &BStr {
+    pub(crate) fn sources(&self, is_test: bool) -> &BStr {
         match is_test {
             true => self.test.as_bstr(),
             false => self.main.as_bstr(),
         }
     }
 
-    pub fn resources(&self, is_test: bool) -> BString {
+    pub(crate) fn resources(&self, is_test: bool) -> BString {
         self.path(match is_test {
             true => "src/test/resources",
             false => "src/main/resources",
@@ -66,7 +66,7 @@ impl Module {
 
 /// What all poms of a project say.
 #[derive(Clone, Debug, Default)]
-pub struct Model {
+pub(crate) struct Model {
     pub modules: Vec<Module>,
     /// Group and artifact of dependencies that are named.
     pub dependencies: BTreeSet<(String, String)>,
@@ -100,7 +100,7 @@ impl Model {
     ///
     /// # Errors
     /// Why sources do not tell which classes there will be.
-    pub fn of(
+    pub(crate) fn of(
         project: &BStr,
         read: &dyn Fn(&BStr) -> Option<Vec<u8>>,
         repository: Option<&Path>,
@@ -209,7 +209,7 @@ impl Model {
 }
 
 /// A folder, and all above it.
-pub fn upwards(dir: &BStr) -> impl Iterator<Item = &BStr> {
+pub(crate) fn upwards(dir: &BStr) -> impl Iterator<Item = &BStr> {
     std::iter::successors(Some(dir), |dir| {
         (!dir.is_empty()).then(|| dir.rsplitn_str(2, "/").nth(1).unwrap_or_default().as_bstr())
     })

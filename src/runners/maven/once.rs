@@ -30,7 +30,7 @@ const SETTINGS: [&str; 2] = ["failIfNoTests", "excludesFile"];
 
 /// Why Maven has to be started twice for `command` in `folder`, first to compile
 /// and then to test; `None` if once is enough.
-pub fn why_twice(command: &[OsString], folder: &Path) -> Option<String> {
+pub(crate) fn why_twice(command: &[OsString], folder: &Path) -> Option<String> {
     once(command, folder).err().map(|why| why.to_string())
 }
 

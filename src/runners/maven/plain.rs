@@ -33,7 +33,7 @@ const KNOWN: [&str; 4] = [
 ];
 
 /// Why methods cannot be left out of the modules in these folders.
-pub fn why_whole_classes(folders: &[&Path], project: &Project) -> Option<String> {
+pub(super) fn why_whole_classes(folders: &[&Path], project: &Project) -> Option<String> {
     let checked = have_plain_methods(folders, project);
     checked.err().map(|why| format!("{why:#}"))
 }

@@ -84,7 +84,7 @@ const PLUGINS: [(&str, Part, &str); 48] = [
 /// Phases behind the tests.
 const LATE: [&str; 4] = ["package", "verify", "install", "deploy"];
 
-pub fn has_word(words: &str, word: &str) -> bool {
+pub(super) fn has_word(words: &str, word: &str) -> bool {
     words.split_whitespace().any(|one| one == word)
 }
 
@@ -106,7 +106,7 @@ fn part_of_element(plugin: &Element) -> Option<Part> {
 ///
 /// # Errors
 /// Says why it may do so.
-pub fn makes_no_classes(plugin: &Element) -> Result<()> {
+pub(super) fn makes_no_classes(plugin: &Element) -> Result<()> {
     let artifact = plugin.text_of("artifactId");
     let part = part_of_element(plugin);
     let part = part.with_context(|| format!("the plugin {artifact} may make or change classes"))?;
@@ -120,7 +120,7 @@ pub fn makes_no_classes(plugin: &Element) -> Result<()> {
 
 /// Why the goal `word` of a command may make or change sources and classes; `None` if it
 /// does not.
-pub fn doubt_of_goal(word: &str) -> Option<String> {
+pub(crate) fn doubt_of_goal(word: &str) -> Option<String> {
     let (plugin, goal) = word.rsplit_once(':')?;
     let goal = goal.split('@').next().unwrap_or(goal);
     let parts: Vec<&str> = plugin.split(':').collect();
@@ -135,7 +135,7 @@ pub fn doubt_of_goal(word: &str) -> Option<String> {
 }
 
 /// Whether a plug-in has no part in tests, where the pom keeps these parts.
-pub fn is_no_part(plugin: &Element, kept: &BTreeSet<String>) -> bool {
+pub(super) fn is_no_part(plugin: &Element, kept: &BTreeSet<String>) -> bool {
     let artifact = plugin.text_of("artifactId");
     let is_idle = match part_of_element(plugin) {
         Some(Looks(_)) => true,
@@ -155,7 +155,7 @@ fn names_classes(element: &Element) -> bool {
 }
 
 /// Whether this is the name of a property for plug-ins that look at a project.
-pub fn is_of_looking(property: &str) -> bool {
+pub(super) fn is_of_looking(property: &str) -> bool {
     static WORDS: LazyLock<BTreeSet<&str>> = LazyLock::new(|| {
         let words = PLUGINS.iter().map(|(_, part, _)| match part {
             Looks(words) => words,
@@ -172,7 +172,7 @@ pub fn is_of_looking(property: &str) -> bool {
 
 /// Those of the plug-ins that pack which may do so before the tests: of another module, in
 /// an earlier phase, or as the command says.
-pub fn packing_early(said: &[&Element]) -> BTreeSet<String> {
+pub(super) fn packing_early(said: &[&Element]) -> BTreeSet<String> {
     let every: Vec<&Element> = said.iter().flat_map(|one| one.every()).collect();
     let is_module = |one: &&Element| has_word("module subproject", &one.name);
     let has_modules = every.iter().any(is_module);
@@ -198,7 +198,7 @@ fn is_late(plugin: &Element) -> bool {
 const SCRIPTS: &str = "ant exportAntProperties import loadproperties macrodef script scriptdef subant taskdef typedef";
 
 /// Whether a pom has scripts, which can ask for anything without a reference.
-pub fn runs_scripts(pom: &Element) -> bool {
+pub(super) fn runs_scripts(pom: &Element) -> bool {
     // A set of files has `include`, too, with a pattern.
     let is_of_file = |task: &Element| {
         let mut names = task.attributes.iter().map(|(name, _)| name);

@@ -21,7 +21,7 @@ const MOST_LETTERS: usize = 1000;
 
 /// Why not all is known that poms say.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Doubt {
+pub(crate) enum Doubt {
     /// There is no such file.
     Missing(PathBuf),
     /// A pom names a module that is no folder of the project: in words.
@@ -31,7 +31,7 @@ pub enum Doubt {
 }
 
 impl Doubt {
-    pub fn unread(file: &Path, why: &str) -> Doubt {
+    pub(crate) fn unread(file: &Path, why: &str) -> Doubt {
         Doubt::Unknown(format!("{} is not understood: {why}", file.display()))
     }
 }
@@ -46,10 +46,10 @@ impl fmt::Display for Doubt {
 }
 
 /// Group, artifact and version.
-pub type Coordinates = (String, String, String);
+pub(super) type Coordinates = (String, String, String);
 
 /// The coordinates that an element names.
-pub fn coordinates(element: &Element) -> Coordinates {
+pub(crate) fn coordinates(element: &Element) -> Coordinates {
     let part = |name: &str| element.text_of(name).to_owned();
     (part("groupId"), part("artifactId"), part("version"))
 }
@@ -64,19 +64,19 @@ fn own_coordinates(pom: &Element) -> Coordinates {
 }
 
 /// Where Maven keeps the versions of an artifact.
-pub fn artifact_in(repository: &Path, group: &str, artifact: &str) -> PathBuf {
+pub(crate) fn artifact_in(repository: &Path, group: &str, artifact: &str) -> PathBuf {
     repository.join(group.replace('.', "/")).join(artifact)
 }
 
 /// Where it keeps a pom.
-pub fn pom_in(repository: &Path, (group, artifact, version): &Coordinates) -> PathBuf {
+pub(super) fn pom_in(repository: &Path, (group, artifact, version): &Coordinates) -> PathBuf {
     let folder = artifact_in(repository, group, artifact).join(version);
     folder.join(format!("{artifact}-{version}.pom"))
 }
 
 /// One pom.
 #[derive(Clone, Debug)]
-pub struct Pom {
+pub(crate) struct Pom {
     pub path: PathBuf,
     /// Whether it is a file of the project, and not from Maven's local repository.
     pub is_own: bool,
@@ -87,12 +87,12 @@ pub struct Pom {
 
 impl Pom {
     /// The folder that its paths are relative to.
-    pub fn folder(&self) -> &Path {
+    pub(crate) fn folder(&self) -> &Path {
         self.path.parent().unwrap_or(&self.path)
     }
 
     /// For people.
-    pub fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         match (self.is_own, self.path.file_name()) {
             (false, Some(name)) => name.to_string_lossy().into_owned(),
             _ => self.path.display().to_string(),
@@ -100,32 +100,32 @@ impl Pom {
     }
 
     /// The modules that it names, in profiles too.
-    pub fn modules(&self) -> impl Iterator<Item = &Element> {
+    pub(crate) fn modules(&self) -> impl Iterator<Item = &Element> {
         let names = ["modules/module", "subprojects/subproject"].into_iter();
         names.flat_map(|name| self.top.of_profiles(name))
     }
 
     /// Where its parent is looked for first.
-    pub fn candidate(&self) -> Option<&str> {
+    pub(crate) fn candidate(&self) -> Option<&str> {
         let said = self.top.child("parent")?.child("relativePath");
         let path = said.map_or("../pom.xml", |said| &said.text);
         Some(path).filter(|path| !path.is_empty() && self.is_own)
     }
 
     /// The elements that configure plug-ins, those of reports too.
-    pub fn plugins(&self) -> impl Iterator<Item = &Element> {
+    pub(crate) fn plugins(&self) -> impl Iterator<Item = &Element> {
         self.top.named("plugin")
     }
 }
 
 /// How a file is read that is in no commit.
-pub fn on_disk(file: &Path) -> Option<Vec<u8>> {
+pub(super) fn on_disk(file: &Path) -> Option<Vec<u8>> {
     crate::disk::read(file).ok()
 }
 
 /// Poms, and what is not known of them.
 #[derive(Debug, Default)]
-pub struct Project {
+pub(crate) struct Project {
     /// The one that reading began with first.
     pub poms: Vec<Pom>,
     pub doubts: Vec<Doubt>,
@@ -137,19 +137,19 @@ pub struct Project {
 
 impl Project {
     /// Poms on disk, and all that they inherit from, there or in Maven's local repository.
-    pub fn above(starts: impl IntoIterator<Item = PathBuf>, repository: &Path) -> Project {
+    pub(crate) fn above(starts: impl IntoIterator<Item = PathBuf>, repository: &Path) -> Project {
         Project::of(starts, &on_disk, Some(repository), false)
     }
 
     /// The poms of all folders beneath `top`, and all that these inherit from.
-    pub fn of_modules(top: &Path, repository: &Path) -> Project {
+    pub(crate) fn of_modules(top: &Path, repository: &Path) -> Project {
         let folders = super::modules(top).into_iter();
         Project::above(folders.map(|folder| folder.join(POM)), repository)
     }
 
     /// Poms, all modules that they name, and all that these inherit from. Without a
     /// repository, parents that are not in the project are left out without a doubt.
-    pub fn of(
+    pub(crate) fn of(
         starts: impl IntoIterator<Item = PathBuf>,
         read: &dyn Fn(&Path) -> Option<Vec<u8>>,
         repository: Option<&Path>,
@@ -212,39 +212,39 @@ impl Project {
     }
 
     /// A pom and all that it inherits from.
-    pub fn lineage<'a>(&'a self, pom: &'a Pom) -> Vec<&'a Pom> {
+    pub(crate) fn lineage<'a>(&'a self, pom: &'a Pom) -> Vec<&'a Pom> {
         let above = |pom: &&'a Pom| self.poms.get(*self.places.get(pom.parent.as_ref()?)?);
         let all = std::iter::successors(Some(pom), above);
         all.take(MOST + 1).collect()
     }
 
     /// All files that were looked at as poms of it.
-    pub fn paths(&self) -> impl Iterator<Item = &PathBuf> {
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &PathBuf> {
         self.places.keys()
     }
 
     /// Why poms may say more.
-    pub fn doubt(&self) -> Option<&Doubt> {
+    pub(crate) fn doubt(&self) -> Option<&Doubt> {
         self.doubts.first()
     }
 
     /// All elements of all poms.
-    pub fn every(&self) -> impl Iterator<Item = &Element> {
+    pub(crate) fn every(&self) -> impl Iterator<Item = &Element> {
         self.poms.iter().flat_map(|pom| pom.top.every())
     }
 
     /// Whether any has that name.
-    pub fn has(&self, name: &str) -> bool {
+    pub(crate) fn has(&self, name: &str) -> bool {
         self.every().any(|one| one.name == name)
     }
 
-    pub fn mentions(&self, part: &str) -> bool {
+    pub(crate) fn mentions(&self, part: &str) -> bool {
         self.poms.iter().any(|pom| pom.top.mentions(part))
     }
 
     /// All that a text may come to, itself among it: a property may have another value in
     /// each pom and each profile.
-    pub fn values(&self, text: &str) -> BTreeSet<String> {
+    pub(crate) fn values(&self, text: &str) -> BTreeSet<String> {
         let mut found = BTreeSet::from([text.to_owned()]);
         let mut open = vec![text.to_owned()];
         while let Some(text) = open.pop() {
@@ -339,13 +339,13 @@ impl Files<'_> {
 
 /// A path that is relative to a folder. `None` if it leads out of the work tree, where the
 /// folder is relative to that, or is not known before Maven runs.
-pub fn beside(folder: &Path, path: &str) -> Option<PathBuf> {
+pub(super) fn beside(folder: &Path, path: &str) -> Option<PathBuf> {
     let is_plain = !path.contains(['$', '\\']) && !path.starts_with('/');
     is_plain.then(|| plain(&folder.join(path))).flatten()
 }
 
 /// The file that a pom in `folder` names.
-pub fn resolved(path: &str, folder: &Path) -> PathBuf {
+pub(super) fn resolved(path: &str, folder: &Path) -> PathBuf {
     let home = std::env::var("HOME").unwrap_or_default();
     let mut path = path.replace("${user.home}", &home);
     for base in ["${basedir}", "${project.basedir}"] {
@@ -356,7 +356,7 @@ pub fn resolved(path: &str, folder: &Path) -> PathBuf {
 }
 
 /// Without `..` and `.`, so that each file has one path; `None` if it begins with `..`.
-pub fn plain(path: &Path) -> Option<PathBuf> {
+pub(super) fn plain(path: &Path) -> Option<PathBuf> {
     let mut plain = PathBuf::new();
     for part in path.components() {
         match part {
@@ -370,7 +370,7 @@ pub fn plain(path: &Path) -> Option<PathBuf> {
 
 /// A project of one pom, for tests.
 #[cfg(test)]
-pub fn sample(text: &str) -> Project {
+pub(super) fn sample(text: &str) -> Project {
     let read = |_: &Path| Some(format!("<project>{text}</project>").into_bytes());
     Project::of([POM.into()], &read, None, true)
 }

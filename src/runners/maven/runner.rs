@@ -19,7 +19,7 @@ use crate::runners::{
 use crate::select::{Part, Selection};
 
 #[derive(Clone, Copy)]
-pub struct Maven;
+pub(crate) struct Maven;
 
 impl Runner for Maven {
     fn name(&self) -> &'static str {

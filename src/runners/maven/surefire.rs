@@ -10,7 +10,7 @@ use super::pom::{Doubt, Pom, Project};
 use super::xml::Element;
 
 /// What Maven takes up to 3.8 where no pom names a version.
-pub const OF_OLD_MAVEN: &str = "2.12.4";
+pub(crate) const OF_OLD_MAVEN: &str = "2.12.4";
 
 /// The first version that can be told what to leave out.
 const OLDEST: [u32; 3] = [2, 19, 0];
@@ -30,7 +30,7 @@ fn runners(project: &Project) -> impl Iterator<Item = &Element> {
 }
 
 /// Whether there is a list of what to leave out: not one of groups, engines or variables.
-pub fn has_exclusions(project: &Project) -> bool {
+pub(crate) fn has_exclusions(project: &Project) -> bool {
     let is_property = |one: &Element| {
         let of_runner = ["surefire.", "failsafe."].map(|name| one.name.strip_prefix(name));
         let mut names = of_runner.into_iter().flatten();
@@ -41,26 +41,26 @@ pub fn has_exclusions(project: &Project) -> bool {
 }
 
 /// Whether classes of any name may be tests.
-pub fn has_inclusions(project: &Project) -> bool {
+pub(crate) fn has_inclusions(project: &Project) -> bool {
     told(project).any(|one| one.name.starts_with("include"))
 }
 
 /// Whether sources or classes of tests may lie elsewhere than usual.
-pub fn moves_tests(project: &Project) -> bool {
+pub(crate) fn moves_tests(project: &Project) -> bool {
     project.has("testSourceDirectory") || project.has("testOutputDirectory")
 }
 
 /// Whether Surefire may run before all is compiled.
-pub fn may_be_early(project: &Project) -> bool {
+pub(crate) fn may_be_early(project: &Project) -> bool {
     let mut phases = told(project).filter(|one| one.name == "phase");
     phases.any(|phase| phase.text != "none" && !is_phase(&phase.text))
 }
 
 /// Settings by which tests run in Maven's own JVM, and how their values begin.
-pub const INSIDE: [(&str, &str); 2] = [("forkCount", "0"), ("forkMode", "never")];
+pub(crate) const INSIDE: [(&str, &str); 2] = [("forkCount", "0"), ("forkMode", "never")];
 
 /// The one that may be set, and the pom that sets it.
-pub fn inside(project: &Project) -> Option<((&'static str, &'static str), &Pom)> {
+pub(crate) fn inside(project: &Project) -> Option<((&'static str, &'static str), &Pom)> {
     let sets = |pom: &Pom, (name, value): (&str, &str)| {
         let mut all = pom.top.every().into_iter();
         all.any(|one| {
@@ -74,7 +74,7 @@ pub fn inside(project: &Project) -> Option<((&'static str, &'static str), &Pom)>
 }
 
 /// Why a list that names methods means something else, or nothing.
-pub fn why_no_methods(project: &Project) -> Option<String> {
+pub(crate) fn why_no_methods(project: &Project) -> Option<String> {
     let mut elsewhere = ["dependenciesToScan", "suiteXmlFile"].into_iter();
     let elsewhere = elsewhere.find(|setting| project.mentions(setting));
     let output = "testOutputDirectory";
@@ -104,7 +104,7 @@ fn is_old(version: &str) -> bool {
 
 /// What the poms of a project say of versions.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Said {
+pub(crate) struct Said {
     /// The versions of the plugin, in all modules; empty if none is named.
     pub versions: Vec<String>,
     /// Whether JUnit 5 is among the dependencies that are named.
@@ -114,7 +114,7 @@ pub struct Said {
 }
 
 /// Reads the poms of the modules of `project`, and those that they inherit from.
-pub fn said(project: &Path) -> Said {
+pub(crate) fn said(project: &Path) -> Said {
     let poms = Project::of_modules(project, &local_repository(project, &[]));
     let named = |pom: &Pom| {
         let is_surefire = |one: &&Element| one.text_of("artifactId") == "maven-surefire-plugin";
@@ -139,7 +139,7 @@ pub fn said(project: &Path) -> Said {
 }
 
 /// What does not work with a version; `None` if all does, or nobody knows.
-pub fn trouble(version: &str, has_jupiter: bool, by_method: bool) -> Option<String> {
+pub(crate) fn trouble(version: &str, has_jupiter: bool, by_method: bool) -> Option<String> {
     let parts = parts(version)?;
     let what = match () {
         () if has_jupiter && parts < JUPITER => "finds no tests of JUnit 5",
@@ -151,13 +151,13 @@ pub fn trouble(version: &str, has_jupiter: bool, by_method: bool) -> Option<Stri
 }
 
 /// The version to take instead.
-pub fn remedy(by_method: bool) -> String {
+pub(crate) fn remedy(by_method: bool) -> String {
     let least = if by_method { METHODS } else { "2.22.2" };
     format!("name maven-surefire-plugin {least} or later in pom.xml (tried: up to 3.5.4)")
 }
 
 /// The numbers at the beginning of a version.
-pub fn parts(version: &str) -> Option<[u32; 3]> {
+pub(crate) fn parts(version: &str) -> Option<[u32; 3]> {
     let numbers = version.split('-').next()?.split('.');
     let mut parts = [0; 3];
     for (part, number) in parts.iter_mut().zip(numbers) {

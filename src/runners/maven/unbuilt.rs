@@ -70,7 +70,7 @@ struct File {
 }
 
 impl<'a> Unbuilt<'a> {
-    pub fn new(
+    pub(crate) fn new(
         tree: &Tree<'a>,
         matrix: &MatrixView,
         delta: Option<&'a Delta>,
@@ -117,12 +117,12 @@ impl<'a> Unbuilt<'a> {
     }
 
     /// Why the sources tell nothing, if so.
-    pub fn refusal(&self) -> Option<&str> {
+    pub(crate) fn refusal(&self) -> Option<&str> {
         self.files.as_ref().err().map(String::as_str)
     }
 
     /// Whether a build makes what lies there.
-    pub fn is_made(&self, path: &BStr) -> bool {
+    pub(crate) fn is_made(&self, path: &BStr) -> bool {
         match &self.present {
             Ok(present) => {
                 let model = &present.model;
@@ -134,7 +134,7 @@ impl<'a> Unbuilt<'a> {
 
     /// What is known of `unit`, which was `recorded`; `None` if it is not made by a
     /// build.
-    pub fn standing(&self, unit: &Unit, recorded: Fingerprint) -> Option<Standing> {
+    pub(crate) fn standing(&self, unit: &Unit, recorded: Fingerprint) -> Option<Standing> {
         if unit.is_of_build() || unit.is_written() {
             return Some(Standing::Same);
         }

@@ -9,7 +9,7 @@ use crate::runners::Unwatched;
 const SKIPS: [&str; 3] = ["maven.test.skip", "skipTests", "skip.surefire.tests"];
 
 /// Looks for the cause in a project and in the command that ran its tests.
-pub fn why(project: &Path, command: &[String]) -> Unwatched {
+pub(super) fn why(project: &Path, command: &[String]) -> Unwatched {
     if let Some(inside) = inside_by(project, command) {
         let (setting, value) = (inside.setting, inside.value);
         let place = inside.place();

@@ -10,7 +10,7 @@ const MAX_DEPTH: usize = 200;
 const MAX_ATTRIBUTES: usize = 1000;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Element {
+pub(crate) struct Element {
     pub name: String,
     /// Without white space at its ends; references as they are written.
     pub text: String,
@@ -21,7 +21,7 @@ pub struct Element {
 
 impl Element {
     /// A text that is in no document.
-    pub fn of_text(text: &str) -> Element {
+    pub(crate) fn of_text(text: &str) -> Element {
         Element {
             text: text.to_owned(),
             ..Element::default()
@@ -50,7 +50,7 @@ impl Element {
     /// # Errors
     /// If it is not well-formed, defines what names stand for, or is in an encoding that
     /// writes names otherwise than ASCII. Other letters do not matter.
-    pub fn read(document: &[u8]) -> Result<Element, String> {
+    pub(crate) fn read(document: &[u8]) -> Result<Element, String> {
         let mut reader = Reader::from_reader(document);
         let mut open = vec![Element::default()];
         loop {
@@ -96,17 +96,17 @@ impl Element {
     }
 
     /// The first child of that name.
-    pub fn child(&self, name: &str) -> Option<&Element> {
+    pub(crate) fn child(&self, name: &str) -> Option<&Element> {
         self.children.iter().find(|child| child.name == name)
     }
 
     /// The text of the first child of that name; empty if there is none.
-    pub fn text_of(&self, name: &str) -> &str {
+    pub(crate) fn text_of(&self, name: &str) -> &str {
         self.child(name).map_or("", |child| &child.text)
     }
 
     /// The elements at a path of names beneath this one: `build/plugins/plugin`.
-    pub fn at<'a>(&'a self, path: &str) -> Vec<&'a Element> {
+    pub(crate) fn at<'a>(&'a self, path: &str) -> Vec<&'a Element> {
         path.split('/').fold(vec![self], |found, name| {
             let below = found.into_iter().flat_map(|one| &one.children);
             below.filter(|child| child.name == name).collect()
@@ -114,7 +114,7 @@ impl Element {
     }
 
     /// The same, and in each profile of a pom.
-    pub fn of_profiles(&self, path: &str) -> Vec<&Element> {
+    pub(crate) fn of_profiles(&self, path: &str) -> Vec<&Element> {
         let profiles = self.at("profiles/profile");
         let mut found = self.at(path);
         found.extend(profiles.into_iter().flat_map(|profile| profile.at(path)));
@@ -122,7 +122,7 @@ impl Element {
     }
 
     /// Itself and all beneath.
-    pub fn every(&self) -> Vec<&Element> {
+    pub(crate) fn every(&self) -> Vec<&Element> {
         let mut all = vec![self];
         let mut at = 0;
         while let Some(element) = all.get(at).copied() {
@@ -133,12 +133,12 @@ impl Element {
     }
 
     /// Itself and those beneath that have this name.
-    pub fn named<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Element> {
+    pub(crate) fn named<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Element> {
         self.every().into_iter().filter(move |one| one.name == name)
     }
 
     /// Whether a name, a text or the value of an attribute contains that, here or beneath.
-    pub fn mentions(&self, part: &str) -> bool {
+    pub(crate) fn mentions(&self, part: &str) -> bool {
         self.every().into_iter().any(|one| {
             let values = one.attributes.iter().map(|(_, value)| value);
             let mut all = values.chain([&one.name, &one.text]);
@@ -150,7 +150,7 @@ impl Element {
 /// Encodings in which every sign that matters is one byte, as in ASCII.
 const ENCODINGS: &str = "utf-8 utf8 iso-8859- us-ascii windows-125 cp125";
 
-pub fn is_like_ascii(encoding: &str) -> bool {
+pub(super) fn is_like_ascii(encoding: &str) -> bool {
     let encoding = encoding.to_ascii_lowercase();
     let mut known = ENCODINGS.split(' ');
     known.any(|known| encoding.starts_with(known))

@@ -15,7 +15,7 @@ use crate::select::{Part, Selection, Verdict};
 ///
 /// # Errors
 /// If it cannot be written.
-pub fn write(selection: &Selection, part: Option<Part<'_>>, out: &Path) -> Result<()> {
+pub(crate) fn write(selection: &Selection, part: Option<Part<'_>>, out: &Path) -> Result<()> {
     let mut args = String::new();
     for prefix in prefixes(selection, part) {
         let _ = writeln!(args, "--deselect={prefix}");

@@ -19,7 +19,7 @@ const FILES: [&str; 7] = [
 ];
 
 /// What pytest looks for in each directory from a test file's upwards.
-pub fn directory_units(dir: &BStr) -> Vec<Unit> {
+pub(crate) fn directory_units(dir: &BStr) -> Vec<Unit> {
     let looked_for = ["conftest.py", "__init__.py", "setup.py"]
         .map(|name| Unit::at(join(dir, name), What::Exists));
     let place = if dir.is_empty() { b".".as_bstr() } else { dir };
@@ -29,7 +29,7 @@ pub fn directory_units(dir: &BStr) -> Vec<Unit> {
 
 /// The files that decide the value of a directory's `config` unit, whose path
 /// is the directory's, or `.` for the top of the work tree.
-pub fn config_files(place: &BStr) -> impl Iterator<Item = BString> {
+pub(crate) fn config_files(place: &BStr) -> impl Iterator<Item = BString> {
     let dir = if place == "." { BStr::new("") } else { place };
     FILES.map(|name| join(dir, name)).into_iter()
 }
@@ -48,7 +48,7 @@ fn join(dir: &BStr, name: &str) -> BString {
 ///
 /// # Errors
 /// Those of `read`.
-pub fn config_fingerprint<E>(
+pub(crate) fn config_fingerprint<E>(
     place: &BStr,
     read: impl Fn(&BStr) -> Result<Option<Vec<u8>>, E>,
 ) -> Result<Fingerprint, E> {

@@ -14,7 +14,7 @@ use crate::runners::{FoundCommand, on_path};
 ///
 /// # Errors
 /// If no interpreter has pytest; the message lists those that were asked.
-pub fn find(project: &Path, chosen: Option<&Path>) -> Result<FoundCommand> {
+pub(super) fn find(project: &Path, chosen: Option<&Path>) -> Result<FoundCommand> {
     let mut asked: Vec<String> = Vec::new();
     for (python, because) in interpreters(project, chosen) {
         if has_pytest(&python) {
@@ -41,7 +41,7 @@ pub fn find(project: &Path, chosen: Option<&Path>) -> Result<FoundCommand> {
 
 /// The interpreter that `command` runs its tests in, as far as the command
 /// tells: the program itself, or that of its first line (`#!`).
-pub fn python_of(command: &[OsString]) -> Option<PathBuf> {
+pub(super) fn python_of(command: &[OsString]) -> Option<PathBuf> {
     let program = Path::new(command.first()?);
     if is_python(program) {
         return Some(program.to_owned());
@@ -67,7 +67,7 @@ pub fn python_of(command: &[OsString]) -> Option<PathBuf> {
 /// The arguments of the interpreter itself in `command`: of `python -O -m pytest`,
 /// `-O`. `None` if one is not known, or would keep another script from running.
 /// Scripts have none: with one in their first line, no interpreter is found.
-pub fn flags_of(command: &[OsString]) -> Option<Vec<OsString>> {
+pub(super) fn flags_of(command: &[OsString]) -> Option<Vec<OsString>> {
     let (program, arguments) = command.split_first()?;
     if !is_python(Path::new(program)) {
         return Some(Vec::new());
@@ -102,7 +102,7 @@ pub(super) fn is_python(program: &Path) -> bool {
 
 /// Where the project's interpreter may be, the likeliest first, and why
 /// there; `chosen` is the only candidate if given.
-pub fn interpreters(project: &Path, chosen: Option<&Path>) -> Vec<(PathBuf, String)> {
+pub(super) fn interpreters(project: &Path, chosen: Option<&Path>) -> Vec<(PathBuf, String)> {
     if let Some(python) = chosen {
         return vec![(python.to_owned(), "as configured".to_owned())];
     }
@@ -142,7 +142,7 @@ fn has_pytest(python: &Path) -> bool {
 }
 
 /// Whether a folder looks like one with tests of pytest's.
-pub fn has_tests(folder: &Path) -> bool {
+pub(super) fn has_tests(folder: &Path) -> bool {
     let has = |name: &str| folder.join(name).is_file();
     let says = |name: &str| {
         crate::disk::read_to_string(folder.join(name)).is_ok_and(|text| text.contains("pytest"))

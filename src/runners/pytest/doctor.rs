@@ -33,7 +33,7 @@ struct Python {
     pytest: Option<String>,
 }
 
-pub fn checks(settings: &Settings<'_>) -> Vec<Check> {
+pub(super) fn checks(settings: &Settings<'_>) -> Vec<Check> {
     let name = "python";
     let candidates = interpreters(settings.root, settings.interpreter);
     let mut failures = Vec::new();

@@ -7,7 +7,7 @@ use std::path::Path;
 use bstr::{BStr, ByteSlice};
 
 use super::detect::{flags_of, is_python};
-pub use crate::matrix::Finds;
+pub(crate) use crate::matrix::Finds;
 use crate::pattern::Pattern;
 
 /// Whether a file may hold tests.
@@ -90,7 +90,7 @@ fn is_like(path: &BStr, pattern: &str) -> bool {
 
 /// Whether `command` starts pytest itself, and with these arguments: then no file
 /// but pytest's own decides what it is told, as a `Makefile` or `tox.ini` would.
-pub fn is_direct(command: &[String], arguments: &[String]) -> bool {
+pub(crate) fn is_direct(command: &[String], arguments: &[String]) -> bool {
     let is_added =
         |word: &String| word.starts_with("PYTEST_ADDOPTS=") || word.starts_with(super::FOLDER);
     let mut rest = command;

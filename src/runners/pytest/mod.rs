@@ -8,25 +8,25 @@ mod finds;
 mod probe;
 mod runner;
 
-pub use args::write as write_args;
-pub use config::{config_files, config_fingerprint, directory_units};
-pub use finds::{Finds, MayHold, is_direct};
-pub use probe::prober;
-pub use runner::{EXAMPLES, Pytest};
+pub(crate) use args::write as write_args;
+pub(crate) use config::{config_files, config_fingerprint, directory_units};
+pub(crate) use finds::{Finds, MayHold, is_direct};
+pub(crate) use probe::prober;
+pub(crate) use runner::{EXAMPLES, Pytest};
 
 use bstr::{BStr, ByteSlice};
 
 /// The variable that adds words to pytest's own.
-pub const ADDED: &str = "PYTEST_ADDOPTS";
+pub(crate) const ADDED: &str = "PYTEST_ADDOPTS";
 
 /// What stands, after the words of a stored command, before the folder where it ran, if
 /// that is another than the project's.
-pub const FOLDER: &str = "FOLDER=";
+pub(crate) const FOLDER: &str = "FOLDER=";
 
 /// What stands before pytest's own ids, which are relative to its root folder
 /// `rootdir`, to make them relative to `project`; both relative to the top of
 /// the work tree.
-pub fn id_prefix(rootdir: &BStr, project: &BStr) -> String {
+pub(crate) fn id_prefix(rootdir: &BStr, project: &BStr) -> String {
     if rootdir == project {
         return String::new();
     }
@@ -46,7 +46,7 @@ pub fn id_prefix(rootdir: &BStr, project: &BStr) -> String {
 
 /// The variables that the interpreter and pytest act upon by themselves: every
 /// row has them (`agents/python/boot/_tamis/envvars.py`).
-pub const READ_BY_EVERY_TEST: [&str; 15] = [
+pub(crate) const READ_BY_EVERY_TEST: [&str; 15] = [
     "PYTEST_DISABLE_PLUGIN_AUTOLOAD",
     "PYTEST_PLUGINS",
     "PYTHONBREAKPOINT",
@@ -66,7 +66,7 @@ pub const READ_BY_EVERY_TEST: [&str; 15] = [
 
 /// The file and the qualified name of the function that a test id names:
 /// `a/test_b.py::C::test_d[1]` → (`a/test_b.py`, `C.test_d`).
-pub fn source_of(test: &str) -> (&str, String) {
+pub(crate) fn source_of(test: &str) -> (&str, String) {
     let (file, rest) = test.split_once("::").unwrap_or((test, ""));
     let rest = rest.split('[').next().unwrap_or(rest);
     (file, rest.replace("::", "."))

@@ -16,7 +16,7 @@ use crate::runners::{Asked, Prober};
 
 /// The interpreter to ask about the environment of a command, if the command tells which
 /// one that is.
-pub fn prober(asked: &Asked<'_>) -> Option<Box<dyn Prober>> {
+pub(crate) fn prober(asked: &Asked<'_>) -> Option<Box<dyn Prober>> {
     Some(Box::new(Interpreter {
         python: python_of(asked.command)?.into_os_string(),
         flags: flags_of(asked.command),

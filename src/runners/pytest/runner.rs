@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::runners::{Detected, Examples, FoundCommand, Runner, Settings, TestsOf, program_name};
 
 #[derive(Clone, Copy)]
-pub struct Pytest;
+pub(crate) struct Pytest;
 
 /// Files that declare the versions of installed packages.
 const LOCK_FILES: [&str; 9] = [
@@ -24,7 +24,7 @@ const LOCK_FILES: [&str; 9] = [
     "constraints.txt",
 ];
 
-pub const EXAMPLES: Examples = Examples {
+pub(crate) const EXAMPLES: Examples = Examples {
     command: "[pytest, -q]",
     python: Some(".venv/bin/python"),
     paths: "[\"src/**\", \"tests/**\"]",

@@ -3,19 +3,20 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use crate::history::{Dag, Dominators, HeadKind};
+use crate::history::dominators::Dominators;
+use crate::history::{Dag, HeadKind};
 use crate::matrix::{Fingerprint, Outcome, Unit, What};
 use crate::select::*;
 
 /// The value of each unit. What a test is made of is a unit of it; there is no
 /// such test where that is 0.
-pub type State = Vec<u8>;
+pub(super) type State = Vec<u8>;
 
 /// What is asked of a test at a state.
-pub type OfTest<T> = Box<dyn Fn(usize, &State) -> T>;
+pub(super) type OfTest<T> = Box<dyn Fn(usize, &State) -> T>;
 
 /// What the tests do: which units each reads, and whether it passes.
-pub struct Program {
+pub(super) struct Program {
     /// For each test the unit that it is made of.
     pub bodies: Vec<usize>,
     pub reads: OfTest<BTreeSet<usize>>,
@@ -24,26 +25,26 @@ pub struct Program {
 
 /// One test's units with their values where it last ran, and its outcome.
 #[derive(Clone, Debug)]
-pub struct Row {
+pub(super) struct Row {
     pub units: Vec<(usize, u8)>,
     pub passed: bool,
 }
 
 /// What is stored of a revision.
 #[derive(Clone, Debug, Default)]
-pub struct Recorded {
+pub(super) struct Recorded {
     pub rows: BTreeMap<usize, Row>,
     /// S_sel.
     pub selected: BTreeSet<usize>,
 }
 
-pub struct Revision {
+pub(super) struct Revision {
     pub state: State,
     pub tip: Tip,
     pub recorded: Option<Recorded>,
 }
 
-pub struct World {
+pub(super) struct World {
     pub program: Program,
     pub revisions: Vec<Revision>,
     pub dag: Dag,
@@ -58,21 +59,21 @@ pub struct World {
 }
 
 /// The selection at one revision.
-pub struct Selected {
+pub(super) struct Selected {
     pub plan: Plan,
     /// By available test: the revision whose row is the proof of a skip.
     pub sources: BTreeMap<usize, Option<Node>>,
 }
 
 impl Selected {
-    pub fn selected(&self) -> BTreeSet<usize> {
+    pub(super) fn selected(&self) -> BTreeSet<usize> {
         let run = self.sources.iter().filter(|(_, source)| source.is_none());
         run.map(|(test, _)| *test).collect()
     }
 }
 
 /// A tip of this kind that names only its parents.
-pub fn tip(kind: HeadKind, auto: bool, parents: &[Node]) -> Tip {
+pub(super) fn tip(kind: HeadKind, auto: bool, parents: &[Node]) -> Tip {
     Tip {
         kind,
         auto,
@@ -92,7 +93,7 @@ fn number(test: &str) -> usize {
 }
 
 impl World {
-    pub fn new(program: Program) -> World {
+    pub(super) fn new(program: Program) -> World {
         World {
             program,
             revisions: Vec::new(),
@@ -123,7 +124,7 @@ impl World {
     }
 
     /// Adds a revision that nothing is recorded of.
-    pub fn push(&mut self, state: State, tip: Tip) -> Node {
+    pub(super) fn push(&mut self, state: State, tip: Tip) -> Node {
         let node = self.dag.push(&tip.parents);
         self.revisions.push(Revision {
             state,
@@ -134,7 +135,7 @@ impl World {
     }
 
     /// The tests that there are at a revision.
-    pub fn tests(&self, node: Node) -> Vec<usize> {
+    pub(super) fn tests(&self, node: Node) -> Vec<usize> {
         let state = &self.revisions[node as usize].state;
         let bodies = self.program.bodies.iter().enumerate();
         bodies
@@ -143,12 +144,12 @@ impl World {
             .collect()
     }
 
-    pub fn passes(&self, test: usize, node: Node) -> bool {
+    pub(super) fn passes(&self, test: usize, node: Node) -> bool {
         (self.program.passes)(test, &self.revisions[node as usize].state)
     }
 
     /// Runs what `strategy` selects, and records it.
-    pub fn record(&mut self, node: Node, strategy: Strategy) {
+    pub(super) fn record(&mut self, node: Node, strategy: Strategy) {
         let chosen = self.select(node, strategy, false);
         let mut recorded = Recorded::default();
         for (test, source) in chosen.sources {
@@ -212,7 +213,7 @@ impl World {
     }
 
     /// The selection at h from what is recorded before it.
-    pub fn select(&self, h: Node, strategy: Strategy, published: bool) -> Selected {
+    pub(super) fn select(&self, h: Node, strategy: Strategy, published: bool) -> Selected {
         let tests = self.tests(h);
         let Some((nearest, has_same_files)) = self.nearest_matrix(h) else {
             return Selected {
@@ -261,7 +262,7 @@ impl World {
     }
 
     /// The tests that are left out at h although they fail there.
-    pub fn missed(&self, h: Node, chosen: &Selected) -> Vec<usize> {
+    pub(super) fn missed(&self, h: Node, chosen: &Selected) -> Vec<usize> {
         let left_out = chosen.sources.iter().filter(|(_, source)| source.is_some());
         left_out
             .map(|(test, _)| *test)
@@ -270,7 +271,7 @@ impl World {
     }
 
     /// S_sel of a recorded revision.
-    pub fn recorded_selection(&self, node: Node) -> BTreeSet<usize> {
+    pub(super) fn recorded_selection(&self, node: Node) -> BTreeSet<usize> {
         self.recorded(node).selected.clone()
     }
 

@@ -32,7 +32,7 @@ fn snapshot(dir: &Path) -> Vec<(PathBuf, Vec<u8>)> {
 fn what_is_put_is_loaded() {
     let dir = temp();
     let store = FsStore::open(dir.path().join("a/b/store"));
-    assert_eq!(store.access(), Access::Write);
+    assert_eq!(store.access(), super::files::Access::Write);
     assert_eq!(store.headers(), (Vec::new(), Vec::new()));
     assert!(!store.dir().exists(), "reading makes nothing");
     let (older, newer) = (small(5, 1), small(5, 2));
@@ -136,7 +136,7 @@ fn a_file_in_the_place_of_the_store_is_an_error_with_a_next_step() {
     let file = dir.path().join("file");
     std::fs::write(&file, "x").unwrap();
     let store = FsStore::open(&file);
-    assert_eq!(store.access(), Access::None);
+    assert_eq!(store.access(), super::files::Access::None);
     let (headers, troubles) = store.headers();
     assert!(headers.is_empty());
     assert_eq!(troubles[0].path, file);

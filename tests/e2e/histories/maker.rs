@@ -6,16 +6,16 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::rc::Rc;
 
-use tamis::config::{Config, Overrides, Variables};
-use tamis::history::{Classifier, CommitGraph, CommitId, Head, Hints, Revision, View};
-use tamis::languages::{Environment, Facts, Value};
-use tamis::matrix::{
+use tamis::exposed::config::{Config, Overrides, Variables};
+use tamis::exposed::history::{Classifier, CommitGraph, CommitId, Head, Hints, Revision, View};
+use tamis::exposed::languages::{Environment, Facts, Value};
+use tamis::exposed::matrix::{
     GroupRef, Header, Key, Matrix, MatrixBuilder, Outcome, RowFacts, Run, Unit, What,
 };
-use tamis::pipeline::{Decision, Known, Project, Request, Shelf, decide, decide_on};
-use tamis::runners::configured;
-use tamis::select::{COLLECTION, Strategy};
-use tamis::store::FsStore;
+use tamis::exposed::pipeline::{Decision, Known, Project, Request, Shelf, decide, decide_on};
+use tamis::exposed::runners::configured;
+use tamis::exposed::select::{COLLECTION, Strategy};
+use tamis::exposed::store::FsStore;
 
 use super::toy::{self, Dice, TESTS, UNITS};
 

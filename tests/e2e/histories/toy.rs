@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use bstr::ByteSlice;
-use tamis::history::View;
+use tamis::exposed::history::View;
 
 pub const UNITS: usize = 5;
 pub const TESTS: usize = 4;

@@ -7,8 +7,8 @@ use std::process::Command;
 use std::rc::Rc;
 
 use crate::harness::files_below;
-use tamis::languages::jvm::class_in;
-use tamis::languages::jvm::java::{Outline, Source, affected, outline};
+use tamis::exposed::languages::jvm::class_in;
+use tamis::exposed::languages::jvm::java::{Outline, Source, affected, outline};
 
 /// Sources by path.
 pub type Program = BTreeMap<String, String>;

@@ -8,11 +8,11 @@ use bstr::BStr;
 
 use crate::harness::files_below;
 use crate::java_sources::oracle;
-use tamis::history::{Repository, View};
-use tamis::languages::{Environment, Facts, Value};
-use tamis::matrix::Unit;
-use tamis::observe::{Observations, observe, read_traces};
-use tamis::runners::{Started, configured};
+use tamis::exposed::history::{Repository, View};
+use tamis::exposed::languages::{Environment, Facts, Value};
+use tamis::exposed::matrix::Unit;
+use tamis::exposed::observe::{Observations, observe, read_traces};
+use tamis::exposed::runners::{Started, configured};
 
 const COMPILER: &str = include_str!("Harness.java");
 const RUNNER: [(&str, &str); 2] = [
@@ -216,7 +216,7 @@ fn run(
     java.current_dir(project)
         .args(["-Xshare:auto", "-XX:TieredStopAtLevel=1"]);
     if let Some(traces) = traces {
-        let agent = tamis::run::install_agent(&top.join("agent")).unwrap();
+        let agent = tamis::exposed::run::install_agent(&top.join("agent")).unwrap();
         let mut option = std::ffi::OsString::from("-agentpath:");
         option.push(agent.join("jvm/libtamis_jvm.so"));
         java.arg(option)

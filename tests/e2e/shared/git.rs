@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use tamis::share::{Manifest, Pack};
+use tamis::exposed::share::{Manifest, Pack};
 
 use super::server::Server;
 use super::*;

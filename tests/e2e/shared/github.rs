@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::server::Server;
 use super::*;
 use crate::action::step;
-use tamis::share::Pack;
+use tamis::exposed::share::Pack;
 
 pub(super) struct GitHub {
     server: Server,
@@ -72,7 +72,7 @@ impl GitHub {
             .unwrap();
         assert!(made.status.success(), "{made:?}");
         let digest = String::from_utf8(made.stdout).unwrap();
-        let name = format!("tamis-{}", tamis::share::slug("pytest", ""));
+        let name = format!("tamis-{}", tamis::exposed::share::slug("pytest", ""));
         let same = run["repository"]["full_name"] == run["head_repository"]["full_name"];
         let row = json!({
             "id": id, "node_id": "x", "name": name, "size_in_bytes": 1000, "url": null,

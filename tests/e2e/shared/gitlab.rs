@@ -2,7 +2,7 @@
 
 use super::server::Server;
 use super::*;
-use tamis::share::Pack;
+use tamis::exposed::share::Pack;
 
 fn on_gitlab(project: &mut Project) {
     let variables = [

@@ -16,9 +16,9 @@ mod token;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tamis::matrix::{Fingerprint, Header, Key, MatrixBuilder, Outcome, RowFacts, Run};
-use tamis::matrix::{Unit, What};
-use tamis::store::FsStore;
+use tamis::exposed::matrix::{Fingerprint, Header, Key, MatrixBuilder, Outcome, RowFacts, Run};
+use tamis::exposed::matrix::{Unit, What};
+use tamis::exposed::store::FsStore;
 
 use crate::harness::*;
 

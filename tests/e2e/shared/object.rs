@@ -10,7 +10,7 @@ use object_store::{ObjectStore, ObjectStoreExt, parse_url_opts};
 
 use super::server::{Server, python_with_moto};
 use super::*;
-use tamis::share::{Manifest, Pack};
+use tamis::exposed::share::{Manifest, Pack};
 
 /// A replacement for a cloud's file store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -44,7 +44,7 @@ fn holds(folder: &Path, secret: &str) -> Option<PathBuf> {
             .is_some_and(|extension| extension == "tamis")
         {
             // The compressed content.
-            let view = tamis::matrix::decode(&texts[0]).unwrap();
+            let view = tamis::exposed::matrix::decode(&texts[0]).unwrap();
             texts.push(format!("{view:?}").into_bytes());
         }
         let found = |bytes: &Vec<u8>| {

@@ -5,7 +5,7 @@
 use super::Unreadable;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub(super) enum Kind {
     /// An identifier or a keyword.
     Word,
     Literal,
@@ -18,14 +18,14 @@ pub enum Kind {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub struct Token {
+pub(super) struct Token {
     pub kind: Kind,
     start: u32,
     end: u32,
 }
 
 /// A source in tokens.
-pub struct Tokens {
+pub(super) struct Tokens {
     text: Vec<u8>,
     all: Vec<Token>,
 }
@@ -41,7 +41,7 @@ const PAIRS: [&[u8]; 16] = [
 impl Tokens {
     /// # Errors
     /// If this is no Java that is understood.
-    pub fn read(source: &[u8]) -> Result<Tokens, Unreadable> {
+    pub(super) fn read(source: &[u8]) -> Result<Tokens, Unreadable> {
         // UTF-16, say.
         if source.contains(&0) || u32::try_from(source.len()).is_err() {
             return Err(Unreadable("it is in an encoding that is not understood"));
@@ -60,11 +60,11 @@ impl Tokens {
         })
     }
 
-    pub fn all(&self) -> &[Token] {
+    pub(super) fn all(&self) -> &[Token] {
         &self.all
     }
 
-    pub fn text(&self, token: Token) -> &[u8] {
+    pub(super) fn text(&self, token: Token) -> &[u8] {
         match token.kind {
             Kind::Deprecated => b"@deprecated",
             _ => &self.text[token.start as usize..token.end as usize],

@@ -12,7 +12,7 @@ use crate::observe::units::{UnitIndex, UnitTable};
 
 /// The annotations, or the docstring, of something that a row has.
 #[derive(Clone, Copy, Debug)]
-pub struct Note {
+pub(super) struct Note {
     unit: UnitIndex,
     is_docstring: bool,
     /// Of a class: whoever looks up names that nobody spelled reads it, too.

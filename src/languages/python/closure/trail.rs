@@ -16,7 +16,7 @@ use crate::observe::units::{UnitIndex, UnitTable};
 
 /// Why something is part of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum By {
+pub(crate) enum By {
     /// It is what the closure starts from.
     Given,
     /// The runner asks for it by itself.
@@ -33,7 +33,7 @@ pub enum By {
 
 /// For each unit of a row, why it was reached first.
 #[derive(Debug)]
-pub struct Trail {
+pub(crate) struct Trail {
     /// What leads on just now.
     by: By,
     /// Units from here on are not part of the row.
@@ -45,11 +45,11 @@ pub struct Trail {
 }
 
 impl Trail {
-    pub fn unit(&self, unit: UnitIndex) -> Option<By> {
+    pub(crate) fn unit(&self, unit: UnitIndex) -> Option<By> {
         self.units.get(&unit).copied()
     }
 
-    pub fn taken(&self, module: ModuleIndex) -> Option<By> {
+    pub(crate) fn taken(&self, module: ModuleIndex) -> Option<By> {
         self.taken.get(&module).copied()
     }
 }
@@ -59,7 +59,7 @@ impl Trail {
 /// To be in a row, code needs no way by names. But people want to know how the
 /// test came to it, and mostly that is by its name.
 #[derive(Debug, Default)]
-pub struct Ran {
+pub(crate) struct Ran {
     /// By the binding that is its definition.
     by_binding: FxHashMap<UnitIndex, Vec<UnitIndex>>,
     /// Where effects define it: by the hash of the name that it is asked for by.
@@ -70,7 +70,7 @@ pub struct Ran {
 
 impl Ran {
     /// The code among the units of a row.
-    pub fn of(units: &[Unit]) -> Ran {
+    pub(crate) fn of(units: &[Unit]) -> Ran {
         let bindings: FxHashMap<(&BStr, &str), UnitIndex> = units
             .iter()
             .enumerate()
@@ -108,7 +108,7 @@ impl Ran {
 }
 
 /// What a row is made of.
-pub struct Start<'a> {
+pub(crate) struct Start<'a> {
     pub modules: &'a [ModuleIndex],
     /// Units to start from, one stage after the other.
     pub stages: &'a [Vec<UnitIndex>],
@@ -122,7 +122,7 @@ pub struct Start<'a> {
 
 impl NameClosure {
     /// Closes one row once more, to learn why it has each unit.
-    pub fn trail(&mut self, table: &mut UnitTable, start: Start<'_>) -> Trail {
+    pub(crate) fn trail(&mut self, table: &mut UnitTable, start: Start<'_>) -> Trail {
         let mut closing = Closing {
             closed: Closed::default(),
             base: None,

@@ -29,7 +29,7 @@ const CLASS_HOOKS: [&str; 8] = [
 ];
 
 impl<'a> Members<'a> {
-    pub fn new(scope: &'a Scope<'a>) -> Members<'a> {
+    pub(super) fn new(scope: &'a Scope<'a>) -> Members<'a> {
         Members {
             scope,
             seen: BTreeMap::new(),
@@ -38,7 +38,7 @@ impl<'a> Members<'a> {
 
     /// Whether the statement adds a member, and does nothing else. Members are
     /// names for what comes after them, so none may hide a name that is used.
-    pub fn add(&mut self, statement: &Stmt) -> bool {
+    pub(super) fn add(&mut self, statement: &Stmt) -> bool {
         match statement {
             Stmt::Pass(_) => true,
             Stmt::Expr(expr) => is_constant(&expr.value),

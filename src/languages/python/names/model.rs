@@ -10,18 +10,18 @@ use crate::matrix::{Fingerprint, What};
 
 /// Version of the rules by which a statement is a binding or an effect. It is
 /// part of the digests of both: rows of other rules hold no more.
-pub const NAMES_VERSION: u32 = 4;
+pub(crate) const NAMES_VERSION: u32 = 4;
 
 /// Where annotations are text that nobody evaluates, what follows the dot in the
 /// name of a binding for those of a function's arguments and result (`f.->`;
 /// alone: those of all functions in effects), and of a class's members (`C.:`).
-pub const FUNCTION_ANNOTATIONS: &str = "->";
-pub const MEMBER_ANNOTATIONS: &str = ":";
+pub(crate) const FUNCTION_ANNOTATIONS: &str = "->";
+pub(crate) const MEMBER_ANNOTATIONS: &str = ":";
 
 /// The same for docstrings: of a function or method (`f.''`; alone: of all
 /// functions in effects), and of a class with what of its methods is not apart.
-pub const FUNCTION_DOCSTRING: &str = "''";
-pub const CLASS_DOCSTRING: &str = "\"\"";
+pub(crate) const FUNCTION_DOCSTRING: &str = "''";
+pub(crate) const CLASS_DOCSTRING: &str = "\"\"";
 
 /// The split of one source file's skeleton.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,14 +53,14 @@ pub struct Names {
 
 /// What other sources tell of the names that a source imports.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Known {
+pub(crate) struct Known {
     /// Imported names that are classes, deriving from which does nothing of its
     /// own.
     pub classes: BTreeSet<String>,
 }
 
 impl Known {
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         *self == Known::default()
     }
 }
@@ -128,19 +128,19 @@ impl Uses {
 
 /// What a binding's annotations or docstring are of, if it is nothing else: a
 /// function, a class, or, of effects, nothing that has a name.
-pub fn annotated(name: &str) -> Option<&str> {
+pub(crate) fn annotated(name: &str) -> Option<&str> {
     let (of, last) = name.rsplit_once('.').unwrap_or(("", name));
     let is_apart = matches!(last, FUNCTION_ANNOTATIONS | MEMBER_ANNOTATIONS);
     (is_apart || is_docstring(name)).then_some(of)
 }
 
 /// Whether a binding is a docstring and nothing else.
-pub fn is_docstring(name: &str) -> bool {
+pub(crate) fn is_docstring(name: &str) -> bool {
     matches!(simple_name(name), FUNCTION_DOCSTRING | CLASS_DOCSTRING)
 }
 
 /// The last part of a qualified name: what it is asked for by.
-pub fn simple_name(qualified: &str) -> &str {
+pub(crate) fn simple_name(qualified: &str) -> &str {
     qualified.rsplit('.').next().unwrap_or(qualified)
 }
 

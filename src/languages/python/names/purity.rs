@@ -69,7 +69,7 @@ const SPECIAL: [&str; 14] = [
 ];
 
 impl Scope<'_> {
-    pub fn shape(&self, statement: &Stmt, is_first: bool) -> Shape {
+    pub(super) fn shape(&self, statement: &Stmt, is_first: bool) -> Shape {
         match statement {
             Stmt::Pass(_) => Shape::Nothing,
             Stmt::Expr(expr) if is_constant(&expr.value) => match is_first {
@@ -195,7 +195,7 @@ impl Scope<'_> {
         Some((name.to_owned(), kind))
     }
 
-    pub fn kind(&self, name: &str) -> Option<Kind> {
+    pub(super) fn kind(&self, name: &str) -> Option<Kind> {
         match self.bound.get(name) {
             Some(kind) => Some(kind.clone()),
             None if self.is_builtin(name) => {
@@ -205,7 +205,7 @@ impl Scope<'_> {
         }
     }
 
-    pub fn is_builtin(&self, name: &str) -> bool {
+    pub(super) fn is_builtin(&self, name: &str) -> bool {
         stdlib::is_builtin(name) && !self.anywhere.contains(name)
     }
 
@@ -237,7 +237,7 @@ impl Scope<'_> {
     }
 
     /// Whether evaluating `expr` can neither raise nor do anything.
-    pub fn is_safe(&self, expr: &Expr) -> bool {
+    pub(super) fn is_safe(&self, expr: &Expr) -> bool {
         stacker::maybe_grow(RED_ZONE, STACK, || match expr {
             Expr::Name(name) => self.kind(&name.id).is_some(),
             Expr::Attribute(_) => self.standard(expr).is_some(),
@@ -378,7 +378,7 @@ impl Scope<'_> {
     }
 
     /// Annotations are safe where they are not evaluated, or safe to evaluate.
-    pub fn is_type(&self, expr: &Expr) -> bool {
+    pub(super) fn is_type(&self, expr: &Expr) -> bool {
         self.lazy_annotations || self.is_safe(expr) || self.is_type_argument(expr)
     }
 
@@ -452,7 +452,7 @@ impl Scope<'_> {
 
     /// Whether what is evaluated of a function where it is defined is safe;
     /// decorators aside.
-    pub fn is_pure_function(&self, def: &ast::StmtFunctionDef) -> bool {
+    pub(super) fn is_pure_function(&self, def: &ast::StmtFunctionDef) -> bool {
         def.type_params.is_none()
             && def
                 .returns
@@ -466,7 +466,7 @@ impl Scope<'_> {
     }
 
     /// Decorators that wrap or mark a function and do nothing else.
-    pub fn is_pure_decorator(&self, expr: &Expr) -> bool {
+    pub(super) fn is_pure_decorator(&self, expr: &Expr) -> bool {
         let (func, call) = match expr {
             Expr::Call(call) => (&*call.func, Some(call)),
             other => (other, None),
@@ -527,7 +527,7 @@ impl Scope<'_> {
     }
 
     /// Whether deriving from the class does nothing of its own.
-    pub fn kind_of_class(&self, def: &ast::StmtClassDef) -> Kind {
+    pub(super) fn kind_of_class(&self, def: &ast::StmtClassDef) -> Kind {
         let is_class = is_bare(def)
             && !has_subclass_hook(&def.body)
             && bases(def)
@@ -539,7 +539,7 @@ impl Scope<'_> {
         }
     }
 
-    pub fn base(&self, base: &Expr) -> Base {
+    pub(super) fn base(&self, base: &Expr) -> Base {
         match base {
             Expr::Name(name) if self.bound.get(name.id.as_str()) == Some(&Kind::Class) => {
                 Base::Plain

@@ -19,14 +19,14 @@ pub(super) struct Stores {
 }
 
 impl Stores {
-    pub fn of(statement: &Stmt) -> Stores {
+    pub(super) fn of(statement: &Stmt) -> Stores {
         let mut stores = Stores::default();
         stores.visit_stmt(statement);
         stores
     }
 
     /// Adds all of `other`.
-    pub fn merge(&mut self, other: &Stores) {
+    pub(super) fn merge(&mut self, other: &Stores) {
         for name in &other.names {
             self.add(name);
         }
@@ -35,7 +35,7 @@ impl Stores {
     }
 
     /// Adds what functions in `statement` declare `global`.
-    pub fn add_globals(&mut self, statement: &Stmt) {
+    pub(super) fn add_globals(&mut self, statement: &Stmt) {
         Globals(self).visit_stmt(statement);
     }
 

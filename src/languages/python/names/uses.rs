@@ -86,15 +86,15 @@ struct Class {
 
 impl Found {
     /// The names that it looks up outside its functions.
-    pub fn loads(&self) -> impl Iterator<Item = &str> {
+    pub(super) fn loads(&self) -> impl Iterator<Item = &str> {
         self.loads.iter().map(|name| &**name)
     }
 
-    pub fn has_load(&self, name: &str) -> bool {
+    pub(super) fn has_load(&self, name: &str) -> bool {
         self.loads.contains(name) || (self.asks_globals && name == "globals")
     }
 
-    pub fn merge(&mut self, other: Found) {
+    pub(super) fn merge(&mut self, other: Found) {
         self.loads.extend(other.loads);
         self.values.extend(other.values);
         self.lent.extend(other.lent);
@@ -109,7 +109,7 @@ impl Found {
     }
 
     /// `bound` are the names that the module binds.
-    pub fn uses(self, asks: Vec<u32>, bound: &BTreeSet<String>) -> Uses {
+    pub(super) fn uses(self, asks: Vec<u32>, bound: &BTreeSet<String>) -> Uses {
         // The module may bind such a name, and the builtin to it.
         let is_wide = self.is_wide || self.loads.iter().any(|name| is_wide_name(name));
         let holds_own = self.holds_own || self.loads.contains("globals");
@@ -149,7 +149,7 @@ impl Found {
 
 impl Reaching {
     /// Makes the imports of a module known, before its code is walked.
-    pub fn of_module(body: &[Stmt]) -> Reaching {
+    pub(super) fn of_module(body: &[Stmt]) -> Reaching {
         let imports = imports_of(body);
         let mut reaching = Reaching::default();
         for import in &imports {
@@ -170,7 +170,7 @@ impl Reaching {
 
     /// What a statement of the top level reaches, function bodies left out; and
     /// what annotations that stand apart do.
-    pub fn statement(&mut self, statement: &Stmt) -> (Found, Notes) {
+    pub(super) fn statement(&mut self, statement: &Stmt) -> (Found, Notes) {
         self.visit_stmt(statement);
         (
             std::mem::take(&mut self.found),

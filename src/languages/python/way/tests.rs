@@ -1,7 +1,8 @@
 //! Ways of rows that are written down here: the sources, and what ran.
 
 use super::*;
-use crate::languages::{Known, analyse_python_knowing};
+use crate::languages::Known;
+use crate::languages::python::analyse_python_knowing;
 
 const TEST: &str = "tests/test_a.py";
 
