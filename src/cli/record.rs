@@ -191,7 +191,10 @@ fn run_and_record(
     has_started.set(true);
     let ran = launch(project, workshop, &tests)?.wait()?;
     // Then it is known what was compiled.
-    let built = is_told.then(|| later.decide(ran.ended)).unwrap_or(Ok(None));
+    let built = match is_told {
+        true => later.decide(ran.ended),
+        false => Ok(None),
+    };
     let built = built.unwrap_or_else(|error| {
         report.warning(format!("no earlier result is taken over: {error:#}"));
         None

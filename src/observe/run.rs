@@ -174,12 +174,12 @@ impl<'a> Run<'a> {
             let of_known = all.filter(|(node, _)| walk.is_known(**node));
             walk.waiting = of_known.flat_map(|(_, edges)| edges.clone()).collect();
         }
-        walk.to_the_end();
+        walk.finish();
         let mut others = walk.set_aside.take().unwrap_or_default();
         others.sort_unstable();
         others.dedup();
         walk.open.extend(&others);
-        walk.to_the_end();
+        walk.finish();
         Reached {
             others,
             ..walk.reached
@@ -208,7 +208,7 @@ impl Walk<'_, '_> {
             .is_some_and(|known| known.get(node as usize) == Some(&true))
     }
 
-    fn to_the_end(&mut self) {
+    fn finish(&mut self) {
         loop {
             while let Some(node) = self.open.pop() {
                 self.visit(node);

@@ -1,6 +1,6 @@
 //! Five functions that every command is made of, each with the value that it gives:
-//! [`open`] a [`Project`], [`decide`] on a [`Decision`], [`launch`] a command until it
-//! has [`Ran`], [`observe`] what its tests used, and [`record`] that.
+//! [`open()`] a [`Project`], [`decide()`] on a [`Decision`], [`launch()`] a command until it
+//! has [`Ran`], [`observe::observe`] what its tests used, and [`record::record`] that.
 
 mod ask;
 mod asked;

@@ -134,8 +134,8 @@ pub(crate) fn write(
         |test: &str| is_here(test) && matches!(selection.verdicts.get(test), Some(Verdict::Run(_)));
     let known = selection.verdicts.keys().map(String::as_str);
     let (tests, excluded): (Vec<&str>, Vec<&str>) = known.partition(|test| is_run(test));
-    write_atomically(&out.join("tests.txt"), lines(&tests))?;
-    write_atomically(&out.join("exclude.txt"), lines(&excluded))?;
+    write_atomically(out.join("tests.txt"), lines(&tests))?;
+    write_atomically(out.join("exclude.txt"), lines(&excluded))?;
     let late = out.join(LATE);
     let file = LateFile::new(selection, part, project);
     write_atomically(&late, serde_json::to_vec(&file)?)?;

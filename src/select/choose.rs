@@ -22,7 +22,7 @@ pub(crate) enum Proof {
 
 /// The proof that lets a test be left out, if there is one.
 ///
-/// `sources` are the verdicts of [`super::tts`] between the revisions that a
+/// `sources` are the verdicts of [`super::tts()`] between the revisions that a
 /// rule names and h, the best first. Before them, equal files share results;
 /// and a test whose last known result was not a good one, or whose last row
 /// may lack units, runs whatever other revisions say.

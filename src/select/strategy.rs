@@ -4,7 +4,7 @@ use std::fmt;
 
 /// A rule that computes which tests are selected.
 ///
-/// `tts` is [`super::tts`], `pred` a revision's parents, `imd` its immediate
+/// `tts` is [`tts`](super::tts::tts), `pred` a revision's parents, `imd` its immediate
 /// dominator, `A(n)` the tests available at n. The formulas are those of
 /// [G 4.2.3]; `docs/theory.md` tells what they mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]

@@ -1,6 +1,6 @@
 //! Which tests there are where a JVM ran them: no build tool lists what it leaves out.
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use bstr::ByteSlice;
 
@@ -34,7 +34,7 @@ pub(crate) fn add_left_out(ran: &Finished<'_>, observed: &mut Observations) {
     items.dedup();
 }
 
-fn is_class_in(output: &PathBuf, class: &str, facts: &Facts<'_>) -> bool {
+fn is_class_in(output: &Path, class: &str, facts: &Facts<'_>) -> bool {
     let (Place::Inside(path) | Place::Outside(path)) = facts.place(bytes_of(output).as_bstr());
     let unit = Unit::at(path, What::Class(class.into()));
     facts.value(&unit) != Value::Known(Fingerprint::MISSING)

@@ -183,7 +183,7 @@ pub(crate) fn definition_in(words: &str) -> Option<&str> {
 }
 
 /// Whether the command says itself which tests run. With its own exclusions it
-/// changes what Surefire leaves out besides: see [`super::list`].
+/// changes what Surefire leaves out besides: see `list`.
 pub(super) fn chooses_tests(command: &[OsString]) -> bool {
     let text = |word: &OsStr| word.to_string_lossy().into_owned();
     command.iter().map(|word| text(word)).any(|word| {

@@ -1,7 +1,7 @@
 //! Java sources, before they are compiled: whose class files an edit can alter.
 //!
 //! A source is compiled by what it says and by the *heads* of the sources that it
-//! can see ([`outline`]): declarations without the bodies of methods. Each such
+//! can see ([`outline()`]): declarations without the bodies of methods. Each such
 //! source is reached by a name that is written: by itself, of the type that it
 //! begins to look in; then by the heads of those, of the types that they extend,
 //! return and hold. So whoever names no type of a changed head, and no type whose head
