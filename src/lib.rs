@@ -53,7 +53,10 @@ pub mod exposed {
         }
     }
     pub mod matrix {
-        pub use crate::matrix::*;
+        pub use crate::matrix::{
+            Fingerprint, GroupRef, Header, InClass, Key, Matrix, MatrixBuilder, MatrixView,
+            Outcome, Row, RowFacts, Run, Unit, UnitId, UnitKind, What, decode, encode,
+        };
     }
     pub mod observe {
         pub use crate::observe::{Observations, Trace, TraceError, observe, read_traces};

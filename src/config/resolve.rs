@@ -219,7 +219,7 @@ fn require_folder(root: &Setting<PathBuf>) -> Result<(), Error> {
         .with_hint("correct `root`: it is relative to the folder of tamis.yml"))
 }
 
-/// `pytest`, or `pytest:svc/api` for a folder below the top.
+/// The runner's name, with the folder below the top if there is one: `pytest:svc/api`.
 fn suite_name(runner: &dyn Runner, root: &Path, place: &Place) -> String {
     let inside = place
         .top

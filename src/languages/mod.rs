@@ -1,8 +1,7 @@
 //! What code and data mean: the value of any unit at a state of the project, and what
 //! a run's rows need besides what the agents saw.
 //!
-//! A language is a folder, a line in [`LANGUAGES`], and a fixture. Nobody outside of
-//! this room and of the runners' names one.
+//! A language is a folder, a line in [`LANGUAGES`], and a fixture.
 
 mod cause;
 mod change;
@@ -80,8 +79,8 @@ pub(crate) trait Language: Sync {
     fn closure(&self, run: &mut Run<'_>) -> Result<Box<dyn Closure>>;
 }
 
-/// All languages. Those before the last one know their own traces; the agent of the
-/// last one names the means by which its interpreter is watched.
+/// All languages. The order matters: a trace that no other language recognises belongs to
+/// the last one.
 pub(crate) static LANGUAGES: [&dyn Language; 3] = [&files::Files, &jvm::Jvm, &python::Python];
 
 /// The index in [`LANGUAGES`] of that whose agent wrote a trace.

@@ -76,7 +76,7 @@ impl Fingerprint {
 }
 
 /// The git blob id (SHA-1 over `blob LEN\0CONTENT`) of `content`.
-pub fn blob_id(content: &[u8]) -> [u8; 20] {
+pub(crate) fn blob_id(content: &[u8]) -> [u8; 20] {
     let mut hasher = gix_hash::hasher(gix_hash::Kind::Sha1);
     hasher.update(format!("blob {}\0", content.len()).as_bytes());
     hasher.update(content);

@@ -6,7 +6,7 @@
 mod builder;
 mod check;
 mod fingerprint;
-pub mod format;
+pub(crate) mod format;
 mod names;
 #[cfg(test)]
 pub(crate) mod samples;
@@ -14,12 +14,21 @@ mod table;
 mod unit;
 mod what;
 
-pub use builder::{BuildError, GroupRef, MatrixBuilder, RowFacts, UnitRef};
-pub use fingerprint::{Fingerprint, Mode, blob_id};
-pub use format::{MatrixView, Refusal, ViewRow, decode, encode, read_header};
-pub use table::Table;
+#[cfg(test)]
+pub(crate) use builder::UnitRef;
+pub use builder::{GroupRef, MatrixBuilder, RowFacts};
+pub use fingerprint::Fingerprint;
+pub(crate) use fingerprint::Mode;
+#[cfg(test)]
+pub(crate) use format::read_header;
+pub use format::{MatrixView, decode, encode};
+pub(crate) use format::{Refusal, ViewRow};
+pub(crate) use table::Table;
 pub use unit::{Unit, UnitKind};
-pub use what::{Classes, Finds, InClass, Note, What};
+#[cfg(test)]
+pub(crate) use what::Note;
+pub(crate) use what::{Classes, Finds};
+pub use what::{InClass, What};
 
 use bstr::BString;
 use serde::{Deserialize, Serialize};
@@ -32,7 +41,7 @@ pub const COLLECTION: &str = "";
 /// Index into [`Matrix::units`].
 pub type UnitId = u32;
 /// Index into [`Matrix::sets`].
-pub type SetId = u32;
+pub(crate) type SetId = u32;
 
 /// The rows of one revision and environment, and what was selected there.
 ///

@@ -119,10 +119,6 @@ impl Note {
     pub fn is_docstring(self) -> bool {
         matches!(self, Note::FunctionDocstring | Note::ClassDocstring)
     }
-
-    pub fn is_of_class(self) -> bool {
-        matches!(self, Note::MemberAnnotations | Note::ClassDocstring)
-    }
 }
 
 /// What is told of the classes of a folder together.

@@ -1,8 +1,8 @@
 //! From what agents saw to what tests used: reads traces, joins the scopes of all
 //! processes into one graph, and closes each test over it.
 //!
-//! Needs no store, no decision and no configuration, and knows no language: what
-//! a trace's definitions mean, and where names lead, `languages` tells.
+//! Needs no store, no decision and no configuration, and knows no language: `languages`
+//! tells what a trace's definitions mean and where names lead.
 
 mod additions;
 pub(crate) mod graph;

@@ -9,8 +9,8 @@ use bstr::BStr;
 use super::trace::TestBegin;
 use crate::matrix::{Fingerprint, Unit, What};
 
-/// What the runner tells of the processes that it started. By this, rows are
-/// built without a word of any runner.
+/// What the runner tells of the processes that it started, so that `observe` needs to know
+/// no runner.
 pub trait Teller {
     /// What a test file depends on for lying below `folder` (relative to the top
     /// of the work tree): files that the runner looks for in it.

@@ -66,19 +66,6 @@ struct Finding<'a> {
     named_link: OnceCell<bool>,
 }
 
-/// By these pytest tells a virtual environment, into which it does not look. It only asks
-/// whether they are there.
-const OF_ENVIRONMENTS: [&str; 8] = [
-    "pyvenv.cfg",
-    "history",
-    "activate",
-    "activate.csh",
-    "activate.fish",
-    "Activate",
-    "Activate.bat",
-    "Activate.ps1",
-];
-
 impl<'a> Finding<'a> {
     fn new(matrix: &MatrixView, collection: &[UnitId], view: &'a View) -> Finding<'a> {
         let options = collection
@@ -100,7 +87,7 @@ impl<'a> Finding<'a> {
         let plain = match self.view.entry(path)? {
             Entry::Missing => {
                 let name = path.rsplit_str("/").next().unwrap_or(path);
-                return Ok(OF_ENVIRONMENTS.iter().any(|one| one.as_bytes() == name));
+                return Ok(Finds::may_have_hidden(name));
             }
             Entry::File { fingerprint, .. } => is_plain(fingerprint),
             Entry::TooLarge { .. } => true,

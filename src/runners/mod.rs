@@ -64,23 +64,23 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     ALL.iter().map(|runner| runner.name())
 }
 
-/// One way to start tests. What is not implemented is that of a command which does not
-/// show what it starts: `make test`, `tox`, a script.
+/// One way to start tests. The defaults are those of a command that does not show what it
+/// starts: `make test`, `tox`, a script.
 pub trait Runner: Sync {
     /// In `runner`, behind `--format` and in the names of suites.
     fn name(&self) -> &'static str;
 
-    /// What speaks for it in a folder; `None` if nothing does.
+    /// What in a folder suggests this runner; `None` if nothing does.
     fn detect(&self, _folder: &Path) -> Option<Detected> {
         None
     }
 
-    /// Files and folders that speak for it, for people.
+    /// The names of those files and folders, for messages.
     fn signs(&self, _folder: &Path) -> Vec<&'static str> {
         Vec::new()
     }
 
-    /// Whether a command is its own, as the program says.
+    /// Whether the command's program is this runner's own.
     fn starts(&self, command: &[OsString]) -> bool;
 
     /// Whether it knows what all words of a command mean, so that it can add some.
@@ -222,7 +222,7 @@ pub trait Runner: Sync {
         _edited: &BTreeSet<BString>,
         _units: &[&Unit],
     ) -> Result<(), String> {
-        Err("Maven did not make them".to_owned())
+        Err("nothing tells that only sources made them".to_owned())
     }
 
     /// Why nobody sees the tests that a command runs; `None` if that is not said anywhere.

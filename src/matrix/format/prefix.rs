@@ -204,7 +204,7 @@ const AT_HEADER: usize = AT_SECTIONS + SECTIONS * ENTRY;
 
 /// Everything before the body, read and checked.
 #[derive(Clone, Debug)]
-pub struct Prefix {
+pub(crate) struct Prefix {
     /// The version of the format.
     pub(super) format: u32,
     pub header: Header,
@@ -220,7 +220,7 @@ pub struct Prefix {
 impl Prefix {
     /// How many of the file's first bytes [`Prefix::read`] needs. Wants the
     /// first [`Prefix::LEAST`] bytes, or the whole file if it is shorter.
-    pub fn needed(bytes: &[u8]) -> Result<usize, Refusal> {
+    pub(crate) fn needed(bytes: &[u8]) -> Result<usize, Refusal> {
         let magic = bytes.len().min(MAGIC.len());
         if bytes[..magic] != MAGIC[..magic] {
             return Err(Refusal::NotAMatrix);
@@ -242,10 +242,11 @@ impl Prefix {
     }
 
     /// Bytes that are enough for [`Prefix::needed`].
-    pub const LEAST: usize = AT_HEADER;
+    #[cfg(test)]
+    pub(crate) const LEAST: usize = AT_HEADER;
 
     /// Reads and checks what comes before the body; `bytes` may end there.
-    pub fn read(bytes: &[u8]) -> Result<Prefix, Refusal> {
+    pub(crate) fn read(bytes: &[u8]) -> Result<Prefix, Refusal> {
         let body = Prefix::needed(bytes)?;
         let bytes = bytes.get(..body).ok_or(Refusal::Truncated)?;
         let digest = digest_at(bytes, AT_DIGEST);
@@ -285,12 +286,12 @@ impl Prefix {
     }
 
     /// How long the whole file is.
-    pub fn file_len(&self) -> u64 {
+    pub(crate) fn file_len(&self) -> u64 {
         self.body as u64 + self.sections.iter().map(|entry| entry.stored).sum::<u64>()
     }
 
     /// Refuses a file of `len` bytes that is not as long as declared.
-    pub fn check_len(&self, len: u64) -> Result<(), Refusal> {
+    pub(crate) fn check_len(&self, len: u64) -> Result<(), Refusal> {
         match len.cmp(&self.file_len()) {
             std::cmp::Ordering::Less => Err(Refusal::Truncated),
             std::cmp::Ordering::Equal => Ok(()),

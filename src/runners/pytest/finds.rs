@@ -10,6 +10,19 @@ use super::detect::{flags_of, is_python};
 pub(crate) use crate::matrix::Finds;
 use crate::pattern::Pattern;
 
+/// By these pytest recognises a virtual environment, into which it does not look. It only
+/// asks whether they are there.
+const OF_ENVIRONMENTS: [&str; 8] = [
+    "pyvenv.cfg",
+    "history",
+    "activate",
+    "activate.csh",
+    "activate.fish",
+    "Activate",
+    "Activate.bat",
+    "Activate.ps1",
+];
+
 /// Whether a file may hold tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MayHold {
@@ -29,6 +42,11 @@ impl Finds {
             places: None,
             others: Vec::new(),
         }
+    }
+
+    /// Whether a folder may be searched for tests since a file of this name is gone.
+    pub fn may_have_hidden(name: &[u8]) -> bool {
+        OF_ENVIRONMENTS.iter().any(|one| one.as_bytes() == name)
     }
 
     /// Whether a file that was not there when tests were listed may hold some.
