@@ -110,13 +110,20 @@ impl<'a> Closing<'a> {
                     break;
                 }
             }
-            meanings.push(meaning.unwrap_or_default());
+            meanings.push(meaning);
         }
         run.graph.definitions = definitions;
         for node in 0..run.graph.nodes.len() {
             let mut imported: BTreeSet<NodeId> = BTreeSet::new();
-            for id in &run.graph.nodes[node].definitions {
-                let meaning = &meanings[*id as usize];
+            let used = std::mem::take(&mut run.graph.nodes[node].definitions);
+            for id in &used {
+                let Some(meaning) = &meanings[*id as usize] else {
+                    // What it stands for may change, and nobody would see it.
+                    let why = "no language knows something that it used";
+                    let incomplete = &mut run.graph.nodes[node].incomplete;
+                    incomplete.get_or_insert_with(|| why.to_owned());
+                    continue;
+                };
                 run.node_units[node].extend(&meaning.units);
                 let import = meaning
                     .module
@@ -124,6 +131,7 @@ impl<'a> Closing<'a> {
                     .map(|file| run.graph.imports.get(file));
                 imported.extend(import.flatten());
             }
+            run.graph.nodes[node].definitions = used;
             imported.remove(&(node as NodeId));
             run.edges[node].extend(imported);
         }

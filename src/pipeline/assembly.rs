@@ -129,7 +129,12 @@ impl<'a> Assembly<'a> {
     /// Whether the configuration says that no test depends on it.
     fn is_ignored(&self, unit: &Unit) -> bool {
         let ignored = &self.project.config.env_ignore.value;
-        matches!(&unit.what, What::Env(name) if ignored.iter().any(|one| *one == **name))
+        let name = match &unit.what {
+            What::Env(name) => &**name,
+            What::AllEnv => "*",
+            _ => return false,
+        };
+        ignored.iter().any(|one| one == name)
     }
 
     fn add_own_rows(&mut self) -> Result<()> {

@@ -244,9 +244,9 @@ impl<'a> Question<'a> {
         let mut answer = Answer::new(traditional(request.strategy, &nearest, &found));
         let more = unlisted(project, &nearest.matrix, delta.as_ref(), view)?;
         answer.selection.may_also_hold(more);
-        // All tests may come back where they run: more than one machine can do.
-        answer.selection.lacks_any =
-            request.prober.is_none() && project.environment_changed(view, delta.as_ref());
+        if request.prober.is_none() && project.environment_changed(view, delta.as_ref()) {
+            answer.selection.may_all_come_back();
+        }
         match head.filter(|_| request.baseline.is_none()) {
             Some(head) => self.follow(head, comparison, &nearest, &mut answer, heard)?,
             None => answer.selection.course.used = Strategy::Commit,

@@ -68,16 +68,22 @@ struct Finding<'a> {
 
 impl<'a> Finding<'a> {
     fn new(matrix: &MatrixView, collection: &[UnitId], view: &'a View) -> Finding<'a> {
-        let options = collection
+        // What one of the processes looked for is no answer if that of another is not known.
+        let kinds = [UnitKind::Config, UnitKind::Other];
+        let told = collection
             .iter()
-            .filter(|id| matrix.kind(**id) == UnitKind::Config && matrix.path(**id).is_empty());
-        let finds = options.filter_map(|id| match matrix.unit(*id).what {
-            What::Finds(finds) => Some(*finds),
-            _ => None,
-        });
+            .filter(|id| kinds.contains(&matrix.kind(**id)) && matrix.path(**id).is_empty());
+        let mut finds = Some(Vec::new());
+        for id in told {
+            match matrix.unit(*id).what {
+                What::Finds(found) => finds.iter_mut().for_each(|all| all.push((*found).clone())),
+                What::Options => {}
+                _ => finds = None,
+            }
+        }
         Finding {
             view,
-            finds: finds.collect(),
+            finds: finds.unwrap_or_default(),
             named_link: OnceCell::new(),
         }
     }

@@ -79,21 +79,22 @@ pub(crate) struct Launched {
 }
 
 impl Launched {
+    /// Notes what the command is told to leave out now that it has asked for it.
+    pub(crate) fn is_told(&mut self) {
+        let read = self.exclude.as_deref().map(read_exclusions);
+        self.exclusions = read.and_then(Result::ok);
+    }
+
     /// Waits for the command's end.
     ///
     /// # Errors
     /// If the system does not tell.
     pub(crate) fn wait(self) -> Result<Ran> {
-        let ended = self.running.wait()?;
-        let seconds = self.since.elapsed().as_secs_f64();
-        // Where the command asked what to leave out, the file came later. Of one that
-        // cannot be read the collector leaves nothing out either.
-        let later = || read_exclusions(self.exclude.as_deref()?).ok();
-        let exclusions = self.exclusions.or_else(later);
         Ok(Ran {
-            ended,
-            seconds,
-            exclusions: exclusions.unwrap_or_default(),
+            ended: self.running.wait()?,
+            seconds: self.since.elapsed().as_secs_f64(),
+            // Of a file that cannot be read the collector leaves nothing out either.
+            exclusions: self.exclusions.unwrap_or_default(),
             command: self.command,
             cwd: self.cwd,
             runner: self.runner,

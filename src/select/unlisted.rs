@@ -80,10 +80,35 @@ impl Selection {
         self.lacks_any |= more.is_any;
     }
 
+    /// All tests may come back where they run: more than one machine can do.
+    pub(crate) fn may_all_come_back(&mut self) {
+        self.lacks_any = true;
+    }
+
     /// All tests that there may be are listed.
     pub fn is_whole(&mut self) {
         self.inventory_doubt = None;
         self.unlisted.clear();
         self.lacks_any = false;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::select::Strategy;
+
+    #[test]
+    fn what_a_selection_lacks_only_grows_until_it_is_whole() {
+        let mut selection = Selection::all(Strategy::Auto, "");
+        selection.is_whole();
+        assert!(!selection.lacks_any);
+        selection.may_also_hold(Unlisted::of_collection(None));
+        selection.may_also_hold(Unlisted::default());
+        assert!(selection.lacks_any, "the list of tests was not recorded");
+        selection.is_whole();
+        selection.may_all_come_back();
+        selection.may_also_hold(Unlisted::default());
+        assert!(selection.lacks_any);
     }
 }

@@ -118,8 +118,12 @@ impl Work<'_> {
             Ok(None) => Ok(None),
             Err(error) => Err(error.into()),
         };
-        if let Err(error) = &chosen {
-            report.warning(format!("{error}: all tests run, and nothing is recorded"));
+        match &chosen {
+            Ok(Some(_)) => launched.is_told(),
+            Ok(None) => {}
+            Err(error) => {
+                report.warning(format!("{error}: all tests run, and nothing is recorded"));
+            }
         }
         let ran = launched.wait()?;
         let Some(chosen) = chosen? else {
