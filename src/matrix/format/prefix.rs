@@ -219,7 +219,7 @@ pub(crate) struct Prefix {
 
 impl Prefix {
     /// How many of the file's first bytes [`Prefix::read`] needs. Wants the
-    /// first [`Prefix::LEAST`] bytes, or the whole file if it is shorter.
+    /// first `LEAST` bytes, or the whole file if it is shorter.
     pub(crate) fn needed(bytes: &[u8]) -> Result<usize, Refusal> {
         let magic = bytes.len().min(MAGIC.len());
         if bytes[..magic] != MAGIC[..magic] {
