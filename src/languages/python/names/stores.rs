@@ -85,13 +85,7 @@ impl<'a> Visitor<'a> for Stores {
     }
 
     fn visit_pattern(&mut self, pattern: &'a ast::Pattern) {
-        let name = match pattern {
-            ast::Pattern::MatchAs(one) => one.name.as_ref(),
-            ast::Pattern::MatchStar(one) => one.name.as_ref(),
-            ast::Pattern::MatchMapping(one) => one.rest.as_ref(),
-            _ => None,
-        };
-        if let Some(name) = name {
+        if let Some(name) = captured(pattern) {
             self.add(name);
         }
         stacker::maybe_grow(RED_ZONE, STACK, || walk_pattern(self, pattern));
@@ -114,4 +108,14 @@ impl<'a> Visitor<'a> for Globals<'_> {
 
     /// Statements are not inside expressions.
     fn visit_expr(&mut self, _: &'a Expr) {}
+}
+
+/// The name that a pattern binds by itself.
+pub(super) fn captured(pattern: &ast::Pattern) -> Option<&ast::Identifier> {
+    match pattern {
+        ast::Pattern::MatchAs(one) => one.name.as_ref(),
+        ast::Pattern::MatchStar(one) => one.name.as_ref(),
+        ast::Pattern::MatchMapping(one) => one.rest.as_ref(),
+        _ => None,
+    }
 }

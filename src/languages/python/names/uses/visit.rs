@@ -67,13 +67,7 @@ impl<'a> Visitor<'a> for Reaching {
     }
 
     fn visit_pattern(&mut self, pattern: &'a ast::Pattern) {
-        let name = match pattern {
-            ast::Pattern::MatchAs(one) => one.name.as_ref(),
-            ast::Pattern::MatchStar(one) => one.name.as_ref(),
-            ast::Pattern::MatchMapping(one) => one.rest.as_ref(),
-            _ => None,
-        };
-        if let Some(name) = name {
+        if let Some(name) = crate::languages::python::names::stores::captured(pattern) {
             self.store(name);
         }
         stacker::maybe_grow(RED_ZONE, STACK, || walk_pattern(self, pattern));
