@@ -21,7 +21,7 @@ use crate::report::{CiSelection, Event, Report, SelectionJson};
 use crate::run::{Asker, Ended, Gate, RunPlan};
 use crate::runners::emission::LATE;
 use crate::runners::{Build, Built, Question};
-use crate::select::{Mode, Selection};
+use crate::select::{Mode, Part, Selection};
 
 /// One suite and what is to be done with it.
 pub(super) struct Work<'a> {
@@ -90,8 +90,7 @@ impl Work<'_> {
         }
         let (project, report) = (self.project, self.report);
         let division = self.division(selection);
-        let part = self.request.shard.zip(division.as_ref());
-        let part = part.map(|(shard, division)| division.part(shard.index));
+        let part = self.part(division.as_ref());
         let exclude = telling::write_exclusions(selection, part, project, self.workshop)?;
         let out = self.workshop.scratch.join("out");
         let tell = |why| report.detail(why);
@@ -143,8 +142,7 @@ impl Work<'_> {
         let chosen = self.choose(Built::Yes)?;
         let selection = &chosen.decision.selection;
         let division = self.division(selection);
-        let part = self.request.shard.zip(division.as_ref());
-        let part = part.map(|(shard, division)| division.part(shard.index));
+        let part = self.part(division.as_ref());
         telling::write_exclusions(selection, part, project, self.workshop)?;
         let tell = |why| self.report.detail(why);
         let driver = project.config.driver;
@@ -294,6 +292,11 @@ impl Work<'_> {
     fn division(&self, selection: &Selection) -> Option<Division> {
         let shard = self.request.shard?;
         Some(Division::into_exactly(selection, shard.of))
+    }
+
+    fn part<'d>(&self, division: Option<&'d Division>) -> Option<Part<'d>> {
+        let (shard, division) = self.request.shard.zip(division)?;
+        Some(division.part(shard.index))
     }
 
     /// Nothing had to run.
