@@ -198,6 +198,7 @@ fn folders() {
             .collect();
         let group = builder.group(units);
         let facts = RowFacts {
+            own: None,
             test: "demo.ATest".into(),
             outcome: Outcome::Passed,
             duration_ms: 1,
@@ -445,6 +446,7 @@ fn synthesize(case: &Case) -> Matrix {
             }
         };
         rows.push(Row {
+            own: None,
             test: format!(
                 "tests/area_{:04}/test_module_{file:05}.py::TestCase{}::test_{number:02}",
                 file / 8,
@@ -461,6 +463,7 @@ fn synthesize(case: &Case) -> Matrix {
     }
     rows.sort_by(|a, b| a.test.cmp(&b.test));
     Matrix {
+        values: None,
         header: header(case.tests),
         units,
         sets,

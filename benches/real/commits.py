@@ -14,6 +14,9 @@ testmon selects nothing where `-m` or `-k` is in force; leave such tests out by
 `--args`, with `--ignore` or `--deselect`.
 
 A test that only the commit has is run by every tool and counts for none.
+
+`tamis-values` is tamis with early cut-off by value: it records and runs by `tamis run`,
+and what counts are the tests that ran. `--why` prints for each commit what made them run.
 """
 
 import json
@@ -80,6 +83,7 @@ def measure(work, project, tools, tree, commit, out):
             "missed": missed,
             "seconds": round(answers[tool.name].seconds, 3),
             "note": answers[tool.name].note,
+            "asked": answers[tool.name].asked,
         }
     return record
 
@@ -90,7 +94,9 @@ def main():
     parser.add_argument("--repository", required=True, help="a clone with the history")
     parser.add_argument("--count", type=int, default=50)
     parser.add_argument("--tamis", help="the binary (default: the newest build)")
+    parser.add_argument("--from", dest="head", default="HEAD", help="the newest commit (HEAD)")
     parser.add_argument("--tools", default="tamis,testmon")
+    parser.add_argument("--why", action="store_true", help="print what made the tests run")
     parser.add_argument("--args", default="", help="more arguments for pytest, in one string")
     options = parser.parse_args()
     work = Work(options.work)
@@ -100,7 +106,7 @@ def main():
     tools = [TOOLS[name](work, project, options.python, binary) for name in options.tools.split(",")]
     tree = clone(options, work, project)
     out = work.folder / "out" / f"{project.name}-commits"
-    listing = git(tree, "log", "--no-merges", f"--max-count={options.count}", "--format=%H", "HEAD", "--", project.package)
+    listing = git(tree, "log", "--no-merges", f"--max-count={options.count}", "--format=%H", options.head, "--", project.package)
     results = work.folder / "results" / f"commits-{project.name}.jsonl"
     results.parent.mkdir(parents=True, exist_ok=True)
     known = {}
@@ -118,14 +124,26 @@ def main():
             have.update(record["tools"])
             have["tests"] = record["tests"]
         show(commit, have, tools, git(tree, "log", "-1", "--format=%s", commit))
+        if options.why:
+            show_causes(have, tools)
     print_summary([known[commit] for commit in listing.split()], tools)
 
 
 def show(commit, have, tools, subject):
-    shares = "  ".join(
-        f"{tool.name} {have[tool.name]['selected']:5} ({len(have[tool.name]['missed'])} missed)" for tool in tools
-    )
+    shares = "  ".join(f"{tool.name} {share(have[tool.name])}" for tool in tools)
     print(f"{commit[:9]} {have['tests']:5} tests  {shares}  {subject[:50]}", flush=True)
+
+
+def share(answer):
+    asked = answer.get("asked")
+    confirming = "" if asked is None else f" of {asked} selected"
+    return f"{answer['selected']:5}{confirming} ({len(answer['missed'])} missed)"
+
+
+def show_causes(have, tools):
+    for tool in tools:
+        if have[tool.name]["note"]:
+            print(f"    {tool.name}: {have[tool.name]['note']}", flush=True)
 
 
 def print_summary(records, tools):

@@ -20,6 +20,9 @@ class Selection:
     """The time that the answer took."""
     note: str
     """Other messages of the tool, for people."""
+    asked: int = None
+    """How many of them the tool had selected before the test process confirmed some; None: it
+    confirms nothing."""
 
 
 class Testmon:
@@ -86,7 +89,8 @@ class Tamis:
         self.tamis = tamis
         self.build = hashlib.sha1(tamis.read_bytes()).hexdigest()[:10]
 
-    def prepare(self, tree, out):
+    def forget(self, tree, out):
+        """Begin anew in `tree`, without results."""
         self.tree = tree
         self.out = out
         store = tree / ".tamis"
@@ -95,6 +99,9 @@ class Tamis:
         exclude = tree / ".git" / "info" / "exclude"
         if ".tamis" not in exclude.read_text():
             exclude.write_text(exclude.read_text() + "/.tamis/\n")
+
+    def prepare(self, tree, out):
+        self.forget(tree, out)
         argv = [self.tamis, "record", "--", self.python, "-m", "pytest", "-q", *self.project.args]
         done = run(argv, tree, self.env(), out / "tamis-record.log")
         if done.status not in (0, 1):
@@ -148,6 +155,45 @@ class TamisRun(Tamis):
         return Selection(ran & set(base), done.wall, "")
 
 
+class TamisValues(Tamis):
+    """tamis, with everything that the test process confirms: the parent is recorded by `tamis
+    run`, and what counts at the commit are the tests that `tamis run` really runs."""
+
+    name = "tamis-values"
+
+    def prepare(self, tree, out):
+        self.forget(tree, out)
+        done, answer = self.run("record")
+        if answer is None or not answer.get("outcomes"):
+            raise Trouble(f"`tamis run` ended with {done.status}, see {out}/tamis-record.log")
+
+    def select(self, base, timeout):
+        done, answer = self.run("run", timeout)
+        if answer is None or "outcomes" not in answer:
+            return Selection(set(base), done.wall, f"ended with {done.status}")
+        ran = set(answer["outcomes"]) & set(base)
+        excluded = {entry["id"] for entry in answer["excluded"]}
+        asked = len(set(base) - excluded)
+        if answer["mode"] == "all":
+            return Selection(ran, done.wall, str(answer["reason"]), asked)
+        refuted = answer.get("refuted") or {}
+        causes = [refuted.get(entry["id"], brief(entry["reason"]))
+                  for entry in answer["selected"] if entry["id"] in ran]
+        return Selection(ran, done.wall, counted(causes, 6), asked)
+
+    def run(self, name, timeout=None):
+        """`tamis run` with the test command; its JSON if it printed any."""
+        answer = self.out / f"tamis-{name}.json"
+        argv = ["sh", "-c", '"$@" 2>"$0"', self.out / f"tamis-{name}.log"]
+        argv += [self.tamis, "run", "--json", "--", self.python, "-m", "pytest", "-q"]
+        argv += ["--continue-on-collection-errors", *self.project.args]
+        done = run(argv, self.tree, self.env(), answer, timeout)
+        try:
+            return done, json.loads(answer.read_text())
+        except ValueError:
+            return done, None
+
+
 class TamisBenign(Tamis):
     """tamis, with the state declared that tests leave behind without effect on others."""
 
@@ -169,17 +215,23 @@ class TamisBenign(Tamis):
         (tree / "tamis.yml").write_text(json.dumps(declared))
 
 
-TOOLS = {tool.name: tool for tool in (Tamis, TamisBenign, TamisRun, Testmon)}
+TOOLS = {tool.name: tool for tool in (Tamis, TamisBenign, TamisRun, TamisValues, Testmon)}
 
 
 def most_frequent(selected, count=4):
     """The most frequent causes: `1204 code src/click/core.py#Option.__init__; …`."""
-    reasons = collections.Counter(brief(entry["reason"]) for entry in selected)
-    return "; ".join(f"{times} {reason}" for reason, times in reasons.most_common(count))
+    return counted([brief(entry["reason"]) for entry in selected], count)
+
+
+def counted(causes, count):
+    frequent = collections.Counter(causes).most_common(count)
+    return "; ".join(f"{times} {cause}" for cause, times in frequent)
 
 
 def brief(reason):
     unit = reason.get("unit")
+    if reason["kind"] == "unconfirmed":
+        return "unconfirmed " + brief({**reason, "kind": "changed"})
     if unit is None:
         return reason.get("detail") or reason["kind"]
     name = "#" + unit["name"] if "path" in unit and unit.get("name") else unit.get("name", "")

@@ -406,7 +406,7 @@ impl Outlet<'_> {
         about: &About<'_>,
         out: &Path,
     ) -> Result<(), Error> {
-        emission::write(selection, part, about.prefix, out)?;
+        emission::write(selection, part, about.prefix, None, out)?;
         for runner in &self.request.formats {
             runner.emit_for_later(selection, part, about.dir, out)?;
         }

@@ -8,10 +8,10 @@ use super::exchange;
 use crate::error::Error;
 use crate::history::View;
 use crate::matrix::Outcome;
-use crate::pipeline::{Decision, Project, Ran, Recorded, Workshop, record_unrun};
+use crate::pipeline::{Decision, Project, Ran, Recorded, Workshop, confirming, record_unrun};
 use crate::report::{
     Estimate, Event, Report, RunSummary, SelectionJson, SelectionMode, SelectionSummary,
-    audit_event, ties_event,
+    audit_event, refuted_event, ties_event,
 };
 use crate::run::{Ended, Output};
 use crate::runners::emission;
@@ -80,6 +80,7 @@ fn summary(selection: &Selection) -> SelectionSummary {
         selected: known.then(|| selection.selected().count() as u64),
         new: count(|reason| matches!(reason, Reason::New)),
         forced: count(|reason| matches!(reason, Reason::Forced { .. } | Reason::Failed { .. })),
+        unconfirmed: selection.unconfirmed().count() as u64,
         strategy: selection.course.asked.word().to_owned(),
         reason: selection.reason(),
         estimate: known.then_some(Estimate {
@@ -179,11 +180,15 @@ pub(super) fn tell_run(
             .excluded()
             .filter(|(test, _)| !recorded.outcomes.contains_key(*test))
             .count() as u64,
+        confirmed: recorded.confirmed.len() as u64,
         seconds: ran.seconds,
         incomplete: incomplete as u64,
         incomplete_reason: commonest.map(|(why, _)| why.clone()),
         stored: recorded.name.as_ref().map(ToString::to_string),
     }));
+    if let Some(event) = refuted_event(&recorded.refuted) {
+        report.event(event);
+    }
     if let Some(event) = audit_event(&recorded.audit) {
         report.event(event);
     }
@@ -233,16 +238,29 @@ pub(super) fn share(project: &Project, recorded: &Recorded, report: &Report) {
     }
 }
 
-/// Writes the file that tells the plug-in what to leave out.
+/// Writes the file that tells the plug-in what to leave out, and what it may leave out
+/// if values are as they were.
 pub(super) fn write_exclusions(
-    selection: &Selection,
+    (view, decision): (&View, &Decision),
     part: Option<Part<'_>>,
     project: &Project,
     workshop: &Workshop,
+    report: &Report,
 ) -> Result<PathBuf, Error> {
     let prefix = project.prefix.to_str_lossy();
     let out = workshop.scratch.join("out");
-    Ok(emission::write(selection, part, &prefix, &out)?)
+    let confirm = confirming(project, view, decision).unwrap_or_else(|error| {
+        report.detail(format!("no test is left out for its values: {error:#}"));
+        None
+    });
+    let selection = &decision.selection;
+    Ok(emission::write(
+        selection,
+        part,
+        &prefix,
+        confirm.as_ref(),
+        &out,
+    )?)
 }
 
 /// Where the test command may write: not where a JSON document goes.

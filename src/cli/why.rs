@@ -216,7 +216,10 @@ fn causes_of(
     verdict: &Verdict,
     most: usize,
 ) -> Result<Causes, Error> {
-    let Verdict::Run(Reason::Changed { unit, baseline, .. }) = verdict else {
+    let Verdict::Run(
+        Reason::Changed { unit, baseline, .. } | Reason::Unconfirmed { unit, baseline, .. },
+    ) = verdict
+    else {
         return Ok(Causes::default());
     };
     match matrix_named(decision, baseline) {
@@ -291,10 +294,19 @@ fn explain(test: &str, verdict: &Verdict, causes: &Causes, decision: &Decision) 
     let selection = &decision.selection;
     match verdict {
         Verdict::Run(reason) => {
-            lines.push(format!("{test} would run: {reason}"));
+            let is_open = matches!(reason, Reason::Unconfirmed { .. });
+            lines.push(match is_open {
+                true => format!("{test} would run if values that it reads differ: {reason}"),
+                false => format!("{test} would run: {reason}"),
+            });
             lines.extend(cause_lines(causes).iter().map(|line| format!("  {line}")));
-            if let Reason::Changed { unit, from, to, .. } = reason {
+            if let Reason::Changed { unit, from, to, .. }
+            | Reason::Unconfirmed { unit, from, to, .. } = reason
+            {
                 lines.push(format!("  {unit}: {from} then, {to} now"));
+            }
+            if is_open {
+                lines.extend(LEFT_TO_VALUES.map(str::to_owned));
             }
             let baseline = reason.baseline();
             if let Some(commit) = baseline.and_then(|name| selection.revisions.get(name)) {
@@ -324,6 +336,13 @@ fn explain(test: &str, verdict: &Verdict, causes: &Causes, decision: &Decision) 
         .map(|line| format!("{}\n", escape::line(line)))
         .collect()
 }
+
+/// What is to be known of a test that values may excuse.
+const LEFT_TO_VALUES: [&str; 2] = [
+    "  nothing that it ran or read itself has changed: this counts only if it leaves other values",
+    "  `tamis run` compares them when all tests are found, and leaves the test out if they are \
+     the same",
+];
 
 /// What only the start of the tests settles: each by name, where these are few.
 fn checked_again(evidence: &Evidence) -> Vec<String> {

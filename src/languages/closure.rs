@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use anyhow::Result;
 use bstr::{BStr, BString};
-use rustc_hash::FxHashSet;
 
+use crate::matrix::Reads;
 use crate::observe::graph::NodeId;
 use crate::observe::units::UnitIndex;
 use crate::observe::{Definition, Observations, Run, TestBegin, Trace};
@@ -44,39 +44,40 @@ pub(crate) trait Closure {
         false
     }
 
-    /// Of what `ran`, the units whose code can read the state that a trace calls `name`
-    /// in `file`; `None` if it is another language's, or leads from no test to another.
+    /// Gets ready for [`naming`](Self::naming): these units are what `ran`.
     ///
     /// # Errors
     /// If a source cannot be read.
-    fn naming(
-        &self,
-        _run: &Run<'_>,
-        _ran: &BTreeSet<UnitIndex>,
-        _file: &BStr,
-        _name: &str,
-    ) -> Result<Option<FxHashSet<UnitIndex>>> {
-        Ok(None)
+    fn index_names(&mut self, _run: &Run<'_>, _ran: &BTreeSet<UnitIndex>) -> Result<()> {
+        Ok(())
     }
 
-    /// What `nodes` and their `units` lead to, these among it. Closures are numbered
-    /// in the order in which they are asked for: rows build on them.
+    /// Of what ran, the units whose code can read the state that a trace calls `name`
+    /// in `file`; `None` if it is another language's, or leads from no test to another.
+    fn naming(&self, _run: &Run<'_>, _file: &BStr, _name: &str) -> Option<Vec<UnitIndex>> {
+        None
+    }
+
+    /// What `nodes` and their `units` lead to, these among it, without what the closure with
+    /// the number `on` has, which it builds on. Closures are numbered in the order in which
+    /// they are asked for: others build on them.
     fn close_base(
         &mut self,
         _run: &mut Run<'_>,
         _nodes: &[NodeId],
         units: Vec<UnitIndex>,
+        _on: Option<usize>,
     ) -> Vec<UnitIndex> {
         units
     }
 
-    /// The same of a row, without what the closure with the number `base` has.
+    /// The same of a row, on which nothing builds.
     fn close(
         &mut self,
         _run: &mut Run<'_>,
         _nodes: &[NodeId],
         units: Vec<UnitIndex>,
-        _base: usize,
+        _on: usize,
     ) -> Vec<UnitIndex> {
         units
     }
@@ -108,6 +109,28 @@ pub(crate) trait Closure {
         _base: &[UnitIndex],
     ) -> Result<Vec<UnitIndex>> {
         Ok(own)
+    }
+
+    /// What the code of `nodes`, and `units` that are no code of a source, read of state
+    /// beside what sources tell.
+    fn reads(&self, _nodes: &[NodeId], _units: &[UnitIndex]) -> Reads {
+        Reads::default()
+    }
+
+    /// Nodes that each test of `file` needs beside that of collecting it.
+    fn around(&self, _run: &Run<'_>, _file: &BStr) -> Vec<NodeId> {
+        Vec::new()
+    }
+
+    /// Units that change with anything that the modules whose imports are among `nodes`
+    /// do when they are imported, or with what can be read of them: docstrings if asked.
+    fn left_by(
+        &mut self,
+        _run: &mut Run<'_>,
+        _nodes: &[NodeId],
+        _docstrings: bool,
+    ) -> Vec<UnitIndex> {
+        Vec::new()
     }
 
     /// Gives the session what finding the tests depends on. No row is closed after that.

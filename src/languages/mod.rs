@@ -10,6 +10,7 @@ mod facts;
 mod files;
 pub(crate) mod jvm;
 pub(crate) mod python;
+mod reads;
 mod way;
 
 pub(crate) use cause::{Cause, Causes};
@@ -25,6 +26,7 @@ pub(crate) use python::names::model::{
     NAMES_VERSION, Names, Part, PartAt, Uses, annotated, is_docstring, simple_name,
 };
 pub(crate) use python::way::{RowOf, Ways};
+pub(crate) use reads::{Needed, UnitReads, read_by};
 
 pub(crate) use way::{Origin, Step, Way, Whole};
 
@@ -69,6 +71,20 @@ pub(crate) trait Language: Sync {
         _now: &Facts<'_>,
         _unit: &Unit,
     ) -> Result<Option<Vec<Change>>> {
+        Ok(None)
+    }
+
+    /// What units, which are now as they were, read of the state that `modules` hold;
+    /// `None` if nobody watches the values of that.
+    ///
+    /// # Errors
+    /// If a source cannot be read.
+    fn reads(
+        &self,
+        _facts: &Facts<'_>,
+        _modules: &Needed,
+        _units: &[&Unit],
+    ) -> Result<Option<reads::Read>> {
         Ok(None)
     }
 

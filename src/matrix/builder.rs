@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
-use super::{Fingerprint, Header, Matrix, Outcome, Row, SetId, Unit, UnitId};
+use super::{Fingerprint, Header, Matrix, Outcome, Own, Row, SetId, Unit, UnitId, Values};
 
 /// A unit that a [`MatrixBuilder`] knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -54,6 +55,8 @@ pub struct RowFacts {
     pub incomplete: Option<String>,
     pub run: u32,
     pub selected: bool,
+    /// The part that is the test's own; its groups are among those of the row.
+    pub own: Option<Own<GroupRef>>,
 }
 
 /// Collects units, groups of units and rows in any order; [`finish`] sorts
@@ -66,9 +69,10 @@ pub struct MatrixBuilder {
     header: Header,
     numbers: FxHashMap<Unit, UnitRef>,
     prints: Vec<Fingerprint>,
-    groups: Vec<Vec<UnitRef>>,
-    group_numbers: FxHashMap<Vec<UnitRef>, GroupRef>,
+    groups: Vec<Rc<[UnitRef]>>,
+    group_numbers: FxHashMap<Rc<[UnitRef]>, GroupRef>,
     rows: BTreeMap<String, (RowFacts, Vec<GroupRef>)>,
+    values: Option<Values>,
 }
 
 impl MatrixBuilder {
@@ -80,6 +84,7 @@ impl MatrixBuilder {
             groups: Vec::new(),
             group_numbers: FxHashMap::default(),
             rows: BTreeMap::new(),
+            values: None,
         }
     }
 
@@ -107,10 +112,11 @@ impl MatrixBuilder {
         let mut units: Vec<UnitRef> = units.into_iter().collect();
         units.sort_unstable();
         units.dedup();
-        if let Some(known) = self.group_numbers.get(&units) {
+        if let Some(known) = self.group_numbers.get(&units[..]) {
             return *known;
         }
         let new = GroupRef(self.groups.len() as u32);
+        let units: Rc<[UnitRef]> = units.into();
         self.group_numbers.insert(units.clone(), new);
         self.groups.push(units);
         new
@@ -141,13 +147,20 @@ impl MatrixBuilder {
         if self.rows.contains_key(&facts.test) {
             return Err(BuildError::TwoRows(facts.test));
         }
-        let groups = groups.into_iter().collect();
+        let mut groups: Vec<GroupRef> = groups.into_iter().collect();
+        groups.extend(facts.own.iter().flat_map(|own| &own.sets));
         self.rows.insert(facts.test.clone(), (facts, groups));
         Ok(())
     }
 
+    /// Gives the matrix the values of cells.
+    pub fn values(&mut self, values: Option<Values>) {
+        self.values = values;
+    }
+
     /// The matrix of everything that the rows need.
     pub fn finish(self) -> Matrix {
+        drop(self.group_numbers);
         let used_groups = used(
             self.groups.len(),
             self.rows.values().flat_map(|row| &row.1),
@@ -160,22 +173,27 @@ impl MatrixBuilder {
             .filter(|(_, used)| **used);
         let used_units = used(
             self.prints.len(),
-            live.flat_map(|(group, _)| group),
+            live.flat_map(|(group, _)| group.iter()),
             |unit| unit.0,
         );
 
         let (units, unit_ids) = sort_units(self.numbers, &self.prints, &used_units);
         let (sets, set_ids) = sort_groups(self.groups, &used_groups, &unit_ids);
         let rows = self.rows.into_values().map(|(facts, groups)| {
-            let mut sets: Vec<SetId> = groups
-                .iter()
-                .map(|group| set_ids[group.0 as usize])
-                .collect();
-            sets.sort_unstable();
-            sets.dedup();
+            let ids = |groups: &[GroupRef]| {
+                let ids = groups.iter().map(|group| set_ids[group.0 as usize]);
+                let mut ids: Vec<SetId> = ids.collect();
+                ids.sort_unstable();
+                ids.dedup();
+                ids
+            };
             Row {
                 test: facts.test,
-                sets,
+                sets: ids(&groups),
+                own: facts.own.map(|own| Own {
+                    sets: ids(&own.sets),
+                    reads: own.reads,
+                }),
                 outcome: facts.outcome,
                 duration_ms: facts.duration_ms,
                 position: facts.position,
@@ -189,6 +207,7 @@ impl MatrixBuilder {
             units,
             sets,
             rows: rows.collect(),
+            values: self.values,
         }
     }
 }
@@ -227,7 +246,7 @@ fn sort_units(
 
 /// The used groups as sets of unit ids, sorted, and for each reference its id.
 fn sort_groups(
-    groups: Vec<Vec<UnitRef>>,
+    groups: Vec<Rc<[UnitRef]>>,
     used: &[bool],
     unit_ids: &[UnitId],
 ) -> (Vec<Vec<UnitId>>, Vec<SetId>) {

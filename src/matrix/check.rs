@@ -1,6 +1,6 @@
 //! Whether a matrix keeps its invariants.
 
-use super::{Matrix, Row};
+use super::{Matrix, Row, Values};
 
 impl Matrix {
     /// Checks every invariant; the error says which one is broken, and where.
@@ -24,7 +24,7 @@ impl Matrix {
             self.check_row(row)
                 .map_err(|why| format!("test {:?}: {why}", row.test))?;
         }
-        Ok(())
+        self.values.as_ref().map_or(Ok(()), Values::check)
     }
 
     fn check_row(&self, row: &Row) -> Result<(), String> {
@@ -32,7 +32,18 @@ impl Matrix {
         if row.run as usize >= self.header.runs.len() {
             return Err(format!("run {} is not in the header", row.run));
         }
-        Ok(())
+        let Some(own) = &row.own else {
+            return Ok(());
+        };
+        check_ids(&own.sets, self.sets.len())?;
+        let strange = own
+            .sets
+            .iter()
+            .find(|set| row.sets.binary_search(set).is_err());
+        match strange {
+            Some(set) => Err(format!("its own set {set} is not among its sets")),
+            None => Ok(()),
+        }
     }
 }
 

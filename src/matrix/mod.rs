@@ -12,9 +12,9 @@ mod names;
 pub(crate) mod samples;
 mod table;
 mod unit;
+mod values;
 mod what;
 
-#[cfg(test)]
 pub(crate) use builder::UnitRef;
 pub use builder::{GroupRef, MatrixBuilder, RowFacts};
 pub use fingerprint::Fingerprint;
@@ -25,6 +25,7 @@ pub use format::{MatrixView, decode, encode};
 pub(crate) use format::{Refusal, ViewRow};
 pub(crate) use table::Table;
 pub use unit::{Unit, UnitKind};
+pub(crate) use values::{CellValue, Holder, Own, Reads, Values};
 #[cfg(test)]
 pub(crate) use what::Note;
 pub(crate) use what::{Classes, Finds};
@@ -59,6 +60,9 @@ pub struct Matrix {
     /// Groups of units that rows share (an import closure, a fixture).
     pub sets: Vec<Vec<UnitId>>,
     pub rows: Vec<Row>,
+    /// What cells held when the tests were found. Every row that has a part of its own
+    /// holds with these values; `None`: no test can be confirmed by them.
+    pub values: Option<Values>,
 }
 
 /// What can be read of a stored matrix without its body.
@@ -155,6 +159,8 @@ pub struct Row {
     pub run: u32,
     /// Whether the test was selected in this matrix's run (`S_sel`).
     pub selected: bool,
+    /// The part that is the test's own; its sets are among those of the row. `None`: all.
+    pub own: Option<Own<SetId>>,
 }
 
 /// How a test ended.

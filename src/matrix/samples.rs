@@ -4,8 +4,8 @@ use bstr::BString;
 use proptest::prelude::*;
 
 use super::{
-    Classes, Finds, Fingerprint, Header, InClass, Key, Matrix, MatrixBuilder, Note, Outcome,
-    RowFacts, Run, Unit, What,
+    CellValue, Classes, Finds, Fingerprint, Header, Holder, InClass, Key, Matrix, MatrixBuilder,
+    Note, Outcome, Own, Reads, RowFacts, Run, Unit, Values, What,
 };
 
 pub(crate) fn key() -> Key {
@@ -50,6 +50,7 @@ pub(crate) fn header() -> Header {
 
 pub(crate) fn facts(test: &str) -> RowFacts {
     RowFacts {
+        own: None,
         test: test.into(),
         outcome: Outcome::Passed,
         duration_ms: 12,
@@ -170,52 +171,95 @@ pub(crate) fn any_unit() -> impl Strategy<Value = Unit> {
     })
 }
 
+/// Any sound values of a few cells.
+pub(crate) fn any_values() -> impl Strategy<Value = Values> {
+    let value = prop_oneof![
+        any::<[u8; 16]>().prop_map(|print| CellValue::Is(Fingerprint(print))),
+        "[a0]{0,3}|[0-9]{32}".prop_map(CellValue::Opaque),
+    ];
+    let cells = proptest::collection::btree_map("[xé.\"]{0,2}", value, 0..4);
+    let holders = proptest::collection::btree_map("[m:C*]{0,2}", ("[ab/]{0,2}", cells), 0..4);
+    (holders, any::<bool>()).prop_map(|(holders, is_reversed)| {
+        let holders = holders.into_iter().map(|(name, (path, cells))| Holder {
+            name,
+            path,
+            cells: cells.into_iter().collect(),
+        });
+        let mut holders: Vec<Holder> = holders.collect();
+        if is_reversed {
+            holders.reverse();
+        }
+        Values { holders }
+    })
+}
+
 /// Any sound matrix of a few units, sets and rows.
 pub(crate) fn any_matrix() -> impl Strategy<Value = Matrix> {
     let units = proptest::collection::btree_map(any_unit(), any::<[u8; 16]>(), 0..12);
     let sets = proptest::collection::vec(proptest::collection::btree_set(0u32..12, 0..12), 0..6);
+    let own = proptest::option::of((any::<u8>(), any::<[bool; 3]>()));
     let row = (
-        proptest::collection::btree_set(0u32..6, 0..5),
+        (proptest::collection::btree_set(0u32..6, 0..5), own),
         (0usize..8, any::<u32>(), any::<u32>()),
         (proptest::option::of("[xyü ]{0,5}"), 0u32..2, any::<bool>()),
     );
     let rows = proptest::collection::btree_map("[ab\\[\\]:é\n]{0,5}", row, 0..8);
-    (units, sets, rows).prop_map(|(units, sets, rows)| {
-        let units: Vec<_> = units
-            .into_iter()
-            .map(|(unit, print)| (unit, Fingerprint(print)))
-            .collect();
-        let below = |ids: std::collections::BTreeSet<u32>, bound: usize| -> Vec<u32> {
-            ids.into_iter()
-                .filter(|id| (*id as usize) < bound)
-                .collect()
-        };
-        let sets: Vec<_> = sets
-            .into_iter()
-            .map(|set| below(set, units.len()))
-            .collect();
-        let rows = rows
-            .into_iter()
-            .map(
-                |(test, (ids, (outcome, duration_ms, position), (incomplete, run, selected)))| {
-                    crate::matrix::Row {
+    (units, sets, rows, proptest::option::of(any_values())).prop_map(
+        |(units, sets, rows, values)| {
+            let units: Vec<_> = units
+                .into_iter()
+                .map(|(unit, print)| (unit, Fingerprint(print)))
+                .collect();
+            let below = |ids: std::collections::BTreeSet<u32>, bound: usize| -> Vec<u32> {
+                ids.into_iter()
+                    .filter(|id| (*id as usize) < bound)
+                    .collect()
+            };
+            let sets: Vec<_> = sets
+                .into_iter()
+                .map(|set| below(set, units.len()))
+                .collect();
+            let rows = rows
+                .into_iter()
+                .map(
+                    |(
                         test,
-                        sets: below(ids, sets.len()),
-                        outcome: Outcome::ALL[outcome],
-                        duration_ms,
-                        position,
-                        incomplete,
-                        run,
-                        selected,
-                    }
-                },
-            )
-            .collect();
-        Matrix {
-            header: header(),
-            units,
-            sets,
-            rows,
-        }
-    })
+                        ((ids, own), (outcome, duration_ms, position), (incomplete, run, selected)),
+                    )| {
+                        let ids = below(ids, sets.len());
+                        let own = own.map(|(some, [anything, annotations, docstrings])| Own {
+                            sets: ids
+                                .iter()
+                                .copied()
+                                .filter(|id| some >> id & 1 == 1)
+                                .collect(),
+                            reads: Reads {
+                                anything,
+                                annotations,
+                                docstrings,
+                            },
+                        });
+                        crate::matrix::Row {
+                            own,
+                            test,
+                            sets: ids,
+                            outcome: Outcome::ALL[outcome],
+                            duration_ms,
+                            position,
+                            incomplete,
+                            run,
+                            selected,
+                        }
+                    },
+                )
+                .collect();
+            Matrix {
+                values,
+                header: header(),
+                units,
+                sets,
+                rows,
+            }
+        },
+    )
 }

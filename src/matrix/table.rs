@@ -20,6 +20,9 @@ pub trait Table {
     fn rows(&self) -> usize;
 
     fn row(&self, row: usize) -> ViewRow<'_>;
+
+    /// Whether it has the values of cells, by which tests can be confirmed.
+    fn has_values(&self) -> bool;
 }
 
 impl Table for Matrix {
@@ -58,6 +61,11 @@ impl Table for Matrix {
             incomplete: row.incomplete.as_deref(),
             run: row.run,
             selected: row.selected,
+            own: row.own.as_ref(),
         }
+    }
+
+    fn has_values(&self) -> bool {
+        self.values.is_some()
     }
 }

@@ -58,8 +58,6 @@ pub(crate) struct Graph {
     pub times: FxHashMap<NodeId, Span>,
     /// Environment variables as the processes that ran tests were given them.
     pub variables: FxHashMap<String, Option<Fingerprint>>,
-    /// By reader and writer in different processes: a path at which they met.
-    pub met_files: FxHashMap<(NodeId, NodeId), BString>,
     /// Where one test found nothing, and another one wrote a file or made a folder.
     pub filled: FxHashSet<BString>,
     /// By trace (in the order given) and scope number.
@@ -157,7 +155,7 @@ fn written_by<'a>(
     met: &'a Definition,
     writers: &'a Writers<'_>,
     lists: &'a Writers<'_>,
-) -> impl Iterator<Item = (&'a BStr, (usize, u64))> {
+) -> impl Iterator<Item = (usize, u64)> {
     let (path, listed) = match met {
         Definition::File { path, .. } | Definition::Exists { path, .. } => (Some(path), None),
         Definition::Dir { path } => (Some(path), lists.get(path.as_bstr())),
@@ -167,11 +165,8 @@ fn written_by<'a>(
     let ways = std::iter::successors(start, |path| {
         Some(above(path)).filter(|one| !one.is_empty())
     });
-    let known = ways.filter_map(|path| Some((path, writers.get(path)?)));
-    let listed = start.zip(listed);
-    known
-        .chain(listed)
-        .flat_map(|(path, by)| by.iter().map(move |by| (path, *by)))
+    let known = ways.filter_map(|path| writers.get(path));
+    known.chain(listed).flatten().copied()
 }
 
 /// The directory that a path lies in.
@@ -208,7 +203,6 @@ impl<'a> Building<'a> {
                 state: Vec::new(),
                 times: FxHashMap::default(),
                 variables: variables(traces),
-                met_files: FxHashMap::default(),
                 filled: filled(traces),
                 places: vec![FxHashMap::default(); traces.len()],
             },
@@ -386,23 +380,17 @@ impl<'a> Building<'a> {
             for (number, scope) in &trace.scopes {
                 let units = scope.units.iter();
                 for met in units.filter_map(|unit| trace.definitions.get(unit)) {
-                    for (path, by) in written_by(met, &writers, &lists) {
-                        if by.0 != at {
-                            edges.push(((at, *number), by, path.to_owned()));
-                        }
-                    }
+                    let others = written_by(met, &writers, &lists).filter(|by| by.0 != at);
+                    edges.extend(others.map(|by| ((at, *number), by)));
                 }
             }
         }
         edges.sort_unstable();
         edges.dedup();
-        for (reader, writer, path) in edges {
+        for (reader, writer) in edges {
             let node = |(at, number): (usize, u64)| self.resolve(at, number);
-            if let (Some(from), Some(to)) = (node(reader), node(writer))
-                && !self.graph.met_files.contains_key(&(from, to))
-            {
+            if let (Some(from), Some(to)) = (node(reader), node(writer)) {
                 self.edge(from, to);
-                self.graph.met_files.insert((from, to), path);
             }
         }
     }

@@ -5,18 +5,24 @@
 //! tells what a trace's definitions mean and where names lead.
 
 mod additions;
+mod confirmed;
 pub(crate) mod graph;
 mod observations;
+mod own;
 mod rows;
 pub(crate) mod run;
 mod state;
 mod teller;
 mod trace;
 pub(crate) mod units;
+mod walk;
 
+pub(crate) use confirmed::LastRow;
 pub use observations::Observations;
-pub(crate) use observations::{After, Base, Cell, Compiled, LookedIn, ObservedRow};
+pub(crate) use observations::{Base, Cell, Compiled, Confirmed, LookedIn, ObservedRow};
+pub(crate) use own::OwnUnits;
 pub use rows::observe;
+pub(crate) use rows::observe_after;
 pub(crate) use run::Run;
 pub(crate) use teller::{Configuration, Given, Teller};
 pub(crate) use trace::{Definition, Found, ScopeKind, TestBegin};

@@ -1,20 +1,21 @@
 //! Each test's row: the closure over the scopes that it needs, in units.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use anyhow::Result;
 use bstr::{BString, ByteSlice};
 use rustc_hash::FxHashMap;
 
+use super::confirmed::LastRow;
 use super::graph::{NodeId, SESSION};
-use super::observations::{
-    After, Base, CellIndex, LookedIn, Met, Observations, ObservedRow, RowIndex,
-};
-use super::run::{Reached, Run};
-use super::state::Changes;
+use super::observations::{Base, LookedIn, Observations, ObservedRow};
+use super::own::{Below, OwnUnits, Owning, Part, values};
+use super::run::Run;
 use super::teller::Teller;
 use super::trace::{FoundIn, Role, TestBegin, TestEnd, Trace, TraceError};
 use super::units::UnitIndex;
+use super::walk::Known;
 use crate::languages::{Closure, Facts, LANGUAGES, Place, language_of};
 use crate::matrix::{Fingerprint, Outcome, Unit, What};
 use crate::pattern::Pattern;
@@ -32,11 +33,28 @@ pub fn observe(
     launch: &dyn Teller,
     benign: &[Pattern],
 ) -> Result<Observations> {
+    observe_after(traces, errors, facts, launch, benign, &|_| None)
+}
+
+/// The same of a run in which tests may have been left out for the values that they read.
+/// `last` tells of the rows with these values.
+///
+/// # Errors
+/// Those of [`observe`].
+pub(crate) fn observe_after(
+    traces: &[Trace],
+    errors: &[TraceError],
+    facts: &Facts<'_>,
+    launch: &dyn Teller,
+    benign: &[Pattern],
+    last: &dyn Fn(&str) -> Option<LastRow>,
+) -> Result<Observations> {
     let mut closing = Closing::new(Run::new(facts, launch, traces, errors))?;
     closing.attach_options();
     closing.attach_state(benign)?;
-    closing.mark_tests();
+    closing.owning = Owning::of_run(&closing.run);
     closing.rows()?;
+    closing.confirmed(last);
     closing.collection()?;
     Ok(closing.finish())
 }
@@ -47,31 +65,34 @@ pub(super) struct Closing<'a> {
     /// What each language knows of the run, in the order of [`LANGUAGES`].
     pub languages: Vec<Box<dyn Closure>>,
     pub observed: Observations,
-    /// By node: the change of some state that it stands for.
-    pub changes: FxHashMap<NodeId, (CellIndex, u32)>,
-    /// By cell, the changes in order.
-    pub changed_by: Vec<Changes>,
-    /// The node of each test.
-    tests: FxHashMap<NodeId, String>,
-    bases: FxHashMap<BString, usize>,
+    /// What rows share, by the numbers of its closures: what the session needs, and on top
+    /// of that what the tests of one file need.
     shared: Vec<Shared>,
-    rows: BTreeMap<String, Unnumbered>,
+    session: Base,
+    /// What is a test's own, if values were taken for the rest.
+    owning: Option<Owning>,
+    /// By cell, the imports that changed it.
+    pub changed_by: Vec<Vec<NodeId>>,
+    /// Tests that were left out, with their files.
+    pub left_out: Vec<(String, BString)>,
+    /// By test file, an index into the bases.
+    bases: FxHashMap<BString, usize>,
+    rows: BTreeMap<String, ObservedRow>,
 }
 
-/// What all tests of one file need, besides its units.
-struct Shared {
-    /// By node, whether it is part of the base.
-    marks: Vec<bool>,
-    others: Vec<NodeId>,
-    incomplete: Option<String>,
+/// What several rows share, besides its units.
+#[derive(Clone)]
+pub(super) struct Shared {
+    pub known: Rc<Known>,
+    /// The paths of modules that it imports, and that no value stands for.
+    elsewhere: Rc<BTreeSet<BString>>,
+    pub incomplete: Option<String>,
 }
 
-/// A row, as long as the rows of tests that it depends on have no number.
-struct Unnumbered {
-    row: ObservedRow,
-    node: Option<NodeId>,
-    others: Vec<NodeId>,
-}
+/// The index in [`Closing::shared`] of what the session needs.
+const OF_SESSION: usize = 0;
+/// That of the first base.
+const OF_BASES: usize = 1;
 
 impl<'a> Closing<'a> {
     fn new(mut run: Run<'a>) -> Result<Closing<'a>> {
@@ -83,11 +104,12 @@ impl<'a> Closing<'a> {
             run,
             languages,
             observed: Observations::default(),
-            changes: FxHashMap::default(),
-            changed_by: Vec::new(),
-            tests: FxHashMap::default(),
-            bases: FxHashMap::default(),
             shared: Vec::new(),
+            session: Base::default(),
+            owning: None,
+            changed_by: Vec::new(),
+            left_out: Vec::new(),
+            bases: FxHashMap::default(),
             rows: BTreeMap::new(),
         };
         closing.attach_definitions()?;
@@ -152,23 +174,8 @@ impl<'a> Closing<'a> {
         }
     }
 
-    /// Marks the tests among the nodes.
-    fn mark_tests(&mut self) {
-        let traces = self.run.traces;
-        for (at, trace) in traces.iter().enumerate() {
-            for begin in trace
-                .begins
-                .iter()
-                .filter(|_| trace.open.role == Role::Main)
-            {
-                if let Some(node) = self.run.graph.node_of(at, begin.scope) {
-                    self.run.of_others[node as usize] = true;
-                }
-            }
-        }
-    }
-
     fn rows(&mut self) -> Result<()> {
+        self.session = self.share(&[SESSION], None);
         let mut position = 0;
         let traces = self.run.traces;
         for (at, trace) in traces.iter().enumerate() {
@@ -180,6 +187,7 @@ impl<'a> Closing<'a> {
             self.languages[language].note(&self.run, trace, &mut self.observed);
             let prefix = self.languages[language].id_prefix(&self.run, trace);
             self.note_items(trace, &prefix);
+            self.note_taking(trace, &prefix);
             let ends = trace.ends.iter().map(|end| (end.scope, end));
             let ends: FxHashMap<u64, &TestEnd> = ends.collect();
             for begin in &trace.begins {
@@ -232,27 +240,28 @@ impl<'a> Closing<'a> {
         position: u32,
     ) -> Result<()> {
         let base = self.base_of(&begin.file);
+        let closure = OF_BASES + base;
+        let shared = self.shared[closure].clone();
         let node = self.run.graph.node_of(at, begin.scope);
-        let reached = match node {
-            Some(node) => self.run.reach(&[node], Some(&self.shared[base].marks)),
-            None => Reached {
-                incomplete: Some("the test's scope is not in the trace".to_owned()),
-                ..Reached::default()
-            },
+        let reached = self.run.paths().reach(node.as_slice(), Some(&shared.known));
+        let doubt = match node {
+            Some(_) => self.run.doubt_in(&reached),
+            None => Some("the test's scope is not in the trace".to_owned()),
         };
         let of_base = &self.observed.bases[base].units;
-        let mut own = self.run.units_of(&reached.order, of_base);
+        let mut own = self.run.units_of(&reached, of_base);
         for language in &mut self.languages {
-            own = language.close(&mut self.run, &reached.order, own, base);
+            own = language.close(&mut self.run, &reached, own, closure);
         }
         let language = language_of(&self.run.traces[at].open.collector);
         let language = &mut self.languages[language];
         own = language.complete(&mut self.run, at, begin, own, of_base)?;
+        let by_itself = self.by_itself(base, &reached, &own);
         let row = ObservedRow {
-            test: test.clone(),
+            test,
             base,
             own,
-            after: After::default(),
+            by_itself,
             outcome: end.map_or(Outcome::Crashed, |end| end.outcome),
             duration_ms: end.map_or(0, |end| (end.seconds * 1000.0).round() as u32),
             position,
@@ -260,15 +269,37 @@ impl<'a> Closing<'a> {
                 None => Some("its process ended before the test did".to_owned()),
                 Some(end) => end.incomplete.clone(),
             }
-            .or(reached.incomplete)
-            .or_else(|| self.shared[base].incomplete.clone()),
+            .or(doubt)
+            .or(shared.incomplete),
         };
-        if let Some(node) = node {
-            self.tests.insert(node, test);
-        }
-        let others = reached.others;
-        self.merge(Unnumbered { row, node, others });
+        self.merge(row);
         Ok(())
+    }
+
+    /// The part of a row that is the test's own.
+    fn by_itself(&self, base: usize, nodes: &[NodeId], units: &[UnitIndex]) -> Option<OwnUnits> {
+        let below = self.below(&self.observed.bases[base], OF_BASES + base)?;
+        let part = Part { nodes, units };
+        let owning = self.owning.as_ref()?;
+        Some(owning.part(&self.run, &self.languages, part, below))
+    }
+
+    /// What the own parts of rows on top of a closure are built on.
+    fn below<'s>(&'s self, base: &'s Base, closure: usize) -> Option<Below<'s>> {
+        Some(Below {
+            units: &base.units,
+            own: &base.by_itself.as_ref()?.0,
+            elsewhere: &self.shared[closure].elsewhere,
+        })
+    }
+
+    /// The part that is the tests' own of what the session has and `part`.
+    pub(super) fn own_on_session(&self, part: Part<'_>) -> Option<OwnUnits> {
+        let of_session = self.session.by_itself.clone()?;
+        let below = self.below(&self.session, OF_SESSION)?;
+        let owning = self.owning.as_ref()?;
+        let own = owning.part(&self.run, &self.languages, part, below);
+        Some(both((of_session, own)))
     }
 
     /// What the tests of `file` share.
@@ -277,47 +308,77 @@ impl<'a> Closing<'a> {
             return *base;
         }
         let collect = self.run.collect_node(file);
-        let reached = self.run.reach(&[SESSION, collect], None);
-        let units = self.close_by_itself(&reached.order);
-        let mut marks = vec![false; self.run.edges.len()];
-        for node in &reached.order {
-            marks[*node as usize] = true;
-        }
+        let shared = self.share(&[collect], Some(OF_SESSION));
         let base = self.observed.bases.len();
-        self.observed.bases.push(Base {
-            units,
-            after: After::default(),
-        });
-        self.shared.push(Shared {
-            marks,
-            others: reached.others,
-            incomplete: reached.incomplete,
-        });
+        self.observed.bases.push(shared);
         self.bases.insert(file.clone(), base);
         base
     }
 
-    /// The units of `nodes`, and those that they lead to.
-    fn close_by_itself(&mut self, nodes: &[NodeId]) -> Vec<UnitIndex> {
-        let mut units = self.run.units_of(nodes, &[]);
+    /// Closes what all rows share that have `starts` and what is `below`: the session, if
+    /// it is not the session itself.
+    fn share(&mut self, starts: &[NodeId], below: Option<usize>) -> Base {
+        let on = below.map(|below| self.shared[below].clone());
+        let paths = self.run.paths();
+        let reached = paths.reach(starts, on.as_ref().map(|on| &*on.known));
+        let known = paths.known(&reached, on.as_ref().map(|on| on.known.clone()));
+        let doubt = self.run.doubt_in(&reached);
+        let owning = self.owning.as_ref();
+        let mut elsewhere = owning.map_or_else(BTreeSet::new, |one| one.elsewhere(&reached));
+        elsewhere.extend(on.iter().flat_map(|on| on.elsewhere.iter().cloned()));
+        self.shared.push(Shared {
+            known: Rc::new(known),
+            elsewhere: Rc::new(elsewhere),
+            incomplete: doubt.or_else(|| on?.incomplete),
+        });
+        let mut units = self.run.units_of(&reached, &self.session.units);
         for language in &mut self.languages {
-            units = language.close_base(&mut self.run, nodes, units);
+            units = language.close_base(&mut self.run, &reached, units, below);
         }
-        units
+        let part = Part {
+            nodes: &reached,
+            units: &units,
+        };
+        let by_itself = match below {
+            Some(_) => self.own_on_session(part),
+            None => self.owning.as_ref().map(|owning| {
+                let nothing = Below {
+                    units: &[],
+                    own: &[],
+                    elsewhere: &BTreeSet::new(),
+                };
+                owning.part(&self.run, &self.languages, part, nothing)
+            }),
+        };
+        Base {
+            units: merged(&self.session.units, units),
+            by_itself,
+        }
+    }
+
+    /// The units of the session and of what `nodes` lead to. Nothing builds on them.
+    pub(super) fn on_session(&mut self, nodes: &[NodeId]) -> Vec<UnitIndex> {
+        let mut units = self.run.units_of(nodes, &self.session.units);
+        for language in &mut self.languages {
+            units = language.close(&mut self.run, nodes, units, OF_SESSION);
+        }
+        merged(&self.session.units, units)
+    }
+
+    /// What the session needs.
+    pub(super) fn of_session(&self) -> Shared {
+        self.shared[OF_SESSION].clone()
     }
 
     /// A test that ran more than once in a run (several commands, re-runs) needs
     /// what any of them used, and is as good as the worst.
-    fn merge(&mut self, new: Unnumbered) {
-        let Some(known) = self.rows.get_mut(&new.row.test) else {
-            self.rows.insert(new.row.test.clone(), new);
+    fn merge(&mut self, row: ObservedRow) {
+        let Some(known) = self.rows.get_mut(&row.test) else {
+            self.rows.insert(row.test.clone(), row);
             return;
         };
-        known.others.extend(new.others);
-        let (known, row) = (&mut known.row, new.row);
-        known.own.extend(row.own);
-        known.own.sort_unstable();
-        known.own.dedup();
+        known.own = merged(&known.own, row.own);
+        known.by_itself = known.by_itself.take().zip(row.by_itself).map(both);
         known.duration_ms += row.duration_ms;
         known.incomplete = known.incomplete.take().or(row.incomplete);
         if known.base != row.base {
@@ -335,16 +396,18 @@ impl<'a> Closing<'a> {
 
     /// What finding the tests depended on.
     fn collection(&mut self) -> Result<()> {
-        let mut starts: Vec<NodeId> = self.run.graph.collects.values().copied().collect();
-        starts.push(SESSION);
-        let reached = self.run.reach(&starts, None);
+        let collects: Vec<NodeId> = self.run.graph.collects.values().copied().collect();
+        let session = self.of_session();
+        let mut reached = self.run.paths().reach(&collects, Some(&session.known));
+        if session.incomplete.is_some() || self.run.doubt_in(&reached).is_some() {
+            self.observed.items = None;
+        }
         for language in &mut self.languages {
             language.attach_collection(&mut self.run, &self.observed);
         }
-        self.observed.collection = self.close_by_itself(&reached.order);
-        if reached.incomplete.is_some() {
-            self.observed.items = None;
-        }
+        // That was attached to the session.
+        reached.push(SESSION);
+        self.observed.collection = self.on_session(&reached);
         if let Some(items) = &mut self.observed.items {
             items.sort();
             items.dedup();
@@ -353,50 +416,27 @@ impl<'a> Closing<'a> {
     }
 
     fn finish(mut self) -> Observations {
-        self.number();
+        self.observed.values = values(&self.run);
         Observations {
             units: self.run.table.into_units(),
             seen: self.run.seen,
+            rows: self.rows.into_values().collect(),
             ..self.observed
         }
     }
+}
 
-    /// Numbers the rows, and says which depend on which.
-    fn number(&mut self) {
-        let numbers = self.rows.keys().zip(0..);
-        let numbers: FxHashMap<&str, RowIndex> =
-            numbers.map(|(test, at)| (test.as_str(), at)).collect();
-        let row_of = |node: &NodeId| {
-            let test = self.tests.get(node)?;
-            numbers.get(test.as_str()).copied()
-        };
-        for (cell, changes) in self.observed.cells.iter_mut().zip(&self.changed_by) {
-            let by_tests = changes.by.iter();
-            let by_tests = by_tests.filter_map(|(number, by)| Some((*number, row_of(by)?)));
-            cell.changes = by_tests.collect();
-        }
-        let after = |node: Option<NodeId>, others: &[NodeId]| {
-            let mut after = After::default();
-            for other in others {
-                if let Some(change) = self.changes.get(other) {
-                    after.cells.push(*change);
-                } else if let Some(test) = row_of(other) {
-                    let file = node.and_then(|node| self.run.graph.met_files.get(&(node, *other)));
-                    let met = file.map_or(Met::Told, |path| Met::File(path.clone()));
-                    after.tests.push((test, met));
-                }
-            }
-            after.latest()
-        };
-        for (base, shared) in self.observed.bases.iter_mut().zip(&self.shared) {
-            base.after = after(None, &shared.others);
-        }
-        let rows = self.rows.values().map(|known| ObservedRow {
-            after: after(known.node, &known.others),
-            ..known.row.clone()
-        });
-        self.observed.rows = rows.collect();
-    }
+/// The units of both, sorted.
+fn merged(one: &[UnitIndex], other: Vec<UnitIndex>) -> Vec<UnitIndex> {
+    let mut units = other;
+    units.extend(one);
+    units.sort_unstable();
+    units.dedup();
+    units
+}
+
+fn both((one, other): (OwnUnits, OwnUnits)) -> OwnUnits {
+    (merged(&one.0, other.0), one.1 | other.1)
 }
 
 fn note_process(observed: &mut Observations, trace: &Trace) {

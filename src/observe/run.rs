@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 use bstr::{BStr, BString};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::graph::{Graph, Node, NodeId, SESSION};
 use super::teller::Teller;
 use super::trace::{Role, Trace, TraceError};
 use super::units::{UnitIndex, UnitTable};
+use super::walk::Paths;
 use crate::languages::{Facts, Place};
 use crate::matrix::{Fingerprint, Unit, UnitKind, What};
 
@@ -26,18 +27,6 @@ pub(crate) struct Run<'a> {
     pub node_units: Vec<Vec<UnitIndex>>,
     /// The values of units, as the test processes saw them.
     pub seen: BTreeMap<Unit, Fingerprint>,
-    /// Nodes that stand for what other tests did, by node.
-    pub(super) of_others: Vec<bool>,
-}
-
-/// The nodes that some nodes lead to.
-#[derive(Debug, Default)]
-pub(super) struct Reached {
-    pub order: Vec<NodeId>,
-    /// Those by which it depends on what other tests did, and not by way of a
-    /// third test.
-    pub others: Vec<NodeId>,
-    pub incomplete: Option<String>,
 }
 
 impl<'a> Run<'a> {
@@ -57,7 +46,6 @@ impl<'a> Run<'a> {
             conditional: FxHashMap::default(),
             node_units: vec![Vec::new(); graph.nodes.len()],
             seen: BTreeMap::new(),
-            of_others: vec![false; graph.nodes.len()],
             graph,
         }
     }
@@ -126,7 +114,6 @@ impl<'a> Run<'a> {
     pub(crate) fn fresh(&mut self) -> NodeId {
         self.edges.push(Vec::new());
         self.node_units.push(Vec::new());
-        self.of_others.push(false);
         self.graph.nodes.push(Node::default());
         (self.edges.len() - 1) as NodeId
     }
@@ -143,10 +130,19 @@ impl<'a> Run<'a> {
 
     /// The units of some nodes, without those of `base` (sorted).
     pub(super) fn units_of(&self, nodes: &[NodeId], base: &[UnitIndex]) -> Vec<UnitIndex> {
-        let units = nodes
-            .iter()
-            .flat_map(|node| &self.node_units[*node as usize]);
-        let mut units: Vec<UnitIndex> = units.copied().collect();
+        let lists = || nodes.iter().map(|node| &self.node_units[*node as usize]);
+        let met: usize = lists().map(Vec::len).sum();
+        let mut units: Vec<UnitIndex> = if met > self.table.units().len() {
+            // Most are there many times.
+            let mut is_there = vec![false; self.table.units().len()];
+            for unit in lists().flatten() {
+                is_there[*unit as usize] = true;
+            }
+            let all = 0..is_there.len() as UnitIndex;
+            all.filter(|unit| is_there[*unit as usize]).collect()
+        } else {
+            lists().flatten().copied().collect()
+        };
         units.sort_unstable();
         units.dedup();
         if !base.is_empty() {
@@ -155,93 +151,18 @@ impl<'a> Run<'a> {
         units
     }
 
-    /// All nodes reachable from `starts` without passing those in `known`.
-    pub(super) fn reach(&self, starts: &[NodeId], known: Option<&[bool]>) -> Reached {
-        let mut walk = Walk {
-            run: self,
-            starts,
-            known,
-            seen: FxHashSet::default(),
-            open: starts.to_vec(),
-            waiting: Vec::new(),
-            set_aside: Some(Vec::new()),
-            reached: Reached::default(),
-        };
-        // Edges of known nodes, too, may wait for their condition: what is reached
-        // here may fulfil it.
-        if known.is_some() {
-            let all = self.conditional.iter();
-            let of_known = all.filter(|(node, _)| walk.is_known(**node));
-            walk.waiting = of_known.flat_map(|(_, edges)| edges.clone()).collect();
-        }
-        walk.finish();
-        let mut others = walk.set_aside.take().unwrap_or_default();
-        others.sort_unstable();
-        others.dedup();
-        walk.open.extend(&others);
-        walk.finish();
-        Reached {
-            others,
-            ..walk.reached
-        }
-    }
-}
-
-/// A walk over the graph. It follows what other tests did last, so that it shows
-/// which of that the start itself leads to.
-struct Walk<'w, 'a> {
-    run: &'w Run<'a>,
-    starts: &'w [NodeId],
-    known: Option<&'w [bool]>,
-    seen: FxHashSet<NodeId>,
-    open: Vec<NodeId>,
-    /// Edges (second) that wait for their condition (first).
-    waiting: Vec<(NodeId, NodeId)>,
-    /// What other tests did, while that is not followed yet.
-    set_aside: Option<Vec<NodeId>>,
-    reached: Reached,
-}
-
-impl Walk<'_, '_> {
-    fn is_known(&self, node: NodeId) -> bool {
-        self.known
-            .is_some_and(|known| known.get(node as usize) == Some(&true))
-    }
-
-    fn finish(&mut self) {
-        loop {
-            while let Some(node) = self.open.pop() {
-                self.visit(node);
-            }
-            let waiting = std::mem::take(&mut self.waiting);
-            for (condition, to) in waiting {
-                match self.seen.contains(&condition) || self.is_known(condition) {
-                    true => self.open.push(to),
-                    false => self.waiting.push((condition, to)),
-                }
-            }
-            if self.open.is_empty() {
-                return;
-            }
+    pub(super) fn paths(&self) -> Paths<'_> {
+        Paths {
+            edges: &self.edges,
+            conditional: &self.conditional,
         }
     }
 
-    fn visit(&mut self, node: NodeId) {
-        if self.is_known(node) || self.seen.contains(&node) {
-            return;
-        }
-        let is_of_other = self.run.of_others[node as usize] && !self.starts.contains(&node);
-        if is_of_other && let Some(aside) = &mut self.set_aside {
-            aside.push(node);
-            return;
-        }
-        self.seen.insert(node);
-        self.reached.order.push(node);
-        if let Some(why) = &self.run.graph.nodes[node as usize].incomplete {
-            self.reached.incomplete.get_or_insert_with(|| why.clone());
-        }
-        self.open.extend(&self.run.edges[node as usize]);
-        let waiting = self.run.conditional.get(&node);
-        self.waiting.extend(waiting.into_iter().flatten());
+    /// Why some of `nodes` may lack units, if so.
+    pub(super) fn doubt_in(&self, nodes: &[NodeId]) -> Option<String> {
+        let why = |node: &NodeId| self.graph.nodes[*node as usize].incomplete.as_ref();
+        // The first of them, in whatever order they were reached.
+        let doubtful = nodes.iter().filter(|node| why(node).is_some()).min();
+        doubtful.and_then(why).cloned()
     }
 }

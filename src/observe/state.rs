@@ -4,28 +4,45 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
 use bstr::{BString, ByteSlice};
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::graph::NodeId;
-use super::observations::{Cell, CellIndex};
+use super::graph::{NodeId, SESSION};
+use super::observations::Cell;
 use super::rows::Closing;
+use super::run::Run;
 use super::units::UnitIndex;
 use crate::languages::Place;
 use crate::pattern::Pattern;
 
-/// The changes of one cell in order. A node stands for each: it leads to that
-/// change and to those before.
-#[derive(Debug, Default)]
-pub(super) struct Changes {
-    chain: Vec<Change>,
-    /// Each changer, with the number of its change in the chain.
-    pub by: Vec<(u32, NodeId)>,
-}
+/// Index into [`Ties::chains`].
+type ChainIndex = u32;
+/// Index into [`Ties::ties`].
+type TieIndex = u32;
+/// Index into [`Ties::cells`].
+type CellIndex = u32;
 
+/// One of the changes of a cell. A node stands for it, which leads to whoever made it, and
+/// to the change before.
 #[derive(Debug)]
 struct Change {
     /// When who changed it began; `None` if that is not known.
     since: Option<u64>,
     node: NodeId,
+}
+
+/// Which code reads which cells, and what changed them.
+#[derive(Default)]
+struct Ties {
+    /// The changes of cells, in order.
+    chains: Vec<Vec<Change>>,
+    /// Cells that the same scopes changed have one chain: in large suites thousands have.
+    by_changers: FxHashMap<Vec<NodeId>, ChainIndex>,
+    /// A chain, and the node without which nobody gets at its cells.
+    ties: Vec<(ChainIndex, Option<NodeId>)>,
+    numbers: FxHashMap<(ChainIndex, Option<NodeId>), TieIndex>,
+    cells: Vec<TieIndex>,
+    /// By unit, the cells that its code can read.
+    read_by: FxHashMap<UnitIndex, Vec<CellIndex>>,
 }
 
 impl Closing<'_> {
@@ -39,113 +56,203 @@ impl Closing<'_> {
         let mut changes = std::mem::take(&mut self.run.graph.state);
         changes.sort();
         changes.dedup();
+        if changes.is_empty() {
+            return Ok(());
+        }
         let mut by_name: BTreeMap<(BString, String), Vec<NodeId>> = BTreeMap::new();
         for change in changes {
-            by_name
-                .entry((change.file, change.name))
-                .or_default()
-                .push(change.by);
+            let changers = by_name.entry((change.file, change.name)).or_default();
+            changers.push(change.by);
         }
         let ran: BTreeSet<UnitIndex> = self.run.node_units.iter().flatten().copied().collect();
+        for language in &mut self.languages {
+            language.index_names(&self.run, &ran)?;
+        }
+        // Every row has the session, and so what that needs.
+        let always = self.run.paths().reach(&[SESSION], None);
+        let always = self.run.paths().known(&always, None);
+        let imports: FxHashSet<NodeId> = self.run.graph.imports.values().copied().collect();
+        let mut ties = Ties::default();
         for ((file, name), changers) in by_name {
             let (Place::Inside(path) | Place::Outside(path)) = self.run.facts.place(file.as_bstr());
-            let full_name = format!("{path}#{name}");
-            if benign.iter().any(|one| one.matches(full_name.as_bytes())) {
+            let name_of_cell = format!("{path}#{name}");
+            if benign
+                .iter()
+                .any(|one| one.matches(name_of_cell.as_bytes()))
+            {
                 continue;
             }
-            let mut naming = None;
-            for language in &self.languages {
-                naming = language.naming(&self.run, &ran, file.as_bstr(), &name)?;
-                if naming.is_some() {
-                    break;
-                }
-            }
-            let Some(naming) = naming else {
+            let languages = self.languages.iter();
+            let Some(naming) = languages
+                .filter_map(|one| one.naming(&self.run, file.as_bstr(), &name))
+                .next()
+            else {
                 continue;
             };
-            let known = self.run.edges.len();
-            let count = changers.len();
-            let changes = self.in_order(changers);
-            let is_reader = |at: &usize| {
-                let units = &self.run.node_units[*at];
-                units.iter().any(|unit| naming.contains(unit))
-            };
-            let readers: Vec<usize> = (0..known).filter(is_reader).collect();
-            self.lead_to_changes(
-                &readers,
-                &changes,
-                self.run.graph.imports.get(&file).copied(),
-            );
-            let cell = self.observed.cells.len() as CellIndex;
-            for (number, change) in changes.chain.iter().enumerate() {
-                self.changes.insert(change.node, (cell, number as u32 + 1));
-            }
-            self.changed_by.push(changes);
+            // Where a module holds the state, only who has the module can reach it.
+            let module = self.run.graph.imports.get(&file).copied();
+            let condition = module.filter(|module| !always.has(*module));
             self.observed.cells.push(Cell {
-                name: full_name,
-                changers: count,
-                readers: readers.len(),
-                changes: Vec::new(),
+                name: name_of_cell,
+                changers: changers.len(),
+                readers: 0,
             });
+            let by_imports = changers.iter().filter(|by| imports.contains(by));
+            self.changed_by.push(by_imports.copied().collect());
+            ties.add(&mut self.run, changers, condition, &naming);
+        }
+        let readers = ties.attach(&mut self.run);
+        for (cell, readers) in self.observed.cells.iter_mut().zip(readers) {
+            cell.readers = readers;
         }
         Ok(())
     }
+}
 
-    /// Leads from those who read some state to the changes that they can have met.
-    /// Where a module holds the state, only who has the module can reach it.
-    fn lead_to_changes(&mut self, readers: &[usize], changes: &Changes, module: Option<NodeId>) {
-        for at in readers {
-            let Some(node) = self.changes_before(*at as NodeId, changes) else {
-                continue;
-            };
-            match module {
-                None => self.run.edges[*at].push(node),
-                Some(module) => {
-                    let conditional = self.run.conditional.entry(*at as NodeId);
-                    conditional.or_default().push((module, node));
+impl Ties {
+    /// Adds a cell that `changers` changed, and units of which the code names it.
+    fn add(
+        &mut self,
+        run: &mut Run<'_>,
+        changers: Vec<NodeId>,
+        condition: Option<NodeId>,
+        naming: &[UnitIndex],
+    ) {
+        let chain = match self.by_changers.get(&changers) {
+            Some(known) => *known,
+            None => {
+                let new = self.chains.len() as ChainIndex;
+                self.chains.push(in_order(run, &changers));
+                self.by_changers.insert(changers, new);
+                new
+            }
+        };
+        let next = self.ties.len() as TieIndex;
+        let tie = *self.numbers.entry((chain, condition)).or_insert(next);
+        if tie == next {
+            self.ties.push((chain, condition));
+        }
+        let cell = self.cells.len() as CellIndex;
+        self.cells.push(tie);
+        for unit in naming {
+            self.read_by.entry(*unit).or_default().push(cell);
+        }
+    }
+
+    /// Leads from those who read some state to the changes that they can have met. Returns
+    /// for each cell how many read it.
+    fn attach(self, run: &mut Run<'_>) -> Vec<usize> {
+        let mut readers = vec![0; self.cells.len()];
+        // Code that may reach any name, and there is much, reads the same cells.
+        let mut lists: Vec<&[CellIndex]> = Vec::new();
+        let mut numbers: FxHashMap<&[CellIndex], usize> = FxHashMap::default();
+        let mut list_of = vec![None; run.table.units().len()];
+        for (unit, cells) in &self.read_by {
+            let number = *numbers.entry(cells).or_insert_with(|| {
+                lists.push(cells);
+                lists.len() - 1
+            });
+            list_of[*unit as usize] = Some(number);
+        }
+        let mut met_lists = Once::new(lists.len());
+        let mut met_cells = Once::new(self.cells.len());
+        let mut met_ties = Once::new(self.ties.len());
+        let mut ties = Vec::new();
+        for node in 0..run.edges.len() as NodeId {
+            ties.clear();
+            for unit in &run.node_units[node as usize] {
+                let Some(list) = list_of[*unit as usize] else {
+                    continue;
+                };
+                if !met_lists.is_first(list, node) {
+                    continue;
+                }
+                for cell in lists[list] {
+                    let cell = *cell as usize;
+                    if met_cells.is_first(cell, node) {
+                        readers[cell] += 1;
+                        let tie = self.cells[cell];
+                        if met_ties.is_first(tie as usize, node) {
+                            ties.push(tie);
+                        }
+                    }
                 }
             }
+            self.lead(run, node, &ties);
         }
+        readers
     }
 
-    /// The changes of some state, the first one first. Who has no known time may
-    /// have changed it at any time, and so comes before all.
-    fn in_order(&mut self, changers: Vec<NodeId>) -> Changes {
-        let time = |by: &NodeId| self.run.graph.times.get(by).map(|span| span.first);
-        let (timed, always): (Vec<NodeId>, Vec<NodeId>) =
-            changers.into_iter().partition(|by| time(by).is_some());
-        let mut timed: Vec<(Option<u64>, NodeId)> =
-            timed.into_iter().map(|by| (time(&by), by)).collect();
-        timed.sort_unstable();
-        let mut changes = Changes::default();
-        if !always.is_empty() {
-            self.add_change(&mut changes, None, always);
+    fn lead(&self, run: &mut Run<'_>, reader: NodeId, ties: &[TieIndex]) {
+        let mut edges = Vec::new();
+        let mut conditional = Vec::new();
+        for tie in ties {
+            let (chain, condition) = self.ties[*tie as usize];
+            let Some(node) = changes_before(run, reader, &self.chains[chain as usize]) else {
+                continue;
+            };
+            match condition {
+                None => edges.push(node),
+                Some(condition) => conditional.push((condition, node)),
+            }
         }
-        for (since, by) in timed {
-            self.add_change(&mut changes, since, vec![by]);
+        run.edges[reader as usize].reserve_exact(edges.len());
+        run.edges[reader as usize].extend(edges);
+        if !conditional.is_empty() {
+            run.conditional
+                .entry(reader)
+                .or_default()
+                .extend(conditional);
         }
-        changes
+    }
+}
+
+/// The changes of some state, the first one first. Who has no known time may
+/// have changed it at any time, and so comes before all.
+fn in_order(run: &mut Run<'_>, changers: &[NodeId]) -> Vec<Change> {
+    let time = |by: NodeId| run.graph.times.get(&by).map(|span| span.first);
+    let (timed, always): (Vec<NodeId>, Vec<NodeId>) =
+        changers.iter().partition(|by| time(**by).is_some());
+    let mut timed: Vec<(Option<u64>, NodeId)> =
+        timed.into_iter().map(|by| (time(by), by)).collect();
+    timed.sort_unstable();
+    let mut chain = Vec::new();
+    if !always.is_empty() {
+        add_change(run, &mut chain, None, always);
+    }
+    for (since, by) in timed {
+        add_change(run, &mut chain, since, vec![by]);
+    }
+    chain
+}
+
+fn add_change(run: &mut Run<'_>, chain: &mut Vec<Change>, since: Option<u64>, by: Vec<NodeId>) {
+    let node = run.fresh();
+    let edges = &mut run.edges[node as usize];
+    edges.extend(chain.last().map(|earlier| earlier.node));
+    edges.extend(by);
+    chain.push(Change { since, node });
+}
+
+/// The changes that `reader` can have met: those of who began before it; all
+/// if it is not known when it read.
+fn changes_before(run: &Run<'_>, reader: NodeId, chain: &[Change]) -> Option<NodeId> {
+    let met = match run.graph.times.get(&reader) {
+        None => chain.len(),
+        Some(span) => chain.partition_point(|one| one.since.is_none_or(|at| at < span.last)),
+    };
+    Some(chain[..met].last()?.node)
+}
+
+/// What was met while it was one node's turn.
+struct Once(Vec<Option<NodeId>>);
+
+impl Once {
+    fn new(count: usize) -> Once {
+        Once(vec![None; count])
     }
 
-    fn add_change(&mut self, changes: &mut Changes, since: Option<u64>, by: Vec<NodeId>) {
-        let node = self.run.fresh();
-        self.run.of_others[node as usize] = true;
-        let number = changes.chain.len() as u32;
-        changes.by.extend(by.iter().map(|by| (number, *by)));
-        let edges = &mut self.run.edges[node as usize];
-        edges.extend(changes.chain.last().map(|earlier| earlier.node));
-        edges.extend(by);
-        changes.chain.push(Change { since, node });
-    }
-
-    /// The changes that `reader` can have met: those of who began before it; all
-    /// if it is not known when it read.
-    fn changes_before(&self, reader: NodeId, changes: &Changes) -> Option<NodeId> {
-        let chain = &changes.chain;
-        let met = match self.run.graph.times.get(&reader) {
-            None => chain.len(),
-            Some(span) => chain.partition_point(|one| one.since.is_none_or(|at| at < span.last)),
-        };
-        Some(chain[..met].last()?.node)
+    fn is_first(&mut self, at: usize, node: NodeId) -> bool {
+        self.0[at].replace(node) != Some(node)
     }
 }

@@ -2,6 +2,7 @@
 //! Specified in `docs/formats/trace.md`.
 
 mod parse;
+mod taking;
 
 use std::path::{Path, PathBuf};
 
@@ -12,6 +13,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::matrix::{Fingerprint, Outcome, UnitKind};
+
+pub(super) use taking::Taking;
 
 /// The version that this reader understands.
 pub(super) const TRACE_VERSION: u64 = 1;
@@ -220,6 +223,8 @@ pub struct Trace {
     /// By class that is not the project's, with slashes: the methods that one
     /// which extends or implements it can override (JVM only).
     pub overridable: FxHashMap<String, Vec<String>>,
+    /// What it told of the values of cells.
+    pub taking: Taking,
     /// The exit status, if the process came to an orderly end.
     pub closed: Option<i64>,
 }

@@ -370,7 +370,16 @@ fn settle(
         return None;
     }
     let verdicts: Vec<Option<&Verdict>> = told.iter().map(|(_, verdict)| *verdict).collect();
-    Some(Verdict::Run(reason(nearest, &verdicts, is_affected)))
+    let reason = reason(nearest, &verdicts, is_affected, is_memo);
+    if let Reason::Unconfirmed { baseline, .. } = &reason
+        && let Some(asked) = others
+            .iter()
+            .chain(named.values())
+            .find(|asked| asked.name == *baseline)
+    {
+        answer.selection.relies_on(&asked.name, &asked.commit);
+    }
+    Some(Verdict::Run(reason))
 }
 
 fn named_knows(named: &BTreeMap<Node, Asked>, test: &str) -> bool {
@@ -380,8 +389,14 @@ fn named_knows(named: &BTreeMap<Node, Asked>, test: &str) -> bool {
 }
 
 /// Why a test runs: its last result, else what the rule's revisions say, else
-/// the nearest, else that nobody knows it.
-fn reason(nearest: Nearest<'_>, sources: &[Option<&Verdict>], is_affected: bool) -> Reason {
+/// the nearest, else that nobody knows it. Where every row may be proof, one that
+/// values can confirm comes before the others.
+fn reason(
+    nearest: Nearest<'_>,
+    sources: &[Option<&Verdict>],
+    is_affected: bool,
+    is_memo: bool,
+) -> Reason {
     let run = |verdict: Option<&Verdict>| match verdict {
         Some(Verdict::Run(reason)) => Some(reason.clone()),
         Some(Verdict::Skip(_)) | None => None,
@@ -392,11 +407,76 @@ fn reason(nearest: Nearest<'_>, sources: &[Option<&Verdict>], is_affected: bool)
     {
         return reason.clone();
     }
-    let told = sources.iter().find_map(|verdict| run(*verdict));
+    let told = || sources.iter().filter_map(|verdict| run(*verdict));
+    let mut open = told().filter(|reason| matches!(reason, Reason::Unconfirmed { .. }));
+    if let Some(reason) = open.next().filter(|_| is_memo) {
+        return reason;
+    }
     if is_affected {
         return Reason::Affected {
             why: "it was selected on more than one side, or one side does not have it",
         };
     }
-    told.or(last).unwrap_or(Reason::New)
+    let reason = told().next().or(last).unwrap_or(Reason::New);
+    // The nearest row may lack what an audit has found.
+    reason.settled()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matrix::{Fingerprint, Outcome, Unit, What};
+
+    fn unconfirmed(baseline: &str) -> Verdict {
+        Verdict::Run(Reason::Unconfirmed {
+            unit: Unit::at("a.py", What::Effects),
+            from: Fingerprint([1; 16]),
+            to: Fingerprint([2; 16]),
+            baseline: baseline.into(),
+            late: [].into(),
+        })
+    }
+
+    fn changed() -> Verdict {
+        match unconfirmed("n") {
+            Verdict::Run(reason) => Verdict::Run(reason.settled()),
+            skip @ Verdict::Skip(_) => skip,
+        }
+    }
+
+    /// The kind of the reason, and the baseline that it names.
+    fn told(
+        nearest: &Verdict,
+        sources: &[Option<&Verdict>],
+        is_memo: bool,
+    ) -> (&'static str, String) {
+        let nearest = Nearest {
+            verdict: Some(nearest),
+            has_same_files: false,
+        };
+        let reason = reason(nearest, sources, false, is_memo);
+        (reason.kind(), reason.baseline().unwrap_or("").to_owned())
+    }
+
+    #[test]
+    fn the_nearest_of_those_that_values_can_confirm_is_named() {
+        let (changed, one, other) = (changed(), unconfirmed("a"), unconfirmed("b"));
+        let all = [Some(&changed), None, Some(&one), Some(&other)];
+        assert_eq!(told(&changed, &all, true), ("unconfirmed", "a".to_owned()));
+        let all = [Some(&other), Some(&one)];
+        assert_eq!(told(&other, &all, true), ("unconfirmed", "b".to_owned()));
+    }
+
+    #[test]
+    fn values_confirm_nothing_by_other_rules_nor_what_an_audit_has_put_aside() {
+        let (changed, one) = (changed(), unconfirmed("a"));
+        let all = [Some(&one), Some(&one)];
+        assert_eq!(told(&changed, &all, false), ("changed", "a".to_owned()));
+        assert_eq!(told(&one, &[None], true), ("changed", "a".to_owned()));
+        let failed = Verdict::Run(Reason::Failed {
+            outcome: Outcome::Failed,
+            baseline: "n".into(),
+        });
+        assert_eq!(told(&failed, &all, true), ("failed", "n".to_owned()));
+    }
 }

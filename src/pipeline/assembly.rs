@@ -11,6 +11,7 @@ use super::audit::added_before;
 use super::compare::delta_to;
 use super::handed_on::HandedOn;
 use super::merge;
+use super::own::{Imported, ValuesOf};
 use super::project::Project;
 use super::record::{header, late_holds, runs_of};
 use super::recording::{Recorded, Recording};
@@ -19,20 +20,24 @@ use crate::count::{counted, verb};
 use crate::history::Delta;
 use crate::languages::Facts;
 use crate::matrix::{
-    Fingerprint, GroupRef, Matrix, MatrixBuilder, Outcome, Row, RowFacts, Run, SetId, Unit,
-    UnitKind, What,
+    Fingerprint, GroupRef, Matrix, MatrixBuilder, Outcome, Own, Reads, Row, RowFacts, Run, SetId,
+    Unit, UnitKind, UnitRef, What,
 };
-use crate::observe::{Observations, ObservedRow};
+use crate::observe::{Observations, ObservedRow, OwnUnits};
 use crate::select::{COLLECTION, Mode};
 
 /// Puts the rows of this run and the carried ones together.
 pub(super) struct Assembly<'a> {
     project: &'a Project,
-    recording: &'a Recording<'a>,
-    tested: Tested<'a>,
-    collected: &'a Observations,
-    recorded: &'a mut Recorded,
-    builder: MatrixBuilder,
+    pub(super) recording: &'a Recording<'a>,
+    pub(super) tested: Tested<'a>,
+    pub(super) collected: &'a Observations,
+    pub(super) recorded: &'a mut Recorded,
+    pub(super) builder: MatrixBuilder,
+    pub(super) values: ValuesOf<'a>,
+    /// Those of the collected ones.
+    pub(super) bases: Vec<SharedUnits>,
+    pub(super) imported: Imported,
     runs: Vec<Run>,
     /// By collected unit: its fingerprint at the tested state, and why rows
     /// with it prove nothing, if so.
@@ -46,6 +51,16 @@ pub(super) struct Assembly<'a> {
     audited: BTreeMap<String, BTreeSet<Unit>>,
     /// What is told of the build, part of the collection's row.
     build: Option<GroupRef>,
+    /// By collected unit: what the builder knows it as; `None` if it is to be ignored.
+    refs: Vec<Option<UnitRef>>,
+}
+
+/// What the rows of tests share.
+pub(super) struct SharedUnits {
+    pub groups: Vec<GroupRef>,
+    /// The group that is the tests' own, if only some are.
+    pub own: Option<(GroupRef, Reads)>,
+    pub doubt: Option<String>,
 }
 
 impl<'a> Assembly<'a> {
@@ -81,24 +96,36 @@ impl<'a> Assembly<'a> {
             collected,
             recorded,
             builder: MatrixBuilder::new(header),
+            values: ValuesOf::of(recording.decision, collected),
+            bases: Vec::new(),
+            imported: Imported::default(),
             runs,
             observed,
             since: FxHashMap::default(),
             reliance: FxHashMap::default(),
             audited,
             build: None,
+            refs: Vec::new(),
         })
     }
 
     pub(super) fn matrix(mut self) -> Result<Matrix> {
         // First everything that this run saw: a carried row that contradicts
         // it does not hold.
-        let all: Vec<u32> = (0..self.collected.units.len() as u32).collect();
-        self.group(&all)?;
+        for (unit, (value, _)) in self.collected.units.iter().zip(&self.observed) {
+            let known = match self.is_ignored(unit) {
+                true => None,
+                false => Some(self.builder.unit(unit.clone(), *value)?),
+            };
+            self.refs.push(known);
+        }
+        self.add_bases();
         self.add_own_rows()?;
         self.add_carried_rows()?;
+        self.add_confirmed_rows()?;
         self.examine_build()?;
         self.add_collection_row()?;
+        self.builder.values(self.values.values());
         let mut matrix = self.builder.finish();
         let tests = matrix.rows.iter().filter(|row| row.test != COLLECTION);
         matrix.header.tests = tests.count() as u32;
@@ -107,22 +134,15 @@ impl<'a> Assembly<'a> {
     }
 
     /// A shared set of collected units.
-    fn group(&mut self, units: &[u32]) -> Result<GroupRef> {
-        let mut known = Vec::with_capacity(units.len());
-        for at in units {
-            let unit = self.collected.units[*at as usize].clone();
-            if self.is_ignored(&unit) {
-                continue;
-            }
-            known.push(self.builder.unit(unit, self.observed[*at as usize].0)?);
-        }
-        Ok(self.builder.group(known))
+    fn group(&mut self, units: &[u32]) -> GroupRef {
+        let known = units.iter().filter_map(|at| self.refs[*at as usize]);
+        self.builder.group(known)
     }
 
     fn doubt_in(&self, units: &[u32]) -> Option<String> {
         let units = units.iter().map(|unit| *unit as usize);
         units
-            .filter(|unit| !self.is_ignored(&self.collected.units[*unit]))
+            .filter(|unit| self.refs[*unit].is_some())
             .find_map(|unit| self.observed[unit].1.clone())
     }
 
@@ -137,23 +157,47 @@ impl<'a> Assembly<'a> {
         ignored.iter().any(|one| one == name)
     }
 
+    fn add_bases(&mut self) {
+        for base in &self.collected.bases {
+            let of_test = base.by_itself.as_ref();
+            let (groups, own) = self.in_two(&base.units, of_test);
+            self.bases.push(SharedUnits {
+                groups,
+                own,
+                doubt: self.doubt_in(&base.units),
+            });
+        }
+    }
+
+    /// Groups of some units and, if values stand for the others, of those that are a
+    /// test's own; and which group that is.
+    fn in_two(
+        &mut self,
+        units: &[u32],
+        own: Option<&OwnUnits>,
+    ) -> (Vec<GroupRef>, Option<(GroupRef, Reads)>) {
+        let Some((own, reads)) = own.filter(|_| self.values.are_of_run()) else {
+            return (vec![self.group(units)], None);
+        };
+        let others = units.iter().filter(|unit| own.binary_search(unit).is_err());
+        let others: Vec<u32> = others.copied().collect();
+        let (own, others) = (self.group(own), self.group(&others));
+        (vec![own, others], Some((own, *reads)))
+    }
+
     fn add_own_rows(&mut self) -> Result<()> {
         let collected = self.collected;
         let failed = self.recording.ran.failed_as_a_whole(collected);
-        let mut bases = Vec::with_capacity(collected.bases.len());
-        for base in &collected.bases {
-            bases.push((self.group(&base.units)?, self.doubt_in(&base.units)));
-        }
         let handed_on = HandedOn::new(self.recording.decision);
         for row in &collected.rows {
-            let own = self.group(&row.own)?;
+            let (groups, own) = self.in_two(&row.own, row.by_itself.as_ref());
             let (added, added_doubt) = self.added(&row.test)?;
             let (handed, handed_doubt) = self.handed(&handed_on, row);
-            let (base, base_doubt) = &bases[row.base];
+            let base = &self.bases[row.base];
             let incomplete = row
                 .incomplete
                 .clone()
-                .or_else(|| base_doubt.clone())
+                .or_else(|| base.doubt.clone())
                 .or_else(|| self.doubt_in(&row.own))
                 .or(added_doubt)
                 .or(handed_doubt)
@@ -161,6 +205,13 @@ impl<'a> Assembly<'a> {
             if let Some(why) = &incomplete {
                 *self.recorded.incomplete.entry(why.clone()).or_default() += 1;
             }
+            // What an audit adds, and what comes from other tests, no value stands for.
+            let others = || added.into_iter().chain(handed);
+            let own = base.own.zip(own).filter(|_| incomplete.is_none());
+            let own = own.map(|((of_base, in_base), (own, reads))| Own {
+                sets: [of_base, own].into_iter().chain(others()).collect(),
+                reads: in_base | reads,
+            });
             let facts = RowFacts {
                 test: row.test.clone(),
                 outcome: row.outcome,
@@ -169,8 +220,9 @@ impl<'a> Assembly<'a> {
                 incomplete,
                 run: 0,
                 selected: true,
+                own,
             };
-            let groups = [*base, own].into_iter().chain(added).chain(handed);
+            let groups = base.groups.iter().copied().chain(groups).chain(others());
             self.builder.row(facts, groups)?;
         }
         Ok(())
@@ -202,7 +254,7 @@ impl<'a> Assembly<'a> {
     }
 
     /// What audits add to the row of `test`, and why that proves nothing, if so.
-    fn added(&mut self, test: &str) -> Result<(Option<GroupRef>, Option<String>)> {
+    pub(super) fn added(&mut self, test: &str) -> Result<(Option<GroupRef>, Option<String>)> {
         let Some(units) = self.audited.get(test) else {
             return Ok((None, None));
         };
@@ -269,7 +321,7 @@ impl<'a> Assembly<'a> {
                 Some(self.collected.doubt.clone().unwrap_or_else(unknown))
             }
         };
-        let group = self.group(&self.collected.collection)?;
+        let group = self.group(&self.collected.collection);
         let groups = [group].into_iter().chain(self.build);
         Ok(self.builder.row(collection_facts(incomplete), groups)?)
     }
@@ -308,16 +360,13 @@ impl<'a> Assembly<'a> {
         }
         let left_out = |test: &&String| exclusions.tests.contains(*test);
         let left_out: Vec<String> = items.iter().filter(left_out).cloned().collect();
+        let confirmed: Vec<String> = self.collected.confirmed.keys().cloned().collect();
+        if lacking(&confirmed) > 0 {
+            return Some(without_result(lacking(&confirmed)));
+        }
         match &exclusions.shard {
             Some(of) if lacking(items) > 0 => Some(merge::left_to_others(of.shard)),
-            None if lacking(&left_out) > 0 => {
-                let lacking = lacking(&left_out);
-                Some(format!(
-                    "{} {} left out without a result here",
-                    counted(lacking, "test"),
-                    verb(lacking, "was", "were")
-                ))
-            }
+            None if lacking(&left_out) > 0 => Some(without_result(lacking(&left_out))),
             Some(_) | None => None,
         }
     }
@@ -359,16 +408,12 @@ impl<'a> Assembly<'a> {
     fn carry_row(&mut self, from: &Matrix, row: &Row) -> Result<bool> {
         let mut groups = Vec::with_capacity(row.sets.len());
         for set in &row.sets {
-            let units = from.sets[*set as usize]
-                .iter()
-                .map(|id| from.units[*id as usize].clone());
-            let relied_on = self.relied_on(from, *set)?;
-            let units = units.chain(relied_on.iter().flatten().cloned());
-            match relied_on.as_ref().and_then(|_| self.carry_units(units)) {
+            match self.carry_set(from, *set)? {
                 Some(group) => groups.push(group),
                 None => return Ok(false),
             }
         }
+        let own = self.own_of_carried(from, row, &groups);
         if row.test == COLLECTION {
             groups.extend(self.build);
         }
@@ -380,9 +425,20 @@ impl<'a> Assembly<'a> {
             incomplete: row.incomplete.clone(),
             run: self.run(&from.header.runs[row.run as usize]),
             selected: false,
+            own,
         };
         self.builder.row(facts, groups)?;
         Ok(true)
+    }
+
+    /// A set of a row that holds here; `None` if this run saw a unit of it to be different.
+    pub(super) fn carry_set(&mut self, from: &Matrix, set: SetId) -> Result<Option<GroupRef>> {
+        let Some(relied_on) = self.relied_on(from, set)? else {
+            return Ok(None);
+        };
+        let units = from.sets[set as usize].iter();
+        let units = units.map(|id| from.units[*id as usize].clone());
+        Ok(self.carry_units(units.chain(relied_on)))
     }
 
     /// What a set of a carried row relies on in modules that have changed
@@ -434,15 +490,22 @@ impl<'a> Assembly<'a> {
         Some(self.builder.group(known))
     }
 
-    fn run(&self, run: &Run) -> u32 {
+    pub(super) fn run(&self, run: &Run) -> u32 {
         let at = self.runs.iter().position(|known| known == run);
         at.unwrap_or_default() as u32
     }
 }
 
+fn without_result(tests: usize) -> String {
+    let were = verb(tests, "was", "were");
+    let tests = counted(tests, "test");
+    format!("{tests} {were} left out without a result here")
+}
+
 /// What is told of the row that stands for collecting.
 fn collection_facts(incomplete: Option<String>) -> RowFacts {
     RowFacts {
+        own: None,
         test: COLLECTION.to_owned(),
         outcome: Outcome::Passed,
         duration_ms: 0,

@@ -259,6 +259,9 @@ impl<'a> Question<'a> {
             others: &answer.others,
         };
         gone.drop_from(&mut answer.selection)?;
+        if !project.config.driver.confirms() {
+            answer.selection.settle();
+        }
         for pattern in project.always_run() {
             let is_named = |test: &str| pattern.matches(test.as_bytes());
             answer.selection.force(&pattern.to_string(), is_named);
@@ -400,7 +403,7 @@ fn traditional(strategy: Strategy, baseline: &Baseline, found: &Differences) -> 
 /// people should know that the line is too narrow.
 fn note_outside(project: &Project, selection: &Selection, heard: &mut Heard) {
     let outside = selection.selected().find_map(|(_, reason)| {
-        let Reason::Changed { unit, .. } = reason else {
+        let (Reason::Changed { unit, .. } | Reason::Unconfirmed { unit, .. }) = reason else {
             return None;
         };
         let is_path = !unit.path.is_empty() && !project.may_hold_tests(&unit.path);

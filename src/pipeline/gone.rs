@@ -25,7 +25,8 @@ impl Gone<'_> {
     pub(super) fn drop_from(&self, selection: &mut Selection) -> Result<()> {
         let mut gone = Vec::new();
         for (test, reason) in selection.selected() {
-            if matches!(reason, Reason::Changed { .. }) && self.is_gone(test)? {
+            let may_be_gone = matches!(reason, Reason::Changed { .. } | Reason::Unconfirmed { .. });
+            if may_be_gone && self.is_gone(test)? {
                 gone.push(test.to_owned());
             }
         }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 
+use super::confirmed::LastRows;
 use super::decide::Decision;
 use super::launch::Ran;
 use super::merge;
@@ -42,7 +43,9 @@ pub(crate) fn record_run(
     let after = project.repository.work_view()?;
     let facts = facts_before(project, judged.before, judged.decision);
     let command = ran.of(project);
-    let observed = observe(project, &facts, &ran.traces, &command)?;
+    let last_rows = LastRows::new(judged.decision);
+    let last = |test: &str| last_rows.of(test);
+    let observed = observe(project, &facts, &ran.traces, &command, &last)?;
     let shard = merge::shard_of_run(&workshop.run, ran.exclusions.shard.as_ref());
     let recording = Recording {
         run: merge::run_name(&workshop.run, shard.as_ref()),

@@ -7,7 +7,8 @@ use anyhow::Result;
 
 use super::project::Project;
 use crate::matrix::{
-    GroupRef, Header, Key, Matrix, MatrixBuilder, Outcome, Row, RowFacts, Run, ShardOfRun,
+    GroupRef, Header, Key, Matrix, MatrixBuilder, Outcome, Own, Row, RowFacts, Run, SetId,
+    ShardOfRun,
 };
 use crate::select::{COLLECTION, Shard, ShardOf};
 use crate::store::{FsStore, Name};
@@ -110,6 +111,10 @@ fn join(parts: &[Matrix], of: u32) -> Option<Matrix> {
     let mut doubt = doubt(parts, of);
     let mut builder = MatrixBuilder::new(header(parts, &newest.header));
     let runs = all_runs(parts, &newest.header);
+    // A row has met the values of its shard, and whoever finds what all shards found finds
+    // those.
+    let values = parts.iter().filter_map(|matrix| matrix.values.clone());
+    let values = values.reduce(|one, other| one.meet(&other));
     let mut best: BTreeMap<&str, (&Matrix, &Row)> = BTreeMap::new();
     for matrix in parts {
         for row in matrix.rows.iter().filter(|row| row.test != COLLECTION) {
@@ -127,6 +132,7 @@ fn join(parts: &[Matrix], of: u32) -> Option<Matrix> {
         }
     }
     add_collection(&mut builder, parts, doubt)?;
+    builder.values(values);
     let mut matrix = builder.finish();
     let tests = matrix.rows.iter().filter(|row| row.test != COLLECTION);
     matrix.header.tests = tests.count() as u32;
@@ -167,6 +173,7 @@ fn add_collection(
         groups.extend(groups_of(builder, matrix, row)?);
     }
     let facts = RowFacts {
+        own: None,
         test: COLLECTION.to_owned(),
         outcome: Outcome::Passed,
         duration_ms: 0,
@@ -200,8 +207,15 @@ fn add(
     incomplete: Option<String>,
 ) -> Option<()> {
     let groups = groups_of(builder, matrix, row)?;
+    let of_set = |set: &SetId| groups[row.sets.binary_search(set).unwrap_or_default()];
+    let own = row.own.as_ref().filter(|_| matrix.values.is_some());
+    let own = own.map(|own| Own {
+        sets: own.sets.iter().map(of_set).collect(),
+        reads: own.reads,
+    });
     let run = &matrix.header.runs[row.run as usize];
     let facts = RowFacts {
+        own,
         test: row.test.clone(),
         outcome: row.outcome,
         duration_ms: row.duration_ms,
@@ -305,6 +319,7 @@ mod tests {
             };
             let group = builder.group(units);
             let facts = RowFacts {
+                own: None,
                 test: (*test).to_owned(),
                 outcome: Outcome::Passed,
                 duration_ms: 1,

@@ -8,11 +8,12 @@ use bstr::ByteSlice;
 use super::project::Project;
 use super::recording::CommandRun;
 use crate::languages::Facts;
-use crate::observe::{self, Observations, read_traces};
+use crate::observe::{self, LastRow, Observations, read_traces};
 use crate::runners::{Finished, Started};
 
 /// What the tests of a command used, by the traces that it left in a folder. `facts`
-/// are those of the state before the tests started.
+/// are those of the state before the tests started, `last` tells of the row by which a test
+/// was confirmed.
 ///
 /// # Errors
 /// If git or the traces cannot be read.
@@ -21,6 +22,7 @@ pub(crate) fn observe(
     facts: &Facts<'_>,
     traces: &Path,
     ran: &CommandRun<'_>,
+    last: &dyn Fn(&str) -> Option<LastRow>,
 ) -> Result<Observations> {
     let (traces, errors) = read_traces(traces)?;
     let started = Started {
@@ -31,7 +33,7 @@ pub(crate) fn observe(
         variable: &|name| std::env::var_os(name),
     };
     let benign = &project.config.benign_state.value;
-    let mut observed = observe::observe(&traces, &errors, facts, &started, benign)?;
+    let mut observed = observe::observe_after(&traces, &errors, facts, &started, benign, last)?;
     started.attach_finds(&mut observed);
     let finished = Finished {
         command: &ran.words,

@@ -33,6 +33,8 @@ pub(crate) fn record(
         audit: audit(project, recording.before, audited, collected, holds)?,
         found_tests: collected.items.is_some(),
         ties: ties(collected),
+        confirmed: collected.confirmed.keys().cloned().collect(),
+        refuted: collected.refuted.clone(),
         outcomes: outcomes
             .map(|row| (row.test.clone(), row.outcome))
             .collect(),

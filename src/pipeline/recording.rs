@@ -20,6 +20,10 @@ pub(crate) struct Recorded {
     pub name: Option<Name>,
     /// The outcome of each test that ran.
     pub outcomes: BTreeMap<String, Outcome>,
+    /// Tests that were left out because the values that they read are as they were; and
+    /// of those that ran for other values, which.
+    pub confirmed: BTreeSet<String>,
+    pub refuted: BTreeMap<String, String>,
     /// How many rows were taken over because they still hold.
     pub carried: usize,
     /// Rows that will not justify a skip, by reason.

@@ -286,7 +286,9 @@ impl Counting<'_> {
 
     fn kind(&mut self, reason: &Reason, test: &str) -> CauseKind {
         let first_causes = match reason {
-            Reason::Changed { baseline, .. } => self.first_causes(baseline, test),
+            Reason::Changed { baseline, .. } | Reason::Unconfirmed { baseline, .. } => {
+                self.first_causes(baseline, test)
+            }
             _ => None,
         };
         CauseKind::of(reason, first_causes)

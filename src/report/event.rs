@@ -75,6 +75,8 @@ pub struct SelectionSummary {
     pub new: u64,
     /// Selected tests that the configuration or an earlier failure forces.
     pub forced: u64,
+    /// Selected tests that need not run if the values that they read are the same.
+    pub unconfirmed: u64,
     pub strategy: String,
     /// The reason for this mode, on one line.
     pub reason: String,
@@ -97,6 +99,8 @@ pub struct RunSummary {
     pub failed: u64,
     /// Tests left out on proof.
     pub left_out: u64,
+    /// Selected tests that were left out because the values that they read are the same.
+    pub confirmed: u64,
     pub seconds: f64,
     /// Recorded rows that cannot justify a skip, with the most frequent reason.
     pub incomplete: u64,

@@ -214,7 +214,12 @@ fn selection_headline(summary: &SelectionSummary) -> String {
 
 fn selection_details(summary: &SelectionSummary) -> String {
     let mut text = String::new();
-    let marks: Vec<String> = [(summary.new, "new"), (summary.forced, "forced")]
+    let marks = [
+        (summary.new, "new"),
+        (summary.forced, "forced"),
+        (summary.unconfirmed, "only if values differ"),
+    ];
+    let marks: Vec<String> = marks
         .into_iter()
         .filter(|(count, _)| *count > 0)
         .map(|(count, word)| format!("{} {word}", number(count)))
@@ -249,6 +254,10 @@ fn run_details(summary: &RunSummary) -> String {
     let mut text = format!(" in {}", seconds(summary.seconds));
     if summary.failed > 0 {
         text.push_str(&format!(", {} failed", number(summary.failed)));
+    }
+    if summary.confirmed > 0 {
+        let confirmed = number(summary.confirmed);
+        text.push_str(&format!(", {confirmed} left out as values are the same"));
     }
     if summary.left_out > 0 {
         text.push_str(&format!(", {} left out on proof", number(summary.left_out)));
@@ -296,6 +305,7 @@ mod tests {
             selected: Some(selected),
             new: 3,
             forced: 0,
+            unconfirmed: 0,
             strategy: "memo".into(),
             reason: "changed since 4e92b9f: src/a.py".into(),
             estimate: Some(Estimate {
@@ -335,6 +345,10 @@ mod tests {
         };
         let events = vec![
             Event::Selected(summary(SelectionMode::Subset, 12)),
+            Event::Selected(SelectionSummary {
+                unconfirmed: 300,
+                ..summary(SelectionMode::Subset, 312)
+            }),
             Event::Selected(summary(SelectionMode::All, 1992)),
             Event::Selected(none),
             Event::Selected(compiled),
@@ -343,6 +357,7 @@ mod tests {
         ];
         insta::assert_snapshot!(shown(Wish::default(), events), @r"
         tamis: 12 of 1,992 tests selected (3 new): changed since 4e92b9f: src/a.py; about 2.2 s instead of 3 min 5 s
+        tamis: 312 of 1,992 tests selected (3 new, 300 only if values differ): changed since 4e92b9f: src/a.py; about 2.2 s instead of 3 min 5 s
         tamis: all 1,992 tests selected (3 new): changed since 4e92b9f: src/a.py
         tamis: nothing selected of 1,992 tests: no change can affect a test
         tamis: 12 of 1,992 tests selected (3 new): changed since 4e92b9f: src/a.py; about 2.0 s instead of 9.0 s, compiling not counted
@@ -356,14 +371,15 @@ mod tests {
         let run = RunSummary {
             ran: 12,
             failed: 1,
-            left_out: 1980,
+            left_out: 1680,
+            confirmed: 300,
             seconds: 61.2,
             incomplete: 2,
             incomplete_reason: Some("the interpreter crashed".into()),
             stored: Some("m-1f".into()),
         };
         insta::assert_snapshot!(shown(Wish::default(), vec![Event::Ran(run)]), @r"
-        tamis: 12 tests ran in 1 min 1 s, 1 failed, 1,980 left out on proof; recorded as m-1f
+        tamis: 12 tests ran in 1 min 1 s, 1 failed, 300 left out as values are the same, 1,680 left out on proof; recorded as m-1f
         tamis: note: 2 tests will run again next time, whatever changes: the interpreter crashed
         ");
     }

@@ -62,14 +62,15 @@ fn selected(summary: &SelectionSummary) -> Value {
         "event": "selected", "mode": summary.mode.word(), "strategy": summary.strategy,
         "reason": summary.reason, "available": summary.available,
         "selected": summary.selected, "new": summary.new, "forced": summary.forced,
-        "estimate": estimate,
+        "unconfirmed": summary.unconfirmed, "estimate": estimate,
     })
 }
 
 fn ran(summary: &RunSummary) -> Value {
     json!({
         "event": "ran", "ran": summary.ran, "failed": summary.failed,
-        "left_out": summary.left_out, "seconds": summary.seconds,
+        "left_out": summary.left_out, "confirmed": summary.confirmed,
+        "seconds": summary.seconds,
         "incomplete": summary.incomplete, "incomplete_reason": summary.incomplete_reason,
         "stored": summary.stored,
     })

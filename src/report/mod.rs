@@ -14,6 +14,7 @@ mod json;
 mod replay;
 mod selection;
 mod ties;
+mod values;
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Mutex, PoisonError};
@@ -27,6 +28,7 @@ pub(crate) use head::{named_references, references_json};
 pub(crate) use replay::{ChosenJson, MissJson, PUBLISHED, ReplayJson, RevisionJson, share};
 pub(crate) use selection::{EvidenceJson, ReasonJson, SelectionJson, parent_number};
 pub(crate) use ties::ties_event;
+pub(crate) use values::refuted_event;
 
 use crate::error::Error;
 use commands::Tame;

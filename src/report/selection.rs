@@ -1,7 +1,7 @@
 //! `selection.json`, schema 1: the public form of a selection. These types are the contract
 //! (`docs/json.md`); the inner types may change.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 use serde_json::json;
@@ -54,6 +54,12 @@ pub(crate) struct SelectionJson {
     /// The outcomes of the tests that ran (`tamis run` only).
     #[serde(skip_serializing_if = "Option::is_none")]
     outcomes: Option<BTreeMap<String, &'static str>>,
+    /// The selected tests that were left out for their values, and the value that differs
+    /// for each of those that ran for one (`tamis run` only).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    confirmed: Option<BTreeSet<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refuted: Option<BTreeMap<String, String>>,
     /// The outcomes of tests that would have been left out (`tamis run` only).
     #[serde(skip_serializing_if = "Option::is_none")]
     audit: Option<AuditJson>,
@@ -131,6 +137,8 @@ struct CountsJson {
     excluded: usize,
     new: usize,
     forced: usize,
+    /// Selected tests that need not run if the values that they read are the same.
+    unconfirmed: usize,
 }
 
 #[derive(Debug, Serialize)]
@@ -188,6 +196,7 @@ impl SelectionJson {
                 forced: count(|reason| {
                     matches!(reason, Reason::Forced { .. } | Reason::Failed { .. })
                 }),
+                unconfirmed: selection.unconfirmed().count(),
             },
             selected,
             excluded,
@@ -201,6 +210,8 @@ impl SelectionJson {
             shards: None,
             shard: None,
             outcomes: None,
+            confirmed: None,
+            refuted: None,
             audit: None,
         }
     }
@@ -240,6 +251,17 @@ impl SelectionJson {
             .iter()
             .map(|(test, outcome)| (test.clone(), outcome.word()));
         self.outcomes = Some(words.collect());
+        self
+    }
+
+    /// Adds what values excused, and what they did not.
+    pub(crate) fn with_values(
+        mut self,
+        confirmed: &BTreeSet<String>,
+        refuted: &BTreeMap<String, String>,
+    ) -> SelectionJson {
+        self.confirmed = (!confirmed.is_empty()).then(|| confirmed.clone());
+        self.refuted = (!refuted.is_empty()).then(|| refuted.clone());
         self
     }
 
@@ -318,12 +340,14 @@ impl From<&Reason> for ReasonJson {
         };
         match reason {
             Reason::New => base,
-            Reason::Changed { unit, from, to, .. } => ReasonJson {
-                unit: Some(unit.into()),
-                from: Some(from.hex()),
-                to: Some(to.hex()),
-                ..base
-            },
+            Reason::Changed { unit, from, to, .. } | Reason::Unconfirmed { unit, from, to, .. } => {
+                ReasonJson {
+                    unit: Some(unit.into()),
+                    from: Some(from.hex()),
+                    to: Some(to.hex()),
+                    ..base
+                }
+            }
             Reason::Unknown { unit, why, .. } => ReasonJson {
                 unit: Some(unit.into()),
                 detail: Some(why.clone()),

@@ -65,7 +65,6 @@ mod tests {
     fn state(name: &str) -> Cell {
         Cell {
             name: name.to_owned(),
-            changes: Vec::new(),
             changers: 9,
             readers: 70,
         }

@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 
+use super::confirm::{Confirm, OpenTest};
 use crate::disk::write_atomically;
 use crate::languages::DIR;
 use crate::matrix::{Fingerprint, Unit, UnitKind};
-use crate::select::{Exclusions, Part, Selection, Shard, ShardOf, Verdict, escape};
+use crate::select::{Exclusions, Part, Reason, Selection, Shard, ShardOf, Verdict, escape};
 
 /// Name of the file that the collector reads, in the folder of an emission.
 pub(crate) const LATE: &str = "late.json";
@@ -25,6 +26,25 @@ struct LateFile<'a> {
     late: Late<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     shard: Option<ShardJson<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    confirm: Option<ConfirmJson<'a>>,
+}
+
+/// The plan by which tests that are not excluded are left out all the same.
+#[derive(Clone, Debug, Serialize)]
+struct ConfirmJson<'a> {
+    #[serde(flatten)]
+    plan: &'a Confirm<'a>,
+    tests: BTreeMap<&'a str, OpenTestJson<'a>>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct OpenTestJson<'a> {
+    #[serde(flatten)]
+    test: &'a OpenTest,
+    /// As in [`Late::tests`].
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    late: Vec<usize>,
 }
 
 /// Which part of the tests that nobody listed runs here: those in files of
@@ -46,8 +66,13 @@ struct Late<'a> {
 impl<'a> LateFile<'a> {
     /// All excluded tests of `selection`, with the units that the collector must
     /// find unchanged before it leaves a test out, and all tests that belong
-    /// to another part.
-    fn new(selection: &'a Selection, part: Option<Part<'a>>, project: &'a str) -> LateFile<'a> {
+    /// to another part. `confirm` is about some of the others.
+    fn new(
+        selection: &'a Selection,
+        part: Option<Part<'a>>,
+        project: &'a str,
+        confirm: Option<&'a Confirm<'a>>,
+    ) -> LateFile<'a> {
         let is_here = |test: &str| part.is_none_or(|part| part.has(test));
         let mut file = LateFile {
             shard: part.map(|part| ShardJson {
@@ -63,26 +88,31 @@ impl<'a> LateFile<'a> {
                 units: Vec::new(),
                 tests: BTreeMap::new(),
             },
+            confirm: confirm.map(|plan| ConfirmJson {
+                plan,
+                tests: BTreeMap::new(),
+            }),
         };
         let mut known: BTreeMap<&(Unit, Fingerprint), usize> = BTreeMap::new();
         // Tests share their lists.
         let mut lists: BTreeMap<*const (Unit, Fingerprint), Vec<usize>> = BTreeMap::new();
         for (test, verdict) in &selection.verdicts {
             let test = test.as_str();
-            let evidence = match verdict {
-                _ if !is_here(test) => {
-                    file.exclude.push(test);
-                    continue;
-                }
-                Verdict::Run(_) => continue,
-                Verdict::Skip(evidence) => evidence,
-            };
-            file.exclude.push(test);
-            if evidence.late.is_empty() {
+            if !is_here(test) {
+                file.exclude.push(test);
                 continue;
             }
-            let units = lists.entry(evidence.late.as_ptr()).or_insert_with(|| {
-                let numbers = evidence.late.iter().map(|unit| {
+            let open = confirm.and_then(|plan| plan.tests.get(test));
+            let (late, open) = match (verdict, open) {
+                (Verdict::Skip(evidence), _) => {
+                    file.exclude.push(test);
+                    (&evidence.late, None)
+                }
+                (Verdict::Run(Reason::Unconfirmed { late, .. }), Some(open)) => (late, Some(open)),
+                (Verdict::Run(_), _) => continue,
+            };
+            let units = lists.entry(late.as_ptr()).or_insert_with(|| {
+                let numbers = late.iter().map(|unit| {
                     *known.entry(unit).or_insert_with(|| {
                         file.late.units.push(wire(&unit.0, unit.1));
                         file.late.units.len() - 1
@@ -90,7 +120,17 @@ impl<'a> LateFile<'a> {
                 });
                 numbers.collect()
             });
-            file.late.tests.insert(test, units.clone());
+            match (open, &mut file.confirm) {
+                (Some(open), Some(confirm)) => {
+                    let late = units.clone();
+                    let open = OpenTestJson { test: open, late };
+                    confirm.tests.insert(test, open);
+                }
+                _ if units.is_empty() => {}
+                _ => {
+                    file.late.tests.insert(test, units.clone());
+                }
+            }
         }
         file
     }
@@ -117,7 +157,7 @@ fn wire(unit: &Unit, value: Fingerprint) -> (&'static str, String, Option<String
 ///
 /// `tests.txt` lists the known tests that must run and `exclude.txt` those
 /// that need not, one id a line, with `\n`, `\r` and `\` in ids escaped by a
-/// backslash.
+/// backslash. `confirm` is for a run that begins at once.
 ///
 /// # Errors
 /// If a file cannot be written.
@@ -125,6 +165,7 @@ pub(crate) fn write(
     selection: &Selection,
     part: Option<Part<'_>>,
     project: &str,
+    confirm: Option<&Confirm<'_>>,
     out: &Path,
 ) -> Result<PathBuf> {
     fs_err::create_dir_all(out)
@@ -137,7 +178,7 @@ pub(crate) fn write(
     write_atomically(out.join("tests.txt"), lines(&tests))?;
     write_atomically(out.join("exclude.txt"), lines(&excluded))?;
     let late = out.join(LATE);
-    let file = LateFile::new(selection, part, project);
+    let file = LateFile::new(selection, part, project, confirm);
     write_atomically(&late, serde_json::to_vec(&file)?)?;
     Ok(late)
 }
@@ -217,7 +258,7 @@ mod tests {
                 index,
                 plan,
             };
-            let file = LateFile::new(&selection, Some(part), "");
+            let file = LateFile::new(&selection, Some(part), "", None);
             let own = match shards.is_in("a.py::t", index) {
                 true => "a",
                 false => "b",
@@ -228,6 +269,68 @@ mod tests {
             assert!(file.late.tests.keys().all(|test| test.starts_with(own)));
             assert_eq!(file.late.tests.len(), 1);
         }
+    }
+
+    #[test]
+    fn what_values_can_excuse_is_planned_for_here_and_not_excluded() {
+        let unit = |name: &str| (Unit::of(What::Env(name.into())), Fingerprint::MISSING);
+        let mut selection = Selection::all(Strategy::Auto, "");
+        let mut skip = evidence();
+        skip.late = [unit("HOME")].into();
+        let skip = Verdict::Skip(skip);
+        let open = Verdict::Run(Reason::Unconfirmed {
+            unit: Unit::at("a.py", What::Effects),
+            from: Fingerprint([1; 16]),
+            to: Fingerprint([2; 16]),
+            baseline: "m".into(),
+            late: [unit("HOME"), unit("LANG")].into(),
+        });
+        let tests = [
+            ("a.py::open", open.clone()),
+            ("a.py::skip", skip),
+            ("a.py::unplanned", open.clone()),
+            ("b.py::open", open),
+        ];
+        let tests = tests.map(|(test, verdict)| (test.to_owned(), verdict));
+        selection.verdicts.extend(tests);
+        let test = OpenTest {
+            matrix: 0,
+            sets: vec![1],
+            modules: 2,
+            flags: Default::default(),
+        };
+        let plan = Confirm {
+            tests: [("a.py::open", test.clone()), ("b.py::open", test)].into(),
+            ..Confirm::default()
+        };
+        let file = LateFile::new(&selection, None, "", Some(&plan));
+        assert_eq!(file.exclude, ["a.py::skip"]);
+        let json = serde_json::to_value(&file).unwrap();
+        let open = serde_json::json!({ "matrix": 0, "sets": [1], "modules": 2, "late": [0, 1] });
+        let tests = serde_json::json!({ "a.py::open": open, "b.py::open": open });
+        assert_eq!(json["confirm"]["tests"], tests);
+        assert_eq!(
+            json["late"]["tests"],
+            serde_json::json!({ "a.py::skip": [0] })
+        );
+        assert_eq!(json["confirm"]["units"], serde_json::json!([]));
+
+        let shards = Shards::divide(&selection, 2, |test| {
+            crate::runners::pytest::source_of(test).0
+        });
+        let mut planned = 0;
+        for index in [1, 2] {
+            let part = Part {
+                shards: &shards,
+                index,
+                plan: "p",
+            };
+            let file = LateFile::new(&selection, Some(part), "", Some(&plan));
+            let confirm = file.confirm.unwrap();
+            assert!(confirm.tests.keys().all(|test| part.has(test)));
+            planned += confirm.tests.len();
+        }
+        assert_eq!(planned, 2);
     }
 
     #[test]

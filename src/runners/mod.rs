@@ -5,6 +5,7 @@
 //! names one: the configuration holds the one that was resolved, and everybody asks that.
 
 mod command;
+mod confirm;
 pub(crate) mod emission;
 pub(crate) mod gradle;
 pub(crate) mod junit;
@@ -37,6 +38,7 @@ use crate::observe::Observations;
 use crate::run::{Ended, RunPlan};
 use crate::select::{Part, Selection};
 
+pub(crate) use confirm::{Cell, Confirm, Flags, Holder, OpenTest, OwnUnit, Recorded};
 pub(crate) use probe::Prober;
 pub(crate) use resolve::{driver, found, named, of_interpreter, of_program, of_words, typed_words};
 pub(crate) use source::{Source, file_of, function_of};
@@ -155,6 +157,12 @@ pub trait Runner: Sync {
         out: &Path,
     ) -> Result<()> {
         pytest::write_args(selection, part, out)
+    }
+
+    /// Whether its collector compares values of state, so that it can leave out tests that
+    /// only these excuse.
+    fn confirms(&self) -> bool {
+        false
     }
 
     /// Whether the command has to be told here of a selection that an earlier step made,

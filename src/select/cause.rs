@@ -95,7 +95,7 @@ impl CauseKind {
     /// is a changed unit; without it, the unit that the reason names has to do.
     pub(crate) fn of(reason: &Reason, first: Option<CauseKind>) -> CauseKind {
         match reason {
-            Reason::Changed { unit, .. } => {
+            Reason::Changed { unit, .. } | Reason::Unconfirmed { unit, .. } => {
                 first.unwrap_or_else(|| CauseKind::of_unit(unit.kind()))
             }
             Reason::Unknown { .. } => CauseKind::Unknown,

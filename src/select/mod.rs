@@ -67,6 +67,17 @@ pub enum Reason {
         to: Fingerprint,
         baseline: String,
     },
+    /// A unit is different by which state is made that it can read, and none of its
+    /// own: it need not run if the state is the same all the same. Only the test
+    /// process can tell.
+    Unconfirmed {
+        unit: Unit,
+        from: Fingerprint,
+        to: Fingerprint,
+        baseline: String,
+        /// As those of [`Evidence`]: if one of them differs, it runs.
+        late: Arc<[(Unit, Fingerprint)]>,
+    },
     /// It cannot be told whether a unit of its row is different now.
     Unknown {
         unit: Unit,
@@ -90,6 +101,7 @@ impl Reason {
         match self {
             Reason::New => "new",
             Reason::Changed { .. } => "changed",
+            Reason::Unconfirmed { .. } => "unconfirmed",
             Reason::Unknown { .. } => "unknown",
             Reason::Failed { .. } => "failed",
             Reason::Incomplete { .. } => "incomplete",
@@ -103,14 +115,37 @@ impl Reason {
     pub fn is_about_units(&self) -> bool {
         matches!(
             self,
-            Reason::Changed { .. } | Reason::Unknown { .. } | Reason::Affected { .. }
+            Reason::Changed { .. }
+                | Reason::Unconfirmed { .. }
+                | Reason::Unknown { .. }
+                | Reason::Affected { .. }
         )
+    }
+
+    /// The same reason where nobody confirms anything by values.
+    pub(crate) fn settled(self) -> Reason {
+        match self {
+            Reason::Unconfirmed {
+                unit,
+                from,
+                to,
+                baseline,
+                ..
+            } => Reason::Changed {
+                unit,
+                from,
+                to,
+                baseline,
+            },
+            other => other,
+        }
     }
 
     pub fn baseline(&self) -> Option<&str> {
         match self {
             Reason::New | Reason::Affected { .. } | Reason::Forced { .. } => None,
             Reason::Changed { baseline, .. }
+            | Reason::Unconfirmed { baseline, .. }
             | Reason::Unknown { baseline, .. }
             | Reason::Failed { baseline, .. }
             | Reason::Incomplete { baseline, .. } => Some(baseline),
@@ -128,6 +163,9 @@ impl fmt::Display for Reason {
                 (_, Fingerprint::MISSING) => write!(f, "{unit} is gone"),
                 _ => write!(f, "{unit} changed"),
             },
+            Reason::Unconfirmed { unit, .. } => {
+                write!(f, "{unit} changed, which makes state that it can read")
+            }
             Reason::Unknown { why, .. } => write!(f, "{why}"),
             Reason::Failed { outcome, .. } => write!(f, "it {} last time", outcome.past()),
             Reason::Incomplete { why, .. } => {
@@ -257,6 +295,23 @@ impl Selection {
             })
     }
 
+    /// The selected tests that values may excuse.
+    pub(crate) fn unconfirmed(&self) -> impl Iterator<Item = &str> {
+        let is_open = |reason: &Reason| matches!(reason, Reason::Unconfirmed { .. });
+        let open = self.selected().filter(move |(_, reason)| is_open(reason));
+        open.map(|(test, _)| test)
+    }
+
+    /// Nobody will look at values: what these could have excused runs.
+    pub(crate) fn settle(&mut self) {
+        for verdict in self.verdicts.values_mut() {
+            if let Verdict::Run(reason) = verdict {
+                let open = std::mem::replace(reason, Reason::New);
+                *reason = open.settled();
+            }
+        }
+    }
+
     pub fn excluded(&self) -> impl Iterator<Item = (&str, &Evidence)> {
         self.verdicts
             .iter()
@@ -306,15 +361,18 @@ impl Selection {
     /// Makes every test run that `pattern` (of the configuration) names.
     pub fn force(&mut self, pattern: &str, matches: impl Fn(&str) -> bool) {
         for (test, verdict) in &mut self.verdicts {
-            if let Verdict::Skip(evidence) = verdict
-                && matches(test)
-            {
-                let known = self.durations.entry(test.clone());
-                known.or_insert(evidence.duration_ms);
-                *verdict = Verdict::Run(Reason::Forced {
-                    pattern: pattern.to_owned(),
-                });
+            match verdict {
+                Verdict::Skip(evidence) if matches(test) => {
+                    let known = self.durations.entry(test.clone());
+                    known.or_insert(evidence.duration_ms);
+                }
+                // It might be left out after all.
+                Verdict::Run(Reason::Unconfirmed { .. }) if matches(test) => {}
+                Verdict::Run(_) | Verdict::Skip(_) => continue,
             }
+            *verdict = Verdict::Run(Reason::Forced {
+                pattern: pattern.to_owned(),
+            });
         }
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{Evidence, Reason, Verdict};
+use super::{COLLECTION, Evidence, Reason, Verdict};
 use crate::matrix::{Fingerprint, SetId, Table, Unit, UnitId, ViewRow};
 
 /// How the units of one matrix differ at the head: ∂(n, h) of [G 4.2.1]. A
@@ -33,7 +33,9 @@ struct SetState {
 /// is n's: a verdict for each row, in the order of the rows.
 ///
 /// A test runs if its result at n was not a good one, if its row may lack
-/// units, or if a unit of its row is different or cannot be told at h.
+/// units, or if a unit of its row is different or cannot be told at h. Where n
+/// has values of cells and the row a part of its own, a difference outside of
+/// that part leaves it to these values whether it runs.
 pub(crate) fn tts(matrix: &impl Table, name: &str, differences: &Differences) -> Vec<Verdict> {
     let differing = Differing::new(matrix.units(), differences);
     let mut states: Vec<SetState> = Vec::new();
@@ -49,6 +51,7 @@ pub(crate) fn tts(matrix: &impl Table, name: &str, differences: &Differences) ->
 /// What the verdicts of many tests have in common, made once.
 struct Shared<'m, T> {
     matrix: &'m T,
+    has_values: bool,
     baseline: Arc<str>,
     revision: Arc<str>,
     /// The commit of each run of the matrix.
@@ -128,6 +131,7 @@ impl<'m, T: Table> Shared<'m, T> {
         let runs = header.runs.iter();
         Shared {
             matrix,
+            has_values: matrix.has_values(),
             baseline: name.into(),
             revision: header.commit.as_str().into(),
             ran_at: runs.map(|run| run.commit.as_str().into()).collect(),
@@ -145,7 +149,8 @@ impl<'m, T: Table> Shared<'m, T> {
 
     fn verdict(&mut self, row: &ViewRow<'_>, states: &[SetState]) -> Verdict {
         let (matrix, differences) = (self.matrix, self.differences);
-        let baseline = || String::from(&*self.baseline);
+        let name = self.baseline.clone();
+        let baseline = || String::from(&*name);
         if !row.outcome.is_good() {
             return Verdict::Run(Reason::Failed {
                 outcome: row.outcome,
@@ -165,7 +170,9 @@ impl<'m, T: Table> Shared<'m, T> {
             // Sets of one row may overlap; for people, the sum tells enough.
             units += state.units;
         }
-        if let Some(id) = changed {
+        let own = self.own_sets(row).iter();
+        let own_changed = own.filter_map(|set| states[*set as usize].changed).next();
+        if let Some(id) = own_changed {
             let (unit, from) = matrix.unit(id);
             return Verdict::Run(Reason::Changed {
                 unit,
@@ -182,6 +189,16 @@ impl<'m, T: Table> Shared<'m, T> {
             });
         }
         let late = self.late_units(row.sets, states);
+        if let Some(id) = changed {
+            let (unit, from) = matrix.unit(id);
+            return Verdict::Run(Reason::Unconfirmed {
+                unit,
+                from,
+                to: differences.changed[&id],
+                baseline: baseline(),
+                late: late.units,
+            });
+        }
         Verdict::Skip(Evidence {
             baseline: self.baseline.clone(),
             revision: self.revision.clone(),
@@ -192,6 +209,15 @@ impl<'m, T: Table> Shared<'m, T> {
             is_open: late.is_open,
             duration_ms: row.duration_ms,
         })
+    }
+
+    /// The sets of which a difference makes the test run whatever values are.
+    fn own_sets<'r>(&self, row: &ViewRow<'r>) -> &'r [SetId] {
+        match row.own {
+            // Which tests there are is no value of a cell.
+            Some(own) if self.has_values && row.test != COLLECTION => &own.sets,
+            _ => row.sets,
+        }
     }
 
     /// The late units of these sets, with their recorded fingerprints.

@@ -55,7 +55,9 @@ fn in_words(unit: &Unit) -> String {
 
 fn doubt_of(reason: &Reason) -> String {
     match reason {
-        Reason::Changed { unit, .. } => format!("{unit} changed, on which finding tests depends"),
+        Reason::Changed { unit, .. } | Reason::Unconfirmed { unit, .. } => {
+            format!("{unit} changed, on which finding tests depends")
+        }
         Reason::Unknown { unit, why, .. } => format!("{unit}: {why}"),
         Reason::Incomplete { why, .. } => format!("finding tests was recorded incompletely: {why}"),
         Reason::Failed { .. } => "finding tests failed last time".to_owned(),
@@ -68,7 +70,10 @@ fn doubt_of(reason: &Reason) -> String {
 /// A list that was never whole may lack any number of files; one that was, no more
 /// than have come since, but for new tests in files that it has.
 fn was_not_whole(reason: &Reason) -> bool {
-    !matches!(reason, Reason::Changed { .. } | Reason::Unknown { .. })
+    !matches!(
+        reason,
+        Reason::Changed { .. } | Reason::Unconfirmed { .. } | Reason::Unknown { .. }
+    )
 }
 
 impl Selection {

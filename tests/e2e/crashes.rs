@@ -198,7 +198,8 @@ def test_other():
         assert_ne!(first.code(), 0, "{}", first.stderr);
         let second = project.tamis(&["run"]);
         assert_ne!(second.code(), 0, "still broken: {}", second.stderr);
-        project.write("lib.py", "VALUE = 1 + 0\n");
+        // Equal, and another value.
+        project.write("lib.py", "VALUE = 1.0\n");
         let run = project.run();
         assert_eq!(run.code, 0, "{}", run.stderr);
         let ran: Vec<&str> = run.outcomes.keys().map(String::as_str).collect();

@@ -91,7 +91,7 @@ impl Work<'_> {
         let (project, report) = (self.project, self.report);
         let division = self.division(selection);
         let part = self.part(division.as_ref());
-        let exclude = telling::write_exclusions(selection, part, project, self.workshop)?;
+        let exclude = self.write_exclusions(&chosen, part)?;
         let out = self.workshop.scratch.join("out");
         let tell = |why| report.detail(why);
         let driver = project.config.driver;
@@ -143,7 +143,7 @@ impl Work<'_> {
         let selection = &chosen.decision.selection;
         let division = self.division(selection);
         let part = self.part(division.as_ref());
-        telling::write_exclusions(selection, part, project, self.workshop)?;
+        self.write_exclusions(&chosen, part)?;
         let tell = |why| self.report.detail(why);
         let driver = project.config.driver;
         let list = match selection.mode() {
@@ -239,6 +239,11 @@ impl Work<'_> {
             left_out,
             output: telling::output(self.report),
         }
+    }
+
+    fn write_exclusions(&self, chosen: &Chosen, part: Option<Part<'_>>) -> Result<PathBuf, Error> {
+        let decided = (&chosen.view, &chosen.decision);
+        telling::write_exclusions(decided, part, self.project, self.workshop, self.report)
     }
 
     fn words(&self) -> Vec<String> {
@@ -338,6 +343,7 @@ impl Work<'_> {
         telling::share(project, &recorded, report);
         let json = || {
             let json = self.json(&chosen).with_outcomes(&recorded.outcomes);
+            let json = json.with_values(&recorded.confirmed, &recorded.refuted);
             json.with_audit(&recorded.audit).value()
         };
         let document = report.is_json().then(json).transpose()?;

@@ -8,7 +8,7 @@
 //! string of names. Whatever is
 //! bound to `n`, code can only get at it by that name, or through something
 //! that hands out all names of a module. For the latter the module's whole
-//! skeleton is taken. `docs/precision.md` goes through it feature by feature.
+//! skeleton is taken. `docs/names.md` goes through it feature by feature.
 
 mod annotations;
 mod reach;
@@ -50,6 +50,8 @@ pub(crate) struct NodeNames {
 /// The names of one row, or of what rows share.
 #[derive(Debug, Default)]
 pub(crate) struct Closed {
+    /// What it builds on.
+    below: Option<Rc<Closed>>,
     modules: FxHashSet<ModuleIndex>,
     names: FxHashSet<NameIndex>,
     /// Everything that was reached, the given units too.
@@ -68,7 +70,16 @@ pub(crate) struct Closed {
 }
 
 impl Closed {
-    /// The units, sorted.
+    fn layers(&self) -> impl Iterator<Item = &Closed> {
+        std::iter::successors(Some(self), |layer| layer.below.as_deref())
+    }
+
+    /// What it builds on, from the top.
+    fn lower(&self) -> impl Iterator<Item = &Closed> {
+        self.layers().skip(1)
+    }
+
+    /// The units, without those of what it builds on; sorted.
     pub(crate) fn units(&self) -> Vec<UnitIndex> {
         let mut units: Vec<UnitIndex> = self.units.iter().copied().collect();
         units.sort_unstable();
@@ -101,6 +112,11 @@ impl NameClosure {
     /// unknown `module` it is not known what it spells.
     pub(crate) fn executed(&mut self, index: UnitIndex, module: Option<ModuleIndex>) {
         self.sources.insert(index, module);
+    }
+
+    /// Whether a unit is a file that was executed as source.
+    pub(crate) fn is_source(&self, unit: UnitIndex) -> bool {
+        self.sources.contains_key(&unit)
     }
 
     /// Notes that pytest looked for tests in the module in `file`.
@@ -151,17 +167,19 @@ impl NameClosure {
     }
 
     /// Everything that `units`, and what `nodes` import and take, reach;
-    /// without what `base` has.
+    /// without what is below.
     pub(crate) fn close(
         &mut self,
         table: &mut UnitTable,
         nodes: &[NodeId],
         units: &[UnitIndex],
-        base: Option<&Closed>,
+        below: Option<Rc<Closed>>,
     ) -> Closed {
         let mut closing = Closing {
-            closed: Closed::default(),
-            base,
+            closed: Closed {
+                below,
+                ..Closed::default()
+            },
             open: VecDeque::new(),
             trail: None,
             names: self,
@@ -185,7 +203,6 @@ impl NameClosure {
 /// One row, or base of rows, on its way.
 struct Closing<'a> {
     closed: Closed,
-    base: Option<&'a Closed>,
     /// Units whose reach is still to be followed.
     open: VecDeque<UnitIndex>,
     /// Where it is asked why each unit is reached.
@@ -195,23 +212,29 @@ struct Closing<'a> {
 }
 
 impl Closing<'_> {
-    fn in_base(&self, has: impl Fn(&Closed) -> bool) -> bool {
-        self.base.is_some_and(has)
+    /// Whether some layer of what was reached has something.
+    fn has(&self, in_layer: impl Fn(&Closed) -> bool) -> bool {
+        self.closed.layers().any(in_layer)
+    }
+
+    /// The same of those that it builds on.
+    fn is_below(&self, in_layer: impl Fn(&Closed) -> bool) -> bool {
+        self.closed.lower().any(in_layer)
     }
 
     fn has_module(&self, module: ModuleIndex) -> bool {
-        self.closed.modules.contains(&module) || self.in_base(|base| base.modules.contains(&module))
+        self.has(|layer| layer.modules.contains(&module))
     }
 
     fn is_whole(&self, module: ModuleIndex) -> bool {
-        self.closed.whole.contains(&module) || self.in_base(|base| base.whole.contains(&module))
+        self.has(|layer| layer.whole.contains(&module))
     }
 
     /// Takes in the modules first: what is reached depends on them.
     fn start(&mut self, nodes: &[NodeId]) {
         let mut new = Vec::new();
         let mut taken = Vec::new();
-        let mut is_wide = self.in_base(|base| base.is_wide);
+        let mut is_wide = self.has(|layer| layer.is_wide);
         for node in nodes {
             let Some(names) = self.names.nodes.get(node) else {
                 continue;
@@ -254,40 +277,44 @@ impl Closing<'_> {
         }
     }
 
-    /// A module that the base lacks: what the base spells counts for it.
+    /// A module that is below in no layer: what those spell counts for it.
     fn arrive(&mut self, module: ModuleIndex) {
-        let Some(base) = self.base else {
-            return;
-        };
-        for unit in base.waiting.get(&module).into_iter().flatten() {
-            self.closed.units.insert(*unit);
+        let mut units: Vec<UnitIndex> = Vec::new();
+        let mut bound: Vec<UnitIndex> = Vec::new();
+        let (mut is_taken, mut looks_up) = (false, false);
+        for below in self.closed.lower() {
+            units.extend(below.waiting.get(&module).into_iter().flatten());
+            let names = below.names.iter();
+            let places = names.flat_map(|name| &self.names.bound[*name as usize]);
+            let here = places.filter(|(of, _)| *of == module);
+            bound.extend(here.map(|(_, unit)| *unit));
+            is_taken |= below.waiting_taken.contains(&module);
+            looks_up |= below.looks_up;
         }
-        if base.waiting_taken.contains(&module) {
+        for unit in units {
+            self.insert(unit);
+        }
+        if is_taken {
             self.take(module);
         }
-        let bound: Vec<UnitIndex> = base
-            .names
-            .iter()
-            .flat_map(|name| &self.names.bound[*name as usize])
-            .filter(|(of, _)| *of == module)
-            .map(|(_, unit)| *unit)
-            .collect();
         for unit in bound {
             self.add(unit);
         }
-        if base.looks_up {
+        if looks_up {
             self.read_methods(module);
         }
     }
 
     fn add(&mut self, unit: UnitIndex) {
-        if self.is_wanted(unit)
-            && !self.in_base(|base| base.units.contains(&unit))
-            && self.closed.units.insert(unit)
-        {
+        if self.is_wanted(unit) && self.insert(unit) {
             self.note(unit);
             self.open.push_back(unit);
         }
+    }
+
+    /// Whether a unit is new.
+    fn insert(&mut self, unit: UnitIndex) -> bool {
+        !self.is_below(|layer| layer.units.contains(&unit)) && self.closed.units.insert(unit)
     }
 
     fn run(&mut self) {
@@ -299,10 +326,7 @@ impl Closing<'_> {
             }
             for (module, unit) in &reach.facts {
                 if self.has_module(*module) {
-                    if self.is_wanted(*unit)
-                        && !self.in_base(|base| base.units.contains(unit))
-                        && self.closed.units.insert(*unit)
-                    {
+                    if self.is_wanted(*unit) && self.insert(*unit) {
                         self.note(*unit);
                     }
                 } else {
@@ -325,7 +349,7 @@ impl Closing<'_> {
 
     /// Code that finds methods by no name can read what any was defined as.
     fn look_up(&mut self, reach: &Reach) {
-        let did = self.closed.looks_up || self.in_base(|base| base.looks_up);
+        let did = self.has(|layer| layer.looks_up);
         self.closed.looks_up |= reach.looks_up;
         if reach.looks_up && !did {
             self.lead_to_methods();
@@ -343,12 +367,12 @@ impl Closing<'_> {
     }
 
     fn all_modules(&self) -> Vec<ModuleIndex> {
-        let base = self.base.into_iter().flat_map(|base| &base.modules);
-        base.chain(&self.closed.modules).copied().collect()
+        let layers = self.closed.layers();
+        layers.flat_map(|layer| &layer.modules).copied().collect()
     }
 
     fn spell(&mut self, name: NameIndex) {
-        if self.in_base(|base| base.names.contains(&name)) || !self.closed.names.insert(name) {
+        if self.is_below(|layer| layer.names.contains(&name)) || !self.closed.names.insert(name) {
             return;
         }
         for at in 0..self.names.bound[name as usize].len() {
@@ -412,7 +436,7 @@ impl Closing<'_> {
     /// All names of a module, and of those that it can give.
     fn hold(&mut self, module: ModuleIndex) {
         self.make_whole(module);
-        if self.in_base(|base| base.held.contains(&module)) || !self.closed.held.insert(module) {
+        if self.is_below(|layer| layer.held.contains(&module)) || !self.closed.held.insert(module) {
             return;
         }
         let outer = self.lead(By::Module(module));

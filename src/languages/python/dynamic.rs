@@ -121,6 +121,8 @@ pub(super) fn is_wide_attribute(name: &str) -> bool {
             | "_getframe"
             | "_current_frames"
             | "currentframe"
+            // Hands out functions by where they stand.
+            | "get_overloads"
     )
 }
 
@@ -179,6 +181,7 @@ pub(super) fn is_wide_import(module: &str, item: Option<&str>) -> bool {
         }),
         "gc" => item.is_none_or(|item| item.starts_with("get_") || item == "*"),
         "builtins" => item.is_none_or(|item| item == "*" || is_wide_name(item)),
+        "typing" => item == Some("get_overloads"),
         "sys" => matches!(
             item,
             Some("modules" | "_getframe" | "_current_frames" | "*")
@@ -328,4 +331,39 @@ pub(super) const DOCSTRINGS_IN_TEXT: [&str; 5] = [
     "__code__",
     "co_consts",
     "WRAPPER_ASSIGNMENTS",
+];
+
+/// Names by which code gets at cells that nobody spells: it makes the text of annotations
+/// mean something again, asks pytest for a fixture by name, or lists a context.
+pub(super) const ASK_FOR_ANYTHING: [&str; 13] = [
+    "copy_context",
+    "getfixturevalue",
+    "getfuncargvalue",
+    "get_type_hints",
+    "get_annotations",
+    "eval_str",
+    "ForwardRef",
+    "evaluate_forward_ref",
+    "_evaluate",
+    "_eval_type",
+    "singledispatch",
+    "singledispatchmethod",
+    "register",
+];
+
+/// Names by which a library is told to list the members of what it is given.
+pub(super) const LIST_MEMBERS: [&str; 5] =
+    ["spec", "spec_set", "create_autospec", "autospec", "seal"];
+
+/// Names by which code reads what belongs to no value.
+pub(super) const BEYOND_VALUES: [&str; 9] = [
+    "cache_info",
+    "tb_lineno",
+    "f_lineno",
+    "co_firstlineno",
+    "co_lines",
+    "co_positions",
+    "co_lnotab",
+    "getsourcelines",
+    "findsource",
 ];

@@ -33,6 +33,8 @@ mod locate;
 pub(crate) mod module;
 pub(crate) mod modules;
 pub(crate) mod names;
+mod naming;
+mod reads;
 mod run;
 mod source;
 mod walk;
@@ -52,6 +54,7 @@ use self::names::widely;
 use self::run::Sources;
 use self::source::Source;
 use self::walk::Walker;
+use super::reads::{Needed, Read};
 use super::{
     Analysis, Change, Closure, DIGEST_VERSION, Facts, Known, Language, ModuleUnits, Names, Value,
 };
@@ -94,6 +97,15 @@ impl Language for Python {
         unit: &Unit,
     ) -> Result<Option<Vec<Change>>, anyhow::Error> {
         compare::changes(then, now, unit)
+    }
+
+    fn reads(
+        &self,
+        facts: &Facts<'_>,
+        modules: &Needed,
+        units: &[&Unit],
+    ) -> Result<Option<Read>, anyhow::Error> {
+        reads::read_by(facts, modules, units).map(Some)
     }
 
     fn closure(&self, run: &mut Run<'_>) -> Result<Box<dyn Closure>, anyhow::Error> {

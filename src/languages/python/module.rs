@@ -88,6 +88,12 @@ impl ModuleUnits {
             .is_none_or(|reach| reach.mentions.binary_search(&name_hash(identifier)).is_ok())
     }
 
+    /// [`name_hash`] of every name that such a unit spells; `None` for one that does not
+    /// exist.
+    pub(super) fn mentioned(&self, unit: Option<&str>) -> Option<&[u32]> {
+        self.reach(unit).map(|reach| &reach.mentions[..])
+    }
+
     /// Whether a `code` unit, or the skeleton for `None`, may reach names that
     /// it does not spell (`getattr` with a computed name, `globals()`, `eval`,
     /// pickles, …). True for a unit that does not exist.

@@ -6,16 +6,17 @@ use std::rc::Rc;
 
 use anyhow::Result;
 use bstr::{BStr, BString, ByteSlice};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::closure::{Closed, NameClosure};
 use super::facts::Reads;
 use super::modules::{Module, ModuleIndex};
+use super::naming::Naming;
 use crate::languages::{
-    Analysis, Closure, Facts, LANGUAGES, Meaning, PartAt, Place, UnitAt, language_of, simple_name,
-    split,
+    Analysis, Closure, Facts, LANGUAGES, Meaning, PartAt, Place, UnitAt, annotated, is_docstring,
+    language_of, split,
 };
-use crate::matrix::{Unit, UnitKind, What};
+use crate::matrix::{self, Unit, UnitKind, What};
 use crate::observe::graph::{NodeId, SESSION};
 use crate::observe::units::UnitIndex;
 use crate::observe::{Definition, Observations, Run, ScopeKind, Trace};
@@ -26,7 +27,9 @@ const REORDERING: [&str; 2] = ["pytest-randomly", "pytest-random-order"];
 /// The sources of a run.
 pub(super) struct Sources {
     names: NameClosure,
-    bases: Vec<Closed>,
+    naming: Naming,
+    /// Closures that others build on, in the order in which they were asked for.
+    closed: Vec<Rc<Closed>>,
 }
 
 impl Sources {
@@ -68,7 +71,8 @@ impl Sources {
         names.index(&mut run.table);
         Ok(Sources {
             names,
-            bases: Vec::new(),
+            naming: Naming::default(),
+            closed: Vec::new(),
         })
     }
 
@@ -307,20 +311,19 @@ impl Closure for Sources {
         units.any(|unit| matches!(&unit.what, What::Dist(name) if REORDERING.contains(&&**name)))
     }
 
-    fn naming(
-        &self,
-        run: &Run<'_>,
-        ran: &BTreeSet<UnitIndex>,
-        file: &BStr,
-        name: &str,
-    ) -> Result<Option<FxHashSet<UnitIndex>>> {
+    fn index_names(&mut self, run: &Run<'_>, ran: &BTreeSet<UnitIndex>) -> Result<()> {
+        self.naming = Naming::of(run, ran)?;
+        Ok(())
+    }
+
+    fn naming(&self, run: &Run<'_>, file: &BStr, name: &str) -> Option<Vec<UnitIndex>> {
         if is_derived(name) {
-            return Ok(None);
+            return None;
         }
-        match variable(name) {
-            Some(variable) => Ok(Some(units_reading(run, variable))),
-            None => units_naming(run, ran, file, name).map(Some),
-        }
+        Some(match variable(name) {
+            Some(variable) => units_reading(run, variable),
+            None => self.naming.units(run, file, name),
+        })
     }
 
     fn close_base(
@@ -328,10 +331,12 @@ impl Closure for Sources {
         run: &mut Run<'_>,
         nodes: &[NodeId],
         units: Vec<UnitIndex>,
+        on: Option<usize>,
     ) -> Vec<UnitIndex> {
-        let closed = self.names.close(&mut run.table, nodes, &units, None);
+        let on = on.map(|on| self.closed[on].clone());
+        let closed = self.names.close(&mut run.table, nodes, &units, on);
         let units = closed.units();
-        self.bases.push(closed);
+        self.closed.push(Rc::new(closed));
         units
     }
 
@@ -340,12 +345,11 @@ impl Closure for Sources {
         run: &mut Run<'_>,
         nodes: &[NodeId],
         units: Vec<UnitIndex>,
-        base: usize,
+        on: usize,
     ) -> Vec<UnitIndex> {
-        let base = Some(&self.bases[base]);
-        self.names
-            .close(&mut run.table, nodes, &units, base)
-            .units()
+        let on = Some(self.closed[on].clone());
+        let closed = self.names.close(&mut run.table, nodes, &units, on);
+        closed.units()
     }
 
     fn id_prefix(&self, run: &Run<'_>, trace: &Trace) -> String {
@@ -356,6 +360,53 @@ impl Closure for Sources {
             Place::Inside(path) => run.launch.id_prefix(path.as_bstr()),
             Place::Outside(path) => format!("{path}/"),
         }
+    }
+
+    fn reads(&self, nodes: &[NodeId], units: &[UnitIndex]) -> matrix::Reads {
+        let mut reads = matrix::Reads::default();
+        for names in nodes.iter().filter_map(|node| self.names.nodes.get(node)) {
+            reads = reads
+                | matrix::Reads {
+                    anything: names.is_wide || !names.taken.is_empty(),
+                    annotations: names.reads,
+                    docstrings: names.reads_docs,
+                };
+        }
+        reads.anything |= units.iter().any(|unit| self.names.is_source(*unit));
+        reads
+    }
+
+    /// A file's `conftest.py` files: the trace has no edges to them if none of its tests
+    /// began.
+    fn around(&self, run: &Run<'_>, file: &BStr) -> Vec<NodeId> {
+        let is_above = |one: &BString| {
+            let folder = one.strip_suffix(b"conftest.py");
+            folder.is_some_and(|folder| folder.ends_with(b"/") && file.starts_with(folder))
+        };
+        let collects = run.graph.collects.iter();
+        let above = collects.filter(|(one, _)| is_above(one));
+        above.map(|(_, node)| *node).collect()
+    }
+
+    fn left_by(&mut self, run: &mut Run<'_>, nodes: &[NodeId], docstrings: bool) -> Vec<UnitIndex> {
+        let modules = nodes.iter().filter_map(|node| self.names.nodes.get(node));
+        let modules: BTreeSet<ModuleIndex> = modules.filter_map(|names| names.module).collect();
+        let mut units = Vec::new();
+        for module in modules {
+            let of = &self.names.modules.all[module as usize];
+            if of.is_generated {
+                continue;
+            }
+            units.push(run.intern(Unit::at(of.path.clone(), What::Skeleton)));
+            let notes = of.parsed().names.bindings.keys();
+            let notes = notes
+                .filter(|name| annotated(name).is_some() && (docstrings || !is_docstring(name)));
+            for name in notes {
+                let unit = Unit::named(UnitKind::Binding, of.path.clone(), name);
+                units.push(run.intern(unit));
+            }
+        }
+        units
     }
 
     /// Any edit outside bodies can change which tests there are.
@@ -389,7 +440,7 @@ fn variable(name: &str) -> Option<&str> {
 }
 
 /// The reads of an environment variable, alone or with all others.
-fn units_reading(run: &Run<'_>, variable: &str) -> FxHashSet<UnitIndex> {
+fn units_reading(run: &Run<'_>, variable: &str) -> Vec<UnitIndex> {
     let units = run.table.units().iter().enumerate();
     units
         .filter(|(_, unit)| match &unit.what {
@@ -399,46 +450,4 @@ fn units_reading(run: &Run<'_>, variable: &str) -> FxHashSet<UnitIndex> {
         })
         .map(|(at, _)| at as UnitIndex)
         .collect()
-}
-
-/// Of what `ran`, the code that mentions the last part of `name`, a global (or an
-/// attribute of a class) of the module in `file`. The module's own
-/// skeleton defines it and so does not count.
-fn units_naming(
-    run: &Run<'_>,
-    ran: &BTreeSet<UnitIndex>,
-    file: &BStr,
-    name: &str,
-) -> Result<FxHashSet<UnitIndex>> {
-    let identifier = simple_name(name);
-    let (Place::Inside(owner) | Place::Outside(owner)) = run.facts.place(file);
-    let mut found = FxHashSet::default();
-    for at in ran.iter().copied() {
-        let unit = run.table.get(at);
-        if unit.kind() == UnitKind::Binding {
-            // Code that stands outside of functions: a lambda.
-            if let Some(analysis) = run.facts.module(unit.path())?
-                && let Analysis::Parsed(module) = &*analysis
-                && let Some(part) = module.names.part(&unit.what)
-                && part.uses.spells(identifier)
-            {
-                found.insert(at);
-            }
-            continue;
-        }
-        let part = match &unit.what {
-            What::Code(name) => Some(&**name),
-            // Whatever of the module is in the row: it ran when the module
-            // was imported, be it now.
-            What::Skeleton | What::Effects if unit.path != owner => None,
-            _ => continue,
-        };
-        if let Some(analysis) = run.facts.module(unit.path())?
-            && let Analysis::Parsed(module) = &*analysis
-            && (module.mentions(part, identifier) || (part.is_some() && module.is_dynamic(part)))
-        {
-            found.insert(at);
-        }
-    }
-    Ok(found)
 }

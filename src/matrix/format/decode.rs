@@ -3,11 +3,15 @@
 
 use std::ops::Range;
 
+use rustc_hash::FxHashSet;
+
 use super::prefix::{Prefix, Section};
 use super::wire::{Reader, Strs, Texts, unzigzag};
-use super::{Refusal, VERSION, old};
+use super::{OWN, Refusal, TYPED, old};
 use crate::matrix::what::{TAGS, Tag};
-use crate::matrix::{Fingerprint, Matrix, Outcome, Row, SetId, Unit, UnitId, What};
+use crate::matrix::{
+    Fingerprint, Matrix, Outcome, Own, Reads, Row, SetId, Unit, UnitId, Values, What,
+};
 
 /// Decodes a whole matrix, checking its digest, its limits and every invariant
 /// of [`Matrix`].
@@ -16,10 +20,11 @@ pub fn decode(bytes: &[u8]) -> Result<Matrix, Refusal> {
     prefix.check_len(bytes.len() as u64)?;
     let mut units = units(&prefix, bytes)?;
     let mut sets = sets(&prefix, bytes)?;
-    if prefix.format < VERSION {
+    if prefix.format < TYPED {
         old::renumber(&mut units, &mut sets)?;
     }
     Ok(Matrix {
+        values: read_values(&prefix, bytes)?,
         units,
         sets,
         rows: rows(&prefix, bytes)?,
@@ -38,7 +43,7 @@ fn units(prefix: &Prefix, bytes: &[u8]) -> Result<Vec<(Unit, Fingerprint)>, Refu
         for id in table.of_tag(tag) {
             let at = id as usize;
             let (path, name) = (paths.get(table.paths[at] as usize), names.get(at));
-            let unit = match prefix.format < VERSION {
+            let unit = match prefix.format < TYPED {
                 true => old::unit(tag, path, name),
                 false => Unit::at(path, What::read(tag, name).ok_or_else(nothing_known)?),
             };
@@ -81,6 +86,7 @@ fn rows(prefix: &Prefix, bytes: &[u8]) -> Result<Vec<Row>, Refusal> {
         .iter()
         .zip(tests.iter())
         .map(|(row, test)| Row {
+            own: table.own(row.own).cloned(),
             test: test.to_owned(),
             sets: table.list(row.list).to_vec(),
             outcome: row.outcome,
@@ -91,6 +97,23 @@ fn rows(prefix: &Prefix, bytes: &[u8]) -> Result<Vec<Row>, Refusal> {
             selected: row.selected,
         });
     Ok(rows.collect())
+}
+
+/// What cells held, if that is known.
+pub(super) fn read_values(prefix: &Prefix, bytes: &[u8]) -> Result<Option<Values>, Refusal> {
+    if prefix.format < OWN {
+        return Ok(None);
+    }
+    let content = prefix.raw(bytes, Section::Values)?;
+    if content.is_empty() {
+        return Ok(None);
+    }
+    let values: Values = serde_json::from_slice(&content)
+        .map_err(|error| Refusal::malformed(format!("values: {error}")))?;
+    values
+        .check()
+        .map_err(|why| Refusal::malformed(format!("values: {why}")))?;
+    Ok(Some(values))
 }
 
 pub(super) fn read_paths(prefix: &Prefix, bytes: &[u8]) -> Result<Texts, Refusal> {
@@ -138,7 +161,7 @@ impl UnitTable {
         let content = prefix.raw(bytes, Section::Units)?;
         let mut reader = Reader::new(&content);
         let units = prefix.counts.units as usize;
-        let most = match prefix.format < VERSION {
+        let most = match prefix.format < TYPED {
             true => old::KINDS,
             false => TAGS,
         };
@@ -237,16 +260,19 @@ pub(super) struct Columns {
     /// 0: complete; else one more than the index of the reason.
     pub(super) reason: u32,
     pub(super) run: u32,
+    /// 0: none; else one more than the index of the own part.
+    pub(super) own: u32,
     pub(super) outcome: Outcome,
     pub(super) selected: bool,
 }
 
-/// The rows, and the distinct lists and reasons that they refer to.
+/// The rows, and the distinct lists, reasons and own parts that they refer to.
 #[derive(Debug)]
 pub(super) struct RowTable {
     list_ids: Vec<SetId>,
     list_ends: Vec<u32>,
     reasons: Strs,
+    owns: Vec<Own<SetId>>,
     pub(super) columns: Vec<Columns>,
 }
 
@@ -256,14 +282,17 @@ impl RowTable {
         let mut reader = Reader::new(&content);
         let (list_ids, list_ends) = read_lists(prefix, &mut reader)?;
         let reasons = read_reasons(prefix, &mut reader)?;
+        let owns = read_owns(prefix, &mut reader)?;
         let mut table = RowTable {
             list_ids,
             list_ends,
             reasons,
+            owns,
             columns: read_columns(prefix, &mut reader)?,
         };
         reader.finish()?;
         table.check_totals(prefix)?;
+        table.check_owns()?;
         table.list_ids.shrink_to_fit();
         Ok(table)
     }
@@ -286,16 +315,40 @@ impl RowTable {
             .map(|at| self.reasons.get(at as usize))
     }
 
-    /// Rows that share lists and reasons may not unfold to more than declared.
-    fn check_totals(&self, prefix: &Prefix) -> Result<(), Refusal> {
-        let (mut refs, mut reason_bytes) = (0, 0);
+    pub(super) fn own(&self, own: u32) -> Option<&Own<SetId>> {
+        own.checked_sub(1).map(|at| &self.owns[at as usize])
+    }
+
+    /// The sets of own parts are among those of their rows.
+    fn check_owns(&self) -> Result<(), Refusal> {
+        let mut known = FxHashSet::default();
         for row in &self.columns {
+            let Some(own) = self.own(row.own) else {
+                continue;
+            };
+            let list = self.list(row.list);
+            let is_among = |set: &SetId| list.binary_search(set).is_ok();
+            if known.insert((row.list, row.own)) && !own.sets.iter().all(is_among) {
+                return Err(Refusal::malformed("a row's own part is not of it"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Rows that share lists, reasons and own parts may not unfold to more than declared.
+    fn check_totals(&self, prefix: &Prefix) -> Result<(), Refusal> {
+        let (mut refs, mut reason_bytes, mut own_refs) = (0, 0, 0);
+        for row in &self.columns {
+            own_refs += self.own(row.own).map_or(0, |own| own.sets.len() as u64);
             refs += self.list(row.list).len() as u64;
             reason_bytes += self
                 .reason(row.reason)
                 .map_or(0, |reason| reason.len() as u64);
         }
-        match refs == prefix.counts.refs && reason_bytes == prefix.counts.reason_bytes {
+        let is_as_declared = refs == prefix.counts.refs
+            && reason_bytes == prefix.counts.reason_bytes
+            && own_refs == prefix.counts.own_refs;
+        match is_as_declared {
             true => Ok(()),
             false => Err(Refusal::malformed(
                 "rows hold another number of things than declared",
@@ -326,6 +379,32 @@ fn read_reasons(prefix: &Prefix, reader: &mut Reader<'_>) -> Result<Strs, Refusa
     reasons.into_strs("reasons")
 }
 
+fn read_owns(prefix: &Prefix, reader: &mut Reader<'_>) -> Result<Vec<Own<SetId>>, Refusal> {
+    let mut owns = Vec::with_capacity(prefix.counts.owns as usize);
+    let mut refs = 0;
+    for _ in 0..prefix.counts.owns {
+        let flags = reader.byte()?;
+        if flags > 7 {
+            return Err(Refusal::malformed("an own part has unknown flags"));
+        }
+        let mut sets = Vec::new();
+        reader.ids(prefix.counts.sets as usize, |id| sets.push(id))?;
+        refs += sets.len() as u64;
+        if refs > prefix.counts.own_refs {
+            return Err(Refusal::malformed("own parts hold more sets than declared"));
+        }
+        owns.push(Own {
+            sets,
+            reads: Reads {
+                anything: flags & 1 != 0,
+                annotations: flags & 2 != 0,
+                docstrings: flags & 4 != 0,
+            },
+        });
+    }
+    Ok(owns)
+}
+
 fn read_columns(prefix: &Prefix, reader: &mut Reader<'_>) -> Result<Vec<Columns>, Refusal> {
     let counts = &prefix.counts;
     let empty = Columns {
@@ -334,6 +413,7 @@ fn read_columns(prefix: &Prefix, reader: &mut Reader<'_>) -> Result<Vec<Columns>
         position: 0,
         reason: 0,
         run: 0,
+        own: 0,
         outcome: Outcome::Error,
         selected: false,
     };
@@ -372,6 +452,11 @@ fn read_columns(prefix: &Prefix, reader: &mut Reader<'_>) -> Result<Vec<Columns>
     }
     for row in &mut rows {
         row.run = reader.below(prefix.header.runs.len(), "a row's run")? as u32;
+    }
+    if prefix.format >= OWN {
+        for row in &mut rows {
+            row.own = reader.below(counts.owns as usize + 1, "a row's own part")? as u32;
+        }
     }
     Ok(rows)
 }

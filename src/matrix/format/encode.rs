@@ -8,12 +8,12 @@ use rustc_hash::FxHashMap;
 use super::prefix::{Counts, SECTIONS, Section, assemble};
 use super::wire::{put_ids, put_text, put_varint, zigzag};
 use crate::matrix::what::TAGS;
-use crate::matrix::{Matrix, SetId};
+use crate::matrix::{Matrix, Own, Reads, SetId};
 
 /// zstd's own default: four times faster than level 9 for 3 % more bytes.
 const LEVEL: i32 = 3;
 
-/// Encodes a matrix in format 3. The same matrix gives the same bytes.
+/// Encodes a matrix in format 4. The same matrix gives the same bytes.
 ///
 /// # Errors
 /// If the matrix breaks an invariant (a bug of whoever built it), or holds
@@ -31,7 +31,8 @@ pub fn encode(matrix: &Matrix) -> anyhow::Result<Vec<u8>> {
         let sets = sets(matrix, &mut counts);
         let tests = tests(matrix, &mut counts);
         let rows = rows(matrix, &mut counts);
-        [paths, units, names, prints, sets, tests, rows]
+        let values = values(matrix)?;
+        [paths, units, names, prints, sets, tests, rows, values]
     };
     let mut sections = [const { (Vec::new(), 0) }; SECTIONS];
     for ((section, raw), slot) in Section::ALL.iter().zip(raw).zip(&mut sections) {
@@ -131,14 +132,24 @@ fn tests(matrix: &Matrix, counts: &mut Counts) -> Vec<u8> {
     tests
 }
 
-/// The distinct lists of sets, the distinct reasons, then the rows by column.
+/// As JSON; nothing if there are none.
+fn values(matrix: &Matrix) -> anyhow::Result<Vec<u8>> {
+    let values = matrix.values.as_ref();
+    let json = values.map(serde_json::to_vec).transpose();
+    Ok(json.context("writing values")?.unwrap_or_default())
+}
+
+/// The distinct lists of sets, the distinct reasons, the distinct own parts, then the
+/// rows by column.
 fn rows(matrix: &Matrix, counts: &mut Counts) -> Vec<u8> {
     let mut lists: FxHashMap<&[SetId], u64> = FxHashMap::default();
     let mut reasons: FxHashMap<&str, u64> = FxHashMap::default();
     let mut list_table = Vec::new();
     let mut reason_table = Vec::new();
-    // Columns: list, flags, duration, position, reason, run.
-    let mut columns = [const { Vec::new() }; 6];
+    let mut owns: FxHashMap<&Own<SetId>, u64> = FxHashMap::default();
+    let mut own_table = Vec::new();
+    // Columns: list, flags, duration, position, reason, run, own part.
+    let mut columns = [const { Vec::new() }; 7];
     let mut position = 0;
     for row in &matrix.rows {
         counts.refs += row.sets.len() as u64;
@@ -163,13 +174,29 @@ fn rows(matrix: &Matrix, counts: &mut Counts) -> Vec<u8> {
         });
         put_varint(&mut columns[4], reason);
         put_varint(&mut columns[5], u64::from(row.run));
+        let own = row.own.as_ref().map_or(0, |own| {
+            counts.own_refs += own.sets.len() as u64;
+            let next = owns.len() as u64 + 1;
+            *owns.entry(own).or_insert_with(|| {
+                own_table.push(flags(own.reads));
+                put_ids(&mut own_table, &own.sets);
+                next
+            })
+        });
+        put_varint(&mut columns[6], own);
     }
     counts.lists = lists.len() as u64;
     counts.reasons = reasons.len() as u64;
+    counts.owns = owns.len() as u64;
     let mut rows = list_table;
     rows.append(&mut reason_table);
+    rows.append(&mut own_table);
     for mut column in columns {
         rows.append(&mut column);
     }
     rows
+}
+
+fn flags(reads: Reads) -> u8 {
+    u8::from(reads.anything) | u8::from(reads.annotations) << 1 | u8::from(reads.docstrings) << 2
 }

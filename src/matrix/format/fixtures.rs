@@ -9,8 +9,8 @@ use bstr::BString;
 
 use super::{MatrixView, decode, encode};
 use crate::matrix::{
-    Classes, Finds, Fingerprint, Header, InClass, Key, Matrix, Note, Outcome, Row, Run, Unit,
-    UnitId, UnitKind, What,
+    CellValue, Classes, Finds, Fingerprint, Header, Holder, InClass, Key, Matrix, Note, Outcome,
+    Own, Reads, Row, Run, Unit, UnitId, UnitKind, Values, What,
 };
 
 fn path(format: u32, name: &str) -> PathBuf {
@@ -110,6 +110,7 @@ fn rich() -> Old {
     let mut rows: Vec<Row> = Outcome::ALL
         .into_iter()
         .map(|outcome| Row {
+            own: None,
             test: format!("t.py::test_x[{}-\u{4e16}\n]", outcome.word()),
             sets: vec![outcome as u32 % 3, 4],
             outcome,
@@ -121,6 +122,7 @@ fn rich() -> Old {
         })
         .collect();
     rows.push(Row {
+        own: None,
         test: String::new(),
         sets: Vec::new(),
         outcome: Outcome::Passed,
@@ -166,6 +168,7 @@ fn plain() -> Old {
 
 fn row(test: &str, sets: Vec<u32>) -> Row {
     Row {
+        own: None,
         test: test.into(),
         sets,
         outcome: Outcome::Passed,
@@ -268,10 +271,78 @@ fn typed() -> Matrix {
     let count = units.len() as UnitId;
     let prints = (1u8..).map(|print| Fingerprint([print; 16]));
     Matrix {
+        values: None,
         header,
         units: units.into_iter().zip(prints).collect(),
         sets: vec![(0..count).collect(), vec![0, count - 1]],
         rows: vec![row("", vec![1]), row("demo.ATest", vec![0])],
+    }
+}
+
+/// What came with format 4: own parts of rows, and values of cells.
+fn owned() -> Matrix {
+    let mut header = header(vec![run("r2", false)]);
+    (header.tests, header.ran) = (3, 3);
+    let units = [
+        Unit::at("src/a.py", What::Code("f".into())),
+        Unit::at("src/a.py", What::Effects),
+        Unit::of(What::Options),
+    ];
+    let prints = (1u8..).map(|print| Fingerprint([print; 16]));
+    let own = |sets: &[u32], anything, docstrings| {
+        let annotations = anything && docstrings;
+        Some(Own {
+            sets: sets.to_vec(),
+            reads: Reads {
+                anything,
+                annotations,
+                docstrings,
+            },
+        })
+    };
+    let is = |print| CellValue::Is(Fingerprint([print; 16]));
+    let holder = |name: &str, path: &str, cells: Vec<(&str, CellValue)>| Holder {
+        name: name.into(),
+        path: path.into(),
+        cells: cells
+            .into_iter()
+            .map(|(key, value)| (key.into(), value))
+            .collect(),
+    };
+    Matrix {
+        values: Some(Values {
+            holders: vec![
+                holder("*process", "", vec![("cwd", is(1))]),
+                holder("src.a", "src/a.py", vec![("", is(2)), ("caf\u{e9}", is(3))]),
+                holder(
+                    "src.a:C",
+                    "src/a.py",
+                    vec![
+                        ("<bases>", is(4)),
+                        ("x", CellValue::Opaque("volatile".into())),
+                    ],
+                ),
+                holder("*items", "", Vec::new()),
+            ],
+        }),
+        header,
+        units: units.into_iter().zip(prints).collect(),
+        sets: vec![vec![0], vec![1], vec![2]],
+        rows: vec![
+            row("", vec![2]),
+            Row {
+                own: own(&[0, 2], false, true),
+                ..row("t.py::a", vec![0, 1, 2])
+            },
+            Row {
+                own: own(&[], true, true),
+                ..row("t.py::b", vec![1])
+            },
+            Row {
+                own: own(&[0, 2], false, true),
+                ..row("t.py::c", vec![0, 1, 2])
+            },
+        ],
     }
 }
 
@@ -318,6 +389,20 @@ fn frozen_files_of_format_3_are_read_for_ever() {
     is_seen_as(&MatrixView::open(bytes).unwrap(), &wanted);
 }
 
+#[test]
+fn frozen_files_of_format_4_are_read_for_ever() {
+    let wanted = owned();
+    let bytes = std::fs::read(path(4, "owned")).unwrap();
+    assert_eq!(bytes[8..12], [4, 0, 0, 0]);
+    assert_eq!(decode(&bytes), Ok(wanted.clone()));
+    let view = MatrixView::open(bytes).unwrap();
+    is_seen_as(&view, &wanted);
+    assert_eq!(view.values(), Ok(wanted.values.as_ref()));
+    for (number, row) in wanted.rows.iter().enumerate() {
+        assert_eq!(view.row(number).own, row.own.as_ref());
+    }
+}
+
 fn is_seen_as(view: &MatrixView, wanted: &Matrix) {
     let units = (0..view.units() as UnitId).map(|id| (view.unit(id), view.fingerprint(id)));
     assert!(units.eq(wanted.units.iter().cloned()));
@@ -335,8 +420,8 @@ fn write_frozen_files() {
     let file = std::fs::File::options()
         .write(true)
         .create_new(true)
-        .open(path(super::VERSION, "typed"));
+        .open(path(super::VERSION, "owned"));
     if let Ok(mut file) = file {
-        file.write_all(&encode(&typed()).unwrap()).unwrap();
+        file.write_all(&encode(&owned()).unwrap()).unwrap();
     }
 }

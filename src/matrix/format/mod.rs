@@ -1,5 +1,5 @@
-//! Matrix format 3: one file for a matrix (`docs/formats/matrix.md`). Formats 1 and
-//! 2 are read, too.
+//! Matrix format 4: one file for a matrix (`docs/formats/matrix.md`). Formats 1 to 3
+//! are read, too.
 //!
 //! Encoding and decoding work on bytes in memory; reading and writing files is
 //! the store's part. Nothing here panics on any input.
@@ -28,7 +28,13 @@ use super::Key;
 /// - 1: the first; a unit is a kind, a path and a name.
 /// - 2: units of parts of class files.
 /// - 3: a unit is a number for what it is about, a path and a text.
-pub(crate) const VERSION: u32 = 3;
+/// - 4: parts of rows that are the tests' own, and values of cells.
+pub(crate) const VERSION: u32 = 4;
+
+/// The first format with typed units.
+const TYPED: u32 = 3;
+/// The first format with own parts and values.
+const OWN: u32 = 4;
 
 /// How every stored matrix begins. The first byte is no text and the last two
 /// reveal a transfer that rewrites line ends.
@@ -40,6 +46,8 @@ pub(crate) const MAX_HEADER: u64 = 16 << 20;
 pub(crate) const MAX_SECTION: u64 = 512 << 20;
 /// Bytes of all sections together at the most, when decompressed.
 pub(crate) const MAX_BODY: u64 = 1 << 30;
+/// Bytes of the values at most, when decompressed: one takes more in memory.
+pub(crate) const MAX_VALUES: u64 = 64 << 20;
 /// How many times its stored size a section may decompress to, beyond
 /// [`RATIO_FREE`] bytes that any section may have.
 pub(crate) const MAX_RATIO: u64 = 1024;

@@ -1,8 +1,12 @@
-//! Units as formats 1 and 2 have them: by kind and name, in the order of these.
+//! What formats before today's lack. Units as formats 1 and 2 have them: by kind and name, in the order of these.
 
 use super::Refusal;
 use crate::matrix::what::Tag;
 use crate::matrix::{Fingerprint, ShardOfRun, Unit, UnitId, UnitKind};
+
+/// How many counts and sections there were before format 4.
+pub(super) const COUNTS: usize = 12;
+pub(super) const SECTIONS: usize = 7;
 
 /// How many kinds there are: in format 1 the first 13.
 pub(super) const KINDS: usize = 16;

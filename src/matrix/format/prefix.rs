@@ -6,7 +6,8 @@ use std::ops::Range;
 
 use super::{
     Header, MAGIC, MAX_BODY, MAX_HEADER, MAX_PAIRS, MAX_PATHS, MAX_RATIO, MAX_REFS, MAX_ROWS,
-    MAX_SECTION, MAX_SETS, MAX_TEXT, MAX_UNITS, RATIO_FREE, Refusal, VERSION, old,
+    MAX_SECTION, MAX_SETS, MAX_TEXT, MAX_UNITS, MAX_VALUES, OWN, RATIO_FREE, Refusal, TYPED,
+    VERSION, old,
 };
 
 /// A BLAKE3 digest; that of a matrix names it.
@@ -47,9 +48,11 @@ pub(super) enum Section {
     Sets = 4,
     Tests = 5,
     Rows = 6,
+    /// What cells held, as JSON; empty if that is not known.
+    Values = 7,
 }
 
-pub(super) const SECTIONS: usize = 7;
+pub(super) const SECTIONS: usize = 8;
 
 impl Section {
     pub(super) const ALL: [Section; SECTIONS] = [
@@ -60,6 +63,7 @@ impl Section {
         Section::Sets,
         Section::Tests,
         Section::Rows,
+        Section::Values,
     ];
 
     pub(super) fn is_compressed(self) -> bool {
@@ -93,9 +97,12 @@ pub(super) struct Counts {
     pub(super) test_bytes: u64,
     pub(super) reasons: u64,
     pub(super) reason_bytes: u64,
+    /// Distinct own parts.
+    pub(super) owns: u64,
+    pub(super) own_refs: u64,
 }
 
-const COUNTS: usize = 12;
+const COUNTS: usize = 14;
 
 impl Counts {
     fn to_array(self) -> [u64; COUNTS] {
@@ -112,6 +119,8 @@ impl Counts {
             self.test_bytes,
             self.reasons,
             self.reason_bytes,
+            self.owns,
+            self.own_refs,
         ]
     }
 
@@ -129,6 +138,8 @@ impl Counts {
             test_bytes,
             reasons,
             reason_bytes,
+            owns,
+            own_refs,
         ] = counts;
         Counts {
             paths,
@@ -143,6 +154,8 @@ impl Counts {
             test_bytes,
             reasons,
             reason_bytes,
+            owns,
+            own_refs,
         }
     }
 
@@ -160,6 +173,8 @@ impl Counts {
             ("bytes of test ids", self.test_bytes, MAX_TEXT),
             ("reasons", self.reasons, MAX_ROWS),
             ("bytes of reasons", self.reason_bytes, MAX_TEXT),
+            ("own parts", self.owns, MAX_ROWS),
+            ("sets of own parts", self.own_refs, MAX_REFS),
         ] {
             check_limit(what, value, limit)?;
         }
@@ -168,17 +183,20 @@ impl Counts {
 
     /// Every counted thing takes some bytes of its section: counts that no
     /// section of this size can hold are refused before they are allocated.
-    fn check_against(&self, sections: &[Entry; SECTIONS]) -> Result<(), Refusal> {
+    fn check_against(&self, format: u32, sections: &[Entry; SECTIONS]) -> Result<(), Refusal> {
         let raw = |section: Section| sections[section as usize].raw;
+        let columns = if format < OWN { 6 } else { 7 };
         let fits = 2 * self.paths <= raw(Section::Paths)
             && self.units <= raw(Section::Units)
             && 2 * self.units <= raw(Section::Names)
             && 16 * self.units == raw(Section::Prints)
             && self.sets + self.pairs <= raw(Section::Sets)
             && 2 * self.rows <= raw(Section::Tests)
-            && self.lists + self.reasons + 6 * self.rows <= raw(Section::Rows)
+            && self.lists + self.reasons + 2 * self.owns + columns * self.rows
+                <= raw(Section::Rows)
             && self.lists <= self.rows
-            && self.reasons <= self.rows;
+            && self.reasons <= self.rows
+            && self.owns <= self.rows;
         match fits {
             true => Ok(()),
             false => Err(Refusal::malformed("a section is too small for its counts")),
@@ -197,10 +215,25 @@ const AT_VERSION: usize = 8;
 const AT_HEADER_LEN: usize = 12;
 const AT_DIGEST: usize = 16;
 const AT_COUNTS: usize = 48;
-const AT_SECTIONS: usize = AT_COUNTS + COUNTS * 8;
 const ENTRY: usize = 48;
+
+/// How many counts and sections there are in a format.
+fn shape(format: u32) -> (usize, usize) {
+    match format {
+        ..OWN => (old::COUNTS, old::SECTIONS),
+        OWN.. => (COUNTS, SECTIONS),
+    }
+}
+
+/// Where the table of sections begins.
+pub(super) fn at_sections(format: u32) -> usize {
+    AT_COUNTS + shape(format).0 * 8
+}
+
 /// Where the header's JSON begins.
-const AT_HEADER: usize = AT_SECTIONS + SECTIONS * ENTRY;
+fn at_header(format: u32) -> usize {
+    at_sections(format) + shape(format).1 * ENTRY
+}
 
 /// Everything before the body, read and checked.
 #[derive(Clone, Debug)]
@@ -228,22 +261,22 @@ impl Prefix {
         if bytes.len() < AT_HEADER_LEN {
             return Err(Refusal::Truncated);
         }
-        match u32_at(bytes, AT_VERSION) {
-            1..=VERSION => {}
+        let at_header = match u32_at(bytes, AT_VERSION) {
+            format @ 1..=VERSION => at_header(format),
             0 => return Err(Refusal::malformed("there is no format 0")),
             newer => return Err(Refusal::NewerFormat(newer)),
-        }
-        if bytes.len() < AT_HEADER {
+        };
+        if bytes.len() < at_header {
             return Err(Refusal::Truncated);
         }
         let len = u64::from(u32_at(bytes, AT_HEADER_LEN));
         check_limit("bytes of header", len, MAX_HEADER)?;
-        Ok(AT_HEADER + len as usize)
+        Ok(at_header + len as usize)
     }
 
     /// Bytes that are enough for [`Prefix::needed`].
     #[cfg(test)]
-    pub(crate) const LEAST: usize = AT_HEADER;
+    pub(crate) const LEAST: usize = AT_COUNTS + COUNTS * 8 + SECTIONS * ENTRY;
 
     /// Reads and checks what comes before the body; `bytes` may end there.
     pub(crate) fn read(bytes: &[u8]) -> Result<Prefix, Refusal> {
@@ -253,26 +286,15 @@ impl Prefix {
         if digest != digest_of(bytes) {
             return Err(Refusal::DigestMismatch);
         }
-        let mut counts = [0; COUNTS];
-        for (index, count) in counts.iter_mut().enumerate() {
-            *count = u64_at(bytes, AT_COUNTS + 8 * index);
-        }
-        let counts = Counts::from_array(counts);
-        counts.check_limits()?;
-        let sections = Section::ALL.map(|section| {
-            let at = AT_SECTIONS + ENTRY * section as usize;
-            Entry {
-                stored: u64_at(bytes, at),
-                raw: u64_at(bytes, at + 8),
-                digest: digest_at(bytes, at + 16),
-            }
-        });
-        check_sections(&sections)?;
-        counts.check_against(&sections)?;
-        let mut header: Header = serde_json::from_slice(&bytes[AT_HEADER..])
-            .map_err(|error| Refusal::malformed(format!("the header: {error}")))?;
         let format = u32_at(bytes, AT_VERSION);
-        if format < VERSION {
+        let counts = read_counts(bytes, format);
+        counts.check_limits()?;
+        let sections = read_sections(bytes, format);
+        check_sections(&sections)?;
+        counts.check_against(format, &sections)?;
+        let mut header: Header = serde_json::from_slice(&bytes[at_header(format)..])
+            .map_err(|error| Refusal::malformed(format!("the header: {error}")))?;
+        if format < TYPED {
             header.shard = old::shard_of(&header.run);
         }
         Ok(Prefix {
@@ -341,6 +363,34 @@ impl Prefix {
     }
 }
 
+/// What a format lacks is 0.
+fn read_counts(bytes: &[u8], format: u32) -> Counts {
+    let mut counts = [0; COUNTS];
+    for (index, count) in counts.iter_mut().take(shape(format).0).enumerate() {
+        *count = u64_at(bytes, AT_COUNTS + 8 * index);
+    }
+    Counts::from_array(counts)
+}
+
+/// What a format lacks has no bytes.
+fn read_sections(bytes: &[u8], format: u32) -> [Entry; SECTIONS] {
+    Section::ALL.map(|section| {
+        let at = at_sections(format) + ENTRY * section as usize;
+        match (section as usize) < shape(format).1 {
+            true => Entry {
+                stored: u64_at(bytes, at),
+                raw: u64_at(bytes, at + 8),
+                digest: digest_at(bytes, at + 16),
+            },
+            false => Entry {
+                stored: 0,
+                raw: 0,
+                digest: Digest(*blake3::hash(&[]).as_bytes()),
+            },
+        }
+    })
+}
+
 fn check_sections(sections: &[Entry; SECTIONS]) -> Result<(), Refusal> {
     let mut total = 0;
     for (section, entry) in Section::ALL.iter().zip(sections) {
@@ -353,6 +403,8 @@ fn check_sections(sections: &[Entry; SECTIONS]) -> Result<(), Refusal> {
         }
         total += entry.raw;
     }
+    let values = sections[Section::Values as usize].raw;
+    check_limit("bytes of values", values, MAX_VALUES)?;
     check_limit("bytes in the body", total, MAX_BODY)
 }
 
@@ -367,7 +419,7 @@ pub(super) fn assemble(
         .map_err(|error| Refusal::malformed(format!("the header: {error}")))?;
     check_limit("bytes of header", json.len() as u64, MAX_HEADER)?;
     let mut file = Vec::with_capacity(
-        AT_HEADER
+        at_header(VERSION)
             + json.len()
             + sections
                 .iter()

@@ -4,7 +4,8 @@ use super::*;
 use crate::fuzz;
 use crate::matrix::samples::{any_matrix, facts, header, key, small};
 use crate::matrix::{
-    Fingerprint, InClass, Matrix, MatrixBuilder, Table, Unit, UnitId, UnitKind, What,
+    CellValue, Fingerprint, Holder, InClass, Matrix, MatrixBuilder, Own, Reads, Table, Unit,
+    UnitId, UnitKind, Values, What,
 };
 
 /// The rules that a view does not check.
@@ -12,6 +13,10 @@ const OF_NAMES: [&str; 2] = [
     "malformed: units are not sorted",
     "malformed: a unit is about nothing that is known",
 ];
+
+/// Where the table of sections begins.
+const AT_SECTIONS: usize = 160;
+const SECTIONS: usize = prefix::SECTIONS;
 
 fn encoded(matrix: &Matrix) -> Vec<u8> {
     encode(matrix).unwrap()
@@ -30,14 +35,16 @@ fn read_all(bytes: &[u8]) -> Result<Matrix, Refusal> {
         }
         for row in 0..view.rows() {
             view.units_of(row);
+            view.row(row);
         }
     }
     let decoded = decode(bytes);
     match (&decoded, &viewed) {
         (Ok(_), Err(refusal)) => panic!("the view says {refusal}"),
         (Err(refusal), Ok(view)) => {
+            let is_of_values = view.values().err().as_ref() == Some(refusal);
             assert!(
-                OF_NAMES.contains(&refusal.to_string().as_str()),
+                is_of_values || OF_NAMES.contains(&refusal.to_string().as_str()),
                 "{refusal}"
             );
             assert_eq!(view.whole().map(|_| ()), decoded.clone().map(|_| ()));
@@ -57,8 +64,12 @@ fn reseal(file: &mut [u8]) {
         return;
     }
     let mut start = body;
-    for section in 0..7 {
-        let at = 144 + 48 * section;
+    let (at_sections, sections) = match file[8] {
+        4 => (AT_SECTIONS, SECTIONS),
+        _ => (144, 7),
+    };
+    for section in 0..sections {
+        let at = at_sections + 48 * section;
         let stored = u64::from_le_bytes(file[at..at + 8].try_into().unwrap());
         let Some(content) = file.get(start..start.saturating_add(stored as usize)) else {
             break;
@@ -141,6 +152,8 @@ proptest! {
     ) {
         let view = MatrixView::open(encoded(&matrix)).unwrap();
         prop_assert_eq!(view.header(), &matrix.header);
+        prop_assert_eq!(view.values(), Ok(matrix.values.as_ref()));
+        prop_assert_eq!(view.has_values(), matrix.has_values());
         prop_assert_eq!(view.units(), matrix.units.len());
         prop_assert!(view.all_tests().eq(matrix.rows.iter().map(|row| &row.test)));
         for (id, (unit, print)) in matrix.units.iter().enumerate() {
@@ -255,7 +268,7 @@ fn with_section(file: &[u8], section: usize, content: &[u8]) -> Vec<u8> {
     let start = prefix.body + before as usize;
     let end = start + prefix.sections[section].stored as usize;
     let mut bytes = [&file[..start], &stored, &file[end..]].concat();
-    let at = 144 + 48 * section;
+    let at = AT_SECTIONS + 48 * section;
     bytes[at..at + 8].copy_from_slice(&(stored.len() as u64).to_le_bytes());
     bytes[at + 8..at + 16].copy_from_slice(&(content.len() as u64).to_le_bytes());
     reseal(&mut bytes);
@@ -273,9 +286,40 @@ fn answer(bytes: &[u8]) -> String {
     }
 }
 
+fn values() -> Values {
+    let cells = vec![
+        (String::new(), CellValue::Opaque("volatile".into())),
+        ("f".into(), CellValue::Is(Fingerprint([3; 16]))),
+    ];
+    Values {
+        holders: vec![Holder {
+            name: "m".into(),
+            path: "src/m0.py".into(),
+            cells,
+        }],
+    }
+}
+
+/// A set that one row has, and another one lacks.
+fn foreign(matrix: &Matrix, row: usize, other: usize) -> u32 {
+    let mut sets = matrix.rows[row].sets.iter();
+    let lacking = sets.find(|set| !matrix.rows[other].sets.contains(set));
+    *lacking.unwrap()
+}
+
 fn rich() -> Vec<u8> {
     let mut matrix = small(4, 1);
     matrix.rows[1].incomplete = Some("killed".into());
+    for (row, anything) in [(0, false), (2, true)] {
+        matrix.rows[row].own = Some(Own {
+            sets: vec![foreign(&matrix, row, 1)],
+            reads: Reads {
+                anything,
+                ..Reads::default()
+            },
+        });
+    }
+    matrix.values = Some(values());
     encoded(&matrix)
 }
 
@@ -298,7 +342,7 @@ fn damaged_files_are_refused() {
 fn damaged_sections_are_sound_or_refused() {
     let good = rich();
     let prefix = Prefix::read(&good).unwrap();
-    let seeds = (0..7).map(|section| {
+    let seeds = (0..SECTIONS).map(|section| {
         let content = match prefix::Section::ALL[section] {
             prefix::Section::Prints => prefix
                 .stored(&good, prefix::Section::Prints)
@@ -317,9 +361,9 @@ fn damaged_sections_are_sound_or_refused() {
             let Some(([section, count, change], content)) = input.split_first_chunk() else {
                 return String::new();
             };
-            let mut bytes = with_section(&good, usize::from(*section) % 7, content);
+            let mut bytes = with_section(&good, usize::from(*section) % SECTIONS, content);
             if *change != 0 {
-                let count = 48 + 8 * (usize::from(*count) % 12);
+                let count = 48 + 8 * (usize::from(*count) % 14);
                 bytes[count] = bytes[count].wrapping_add(*change);
                 reseal(&mut bytes);
             }
@@ -370,8 +414,8 @@ fn refusals_have_their_own_names() {
     );
     assert_eq!(decode(b""), Err(Refusal::Truncated));
     assert_eq!(
-        decode(&with(8, &[4, 0, 0, 0])),
-        Err(Refusal::NewerFormat(4))
+        decode(&with(8, &[5, 0, 0, 0])),
+        Err(Refusal::NewerFormat(5))
     );
     assert_eq!(
         decode(&with(good.len() - 1, &[good[good.len() - 1] ^ 1])),
@@ -404,6 +448,8 @@ fn claimed_sizes_are_checked_first() {
         (80, "sets"),
         (88, "pairs"),
         (112, "rows"),
+        (144, "own parts"),
+        (152, "sets of own parts"),
     ] {
         for claim in [u64::MAX, 1 << 40, 1 << 20] {
             let mut bytes = good.clone();
@@ -418,10 +464,10 @@ fn claimed_sizes_are_checked_first() {
             );
         }
     }
-    for section in 0..7 {
+    for section in 0..SECTIONS {
         for claim in [u64::MAX, MAX_SECTION + 1, MAX_SECTION] {
             let mut bytes = good.clone();
-            let at = 144 + 48 * section + 8;
+            let at = AT_SECTIONS + 48 * section + 8;
             bytes[at..at + 8].copy_from_slice(&claim.to_le_bytes());
             reseal(&mut bytes);
             assert!(
@@ -440,10 +486,10 @@ fn a_bomb_is_refused() {
     let bomb = zstd::stream::encode_all(std::io::Read::take(std::io::repeat(0), size), 1).unwrap();
     let mut bytes = encoded(&small(3, 1));
     let prefix = Prefix::read(&bytes).unwrap();
-    let rows = prefix.sections[6].stored as usize;
-    bytes.truncate(bytes.len() - rows);
+    let after = prefix.sections[6].stored + prefix.sections[7].stored;
+    bytes.truncate(bytes.len() - after as usize);
     bytes.extend_from_slice(&bomb);
-    let at = 144 + 48 * 6;
+    let at = AT_SECTIONS + 48 * 6;
     bytes[at..at + 8].copy_from_slice(&(bomb.len() as u64).to_le_bytes());
     bytes[at + 8..at + 16].copy_from_slice(&size.to_le_bytes());
     reseal(&mut bytes);
@@ -459,17 +505,56 @@ fn a_bomb_is_refused() {
 #[test]
 fn an_unsound_matrix_is_not_encoded() {
     let sound = small(3, 1);
-    let mut cases = vec![sound.clone(); 5];
+    let mut cases = vec![sound.clone(); 8];
     cases[0].units.swap(0, 1);
     cases[1].sets[0].push(9999);
     cases[2].rows.swap(0, 1);
     cases[3].rows[0].run = 7;
     cases[4].rows[0].sets.reverse();
+    cases[5].rows[0].own = Some(Own {
+        sets: vec![foreign(&sound, 1, 0)],
+        reads: Reads::default(),
+    });
+    cases[6].values = Some(values());
+    cases[6].values.as_mut().unwrap().holders[0].cells.reverse();
+    let twice = values().holders.into_iter().cycle().take(2).collect();
+    cases[7].values = Some(Values { holders: twice });
     for (number, case) in cases.iter().enumerate() {
         assert!(case.check().is_err(), "case {number}");
         assert!(encode(case).is_err(), "case {number}");
     }
     assert_eq!(sound.check(), Ok(()));
+}
+
+/// A claim that no row needs would say which of its units count by themselves.
+#[test]
+fn an_own_part_is_of_its_row() {
+    let file = rich();
+    let rows = Prefix::read(&file)
+        .unwrap()
+        .raw(&file, prefix::Section::Rows);
+    let mut rows = rows.unwrap();
+    let at = rows.len() - 4;
+    // The own parts of the four rows.
+    assert_eq!(rows[at..], [1, 0, 2, 0]);
+    rows[at..].copy_from_slice(&[1, 2, 2, 0]);
+    let refusal = decode(&with_section(&file, 6, &rows)).unwrap_err();
+    let declared = "malformed: rows hold another number of things than declared";
+    assert_eq!(refusal.to_string(), declared);
+    rows[at..].copy_from_slice(&[1, 0, 3, 0]);
+    let refusal = decode(&with_section(&file, 6, &rows)).unwrap_err();
+    assert_eq!(
+        refusal.to_string(),
+        "malformed: a row's own part out of range"
+    );
+    rows[at..].copy_from_slice(&[2, 0, 1, 0]);
+    let file = with_section(&file, 6, &rows);
+    let refusal = decode(&file).unwrap_err();
+    assert_eq!(
+        refusal.to_string(),
+        "malformed: a row's own part is not of it"
+    );
+    assert!(MatrixView::open(file).is_err());
 }
 
 /// Else a view would make other units than a whole matrix.

@@ -8,12 +8,14 @@ use std::thread::ScopedJoinHandle;
 
 use bstr::{BStr, ByteSlice};
 
-use super::decode::{RowTable, UnitTable, decode, print_at, read_paths, read_tests};
+use super::decode::{RowTable, UnitTable, decode, print_at, read_paths, read_tests, read_values};
 use super::prefix::{Digest, Prefix, Section};
 use super::wire::{Reader, Strs, Texts};
 use super::{Header, Refusal, VERSION, encode};
 use crate::matrix::what::{TAGS, Tag, has_text, kind_of, tags_of};
-use crate::matrix::{Fingerprint, Matrix, Outcome, SetId, Table, Unit, UnitId, UnitKind, What};
+use crate::matrix::{
+    Fingerprint, Matrix, Outcome, Own, SetId, Table, Unit, UnitId, UnitKind, Values, What,
+};
 
 /// From so many ids on, a thread of its own reads the sets.
 const MANY_PAIRS: u64 = 1 << 17;
@@ -21,7 +23,7 @@ const MANY_PAIRS: u64 = 1 << 17;
 /// A matrix, opened for a selection.
 ///
 /// Opening reads every section and checks its digest and its rules, but for
-/// two: that the texts of one path's units ascend, on which nothing rests that
+/// three: that values are sound, which whoever asks for them is told; that the texts of one path's units ascend, on which nothing rests that
 /// a view answers, and that each says something, else the unit is
 /// [`What::Other`].
 #[derive(Debug)]
@@ -35,6 +37,7 @@ pub struct MatrixView {
     sets: Sets,
     tests: Strs,
     rows: RowTable,
+    values: OnceLock<Result<Option<Values>, Refusal>>,
     whole: OnceLock<Result<Matrix, Refusal>>,
 }
 
@@ -51,6 +54,8 @@ pub struct ViewRow<'a> {
     /// Index into [`Header::runs`].
     pub run: u32,
     pub selected: bool,
+    /// The part that is the test's own; `None`: all.
+    pub own: Option<&'a Own<SetId>>,
 }
 
 impl ViewRow<'_> {
@@ -73,6 +78,7 @@ impl MatrixView {
             return Ok(view);
         }
         prefix.check_len(file.len() as u64)?;
+        prefix.stored_range(&file, Section::Values)?;
         let units = UnitTable::read(&prefix, &file)?;
         // The sets take as long as all others together.
         let (sets, names, tests, rows) = std::thread::scope(|scope| {
@@ -98,6 +104,7 @@ impl MatrixView {
             sets: sets?,
             tests: tests?,
             rows: rows?,
+            values: OnceLock::new(),
             whole: OnceLock::new(),
             units,
             prefix,
@@ -116,6 +123,17 @@ impl MatrixView {
 
     pub fn header(&self) -> &Header {
         &self.prefix.header
+    }
+
+    /// What cells held when the tests were found, read at the first call; `None` if that is
+    /// not known.
+    ///
+    /// # Errors
+    /// They cannot be read.
+    pub fn values(&self) -> Result<Option<&Values>, Refusal> {
+        let read = || read_values(&self.prefix, &self.file);
+        let read = self.values.get_or_init(read).as_ref();
+        read.map(Option::as_ref).map_err(Refusal::clone)
     }
 
     /// What names the matrix.
@@ -251,6 +269,7 @@ impl MatrixView {
     pub fn row(&self, row: usize) -> ViewRow<'_> {
         let columns = &self.rows.columns[row];
         ViewRow {
+            own: self.rows.own(columns.own),
             test: self.tests.get(row),
             sets: self.rows.list(columns.list),
             outcome: columns.outcome,
@@ -346,6 +365,10 @@ impl Table for MatrixView {
 
     fn row(&self, row: usize) -> ViewRow<'_> {
         self.row(row)
+    }
+
+    fn has_values(&self) -> bool {
+        self.prefix.sections[Section::Values as usize].raw > 0
     }
 }
 

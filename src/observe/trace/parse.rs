@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::{
     Definition, Found, FoundIn, Open, RunnerConfig, Scope, ScopeKind, Spawned, StateChange,
-    TRACE_VERSION, TestBegin, TestEnd, Trace,
+    TRACE_VERSION, Taking, TestBegin, TestEnd, Trace,
 };
 use crate::matrix::{Fingerprint, Outcome, UnitKind};
 use crate::observe::additions;
@@ -51,6 +51,7 @@ pub(super) fn trace(path: &Path, bytes: &[u8]) -> Result<Option<Trace>> {
         config: None,
         finds: None,
         overridable: FxHashMap::default(),
+        taking: Taking::default(),
         closed: None,
     };
     for (at, line) in lines {
@@ -141,7 +142,14 @@ fn read_record(trace: &mut Trace, line: &[u8]) -> Result<()> {
         "config" => trace.config = Some(runner_config(field(1)?)?),
         "finds" => trace.finds = Some(found_in(field(1)?)?),
         "close" => trace.closed = Some(field(1)?.as_i64().unwrap_or(-1)),
-        other => bail!("unknown record `{other}`: written by a newer agent"),
+        other => {
+            if !trace.taking.read(other, &record)? {
+                bail!("unknown record `{other}`: written by a newer agent");
+            }
+            if other == "imported" {
+                trace.taking.last_scope = trace.scopes.keys().copied().max().unwrap_or(0);
+            }
+        }
     }
     Ok(())
 }
@@ -272,21 +280,21 @@ fn outcome(word: &str) -> Result<Outcome> {
         .with_context(|| format!("unknown outcome `{word}`"))
 }
 
-fn number(value: &Value) -> Result<u64> {
+pub(super) fn number(value: &Value) -> Result<u64> {
     value
         .as_u64()
         .with_context(|| format!("{value} is not a number"))
 }
 
 /// A string, or `{"hex": "…"}` for one that is not UTF-8 (shown with escapes).
-fn text(value: &Value) -> Result<String> {
+pub(super) fn text(value: &Value) -> Result<String> {
     match value {
         Value::String(text) => Ok(text.clone()),
         _ => Ok(path_of(value)?.to_string()),
     }
 }
 
-fn texts(value: &Value) -> Result<Vec<String>> {
+pub(super) fn texts(value: &Value) -> Result<Vec<String>> {
     value
         .as_array()
         .context("not a list")?
@@ -295,14 +303,14 @@ fn texts(value: &Value) -> Result<Vec<String>> {
         .collect()
 }
 
-fn optional_text(value: Option<&Value>) -> Result<Option<String>> {
+pub(super) fn optional_text(value: Option<&Value>) -> Result<Option<String>> {
     match value {
         None | Some(Value::Null) => Ok(None),
         Some(value) => text(value).map(Some),
     }
 }
 
-fn path_of(value: &Value) -> Result<BString> {
+pub(super) fn path_of(value: &Value) -> Result<BString> {
     if let Some(text) = value.as_str() {
         return Ok(text.into());
     }
@@ -318,7 +326,7 @@ fn path_of(value: &Value) -> Result<BString> {
         .context("a path with bad hex digits")
 }
 
-fn fingerprint(value: &Value) -> Result<Option<Fingerprint>> {
+pub(super) fn fingerprint(value: &Value) -> Result<Option<Fingerprint>> {
     match value.as_str() {
         None => Ok(None),
         Some(hex) => Fingerprint::from_hex(hex)
@@ -330,7 +338,9 @@ fn fingerprint(value: &Value) -> Result<Option<Fingerprint>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::matrix::CellValue;
     use crate::observe::graph::Graph;
+    use crate::observe::trace::taking::TakenHolder;
 
     fn parse_text(text: &str) -> Result<Option<Trace>> {
         trace(Path::new("x.trace"), text.as_bytes())
@@ -374,6 +384,55 @@ mod tests {
         assert!(parse_text(&format!("{OPEN}\n[\"t\"]\n")).is_err());
     }
 
+    #[test]
+    fn reads_what_cells_held() {
+        let print = "0a".repeat(16);
+        let text = format!(
+            "{OPEN}\n[\"imported\",[3,9]]\n\
+             [\"cells\",\"m:C\",\"/p/m.py\",[[\"f\",\"{print}\"],[\"\",\"{print}\",null],[\"g\",null,\"volatile\"]]]\n\
+             [\"confirmed\",[\"m.py::a\"]]\n[\"refuted\",[[\"m.py::b\",\"m:C#f differs\"]]]\n\
+             [\"no-values\",\"xdist\"]\n"
+        );
+        let taking = parse_text(&text).unwrap().unwrap().taking;
+        let value = CellValue::Is(Fingerprint([10; 16]));
+        let expected = TakenHolder {
+            name: "m:C".to_owned(),
+            path: "/p/m.py".into(),
+            cells: vec![
+                ("f".to_owned(), value.clone()),
+                (String::new(), value),
+                ("g".to_owned(), CellValue::Opaque("volatile".to_owned())),
+            ],
+        };
+        assert_eq!(taking.holders, [expected]);
+        assert_eq!(taking.imported, Some(vec![3, 9]));
+        assert_eq!(taking.confirmed, ["m.py::a"]);
+        let refuted = ("m.py::b".to_owned(), "m:C#f differs".to_owned());
+        assert_eq!(taking.refuted, [refuted]);
+        assert_eq!(taking.forbidden.as_deref(), Some("xdist"));
+    }
+
+    #[test]
+    fn values_in_another_shape_are_errors() {
+        let print = "0a".repeat(16);
+        let others = [
+            "[\"imported\",[-1]]".to_owned(),
+            "[\"imported\"]".to_owned(),
+            "[\"cells\",\"m\",\"\",{}]".to_owned(),
+            "[\"cells\",\"m\",\"\",[[\"k\"]]]".to_owned(),
+            "[\"cells\",\"m\",\"\",[[\"k\",null]]]".to_owned(),
+            "[\"cells\",\"m\",\"\",[[\"k\",\"0a\",null]]]".to_owned(),
+            "[\"cells\",\"m\",\"\",[[\"k\",7,\"why\"]]]".to_owned(),
+            format!("[\"cells\",\"m\",\"\",[[\"k\",\"{print}\",null,1]]]"),
+            "[\"confirmed\",\"t\"]".to_owned(),
+            "[\"refuted\",[[\"t\"]]]".to_owned(),
+            "[\"no-values\"]".to_owned(),
+        ];
+        for line in others {
+            assert!(parse_text(&format!("{OPEN}\n{line}\n")).is_err(), "{line}");
+        }
+    }
+
     /// Also what is made of a trace at once: the graph of its scopes.
     #[test]
     fn damaged_traces_are_read_or_refused() {
@@ -383,7 +442,9 @@ mod tests {
              [\"+\",7,[1,2],[0]]\n[\"t\",7,\"a.py::t\",\"passed\",0.25,null]\n[\"i\",7,\"killed\"]\n[\"x\",\"/p/a.py\",\"N\",7]\n\
              [\"y\",7,0]\n[\"p\",7,\"token\",12,\"sh\",null]\n[\"w\",7,\"/p/b\"]\n[\"items\",[\"a.py::t\"],[]]\n\
              [\"config\",{{\"rootdir\":\"/p\",\"args\":[\"-x\"],\"plugins\":[]}}]\n\
-             [\"finds\",{{\"args\":[\"-x\"],\"names\":[\"t*.py\"],\"in\":[\"/p\"],\"others\":[]}}]\n[\"close\",0]\n",
+             [\"finds\",{{\"args\":[\"-x\"],\"names\":[\"t*.py\"],\"in\":[\"/p\"],\"others\":[]}}]\n\
+             [\"imported\",[7]]\n[\"cells\",\"m\",\"/p/a.py\",[[\"k\",null,\"volatile\"]]]\n[\"confirmed\",[\"a.py::t\"]]\n\
+             [\"refuted\",[[\"a.py::t\",\"m#k\"]]]\n[\"no-values\",\"xdist\"]\n[\"close\",0]\n",
             "0a".repeat(16)
         );
         let child = r#"["open",{"version":1,"trace":"2-b","pid":2,"role":"child","spawn":"token","scope":["1-a",7],"cwd":"/p"}]"#;

@@ -16,7 +16,7 @@ use super::{
 use crate::check::Check;
 use crate::error::Error;
 use crate::matrix::Outcome;
-use crate::observe::{After, Base, Observations, ObservedRow};
+use crate::observe::{Base, Observations, ObservedRow};
 use crate::run::{Ended, RunPlan};
 use crate::select::{Part, Selection};
 
@@ -76,10 +76,10 @@ impl Runner for Command {
         *observed = Observations {
             bases: vec![Base::default()],
             rows: vec![ObservedRow {
+                by_itself: None,
                 test: TEST.to_owned(),
                 base: 0,
                 own: Vec::new(),
-                after: After::default(),
                 outcome: match ran.ended {
                     Ended::Exit(0) => Outcome::Passed,
                     Ended::Exit(_) => Outcome::Failed,

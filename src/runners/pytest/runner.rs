@@ -96,6 +96,10 @@ impl Runner for Pytest {
         true
     }
 
+    fn confirms(&self) -> bool {
+        true
+    }
+
     fn variables(&self) -> &'static [&'static str] {
         &[ADDED]
     }

@@ -4,4 +4,5 @@ mod figures;
 mod properties;
 mod random;
 mod stored;
+mod values;
 mod world;

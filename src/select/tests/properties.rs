@@ -93,6 +93,7 @@ fn recorded(program: &Program, state: &State, incomplete: &BTreeSet<usize>) -> M
         let half = builder.group(known[..known.len() / 2].to_vec());
         let all = builder.group(known);
         let facts = RowFacts {
+            own: None,
             test: name(test),
             outcome: outcome(digest),
             duration_ms: 1,

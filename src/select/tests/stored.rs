@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use crate::matrix::samples::any_matrix;
 use crate::matrix::{Fingerprint, Matrix, MatrixView, Row, UnitId, encode};
-use crate::select::{Differences, Reason, Verdict, tts};
+use crate::select::{COLLECTION, Differences, Reason, Verdict, tts};
 
 /// What becomes of each unit: by number, 1 changed, 2 unknown, 3 late.
 fn differences(matrix: &Matrix, became: &[u8]) -> Differences {
@@ -36,11 +36,20 @@ fn by_hand(matrix: &Matrix, row: &Row, found: &Differences) -> Result<Vec<UnitId
     if row.incomplete.is_some() {
         return Err("incomplete");
     }
-    if units.iter().any(|id| found.changed.contains_key(id)) {
+    let own = row
+        .own
+        .as_ref()
+        .filter(|_| matrix.values.is_some() && row.test != COLLECTION);
+    let own = own.map_or(&row.sets, |own| &own.sets);
+    let own = own.iter().flat_map(|set| &matrix.sets[*set as usize]);
+    if { own }.any(|id| found.changed.contains_key(id)) {
         return Err("changed");
     }
     if units.iter().any(|id| found.unknown.contains_key(id)) {
         return Err("unknown");
+    }
+    if units.iter().any(|id| found.changed.contains_key(id)) {
+        return Err("unconfirmed");
     }
     let late = units.into_iter().filter(|id| found.late.contains(id));
     Ok(late.collect())

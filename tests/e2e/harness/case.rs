@@ -1,6 +1,8 @@
 //! One row of the edit table: a project, and for each edit the tests that it must select. Each
 //! edit starts from the same recorded base.
 
+use std::borrow::Cow;
+
 use super::change::Change;
 use super::expect::{Bounds, Expect, Ids, failures, unsafe_skips};
 use super::project::Project;
@@ -18,9 +20,10 @@ struct Edit {
 
 /// A project with edits.
 pub struct Case {
-    files: &'static str,
+    files: Cow<'static, str>,
     own_venv: bool,
     cwd: &'static str,
+    by_value: bool,
     /// The first minor version of Python 3 for which it holds.
     since: u32,
     setup: Vec<Change>,
@@ -31,10 +34,11 @@ pub struct Case {
 
 impl Case {
     /// A case on the files of `text` (see [`super::text::files`]).
-    pub fn new(text: &'static str) -> Case {
+    pub fn new(text: impl Into<Cow<'static, str>>) -> Case {
         Case {
-            files: text,
+            files: text.into(),
             own_venv: false,
+            by_value: false,
             cwd: "",
             since: 0,
             setup: Vec::new(),
@@ -58,6 +62,12 @@ impl Case {
     /// Gives the project a virtual environment of its own.
     pub fn own_venv(mut self) -> Case {
         self.own_venv = true;
+        self
+    }
+
+    /// Tests are left out that only the test step can confirm: `select` has them.
+    pub fn by_value(mut self) -> Case {
+        self.by_value = true;
         self
     }
 
@@ -108,7 +118,7 @@ impl Case {
         if python.minor < self.since {
             return;
         }
-        let mut project = Project::new(python, self.files);
+        let mut project = Project::new(python, &self.files);
         project.cwd = self.cwd.to_owned();
         if self.own_venv {
             project.make_own_venv();
@@ -173,8 +183,12 @@ impl Case {
         let bounds = Bounds::of(&edit.expect, &self.always, &plain);
         let mut wrong = unsafe_skips(&before, &run, &plain);
         wrong.extend(bounds.check_table(&plain));
-        wrong.extend(bounds.check_run(&run, &plain));
+        wrong.extend(bounds.check_run(&run, &plain, self.by_value));
         if !edit.late {
+            let bounds = match self.by_value {
+                true => bounds.without_upper(&plain),
+                false => bounds,
+            };
             wrong.extend(bounds.check_select(&select, &plain));
         }
         for (test, text) in &edit.because {

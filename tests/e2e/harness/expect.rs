@@ -17,6 +17,8 @@ pub enum Expect {
     /// At least the first, at most also the second: state that outlives a test may be
     /// attributed to more tests than read it.
     Between(Vec<&'static str>, Vec<&'static str>),
+    /// At least these, and any others.
+    AtLeast(Vec<&'static str>),
 }
 
 /// Every test of the project.
@@ -44,6 +46,11 @@ pub fn between<const N: usize, const M: usize>(
     besides: [&'static str; M],
 ) -> Expect {
     Expect::Between(lower.to_vec(), besides.to_vec())
+}
+
+/// At least these, and any others.
+pub fn at_least<const N: usize>(these: [&'static str; N]) -> Expect {
+    Expect::AtLeast(these.to_vec())
 }
 
 /// An [`Expect`] resolved for a project.
@@ -95,6 +102,7 @@ impl Bounds {
                 let upper = &lower | &besides;
                 (lower, upper.clone(), Some(marked(tests)), upper)
             }
+            Expect::AtLeast(tests) => (ids(tests), all.clone(), Some(marked(tests)), ids(tests)),
         };
         Bounds {
             lower: &lower | &ids(always),
@@ -102,6 +110,12 @@ impl Bounds {
             failing: failing.map(|failing| &failing | &marked(always)),
             unknown: &(&named | &ids(always)) - &all,
         }
+    }
+
+    /// The same for who may select any others, too.
+    pub fn without_upper(mut self, plain: &Outcomes) -> Bounds {
+        self.upper = plain.keys().cloned().collect();
+        self
     }
 
     /// The table must be correct about the project before tamis is judged.
@@ -120,12 +134,16 @@ impl Bounds {
         wrong
     }
 
-    /// Compares the tests that ran.
-    pub fn check_run(&self, run: &Run, plain: &Outcomes) -> Vec<String> {
+    /// Compares the tests that ran; with those that values excused, where the table says
+    /// what is to be selected.
+    pub fn check_run(&self, run: &Run, plain: &Outcomes, by_value: bool) -> Vec<String> {
         let ran: Ids = run.outcomes.keys().cloned().collect();
-        let mut wrong = self.compare("ran", &ran, &run.selection);
+        let excused = run.selection.confirmed.iter().filter(|_| !by_value);
+        let compared: Ids = ran.iter().chain(excused).cloned().collect();
+        let mut wrong = self.compare("ran", &compared, &run.selection);
         for id in run.selection.selected.keys() {
-            if !ran.contains(id) && plain.contains_key(id) {
+            let is_excused = ran.contains(id) || run.selection.confirmed.contains(id);
+            if !is_excused && plain.contains_key(id) {
                 wrong.push(format!("{id} was selected, but did not run"));
             }
         }
@@ -151,7 +169,11 @@ impl Bounds {
 
     fn compare(&self, what: &str, got: &Ids, selection: &Selection) -> Vec<String> {
         let why = |id: &String| match (selection.selected.get(id), selection.excluded.get(id)) {
-            (Some(reason), _) => format!("selected: {reason}"),
+            (Some(_), _) if selection.confirmed.contains(id) => "confirmed".to_owned(),
+            (Some(reason), _) => match selection.refuted.get(id) {
+                Some(refuted) => format!("refuted: {refuted}"),
+                None => format!("selected: {reason}"),
+            },
             (None, Some(evidence)) => format!("excluded: {evidence}"),
             (None, None) => "neither selected nor excluded".to_owned(),
         };

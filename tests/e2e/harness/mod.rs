@@ -14,9 +14,9 @@ pub use action::steps;
 pub use case::{Case, on_all_interpreters};
 pub(crate) use case::{case, cases};
 pub use change::{
-    append, delete, env, install, python, rename, replace, symlink, uninstall, unset, write,
+    Change, append, delete, env, install, python, rename, replace, symlink, uninstall, unset, write,
 };
-pub use expect::{ALL, Expect, NONE, all_but, between};
+pub use expect::{ALL, Expect, NONE, all_but, at_least, between};
 pub use github::{on_github, outputs};
 pub use project::{Finished, Outcomes, Project, Run, TWO_MODULES, files_below};
 pub use python::{Python, Wanted, skip};

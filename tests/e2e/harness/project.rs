@@ -1,6 +1,6 @@
 //! A project in its own git repository, and the commands in it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
@@ -72,6 +72,10 @@ pub struct Selection {
     pub selected: BTreeMap<String, Value>,
     /// The evidence of each excluded test.
     pub excluded: BTreeMap<String, Value>,
+    /// Selected tests that did not run because their values are the recorded ones.
+    pub confirmed: BTreeSet<String>,
+    /// Selected tests that ran because a value differs.
+    pub refuted: BTreeMap<String, String>,
 }
 
 /// The output and effect of `tamis run --json`.
@@ -469,6 +473,8 @@ impl Selection {
             reason: json["reason"].clone(),
             selected: by_id("selected", "reason"),
             excluded: by_id("excluded", "evidence"),
+            confirmed: serde_json::from_value(json["confirmed"].clone()).unwrap_or_default(),
+            refuted: serde_json::from_value(json["refuted"].clone()).unwrap_or_default(),
         }
     }
 }

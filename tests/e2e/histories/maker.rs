@@ -513,6 +513,7 @@ fn first_revision(folder: &Path, dice: &mut Dice) -> PathBuf {
 
 fn facts_of(test: String, passed: bool, selected: bool) -> RowFacts {
     RowFacts {
+        own: None,
         test,
         outcome: if passed {
             Outcome::Passed

@@ -136,6 +136,7 @@ fn matrices(project: &Project, count: u8) -> Vec<String> {
         let unit = builder.unit(unit, Fingerprint([number; 16])).unwrap();
         let group = builder.group([unit]);
         let facts = RowFacts {
+            own: None,
             test: "t.py::t".into(),
             outcome: Outcome::Passed,
             duration_ms: 1,

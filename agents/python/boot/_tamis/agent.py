@@ -43,10 +43,14 @@ class Agent:
         # Import statement -> the scopes of its modules.
         self.import_edges = {}
         self.named_scopes = {}
+        # Those of imports, collection and caches.
+        self.scopes = []
         # Scope 0. Its record waits until the role of the process is known.
         self.root_scope = Scope(0, "session", "", None, self.dirty)
         self.stack = [Token(self.root_scope)]
         self.top = self.root_scope
+        # Numbers of scopes that did more than leave values: wrote files, started processes.
+        self.doubtful = set()
         # Path -> the scope that wrote it, or made the directory.
         self.written = {}
         self.made = {}
@@ -56,6 +60,7 @@ class Agent:
         # Module name -> what to do after the module has run.
         self.after_import = {}
         self.state = None
+        self.values = None
         # Called with the file of a module that is about to run, and with the scope of a module
         # that has run.
         self.module_importing = None
@@ -90,6 +95,7 @@ class Agent:
         scope = self.named_scopes.get(key)
         if scope is None:
             scope = self.named_scopes[key] = self.new_scope(kind, name, extra)
+            self.scopes.append(scope)
         return scope
 
     def push(self, scope, needed=True):
@@ -372,7 +378,7 @@ def start(trace_directory):
     root = os.environ.get("TAMIS_ROOT") or ""
     agent = Agent(trace_directory, root.rstrip("/"), boot)
     from . import caches, collector, dists, environ, files, imports, processes, pytest_entry
-    from . import references, state
+    from . import references, state, values
 
     current = agent
     try:
@@ -393,6 +399,7 @@ def start(trace_directory):
         dists.watch_metadata(agent)
         pytest_entry.install(agent)
         state.install(agent)
+        values.install(agent)
         agent.note("runtime", "python", fingerprint.runtime()[0])
         # Before a program can change the inputs.
         fingerprint.start_up()

@@ -40,6 +40,20 @@ EVENTS = (
     "os.truncate",
 )
 
+# What these do lasts, and no value shows it: an import that does it reaches tests by more than
+# the values that it leaves.
+LASTING = (
+    "os.kill",
+    "os.killpg",
+    "resource.prlimit",
+    "resource.setrlimit",
+    "socket.bind",
+    "socket.connect",
+    "socket.sendmsg",
+    "socket.sendto",
+    "sys.addaudithook",
+)
+
 
 class Files:
     """Turns audit events and probes into units of the current scope."""
@@ -170,6 +184,7 @@ class Files:
         else:
             agent.written[path] = agent.top
         if agent.acts(frame):
+            agent.doubtful.add(agent.top.number)
             agent.trace.write("w", agent.top.number, path)
 
     # -- events -----------------------------------------------------------
@@ -183,10 +198,15 @@ class Files:
             path = self.wanted(self.listed(arguments[0]), frame, True)
             if path is not None:
                 self.list(path)
+        elif event in LASTING:
+            self.agent.doubtful.add(self.agent.top.number)
         elif event == "sqlite3.connect":
+            self.agent.doubtful.add(self.agent.top.number)
             self.on_database(arguments[0], frame)
         elif event == "ctypes.dlopen":
             name = arguments[0]
+            if name is not None:
+                self.agent.doubtful.add(self.agent.top.number)
             if isinstance(name, (str, bytes)) and os.fsencode(name).count(b"/"):
                 path = self.wanted(name, frame)
                 if path is not None:
@@ -420,7 +440,7 @@ def install(agent):
         files.on_event(event, arguments, frame)
 
     _install_probes(agent, files)
-    agent.collector.audit(on_event, EVENTS)
+    agent.collector.audit(on_event, EVENTS + LASTING)
     _watch_line_cache(agent, files)
 
 

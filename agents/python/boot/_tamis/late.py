@@ -42,6 +42,8 @@ class Exclusion:
             for needed in self.needs.values():
                 for at in needed:
                     self.units[at]
+            # For `confirm`, which reads it.
+            self.plan = content.get("confirm")
             self.shard = Shard(content["shard"]) if content.get("shard") else None
         except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
             raise Unreadable("%s is not as expected: %r" % (path, error))

@@ -153,6 +153,10 @@ class Paths:
         path = self.absolute(name)
         return path if path is not None and self.is_project_code(path) else None
 
+    def directories(self):
+        """The known directories, each with its kind of place."""
+        return list(self._places.items())
+
     def actor(self, name):
         """Who runs code in the file `name`: `stdlib`, `importlib`, `harness`, `agent` or
         `other`."""

@@ -5,6 +5,7 @@ PYTEST_DONT_REWRITE
 
 import gc
 import os
+import sys
 import time
 
 import pytest
@@ -41,16 +42,20 @@ class Session:
         self.starting = True
         self.test = None
         self.deselected = []
+        self.all_collected = True
         # Tests whose changes of state are not all written yet.
         self.ended = []
         self.collect_scopes = {}
         self.conftest_scopes = {}
-        # Results of `_file` for the present number of `conftest.py` files.
+        # Results of `file_of` for the present number of `conftest.py` files.
         self._files = {}
         self._conftests = 0
         if agent.role is None:
             agent.become("main")
         agent.finished = False
+        agent.arguments = list(sys.argv)
+        if agent.values is not None:
+            agent.values.begin()
         # The objects of pytest and the agent live to the end. The garbage collector need not
         # visit them again and again.
         gc.freeze()
@@ -119,6 +124,7 @@ class Session:
     @guard
     def _failed(self, scope):
         """The tests of a file that cannot be collected are unknown."""
+        self.all_collected = False
         self.agent.trace.write("i", scope.number, "collecting tests failed")
 
     @guard
@@ -149,7 +155,7 @@ class Session:
             scope = self.collect_scopes[path] = self.agent.named_scope("collect", path)
         return scope
 
-    def _file(self, item):
+    def file_of(self, item):
         """`(path, the same as JSON, its collect scope)` of a test's file."""
         if self._conftests != len(self.conftest_scopes):
             # New ones may apply to known files.
@@ -174,6 +180,20 @@ class Session:
     def pytest_deselected(self, items):
         self.deselected.extend(item.nodeid for item in items)
 
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_collection_modifyitems(self, session, config, items):
+        yield
+        # Every other plug-in has chosen and ordered its tests. `selection` comes after this: it
+        # compares the values.
+        if config is self.config:
+            self._take(items)
+
+    @guard
+    def _take(self, items):
+        values = self.agent.values
+        if values is not None:
+            values.take(self.config, items, self.all_collected)
+
     @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(self, session):
         self._items(session)
@@ -187,6 +207,8 @@ class Session:
             if found is not None:
                 self.agent.trace.write("finds", found)
             self.agent.trace.write("items", ids, self.deselected)
+            if self.agent.values is not None:
+                self.agent.values.tell()
             self.agent.flush()
 
     # -- tests ------------------------------------------------------------
@@ -219,7 +241,7 @@ class Session:
         if item.config is not self.config:
             return None
         agent = self.agent
-        path, told_path, collected = self._file(item)
+        path, told_path, collected = self.file_of(item)
         name = item.nodeid
         told = encode(name)
         scope = agent.new_test(name, told, told_path)

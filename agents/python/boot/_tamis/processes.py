@@ -58,6 +58,7 @@ class Starter:
         agent = self.agent
         agent.lock.acquire()
         self._locked = True
+        agent.doubtful.add(agent.top.number)
         # The child's records may use numbers that are defined here.
         agent.flush()
 
@@ -165,6 +166,8 @@ class Starter:
             program = os.fsdecode(program)
         agent = self.agent
         excused = excused or self.excuse(frame)
+        if not excused:
+            agent.doubtful.add(agent.top.number)
         agent.trace.write(
             "p", agent.top.number, tokens["TAMIS_SPAWN"], pid, str(program), excused
         )

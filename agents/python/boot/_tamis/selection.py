@@ -5,7 +5,7 @@ PYTEST_DONT_REWRITE
 
 import pytest
 
-from . import late, options
+from . import confirm, late, options
 
 
 class Selection:
@@ -22,6 +22,7 @@ class Selection:
         self.left_out = 0
         self.available = 0
         self.admitted = []
+        self.confirmed = 0
         try:
             self.exclusion = late.Exclusion(path)
         except late.Unreadable as error:
@@ -54,8 +55,13 @@ class Selection:
                 kept.append(item)
                 if item.nodeid in self.exclusion.tests:
                     self.admitted.append(item.nodeid)
+        confirmed = confirm.confirm(self.exclusion, kept)
+        if confirmed:
+            kept = [item for item in kept if item.nodeid not in confirmed]
+            left_out += [item for item in items if item.nodeid in confirmed]
         self.available = len(items)
         self.left_out = len(left_out)
+        self.confirmed = len(confirmed)
         if left_out:
             items[:] = kept
             config.hook.pytest_deselected(items=left_out)
@@ -64,10 +70,10 @@ class Selection:
         """One line for people."""
         if self.trouble is not None:
             return "tamis: every test runs: %s" % self.trouble
-        text = "tamis: %d of %d tests selected" % (
-            self.available - self.left_out,
-            self.available,
-        )
+        selected = self.available - self.left_out
+        text = "tamis: %d of %d tests selected" % (selected, self.available)
+        if self.confirmed:
+            text += ", %d more left out: they read the recorded values" % self.confirmed
         if self.admitted:
             text += ", %d re-admitted because %s" % (
                 len(self.admitted),

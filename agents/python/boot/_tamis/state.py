@@ -7,16 +7,13 @@ A later test whose code names such state needs the code of the test that changed
 import functools
 import os
 import sys
-import time
 import types
 import weakref
 from collections import Counter, OrderedDict, defaultdict, deque
 
 from .agent import guard
 from .paths import OUTSIDE, PROJECT, SITE, HARNESS, site_entry
-from .watch import Watch, is_a
-
-_clock = time.perf_counter
+from .watch import Watch, attributes, is_a
 
 # Limits of the walk: the distance from a global, the number of objects, and the number of
 # items of one container.
@@ -25,12 +22,10 @@ _OBJECTS = 50000
 _OBJECTS_IN_PYTHON = 20000
 _WIDTH = 5000
 
-# Objects within this distance of a global, or of a changed object, are checked after every
-# test; the others as often as the time budget allows.
-_SHALLOW = 0
-
-# The share of the elapsed time for all other checks.
-_BUDGET = 0.03
+# Objects that the native helper cannot read are compared more seldom, the more there are: in
+# every n-th call, one for each of so many objects. Never by the clock: two recordings of a
+# revision must find the same.
+_OBJECTS_PER_CALL = 256
 
 # Code may assign these by hand, or a suspended function may do it later.
 _BY_HAND = rb"\bcell_contents\b"
@@ -54,6 +49,9 @@ _DISPATCHERS = frozenset(
     if isinstance(part, types.CodeType) and part.co_name == "wrapper"
 )
 
+# Marks of test functions tell how tests run, not what they compute.
+_MARKS = "pytestmark"
+
 _CONTAINERS = frozenset((dict, list, set, deque, OrderedDict, defaultdict, Counter))
 _PLAIN = (int, float, complex, str, bytes, type(None))
 
@@ -74,9 +72,9 @@ class State:
         self.limit = _OBJECTS if native else _OBJECTS_IN_PYTHON
         self.parents = {}
         self.modules = {}
-        # Scopes that ran since the last check of all state, in order.
+        # Scopes that ran since the last check in Python, in order.
         self.pending = {}
-        self.next_check = 0.0
+        self._calls = 0
         self._objects = {}
         self._classes = {}
         self._nonlocals = {}
@@ -126,12 +124,12 @@ class State:
                 continue
             self._walk(value, ("name", path, "%s.%s" % (name, attribute)))
 
-    def _add(self, value, parent, depth=0):
+    def _add(self, value, parent):
         """The index of `value` if it is watched for the first time; `None` if it already was,
         or cannot be watched."""
         if len(self.parents) >= self.limit:
             return None
-        index = self._index(value, depth > _SHALLOW)
+        index = self._index(value)
         if index is None:
             return None
         parents = self.parents.get(index)
@@ -141,7 +139,7 @@ class State:
         self.parents[index] = {parent}
         return index
 
-    def _index(self, value, deep):
+    def _index(self, value):
         """The number of a watched object; negative if it is watched in Python."""
         if self.native is not None:
             # Programs may notice that an instance is kept alive.
@@ -149,7 +147,7 @@ class State:
                 type(value) in _CONTAINERS
                 or is_a(value, (type, types.ModuleType, types.CellType, bytearray))
             )
-            index = self.native.watch_add(value, weak, deep)
+            index = self.native.watch_add(value, weak)
             if index is not None:
                 if index not in self._objects:
                     self._objects[index] = _held_weakly(value) if weak else value
@@ -173,10 +171,10 @@ class State:
             value, parent, depth = waiting.popleft()
             if is_a(value, _PLAIN) or depth > _DEPTH:
                 continue
-            for part, holder in self._visit(value, parent, depth):
+            for part, holder in self._visit(value, parent):
                 waiting.append((part, holder, depth + 1))
 
-    def _visit(self, value, parent, depth):
+    def _visit(self, value, parent):
         """Watch one value. Returns its parts, each with its holder."""
         if is_a(value, (staticmethod, classmethod)):
             return [(value.__func__, parent)]
@@ -185,17 +183,39 @@ class State:
         if is_a(value, functools.singledispatchmethod):
             return [(value.dispatcher, parent)]
         if is_a(value, types.FunctionType):
-            return self._visit_function(value, parent, depth)
+            return self._visit_function(value, parent)
         if is_a(value, (types.ModuleType, type)):
             return ()
         if type(value) in (tuple, frozenset):
             return [(part, parent) for part in value] if len(value) <= _WIDTH else ()
         if not is_a(value, bytearray) and not self._is_watched(type(value)):
             return ()
-        index = self._add(value, parent, depth)
-        return () if index is None else [(part, index) for part in _held(value)]
+        index = self._add(value, parent)
+        return () if index is None else [(part, index) for part in self._held(value, index)]
 
-    def _visit_function(self, function, parent, depth):
+    def _held(self, value, index):
+        """The content of a watched object."""
+        if index < 0 or type(value) is dict:
+            found = _held(value)
+        else:
+            # The helper runs no code of the program, and makes no `__dict__`.
+            found = self.native.watch_held(index, _WIDTH) or []
+        if is_a(value, (tuple, frozenset)):
+            kind = tuple if is_a(value, tuple) else frozenset
+            if kind.__len__(value) <= _WIDTH:
+                found.extend(kind.__iter__(value))
+        return found
+
+    def _gained(self, value, index):
+        """What a changed object holds now, without the entries of a dict that are the same."""
+        if index >= 0 and type(value) is dict:
+            keys = self.native.watch_keys(index)
+            # Looking up other keys would run code of the program.
+            if keys is not None and all(type(key) is str for key in keys):
+                return [value[key] for key in keys if key in value and key != _MARKS]
+        return self._held(value, index)
+
+    def _visit_function(self, function, parent):
         code = function.__code__
         if code in _DISPATCHERS:
             return _registry(function, parent)
@@ -209,7 +229,7 @@ class State:
         for name, cell in zip(code.co_freevars, function.__closure__ or ()):
             holder = parent
             if self._may_rebind(function, name):
-                holder = self._add(cell, parent, depth)
+                holder = self._add(cell, parent)
             if holder is not None:
                 found.extend((part, holder) for part in _held(cell))
         return found
@@ -270,31 +290,33 @@ class State:
     # -- what changed -----------------------------------------------------
 
     def ran(self, scope, final=False):
-        """`scope` ran since the last call: check the state now or later. Changes by the
-        session itself need no record, since every test needs scope 0."""
+        """`scope` ran since the last call. Changes by the session itself need no record, since
+        every test needs scope 0."""
         if scope is self.agent.root_scope:
             scope = None
         self._check_environment(scope)
+        scopes = [] if scope is None else [scope]
         if self.native is not None:
-            changed = self.native.watch_changed(False)
+            changed = self.native.watch_changed()
             if changed:
-                self._report_changes(changed, [] if scope is None else [scope])
-        if scope is not None:
-            self.pending[scope] = None
-        begin = _clock()
-        if begin < self.next_check and not final:
+                self._report_changes(changed, scopes)
+        self._check_in_python(scopes, final)
+
+    def _check_in_python(self, scopes, final):
+        """What the native helper cannot read. A change is charged to all scopes since the last
+        comparison."""
+        watched = self.weak.count()
+        if not watched:
             return
+        self.pending.update(dict.fromkeys(scopes))
+        self._calls += 1
+        if self._calls <= watched // _OBJECTS_PER_CALL and not final:
+            return
+        self._calls = 0
         scopes, self.pending = self.pending, {}
         changed = self.weak.watch_changed()
         if changed:
-            changed = [-1 - index for index in changed]
-        if self.native is not None:
-            # The other ones were checked just now.
-            changed += self.native.watch_changed(True, False)
-        end = _clock()
-        self.next_check = end + (end - begin) / _BUDGET
-        if changed:
-            self._report_changes(changed, scopes)
+            self._report_changes([-1 - index for index in changed], scopes)
 
     def _check_environment(self, scope):
         before = self.environment
@@ -325,7 +347,7 @@ class State:
                 else:
                     reported.add(root)
             if not isinstance(value, (types.ModuleType, type)):
-                for part in _held(value):
+                for part in self._gained(value, index):
                     self._walk(part, index)
         for root in reported:
             self._report(root, scopes)
@@ -427,18 +449,16 @@ def _held(value):
         except ValueError:
             return []
     parts = []
-    try:
-        held = getattr(value, "__dict__", None)
-    except Exception:
-        # A dead proxy holds nothing.
-        held = None
-    if is_a(held, dict) and not is_a(value, (type, types.ModuleType)):
-        parts.extend(list(held.values()))
+    if type(value) is not dict:
+        try:
+            parts.extend(attributes(value).values())
+        except Exception:
+            # A dead proxy holds nothing.
+            pass
     if is_a(value, dict):
         if len(value) <= _WIDTH:
-            # Marks of test functions tell how tests run, not what they compute.
             for key, held in list(dict.items(value)):
-                if type(key) is not str or key != "pytestmark":
+                if type(key) is not str or key != _MARKS:
                     parts.append(held)
     elif is_a(value, (list, set, deque)) and len(value) <= _WIDTH:
         parts.extend(list(value))

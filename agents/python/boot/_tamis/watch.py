@@ -54,6 +54,9 @@ class Watch:
         held = self._objects[index]
         return held() if type(held) is weakref.ref else held
 
+    def count(self):
+        return len(self._objects)
+
     def watch_changed(self):
         changed = []
         self._keys = {}
@@ -147,17 +150,23 @@ def _items(value):
         except ValueError:
             return (), []
     else:
-        content = dict(getattr(value, "__dict__", ()))
-        for kind in type(value).__mro__:
-            slots = kind.__dict__.get("__slots__", ())
-            for name in (slots,) if isinstance(slots, str) else slots:
-                found = kind.__dict__.get(name)
-                if isinstance(found, types.MemberDescriptorType):
-                    try:
-                        content[name] = found.__get__(value)
-                    except AttributeError:
-                        pass
+        content = attributes(value)
     return list(content.keys()), list(content.values())
+
+
+def attributes(value):
+    """The `__dict__` of an instance, and its slots."""
+    content = dict(getattr(value, "__dict__", ()))
+    for kind in type(value).__mro__:
+        slots = kind.__dict__.get("__slots__", ())
+        for name in (slots,) if isinstance(slots, str) else slots:
+            found = kind.__dict__.get(name)
+            if isinstance(found, types.MemberDescriptorType):
+                try:
+                    content[name] = found.__get__(value)
+                except AttributeError:
+                    pass
+    return content
 
 
 def _state(value):

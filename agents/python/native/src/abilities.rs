@@ -37,7 +37,9 @@ static FOUND: Global<Found> = Global::new(Found {
     bases: Vec::new(),
 });
 
-/// How to read `object`; `None` if it has state that cannot be seen.
+/// How to read `object`: nothing if it has no content, `None` if its content cannot be read.
+/// Instances of classes that Python code makes always can, apart from what a type in C keeps
+/// for itself beneath them.
 pub unsafe fn readers_of(object: Ref, abilities: Abilities) -> Option<Vec<Reader>> {
     let kind = (*object).kind;
     if kind == &raw mut PyCell_Type {
@@ -54,9 +56,8 @@ pub unsafe fn readers_of(object: Ref, abilities: Abilities) -> Option<Vec<Reader
         return readable.then(|| vec![Reader::Dict(dict)]);
     }
     let mut slots = Vec::new();
-    let content = base_reader(kind, &mut slots)?;
     let mut readers = Vec::new();
-    match content {
+    match base_reader(kind, &mut slots) {
         Some(Reader::Set) if !abilities.sets => return None,
         Some(Reader::Deque) if !abilities.deques => return None,
         Some(Reader::Dict(_)) => readers.push(Reader::Dict(object)),
@@ -72,28 +73,24 @@ pub unsafe fn readers_of(object: Ref, abilities: Abilities) -> Option<Vec<Reader
     if !slots.is_empty() {
         readers.push(Reader::Slots(slots));
     }
-    (!readers.is_empty()).then_some(readers)
+    let is_class = type_object::flags(kind) & type_object::HEAP_TYPE != 0;
+    let is_known = FOUND.get().bases.iter().any(|(base, _)| *base == kind);
+    (is_class || is_known && !readers.is_empty()).then_some(readers)
 }
 
-/// Goes from `kind` through classes made by Python code down to a type with known C content,
-/// and collects the slots on the way. `None` if a class has its own C content. The inner
-/// reader is `None` if there is nothing to read.
-unsafe fn base_reader(mut kind: Ref, slots: &mut Vec<isize>) -> Option<Option<Reader>> {
-    loop {
+/// Goes from `kind` down to a type with known C content, and collects the slots on the way.
+unsafe fn base_reader(mut kind: Ref, slots: &mut Vec<isize>) -> Option<Reader> {
+    while !kind.is_null() {
         let known = FOUND.get().bases.iter().find(|(base, _)| *base == kind);
         if let Some((_, reader)) = known {
-            return Some(reader.clone());
+            return reader.clone();
         }
-        let base = type_object::base(kind);
-        if type_object::flags(kind) & type_object::HEAP_TYPE == 0 || base.is_null() {
-            return None;
+        if type_object::flags(kind) & type_object::HEAP_TYPE != 0 {
+            content::slot_offsets(kind, slots);
         }
-        if !is_made_of_slots(kind, base) {
-            return None;
-        }
-        content::slot_offsets(kind, slots);
-        kind = base;
+        kind = type_object::base(kind);
     }
+    None
 }
 
 /// Whether instances of `kind` only add slots, a dict and a list of weak references to those

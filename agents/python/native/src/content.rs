@@ -10,6 +10,9 @@ use crate::ffi::*;
 pub const FIRST_ADDRESS: usize = 4096;
 /// `Py_T_OBJECT_EX`, the type of the members that `__slots__` makes.
 const OBJECT_MEMBER: i32 = 16;
+/// `ob_size` of a list, and `used` of a set: the number of items.
+pub const LIST_SIZE: isize = 16;
+pub const SET_USED: isize = 24;
 /// Items per block of a deque.
 const DEQUE_BLOCK: isize = 64;
 
@@ -121,7 +124,7 @@ unsafe fn read_dict(dict: Ref, out: &mut impl Sink) {
 
 /// `PyListObject`: size, then the address of the items. Public since 3.0.
 pub unsafe fn list_items<'a>(list: Ref) -> &'a [usize] {
-    let (size, items) = (word(list, 16), word(list, 24) as *const usize);
+    let (size, items) = (word(list, LIST_SIZE), word(list, 24) as *const usize);
     match (size, items.is_null()) {
         (0, _) | (_, true) => &[],
         (size, false) => std::slice::from_raw_parts(items, size),

@@ -105,7 +105,7 @@ impl Snapshot {
 }
 
 /// A Python list of living objects; null, without an exception, on failure.
-unsafe fn list_of_objects(objects: &[usize]) -> Ref {
+pub unsafe fn list_of_objects(objects: &[usize]) -> Ref {
     for object in objects {
         Py_IncRef(*object as Ref);
     }

@@ -238,27 +238,22 @@ unsafe extern "C" fn importer(_: Ref, args: Ref) -> Ref {
 }
 
 unsafe extern "C" fn watch_add(_: Ref, args: Ref) -> Ref {
-    let (mut object, mut weak, mut deep): (Ref, c_int, c_int) = (null_mut(), 0, 0);
-    let format = c"O|ii:watch_add".as_ptr();
-    if !in_main()
-        || PyArg_ParseTuple(args, format, &raw mut object, &raw mut weak, &raw mut deep) == 0
-    {
+    let (mut object, mut weak): (Ref, c_int) = (null_mut(), 0);
+    let format = c"O|i:watch_add".as_ptr();
+    if !in_main() || PyArg_ParseTuple(args, format, &raw mut object, &raw mut weak) == 0 {
         return null_mut();
     }
-    match watch::add(object, weak != 0, deep != 0) {
+    match watch::add(object, weak != 0) {
         Some(index) => PyLong_FromLong(c_long::from(index)),
         None => none(),
     }
 }
 
 unsafe extern "C" fn watch_changed(_: Ref, args: Ref) -> Ref {
-    let (mut deep, mut shallow): (c_int, c_int) = (1, 1);
-    let format = c"|ii:watch_changed".as_ptr();
-    if !in_main() || PyArg_ParseTuple(args, format, &raw mut deep, &raw mut shallow) == 0 {
+    if !in_main() || PyArg_ParseTuple(args, c":watch_changed".as_ptr()) == 0 {
         return null_mut();
     }
-    let changed = watch::changed(shallow != 0, deep != 0);
-    list_of(&changed)
+    list_of(&watch::changed())
 }
 
 unsafe extern "C" fn watch_keys(_: Ref, args: Ref) -> Ref {
@@ -271,6 +266,21 @@ unsafe extern "C" fn watch_keys(_: Ref, args: Ref) -> Ref {
     }
     match watch::keys(index as u32) {
         Some(keys) => keys,
+        None => none(),
+    }
+}
+
+unsafe extern "C" fn watch_held(_: Ref, args: Ref) -> Ref {
+    let (mut index, mut most): (c_int, c_int) = (0, 0);
+    let format = c"ii:watch_held".as_ptr();
+    if !in_main() || PyArg_ParseTuple(args, format, &raw mut index, &raw mut most) == 0 {
+        return null_mut();
+    }
+    if index < 0 || most < 0 || !watch::has_index(index as u32) {
+        return raise(PyExc_IndexError, c"nothing is watched under this index");
+    }
+    match watch::held(index as u32, most as usize) {
+        Some(held) => held,
         None => none(),
     }
 }
@@ -304,7 +314,7 @@ const fn method(name: &'static CStr, callee: Function) -> MethodDef {
     }
 }
 
-static METHODS: Global<[MethodDef; 18]> = Global::new([
+static METHODS: Global<[MethodDef; 19]> = Global::new([
     method(c"start", start),
     method(c"stop", stop),
     method(c"swap", swap),
@@ -320,6 +330,7 @@ static METHODS: Global<[MethodDef; 18]> = Global::new([
     method(c"watch_add", watch_add),
     method(c"watch_changed", watch_changed),
     method(c"watch_keys", watch_keys),
+    method(c"watch_held", watch_held),
     method(c"watch_clear", watch_clear),
     method(c"cells", cells),
     MethodDef {

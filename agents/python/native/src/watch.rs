@@ -35,6 +35,8 @@ struct Entry {
     object: Ref,
     /// The guard of `object`: a strong reference, or the address of a weak one.
     guard: usize,
+    /// Its parts follow each other from here on.
+    first_part: usize,
     /// Whether the agent may ask for keys.
     has_keys: bool,
     /// The changed keys of the last `watch_changed`: a list, or null.
@@ -45,17 +47,17 @@ struct Entry {
 #[derive(Clone, Copy)]
 struct Turn {
     part: usize,
-    /// The address of its dict's version, valid as long as the part; null if there is none.
-    version_at: *const usize,
-    /// The version at the last comparison.
-    version: usize,
+    /// The address of a word that cannot stay the same if the content changes: the version of a
+    /// dict, the size of an empty list. Valid as long as the part; null if there is none.
+    sign_at: *const usize,
+    /// That word at the last comparison.
+    sign: usize,
 }
 
 struct State {
     parts: Vec<Part>,
-    /// The parts that every check compares; the others are deep.
-    shallow: Vec<Turn>,
-    deep: Vec<Turn>,
+    /// The parts of living objects, in the order of checks.
+    turns: Vec<Turn>,
     /// For each part, whether it may have changed. Always true unless a dict watcher (3.13 and
     /// later) would tell.
     dirty: Vec<bool>,
@@ -70,8 +72,7 @@ struct State {
 
 static STATE: Global<State> = Global::new(State {
     parts: Vec::new(),
-    shallow: Vec::new(),
-    deep: Vec::new(),
+    turns: Vec::new(),
     dirty: Vec::new(),
     entries: Vec::new(),
     with_keys: Vec::new(),
@@ -81,9 +82,8 @@ static STATE: Global<State> = Global::new(State {
 });
 
 /// The index of `object`, or `None` if it cannot be watched. A `weak` one is not kept alive if
-/// its class supports weak references. A `deep` one is compared only when `changed` is asked
-/// for deep ones.
-pub unsafe fn add(object: Ref, weak: bool, deep: bool) -> Option<u32> {
+/// its class supports weak references.
+pub unsafe fn add(object: Ref, weak: bool) -> Option<u32> {
     let abilities = abilities();
     if STATE.get().busy {
         return None;
@@ -108,6 +108,7 @@ pub unsafe fn add(object: Ref, weak: bool, deep: bool) -> Option<u32> {
     state.entries.push(Entry {
         object,
         guard,
+        first_part: state.parts.len(),
         has_keys: matches!(readers.as_slice(), [Reader::Dict(_)]),
         keys: std::ptr::null_mut(),
     });
@@ -115,12 +116,6 @@ pub unsafe fn add(object: Ref, weak: bool, deep: bool) -> Option<u32> {
         let state = STATE.get();
         let at = state.parts.len();
         state.dirty.push(true);
-        let version_at = match reader {
-            Reader::Dict(dict) if abilities.versions && guard == STRONG => {
-                dict.byte_offset(DICT_VERSION).cast_const().cast()
-            }
-            _ => std::ptr::null(),
-        };
         state.parts.push(Part {
             owner,
             object,
@@ -134,16 +129,8 @@ pub unsafe fn add(object: Ref, weak: bool, deep: bool) -> Option<u32> {
         if let Some(part) = state.parts.get_mut(at) {
             part.watch_dict(at, abilities);
             part.rearm(at, abilities, &mut garbage);
-            let turn = Turn {
-                part: at,
-                version_at,
-                version: part.version.1,
-            };
-            let state = STATE.get();
-            match deep {
-                true => state.deep.push(turn),
-                false => state.shallow.push(turn),
-            }
+            let turn = part.turn(at, abilities);
+            STATE.get().turns.push(turn);
         }
     }
     STATE.get().busy = false;
@@ -162,9 +149,8 @@ unsafe fn forget(index: u32) {
     }
 }
 
-/// The indexes of objects that differ since the last comparison, among the shallow ones, the
-/// deep ones, or both.
-pub unsafe fn changed(shallow: bool, deep: bool) -> Vec<u32> {
+/// The indexes of objects that differ since the last comparison.
+pub unsafe fn changed() -> Vec<u32> {
     let abilities = abilities();
     let state = STATE.get();
     if state.busy {
@@ -180,16 +166,9 @@ pub unsafe fn changed(shallow: bool, deep: bool) -> Vec<u32> {
     }
     let mut changed: Vec<u32> = Vec::new();
     // Only `add` grows the parts, and it refuses while this runs.
-    if shallow {
-        let mut turns = std::mem::take(&mut STATE.get().shallow);
-        look_at(&mut turns, abilities, &mut changed, &mut garbage);
-        STATE.get().shallow = turns;
-    }
-    if deep {
-        let mut turns = std::mem::take(&mut STATE.get().deep);
-        look_at(&mut turns, abilities, &mut changed, &mut garbage);
-        STATE.get().deep = turns;
-    }
+    let mut turns = std::mem::take(&mut STATE.get().turns);
+    look_at(&mut turns, abilities, &mut changed, &mut garbage);
+    STATE.get().turns = turns;
     STATE.get().busy = false;
     garbage.empty();
     changed
@@ -210,7 +189,7 @@ unsafe fn look_at(
         // check is waiting for memory.
         for (ahead, follow) in [(16, false), (8, true)] {
             match turns.get(now + ahead) {
-                Some(next) if !next.version_at.is_null() => prefetch(next.version_at as usize),
+                Some(next) if !next.sign_at.is_null() => prefetch(next.sign_at as usize),
                 Some(next) => {
                     if STATE.get().dirty.get(next.part) != Some(&false)
                         && let Some(part) = STATE.get().parts.get(next.part)
@@ -222,7 +201,7 @@ unsafe fn look_at(
             }
         }
         if STATE.get().dirty.get(at) == Some(&false)
-            || !turn.version_at.is_null() && *turn.version_at == turn.version
+            || !turn.sign_at.is_null() && *turn.sign_at == turn.sign
         {
             turns[kept] = turn;
             kept += 1;
@@ -238,10 +217,7 @@ unsafe fn look_at(
         if part.is_changed(at, abilities) {
             part.report(at, abilities, changed, garbage);
         }
-        turns[kept] = Turn {
-            version: part.version.1,
-            ..turn
-        };
+        turns[kept] = part.turn(at, abilities);
         kept += 1;
     }
     turns.truncate(kept);
@@ -259,6 +235,36 @@ pub unsafe fn keys(index: u32) -> Option<Ref> {
     }
     Py_IncRef(keys);
     Some(keys)
+}
+
+/// What the object `index` holds, a new list: values of attributes and slots, items, values of
+/// a dict. A part with more than `most` items is left out. `None` if the object has died.
+pub unsafe fn held(index: u32, most: usize) -> Option<Ref> {
+    let abilities = abilities();
+    let owner = entry(index)?;
+    if owner.object.is_null() || is_dead(owner.object as usize, owner.guard) {
+        return None;
+    }
+    let mut found = Vec::new();
+    let first = owner.first_part;
+    let parts = STATE.get().parts.get(first..).unwrap_or_default();
+    for part in parts.iter().take_while(|part| part.owner == index) {
+        let mut words = Vec::new();
+        content::read(part.object, &part.reader, abilities.inline, &mut words);
+        let (skipped, step) = match part.reader {
+            Reader::Bytes => continue,
+            Reader::Dict(_) => (1, 2),
+            Reader::Attributes => (2, 2),
+            Reader::Slots(_) => (1, 1),
+            Reader::List | Reader::Set | Reader::Deque | Reader::Cell => (0, 1),
+        };
+        let words = words.iter().skip(skipped).step_by(step);
+        if words.len() <= most {
+            found.extend(words.copied().filter(|word| *word >= FIRST_ADDRESS));
+        }
+    }
+    let list = list_of_objects(&found);
+    (!list.is_null()).then_some(list)
 }
 
 pub unsafe fn has_index(index: u32) -> bool {
@@ -284,8 +290,7 @@ pub unsafe fn clear() {
     }
     state.dicts.clear();
     state.dirty.clear();
-    state.shallow.clear();
-    state.deep.clear();
+    state.turns.clear();
     for part in std::mem::take(&mut state.parts) {
         for (word, guard) in part.words.iter().zip(part.guards) {
             drop_guard(*word, guard, &mut garbage);
@@ -304,6 +309,26 @@ pub unsafe fn clear() {
 }
 
 impl Part {
+    unsafe fn turn(&self, at: usize, abilities: Abilities) -> Turn {
+        let mut turn = Turn {
+            part: at,
+            sign_at: std::ptr::null(),
+            sign: 0,
+        };
+        // The memory of other objects may be gone.
+        if self.alive == STRONG {
+            let (object, offset) = match self.reader {
+                Reader::Dict(dict) if abilities.versions => (dict, DICT_VERSION),
+                Reader::List if self.words.is_empty() => (self.object, content::LIST_SIZE),
+                Reader::Set if self.words.is_empty() => (self.object, content::SET_USED),
+                _ => return turn,
+            };
+            turn.sign_at = object.byte_offset(offset).cast_const().cast();
+            turn.sign = self.version.1;
+        }
+        turn
+    }
+
     /// Prefetches the memory that the next check reads; with `follow` also what a pointer
     /// there points to.
     unsafe fn prefetch(&self, follow: bool, abilities: Abilities) {
@@ -528,6 +553,10 @@ unsafe fn read_part(object: Ref, reader: &Reader, inline: Inline, out: &mut Vec<
 
 /// A hint for the processor; any address is allowed.
 fn prefetch(address: usize) {
+    // Looking up where nothing can be takes longest of all. Empty vectors point there.
+    if address < FIRST_ADDRESS {
+        return;
+    }
     #[cfg(target_arch = "x86_64")]
     // SAFETY: a prefetch reads nothing.
     unsafe {

@@ -127,6 +127,11 @@ made = outer()
     ("return a", "return a + 1", []),
     ("return inner", "pass\n    return inner", []),
     ("b=1", "b=2", ["program.plain"]),
+    ("(a, b=1):", "(z, b=1):", ["program.plain"]),
+    ("(a, b=1):", "(a, /, b=1):", ["program.plain"]),
+    ("(a, b=1):", "(a, *b):", ["program.plain"]),
+    ("return a", "yield a", ["program.plain"]),
+    ("return a", "c = 1; return a", []),
     ('"doc"', '"other doc"', ["program.plain.__doc__"]),
     ('"method doc"', '"other doc"', ["program:C.method.__doc__"]),
     ('"p doc"', '"other doc"', ["program:C.p.__doc__"]),
@@ -134,9 +139,9 @@ made = outer()
     ("x = 1", "x = 2", ["program:C.x"]),
     ("y = 2", "y = 3", ["program:C.Inner.y"]),
     ("def plain", "def plain(): pass\ndef plain", ["program.plain"]),
-    ("class C:", "class C(list):", ["program:C."]),
+    ("class C:", "class C(list):", ["program:C.<bases>"]),
     ("def outer", "class D(C): pass\ndef outer",
-     ["program.", "program.D", "program:C.__subclasses__", "program:D.", "program:D.__doc__", "program:D.__module__"]),
+     ["program.", "program.D", "program:C.__subclasses__", "program:D.", "program:D.<bases>", "program:D.__doc__", "program:D.__module__"]),
     ("made = outer()", "made = outer()\nmade.a = 1", ["program.made"]),
     ("made = outer()", "made = [outer(), plain][1]", ["program.made", "program.made.__doc__"]),
 ])
@@ -237,7 +242,7 @@ def test_keys_of_containers(run):
 def test_wrong_arguments(run):
     (found,) = run(
         "wrong = []\n"
-        "for roots in [(1,), ((1, 2),), (('a',),), (('a', 1, 2),), (('a', 1, (3,)),), [('a', 1)]]:\n"
+        "for roots in [(1,), ((1, 2),), (('a',),), (('a', 1, 2),), (('a', 1, (3,)),), (('a', 1, (), None),), [('a', 1)]]:\n"
         "    try: native.cells(roots)\n"
         "    except TypeError: continue\n"
         "    wrong.append(repr(roots))\n"
@@ -301,6 +306,60 @@ def test_no_code_of_the_program_runs(run):
     assert out == [[True, True, []]]
 
 
+def test_a_library(run):
+    """One value for all of a module, without what is left out."""
+    source = "import functools\nx = [1]\nnow = 1\nclass C:\n  y = 2\n  at = 3\n  class D: z = 4\n"
+    out = run(
+        "from cell_steps import *\n"
+        "made = module(" + repr(source) + ", 'program', 'program.py')\n"
+        "def value(*without): return native.cells((('l', made, without, None),))\n"
+        "first = value('now', 'C.at')\n"
+        "out([list(first), list(first['l'])])\n"
+        "def changed(step):\n"
+        "    exec(step, vars(made)); found = value('now', 'C.at') != first\n"
+        "    return found\n"
+        "out([changed('now = 2'), changed('C.at = 4'), changed('class E(C): pass\\ndel E')])\n"
+        "out([changed(one + '\\n') for one in ('x.append(2)', 'C.D.z = 5')])\n"
+        "made.x = (i for i in ()); out(value()['l'][None])\n"
+    )
+    assert out[0] == [["l"], [None]]
+    assert out[1] == [False, False, False]
+    assert out[2] == [True, True]
+    assert out[3] == "generator, l.x"
+
+
+MEMO = """
+import functools
+@functools.lru_cache
+def f(x): return [x]
+def wrap(function):
+    def wrapped(*args): return function(*args)
+    return wrapped
+wrapped = wrap(f)
+"""
+
+
+def test_places(run):
+    """A library's memo holds nothing that counts; a wrapper of the agent is no state, but for
+    the function that it wraps."""
+    out = run(
+        "from cell_steps import *\n"
+        "made = module(" + repr(MEMO) + ", 'program', 'program.py')\n"
+        "def value(key, *places): return native.cells((('m', made),), places)['m'][key]\n"
+        "for place in ('*library/', '*agent/', '*project/'):\n"
+        "    made.f.cache_clear(); before = [value(key, ('program.py', place)) for key in ('f', 'wrapped')]\n"
+        "    made.f(1); after = [value(key, ('program.py', place)) for key in ('f', 'wrapped')]\n"
+        "    out([one != two for one, two in zip(before, after)])\n"
+        "place = ('program.py', '*agent/')\n"
+        "one = made.wrapped; two = made.wrap(len)\n"
+        "made.wrapped = two; out(value('wrapped', place) != after[1])\n"
+        "one.__closure__[0].cell_contents = (i for i in ()); made.wrapped = one; out(value('wrapped', place))\n"
+    )
+    assert out[:3] == [[False, False], [True, True], [True, True]]
+    assert out[3] is True
+    assert out[4] == "generator at .<function>.<value>"
+
+
 def test_proxies_go_by_their_own_slots(run):
     out = run(
         "from cell_steps import *\nfrom unittest import mock\n"
@@ -321,6 +380,8 @@ import collections, enum, logging, re
 registry = {"b": {1, "x", ("y", 2)}, "a": frozenset("hash")}
 class C:
     members = {"one", "two", "three"}
+    marked = fixed = (1, 2, 3)
+    numbers = {8, 0, None, 1.5}
     def f(self, x={"a", "b"}): pass
 class E(enum.Enum):
     A = {"q", "r"}
@@ -390,3 +451,129 @@ def test_every_module_of_the_library(run):
     assert count > 20000
     assert opaque < count * 0.02
     assert moved < 10
+
+
+DESCRIBED = """
+import functools
+class Holder:
+    def __init__(self, function): self.function = function
+def keep(function):
+    @functools.wraps(function)
+    def kept(*args): return function(*args)
+    return kept
+REG = []
+@Holder
+def held(x: int):
+    "held doc"
+@REG.append
+def _(x: int):
+    "first doc"
+@REG.append
+def _(x: int):
+    "second doc"
+def outer():
+    def inner(x: int):
+        "inner doc"
+    return inner
+part = functools.partial(outer())
+@keep
+def wrapped(x: int):
+    "wrapped doc"
+class C:
+    @property
+    def p(self) -> int:
+        "p doc"
+    @p.setter
+    def p(self, value: int): pass
+    def s(self, x: int):
+        "s doc"
+ALL = [C.s, wrapped]
+"""
+
+
+@pytest.mark.parametrize("old, new, differ", [
+    ("held doc", "other", ["held"]),
+    ("def held(x: int)", "def held(x: str)", ["held"]),
+    ("first doc", "other", ["REG"]),
+    ("second doc", "other", ["REG"]),
+    ("inner doc", "other", ["part"]),
+    ("inner(x: int)", "inner(x: str)", ["part"]),
+    ("wrapped doc", "other", ["wrapped.__doc__"]),
+    ("wrapped(x: int)", "wrapped(x: str)", ["wrapped.__annotations__"]),
+    ("p doc", "other", ["p.__doc__"]),
+    ("-> int", "-> str", ["p.__annotations__"]),
+    ("value: int", "value: str", ["p"]),
+    ("s doc", "other", ["s.__doc__"]),
+    ("s(self, x: int)", "s(self, x: str)", ["s.__annotations__"]),
+])
+def test_each_function_is_described_somewhere(run, old, new, differ):
+    (found,) = run(
+        "from cell_steps import *\n"
+        f"one = {DESCRIBED!r}\ntwo = one.replace({old!r}, {new!r})\nassert one != two\n"
+        "first = flat(module(one, 'program', 'program.py'))\n"
+        "second = flat(module(two, 'program', 'program.py'))\n"
+        "out(sorted({k for l, k in first if first[l, k][:16] != second[l, k][:16]}))\n"
+    )
+    if sys.version_info >= (3, 14) and differ == ["wrapped.__annotations__"]:
+        pytest.skip("evaluated annotations")
+    assert found == differ
+
+
+def test_order_of_sets(run, monkeypatch):
+    """Counts where every process has the same."""
+    script = (
+        "from cell_steps import *\n"
+        "def order(*items): return value(set(items)) == value(set(reversed(items)))\n"
+        "out([order(0, 8), order(0.0, (8,)), order(True, 9), value(frozenset((0, 8))) == value(frozenset((8, 0))),\n"
+        "     order(1, 2), order(None, 8), order('a', 0, 8), order(0, len, 8)])\n"
+        "class S(set): pass\n"
+        "out(value(S((0, 8))) == value(S((8, 0))))\n"
+        "names = [str(at) for at in range(18)]\n"
+        "out(order(*names))\n"
+    )
+    monkeypatch.delenv("PYTHONHASHSEED", raising=False)
+    first, subclass, texts = run(script)
+    # The hash of None is its address up to 3.11.
+    assert first == [False, True, False, False, True, sys.version_info < (3, 12), True, True]
+    assert subclass is False
+    assert texts is True
+    monkeypatch.setenv("PYTHONHASHSEED", "0")
+    first, subclass, texts = run(script)
+    assert texts is False
+
+
+def test_order_of_a_cache_with_a_limit(run):
+    out = run(
+        "from cell_steps import *\nimport functools\n"
+        "def f(x): return [x]\n"
+        "def filled(size, *keys):\n"
+        "    made = functools.lru_cache(size)(f)\n"
+        "    for key in keys: made(key)\n"
+        "    return value(made)\n"
+        "for size in (2, 3, None):\n"
+        "    out([filled(size, 1, 2) == filled(size, 2, 1), filled(size, 1, 2) == filled(size, 2, 1, 2),\n"
+        "         filled(size, 'a', 'b') == filled(size, 'a', 'b')])\n"
+        "out(filled(2, 0, 1, 2) == filled(2, 1, 2))\n"
+    )
+    assert out == [[False, True, True], [False, True, True], [True, True, True], True]
+
+
+@pytest.mark.parametrize("constant, again", [
+    ("(1, 2)", "tuple([1, 2])"),
+    ("frozenset([1])", "frozenset([1])"),
+    ("10 ** 9", "int('1000000000')"),
+    ("'not given'", "' '.join(['not', 'given'])"),
+    ("b'not given'", "b' '.join([b'not', b'given'])"),
+    ("frozenset()", "frozenset()" if sys.version_info >= (3, 10) else None), ("()", None), ("7", None),
+])
+def test_immutable_objects_that_mark_something(run, constant, again):
+    (found,) = run(
+        "from cell_steps import *\n"
+        f"constant, again = {constant!r}, {again or constant!r}\n"
+        "source = 'U = %s\\nV = {0}\\nclass C:\\n  U = {0}\\ndef f(x={0}): pass\\ndef g(*, x={0}): pass\\n' % constant\n"
+        "first = flat(module(source.format('U'), 'program', 'program.py'))\n"
+        "second = flat(module(source.format(again), 'program', 'program.py'))\n"
+        "out([all(first[key][:16] == second[key][:16] for key in first),\n"
+        "     sorted(l + '.' + str(k) for l, k in first if first[l, k] != second[l, k])])\n"
+    )
+    assert found == [True, ["program.V", "program.f", "program.g", "program:C.U"] if again else []]

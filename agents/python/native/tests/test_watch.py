@@ -39,6 +39,18 @@ class Numbers(list):
     __slots__ = ()
 
 
+class Broken(Exception):
+    __slots__ = ("code",)
+
+
+class Pair(collections.namedtuple("Pair", "a b")):
+    pass
+
+
+class Flat(collections.namedtuple("Flat", "a b")):
+    __slots__ = ()
+
+
 def subjects():
     module = types.ModuleType("m")
     klass = type("K", (), {"a": 1})
@@ -49,6 +61,7 @@ def subjects():
     registry.y = 1
     count = collections.Counter()
     cell = (lambda: module).__closure__[0]
+    broken, pair = Broken(), Pair(1, 2)
     big = Plain()
     for n in range(60):
         setattr(big, f"a{n}", n)
@@ -74,6 +87,12 @@ def subjects():
         "registry content": (registry, lambda o: o.update(k=object())),
         "registry attribute": (registry, lambda o: setattr(o, "y", object())),
         "class of instance": (Plain(), lambda o: setattr(o, "__class__", type("P", (Plain,), {}))),
+        "slots over C": (broken, lambda o: setattr(o, "code", object())),
+        "attributes over C": (random.Random(), lambda o: setattr(o, "x", object())),
+        "attributes of a tuple": (pair, lambda o: setattr(o, "x", object())),
+        "empty list": ([], lambda o: o.append(1)),
+        "empty set": (set(), lambda o: o.add(1)),
+        "emptied list": ([1], lambda o: o.clear()),
         "namespace": (types.SimpleNamespace(a=1), lambda o: setattr(o, "a", object())),
         "cell": (cell, lambda o: setattr(o, "cell_contents", object())),
     }
@@ -94,9 +113,8 @@ def test_a_change_is_seen_once(native, name):
 
 
 @pytest.mark.parametrize("thing", [
-    iter([]), Exception(), random.Random(), 1, "a", (1,), frozenset([1]), open, len, sys.stdout,
-    collections.OrderedDict().keys(), int, type("E", (Exception,), {})(), type("R", (random.Random,), {})(),
-    gc.collect, (n for n in ()), memoryview(b""), lambda: 1,
+    iter([]), Exception(), 1, "a", (1,), frozenset([1]), open, len,
+    collections.OrderedDict().keys(), int, gc.collect, (n for n in ()), memoryview(b""), lambda: 1,
 ], ids=lambda thing: type(thing).__name__)
 def test_what_cannot_be_seen_is_refused(native, thing):
     assert native.watch_add(thing) is None
@@ -288,15 +306,36 @@ def test_weak_objects_are_not_kept_alive(native, make):
     native.watch_clear()
 
 
-def test_deep_objects_are_looked_at_when_asked_for(native):
-    near, far = {}, {}
-    indexes = [native.watch_add(near), native.watch_add(far, False, True)]
-    near["x"] = far["x"] = 1
-    assert native.watch_changed(False) == indexes[:1]
-    assert native.watch_changed(False) == []
-    assert native.watch_changed() == indexes[1:]
+def test_an_object_without_content_never_changes(native):
+    flat = Flat([1], 2)
+    assert native.watch_add(flat, True) == 0
+    flat.a.append(1)
     assert native.watch_changed() == []
-    near["x"] = far["x"] = 2
-    assert native.watch_changed(True, False) == indexes[1:]
-    assert native.watch_changed(True, False) == []
-    assert native.watch_changed() == indexes[:1]
+    assert native.watch_held(0, 10) == []
+
+
+def test_what_an_object_holds(native):
+    class Reluctant(dict):
+        def __getattribute__(self, name):
+            raise AssertionError(name)
+        __iter__ = values = items = None
+
+    value, other = object(), object()
+    plain, slotted, both, reluctant = Plain(), Slotted(), Both(), Reluctant(a=value)
+    plain.x = slotted.b = both.a = value
+    both.c = dict.get(reluctant, "b", other)
+    for thing, expected in [
+        (plain, [value]), (slotted, [value]), (both, [other, value]), (reluctant, [value]),
+        ([value, other], [value, other]), ({"a": other}, [other]), ({value}, [value]),
+        (collections.deque([value, other]), [value, other]), (bytearray(b"a"), []),
+        ((lambda: value).__closure__[0], [value]),
+    ]:
+        held = native.watch_held(native.watch_add(thing), 2)
+        assert sorted(map(id, held)) == sorted(map(id, expected)), type(thing)
+    assert native.watch_held(native.watch_add([1, 2, 3]), 2) == []
+    dying = Plain()
+    index = native.watch_add(dying, True)
+    del dying
+    assert native.watch_held(index, 2) is None
+    with pytest.raises(IndexError):
+        native.watch_held(10000, 2)

@@ -77,15 +77,15 @@ impl NameClosure {
 
 impl Closing<'_> {
     fn is_reading(&self) -> bool {
-        self.closed.reads || self.in_base(|base| base.reads)
+        self.has(|layer| layer.reads)
     }
 
     fn is_reading_docs(&self) -> bool {
-        self.closed.reads_docs || self.in_base(|base| base.reads_docs)
+        self.has(|layer| layer.reads_docs)
     }
 
     fn is_looking_up(&self) -> bool {
-        self.closed.looks_up || self.in_base(|base| base.looks_up)
+        self.has(|layer| layer.looks_up)
     }
 
     /// Keeps what could be read of the units that were reached, and reads it if
@@ -133,9 +133,9 @@ impl Closing<'_> {
     }
 
     fn add_notes(&mut self, is_read: impl Fn(&Note) -> bool) {
-        let base = self.base.into_iter().flat_map(|base| &base.notes);
-        let notes: Vec<UnitIndex> = base
-            .chain(&self.closed.notes)
+        let layers = self.closed.layers();
+        let notes: Vec<UnitIndex> = layers
+            .flat_map(|layer| &layer.notes)
             .filter(|note| is_read(note))
             .map(|note| note.unit)
             .collect();

@@ -125,7 +125,6 @@ impl NameClosure {
     pub(crate) fn trail(&mut self, table: &mut UnitTable, start: Start<'_>) -> Trail {
         let mut closing = Closing {
             closed: Closed::default(),
-            base: None,
             open: Default::default(),
             trail: Some(Trail {
                 by: By::Given,

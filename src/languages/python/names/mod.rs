@@ -49,6 +49,11 @@ pub(super) fn is_standard(module: &str) -> bool {
     stdlib::has_module(module)
 }
 
+/// Whether every supported Python has a builtin whose name has this hash.
+pub(super) fn is_builtin(name: u32) -> bool {
+    stdlib::is_hash_of_builtin(name)
+}
+
 /// The names that statements can bind, those of inner scopes included.
 pub(super) fn names_stored(body: &[Stmt]) -> BTreeSet<String> {
     let mut names = BTreeSet::new();

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
+use crate::languages::name_hash;
+
 /// Modules that every supported Python has, with the names that they all have.
 const TABLE: &str = include_str!("../stdlib.txt");
 
@@ -38,6 +40,19 @@ pub(super) fn is_plain_class(module: &str, name: &str) -> bool {
     MODULES
         .get(module)
         .is_some_and(|names| names.get(name) == Some(&true))
+}
+
+/// The hashes of the names of builtins, sorted.
+static BUILTINS: LazyLock<Vec<u32>> = LazyLock::new(|| {
+    let names = MODULES.get("builtins").into_iter();
+    let names = names.flat_map(|names| names.keys());
+    let mut hashes: Vec<u32> = names.map(|name| name_hash(name)).collect();
+    hashes.sort_unstable();
+    hashes
+});
+
+pub(super) fn is_hash_of_builtin(hash: u32) -> bool {
+    BUILTINS.binary_search(&hash).is_ok()
 }
 
 /// Whether every supported Python has a builtin of this name.

@@ -207,7 +207,7 @@ impl Names {
 
     /// The module of this name: one of the roots, else of `sys.modules`. A
     /// taking of few cells asks for few, which are looked for one by one.
-    unsafe fn module(&mut self, name: &[u8]) -> Option<Ref> {
+    pub unsafe fn module(&mut self, name: &[u8]) -> Option<Ref> {
         const FEW: usize = 16;
         if let Some(known) = self.modules.get(name) {
             return *known;

@@ -5,7 +5,9 @@ use super::classes::{dict_of, entries, is_class, is_text};
 use super::graph::{Label, Why};
 use super::hash::{Digest, Hasher};
 use super::layout::{FunctionLayout, TYPE_BASES};
-use super::walk::{Content, Walk};
+use super::homes::is_described;
+use super::roots::mark;
+use super::walk::{Content, Walk, Work};
 use super::{noise, sources};
 use crate::ffi::*;
 
@@ -28,6 +30,9 @@ pub unsafe fn function(object: Ref, content: &mut Content) {
     };
     let part = |offset| unsafe { word(object, offset) as Ref };
     let code = part(layout.code);
+    if is_in(code, AGENT, content.walk) {
+        return of_agent(part(layout.closure), code, content);
+    }
     match reference(code, content.walk) {
         Some(reference) => content.hasher.digest(reference),
         None => {
@@ -41,6 +46,83 @@ pub unsafe fn function(object: Ref, content: &mut Content) {
     content.part("defaults", object, layout.defaults);
     content.part("keyword defaults", object, layout.keyword_defaults);
     closure(part(layout.closure), code, content);
+    description(object, layout, content);
+    // With which object a caller marks that an argument is missing.
+    let mut marks = Vec::new();
+    let defaults = part(layout.defaults);
+    if !defaults.is_null() && (*defaults).kind == &raw mut PyTuple_Type {
+        marks.extend((0..PyTuple_Size(defaults)).map(|at| mark(PyTuple_GetItem(defaults, at))));
+    }
+    let defaults = part(layout.keyword_defaults);
+    if !defaults.is_null() && (*defaults).kind == &raw mut PyDict_Type {
+        marks.extend(entries(defaults).map(|(_, value)| mark(value)));
+    }
+    if marks.iter().any(|mark| *mark != 0) {
+        content.marks = marks;
+    }
+}
+
+/// Documentation and annotations, where no cell of their own has them.
+unsafe fn description(function: Ref, layout: FunctionLayout, content: &mut Content) {
+    let (doc, is_annotated) = described(function, layout);
+    let [has_doc, has_annotations] = match doc.is_null() && !is_annotated {
+        true => [true; 2],
+        false => is_described(function, layout, content.walk),
+    };
+    let doc = if has_doc { std::ptr::null_mut() } else { doc };
+    content.child(Label::Part("documentation"), doc);
+    let is_own = is_annotated && !has_annotations;
+    content.hasher.word(u64::from(is_own));
+    if is_own {
+        content.aside("annotations", Work::Annotations(function));
+    }
+}
+
+/// What stands for the files of the agent itself, and for those of libraries
+/// that keep no state in caches.
+const AGENT: &[u8] = b"*agent/";
+const LIBRARY: &[u8] = b"*library/";
+const SITE: &[u8] = b"*site/";
+
+/// The place that a file is in.
+fn place_of<'w>(file: &[u8], walk: &'w Walk) -> Option<&'w (Vec<u8>, Vec<u8>)> {
+    let mut places = walk.places.iter();
+    places.find(|(prefix, _)| file.starts_with(prefix))
+}
+
+unsafe fn is_in(code: Ref, place: &[u8], walk: &Walk) -> bool {
+    let file = member(code, c"co_filename");
+    is_text(file)
+        && text_bytes(file)
+            .is_some_and(|file| place_of(&file, walk).is_some_and(|(_, text)| text == place))
+}
+
+/// Whether a function of Python code stands in such a library.
+pub unsafe fn is_of_library(function: Ref, walk: &Walk) -> bool {
+    match walk.layouts.function {
+        Some(layout) if (*function).kind == &raw mut PyFunction_Type => {
+            is_in(word(function, layout.code) as Ref, LIBRARY, walk)
+        }
+        _ => false,
+    }
+}
+
+/// What a wrapper of the agent does is none of the program's state; the
+/// function that it wraps for the program is.
+unsafe fn of_agent(cells: Ref, code: Ref, content: &mut Content) {
+    content.child(Label::Part("name"), member(code, c"co_name"));
+    if cells.is_null() || (*cells).kind != &raw mut PyTuple_Type {
+        return;
+    }
+    let names = PyObject_GetAttrString(code, c"co_freevars".as_ptr());
+    let Some(names) = content.walk.keep(names) else {
+        return content.fail(HIDDEN);
+    };
+    for at in 0..PyTuple_Size(cells).min(PyTuple_Size(names)) {
+        if text_bytes(PyTuple_GetItem(names, at)).as_deref() == Some(b"function") {
+            content.child(Label::Part("function"), PyTuple_GetItem(cells, at));
+        }
+    }
 }
 
 /// The variables of enclosing functions, except `singledispatch`'s cache.
@@ -95,10 +177,7 @@ unsafe fn find_reference(code: Ref, walk: &Walk) -> Option<Digest> {
     Py_DecRef(line);
     let ordinal = sources::ordinal(&file, &name, first as u32)?;
     let mut hasher = Hasher::new("code");
-    let place = walk
-        .places
-        .iter()
-        .find(|(prefix, _)| file.starts_with(prefix));
+    let place = place_of(&file, walk);
     match place {
         Some((prefix, text)) => {
             hasher.bytes(text);
@@ -108,7 +187,49 @@ unsafe fn find_reference(code: Ref, walk: &Walk) -> Option<Digest> {
     }
     hasher.bytes(&name);
     hasher.word(u64::from(ordinal));
+    // That of an installed package changes with the package only.
+    if !place.is_some_and(|(_, text)| text == LIBRARY || text == SITE) {
+        signature(code, &mut hasher)?;
+    }
     Some(hasher.finish())
+}
+
+/// How the function can be called, and whether it is a generator or coroutine.
+unsafe fn signature(code: Ref, hasher: &mut Hasher) -> Option<()> {
+    /// Whether a docstring stands in the constants, from 3.13 on.
+    const HAS_DOCSTRING: i64 = 0x400_0000;
+    const STARRED: [i64; 2] = [4, 8];
+    let number = |name: &std::ffi::CStr| unsafe {
+        let value = PyObject_GetAttrString(code, name.as_ptr());
+        if value.is_null() {
+            PyErr_Clear();
+            return None;
+        }
+        let found = PyLong_AsLong(value) as i64;
+        Py_DecRef(value);
+        Some(found)
+    };
+    let flags = number(c"co_flags")? & !HAS_DOCSTRING;
+    let (positional, by_keyword) = (number(c"co_argcount")?, number(c"co_kwonlyargcount")?);
+    for value in [
+        flags,
+        positional,
+        by_keyword,
+        number(c"co_posonlyargcount")?,
+    ] {
+        hasher.word(value as u64);
+    }
+    let starred = STARRED.into_iter().filter(|flag| flags & flag != 0).count();
+    let names = PyObject_GetAttrString(code, c"co_varnames".as_ptr());
+    if names.is_null() {
+        PyErr_Clear();
+        return None;
+    }
+    for at in 0..(positional + by_keyword) as isize + starred as isize {
+        hasher.bytes(&text_bytes(PyTuple_GetItem(names, at)).unwrap_or_default());
+    }
+    Py_DecRef(names);
+    Some(())
 }
 
 /// What a code object does, without where it stands.

@@ -145,7 +145,17 @@ fn kind_of_name(name: &[u8], minor: u32) -> Kind {
         b"datetime.timezone" => Kind::Answer(c"__getinitargs__"),
         b"_io.StringIO" | b"_io.BytesIO" => Kind::Answer(c"__getstate__"),
         b"array.array" => Kind::Members(&[c"typecode"]),
-        b"decimal.Decimal" => Kind::Spelled,
+        b"json.Scanner" | b"_json.Scanner" | b"simplejson._speedups.Scanner" => Kind::Members(&[
+            c"strict",
+            c"object_hook",
+            c"object_pairs_hook",
+            c"parse_float",
+            c"parse_int",
+            c"parse_constant",
+        ]),
+        // There is one of the first; `_fields_` says the same as the others.
+        b"unicodedata.UCD" | b"CField" | b"_ctypes.CField" => Kind::Object,
+        b"decimal.Decimal" | b"zoneinfo.ZoneInfo" => Kind::Spelled,
         b"decimal.Context" => Kind::Shown,
         b"datetime.date" => Kind::Date,
         b"datetime.time" => Kind::Time,
@@ -185,6 +195,9 @@ pub struct Shape {
     pub has_identity: bool,
     /// The reference to the class, if it is where its name says.
     pub class: Option<Digest>,
+    /// The agent's own, and what pytest keeps about the run: no state of the
+    /// program.
+    pub is_of_runner: bool,
 }
 
 /// The shape of the instances of `kind`.
@@ -198,6 +211,7 @@ pub unsafe fn shape_of(kind: Ref, names: &mut Names) -> Shape {
         filter: Filter::All,
         has_identity: true,
         class: names.class(kind),
+        is_of_runner: is_of_runner(kind, names),
     };
     let mut at = kind;
     while names.is_made_by_python(at) {
@@ -258,6 +272,20 @@ unsafe fn slots_of(kind: Ref, slots: &mut Vec<(Ref, isize)>) {
     }
     slots[start..].sort_unstable_by_key(|(_, offset)| *offset);
     slots.dedup();
+}
+
+unsafe fn is_of_runner(kind: Ref, names: &Names) -> bool {
+    let Some((module, name)) = names
+        .full_name(kind)
+        .filter(|_| unsafe { names.is_made_by_python(kind) })
+    else {
+        return false;
+    };
+    module.starts_with(b"_tamis.")
+        || matches!(
+            (module.as_slice(), name.as_slice()),
+            (b"_pytest.config", b"Config" | b"PytestPluginManager") | (b"_pytest.main", b"Session")
+        )
 }
 
 unsafe fn filter_of(kind: Ref, names: &Names) -> Filter {

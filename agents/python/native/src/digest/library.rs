@@ -3,6 +3,7 @@
 use std::ffi::CStr;
 
 use super::classes::{entries, is_text, type_name};
+use super::functions;
 use super::graph::{Label, Why};
 use super::kinds::{Kind, Shape};
 use super::layout::{self, TYPE_REPR, TYPE_STR, call_slot, referents};
@@ -84,7 +85,10 @@ pub unsafe fn read(object: Ref, shape: &Shape, content: &mut Content) {
             Some(function) => {
                 content.part("function", object, function);
                 content.hasher.word(word(object, function + 8) as u64);
-                content.aside("cache", Work::Cache(object));
+                // What the standard library remembers it would find again.
+                if !functions::is_of_library(word(object, function) as Ref, content.walk) {
+                    content.aside("cache", Work::Cache(object));
+                }
             }
             None => content.fail(unknown),
         },
@@ -163,18 +167,41 @@ unsafe fn container(object: Ref, shape: &Shape, content: &mut Content) {
     }
 }
 
-/// The entries of an `lru_cache`, whose counters and order do not count: order
-/// only decides what a full cache forgets.
+/// The entries of an `lru_cache`, whose counters do not count. Order decides
+/// what a cache with a limit forgets.
 pub unsafe fn cache(wrapper: Ref, content: &mut Content) {
     let Some(function) = content.walk.layouts.lru else {
         return content.fail(Why::Said("cache"));
     };
-    content.unordered = true;
-    let entries: Vec<(Ref, Ref)> = cache_entries(wrapper, function);
+    let mut entries: Vec<(Ref, Ref)> = cache_entries(wrapper, function);
+    // `None` is -1.
+    let is_bounded = word(wrapper, function + 8) as isize > 0;
+    content.unordered = !is_bounded;
+    if is_bounded {
+        let Some(ordered) = by_age(wrapper, entries.len()) else {
+            return content.fail(Why::Said("cache"));
+        };
+        entries = ordered;
+    }
     content.hasher.word(entries.len() as u64);
     for (key, value) in entries {
         content.pair(key, value);
     }
+}
+
+/// Keys and results, the oldest first: the wrapper begins as a link does, and
+/// closes their ring.
+unsafe fn by_age(wrapper: Ref, count: usize) -> Option<Vec<(Ref, Ref)>> {
+    let mut found = Vec::with_capacity(count);
+    let mut at = word(wrapper, 24) as Ref;
+    while at != wrapper {
+        if at.is_null() || found.len() == count {
+            return None;
+        }
+        found.push((word(at, 40) as Ref, word(at, 48) as Ref));
+        at = word(at, 24) as Ref;
+    }
+    (found.len() == count).then_some(found)
 }
 
 /// Keys and results. Where there is a limit, the cache holds the links of a

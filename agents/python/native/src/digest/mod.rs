@@ -5,6 +5,7 @@ mod classes;
 mod functions;
 mod graph;
 mod hash;
+mod homes;
 mod kinds;
 mod layout;
 mod library;
@@ -21,7 +22,7 @@ use classes::Names;
 use graph::{Graph, Why};
 use hash::{Digest, Hasher};
 use layout::NoCollection;
-use roots::{Key, Taking};
+use roots::{Cell, Key, Taking};
 use walk::{Target, Walk};
 
 /// `{label: {key: bytes | str}}` for a tuple of `(label, object[, keys])`, or
@@ -53,43 +54,87 @@ unsafe fn answer(taking: &mut Taking) -> Ref {
     let graph = &mut taking.walk.graph;
     graph.close();
     let values = graph.fold(&|graph, node| graph.nodes[node as usize].local);
-    let positions: Vec<(Digest, u32)> = taking
-        .cells
-        .iter()
+    let (first, then): (Vec<&Cell>, _) = taking.cells.iter().partition(|cell| cell.at_home);
+    let positions: Vec<(Digest, u32)> = first
+        .into_iter()
+        .chain(then)
         .filter_map(|cell| match cell.target {
             Target::Node(node) => Some((cell.position, node)),
             Target::Plain(_) => None,
         })
         .collect();
     let names = graph.names(&positions, &values);
+    // Immutable constants that are one object: the first that holds it.
+    let mut first: HashMap<usize, Digest> = HashMap::new();
+    for cell in taking.cells.iter().filter(|cell| cell.alike != 0) {
+        first.entry(cell.alike).or_insert(cell.position);
+    }
+    let marks = &taking.walk.marks;
     let sharing = graph.fold(&|graph, node| {
         let mut hasher = Hasher::new("identity");
         hasher.digest(values[node as usize]);
         if graph.nodes[node as usize].has_identity {
             hasher.digest(names[node as usize]);
         }
+        for mark in marks.get(&node).into_iter().flatten() {
+            hasher.digest(first.get(mark).copied().unwrap_or_default());
+        }
         hasher.finish()
     });
-    // Immutable globals that are one object: the first that holds it.
-    let mut first: HashMap<usize, Digest> = HashMap::new();
     let all = PyDict_New();
+    let mut libraries: HashMap<usize, Result<Hasher, String>> = HashMap::new();
     for cell in &taking.cells {
         let shared = match cell.alike {
             0 => [0, 0],
-            address => *first.entry(address).or_insert(cell.position),
+            address => first.get(&address).copied().unwrap_or_default(),
         };
-        let value = match cell.target {
-            Target::Plain(digest) => bytes_of(digest, shared),
-            Target::Node(node) if graph.is_opaque(node) => explanation(graph, node),
+        let found = match cell.target {
+            Target::Plain(digest) => Ok((digest, shared)),
+            Target::Node(node) if graph.is_opaque(node) => Err(explanation(graph, node)),
             Target::Node(node) => {
                 let mut hasher = Hasher::new("sharing");
                 hasher.digest(sharing[node as usize]);
                 hasher.digest(shared);
-                bytes_of(values[node as usize], hasher.finish())
+                Ok((values[node as usize], hasher.finish()))
             }
+        };
+        if let Some(library) = taking.one_of[cell.root] {
+            let one = libraries
+                .entry(library)
+                .or_insert_with(|| Ok(Hasher::new("library")));
+            let name = || {
+                let key = match cell.key {
+                    Key::Text(text) => unsafe { text_bytes(text) }.unwrap_or_default(),
+                    _ => Vec::new(),
+                };
+                let label = String::from_utf8_lossy(&taking.labels[cell.root]);
+                format!("{label}.{}", String::from_utf8_lossy(&key))
+            };
+            match (found, &mut *one) {
+                (Ok((value, sharing)), Ok(hasher)) => {
+                    hasher.digest(cell.position);
+                    hasher.digest(value);
+                    hasher.digest(sharing);
+                }
+                (Err(why), Ok(_)) => *one = Err(format!("{why}, {}", name())),
+                (_, Err(_)) => {}
+            }
+            continue;
+        }
+        let value = match found {
+            Ok((value, sharing)) => bytes_of(value, sharing),
+            Err(why) => PyUnicode_FromStringAndSize(why.as_ptr().cast(), why.len() as isize),
         };
         let of_root = dict_in(all, taking.labels[cell.root].as_ref());
         put(of_root, cell.key, value);
+    }
+    for (library, found) in libraries {
+        let value = match found {
+            Ok(hasher) => bytes_of(hasher.finish(), [0, 0]),
+            Err(why) => PyUnicode_FromStringAndSize(why.as_ptr().cast(), why.len() as isize),
+        };
+        let of_root = dict_in(all, taking.labels[library].as_ref());
+        put(of_root, Key::Whole, value);
     }
     if !PyErr_Occurred().is_null() {
         Py_DecRef(all);
@@ -128,6 +173,7 @@ unsafe fn put(dict: Ref, key: Key, value: Ref) {
         }
         Key::Digest(digest) => bytes_of(digest, [0, 0]),
         Key::Whole => none(),
+        Key::Bases => PyUnicode_InternFromString(c"<bases>".as_ptr()),
     };
     if !dict.is_null() && !key.is_null() && !value.is_null() {
         PyDict_SetItem(dict, key, value);
@@ -148,7 +194,7 @@ unsafe fn bytes_of(value: Digest, sharing: Digest) -> Ref {
 }
 
 /// `type: path`.
-unsafe fn explanation(graph: &Graph, node: u32) -> Ref {
+unsafe fn explanation(graph: &Graph, node: u32) -> String {
     let (why, path) = graph.explain(node);
     let why = match why {
         Why::Type(kind) => {
@@ -157,9 +203,8 @@ unsafe fn explanation(graph: &Graph, node: u32) -> Ref {
         }
         Why::Said(text) => text.to_owned(),
     };
-    let text = match path.is_empty() {
+    match path.is_empty() {
         true => why,
         false => format!("{why} at {path}"),
-    };
-    PyUnicode_FromStringAndSize(text.as_ptr().cast(), text.len() as isize)
+    }
 }

@@ -4,7 +4,7 @@ use super::classes::{dict_of, entries, is_class, is_module, is_text, module_name
 use super::functions::{behind, described};
 use super::hash::{Digest, Hasher};
 use super::kinds::Kind;
-use super::layout::{TYPE_BASES, TYPE_SUBCLASSES};
+use super::layout::{FunctionLayout, TYPE_BASES, TYPE_SUBCLASSES};
 use super::library::cache_entries;
 use super::noise;
 use super::walk::{Target, Walk};
@@ -16,6 +16,13 @@ pub struct Root {
     object: Ref,
     /// Only these keys.
     keys: Option<Vec<Vec<u8>>>,
+    /// All its cells are one: that of a library.
+    library: Option<Library>,
+}
+
+/// What of a library's module does not count: names, of a member `Class.name`.
+struct Library {
+    without: Vec<Vec<u8>>,
 }
 
 impl Root {
@@ -29,6 +36,16 @@ impl Root {
             .as_ref()
             .is_none_or(|keys| keys.iter().any(|one| one == key))
     }
+
+    /// An inner class. `name` is its qualified name.
+    fn inner(module: &[u8], name: &[u8], class: Ref) -> Root {
+        Root {
+            label: [module, b":", name].concat(),
+            object: class,
+            keys: None,
+            library: None,
+        }
+    }
 }
 
 /// The roots of a tuple of `(label, object)` and `(label, object, keys)`.
@@ -41,26 +58,34 @@ pub unsafe fn parse(tuple: Ref) -> Option<Vec<Root>> {
             false => 0,
         };
         let is_tuple = |at| unsafe { (*PyTuple_GetItem(item, at)).kind == &raw mut PyTuple_Type };
-        if !(2..=3).contains(&size)
+        if !(2..=4).contains(&size)
             || !is_text(PyTuple_GetItem(item, 0))
-            || size == 3 && !is_tuple(2)
+            || size >= 3 && !is_tuple(2)
+            || size == 4 && !is_module(PyTuple_GetItem(item, 1))
         {
             raise(
                 PyExc_TypeError,
-                c"a root is (label, object) or (label, object, keys)",
+                c"a root is (label, object), (label, object, keys) or (label, module, without, None)",
             );
             return None;
         }
-        let keys = match size {
-            3 => Some(texts_of(PyTuple_GetItem(item, 2))?),
-            _ => None,
-        };
         let label = text_bytes(PyTuple_GetItem(item, 0)).unwrap_or_default();
-        roots.push(Root {
+        let mut root = Root {
             label,
             object: PyTuple_GetItem(item, 1),
-            keys,
-        });
+            keys: None,
+            library: None,
+        };
+        match size {
+            3 => root.keys = Some(texts_of(PyTuple_GetItem(item, 2))?),
+            4 => {
+                root.library = Some(Library {
+                    without: texts_of(PyTuple_GetItem(item, 2))?,
+                })
+            }
+            _ => {}
+        }
+        roots.push(root);
     }
     Some(roots)
 }
@@ -95,6 +120,8 @@ pub enum Key {
     Digest(Digest),
     /// The root itself: its kind, and its keys in order.
     Whole,
+    /// Metaclass and bases of a class.
+    Bases,
 }
 
 pub struct Cell {
@@ -105,11 +132,16 @@ pub struct Cell {
     /// The address of an immutable value with which programs may mark
     /// something; else 0.
     pub alike: usize,
+    /// A function of a library, where it is defined: another library that is
+    /// loaded, too, and has it does not rename it.
+    pub at_home: bool,
 }
 
 pub struct Taking {
     pub walk: Walk,
     pub labels: Vec<Vec<u8>>,
+    /// For each label, the root of which its cells are one.
+    pub one_of: Vec<Option<usize>>,
     pub cells: Vec<Cell>,
 }
 
@@ -118,6 +150,7 @@ impl Taking {
         Taking {
             walk,
             labels: Vec::new(),
+            one_of: Vec::new(),
             cells: Vec::new(),
         }
     }
@@ -125,7 +158,10 @@ impl Taking {
     pub unsafe fn take(&mut self, root: Root) {
         let number = self.labels.len();
         self.labels.push(root.label.clone());
-        if is_module(root.object) {
+        self.one_of.push(None);
+        if let Some(library) = &root.library {
+            self.take_library(number, &root, library);
+        } else if is_module(root.object) {
             self.take_module(number, &root);
         } else if is_class(root.object) {
             self.take_class(number, &root);
@@ -146,6 +182,7 @@ impl Taking {
             }
             Key::Digest(digest) => hasher.digest(digest),
             Key::Whole => hasher.word(0),
+            Key::Bases => hasher.word(1),
         }
         let position = hasher.finish();
         self.cells.push(Cell {
@@ -154,6 +191,7 @@ impl Taking {
             position,
             target,
             alike,
+            at_home: false,
         });
     }
 
@@ -184,12 +222,56 @@ impl Taking {
             self.add(number, Key::Whole, Target::Plain(order.finish()), 0);
         }
         for (text, class) in classes {
-            let label = [name.as_slice(), b":", text.as_slice()].concat();
-            self.take(Root {
-                label,
-                object: class,
-                keys: None,
-            });
+            self.take(Root::inner(&root.label, &text, class));
+        }
+    }
+
+    /// The globals of a library's module, and the members of its classes. Not
+    /// their order, and no subclasses: those of the project are cells of its own.
+    unsafe fn take_library(&mut self, number: usize, root: &Root, library: &Library) {
+        let name = module_name(root.object).unwrap_or_default();
+        self.one_of[number] = Some(number);
+        let mut waiting = vec![(number, root.object, Vec::new())];
+        while let Some((at, holder, qualified)) = waiting.pop() {
+            let is_of_module = is_module(holder);
+            let dict = match is_of_module {
+                true => PyModule_GetDict(holder),
+                false => dict_of(holder),
+            };
+            let all: Vec<(Ref, Ref)> = entries(dict).collect();
+            for (key, value) in all {
+                let Some(text) = plain_text(key) else {
+                    continue;
+                };
+                let full = match is_of_module {
+                    true => text.clone(),
+                    false => [qualified.as_slice(), b".", text.as_slice()].concat(),
+                };
+                let is_noise = match is_of_module {
+                    true => noise::is_global(&text) || is_submodule(value, &name, &text),
+                    false => noise::is_member(&text),
+                };
+                if is_noise || library.without.contains(&full) {
+                    continue;
+                }
+                let target = self.walk.target(value);
+                self.add(at, Key::Text(key), target, mark(value));
+                if let Some(cell) = self.cells.last_mut() {
+                    cell.at_home = self.walk.layouts.function.is_some_and(|layout| {
+                        let function = behind(value);
+                        !function.is_null() && is_name(word(function, layout.module) as Ref, &name)
+                    });
+                }
+                if is_class(value) && self.is_home(value, &name, &full) {
+                    let inner = self.labels.len();
+                    self.labels
+                        .push([root.label.as_slice(), b":", full.as_slice()].concat());
+                    self.one_of.push(Some(number));
+                    let bases = Target::Plain(self.bases(value));
+                    self.add(inner, Key::Bases, bases, 0);
+                    waiting.push((inner, value, full));
+                }
+            }
         }
     }
 
@@ -222,7 +304,9 @@ impl Taking {
                 continue;
             }
             let target = self.walk.target(value);
-            self.add(number, Key::Text(key), target, 0);
+            // Whether a module's name is interned goes by who imported it.
+            let alike = if text == b"__module__" { 0 } else { mark(value) };
+            self.add(number, Key::Text(key), target, alike);
             self.describe(number, key, value, &module);
             if is_class(value) {
                 let inner = [name.as_slice(), b".", text.as_slice()].concat();
@@ -234,25 +318,28 @@ impl Taking {
         if root.keys.is_none() {
             self.take_hierarchy(number, root.object, order);
         }
+        let holder = root.label.split(|byte| *byte == b':').next();
+        let holder = holder.unwrap_or_default().to_vec();
         for (inner, class) in classes {
-            let label = [module.as_slice(), b":", inner.as_slice()].concat();
-            self.take(Root {
-                label,
-                object: class,
-                keys: None,
-            });
+            self.take(Root::inner(&holder, &inner, class));
         }
     }
 
-    /// Metaclass, bases and the order of members; and the subclasses.
-    unsafe fn take_hierarchy(&mut self, number: usize, class: Ref, mut order: Hasher) {
+    unsafe fn bases(&mut self, class: Ref) -> Digest {
+        let mut hasher = Hasher::new("bases");
         let bases = word(class, TYPE_BASES) as Ref;
-        let mut above = vec![(*class).kind];
-        above.extend((0..PyTuple_Size(bases)).map(|at| unsafe { PyTuple_GetItem(bases, at) }));
-        for kind in above {
-            order.digest(self.class_reference(kind));
+        hasher.digest(self.class_reference((*class).kind));
+        for at in 0..PyTuple_Size(bases) {
+            hasher.digest(self.class_reference(PyTuple_GetItem(bases, at)));
         }
+        hasher.finish()
+    }
+
+    /// The order of members; metaclass and bases; and the subclasses.
+    unsafe fn take_hierarchy(&mut self, number: usize, class: Ref, order: Hasher) {
         self.add(number, Key::Whole, Target::Plain(order.finish()), 0);
+        let bases = Target::Plain(self.bases(class));
+        self.add(number, Key::Bases, bases, 0);
         let below = word(class, TYPE_SUBCLASSES) as Ref;
         if below.is_null() || (*below).kind != &raw mut PyDict_Type {
             return;
@@ -290,7 +377,15 @@ impl Taking {
     unsafe fn describe(&mut self, number: usize, key: Ref, value: Ref, module: &[u8]) {
         let layouts = self.walk.layouts;
         if (*value).kind == &raw mut PyProperty_Type {
-            if let Some([.., doc]) = layouts.property {
+            if let Some([getter, .., doc]) = layouts.property {
+                let getter = word(value, getter) as Ref;
+                if let Some(layout) = layouts.function
+                    && !getter.is_null()
+                    && (*getter).kind == &raw mut PyFunction_Type
+                    && is_name(word(getter, layout.module) as Ref, module)
+                {
+                    self.annotations(number, key, getter, layout);
+                }
                 let doc = word(value, doc) as Ref;
                 if !doc.is_null() && doc != &raw mut _Py_NoneStruct {
                     let target = self.walk.target(doc);
@@ -305,17 +400,20 @@ impl Taking {
         if function.is_null() {
             return;
         }
-        let of = word(function, layout.module) as Ref;
-        if !is_text(of) || text_bytes(of).as_deref() != Some(module) {
+        if !is_name(word(function, layout.module) as Ref, module) {
             return;
         }
-        let (doc, is_annotated) = described(function, layout);
+        let (doc, _) = described(function, layout);
         if !doc.is_null() {
             let target = self.walk.target(doc);
             self.add(number, Key::Of(key, ".__doc__"), target, 0);
         }
-        if is_annotated {
-            let target = Target::Node(self.walk.annotations(function));
+        self.annotations(number, key, function, layout);
+    }
+
+    unsafe fn annotations(&mut self, number: usize, key: Ref, of: Ref, layout: FunctionLayout) {
+        if described(of, layout).1 {
+            let target = Target::Node(self.walk.annotations(of));
             self.add(number, Key::Of(key, ".__annotations__"), target, 0);
         }
     }
@@ -369,12 +467,26 @@ impl Taking {
     }
 }
 
+/// Whether the import system bound a submodule here.
+unsafe fn is_submodule(value: Ref, package: &[u8], name: &[u8]) -> bool {
+    is_module(value)
+        && module_name(value).is_some_and(|full| {
+            full.strip_prefix(package)
+                .and_then(|rest| rest.strip_prefix(b"."))
+                == Some(name)
+        })
+}
+
+unsafe fn is_name(text: Ref, name: &[u8]) -> bool {
+    is_text(text) && text_bytes(text).as_deref() == Some(name)
+}
+
 unsafe fn plain_text(key: Ref) -> Option<Vec<u8>> {
     if is_text(key) { text_bytes(key) } else { None }
 }
 
 /// The address of an immutable value that is not shared by chance.
-unsafe fn mark(value: Ref) -> usize {
+pub unsafe fn mark(value: Ref) -> usize {
     /// Whether a text is interned: `PyASCIIObject.state`, two lowest bits.
     const STATE: isize = 32;
     let kind = (*value).kind;
@@ -384,8 +496,14 @@ unsafe fn mark(value: Ref) -> usize {
         PyBytes_Size(value) > 1
     } else if kind == &raw mut PyTuple_Type {
         PyTuple_Size(value) > 0
+    } else if kind == &raw mut PyLong_Type {
+        // The interpreter has one object for each small number.
+        let mut overflow = 0;
+        let number = PyLong_AsLongLongAndOverflow(value, &mut overflow);
+        overflow != 0 || !(-5..=256).contains(&number)
     } else {
-        kind == &raw mut PyFrozenSet_Type
+        // `PySetObject.used`: up to 3.9 there is one empty frozenset.
+        kind == &raw mut PyFrozenSet_Type && (word(value, 24) > 0 || version().1 >= 10)
     };
     if counts { value as usize } else { 0 }
 }

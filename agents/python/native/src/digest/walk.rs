@@ -7,6 +7,7 @@ use std::rc::Rc;
 use super::classes::{Names, entries, is_text};
 use super::graph::{Edge, Graph, Label, Node, Why};
 use super::hash::{ByAddress, Digest, Hasher, of_text};
+use super::homes::Homes;
 use super::kinds::{Kind, Shape, shape_of};
 use super::layout::Layouts;
 use super::noise::{self, Taken};
@@ -39,6 +40,11 @@ pub struct Walk {
     pub names: Names,
     pub places: Vec<(Vec<u8>, Vec<u8>)>,
     pub codes: ByAddress<Digest>,
+    pub homes: Homes,
+    /// Immutable defaults of functions: their addresses, by node.
+    pub marks: std::collections::HashMap<u32, Vec<usize>>,
+    /// Whether texts hash alike in every process.
+    texts_are_steady: bool,
     memo: ByAddress<u32>,
     work: Vec<Work>,
     done: usize,
@@ -57,13 +63,20 @@ pub enum Target {
 }
 
 impl Walk {
-    pub fn new(layouts: &'static Layouts, names: Names, places: Vec<(Vec<u8>, Vec<u8>)>) -> Walk {
+    pub unsafe fn new(
+        layouts: &'static Layouts,
+        names: Names,
+        places: Vec<(Vec<u8>, Vec<u8>)>,
+    ) -> Walk {
         Walk {
             graph: Graph::default(),
             layouts,
             names,
             places,
             codes: ByAddress::default(),
+            homes: Homes::new(),
+            marks: Default::default(),
+            texts_are_steady: !is_hash_random(),
             memo: ByAddress::default(),
             work: Vec::new(),
             done: 0,
@@ -122,6 +135,7 @@ impl Walk {
         match shape.kind {
             Kind::Class => self.names.class(object),
             Kind::Module => self.names.module_reference(object),
+            _ if shape.is_of_runner => Some(of_text("runner", b"")),
             _ if !shape.is_exact => None,
             Kind::Single => Some(of_text("single", super::classes::type_name(kind))),
             Kind::Bool | Kind::Int | Kind::Complex | Kind::Bytes => {
@@ -154,6 +168,22 @@ impl Walk {
             hasher.digest(self.key(PyTuple_GetItem(object, at))?);
         }
         Some(hasher.finish())
+    }
+
+    /// Whether an object has the same hash in every process.
+    unsafe fn is_steady(&mut self, object: Ref) -> bool {
+        let shape = self.shape((*object).kind);
+        match shape.kind {
+            _ if !shape.is_exact => false,
+            Kind::Bool | Kind::Int => true,
+            Kind::Float => !f64::from_bits(word(object, 16) as u64).is_nan(),
+            // By address up to 3.11.
+            Kind::Single => object == &raw mut _Py_NoneStruct && version().1 >= 12,
+            Kind::Text | Kind::Bytes => self.texts_are_steady,
+            Kind::Tuple if (*object).kind == &raw mut PyTuple_Type => (0..PyTuple_Size(object))
+                .all(|at| unsafe { self.is_steady(PyTuple_GetItem(object, at)) }),
+            _ => false,
+        }
     }
 
     fn node(&mut self, object: Ref) -> u32 {
@@ -199,8 +229,12 @@ impl Walk {
                 unordered,
                 has_identity,
                 opaque,
+                marks,
                 ..
             } = content;
+            if !marks.is_empty() {
+                self.marks.insert(self.done as u32, marks);
+            }
             let mut hasher = hasher;
             if unordered {
                 plain.sort_unstable();
@@ -222,6 +256,22 @@ impl Walk {
             self.done += 1;
         }
     }
+}
+
+unsafe fn is_hash_random() -> bool {
+    let flags = PySys_GetObject(c"flags".as_ptr());
+    if flags.is_null() {
+        return true;
+    }
+    let value = PyObject_GetAttrString(flags, c"hash_randomization".as_ptr());
+    if value.is_null() {
+        PyErr_Clear();
+        return true;
+    }
+    let is_random = PyLong_AsLong(value) != 0;
+    Py_DecRef(value);
+    PyErr_Clear();
+    is_random
 }
 
 unsafe fn text_digest(text: Ref) -> Digest {
@@ -296,6 +346,8 @@ pub struct Content<'w> {
     pub unordered: bool,
     has_identity: bool,
     pub opaque: Option<Why>,
+    /// Addresses of immutable values with which programs may mark something.
+    pub marks: Vec<usize>,
 }
 
 impl<'w> Content<'w> {
@@ -309,6 +361,7 @@ impl<'w> Content<'w> {
             unordered: false,
             has_identity: false,
             opaque: None,
+            marks: Vec::new(),
         }
     }
 
@@ -413,6 +466,13 @@ impl<'w> Content<'w> {
         self.hasher.word(members.len() as u64);
         if members.len() > MOST_ENTRIES {
             return self.fail(Why::Said("too large"));
+        }
+        // The order of hashes that every process has is one to rely on.
+        if members
+            .iter()
+            .all(|member| unsafe { self.walk.is_steady(*member as Ref) })
+        {
+            return self.items(&members);
         }
         self.unordered = true;
         for member in members {

@@ -1,0 +1,342 @@
+"""Which tests need not run, because every cell that they can read has the
+value of an earlier run.
+
+The plan of `tamis select` names tests of which only code of other parts changed: code that ran
+at import and reaches them by the values that it left. For each it tells what its own code can
+read: names (by hash), modules that it holds, or anything. Cells whose values differ, or that
+have none, are looked for first; then who reads one of them. Whoever cannot be decided runs.
+"""
+
+from .values import ITEMS, MODULES
+
+# What the interpreter asks of modules by itself.
+_ASKED_OF_MODULES = frozenset(("__getattr__", "__dir__", "__path__", "__class__"))
+
+# Of a class these have readers of their own, all other names with two underlines are read by
+# operators and statements.
+_READ_BY_NAME = frozenset(("__annotations__", "__doc__", "__subclasses__"))
+
+
+def name_hash(name):
+    """FNV-1a with 32 bits, as in the plan."""
+    found = 0x811C9DC5
+    for byte in name.encode("utf-8", "surrogatepass"):
+        found = ((found ^ byte) * 0x01000193) & 0xFFFFFFFF
+    return found
+
+
+class Difference:
+    """A cell that has not the recorded value, or a module or class that is there at one time
+    only."""
+
+    __slots__ = ("name", "key", "path", "why", "kind", "for_all", "hashes")
+
+    def __init__(self, name, key, path, why=None):
+        self.name = name
+        self.key = key
+        self.path = path
+        # Why it has no value now.
+        self.why = why
+        # Every test that needs the module reads it.
+        self.for_all = False
+        self.kind = _kind(name, key)
+        self.hashes = self._hashes()
+
+    def _hashes(self):
+        """Of the names by which code reads it."""
+        if self.kind == "module":
+            # Who imports a library in a test gets it then. Who wants `a.b` spells `b`.
+            if self.name.startswith("*lib:"):
+                return set()
+            return {name_hash(self.name.rpartition(".")[2])}
+        if self.kind == "class":
+            return {name_hash(self.name.replace(":", ".").rpartition(".")[2])}
+        if self.kind in ("docs", "annotations"):
+            # `f.__doc__`: those who spell `f` alone do not read it.
+            return {name_hash(self.key.rpartition(".")[2])}
+        if self.kind in ("shape", "text"):
+            return set()
+        return {name_hash(self.key)}
+
+    def be_text(self):
+        """The docstring or the annotations of a function that is there at one time only: who
+        gets at the function has read another cell."""
+        self.kind = "text"
+        self.hashes = self._hashes()
+
+    def __str__(self):
+        if self.kind in ("module", "class"):
+            text = self.name.lstrip("*").replace(":", ".")
+        elif self.kind == "shape":
+            text = "order of names in %s" % self.name
+        else:
+            text = "%s.%s" % (self.name.replace(":", "."), self.key)
+        return _said(text, self.why)
+
+
+def _said(text, why):
+    return "%s has no value (%s)" % (text, why) if why else text + " differs"
+
+
+_KINDS = ("module", "class", "text", "docs", "annotations", "shape", "member", "global")
+
+
+def _kind(name, key):
+    if key is None:
+        return "class" if ":" in name else "module"
+    last = key.rpartition(".")[2]
+    if last == "__doc__":
+        return "docs"
+    if last == "__annotations__":
+        return "annotations"
+    if key == "":
+        return "shape"
+    return "member" if ":" in name else "global"
+
+
+def _is_of_new(key, before, after):
+    """Whether a cell belongs to a function that only one of the two takings has."""
+    owner, _, last = key.rpartition(".")
+    if last not in ("__doc__", "__annotations__"):
+        return False
+    here, there = (after, before) if key in after else (before, after)
+    return owner in here and owner not in there
+
+
+class Differences:
+    """What of one record's cells differs from this session's."""
+
+    def __init__(self, recorded, session, asked):
+        self.session = session
+        # Names of the asked in test files and `conftest.py`.
+        self.asked = asked
+        # Differences that count for all tests, as text.
+        self.everywhere = []
+        # Test ids whose items differ.
+        self.items = set()
+        self.found = []
+        self._compare(recorded)
+        self._judge()
+
+    def _compare(self, recorded):
+        then = {(name, path): dict(map(tuple, cells)) for name, path, cells in recorded}
+        now = self.session.cells
+        modules_then = {key for key in then if ":" not in key[0]}
+        modules_now = {key for key in now if ":" not in key[0]}
+        for holder in then.keys() | now.keys():
+            name, path = holder
+            before, after = then.get(holder), now.get(holder)
+            if (before is None or after is None) and not name.startswith("*"):
+                module = (name.partition(":")[0], path)
+                if (module in modules_then) != (module in modules_now):
+                    if ":" not in name:
+                        self.found.append(Difference(name, None, path))
+                    continue
+            if before is None or after is None:
+                if ":" in name:
+                    # A class, or a library that was imported at one time only: what it did to
+                    # others shows there.
+                    self.found.append(Difference(name, None, path))
+                    continue
+                before, after = before or {}, after or {}
+            for key in before.keys() | after.keys():
+                value = before.get(key)
+                if value is None or value != after.get(key):
+                    self._add(name, key, path, _is_of_new(key, before, after))
+
+    def _add(self, name, key, path, is_of_new):
+        why = self.session.why.get((name, path, key))
+        if name == ITEMS:
+            self.items.add(key)
+        elif name == MODULES:
+            # An import asks for the last part of a module's name.
+            self.found.append(Difference("sys", key.rpartition(".")[2], path))
+        elif path == "" or name.startswith("*"):
+            # A library has one value. It has no order of names, whose key this would be of a
+            # module of the project.
+            text = ("%s %s" % (name.lstrip("*"), key)).strip().replace("lib:", "the library ")
+            self.everywhere.append(_said(text, why))
+        else:
+            self.found.append(Difference(name, key, path, why))
+            if is_of_new:
+                self.found[-1].be_text()
+
+    # -- who reads it -------------------------------------------------------
+
+    def _judge(self):
+        asked_by_libraries = []
+        for one in self.found:
+            if one.kind == "class":
+                # Who reads an instance or a subclass of it reads another cell, too.
+                one.for_all = self.session.is_found_by_base(one.name)
+                continue
+            if one.kind in ("module", "text", "docs", "annotations", "shape") or one.path == "":
+                continue
+            if one.key in self.asked or one.key.startswith("pytest_"):
+                one.for_all = True
+            elif one.kind == "global":
+                one.for_all = one.key in _ASKED_OF_MODULES
+            elif self._is_implicit(one):
+                one.for_all = True
+            elif one.key != "__subclasses__":
+                asked_by_libraries.append(one)
+        if asked_by_libraries:
+            spelled = self.session.spelled_by_libraries({one.key for one in asked_by_libraries})
+            spelled |= self.session.asked_by_name()
+            for one in asked_by_libraries:
+                one.for_all = one.key in spelled
+
+    def _is_implicit(self, one):
+        """Whether operators, statements or a class outside the project may read this member."""
+        key = one.key
+        kind = self.session.find_class(one.name)
+        if key == "__subclasses__":
+            # `isinstance` asks the subclasses of an abstract class.
+            is_abstract = kind is not None and "_abc_impl" in vars(kind)
+            return is_abstract or self.session.is_found_by_base(one.name)
+        if key in ("<bases>", "_abc_impl"):
+            return True
+        if key[:2] == "__" and key[-2:] == "__" and key not in _READ_BY_NAME:
+            return True
+        return kind is None or self.session.is_asked_by_base(kind, key)
+
+
+class Plan:
+    """The `confirm` part of the file of `tamis select`."""
+
+    def __init__(self, content, session):
+        self.content = content
+        self.session = session
+        self.paths = content["paths"]
+        self.modules = [frozenset(self.paths[at] for at in one) for one in content["modules"]]
+        self.asked = frozenset(content.get("asked", ()))
+        self.tests = content["tests"]
+        # By number of the matrix.
+        self._differences = {}
+        self._readings = {}
+
+    def judge(self, test, file, names, changed):
+        """`None` if the test is confirmed, else what is different. `file` is the test's file,
+        `names` are further names by which it reads cells, `changed` the late units that
+        differ."""
+        told = self.tests[test]
+        if not changed.isdisjoint(told.get("late", ())):
+            return "its environment differs"
+        matrix = told["matrix"]
+        if matrix not in self._differences:
+            holders = self.content["matrices"][matrix]["holders"]
+            self._differences[matrix] = Differences(holders, self.session, self.asked)
+            self._readings[matrix] = Readings(self.content, self._differences[matrix])
+        differences = self._differences[matrix]
+        if differences.everywhere:
+            return _among(sorted(differences.everywhere))
+        if test in differences.items:
+            return "its parameters, marks or fixtures differ"
+        needed = self.modules[told["modules"]]
+        doubtful = needed & self.session.doubtful
+        if doubtful:
+            return "the import of %s did more than leave values" % min(doubtful)
+        read = self._readings[matrix].of(told, file, needed, names)
+        return _among(sorted(str(differences.found[at]) for at in read)) if read else None
+
+
+class Readings:
+    """Which differences each unit and each set of units reads."""
+
+    def __init__(self, content, differences):
+        self.units = content["units"]
+        self.sets = content["sets"]
+        self.paths = content["paths"]
+        self.differences = differences
+        found = differences.found
+        self._by_hash = {}
+        self._by_path = {}
+        for at, one in enumerate(found):
+            for number in one.hashes:
+                self._by_hash.setdefault(number, []).append(at)
+            if one.path:
+                self._by_path.setdefault(one.path, []).append(at)
+        self._hashes = frozenset(self._by_hash)
+        every = {kind: set() for kind in _KINDS}
+        for at, one in enumerate(found):
+            every[one.kind].add(at)
+        self._by_flag = {
+            "anything": set(range(len(found))),
+            "members": every["member"]
+            | {at for at in every["shape"] if ":" in found[at].name},
+            "annotations": every["annotations"],
+            "docstrings": every["docs"],
+        }
+        # Of a module that is there at one time only, the importers decide.
+        self._counts_everywhere = every["module"] | {
+            at for at, one in enumerate(found) if one.path == ""
+        }
+        self._for_all = {}
+        for at, one in enumerate(found):
+            if one.for_all:
+                self._for_all.setdefault(one.path, set()).add(at)
+        self._conftests = [path for path in self._by_path if _file_name(path) == "conftest.py"]
+        self._read_by_set = {}
+        self._read_by_unit = {}
+
+    def _of_unit(self, unit):
+        read = set()
+        for number in self._hashes.intersection(unit.get("names", ())):
+            read.update(self._by_hash[number])
+        for at in unit.get("holds", ()):
+            read.update(self._by_path.get(self.paths[at], ()))
+        self._add_flags(read, unit)
+        return read
+
+    def _add_flags(self, read, told):
+        for flag, those in self._by_flag.items():
+            if those and told.get(flag):
+                read |= those
+
+    def _of_set(self, number):
+        read = self._read_by_set.get(number)
+        if read is None:
+            read = set()
+            for unit in self.sets[number]:
+                read |= self._unit(unit)
+            self._read_by_set[number] = read
+        return read
+
+    def _unit(self, number):
+        read = self._read_by_unit.get(number)
+        if read is None:
+            read = self._read_by_unit[number] = self._of_unit(self.units[number])
+        return read
+
+    def of(self, told, file, needed, names):
+        """The differences that a test reads."""
+        if not self.differences.found:
+            return ()
+        read = set()
+        for number in told.get("sets", ()):
+            read |= self._of_set(number)
+        for name in names:
+            read.update(self._by_hash.get(name_hash(name), ()))
+        self._add_flags(read, told)
+        found = self.differences.found
+        read = {
+            at for at in read if found[at].path in needed or at in self._counts_everywhere
+        }
+        for path, those in self._for_all.items():
+            if path in needed:
+                read |= those
+        for path in self._conftests:
+            directory = path[: -len("conftest.py")]
+            if path in needed or file.startswith(directory):
+                read.update(self._by_path[path])
+        return read
+
+
+def _file_name(path):
+    return path.rpartition("/")[2]
+
+
+def _among(texts):
+    """For people: one of them, and how many more."""
+    more = len(texts) - 1
+    return "%s%s" % (texts[0], ", and %d more" % more if more else "")

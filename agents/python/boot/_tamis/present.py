@@ -1,0 +1,194 @@
+"""What this session has, for `differences`: its cells, its classes, and the names in the code of
+libraries."""
+
+import gc
+import sys
+import types
+
+from .watch import is_a
+
+# `Py_TPFLAGS_HEAPTYPE`: a class that is not defined in C.
+_HEAP_TYPE = 1 << 9
+
+# Members that C code of the standard library asks of objects of any class.
+_ASKED_BY_C = frozenset(
+    """acquire close closed data default dispatch_table dst encoding end errors fileno
+    find_class find_spec flush fromutc get isatty items keys mode mro name newlines peek
+    persistent_id persistent_load pop raw read read1 readable readall readinto readline
+    readlines reducer_override _as_parameter_ _asyncio_future_blocking add_done_callback
+    call_soon comment delimiter doctype doublequote end_ns escapechar finalize from_param
+    get_loop inverse lineterminator pi quotechar quoting skipinitialspace start_ns step
+    strict value release seek seekable send start tell throw truncate tzname
+    update utcoffset values writable write writelines""".split()
+)
+
+
+class Present:
+    """The taking of this session."""
+
+    def __init__(self, agent, values):
+        self.agent = agent
+        # (name, path) -> key -> value; `None` if it has none.
+        self.cells = {
+            (holder.name, self.path(holder.path)): {
+                key: value for key, (value, _) in holder.cells.items()
+            }
+            for holder in values.holders
+        }
+        # Packages whose code asks classes for their subclasses.
+        self._asking = None
+        # (name, path, key) -> why it has none.
+        self.why = {
+            (holder.name, self.path(holder.path), key): why
+            for holder in values.holders
+            for key, (_, why) in holder.cells.items()
+            if why is not None
+        }
+        ended = set(values.ended())
+        # Files of modules whose import does not reach tests by values alone.
+        self.doubtful = {
+            self.path(scope.name) for scope in values.modules if scope.number not in ended
+        }
+        self._modules = {
+            scope.extra: module
+            for scope, module in values.modules.items()
+            if module is not None
+        }
+
+    def path(self, absolute):
+        """As units have it: relative in the repository."""
+        top = self.agent.root + "/"
+        return absolute[len(top) :] if absolute.startswith(top) else absolute
+
+    # -- classes ------------------------------------------------------------
+
+    def find_class(self, name):
+        """The class of a holder `module:Qualified.Name`; `None` if it is not there now."""
+        module, _, qualified = name.partition(":")
+        found = self._modules.get(module)
+        for part in qualified.split("."):
+            if found is None:
+                return None
+            found = _members(found).get(part)
+        return found if is_a(found, type) else None
+
+    def is_asked_by_base(self, kind, key):
+        """Whether a class outside the project, written in Python, may ask its subclass `kind`
+        for this member."""
+        unittest = sys.modules.get("unittest.case")
+        case = getattr(unittest, "TestCase", None)
+        for base in type.mro(kind)[1:]:
+            if not base.__flags__ & _HEAP_TYPE or self._is_own(base):
+                continue
+            if case is not None and issubclass(base, case):
+                if any(key in vars(one) for one in type.mro(base)):
+                    return True
+            elif base not in _EMPTY:
+                return True
+        return False
+
+    def asked_by_name(self):
+        """Members that the interpreter or `typing` asks classes for because other classes name
+        them: those of protocols that `isinstance` looks at, and of `__match_args__`."""
+        found, seen, waiting = set(), set(), []
+        for name in ("typing", "typing_extensions"):
+            protocol = getattr(sys.modules.get(name), "Protocol", None)
+            if is_a(protocol, type):
+                waiting.extend(type.__subclasses__(protocol))
+        while waiting:
+            kind = waiting.pop()
+            if kind not in seen:
+                seen.add(kind)
+                waiting.extend(type.__subclasses__(kind))
+                if vars(kind).get("_is_protocol"):
+                    found.update(vars(kind))
+                    found.update(vars(kind).get("__annotations__", ()))
+        for name, _ in self.cells:
+            kind = self.find_class(name) if ":" in name else None
+            names = vars(kind).get("__match_args__", ()) if kind is not None else ()
+            if type(names) is tuple:
+                found.update(one for one in names if type(one) is str)
+        return found
+
+    def is_found_by_base(self, name):
+        """Whether a library may find a class that is new (or gone: its bases are not known) by
+        asking one of its own for subclasses."""
+        kind = self.find_class(name)
+        if kind is None or "_abc_impl" in vars(kind) or "__subclasshook__" in vars(kind):
+            # `isinstance` asks abstract classes and their subclasses in C.
+            return True
+        packages = {
+            str(vars(base).get("__module__")).partition(".")[0]
+            for base in type.mro(kind)[1:]
+            if base.__flags__ & _HEAP_TYPE and not self._is_own(base)
+        }
+        if not packages:
+            return False
+        if self._asking is None:
+            self._asking = {
+                str(function.__module__).partition(".")[0]
+                for function in self._functions_of_libraries()
+                if any("__subclasses__" in code.co_names for code in _nested(function.__code__))
+            }
+        return not packages.isdisjoint(self._asking)
+
+    def _is_own(self, kind):
+        return vars(kind).get("__module__") in self._modules
+
+    # -- libraries ----------------------------------------------------------
+
+    def spelled_by_libraries(self, wanted):
+        """Which of the names code outside the project spells, in any loaded function."""
+        found = {name for name in wanted if name in _ASKED_BY_C}
+        codes = {function.__code__ for function in self._functions_of_libraries()}
+        for code in (inner for outer in codes for inner in _nested(outer)):
+            found.update(wanted.intersection(code.co_names))
+            for constant in code.co_consts:
+                if type(constant) is str:
+                    if constant in wanted:
+                        found.add(constant)
+                elif type(constant) in (tuple, frozenset):
+                    found.update(one for one in constant if type(one) is str and one in wanted)
+        return found
+
+    def _functions_of_libraries(self):
+        is_own = {}
+        # The agent's session has hidden the older objects from the collector.
+        gc.unfreeze()
+        for function in gc.get_objects():
+            if type(function) is types.FunctionType:
+                file = function.__code__.co_filename
+                if file not in is_own:
+                    is_own[file] = self._is_project(file)
+                if not is_own[file]:
+                    yield function
+
+    def _is_project(self, file):
+        paths = self.agent.paths
+        return paths.code_file(file) is not None or paths.actor(file) == "agent"
+
+
+def _nested(code):
+    """A code object and those in it."""
+    yield code
+    for constant in code.co_consts:
+        if type(constant) is types.CodeType:
+            yield from _nested(constant)
+
+
+def _members(holder):
+    return vars(holder) if is_a(holder, (type, types.ModuleType)) else {}
+
+
+def _empty():
+    """Classes of the library that ask nothing of a subclass but names with underlines."""
+    import abc
+
+    found = {abc.ABC, abc.ABCMeta}
+    typing = sys.modules.get("typing")
+    if hasattr(typing, "Generic"):
+        found.add(typing.Generic)
+    return frozenset(found)
+
+
+_EMPTY = _empty()

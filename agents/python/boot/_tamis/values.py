@@ -1,0 +1,240 @@
+"""The values that the import phase left: what tests can read of it.
+
+After collection, one *taking* of the globals of all modules, of the items and of the process,
+by the native helper. `confirm` compares it with that of an earlier run.
+"""
+
+import sys
+import types
+from _thread import _count as other_threads
+
+try:
+    from _blake2 import blake2b
+except ImportError:
+    from hashlib import blake2b
+
+from .agent import guard
+from .paths import OUTSIDE, PROJECT
+from .watch import is_a
+
+# The holders that are no modules.
+PROCESS, ITEMS, MODULES = "*process", "*items", "*modules"
+
+
+def install(agent):
+    """Note the modules whose import ends."""
+    if not hasattr(agent.collector, "native"):
+        return
+    values = agent.values = Values(agent)
+    first = agent.module_imported
+
+    @guard
+    def imported(scope):
+        first(scope)
+        if agent.paths.place(scope.name) in (PROJECT, OUTSIDE):
+            values.imported(scope)
+
+    agent.module_imported = imported
+
+    agent.first_random = None
+
+    def keep_random(module):
+        agent.first_random = module._inst.getstate()
+
+    if "random" in sys.modules:
+        keep_random(sys.modules["random"])
+    else:
+        agent.after_import["random"] = guard(keep_random)
+
+
+class Holder:
+    """Cells that belong together: `name` of the module or class, its file, and for each key a
+    pair `(value, why)`; one of them is `None`."""
+
+    __slots__ = ("name", "path", "cells")
+
+    def __init__(self, name, path):
+        self.name = name
+        self.path = path
+        self.cells = {}
+
+
+class Values:
+    """The taking of one session."""
+
+    def __init__(self, agent):
+        self.agent = agent
+        # Import scope -> its module; `None` if it is not known.
+        self.modules = {}
+        self.holders = None
+        self.trouble = None
+        self.codecs = None
+
+    def begin(self):
+        """Before the garbage collector forgets what the interpreter holds."""
+        from . import process_state
+
+        self.codecs = process_state.codecs_of_interpreter()
+
+    def imported(self, scope):
+        module = sys.modules.get(scope.extra)
+        if not is_a(module, types.ModuleType) or not scope.name.endswith(".py"):
+            module = None
+        known = self.modules.get(scope, module)
+        # An import that ran twice made two modules.
+        self.modules[scope] = module if known is module else None
+
+    def take(self, config, items, all_collected):
+        """Take the values now; `trouble` says why there are none."""
+        self.holders = None
+        if self.trouble is None:
+            self.trouble = self._forbidden(config)
+        if self.trouble is None and not all_collected:
+            self.trouble = "collecting tests failed"
+        if self.trouble is None:
+            try:
+                self.holders = self._taken(items)
+            except Exception as error:
+                self.trouble = "the values could not be taken: %r" % (error,)
+
+    def _forbidden(self, config):
+        if hasattr(config, "workerinput") or config.pluginmanager.hasplugin("dsession"):
+            return "the tests run in several processes"
+        if self.agent.role != "main":
+            return "this is not the first process"
+        if other_threads():
+            return "other threads are running"
+        return None
+
+    def _roots(self, items):
+        """What is taken, and for each label of a module its name and path."""
+        # Imported only here: most processes that tests start never need them.
+        from . import item_values, libraries, process_state
+
+        agent = self.agent
+        modules = [module for module in self.modules.values() if module is not None]
+        roots = libraries.roots(agent, {id(module) for module in modules})
+        own = {root[0]: (root[0], "") for root in roots}
+        for scope, module in self.modules.items():
+            if module is not None:
+                label = scope.extra
+                while label in own:
+                    # Another `conftest`.
+                    label += "'"
+                own[label] = scope.extra, scope.name
+                roots.append((label, module))
+        described = item_values.describe(items, self._is_of_harness)
+        for label, content in (
+            (ITEMS, described),
+            (PROCESS, process_state.describe(agent)),
+            (MODULES, {"modules": _module_names(), **_stand_ins()}),
+        ):
+            own[label] = label, ""
+            roots.append((label, content))
+        return tuple(roots), own
+
+    def _is_of_harness(self, function):
+        code = getattr(function, "__code__", None)
+        return code is not None and self.agent.paths.actor(code.co_filename) == "harness"
+
+    def _taken(self, items):
+        from . import libraries
+
+        native = self.agent.collector.native
+        places = libraries.places(self.agent)
+        roots, own = self._roots(items)
+        first = native.cells(roots, places)
+        # Where the same object differs a moment later, nobody can say what it holds.
+        second = native.cells(
+            tuple(root for root in roots if not root[0].startswith("*lib:")), places
+        )
+        found = []
+        for label, cells in first.items():
+            name, inner = label, ""
+            if label not in own:
+                name, _, inner = label.partition(":")
+            name, path = own[name]
+            holder = Holder(name + ":" + inner if inner else name, path)
+            again = second.get(label, cells)
+            for key, value in cells.items():
+                if key is None and label in (ITEMS, PROCESS, MODULES):
+                    continue
+                if isinstance(key, bytes):
+                    key = key.hex()
+                holder.cells[key or ""] = _told(value, again.get(key, value))
+            if holder.cells:
+                found.append(holder)
+        return found
+
+    # -- the trace --------------------------------------------------------
+
+    def tell(self):
+        """Write what was taken to the trace."""
+        write = self.agent.trace.write
+        if self.holders is None:
+            write("no-values", self.trouble or "no tests were collected")
+            return
+        write("imported", self.ended())
+        for holder in self.holders:
+            cells = [
+                [key, value] if why is None else [key, value, why]
+                for key, (value, why) in holder.cells.items()
+            ]
+            write("cells", holder.name, holder.path, cells)
+        # Code that a module runs again belongs to whoever runs it.
+        named = self.agent.named_scopes
+        for key in [key for key in named if key[0] == "import"]:
+            del named[key]
+        self.agent.scopes = []
+
+    def ended(self):
+        """The numbers of the imports that reach tests by the values that they left, and in no
+        other way."""
+        caches = [scope for scope in self.agent.scopes if scope.kind == "cache"]
+        doubtful = set(self.agent.doubtful)
+        while True:
+            # What a miss of a cache does, its callers do.
+            more = {
+                scope.number
+                for scope in caches
+                if scope.number not in doubtful and not doubtful.isdisjoint(scope.edges)
+            }
+            if not more:
+                break
+            doubtful |= more
+        by_caches = doubtful.intersection(scope.number for scope in caches)
+        return [
+            scope.number
+            for scope, module in self.modules.items()
+            if module is not None
+            and scope.number not in doubtful
+            and by_caches.isdisjoint(scope.edges)
+        ]
+
+
+def _told(value, again):
+    """`(value, why)` of a cell of which `again` is the second taking."""
+    if isinstance(value, str):
+        return None, value
+    if not isinstance(again, bytes) or again[:16] != value[:16]:
+        return None, "volatile"
+    return blake2b(value, digest_size=16).hexdigest(), None
+
+
+def _module_names():
+    """The names in `sys.modules`, without those that belong to the run."""
+    return [
+        name
+        for name in sys.modules
+        if type(name) is str and name.partition(".")[0] not in ("_tamis", "_tamis_native")
+    ]
+
+
+def _stand_ins():
+    """What stands in `sys.modules` under another name than its own: `import` finds it there."""
+    found = {}
+    for name, module in list(sys.modules.items()):
+        own = vars(module).get("__name__") if is_a(module, types.ModuleType) else None
+        if type(name) is str and own != name and name != "__main__":
+            found[name] = module
+    return found

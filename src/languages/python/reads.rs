@@ -1,0 +1,238 @@
+//! What Python code reads of the state that import-time code has left: the same rules as
+//! for the closure of rows, with cells in place of bindings.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use anyhow::Result;
+use bstr::{BStr, BString, ByteSlice};
+use rustc_hash::FxHashMap;
+
+use super::asked;
+use super::dynamic;
+use super::modules::{Module, ModuleIndex, Modules};
+use super::names::is_builtin;
+use crate::languages::reads::{Needed, Read, UnitReads};
+use crate::languages::{Analysis, Facts, ModuleUnits, Uses, name_hash};
+use crate::matrix::{Unit, What};
+
+/// What each of `units` reads of the state that `modules` hold.
+pub(super) fn read_by(facts: &Facts<'_>, modules: &Needed, units: &[&Unit]) -> Result<Read> {
+    let source = |path: &BStr| facts.module(path);
+    let mut reading = Reading::new(&source, facts.root(), modules)?;
+    let of = units.iter().map(|unit| reading.unit(unit));
+    Ok(Read {
+        of: of.collect::<Result<_>>()?,
+        asked: &asked::ASKED_OF_TEST_FILES,
+    })
+}
+
+/// The analysed source at a path; `None` if there is no such file.
+type Source<'a> = &'a dyn Fn(&BStr) -> Result<Option<Rc<Analysis>>>;
+
+struct Reading<'a> {
+    source: Source<'a>,
+    modules: Modules,
+    by_path: FxHashMap<BString, ModuleIndex>,
+    /// Whether there are modules of which it is unknown what they say.
+    lacks_some: bool,
+    /// Whether something of the project may stand in for pytest's fixture.
+    patches_by_itself: bool,
+    /// By module: those that it hands out, and those that they do.
+    given: FxHashMap<ModuleIndex, BTreeSet<ModuleIndex>>,
+}
+
+impl<'a> Reading<'a> {
+    /// `root` is the top of the work tree.
+    fn new(source: Source<'a>, root: &BStr, needed: &Needed) -> Result<Reading<'a>> {
+        let mut reading = Reading {
+            source,
+            modules: Modules::default(),
+            by_path: FxHashMap::default(),
+            lacks_some: false,
+            patches_by_itself: false,
+            given: FxHashMap::default(),
+        };
+        for (path, names) in needed {
+            let analysis = source(path.as_ref())?;
+            let Some((analysis, Analysis::Parsed(parsed))) =
+                analysis.as_ref().map(|analysis| (analysis, &**analysis))
+            else {
+                reading.lacks_some = true;
+                continue;
+            };
+            reading.patches_by_itself |= parsed.names.spells(asked::MONKEYPATCH);
+            let file = match path.first() {
+                Some(b'/') => path.clone(),
+                _ => BString::from([root.as_bytes(), b"/", path].concat()),
+            };
+            let module = Module {
+                file,
+                path: path.clone(),
+                analysis: analysis.clone(),
+                is_generated: false,
+            };
+            let index = reading.modules.add(module, names);
+            reading.by_path.insert(path.clone(), index);
+        }
+        Ok(reading)
+    }
+
+    /// What a unit reads; `None` if it is nothing of a source.
+    fn unit(&mut self, unit: &Unit) -> Result<Option<UnitReads>> {
+        if !unit.kind().is_source() {
+            return Ok(None);
+        }
+        let analysis = (self.source)(unit.path())?;
+        let Some(Analysis::Parsed(parsed)) = analysis.as_deref() else {
+            return Ok(Some(UnitReads::anything()));
+        };
+        let mut found = Found::default();
+        let mut spelled = Some(&parsed.skeleton_reach);
+        match &unit.what {
+            What::Code(name) => match parsed.names.code.get(&**name) {
+                Some(uses) => {
+                    spelled = parsed.code_reach.get(&**name);
+                    found.runs(name);
+                    self.uses(unit, uses, &mut found);
+                }
+                None => return Ok(Some(UnitReads::anything())),
+            },
+            What::Effects => {
+                self.uses(unit, &parsed.names.effects.uses, &mut found);
+                self.star_imports(unit, parsed, &mut found);
+            }
+            What::Skeleton => {
+                self.everything(unit, parsed, &mut found);
+                self.star_imports(unit, parsed, &mut found);
+            }
+            // Of what a name is bound to code runs as well: a lambda.
+            what => {
+                found.runs(&unit.name());
+                if let Some(part) = parsed.names.part(what) {
+                    self.uses(unit, &part.uses, &mut found);
+                }
+            }
+        }
+        // When it was recorded, its module may have had a name of its own for a builtin;
+        // and a star import brings such without a word.
+        let spelled = spelled.into_iter().flat_map(|reach| &reach.mentions);
+        let builtins = spelled.filter(|name| is_builtin(**name));
+        found.names.extend(builtins);
+        Ok(Some(self.finish(found)))
+    }
+
+    fn everything(&self, unit: &Unit, parsed: &ModuleUnits, found: &mut Found) {
+        self.uses(unit, &parsed.names.effects.uses, found);
+        for part in parsed.names.bindings.values() {
+            self.uses(unit, &part.uses, found);
+        }
+    }
+
+    fn star_imports(&self, unit: &Unit, parsed: &ModuleUnits, found: &mut Found) {
+        let Some(from) = self.by_path.get(unit.path()).copied() else {
+            return;
+        };
+        let imports = parsed
+            .names
+            .imports
+            .iter()
+            .filter(|import| import.at_import);
+        for import in imports.filter(|import| import.item.as_deref() == Some("*")) {
+            found.globals.extend(self.modules.sources(from, import));
+        }
+    }
+
+    fn uses(&self, unit: &Unit, uses: &Uses, found: &mut Found) {
+        let spelled = uses.loads.iter().chain(&uses.unbound);
+        let members = uses.members.iter().map(|(_, name)| name);
+        let spelled = spelled.chain(members).map(|name| name_hash(name));
+        found.names.extend(spelled);
+        found.names.extend(uses.asks.iter().chain(&uses.lent));
+        let reads = &mut found.reads;
+        reads.anything |= uses.is_wide;
+        reads.members |= uses.looks_up;
+        reads.annotations |= uses.reads;
+        reads.docstrings |= uses.reads_docs;
+        let spells = |names: &[&str]| names.iter().any(|name| uses.spells(name));
+        reads.anything |= spells(&dynamic::ASK_FOR_ANYTHING);
+        reads.members |= spells(&dynamic::LIST_MEMBERS);
+        reads.beyond_values |= spells(&dynamic::BEYOND_VALUES);
+        let lent = match self.patches_by_itself {
+            true => &uses.lent[..],
+            false => &[],
+        };
+        let passed_on: Vec<u32> = uses.values.iter().chain(lent).copied().collect();
+        if passed_on.is_empty() && !uses.holds_own {
+            return;
+        }
+        let Some(from) = self.by_path.get(unit.path()).copied() else {
+            found.reads.anything = true;
+            return;
+        };
+        if uses.holds_own {
+            found.globals.insert(from);
+        }
+        for name in passed_on {
+            found.holds.extend(self.modules.meant(from, name));
+        }
+        // It might be one of those.
+        found.reads.anything |= self.lacks_some;
+    }
+
+    fn finish(&mut self, found: Found) -> UnitReads {
+        UnitReads {
+            names: found.names.into_iter().collect(),
+            holds: self.with_given(&found.holds),
+            globals: self.with_given(&found.globals),
+            ..found.reads
+        }
+    }
+
+    /// The paths of modules, and of all that can be reached from them.
+    fn with_given(&mut self, modules: &BTreeSet<ModuleIndex>) -> Vec<BString> {
+        let mut all = modules.clone();
+        for module in modules {
+            all.extend(self.given(*module));
+        }
+        let paths = all.into_iter();
+        let paths = paths.map(|module| self.modules.all[module as usize].path.clone());
+        let mut paths: Vec<BString> = paths.collect();
+        paths.sort_unstable();
+        paths
+    }
+
+    /// The modules that can be reached from a module by looking into it.
+    fn given(&mut self, module: ModuleIndex) -> &BTreeSet<ModuleIndex> {
+        let modules = &self.modules;
+        self.given.entry(module).or_insert_with(|| {
+            let mut all = BTreeSet::new();
+            let mut open = vec![module];
+            while let Some(next) = open.pop() {
+                let new = modules.held(next);
+                open.extend(new.into_iter().filter(|new| all.insert(*new)));
+            }
+            all
+        })
+    }
+}
+
+/// What was found of one unit so far.
+#[derive(Default)]
+struct Found {
+    names: BTreeSet<u32>,
+    holds: BTreeSet<ModuleIndex>,
+    globals: BTreeSet<ModuleIndex>,
+    reads: UnitReads,
+}
+
+impl Found {
+    /// Code that runs was got hold of somehow: by its name as it is now, and by those
+    /// of the classes around it.
+    fn runs(&mut self, qualified: &str) {
+        self.names.extend(qualified.split('.').map(name_hash));
+    }
+}
+
+#[cfg(test)]
+mod tests;

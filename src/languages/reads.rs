@@ -1,0 +1,79 @@
+//! What code reads of the state that it meets, as far as its source tells.
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+use bstr::BString;
+
+use super::{Facts, LANGUAGES};
+use crate::matrix::Unit;
+
+/// The modules that tests need: the paths of their units, and the dotted names by which
+/// they were imported.
+pub(crate) type Needed = BTreeMap<BString, Vec<String>>;
+
+/// What one unit reads, besides what it is given.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct UnitReads {
+    /// [`name_hash`](super::name_hash) of each name that it spells; sorted.
+    pub names: Vec<u32>,
+    /// The modules that it passes on, and those that these hand out: whoever gets them may
+    /// look into them by names that nobody spells; sorted.
+    pub holds: Vec<BString>,
+    /// Those of which it has all names at once, and hands on none: its own by `globals()`,
+    /// others by a star import. With those that they hand out.
+    pub globals: Vec<BString>,
+    /// Whether it may read whatever there is.
+    pub anything: bool,
+    /// Whether it may read members of classes by names that it does not spell.
+    pub members: bool,
+    pub annotations: bool,
+    pub docstrings: bool,
+    /// Whether it may read something that no value tells: the line that a function stands
+    /// on, how often a cache was asked.
+    pub beyond_values: bool,
+}
+
+impl UnitReads {
+    /// Of code that nobody understands.
+    pub(crate) fn anything() -> UnitReads {
+        UnitReads {
+            anything: true,
+            ..UnitReads::default()
+        }
+    }
+}
+
+/// What units read that are now as they were recorded.
+pub(crate) struct Read {
+    /// By unit; `None` if it is no code.
+    pub of: Vec<Option<UnitReads>>,
+    /// What runners of tests ask test files for by themselves.
+    pub asked: &'static [&'static str],
+}
+
+/// What `units` read of the state that `modules` hold.
+///
+/// # Errors
+/// If a source cannot be read.
+pub(crate) fn read_by(facts: &Facts<'_>, modules: &Needed, units: &[&Unit]) -> Result<Read> {
+    let mut read = Read {
+        of: vec![None; units.len()],
+        asked: &[],
+    };
+    for language in LANGUAGES {
+        let Some(by) = language.reads(facts, modules, units)? else {
+            continue;
+        };
+        for (known, new) in read.of.iter_mut().zip(by.of) {
+            *known = known.take().or(new);
+        }
+        read.asked = by.asked;
+    }
+    for (read, unit) in read.of.iter_mut().zip(units) {
+        if read.is_none() && unit.kind().is_source() {
+            *read = Some(UnitReads::anything());
+        }
+    }
+    Ok(read)
+}

@@ -1,0 +1,192 @@
+//! The values that state had when all tests were found: what import-time code comes to
+//! for a test, and so what early cut-off by value compares.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::Fingerprint;
+
+/// What cells held when a run had found its tests and begun none.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Values {
+    /// In the order of the taking: digests of identity depend on it.
+    pub holders: Vec<Holder>,
+}
+
+/// Something that has cells: a module (`pkg.m`), a class (`pkg.m:C`), the process.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Holder {
+    pub name: String,
+    /// Of a module or class of the project, the module's file; else empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub path: String,
+    /// By key, sorted; the key of what holds the others together is empty.
+    pub cells: Vec<(String, CellValue)>,
+}
+
+/// What a cell held.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CellValue {
+    Is(Fingerprint),
+    /// It cannot be told, for this reason: never equal to anything.
+    Opaque(String),
+}
+
+/// The part of a row that is the test's own. The rest can reach the test only by the
+/// values that it leaves in cells.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Own<S> {
+    /// Sets (in a matrix: ids of sets) of which every unit counts by itself.
+    pub sets: Vec<S>,
+    pub reads: Reads,
+}
+
+/// Which cells a test reads that the code of its own units does not name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Reads {
+    /// Any cell, by names that nobody spelled.
+    pub anything: bool,
+    pub annotations: bool,
+    pub docstrings: bool,
+}
+
+impl Values {
+    /// What both say: a cell that one of them lacks, or that has another value there, is
+    /// opaque. So who finds these values finds those of each.
+    pub fn meet(&self, other: &Values) -> Values {
+        let of_name = |values: &Values| -> BTreeMap<String, Holder> {
+            let holders = values.holders.iter();
+            holders.map(|one| (one.name.clone(), one.clone())).collect()
+        };
+        let (mut ours, mut theirs) = (of_name(self), of_name(other));
+        let names = self.holders.iter().chain(&other.holders);
+        let holders = names.filter_map(|holder| {
+            let (ours, theirs) = (ours.remove(&holder.name), theirs.remove(&holder.name));
+            let of_both = ours.as_ref().zip(theirs.as_ref());
+            let of_both = of_both.filter(|(one, other)| one.path == other.path);
+            let cells: BTreeMap<&str, &CellValue> = [&ours, &theirs]
+                .into_iter()
+                .flatten()
+                .flat_map(|one| &one.cells)
+                .map(|(key, value)| (key.as_str(), value))
+                .collect();
+            let cells = cells.into_iter().map(|(key, value)| {
+                let is_same = of_both.is_some_and(|(one, other)| {
+                    one.cell(key) == Some(value) && other.cell(key) == Some(value)
+                });
+                let value = match is_same {
+                    true => value.clone(),
+                    false => CellValue::Opaque("it differs between shards".to_owned()),
+                };
+                (key.to_owned(), value)
+            });
+            let cells = cells.collect();
+            let known = ours.as_ref().or(theirs.as_ref())?;
+            Some(Holder {
+                name: known.name.clone(),
+                path: known.path.clone(),
+                cells,
+            })
+        });
+        Values {
+            holders: holders.collect(),
+        }
+    }
+
+    /// Which rule of values is broken, if one is.
+    pub(super) fn check(&self) -> Result<(), String> {
+        for holder in &self.holders {
+            if !holder.cells.is_sorted_by(|one, other| one.0 < other.0) {
+                return Err(format!("the cells of {} are not sorted", holder.name));
+            }
+        }
+        let mut names: Vec<&str> = self.holders.iter().map(|one| one.name.as_str()).collect();
+        names.sort_unstable();
+        match names.windows(2).find(|two| two[0] == two[1]) {
+            Some(two) => Err(format!("two holders are called {}", two[0])),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Holder {
+    /// The value of a cell.
+    pub fn cell(&self, key: &str) -> Option<&CellValue> {
+        let at = self
+            .cells
+            .binary_search_by(|(known, _)| known.as_str().cmp(key));
+        Some(&self.cells[at.ok()?].1)
+    }
+}
+
+impl std::ops::BitOr for Reads {
+    type Output = Reads;
+
+    fn bitor(self, other: Reads) -> Reads {
+        Reads {
+            anything: self.anything | other.anything,
+            annotations: self.annotations | other.annotations,
+            docstrings: self.docstrings | other.docstrings,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::matrix::samples::any_values;
+
+    #[test]
+    fn a_reason_in_hex_digits_is_no_value() {
+        let opaque = CellValue::Opaque("0".repeat(32));
+        let json = serde_json::to_string(&opaque).unwrap();
+        assert_eq!(serde_json::from_str::<CellValue>(&json).unwrap(), opaque);
+    }
+
+    proptest! {
+        /// Who finds what both say finds what each says.
+        #[test]
+        fn both_say_what_each_says(one in any_values(), other in any_values()) {
+            let both = one.meet(&other);
+            prop_assert_eq!(both.check(), Ok(()));
+            let find = |values: &Values, name: &str| {
+                values.holders.iter().find(|one| one.name == name).cloned()
+            };
+            for holder in &both.holders {
+                for (key, value) in &holder.cells {
+                    let is_known = |values: &Values| {
+                        let known = find(values, &holder.name);
+                        known.is_some_and(|known| {
+                            known.path == holder.path && known.cell(key) == Some(value)
+                        })
+                    };
+                    let is_opaque = matches!(value, CellValue::Opaque(_));
+                    prop_assert!(is_opaque || (is_known(&one) && is_known(&other)));
+                }
+            }
+            for holder in one.holders.iter().chain(&other.holders) {
+                let known = find(&both, &holder.name).unwrap();
+                prop_assert!(holder.cells.iter().all(|(key, _)| known.cell(key).is_some()));
+            }
+        }
+
+        #[test]
+        fn who_agrees_with_oneself_says_the_same(values in any_values()) {
+            let opaque = |mut values: Values| {
+                for (_, value) in values.holders.iter_mut().flat_map(|one| &mut one.cells) {
+                    if let CellValue::Opaque(why) = value {
+                        why.clear();
+                    }
+                }
+                values
+            };
+            prop_assert_eq!(opaque(values.meet(&values)), opaque(values));
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Tests that the test process left out because the values that they read are those of the
+//! record: what their results depend on now.
+//!
+//! Their own units are those of the record. Beside them, everything counts that makes the
+//! state which they can read: modules that were imported, and those that changed state of
+//! these. Of all of them whatever they do at import counts, as nobody saw the test run here.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bstr::{BString, ByteSlice};
+use rustc_hash::FxHashMap;
+
+use super::graph::{NodeId, SESSION};
+use super::observations::{Base, Confirmed};
+use super::own::Part;
+use super::rows::Closing;
+use super::trace::Trace;
+use super::walk::Known;
+use crate::languages::Place;
+
+/// What is known of a test by the row that it was confirmed by.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct LastRow {
+    /// The paths of sources that it has units of.
+    pub modules: BTreeSet<BString>,
+    /// Whether docstrings are among these.
+    pub docstrings: bool,
+}
+
+/// By what two tests depend on the same: nodes to start from, and whether docstrings count.
+type Like = (BTreeSet<NodeId>, bool);
+
+impl Closing<'_> {
+    /// Notes which tests a process left out, or could have left out.
+    pub(super) fn note_taking(&mut self, trace: &Trace, prefix: &str) {
+        let taking = &trace.taking;
+        let rootdir = trace.config.as_ref().and_then(|one| one.rootdir.as_ref());
+        for test in &taking.confirmed {
+            let mut file = rootdir.cloned().unwrap_or_default();
+            file.push(b'/');
+            let path = test.split("::").next().unwrap_or_default();
+            file.extend_from_slice(path.as_bytes());
+            self.left_out.push((format!("{prefix}{test}"), file));
+        }
+        let refuted = taking.refuted.iter();
+        let refuted = refuted.map(|(test, why)| (format!("{prefix}{test}"), why.clone()));
+        self.observed.refuted.extend(refuted);
+    }
+
+    /// Says of each test that was left out what it depends on. `last` tells of the row that
+    /// it was confirmed by.
+    pub(super) fn confirmed(&mut self, last: &dyn Fn(&str) -> Option<LastRow>) {
+        let left_out = std::mem::take(&mut self.left_out);
+        if left_out.is_empty() {
+            return;
+        }
+        let imports = self.imports_by_path();
+        let mut known: BTreeMap<Like, Confirmed> = BTreeMap::new();
+        for (test, file) in left_out {
+            let confirmed = match (self.run.graph.collects.get(&file), last(&test)) {
+                (Some(collect), Some(row)) => {
+                    let mut starts = BTreeSet::from([SESSION, *collect]);
+                    for language in &self.languages {
+                        starts.extend(language.around(&self.run, file.as_bstr()));
+                    }
+                    starts.extend(row.modules.iter().filter_map(|path| imports.get(path)));
+                    let like = (starts, row.docstrings);
+                    match known.get(&like) {
+                        Some(confirmed) => confirmed.clone(),
+                        None => {
+                            let confirmed = self.grounds(&like, &imports);
+                            known.insert(like, confirmed.clone());
+                            confirmed
+                        }
+                    }
+                }
+                _ => Confirmed {
+                    base: None,
+                    incomplete: Some("it was left out, and nothing tells by what".to_owned()),
+                },
+            };
+            self.observed.confirmed.insert(test, confirmed);
+        }
+    }
+
+    fn imports_by_path(&self) -> FxHashMap<BString, NodeId> {
+        let imports = self.run.graph.imports.iter();
+        let placed = imports.map(|(file, node)| {
+            let (Place::Inside(path) | Place::Outside(path)) = self.run.facts.place(file.as_bstr());
+            (path, *node)
+        });
+        placed.collect()
+    }
+
+    /// A base for tests that were left out.
+    fn grounds(&mut self, like: &Like, imports: &FxHashMap<BString, NodeId>) -> Confirmed {
+        let mut starts: Vec<NodeId> = like.0.iter().copied().collect();
+        let session = self.of_session();
+        let (reached, known) = loop {
+            let paths = self.run.paths();
+            let reached = paths.reach(&starts, Some(&session.known));
+            let known = paths.known(&reached, Some(session.known.clone()));
+            let more = self.changers(&known, imports);
+            if more.is_empty() {
+                break (reached, known);
+            }
+            starts.extend(more);
+        };
+        let mut units = self.on_session(&reached);
+        let part = Part {
+            nodes: &reached,
+            units: &units,
+        };
+        let by_itself = self.own_on_session(part);
+        let imported: Vec<NodeId> = imports
+            .values()
+            .filter(|node| known.has(**node))
+            .copied()
+            .collect();
+        for language in &mut self.languages {
+            units.extend(language.left_by(&mut self.run, &imported, like.1));
+        }
+        units.sort_unstable();
+        units.dedup();
+        self.observed.bases.push(Base { units, by_itself });
+        let doubt = self.run.doubt_in(&reached);
+        Confirmed {
+            base: Some(self.observed.bases.len() - 1),
+            incomplete: doubt.or(session.incomplete),
+        }
+    }
+
+    /// Imports that changed state of modules that are `known`, or state that is no module's,
+    /// and are not known.
+    fn changers(&self, known: &Known, imports: &FxHashMap<BString, NodeId>) -> Vec<NodeId> {
+        let cells = self.observed.cells.iter().zip(&self.changed_by);
+        let of_known = cells.filter(|(cell, _)| {
+            let module = imports.get(cell.path().as_bytes().as_bstr());
+            module.is_none_or(|module| known.has(*module))
+        });
+        let changers = of_known.flat_map(|(_, by)| by);
+        let new: BTreeSet<NodeId> = changers.filter(|by| !known.has(**by)).copied().collect();
+        new.into_iter().collect()
+    }
+}

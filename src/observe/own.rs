@@ -1,0 +1,256 @@
+//! The part of a row that is the test's own: what ran or was read while it ran, in its
+//! fixtures, and when its file was collected.
+//!
+//! What modules did when they were imported reaches a test only by the state that they
+//! left. Values stand for that, if they were taken when all imports had ended. The rest of a
+//! row is its own, and so is whatever values cannot stand for.
+
+use std::collections::BTreeSet;
+
+use bstr::{BStr, BString, ByteSlice};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::graph::NodeId;
+use super::run::Run;
+use super::trace::{Definition, Role, Scope, ScopeKind, Trace};
+use super::units::UnitIndex;
+use crate::languages::{Closure, Facts, Place};
+use crate::matrix::{CellValue, Holder, Reads, Unit, Values, What};
+
+/// Units that are a test's own, sorted, and what their code reads of state beside what the
+/// units tell.
+pub(crate) type OwnUnits = (Vec<UnitIndex>, Reads);
+
+/// Which nodes of a run values stand for.
+#[derive(Debug)]
+pub(super) struct Owning {
+    /// By node: whether it is an import that only left state behind.
+    is_barred: Vec<bool>,
+    /// By node: the paths of modules whose import-time code ran in it, and that no value
+    /// stands for, as it ran later, or in another process. All that a row has of these is
+    /// its own.
+    elsewhere: FxHashMap<NodeId, BTreeSet<BString>>,
+}
+
+/// What a part of a row is built on.
+#[derive(Clone, Copy)]
+pub(super) struct Below<'a> {
+    pub units: &'a [UnitIndex],
+    /// Those that are the test's own, sorted.
+    pub own: &'a [UnitIndex],
+    /// The paths of modules that are imported elsewhere.
+    pub elsewhere: &'a BTreeSet<BString>,
+}
+
+/// The nodes and units of a row, or of what the tests of a file share.
+#[derive(Clone, Copy)]
+pub(super) struct Part<'a> {
+    pub nodes: &'a [NodeId],
+    /// All of its units, what names lead to included.
+    pub units: &'a [UnitIndex],
+}
+
+impl Owning {
+    /// `None` if the run took no values.
+    pub(super) fn of_run(run: &Run<'_>) -> Option<Owning> {
+        let (at, trace) = taker(run.traces)?;
+        let mut owning = Owning {
+            is_barred: vec![false; run.edges.len()],
+            elsewhere: FxHashMap::default(),
+        };
+        owning.bar_imports(run, at, trace);
+        owning.mark_other_processes(run, at);
+        owning.mark_other_executions(run);
+        Some(owning)
+    }
+
+    /// Files have one node for all imports: each of them must have been told.
+    fn bar_imports(&mut self, run: &Run<'_>, at: usize, trace: &Trace) {
+        let imported = trace.taking.imported.iter().flatten();
+        let imported: FxHashSet<u64> = imported.copied().collect();
+        let mut unbarred = Vec::new();
+        for (number, scope) in trace.scopes.iter().filter(|(_, scope)| is_import(scope)) {
+            let Some(node) = run.graph.node_of(at, *number) else {
+                continue;
+            };
+            match imported.contains(number) {
+                true => self.is_barred[node as usize] = true,
+                false => unbarred.push(node),
+            }
+            if *number > trace.taking.last_scope {
+                self.mark(run, node, scope.name.as_bstr());
+            }
+        }
+        for node in unbarred {
+            self.is_barred[node as usize] = false;
+        }
+    }
+
+    /// A process that a test starts imports modules for itself.
+    fn mark_other_processes(&mut self, run: &Run<'_>, main: usize) {
+        let others = run.traces.iter().enumerate().filter(|(at, _)| *at != main);
+        for (at, trace) in others {
+            for (number, scope) in trace.scopes.iter().filter(|(_, scope)| is_import(scope)) {
+                if let Some(node) = run.graph.node_of(at, *number) {
+                    self.mark(run, node, scope.name.as_bstr());
+                }
+            }
+        }
+    }
+
+    /// The top level of a module that is imported, too, can run by hand: `runpy`.
+    fn mark_other_executions(&mut self, run: &Run<'_>) {
+        for (node, of) in run.graph.nodes.iter().enumerate() {
+            for id in &of.definitions {
+                if let Definition::Code { file, name, .. } = &run.graph.definitions[*id as usize]
+                    && name == TOP_LEVEL
+                    && let Some(import) = run.graph.imports.get(file)
+                    && *import as usize != node
+                    && !Facts::is_third_party(file.as_bstr())
+                {
+                    self.mark(run, node as NodeId, file.as_bstr());
+                }
+            }
+        }
+    }
+
+    fn mark(&mut self, run: &Run<'_>, node: NodeId, file: &BStr) {
+        let (Place::Inside(path) | Place::Outside(path)) = run.facts.place(file);
+        self.elsewhere.entry(node).or_default().insert(path);
+    }
+
+    /// The paths of modules that `nodes` import elsewhere.
+    pub(super) fn elsewhere(&self, nodes: &[NodeId]) -> BTreeSet<BString> {
+        let marked = nodes.iter().filter_map(|node| self.elsewhere.get(node));
+        marked.flatten().cloned().collect()
+    }
+
+    /// The own units of a part of a row, without those of what it is built on.
+    pub(super) fn part(
+        &self,
+        run: &Run<'_>,
+        languages: &[Box<dyn Closure>],
+        part: Part<'_>,
+        below: Below<'_>,
+    ) -> OwnUnits {
+        let is_barred = |node: &NodeId| self.is_barred.get(*node as usize) == Some(&true);
+        let nodes = part.nodes.iter().filter(|node| !is_barred(node));
+        let nodes: Vec<NodeId> = nodes.copied().collect();
+        let mut own = run.units_of(&nodes, below.own);
+        let reads = languages.iter().map(|one| one.reads(&nodes, &own));
+        let reads = reads.fold(Reads::default(), |all, one| all | one);
+        let elsewhere = self.elsewhere(part.nodes);
+        let others = part.units.iter().filter(|at| {
+            let unit = run.table.get(**at);
+            let is_there = |paths: &BTreeSet<BString>| paths.contains(&unit.path);
+            !is_by_value(unit) || is_there(&elsewhere) || is_there(below.elsewhere)
+        });
+        own.extend(others);
+        if !elsewhere.is_empty() {
+            let of_below = below.units.iter();
+            own.extend(of_below.filter(|at| elsewhere.contains(&run.table.get(**at).path)));
+        }
+        own.sort_unstable();
+        own.dedup();
+        own.retain(|unit| below.own.binary_search(unit).is_err());
+        (own, reads)
+    }
+}
+
+/// What traces call the code of a module.
+const TOP_LEVEL: &str = "<module>";
+
+fn is_import(scope: &Scope) -> bool {
+    scope.kind == ScopeKind::Import && !Facts::is_third_party(scope.name.as_bstr())
+}
+
+/// The process that took values, if it alone ran tests.
+fn taker(traces: &[Trace]) -> Option<(usize, &Trace)> {
+    let mut of_tests = traces
+        .iter()
+        .enumerate()
+        .filter(|(_, trace)| trace.open.role == Role::Main);
+    let (at, trace) = of_tests.next()?;
+    let taking = &trace.taking;
+    let has_taken =
+        taking.forbidden.is_none() && taking.imported.is_some() && !taking.holders.is_empty();
+    (of_tests.next().is_none() && has_taken).then_some((at, trace))
+}
+
+/// Whether import-time use of a unit comes to nothing but values: those of the state that it
+/// makes. What decides which modules there are, and the environment, count by themselves.
+fn is_by_value(unit: &Unit) -> bool {
+    match &unit.what {
+        What::Code(_) | What::Skeleton | What::Binding(_) | What::Presence(_) | What::Effects => {
+            true
+        }
+        // A row has these only if something reads them, also of functions that no cell
+        // leads to by their name.
+        What::Note(..) => false,
+        What::File => !holds_code(&unit.path),
+        _ => false,
+    }
+}
+
+fn holds_code(path: &[u8]) -> bool {
+    const ENDS: [&[u8]; 13] = [
+        b".py", b".pyi", b".pyx", b".pxd", b".pyc", b".pyo", b".so", b".pyd", b".dll", b".pth",
+        b".zip", b".egg", b".whl",
+    ];
+    ENDS.iter().any(|end| path.ends_with(end))
+}
+
+/// What cells held when a run had found its tests. Paths are those that units have.
+pub(super) fn values(run: &Run<'_>) -> Option<Values> {
+    let (_, trace) = taker(run.traces)?;
+    let holders = trace.taking.holders.iter().map(|taken| {
+        let (Place::Inside(path) | Place::Outside(path)) = match taken.path.is_empty() {
+            true => Place::Inside(taken.path.clone()),
+            false => run.facts.place(taken.path.as_bstr()),
+        };
+        Some(Holder {
+            name: taken.name.clone(),
+            // One that is no text could not be told from others.
+            path: path.to_str().ok()?.to_owned(),
+            cells: sorted(taken.cells.clone()),
+        })
+    });
+    let holders: Option<Vec<Holder>> = holders.collect();
+    Some(Values {
+        holders: by_name(holders?),
+    })
+}
+
+/// Holders that cannot be told apart are one, which counts wherever one of them does.
+fn by_name(holders: Vec<Holder>) -> Vec<Holder> {
+    let mut known: FxHashMap<String, usize> = FxHashMap::default();
+    let mut all: Vec<Holder> = Vec::with_capacity(holders.len());
+    for holder in holders {
+        let Some(at) = known.get(&holder.name) else {
+            known.insert(holder.name.clone(), all.len());
+            all.push(holder);
+            continue;
+        };
+        let one = &mut all[*at];
+        if one.path != holder.path {
+            one.path.clear();
+        }
+        let mut cells = std::mem::take(&mut one.cells);
+        cells.extend(holder.cells);
+        one.cells = sorted(cells);
+    }
+    all
+}
+
+/// What was told twice has no value that could be relied on.
+fn sorted(mut cells: Vec<(String, CellValue)>) -> Vec<(String, CellValue)> {
+    cells.sort_by(|one, other| one.0.cmp(&other.0));
+    cells.dedup_by(|later, kept| {
+        let is_twice = later.0 == kept.0;
+        if is_twice {
+            kept.1 = CellValue::Opaque("it was told twice".to_owned());
+        }
+        is_twice
+    });
+    cells
+}

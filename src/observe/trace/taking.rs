@@ -1,0 +1,97 @@
+//! Records of what a test process found in cells when it had collected all tests, and
+//! which tests it left out for that.
+
+use anyhow::{Context, Result, bail};
+use bstr::BString;
+use serde_json::Value;
+
+use super::parse::{fingerprint, number, optional_text, path_of, text, texts};
+use crate::matrix::CellValue;
+
+/// What one process told of values.
+#[derive(Clone, Debug, Default)]
+pub struct Taking {
+    /// Import scopes that had ended and did nothing that outlives them but by the state
+    /// that they left; `None` if the process did not say.
+    pub imported: Option<Vec<u64>>,
+    /// The greatest number that a scope had when that was told.
+    pub last_scope: u64,
+    /// In the order of the taking.
+    pub holders: Vec<TakenHolder>,
+    /// Tests that the process left out because their values were those of the record.
+    pub confirmed: Vec<String>,
+    /// Tests that it could have left out, with what was different.
+    pub refuted: Vec<(String, String)>,
+    /// Why values were not taken, or not believed.
+    pub forbidden: Option<String>,
+}
+
+/// The cells of a module, a class, the process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TakenHolder {
+    pub name: String,
+    /// The module's file, absolute; empty if there is none.
+    pub path: BString,
+    /// As told: in any order.
+    pub cells: Vec<(String, CellValue)>,
+}
+
+impl Taking {
+    /// Takes in a record; false if it is about something else.
+    pub(super) fn read(&mut self, tag: &str, record: &[Value]) -> Result<bool> {
+        let field = |at: usize| record.get(at).context("the record is too short");
+        match tag {
+            "imported" => {
+                let scopes = list(field(1)?)?.iter().map(number);
+                self.imported
+                    .get_or_insert_default()
+                    .extend(scopes.collect::<Result<Vec<u64>>>()?);
+            }
+            "cells" => {
+                let cells = list(field(3)?)?.iter().map(cell);
+                self.holders.push(TakenHolder {
+                    name: text(field(1)?)?,
+                    path: path_of(field(2)?)?,
+                    cells: cells.collect::<Result<_>>()?,
+                });
+            }
+            "confirmed" => self.confirmed.extend(texts(field(1)?)?),
+            "refuted" => {
+                for refuted in list(field(1)?)? {
+                    let [test, why] = &list(refuted)?[..] else {
+                        bail!("a refuted test is an id and a text");
+                    };
+                    self.refuted.push((text(test)?, text(why)?));
+                }
+            }
+            "no-values" => {
+                let why = text(field(1)?)?;
+                self.forbidden.get_or_insert(why);
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+}
+
+/// `[key, value, why]`. What has a reason is equal to nothing, whatever its value.
+fn cell(value: &Value) -> Result<(String, CellValue)> {
+    let (key, value, why) = match &list(value)?[..] {
+        [key, value] => (key, value, None),
+        [key, value, why] => (key, value, optional_text(Some(why))?),
+        _ => bail!("a cell is a key, a value and a reason"),
+    };
+    if !value.is_null() && !value.is_string() {
+        bail!("{value} is no value of a cell");
+    }
+    let value = match (why, fingerprint(value)?) {
+        (Some(why), _) => CellValue::Opaque(why),
+        (None, Some(value)) => CellValue::Is(value),
+        (None, None) => bail!("a cell has neither a value nor a reason"),
+    };
+    Ok((text(key)?, value))
+}
+
+fn list(value: &Value) -> Result<&Vec<Value>> {
+    value.as_array().context("not a list")
+}

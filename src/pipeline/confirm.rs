@@ -1,0 +1,449 @@
+//! What the test process needs to know to leave out tests that only values can excuse.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::Result;
+use bstr::{BStr, BString, ByteSlice};
+use rustc_hash::FxHashMap;
+
+use super::decide::Decision;
+use super::project::Project;
+use crate::history::View;
+use crate::languages::{Environment, Facts, Needed, UnitReads, read_by};
+use crate::matrix::{CellValue, Matrix, Row, SetId, Unit, UnitId, Values, What};
+use crate::runners::{Cell, Confirm, Flags, Holder, OpenTest, OwnUnit, Recorded, configured};
+use crate::select::{Reason, Selection};
+
+/// The plan by which the collector confirms tests of `decision` at `view`; `None` if there
+/// is none to confirm.
+///
+/// # Errors
+/// If a source cannot be read.
+pub(crate) fn confirming<'d>(
+    project: &Project,
+    view: &View,
+    decision: &'d Decision,
+) -> Result<Option<Confirm<'d>>> {
+    if !project.config.driver.confirms() {
+        return Ok(None);
+    }
+    let open = by_baseline(&decision.selection);
+    let mut planning = Planning::default();
+    for baseline in decision.baseline.iter().chain(&decision.others) {
+        if let Some(tests) = open.get(baseline.name.to_string().as_str())
+            && let Ok(matrix) = baseline.matrix.whole()
+            && let Some(values) = &matrix.values
+        {
+            planning.add(matrix, values, tests);
+        }
+    }
+    if planning.open.is_empty() {
+        return Ok(None);
+    }
+    let root = project.repository.root();
+    let environment = Environment::Elsewhere;
+    let facts = Facts::new(view, root, environment, project.cache(), configured);
+    planning
+        .finish(|modules, units| {
+            let read = read_by(&facts, modules, units)?;
+            Ok((read.of, read.asked))
+        })
+        .map(Some)
+}
+
+/// The tests that values can excuse, by the matrix that has these.
+fn by_baseline(selection: &Selection) -> BTreeMap<&str, Vec<&str>> {
+    let mut open: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (test, reason) in selection.selected() {
+        if let Reason::Unconfirmed { baseline, .. } = reason {
+            open.entry(baseline).or_default().push(test);
+        }
+    }
+    open
+}
+
+/// A plan on its way.
+#[derive(Default)]
+struct Planning<'d> {
+    matrices: Vec<Recorded<'d>>,
+    open: Vec<Open<'d>>,
+    paths: Numbers<&'d BStr>,
+    modules: Numbers<Vec<usize>>,
+    units: Numbers<&'d Unit>,
+    /// Of `units`.
+    sets: Numbers<Vec<usize>>,
+    /// Lists of `sets`.
+    others: Numbers<Vec<usize>>,
+    /// By path: the dotted names of the module.
+    names: BTreeMap<&'d str, BTreeSet<&'d str>>,
+}
+
+/// A test that values can excuse.
+struct Open<'d> {
+    test: &'d str,
+    of: OpenTest,
+    /// The sets of its row that are not its own: code that ran at import.
+    others: usize,
+}
+
+/// Equal things have one number.
+struct Numbers<K> {
+    known: FxHashMap<K, usize>,
+    all: Vec<K>,
+}
+
+impl<K> Default for Numbers<K> {
+    fn default() -> Numbers<K> {
+        Numbers {
+            known: FxHashMap::default(),
+            all: Vec::new(),
+        }
+    }
+}
+
+impl<K: Clone + Eq + std::hash::Hash> Numbers<K> {
+    fn of(&mut self, one: K) -> usize {
+        if let Some(known) = self.known.get(&one) {
+            return *known;
+        }
+        let number = self.all.len();
+        self.all.push(one.clone());
+        self.known.insert(one, number);
+        number
+    }
+}
+
+/// What is known of one matrix.
+struct Source<'d> {
+    matrix: &'d Matrix,
+    /// Modules of which it has values.
+    held: BTreeSet<&'d str>,
+    /// By set: the modules of its units, as numbers of paths.
+    modules_of: FxHashMap<SetId, Vec<usize>>,
+    /// By the sets of a row and of its own part: its modules, if it has values of all that
+    /// values stand for.
+    modules: FxHashMap<(&'d [SetId], &'d [SetId]), Option<usize>>,
+    /// By set: which of the plan it is; and the same of units.
+    sets: FxHashMap<SetId, usize>,
+    units: FxHashMap<UnitId, usize>,
+}
+
+/// What units read, and what runners ask test files for.
+type Reads = (Vec<Option<UnitReads>>, &'static [&'static str]);
+
+impl<'d> Planning<'d> {
+    fn add(&mut self, matrix: &'d Matrix, values: &'d Values, tests: &[&'d str]) {
+        let mut source = Source {
+            matrix,
+            held: BTreeSet::new(),
+            modules_of: FxHashMap::default(),
+            modules: FxHashMap::default(),
+            sets: FxHashMap::default(),
+            units: FxHashMap::default(),
+        };
+        for holder in &values.holders {
+            if !holder.path.is_empty() && !holder.name.contains(':') {
+                source.held.insert(&holder.path);
+                let names = self.names.entry(&holder.path).or_default();
+                names.insert(&holder.name);
+            }
+        }
+        let (number, before) = (self.matrices.len(), self.open.len());
+        for row in tests.iter().filter_map(|test| matrix.row(test)) {
+            let open = self.test(row, number, &mut source);
+            self.open.extend(open);
+        }
+        if self.open.len() > before {
+            self.matrices.push(recorded(values));
+        }
+    }
+
+    /// `None` if the matrix lacks what would confirm it.
+    fn test(&mut self, row: &'d Row, matrix: usize, source: &mut Source<'d>) -> Option<Open<'d>> {
+        let own = row.own.as_ref()?;
+        let key = (row.sets.as_slice(), own.sets.as_slice());
+        let modules = match source.modules.get(&key) {
+            Some(known) => *known,
+            None => {
+                let modules = self.modules_of(&row.sets, &own.sets, source);
+                source.modules.insert(key, modules);
+                modules
+            }
+        }?;
+        let mut number = |set: &SetId| self.set(*set, source);
+        let sets = own.sets.iter().map(&mut number).collect();
+        let others = row.sets.iter().filter(|set| !own.sets.contains(set));
+        let others = others.map(&mut number).collect();
+        Some(Open {
+            test: &row.test,
+            of: OpenTest {
+                matrix,
+                sets,
+                modules,
+                flags: Flags {
+                    // A library that reads annotations may evaluate them.
+                    anything: own.reads.anything || own.reads.annotations,
+                    annotations: own.reads.annotations,
+                    docstrings: own.reads.docstrings,
+                },
+            },
+            others: self.others.of(others),
+        })
+    }
+
+    /// The list of the modules that a row needs. Of a module without values nobody could
+    /// see a difference, unless all of its units are the test's own: one that it imports
+    /// itself.
+    fn modules_of(
+        &mut self,
+        sets: &[SetId],
+        own: &[SetId],
+        source: &mut Source<'d>,
+    ) -> Option<usize> {
+        let (mut all, mut by_value) = (BTreeSet::new(), BTreeSet::new());
+        for set in sets {
+            let known = source.modules_of.entry(*set).or_insert_with(|| {
+                let units = source.matrix.sets[*set as usize].iter();
+                let units = units.map(|id| &source.matrix.units[*id as usize].0);
+                let sources = units.filter(|unit| unit.kind().is_source());
+                let mut paths: Vec<usize> =
+                    sources.map(|unit| self.paths.of(unit.path())).collect();
+                paths.sort_unstable();
+                paths.dedup();
+                paths
+            });
+            all.extend(known.iter());
+            if own.binary_search(set).is_err() {
+                by_value.extend(known.iter());
+            }
+        }
+        let is_held = |path: &usize| {
+            let path = self.paths.all[*path].to_str();
+            path.is_ok_and(|path| source.held.contains(path))
+        };
+        by_value
+            .iter()
+            .all(is_held)
+            .then(|| self.modules.of(all.into_iter().filter(is_held).collect()))
+    }
+
+    fn set(&mut self, set: SetId, source: &mut Source<'d>) -> usize {
+        if let Some(known) = source.sets.get(&set) {
+            return *known;
+        }
+        let matrix = source.matrix;
+        let number = |id: &UnitId| {
+            let known = source.units.entry(*id);
+            *known.or_insert_with(|| self.units.of(&matrix.units[*id as usize].0))
+        };
+        let units = matrix.sets[set as usize].iter().map(number);
+        let number = self.sets.of(units.collect());
+        source.sets.insert(set, number);
+        number
+    }
+
+    /// Puts in what the units read, which `read` tells.
+    fn finish(
+        mut self,
+        read: impl FnOnce(&Needed, &[&Unit]) -> Result<Reads>,
+    ) -> Result<Confirm<'d>> {
+        let needed = self.paths.all.iter().map(|path| {
+            let names = path.to_str().ok().and_then(|path| self.names.get(path));
+            let names = names.into_iter().flatten();
+            let names = names.map(|name| (*name).to_owned()).collect();
+            (BString::from(*path), names)
+        });
+        let (mut reads, asked) = read(&needed.collect(), &self.units.all)?;
+        self.drop_beyond_values(&reads);
+        self.hand_on(&mut reads);
+        let mut used: BTreeSet<usize> = BTreeSet::new();
+        used.extend(self.open.iter().flat_map(|open| &open.of.sets));
+        let used: Vec<usize> = used.into_iter().collect();
+        let (units, sets) = merge(&reads, used.iter().map(|set| &self.sets.all[*set]));
+        for open in &mut self.open {
+            for set in &mut open.of.sets {
+                *set = used.partition_point(|used| used < set);
+            }
+        }
+        let paths = &self.paths;
+        let own = |unit: &&UnitReads| own_unit(unit, &paths.known);
+        Ok(Confirm {
+            matrices: self.matrices,
+            units: units.iter().map(own).collect(),
+            sets,
+            paths: paths.all.iter().map(ToString::to_string).collect(),
+            modules: self.modules.all,
+            asked,
+            tests: self
+                .open
+                .into_iter()
+                .map(|open| (open.test, open.of))
+                .collect(),
+        })
+    }
+
+    /// Leaves out tests whose code may read what no value tells: these run.
+    fn drop_beyond_values(&mut self, reads: &[Option<UnitReads>]) {
+        let reads_beyond = |unit: &usize| {
+            let reads = reads[*unit].as_ref();
+            reads.is_some_and(|reads| reads.beyond_values)
+        };
+        let sets = self.sets.all.iter();
+        let beyond: Vec<bool> = sets.map(|set| set.iter().any(reads_beyond)).collect();
+        self.open
+            .retain(|open| !open.of.sets.iter().any(|set| beyond[*set]));
+    }
+
+    /// Code that runs at import can put modules where tests find them: in a list, say. So
+    /// a test may look into what such code passes on, as if it did that itself, and into
+    /// what the record took whole.
+    fn hand_on(&mut self, reads: &mut Vec<Option<UnitReads>>) {
+        let sets = self.sets.all.iter();
+        let handed: Vec<Handed> = sets
+            .map(|set| Handed::by(set, reads, &self.units.all))
+            .collect();
+        let mut known: FxHashMap<(usize, usize, bool), Option<usize>> = FxHashMap::default();
+        for open in &mut self.open {
+            let looks = open.of.sets.iter().any(|set| handed[*set].looks);
+            let key = (open.others, open.of.modules, looks);
+            let set = known.entry(key).or_insert_with(|| {
+                let needed = self.modules.all[open.of.modules].len();
+                let others = self.others.all[open.others].iter();
+                let others: Vec<&Handed> = others.map(|set| &handed[*set]).collect();
+                let holds = Handed::of_all(&others, needed, looks);
+                let unit = reads.len();
+                let is_some = !holds.is_empty();
+                is_some.then(|| {
+                    reads.push(Some(UnitReads {
+                        holds: holds.into_iter().cloned().collect(),
+                        ..UnitReads::default()
+                    }));
+                    self.sets.of(vec![unit])
+                })
+            });
+            open.of.sets.extend(*set);
+        }
+    }
+}
+
+/// What the code of a set leads to, if it runs at import.
+#[derive(Default)]
+struct Handed {
+    /// The modules that it passes on.
+    passed: BTreeSet<BString>,
+    /// Those that count whole, and those that may do so only because code has all of their
+    /// names at once. (Whoever keeps `globals()` has a cell with all of it.)
+    whole: BTreeSet<BString>,
+    by_globals: BTreeSet<BString>,
+    /// Whether some of it finds names that nobody spells.
+    looks: bool,
+}
+
+impl Handed {
+    fn by(set: &[usize], reads: &[Option<UnitReads>], units: &[&Unit]) -> Handed {
+        let mut handed = Handed::default();
+        for (unit, read) in set
+            .iter()
+            .filter_map(|at| Some((units[*at], reads[*at].as_ref()?)))
+        {
+            handed.passed.extend(read.holds.iter().cloned());
+            handed.looks |= read.members;
+            if unit.what == What::Skeleton {
+                handed.whole.insert(unit.path.clone());
+            }
+            handed.by_globals.extend(read.globals.iter().cloned());
+        }
+        handed
+    }
+
+    /// What a test that needs so many modules may look into. If all of these count whole,
+    /// it is because of code that can reach anything: what that left is looked into by code
+    /// that `looks` for names.
+    fn of_all<'h>(all: &[&'h Handed], needed: usize, looks: bool) -> BTreeSet<&'h BString> {
+        let passed = all.iter().flat_map(|one| &one.passed);
+        let whole: BTreeSet<&BString> = all.iter().flat_map(|one| &one.whole).collect();
+        let is_by_globals = |path: &BString| all.iter().any(|one| one.by_globals.contains(path));
+        let counts = whole.len() < needed || looks;
+        let whole = whole
+            .into_iter()
+            .filter(|path| counts && !is_by_globals(path));
+        passed.chain(whole).collect()
+    }
+}
+
+/// Makes one unit of all that read the same, and sets of these. Those that stand in the
+/// most sets come first: their numbers are the shortest.
+fn merge<'r, 's>(
+    reads: &'r [Option<UnitReads>],
+    sets: impl Iterator<Item = &'s Vec<usize>>,
+) -> (Vec<&'r UnitReads>, Vec<Vec<usize>>) {
+    let mut different: Numbers<&UnitReads> = Numbers::default();
+    let mut of_units: FxHashMap<usize, Option<usize>> = FxHashMap::default();
+    let mut uses = Vec::new();
+    let mut merged: Vec<Vec<usize>> = Vec::new();
+    for set in sets {
+        let mut numbers: Vec<usize> = Vec::new();
+        for unit in set {
+            let number = of_units
+                .entry(*unit)
+                .or_insert_with(|| reads[*unit].as_ref().map(|reads| different.of(reads)));
+            numbers.extend(*number);
+        }
+        numbers.sort_unstable();
+        numbers.dedup();
+        uses.resize(different.all.len(), 0);
+        for number in &numbers {
+            uses[*number] += 1;
+        }
+        merged.push(numbers);
+    }
+    let mut order: Vec<usize> = (0..uses.len()).collect();
+    order.sort_by_key(|unit| std::cmp::Reverse(uses[*unit]));
+    let mut place = vec![0; order.len()];
+    for (at, unit) in order.iter().enumerate() {
+        place[*unit] = at;
+    }
+    for set in &mut merged {
+        for unit in &mut *set {
+            *unit = place[*unit];
+        }
+        set.sort_unstable();
+    }
+    let units = order.iter().map(|unit| different.all[*unit]);
+    (units.collect(), merged)
+}
+
+fn own_unit(reads: &UnitReads, paths: &FxHashMap<&BStr, usize>) -> OwnUnit {
+    let number = |path: &BString| paths.get(path.as_bstr()).copied();
+    let holds = reads.holds.iter().chain(&reads.globals);
+    let holds: BTreeSet<usize> = holds.filter_map(number).collect();
+    OwnUnit {
+        names: reads.names.clone(),
+        holds: holds.into_iter().collect(),
+        members: reads.members,
+        flags: Flags {
+            anything: reads.anything,
+            annotations: reads.annotations,
+            docstrings: reads.docstrings,
+        },
+    }
+}
+
+fn recorded(values: &Values) -> Recorded<'_> {
+    let holders = values.holders.iter().map(|holder| {
+        let cells = holder.cells.iter().map(|(key, value)| {
+            let value = match value {
+                CellValue::Is(value) => Some(value.hex()),
+                CellValue::Opaque(_) => None,
+            };
+            Cell(key, value)
+        });
+        Holder(&holder.name, &holder.path, cells.collect())
+    });
+    Recorded {
+        holders: holders.collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

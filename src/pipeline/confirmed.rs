@@ -1,0 +1,195 @@
+//! Rows of tests that the test process left out, because the values that they read are those
+//! of the record.
+//!
+//! Such a row has the own units of the record, which are proven to be the same; all its
+//! other units, with the values of now; and what the test's file and the modules that it
+//! needs do at import. So it holds here, and a change of any of that makes its test
+//! unconfirmed again.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use anyhow::Result;
+use rustc_hash::FxHashMap;
+
+use super::assembly::Assembly;
+use super::decide::Decision;
+use crate::matrix::{GroupRef, Matrix, Outcome, Own, Row, RowFacts, SetId, What};
+use crate::observe::{Confirmed, LastRow};
+use crate::select::{Reason, Verdict};
+
+/// The row whose values a test must find to be left out.
+pub(super) fn row_of<'d>(decision: &'d Decision, test: &str) -> Option<(&'d Matrix, &'d Row)> {
+    let Verdict::Run(Reason::Unconfirmed { baseline, .. }) =
+        decision.selection.verdicts.get(test)?
+    else {
+        return None;
+    };
+    let mut known = decision.baseline.iter().chain(&decision.others);
+    let named = known.find(|one| one.name.to_string() == *baseline)?;
+    let matrix = named.matrix.whole().ok()?;
+    Some((matrix, matrix.row(test)?))
+}
+
+/// A set of a matrix, by the run that recorded that.
+type SetOf<'d> = (&'d str, SetId);
+
+/// What is told of tests by the rows that they are confirmed by.
+pub(super) struct LastRows<'d> {
+    decision: &'d Decision,
+    sets: RefCell<FxHashMap<SetOf<'d>, Rc<LastRow>>>,
+}
+
+impl<'d> LastRows<'d> {
+    pub(super) fn new(decision: &'d Decision) -> LastRows<'d> {
+        LastRows {
+            decision,
+            sets: RefCell::default(),
+        }
+    }
+
+    pub(super) fn of(&self, test: &str) -> Option<LastRow> {
+        let (matrix, row) = row_of(self.decision, test)?;
+        let mut last = LastRow::default();
+        for set in &row.sets {
+            let of_set = self.of_set(matrix, *set);
+            last.modules.extend(of_set.modules.iter().cloned());
+            last.docstrings |= of_set.docstrings;
+        }
+        Some(last)
+    }
+
+    fn of_set(&self, matrix: &'d Matrix, set: SetId) -> Rc<LastRow> {
+        let mut sets = self.sets.borrow_mut();
+        let known = sets.entry((&matrix.header.run, set)).or_insert_with(|| {
+            let mut last = LastRow::default();
+            for id in &matrix.sets[set as usize] {
+                let unit = &matrix.units[*id as usize].0;
+                if unit.kind().is_source() {
+                    last.modules.insert(unit.path.clone());
+                }
+                last.docstrings |= matches!(unit.what, What::Note(note, _) if note.is_docstring());
+            }
+            Rc::new(last)
+        });
+        known.clone()
+    }
+}
+
+/// A set with the values of now, or why rows with it prove nothing.
+pub(super) type Renewed = std::result::Result<GroupRef, String>;
+
+/// By set of a matrix, which its run names.
+pub(super) type RenewedSets = FxHashMap<(String, SetId), Renewed>;
+
+impl Assembly<'_> {
+    pub(super) fn add_confirmed_rows(&mut self) -> Result<()> {
+        let collected = self.collected;
+        let mut renewed = RenewedSets::default();
+        for (test, confirmed) in &collected.confirmed {
+            if self.builder.has_row(test) {
+                continue;
+            }
+            let mut facts = facts_of(test);
+            let mut groups = Vec::new();
+            let made = self.confirmed_row(&mut facts, &mut groups, confirmed, &mut renewed)?;
+            facts.incomplete = made.err();
+            if let Some(why) = &facts.incomplete {
+                *self.recorded.incomplete.entry(why.clone()).or_default() += 1;
+                facts.own = None;
+            }
+            self.builder.row(facts, groups)?;
+        }
+        Ok(())
+    }
+
+    /// Fills in a row, or says why that cannot be done: then the test runs next time.
+    fn confirmed_row(
+        &mut self,
+        facts: &mut RowFacts,
+        groups: &mut Vec<GroupRef>,
+        confirmed: &Confirmed,
+        renewed: &mut RenewedSets,
+    ) -> Result<std::result::Result<(), String>> {
+        let known = row_of(self.recording.decision, &facts.test);
+        let known = known.and_then(|(matrix, row)| Some((matrix, row, row.own.as_ref()?)));
+        let (Some((matrix, row, own)), Some(base)) = (known, confirmed.base) else {
+            return Ok(Err("it was left out, and nothing tells by what".to_owned()));
+        };
+        facts.outcome = row.outcome;
+        facts.duration_ms = row.duration_ms;
+        facts.position = row.position;
+        facts.run = self.run(&matrix.header.runs[row.run as usize]);
+        let mut doubt = confirmed
+            .incomplete
+            .clone()
+            .or_else(|| row.incomplete.clone());
+        let mut of_test = Vec::new();
+        for set in &own.sets {
+            match self.carry_set(matrix, *set)? {
+                Some(group) => of_test.push(group),
+                None => {
+                    let why = "it was left out, and a unit of its own is different";
+                    return Ok(Err(why.to_owned()));
+                }
+            }
+        }
+        for set in row.sets.iter().filter(|set| !own.sets.contains(set)) {
+            match self.renewed(matrix, *set, renewed) {
+                Ok(group) => groups.push(group),
+                Err(why) => doubt = doubt.or(Some(why)),
+            }
+        }
+        let (added, added_doubt) = self.added(&facts.test)?;
+        of_test.extend(added);
+        let base = &self.bases[base];
+        groups.extend(&base.groups);
+        doubt = doubt.or(added_doubt).or_else(|| base.doubt.clone());
+        if let (true, Some((of_base, reads))) = (self.values.are_of_run(), base.own) {
+            facts.own = Some(Own {
+                sets: of_test.iter().copied().chain([of_base]).collect(),
+                reads: own.reads | reads,
+            });
+        }
+        groups.extend(of_test);
+        Ok(doubt.map_or(Ok(()), Err))
+    }
+
+    /// A set of an earlier matrix, its units with the values of now.
+    fn renewed(&mut self, from: &Matrix, set: SetId, known: &mut RenewedSets) -> Renewed {
+        let key = (from.header.run.clone(), set);
+        if let Some(known) = known.get(&key) {
+            return known.clone();
+        }
+        let made = self.renew(from, set);
+        known.insert(key, made.clone());
+        made
+    }
+
+    fn renew(&mut self, from: &Matrix, set: SetId) -> Renewed {
+        let mut units = Vec::new();
+        for id in &from.sets[set as usize] {
+            let unit = &from.units[*id as usize].0;
+            let (value, doubt) = self.tested.value(unit);
+            if let Some(why) = doubt {
+                return Err(why);
+            }
+            let unit = self.builder.unit(unit.clone(), value);
+            units.push(unit.map_err(|error| error.to_string())?);
+        }
+        Ok(self.builder.group(units))
+    }
+}
+
+fn facts_of(test: &str) -> RowFacts {
+    RowFacts {
+        test: test.to_owned(),
+        outcome: Outcome::Passed,
+        duration_ms: 0,
+        position: 0,
+        incomplete: None,
+        run: 0,
+        selected: false,
+        own: None,
+    }
+}

@@ -1,0 +1,79 @@
+//! What the collector needs to leave out a test because the state that it can read is as
+//! it was recorded: part of the file that it reads.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+/// Tests that only values can excuse, and by which. In `late.json` flags that are not set
+/// and empty lists are left out.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub(crate) struct Confirm<'a> {
+    /// What cells held, by run.
+    pub matrices: Vec<Recorded<'a>>,
+    /// Of modules, relative to the top of the work tree.
+    pub paths: Vec<String>,
+    /// Lists of modules that tests need: indexes into `paths`.
+    pub modules: Vec<Vec<usize>>,
+    /// What runners of tests ask test files for by themselves.
+    pub asked: &'static [&'static str],
+    pub units: Vec<OwnUnit>,
+    /// Lists of indexes into `units`.
+    pub sets: Vec<Vec<usize>>,
+    /// Written with what else they need, see [`super::emission`].
+    #[serde(skip)]
+    pub tests: BTreeMap<&'a str, OpenTest>,
+}
+
+/// The values of one run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct Recorded<'a> {
+    pub holders: Vec<Holder<'a>>,
+}
+
+/// Its name, its path, and what each cell held: 32 hex digits, or nothing if that cannot
+/// be told.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct Holder<'a>(pub &'a str, pub &'a str, pub Vec<Cell<'a>>);
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct Cell<'a>(pub &'a str, pub Option<String>);
+
+/// Which cells one of a test's own units can read.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub(crate) struct OwnUnit {
+    /// Hashes of the names that it spells.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<u32>,
+    /// Modules that it looks into: indexes into [`Confirm::paths`].
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub holds: Vec<usize>,
+    #[serde(flatten)]
+    pub flags: Flags,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub members: bool,
+}
+
+/// What is read without being spelled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub(crate) struct Flags {
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub anything: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub annotations: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub docstrings: bool,
+}
+
+/// One test.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct OpenTest {
+    /// The index of the run whose values count.
+    pub matrix: usize,
+    /// Its own units: indexes into [`Confirm::sets`].
+    pub sets: Vec<usize>,
+    /// An index into [`Confirm::modules`].
+    pub modules: usize,
+    #[serde(flatten)]
+    pub flags: Flags,
+}

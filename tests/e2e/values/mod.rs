@@ -1,0 +1,18 @@
+//! Early cut-off by value: code that runs at import counts by the values that it leaves.
+//!
+//! An edit of such code runs the tests that read a value which is different now, and leaves
+//! out the others. Tests with `! ` fail after the edit: to leave one out is a miss. Where
+//! the state of the process or of a library may be touched, more tests may run.
+
+mod caches;
+mod classes;
+mod collection;
+mod identity;
+mod import_code;
+mod kinds;
+mod names;
+mod process;
+mod processes;
+mod reading;
+mod registries;
+mod runs;

@@ -1,0 +1,315 @@
+//! Docstrings, annotations and source text: only who reads them is affected.
+
+use crate::harness::*;
+
+cases!(docstrings, annotations, source, decorated);
+
+fn docstrings() -> Case {
+    Case::new(
+        r#"
+-- lib.py --
+"""A library."""
+
+
+def first():
+    """The first."""
+    return 1
+
+
+class Thing:
+    """A thing."""
+
+    def turn(self):
+        """It turns."""
+        return 2
+
+
+def about(f):
+    return f.__doc__
+
+
+HELP = {"first": about(first)}
+-- test_lib.py --
+import inspect
+
+import lib
+
+
+def test_first():
+    assert lib.first() == 1
+
+
+def test_turn():
+    assert lib.Thing().turn() == 2
+
+
+def test_doc():
+    assert lib.first.__doc__ == "The first."
+
+
+def test_getdoc():
+    assert inspect.getdoc(lib.Thing.turn) == "It turns."
+
+
+def test_about():
+    assert lib.about(lib.Thing) == "A thing."
+
+
+def test_help():
+    assert lib.HELP == {"first": "The first."}
+
+
+def test_module():
+    assert lib.__doc__ == "A library."
+"#,
+    )
+    .by_value()
+    .edit(
+        "a function's docstring, read directly and at import",
+        [replace("lib.py", "The first.", "The one.")],
+        between(
+            ["! test_lib.py::test_doc", "! test_lib.py::test_help"],
+            [
+                "test_lib.py::test_getdoc",
+                "test_lib.py::test_about",
+                "test_lib.py::test_module",
+            ],
+        ),
+    )
+    .edit(
+        "a method's docstring, read by `inspect`",
+        [replace("lib.py", "It turns.", "It moves.")],
+        between(
+            ["! test_lib.py::test_getdoc"],
+            [
+                "test_lib.py::test_doc",
+                "test_lib.py::test_about",
+                "test_lib.py::test_module",
+            ],
+        ),
+    )
+    .edit(
+        "a class's docstring, read by a function of the project",
+        [replace("lib.py", "A thing.", "A part.")],
+        between(
+            ["! test_lib.py::test_about"],
+            [
+                "test_lib.py::test_doc",
+                "test_lib.py::test_getdoc",
+                "test_lib.py::test_module",
+            ],
+        ),
+    )
+    .edit(
+        "the module's docstring",
+        [replace("lib.py", "A library.", "A module.")],
+        between(
+            ["! test_lib.py::test_module"],
+            [
+                "test_lib.py::test_doc",
+                "test_lib.py::test_about",
+                "test_lib.py::test_getdoc",
+            ],
+        ),
+    )
+}
+
+fn annotations() -> Case {
+    Case::new(
+        r#"
+-- lib.py --
+import typing
+
+
+def first(x: int):
+    return x
+
+
+class Thing:
+    size: int = 1
+
+    def turn(self):
+        return 2
+
+
+def hints(f):
+    return typing.get_type_hints(f)
+
+
+KINDS = hints(first)
+-- test_lib.py --
+import inspect
+
+import lib
+
+
+def test_first():
+    assert lib.first(1) == 1
+
+
+def test_turn():
+    assert lib.Thing().turn() == 2
+
+
+def test_size():
+    assert lib.Thing.size == 1
+
+
+def test_annotations():
+    assert lib.first.__annotations__ == {"x": int}
+
+
+def test_signature():
+    assert inspect.signature(lib.first).parameters["x"].annotation is int
+
+
+def test_hints():
+    assert lib.hints(lib.Thing) == {"size": int}
+
+
+def test_kinds():
+    assert lib.KINDS == {"x": int}
+"#,
+    )
+    .by_value()
+    .edit(
+        "a parameter's annotation",
+        [replace("lib.py", "x: int", "x: str")],
+        between(
+            [
+                "! test_lib.py::test_annotations",
+                "! test_lib.py::test_signature",
+                "! test_lib.py::test_kinds",
+            ],
+            ["test_lib.py::test_hints"],
+        ),
+    )
+    .edit(
+        "an attribute's annotation",
+        [replace("lib.py", "size: int", "size: float")],
+        between(
+            ["! test_lib.py::test_hints"],
+            [
+                "test_lib.py::test_annotations",
+                "test_lib.py::test_signature",
+            ],
+        ),
+    )
+}
+
+/// Who reads source text reads all of it.
+fn source() -> Case {
+    Case::new(
+        r#"
+-- lib.py --
+def first():
+    return 1
+
+
+def second():
+    return 2
+-- test_source.py --
+import inspect
+
+import lib
+
+
+def test_source():
+    assert "return 1" in inspect.getsource(lib.first)
+-- test_code.py --
+import lib
+
+def test_second():
+    assert lib.second() == 2
+"#,
+    )
+    .by_value()
+    .edit(
+        "a function whose text is read, and that does not run",
+        [replace("lib.py", "return 1", "return 3")],
+        ["! test_source.py::test_source"],
+    )
+}
+
+/// A library that reads docstrings and annotations at import, as those of command lines do.
+fn decorated() -> Case {
+    Case::new(
+        r#"
+-- commands.py --
+class Command:
+    def __init__(self, function):
+        self.function = function
+        self.help = (function.__doc__ or "").strip()
+        self.kinds = {k: v.__name__ for k, v in function.__annotations__.items()}
+
+    def run(self, *values):
+        return self.function(*values)
+
+
+def command(function):
+    return Command(function)
+-- app.py --
+from commands import command
+
+
+@command
+def greet(name: str):
+    """Greets."""
+    return "hello " + name
+
+
+@command
+def leave():
+    """Leaves."""
+    return "bye"
+-- test_app.py --
+import app
+
+
+def test_help():
+    assert app.greet.help == "Greets."
+
+
+def test_run():
+    assert app.greet.run("A") == "hello A"
+
+
+def test_kinds():
+    assert app.greet.kinds == {"name": "str"}
+
+
+def test_leave():
+    assert app.leave.run() == "bye"
+"#,
+    )
+    .by_value()
+    .edit(
+        "a docstring that became a value",
+        [replace("app.py", "Greets.", "Welcomes.")],
+        between(
+            ["! test_app.py::test_help"],
+            ["test_app.py::test_run", "test_app.py::test_kinds"],
+        ),
+    )
+    .edit(
+        "a function that ran at import, with another result for one",
+        [replace(
+            "commands.py",
+            "v.__name__ for",
+            "v.__name__.upper() for",
+        )],
+        between(
+            ["! test_app.py::test_kinds"],
+            ["test_app.py::test_run", "test_app.py::test_help"],
+        ),
+    )
+    .edit(
+        "the constructor, with the same result",
+        [replace(
+            "commands.py",
+            "self.function = function",
+            "self.__dict__['function'] = function",
+        )],
+        NONE,
+    )
+}
