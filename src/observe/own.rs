@@ -181,12 +181,12 @@ fn taker(traces: &[Trace]) -> Option<(usize, &Trace)> {
 /// makes. What decides which modules there are, and the environment, count by themselves.
 fn is_by_value(unit: &Unit) -> bool {
     match &unit.what {
-        What::Code(_) | What::Skeleton | What::Binding(_) | What::Presence(_) | What::Effects => {
-            true
-        }
-        // A row has these only if something reads them, also of functions that no cell
-        // leads to by their name.
-        What::Note(..) => false,
+        What::Code(_)
+        | What::Skeleton
+        | What::Binding(_)
+        | What::Presence(_)
+        | What::Note(..)
+        | What::Effects => true,
         What::File => !holds_code(&unit.path),
         _ => false,
     }

@@ -273,6 +273,12 @@ impl Project {
             done.stdout,
             done.stderr
         );
+        // It may have written sources.
+        for cached in files_below(&self.root()) {
+            if cached.extension().is_some_and(|end| end == "pyc") {
+                fs::remove_file(cached).unwrap();
+            }
+        }
     }
 
     pub fn git(&self, arguments: &[&str]) -> String {

@@ -490,6 +490,41 @@ def test_new():
         at_least(["! test_shapes.py::test_mapping"]),
     )
     .edit(
+        "a new class that answers for others",
+        [append(
+            "shapes.py",
+            "\n\nclass Wide(collections.abc.Mapping):\n    @classmethod\n    \
+             def __subclasshook__(cls, other):\n        return True\n",
+        )],
+        at_least(["! test_shapes.py::test_mapping"]),
+    )
+    .edit(
+        "a new class that has one registered",
+        [append(
+            "shapes.py",
+            "\n\nclass Wide(collections.abc.Mapping):\n    pass\n\n\nWide.register(Table)\n",
+        )],
+        at_least(["! test_shapes.py::test_mapping"]),
+    )
+    .edit(
+        "a new class, derived from one that answers for others",
+        [append(
+            "shapes.py",
+            "\n\nclass Hook:\n    @classmethod\n    def __subclasshook__(cls, other):\n        \
+             return True\n\n\nclass Wide(Hook, Shape):\n    pass\n",
+        )],
+        at_least(["! test_shapes.py::test_shape"]),
+    )
+    .edit(
+        "new classes for their own instances only",
+        [append(
+            "shapes.py",
+            "\n\nclass Wide(collections.abc.Mapping):\n    pass\n\n\n\
+             class Plain(abc.ABC):\n    @abc.abstractmethod\n    def area(self): ...\n\n\nset_up()\n",
+        )],
+        NONE,
+    )
+    .edit(
         "nothing",
         [replace(
             "shapes.py",

@@ -2,7 +2,7 @@
 
 use crate::harness::*;
 
-cases!(docstrings, annotations, source, decorated);
+cases!(docstrings, nameless, annotations, source, decorated);
 
 fn docstrings() -> Case {
     Case::new(
@@ -111,6 +111,107 @@ def test_module():
                 "test_lib.py::test_getdoc",
             ],
         ),
+    )
+}
+
+/// Functions that no name of a module leads to, and others that read themselves.
+fn nameless() -> Case {
+    Case::new(
+        r#"
+-- lib.py --
+def make():
+    def inner():
+        """Inner."""
+
+    return inner
+
+
+def doc(f):
+    return f.__doc__
+
+
+def docs(functions):
+    return [f.__doc__ for f in functions]
+
+
+def make_class():
+    class Thing:
+        """A thing."""
+
+        def turn(self):
+            """It turns."""
+
+    return Thing
+
+
+KEPT = [make()]
+MADE = make_class()
+-- test_lib.py --
+import inspect
+
+import lib
+
+
+def test_nested():
+    def function():
+        """Nested."""
+
+    assert lib.doc(function) == "Nested."
+
+
+def test_made():
+    assert lib.doc(lib.make()) == "Inner."
+
+
+def test_kept():
+    assert lib.docs(lib.KEPT) == ["Inner."]
+
+
+def test_class():
+    assert lib.doc(lib.make_class()) == "A thing."
+
+
+def test_method():
+    assert inspect.getdoc(lib.make_class().turn) == "It turns."
+
+
+def test_kept_method():
+    assert inspect.getdoc(lib.MADE.turn) == "It turns."
+
+
+def test_itself():
+    """Itself."""
+    assert lib.doc(test_itself) == "Itself."
+"#,
+    )
+    .by_value()
+    .edit(
+        "of a function in a test",
+        [replace("test_lib.py", "\"\"\"Nested", "\"\"\"Other")],
+        at_least(["! test_lib.py::test_nested"]),
+    )
+    .edit(
+        "of a test",
+        [replace("test_lib.py", "\"\"\"Itself", "\"\"\"Other")],
+        at_least(["! test_lib.py::test_itself"]),
+    )
+    .edit(
+        "of a function that a function makes",
+        [replace("lib.py", "Inner.", "Other.")],
+        at_least(["! test_lib.py::test_made", "! test_lib.py::test_kept"]),
+    )
+    .edit(
+        "of a class that a function makes",
+        [replace("lib.py", "A thing.", "Other.")],
+        at_least(["! test_lib.py::test_class"]),
+    )
+    .edit(
+        "of its method",
+        [replace("lib.py", "It turns.", "Other.")],
+        at_least([
+            "! test_lib.py::test_method",
+            "! test_lib.py::test_kept_method",
+        ]),
     )
 }
 

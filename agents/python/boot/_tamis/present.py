@@ -1,11 +1,17 @@
 """What this session has, for `differences`: its cells, its classes, and the names in the code of
 libraries."""
 
+import abc
 import gc
 import sys
 import types
 
 from .watch import is_a
+
+try:
+    from _abc import _get_dump as _registered
+except ImportError:
+    _registered = None
 
 # `Py_TPFLAGS_HEAPTYPE`: a class that is not defined in C.
 _HEAP_TYPE = 1 << 9
@@ -21,6 +27,10 @@ _ASKED_BY_C = frozenset(
     strict value release seek seekable send start tell throw truncate tzname
     update utcoffset values writable write writelines""".split()
 )
+
+# Modules whose classes have hooks that answer for the class itself only, not for subclasses.
+# `object` has the last one.
+_HOOKS_FOR_THEMSELVES = (None, "collections.abc", "_collections_abc", "contextlib", "os")
 
 
 class Present:
@@ -114,7 +124,7 @@ class Present:
         """Whether a library may find a class that is new (or gone: its bases are not known) by
         asking one of its own for subclasses."""
         kind = self.find_class(name)
-        if kind is None or "_abc_impl" in vars(kind) or "__subclasshook__" in vars(kind):
+        if kind is None or _answers_by_itself(kind):
             # `isinstance` asks abstract classes and their subclasses in C.
             return True
         packages = {
@@ -166,6 +176,17 @@ class Present:
     def _is_project(self, file):
         paths = self.agent.paths
         return paths.code_file(file) is not None or paths.actor(file) == "agent"
+
+
+def _answers_by_itself(kind):
+    """Whether a class may say of objects of other classes that they are its instances: by a
+    hook, by what was registered with it, or by its metaclass."""
+    hooks = (one for one in type.mro(kind) if "__subclasshook__" in vars(one))
+    if vars(next(hooks)).get("__module__") not in _HOOKS_FOR_THEMSELVES:
+        return True
+    if "_abc_impl" not in vars(kind):
+        return False
+    return type(kind) is not abc.ABCMeta or _registered is None or bool(_registered(kind)[0])
 
 
 def _nested(code):
