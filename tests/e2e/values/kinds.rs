@@ -194,7 +194,7 @@ const KINDS: [Kind; 45] = [
     (
         "! test_kinds.py::test_later_local",
         "OwnLocal(x=seed())",
-        "elsewhere(lambda: {}.x) == 1",
+        "kinds.elsewhere(lambda: {}.x) == 1",
     ),
     (
         "! test_kinds.py::test_class_of_local",
