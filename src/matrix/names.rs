@@ -67,6 +67,7 @@ impl What {
             | What::Env(name)
             | What::RunnerConfig(name)
             | What::Shape(name)
+            | What::Reached(name)
             | What::Other(name) => name,
             What::Presence(name) => return Cow::Owned(format!("{name}?")),
             What::Note(note, of) if of.is_empty() => word_of_note(*note),
@@ -149,6 +150,7 @@ fn what_of(kind: UnitKind, has_no_path: bool, name: &str) -> Option<What> {
             '~' => What::Overrides(parted(name, '~')?),
             sign => What::Nest(parted(name, sign)?),
         },
+        (UnitKind::Reached, _) => What::Reached(name.into()),
         (UnitKind::Other, _) => What::Other(name.into()),
         _ => return None,
     };

@@ -119,7 +119,7 @@ fn any_what() -> impl Strategy<Value = (What, bool)> {
         What::StartUp,
         What::AllEnv,
     ];
-    let named: [fn(String) -> What; 9] = [
+    let named: [fn(String) -> What; 10] = [
         |name| What::Code(name.into()),
         |name| What::Binding(name.into()),
         |name| What::Presence(name.into()),
@@ -129,6 +129,7 @@ fn any_what() -> impl Strategy<Value = (What, bool)> {
         |name| What::Env(name.into()),
         |name| What::RunnerConfig(name.into()),
         |name| What::Shape(name.into()),
+        |name| What::Reached(name.into()),
     ];
     let named = (0..named.len(), "[a-bé][a-b.é]{0,2}|").prop_map(move |(at, name)| named[at](name));
     let in_class: [fn(InClass) -> What; 4] =

@@ -52,11 +52,13 @@ pub enum UnitKind {
     Member = 15,
     /// Nothing that this version knows.
     Other = 16,
+    /// What code that no source shows can read.
+    Reached = 17,
 }
 
 impl UnitKind {
     /// Every kind, in the order of their units in a matrix.
-    pub const ALL: [UnitKind; 17] = [
+    pub const ALL: [UnitKind; 18] = [
         UnitKind::File,
         UnitKind::Exists,
         UnitKind::Lookup,
@@ -74,6 +76,7 @@ impl UnitKind {
         UnitKind::Shape,
         UnitKind::Member,
         UnitKind::Other,
+        UnitKind::Reached,
     ];
 
     /// The word used in reports and JSON.
@@ -96,6 +99,7 @@ impl UnitKind {
             UnitKind::Shape => "shape",
             UnitKind::Member => "member",
             UnitKind::Other => "other",
+            UnitKind::Reached => "reached",
         }
     }
 

@@ -90,6 +90,10 @@ pub enum What {
     Overrides(InClass),
     /// Whether a class is of the nest that this class is the host of.
     Nest(InClass),
+    /// A name that a test reached without any source that spells it: generated code spells
+    /// it. With a path it was asked of that module, and `*` is all of it. It never changes:
+    /// it tells what the test's code can read.
+    Reached(Text),
     /// A unit that no version of tamis is known to write. Nobody can tell its
     /// value, so the tests that have it run.
     Other(Text),
@@ -201,11 +205,11 @@ pub struct Finds {
 pub(super) type Tag = u8;
 
 /// How many numbers there are.
-pub(super) const TAGS: usize = 39;
+pub(super) const TAGS: usize = 40;
 
 /// The first number of each kind, and after the last one [`TAGS`].
 const FIRST: [Tag; UnitKind::ALL.len() + 1] = [
-    0, 3, 6, 7, 8, 9, 10, 16, 17, 23, 25, 27, 29, 33, 34, 35, 38, 39,
+    0, 3, 6, 7, 8, 9, 10, 16, 17, 23, 25, 27, 29, 33, 34, 35, 38, 39, 40,
 ];
 
 impl What {
@@ -249,6 +253,7 @@ impl What {
             What::Overrides(_) => 36,
             What::Nest(_) => 37,
             What::Other(_) => 38,
+            What::Reached(_) => 39,
         }
     }
 
@@ -270,7 +275,8 @@ impl What {
             | What::Env(text)
             | What::RunnerConfig(text)
             | What::Shape(text)
-            | What::Other(text) => text,
+            | What::Other(text)
+            | What::Reached(text) => text,
             What::Method(of) | What::Member(of) | What::Overrides(of) | What::Nest(of) => &of.text,
             What::Finds(finds) => return Cow::Owned(json(finds)),
             What::KeptConfig(kept) => return Cow::Owned(json(kept)),
@@ -337,6 +343,7 @@ impl What {
             36 => return InClass::of_text(text).map(What::Overrides),
             37 => return InClass::of_text(text).map(What::Nest),
             38 => return Some(What::Other(text.into())),
+            39 => return Some(What::Reached(text.into())),
             _ => return None,
         };
         text.is_empty().then_some(bare)

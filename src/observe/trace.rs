@@ -91,6 +91,12 @@ pub enum Definition {
     },
     /// Code ran that may reach any name.
     Names,
+    /// A name that generated code spells, of the module at the path if there is one, or all
+    /// names of that.
+    Reached {
+        path: BString,
+        name: String,
+    },
     Env {
         name: String,
         fingerprint: Option<Fingerprint>,

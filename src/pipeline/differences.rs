@@ -155,6 +155,7 @@ impl<'a> Touched<'a> {
             UnitKind::Config if self.content[at] => true,
             UnitKind::Config => config_files(path).any(|file| self.delta.touches(file.as_bstr())),
             UnitKind::Exists | UnitKind::Dir => self.names[at],
+            UnitKind::Reached => false,
             UnitKind::Class | UnitKind::Method | UnitKind::Shape | UnitKind::Member => true,
             UnitKind::Lookup => {
                 let (dir, stem) = split(path);
@@ -234,7 +235,7 @@ mod tests {
                     _ if unit.is_outside() || is_untracked => continue,
                     UnitKind::Dist | UnitKind::Runtime | UnitKind::Env | UnitKind::Other => true,
                     kind if kind.is_compiled() => true,
-                    UnitKind::Config => continue,
+                    UnitKind::Config | UnitKind::Reached => continue,
                     UnitKind::Exists | UnitKind::Dir => delta.touches(path) || is_above,
                     UnitKind::Lookup => {
                         let (dir, stem) = split(path);

@@ -87,6 +87,7 @@ impl CauseKind {
             | UnitKind::Runtime
             | UnitKind::Env
             | UnitKind::Config
+            | UnitKind::Reached
             | UnitKind::Other => CauseKind::Environment,
         }
     }

@@ -71,6 +71,7 @@ impl Closure for Files {
             Definition::Code { .. }
             | Definition::Module { .. }
             | Definition::Names
+            | Definition::Reached { .. }
             | Definition::Compiled { .. } => return Ok(None),
         };
         Ok(Some(Meaning {

@@ -20,7 +20,7 @@ pub(crate) const FILE: Fingerprint = Fingerprint(*b"tamis: some file");
 /// The value of a unit that is of no language.
 pub(super) fn value(facts: &Facts<'_>, unit: &Unit) -> Result<Option<Value>> {
     Ok(Some(match &unit.what {
-        What::Written => Value::Known(FILE),
+        What::Written | What::Reached(_) => Value::Known(FILE),
         What::File | What::UntrackedFile | What::AuditedFile => match () {
             () if is_late(facts, unit) => Value::Late,
             () if facts.is_left_over(unit.path()) => {

@@ -98,6 +98,8 @@ pub(crate) struct NameClosure {
     numbers: FxHashMap<u32, NameIndex>,
     /// By name: where it is bound.
     bound: Vec<Vec<(ModuleIndex, UnitIndex)>>,
+    /// Whether the collector told what code got from frames, and what generated code spells.
+    pub is_watched: bool,
     /// Whether something of the project may stand in for pytest's fixture.
     patches_by_itself: bool,
     /// Methods that are bindings of their own.

@@ -179,7 +179,8 @@ fn put_uses(out: &mut Vec<u8>, uses: &Uses) {
             | u8::from(uses.holds_own) << 1
             | u8::from(uses.looks_up) << 2
             | u8::from(uses.reads) << 3
-            | u8::from(uses.reads_docs) << 4,
+            | u8::from(uses.reads_docs) << 4
+            | u8::from(uses.is_watched) << 5,
     );
 }
 
@@ -275,7 +276,7 @@ impl<'a> Input<'a> {
         let count = self.count()?;
         let member = |input: &mut Self| Some((input.number()?, input.text()?));
         let members = (0..count).map(|_| member(self)).collect::<Option<_>>()?;
-        let flags = self.flags(31)?;
+        let flags = self.flags(63)?;
         Some(Uses {
             asks,
             loads,
@@ -288,6 +289,7 @@ impl<'a> Input<'a> {
             looks_up: flags & 4 == 4,
             reads: flags & 8 == 8,
             reads_docs: flags & 16 == 16,
+            is_watched: flags & 32 == 32,
         })
     }
 

@@ -114,16 +114,68 @@ pub(super) fn is_wide_attribute(name: &str) -> bool {
             | "__builtins__"
             | "__subclasses__"
             | "__import__"
-            | "f_globals"
-            | "f_locals"
-            | "f_back"
             | "f_builtins"
-            | "_getframe"
-            | "_current_frames"
-            | "currentframe"
             // Hands out functions by where they stand.
             | "get_overloads"
     )
+}
+
+/// Attributes that lead to frames. The native collector tells what code of the project gets
+/// from these.
+pub(super) fn is_watched_attribute(name: &str) -> bool {
+    matches!(
+        name,
+        "f_globals" | "f_locals" | "f_back" | "_getframe" | "_current_frames" | "currentframe"
+    )
+}
+
+/// The same of what is imported.
+pub(super) fn is_watched_import(module: &str, item: Option<&str>) -> bool {
+    matches!(
+        (module, item),
+        ("sys", Some("_getframe" | "_current_frames")) | ("inspect", Some("currentframe"))
+    )
+}
+
+/// A name that generated code spells.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Generated<'a> {
+    pub name: &'a str,
+    /// Whether it is loaded by itself, or imported; else it is asked of objects, or in a text.
+    pub is_loaded: bool,
+}
+
+impl Generated<'_> {
+    /// From the text of a unit, where a dot before the name says that it is not loaded.
+    pub(super) fn of(text: &str) -> Generated<'_> {
+        match text.strip_prefix('.') {
+            Some(name) => Generated {
+                name,
+                is_loaded: false,
+            },
+            None => Generated {
+                name: text,
+                is_loaded: true,
+            },
+        }
+    }
+
+    /// Whether the code may reach any name.
+    pub(super) fn is_wide(self) -> bool {
+        let name = self.name;
+        let as_loaded = is_wide_name(name)
+            || is_wide_import(name, None)
+            || matches!(name, "globals" | "locals" | "vars" | "dir" | "help");
+        self.is_loaded && as_loaded
+            || is_wide_attribute(name)
+            || is_watched_attribute(name)
+            || matches!(name, "__dict__" | "modules" | "import_module")
+    }
+
+    pub(super) fn looks_up(self) -> bool {
+        let is_builtin = matches!(self.name, "vars" | "dir" | "getattr");
+        looks_up(self.name) && (self.is_loaded || !is_builtin)
+    }
 }
 
 /// Names, of whatever it be, by which code gets at attributes that nobody
@@ -169,7 +221,7 @@ pub(super) fn is_wide_import(module: &str, item: Option<&str>) -> bool {
                 item,
                 "*" | "stack"
                     | "trace"
-                    | "currentframe"
+                    | "getargvalues"
                     | "getmodule"
                     | "getframeinfo"
                     | "getouterframes"
@@ -182,10 +234,7 @@ pub(super) fn is_wide_import(module: &str, item: Option<&str>) -> bool {
         "gc" => item.is_none_or(|item| item.starts_with("get_") || item == "*"),
         "builtins" => item.is_none_or(|item| item == "*" || is_wide_name(item)),
         "typing" => item == Some("get_overloads"),
-        "sys" => matches!(
-            item,
-            Some("modules" | "_getframe" | "_current_frames" | "*")
-        ),
+        "sys" => matches!(item, Some("modules" | "*")),
         "pickle" | "_pickle" | "cPickle" | "shelve" | "copyreg" | "dill" | "cloudpickle"
         | "joblib" | "jsonpickle" | "ctypes" | "runpy" | "pkgutil" | "imp" | "code" | "codeop"
         | "zipimport" | "pydoc" | "__main__" => true,
@@ -356,14 +405,10 @@ pub(super) const LIST_MEMBERS: [&str; 5] =
     ["spec", "spec_set", "create_autospec", "autospec", "seal"];
 
 /// Names by which code reads what belongs to no value.
-pub(super) const BEYOND_VALUES: [&str; 9] = [
+pub(super) const BEYOND_VALUES: [&str; 5] = [
     "cache_info",
-    "tb_lineno",
-    "f_lineno",
-    "co_firstlineno",
     "co_lines",
     "co_positions",
-    "co_lnotab",
     "getsourcelines",
     "findsource",
 ];

@@ -80,6 +80,9 @@ impl<'a> Reading<'a> {
 
     /// What a unit reads; `None` if it is nothing of a source.
     fn unit(&mut self, unit: &Unit) -> Result<Option<UnitReads>> {
+        if let What::Reached(name) = &unit.what {
+            return Ok(Some(self.reached(unit.path(), name)));
+        }
         if !unit.kind().is_source() {
             return Ok(None);
         }
@@ -120,6 +123,34 @@ impl<'a> Reading<'a> {
         let builtins = spelled.filter(|name| is_builtin(**name));
         found.names.extend(builtins);
         Ok(Some(self.finish(found)))
+    }
+
+    /// What generated code spells, or a module that code got from a frame.
+    fn reached(&mut self, path: &BStr, name: &str) -> UnitReads {
+        let mut found = Found::default();
+        if name == "*" {
+            let module = self.by_path.get(path).copied();
+            found.reads.anything |= module.is_none();
+            found.holds.extend(module);
+            return self.finish(found);
+        }
+        let spelled = dynamic::Generated::of(name);
+        let name = spelled.name;
+        let hash = name_hash(name);
+        found.names.insert(hash);
+        let reads = &mut found.reads;
+        reads.anything |=
+            self.lacks_some || spelled.is_wide() || dynamic::ASK_FOR_ANYTHING.contains(&name);
+        reads.members |= spelled.looks_up() || dynamic::LIST_MEMBERS.contains(&name);
+        reads.annotations |= dynamic::reads_annotations(name);
+        reads.docstrings |= dynamic::reads_docstrings(name);
+        reads.beyond_values |= dynamic::BEYOND_VALUES.contains(&name);
+        if spelled.is_loaded {
+            for from in 0..self.modules.all.len() as ModuleIndex {
+                found.holds.extend(self.modules.meant(from, hash));
+            }
+        }
+        self.finish(found)
     }
 
     fn everything(&self, unit: &Unit, parsed: &ModuleUnits, found: &mut Found) {

@@ -38,7 +38,11 @@ impl Sources {
     /// # Errors
     /// If one cannot be read.
     pub(super) fn of_run(run: &mut Run<'_>) -> Result<Sources> {
+        let own = run.traces.iter().filter(|trace| is_own(trace));
         let mut names = NameClosure::default();
+        names.is_watched = own
+            .into_iter()
+            .all(|trace| is_native(&trace.open.collector));
         let executed = run.graph.definitions.iter().filter_map(|one| match one {
             Definition::Code { file, .. } => Some(file),
             _ => None,
@@ -114,7 +118,11 @@ impl Sources {
                 // Code that is not that of the source, if there is one, was
                 // generated under its name: what it spells is not known.
                 let module = module.filter(|_| source.is_none());
-                self.names.executed(index, module);
+                let is_template = !is_imported && !file.ends_with(b".py");
+                // The collector told what it spells.
+                if !(is_template && self.names.is_watched) {
+                    self.names.executed(index, module);
+                }
             }
         }
         if !is_imported {
@@ -292,6 +300,21 @@ impl Closure for Sources {
                 first_line,
                 name,
             } => self.code(run, file, *first_line, name).map(Some),
+            Definition::Reached { path, name } => {
+                let path = match path.is_empty() {
+                    true => path.clone(),
+                    false => {
+                        let (Place::Inside(path) | Place::Outside(path)) =
+                            run.facts.place(path.as_bstr());
+                        path
+                    }
+                };
+                let unit = run.intern(Unit::at(path, What::Reached(name.as_str().into())));
+                Ok(Some(Meaning {
+                    units: vec![unit],
+                    module: None,
+                }))
+            }
             // What they mean, they mean for the closure of their nodes.
             Definition::Module { .. } | Definition::Names => Ok(Some(Meaning::default())),
             _ => Ok(None),
@@ -418,6 +441,11 @@ impl Closure for Sources {
 
 fn is_own(trace: &Trace) -> bool {
     LANGUAGES[language_of(&trace.open.collector)].name() == super::NAME
+}
+
+/// Whether the collector watches frames and generated code.
+fn is_native(collector: &str) -> bool {
+    matches!(collector, "eval-frame" | "monitoring")
 }
 
 /// The analysis of a source file, unless it is generated.

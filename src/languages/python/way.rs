@@ -53,6 +53,8 @@ impl<'a> Ways<'a> {
         }
         let count = table.units().len() as UnitIndex;
         let mut names = NameClosure::default();
+        // What the collector told is in the row.
+        names.is_watched = true;
         let mut by_path = FxHashMap::default();
         for unit in row.units.iter().filter(|unit| is_source(unit)) {
             if by_path.contains_key(&unit.path) {

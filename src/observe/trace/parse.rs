@@ -206,6 +206,10 @@ fn observation(kind: &str, path: &Value, value: &Value) -> Result<Definition> {
             path: path_of(path)?,
         },
         "names" => Definition::Names,
+        "reached" => Definition::Reached {
+            path: path_of(path)?,
+            name: text(value)?,
+        },
         "env" => Definition::Env {
             name: text(path)?,
             fingerprint: fingerprint(value)?,

@@ -427,12 +427,14 @@ def test_none():
     .edit(
         "source of exec",
         [replace("lib.py", "return 1\\n", "return 2\\n")],
-        all_but(
-            [
-                "test_generated.py::test_namedtuple",
-                "test_generated.py::test_none",
+        // Without the native helper, generated code can name anything.
+        Expect::Between(
+            vec!["! test_generated.py::test_exec"],
+            vec![
+                "test_generated.py::test_file",
+                "test_generated.py::test_eval",
+                "test_generated.py::test_written_module",
             ],
-            ["test_generated.py::test_exec"],
         ),
     )
     .edit(

@@ -7,6 +7,7 @@
 mod caches;
 mod classes;
 mod collection;
+mod generated;
 mod identity;
 mod import_code;
 mod kinds;

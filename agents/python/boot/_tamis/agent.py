@@ -378,7 +378,7 @@ def start(trace_directory):
     root = os.environ.get("TAMIS_ROOT") or ""
     agent = Agent(trace_directory, root.rstrip("/"), boot)
     from . import caches, collector, dists, environ, files, imports, processes, pytest_entry
-    from . import references, state, values
+    from . import reached, references, state, values
 
     current = agent
     try:
@@ -387,6 +387,7 @@ def start(trace_directory):
         if isinstance(agent.collector, collector.Native):
             agent.trace.append = agent.collector.native.append
         dists.install(agent)
+        reached.install(agent)
         files.install(agent)
         environ.install(agent)
         processes.install(agent)

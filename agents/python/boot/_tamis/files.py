@@ -6,6 +6,7 @@ import stat
 import sys
 from _thread import get_ident
 
+from . import reached
 from .agent import guard, watcher
 from .paths import IGNORED, PROJECT, STDLIB, SITE
 
@@ -437,10 +438,13 @@ def install(agent):
     def on_event(event, arguments):
         # A hook in Python has one more frame of the agent.
         frame = sys._getframe(1).f_back
-        files.on_event(event, arguments, frame)
+        if event in reached.EVENTS:
+            agent.reached.on_event(event, arguments, frame)
+        else:
+            files.on_event(event, arguments, frame)
 
     _install_probes(agent, files)
-    agent.collector.audit(on_event, EVENTS + LASTING)
+    agent.collector.audit(on_event, EVENTS + LASTING + reached.EVENTS)
     _watch_line_cache(agent, files)
 
 

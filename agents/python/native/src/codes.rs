@@ -9,7 +9,7 @@ use std::ffi::{c_int, c_void};
 use std::hash::BuildHasherDefault;
 
 use crate::ffi::*;
-use crate::trace;
+use crate::{frames, trace};
 
 /// The content of `co_extra`. 0: not seen; odd: not the project's, by the `start` of that
 /// generation; even: twice the number plus two.
@@ -132,6 +132,17 @@ pub unsafe fn touch(code: Ref) -> bool {
     judge(code)
 }
 
+/// Whether `code`, which has run, is the project's.
+pub unsafe fn is_of_project(code: Ref) -> bool {
+    let hot = HOT.get();
+    let extra = word(code, hot.extra_offset) as *const usize;
+    if extra.is_null() || *extra as isize <= hot.extra_index {
+        return false;
+    }
+    let verdict = *extra.offset(1 + hot.extra_index);
+    verdict != 0 && verdict & 1 == 0
+}
+
 #[cold]
 #[inline(never)]
 unsafe fn first_run(number: u32) {
@@ -174,7 +185,8 @@ unsafe fn verdict_on(code: Ref) -> Option<Verdict> {
     let path = text_bytes(file.0)?;
     let verdict = if CODES.get().is_project(&path) {
         let name = owned(PyObject_GetAttrString(code, c"co_name".as_ptr()))?;
-        let line = owned(PyObject_GetAttrString(code, c"co_firstlineno".as_ptr()))?;
+        let line = frames::quietly(|| PyObject_GetAttrString(code, c"co_firstlineno".as_ptr()));
+        let line = owned(line)?;
         let key = Key {
             name: text_bytes(name.0)?,
             line: PyLong_AsLong(line.0) as c_int,

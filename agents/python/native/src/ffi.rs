@@ -69,6 +69,7 @@ unsafe extern "C" {
     pub static mut PyComplex_Type: Object;
     pub static mut PyDict_Type: Object;
     pub static mut PyFloat_Type: Object;
+    pub static mut PyFrame_Type: Object;
     pub static mut PyFrozenSet_Type: Object;
     pub static mut PyFunction_Type: Object;
     pub static mut PyList_Type: Object;
@@ -79,6 +80,7 @@ unsafe extern "C" {
     pub static mut PyBaseObject_Type: Object;
     pub static mut PySet_Type: Object;
     pub static mut PyStaticMethod_Type: Object;
+    pub static mut PyTraceBack_Type: Object;
     pub static mut PyTuple_Type: Object;
     pub static mut PyType_Type: Object;
     pub static mut PyUnicode_Type: Object;
@@ -102,6 +104,8 @@ unsafe extern "C" {
     pub fn PyCode_NewEmpty(file: *const c_char, name: *const c_char, line: c_int) -> Ref;
     pub fn PyContextVar_Get(variable: Ref, default: Ref, value: *mut Ref) -> c_int;
     pub fn PyContextVar_New(name: *const c_char, default: Ref) -> Ref;
+    pub fn PyDescr_NewGetSet(kind: Ref, definition: *mut c_void) -> Ref;
+    pub fn PyType_Modified(kind: Ref);
     pub fn PyDict_GetItemString(dict: Ref, key: *const c_char) -> Ref;
     pub fn PyDict_GetItemWithError(dict: Ref, key: Ref) -> Ref;
     pub fn PyDict_New() -> Ref;
@@ -237,6 +241,8 @@ pub mod type_object {
     const WEAKLISTOFFSET: isize = 208;
     const BASE: isize = 256;
     const DICT: isize = 264;
+    const DESCR_GET: isize = 272;
+    const DESCR_SET: isize = 280;
     const DICTOFFSET: isize = 288;
 
     pub const INLINE_VALUES: usize = 1 << 2;
@@ -263,6 +269,12 @@ pub mod type_object {
     }
     pub unsafe fn dictoffset(kind: Ref) -> isize {
         word(kind, DICTOFFSET) as isize
+    }
+    pub unsafe fn descr_get(kind: Ref) -> usize {
+        word(kind, DESCR_GET)
+    }
+    pub unsafe fn descr_set(kind: Ref) -> usize {
+        word(kind, DESCR_SET)
     }
     pub unsafe fn base(kind: Ref) -> Ref {
         word(kind, BASE) as Ref

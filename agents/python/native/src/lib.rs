@@ -18,6 +18,7 @@ mod content;
 mod digest;
 mod eval_frame;
 mod ffi;
+mod frames;
 mod guards;
 mod module;
 mod monitoring;

@@ -4,7 +4,7 @@ use std::ffi::{CStr, c_char, c_int, c_long};
 use std::ptr::null_mut;
 
 use crate::ffi::*;
-use crate::{audit, codes, digest, eval_frame, monitoring, standins, trace, watch};
+use crate::{audit, frames, codes, digest, eval_frame, monitoring, standins, trace, watch};
 
 /// How code is being recorded.
 #[derive(Clone, Copy, PartialEq)]
@@ -211,6 +211,18 @@ unsafe extern "C" fn set_audit(_: Ref, args: Ref) -> Ref {
     none()
 }
 
+unsafe extern "C" fn watch_frames(_: Ref, args: Ref) -> Ref {
+    let mut callback: Ref = null_mut();
+    let format = c"O:watch_frames".as_ptr();
+    if !in_main() || PyArg_ParseTuple(args, format, &raw mut callback) == 0 {
+        return null_mut();
+    }
+    match frames::watch(callback) {
+        true => none(),
+        false => null_mut(),
+    }
+}
+
 unsafe extern "C" fn audit_faults(_: Ref, args: Ref) -> Ref {
     if !in_main() || PyArg_ParseTuple(args, c":audit_faults".as_ptr()) == 0 {
         return null_mut();
@@ -314,7 +326,7 @@ const fn method(name: &'static CStr, callee: Function) -> MethodDef {
     }
 }
 
-static METHODS: Global<[MethodDef; 19]> = Global::new([
+static METHODS: Global<[MethodDef; 20]> = Global::new([
     method(c"start", start),
     method(c"stop", stop),
     method(c"swap", swap),
@@ -325,6 +337,7 @@ static METHODS: Global<[MethodDef; 19]> = Global::new([
     method(c"write_through", write_through),
     method(c"append", append),
     method(c"audit", set_audit),
+    method(c"watch_frames", watch_frames),
     method(c"audit_faults", audit_faults),
     method(c"importer", importer),
     method(c"watch_add", watch_add),

@@ -6,7 +6,10 @@ use std::rc::Rc;
 
 use super::annotations::Note;
 use super::{NameClosure, NameIndex};
+use bstr::BStr;
+
 use crate::languages::python::asked;
+use crate::languages::python::dynamic::{Generated, reads_annotations, reads_docstrings};
 use crate::languages::python::modules::ModuleIndex;
 use crate::languages::{Part, Uses, annotated, name_hash};
 use crate::matrix::{Unit, UnitKind, What};
@@ -50,6 +53,10 @@ impl NameClosure {
                 Some(None) => reach.is_wide = true,
                 Some(Some(module)) => self.everything(table, *module, &mut reach),
             }
+            return reach;
+        }
+        if let What::Reached(name) = &unit.what {
+            self.reached(table, unit.path(), name, &mut reach);
             return reach;
         }
         if !unit.kind().is_source() {
@@ -116,7 +123,8 @@ impl NameClosure {
     }
 
     fn used(&self, table: &mut UnitTable, module: ModuleIndex, uses: &Uses, reach: &mut Reach) {
-        reach.is_wide |= uses.is_wide;
+        let is_unseen = uses.is_watched && !self.is_watched;
+        reach.is_wide |= uses.is_wide || is_unseen;
         reach.looks_up |= uses.looks_up;
         reach.reads |= uses.reads;
         reach.reads_docs |= uses.reads_docs;
@@ -153,6 +161,30 @@ impl NameClosure {
             &[]
         };
         uses.values.iter().chain(lent)
+    }
+
+    /// What generated code spells, or a module that code got from a frame.
+    fn reached(&self, table: &mut UnitTable, path: &BStr, name: &str, reach: &mut Reach) {
+        let module = self.by_path.get(path).copied();
+        if name == "*" {
+            reach.taken.extend(module);
+            return;
+        }
+        let spelled = Generated::of(name);
+        let hash = name_hash(spelled.name);
+        reach.is_wide |= spelled.is_wide();
+        reach.looks_up |= spelled.looks_up();
+        reach.reads |= reads_annotations(spelled.name);
+        reach.reads_docs |= reads_docstrings(spelled.name);
+        reach.names.extend(self.numbers.get(&hash));
+        if spelled.is_loaded {
+            for from in 0..self.modules.all.len() as ModuleIndex {
+                reach.taken.extend(self.modules.meant(from, hash));
+            }
+        }
+        if let Some(module) = module {
+            self.absent(table, module, spelled.name, reach);
+        }
     }
 
     /// A name that a module lacks matters when it appears.

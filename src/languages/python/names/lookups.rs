@@ -8,7 +8,9 @@ use super::stores::Stores;
 use super::uses::Reaching;
 use crate::languages::name_hash;
 use crate::languages::python::asked;
-use crate::languages::python::dynamic::{is_benign_dunder, is_wide_attribute};
+use crate::languages::python::dynamic::{
+    is_benign_dunder, is_watched_attribute, is_wide_attribute,
+};
 use crate::languages::python::walk::{RED_ZONE, STACK};
 
 impl Reaching {
@@ -68,7 +70,9 @@ impl Reaching {
             _ => self.load(base),
         }
         self.member(base, name);
-        self.found.is_wide |= is_wide_attribute(name) || self.reaches_widely(base, Some(name));
+        self.found.is_wide |= is_wide_attribute(name);
+        self.found.is_watched |= is_watched_attribute(name);
+        self.reach_by_import(base, Some(name));
         self.found.values.insert(name_hash(name));
         if is_lent {
             self.found.lent.insert(name_hash(base));

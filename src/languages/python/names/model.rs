@@ -106,6 +106,9 @@ pub struct Uses {
     pub holds_own: bool,
     /// Whether it can reach any name of any module (`eval`, pickles, …).
     pub is_wide: bool,
+    /// The same by ways that the native collector watches: it tells what the code really
+    /// got (frames, generated code).
+    pub is_watched: bool,
     /// Whether it gets at attributes by names that nobody spelled (`vars`).
     pub looks_up: bool,
     /// Whether it can read annotations, of whatever it be.

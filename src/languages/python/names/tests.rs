@@ -284,10 +284,9 @@ fn what_reaches_all_names_is_wide() {
         "import sys\ndef f(): return sys.modules['a']",
         "import inspect as i\ndef f(): return i.stack()",
         "from pickle import loads\ndef f(x): return loads(x)",
-        "def f(x): exec(x)",
         "def f(x): return map(exec, x)",
-        "def f():\n  def g(eval): pass\n  return eval('x')",
-        "try: eval = g\nexcept NameError: pass\ndef f(): return eval('x')",
+        "def f():\n  def g(eval): pass\n  return g(eval)",
+        "try: eval = g\nexcept NameError: pass\ndef f(): return g(eval)",
     ] {
         assert!(uses(text).is_wide, "{text}");
     }
@@ -489,4 +488,20 @@ fn a_module_that_is_asked_for_one_name_is_not_passed_on() {
         assert!(is_held(&found(call)), "{call}");
     }
     assert!(found("getattr(sys, 'modules')").is_wide);
+}
+
+#[test]
+fn calls_that_run_generated_code_are_watched() {
+    for text in [
+        "def f(x): exec(x)",
+        "import sys\ndef f(): return sys._getframe(1).f_globals",
+        "def f():\n  def g(eval): pass\n  return eval('x')",
+    ] {
+        let uses = uses(text);
+        assert!(uses.is_watched && !uses.is_wide, "{text}: {uses:?}");
+    }
+    let method = "class E:\n  def f(self, s): return compile(s, 'f', 'exec')\n  def compile(self): pass\n\
+                  compile = 1\n";
+    let uses = &names(method).code["E.f"];
+    assert!(uses.is_watched && !uses.is_wide, "{uses:?}");
 }

@@ -13,13 +13,30 @@ use super::notes::Notes;
 use super::stdlib::is_builtin;
 use crate::languages::name_hash;
 use crate::languages::python::dynamic::{
-    DOCSTRINGS_IN_TEXT, READERS_IN_TEXT, is_benign_dunder, is_wide_attribute, is_wide_import,
-    is_wide_name, looks_up, names_any, reads_annotations, reads_docstrings,
+    DOCSTRINGS_IN_TEXT, READERS_IN_TEXT, is_benign_dunder, is_watched_attribute, is_watched_import,
+    is_wide_attribute, is_wide_import, is_wide_name, looks_up, names_any, reads_annotations,
+    reads_docstrings,
 };
 use crate::languages::python::expr::{evaluated_inside, evaluates_text};
 use crate::languages::python::idle::Apart;
 use crate::languages::python::names::model::{Import, Uses};
 use crate::languages::python::walk::{RED_ZONE, STACK, declared_global};
+
+/// Builtins that make or run generated code. The native collector tells what such code spells
+/// if they are called by their names.
+const RUN_GENERATED: [&str; 3] = ["compile", "eval", "exec"];
+
+/// Stands among the names that code loads for one that it only calls.
+fn marked(called: &str) -> String {
+    format!("{called}()")
+}
+
+fn runs_generated(call: &ast::ExprCall) -> Option<&'static str> {
+    let Expr::Name(name) = &*call.func else {
+        return None;
+    };
+    RUN_GENERATED.into_iter().find(|called| name.id == *called)
+}
 
 /// Walks a module statement by statement; what the bodies of outermost
 /// functions reach is kept apart, by the unit that they are.
@@ -56,6 +73,8 @@ pub(super) struct Found {
     /// Whether it asks `globals()` for names that it spells.
     pub(super) asks_globals: bool,
     pub(super) is_wide: bool,
+    /// The same by ways that the native collector watches.
+    pub(super) is_watched: bool,
     looks_up: bool,
     pub(super) reads: bool,
     /// Whether it lists the attributes of what may be a function.
@@ -102,6 +121,7 @@ impl Found {
         self.holds_own |= other.holds_own;
         self.asks_globals |= other.asks_globals;
         self.is_wide |= other.is_wide;
+        self.is_watched |= other.is_watched;
         self.looks_up |= other.looks_up;
         self.lists |= other.lists;
         self.reads |= other.reads;
@@ -109,9 +129,15 @@ impl Found {
     }
 
     /// `bound` are the names that the module binds.
-    pub(super) fn uses(self, asks: Vec<u32>, bound: &BTreeSet<String>) -> Uses {
+    pub(super) fn uses(mut self, asks: Vec<u32>, bound: &BTreeSet<String>) -> Uses {
+        let mut called = RUN_GENERATED.to_vec();
+        called.retain(|called| self.loads.remove(&marked(called)));
         // The module may bind such a name, and the builtin to it.
         let is_wide = self.is_wide || self.loads.iter().any(|name| is_wide_name(name));
+        let is_watched = self.is_watched || !called.is_empty();
+        // Or a function of the module's own.
+        called.retain(|called| bound.contains(*called));
+        self.loads.extend(called.into_iter().map(str::to_owned));
         let holds_own = self.holds_own || self.loads.contains("globals");
         let (mut loads, others): (Vec<String>, Vec<String>) = self
             .loads
@@ -142,6 +168,7 @@ impl Found {
             members: self.members.into_iter().collect(),
             holds_own,
             is_wide,
+            is_watched,
             looks_up: self.looks_up || asks_for_help,
         }
     }
@@ -281,20 +308,19 @@ impl Reaching {
         self.aliases.contains_key(name)
     }
 
-    pub(super) fn reaches_widely(&self, name: &str, item: Option<&str>) -> bool {
-        let meanings = self.aliases.get(name).into_iter().flatten();
-        meanings
-            .into_iter()
-            .any(|(module, known)| match (known.as_deref(), item) {
-                (Some(known), _) => is_wide_import(module, Some(known)),
-                (None, item) => is_wide_import(module, item),
-            })
+    /// What an imported name leads to; `item` is asked of it.
+    pub(super) fn reach_by_import(&mut self, name: &str, item: Option<&str>) {
+        for (module, known) in self.aliases.get(name).into_iter().flatten() {
+            let item = known.as_deref().or(item);
+            self.found.is_wide |= is_wide_import(module, item);
+            self.found.is_watched |= is_watched_import(module, item);
+        }
     }
 
     /// A name that is not just the part before a dot.
     fn value(&mut self, name: &str) {
         if self.is_alias(name) {
-            self.found.is_wide |= self.reaches_widely(name, None);
+            self.reach_by_import(name, None);
             self.pass_on(name, None);
         }
     }
@@ -315,13 +341,14 @@ impl Reaching {
 
     pub(super) fn attribute(&mut self, attribute: &ast::ExprAttribute, is_value: bool) {
         self.found.is_wide |= is_wide_attribute(&attribute.attr);
+        self.found.is_watched |= is_watched_attribute(&attribute.attr);
         self.spell(&attribute.attr);
         match &*attribute.value {
             Expr::Name(base) => {
                 self.load(&base.id);
                 if self.is_alias(&base.id) {
                     let item = &*attribute.attr;
-                    self.found.is_wide |= self.reaches_widely(&base.id, Some(item));
+                    self.reach_by_import(&base.id, Some(item));
                     self.member(&base.id, item);
                     if !is_benign_dunder(item) {
                         self.value(&base.id);
@@ -546,7 +573,10 @@ impl Reaching {
                         self.load("dir");
                         self.found.lists = lists;
                     }
-                    None => self.visit_expr(&call.func),
+                    None => match runs_generated(call) {
+                        Some(called) => self.load_as_it_is(&marked(called)),
+                        None => self.visit_expr(&call.func),
+                    },
                 }
                 if self.is_spelled(call) {
                     self.found.looks_up = looked_up;

@@ -5,7 +5,9 @@ use ruff_python_ast::{Expr, ExprContext, Stmt};
 
 use super::changes::Parsed;
 use super::uses::Reaching;
-use crate::languages::python::dynamic::{is_wide_attribute, is_wide_import, is_wide_name};
+use crate::languages::python::dynamic::{
+    is_watched_attribute, is_watched_import, is_wide_attribute, is_wide_import, is_wide_name,
+};
 use crate::languages::python::names::model::Import;
 use crate::languages::python::walk::{RED_ZONE, STACK};
 
@@ -47,7 +49,9 @@ impl Looking<'_> {
         let wide = |import: &&Import| {
             import.level == 0
                 && import.bound == name
-                && is_wide_import(&import.module, import.item.as_deref().or(item))
+                && [is_wide_import, is_watched_import]
+                    .iter()
+                    .any(|leads| leads(&import.module, import.item.as_deref().or(item)))
         };
         let found = self.imports.iter().find(wide).map(|import| {
             let parts = [Some(&*import.module), import.item.as_deref().or(item)];
@@ -98,7 +102,7 @@ impl<'a> Visitor<'a> for Looking<'_> {
                 self.import(&name.id, None);
             }
             Expr::Attribute(attribute) => {
-                if is_wide_attribute(&attribute.attr) {
+                if is_wide_attribute(&attribute.attr) || is_watched_attribute(&attribute.attr) {
                     self.note(attribute.attr.to_string());
                 }
                 if let Expr::Name(base) = &*attribute.value {

@@ -18,6 +18,7 @@ use std::collections::HashMap;
 use std::ptr::null_mut;
 
 use crate::ffi::*;
+pub use classes::dict_of;
 use classes::Names;
 use graph::{Graph, Why};
 use hash::{Digest, Hasher};

@@ -146,7 +146,7 @@ fn readers_are_known_by_name() {
         "def f(x): return dir(x)",
         "def f(x): return help(x)",
         "def f(x): return mock(x, autospec=True)",
-        "def f(x): return eval(x)",
+        "def f(x): return map(eval, x)",
         "import functools\ndef f(x): return functools.singledispatch(x)",
         "def f(x):\n  from inspect import getfullargspec as g\n  return g(x)",
     ] {

@@ -78,7 +78,7 @@ fn readers_are_known_by_name() {
         "def f(x): return help(x)",
         "def f(x): return dir(x)",
         "def f(x): return x.__code__.co_consts",
-        "def f(x): return eval(x)",
+        "def f(x): return map(eval, x)",
         "class C:\n  def f(self, x): return dir(x)",
         "class C:\n  def f(x): return dir(x)",
         "class C:\n  def f(self, x):\n    self = x\n    return dir(self)",

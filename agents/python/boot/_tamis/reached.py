@@ -1,0 +1,213 @@
+"""What the project's code reaches by names that no source of it spells: generated code tells its
+own names, and frames hand out the names of modules and the lines of files.
+
+Only the native collector sees frames. Without it, code that names them counts as code that can
+reach anything.
+"""
+
+import dis
+import opcode
+import re
+import sys
+import types
+
+from .agent import watcher
+from .watch import is_a
+
+# `exec`, `eval`, and what else runs or makes code.
+EVENTS = ("exec", "compile", "function.__new__", "object.__setattr__")
+
+# `CO_OPTIMIZED`: code with variables of its own, as functions have.
+_OPTIMIZED = 1
+
+_WORDS = re.compile(r"[\w.,:\s]*\Z")
+_WORD = re.compile(r"[^\W\d]\w*")
+
+_OPERATIONS = opcode.opmap
+_EXTENDED = _OPERATIONS["EXTENDED_ARG"]
+_GLOBAL = _OPERATIONS["LOAD_GLOBAL"]
+_IMPORT = _OPERATIONS["IMPORT_NAME"]
+_LOADING = frozenset(
+    _OPERATIONS.get(name)
+    for name in ("LOAD_NAME", "LOAD_GLOBAL", "LOAD_FROM_DICT_OR_GLOBALS", "IMPORT_FROM")
+)
+
+# The import system runs modules, and pytest those that it rewrites: they have files.
+_IMPORTS = frozenset(("<frozen importlib._bootstrap>", "<frozen importlib._bootstrap_external>"))
+
+
+def install(agent):
+    """Watch frames from now on. Events come by way of `files`."""
+    agent.reached = Reached(agent)
+    native = getattr(agent.collector, "native", None)
+    if native is not None:
+        native.watch_frames(watcher(agent.reached.on_frame))
+
+
+class Reached:
+    """Turns reads of frames, and generated code that runs, into units."""
+
+    def __init__(self, agent):
+        self.agent = agent
+        self.paths = agent.paths
+        # What the project called the source of code that it compiled.
+        self.compiled = set()
+        # Code and offset in it -> what is asked for there.
+        self.asked = {}
+
+    def on_frame(self, name, frame):
+        """Code of the project gets the attribute `name` of `frame` (or of a traceback there), or
+        of a code object."""
+        if name not in ("f_globals", "f_locals"):
+            code = getattr(frame, "f_code", frame)
+            path = self.paths.code_file(code.co_filename)
+            if path is not None:
+                self.agent.note_file(path)
+            return
+        key = self._asked(name, sys._getframe(1).f_back)
+        if key is not None:
+            path = self._file_of(frame.f_globals)
+            if path is not None:
+                self.agent.note("reached", path, "." + key)
+            return
+        if name == "f_locals" and frame.f_code.co_flags & _OPTIMIZED:
+            held = list(frame.f_locals.values())
+            for module in held:
+                if is_a(module, types.ModuleType):
+                    self._all_of(vars(module))
+            return
+        self._all_of(frame.f_globals)
+
+    def _asked(self, name, reader):
+        """The text that `reader` asks the names for that it is about to get: `x["name"]`,
+        `x.get("name")`. `None` if it does something else with them."""
+        place = reader.f_code, reader.f_lasti
+        if place not in self.asked:
+            steps = dis.get_instructions(place[0])
+            steps = [step for step in steps if step.offset >= place[1] and step.opname != "CACHE"]
+            is_plain = steps[0].opname == "LOAD_ATTR" and steps[0].argval == name
+            self.asked[place] = _asked_in(steps[1:4]) if is_plain else None
+        return self.asked[place]
+
+    def _all_of(self, names):
+        """The project got hold of `names`, perhaps those of a module."""
+        path = self._file_of(names)
+        if path is not None:
+            module = sys.modules.get(names.get("__name__"))
+            if path.endswith(".py") or is_a(module, types.ModuleType) and vars(module) is names:
+                self.agent.note("reached", path, "*")
+
+    def _file_of(self, names):
+        file = names.get("__file__")
+        return self.paths.code_file(file) if type(file) is str else None
+
+    def on_event(self, event, arguments, frame):
+        """An audit event, of `EVENTS`, that `frame` raised."""
+        if event == "object.__setattr__":
+            if arguments[1] != "__code__":
+                return
+            code = arguments[2]
+        elif event == "compile":
+            name = arguments[1]
+            if type(name) is str and self._project_file(frame) is not None:
+                self.compiled.add(name)
+            return
+        else:
+            code = arguments[0]
+        if type(code) is not types.CodeType or frame is None:
+            return
+        if frame.f_code.co_filename in _IMPORTS:
+            return
+        path = self.paths.code_file(code.co_filename)
+        if path is not None and path.endswith(".py"):
+            # The collector sees it.
+            return
+        caller = self._project_file(frame)
+        if caller is None and (event == "exec" and code.co_filename not in self.compiled):
+            return
+        self._spelled(code, caller or "")
+
+    def _project_file(self, frame):
+        return None if frame is None else self.paths.code_file(frame.f_code.co_filename)
+
+    def _spelled(self, code, caller):
+        note = self.agent.note
+        waiting = [code]
+        while waiting:
+            one = waiting.pop()
+            spelled = set(one.co_names)
+            for constant in one.co_consts:
+                if type(constant) is types.CodeType:
+                    waiting.append(constant)
+                else:
+                    _add_words(constant, spelled)
+            loaded = _loaded(one)
+            names = {
+                name if name in loaded else "." + name for name in spelled if "." not in name
+            }
+            modules = _imported(one)
+            if modules is None:
+                note("names", "*")
+                modules = ()
+            asked = {caller}
+            for module in modules:
+                path = self._file_of(vars(module))
+                if path is not None:
+                    asked.add(path)
+            for path in asked:
+                for name in names:
+                    note("reached", path, name)
+
+
+def _add_words(constant, names):
+    """The words of a text that consists of such."""
+    if type(constant) is str:
+        if len(constant) < 1000 and _WORDS.match(constant):
+            names.update(_WORD.findall(constant))
+    elif type(constant) in (tuple, frozenset):
+        for part in constant:
+            _add_words(part, names)
+
+
+def _asked_in(steps):
+    names = [step.opname for step in steps] + ["", ""]
+    if names[0] in ("LOAD_ATTR", "LOAD_METHOD"):
+        if steps[0].argval != "get" or names[2] not in ("PRECALL", "CALL", "CALL_METHOD"):
+            return None
+        if steps[2].arg != 1:
+            return None
+        steps = steps[1:]
+    elif names[1] != "BINARY_SUBSCR":
+        return None
+    key = steps[0].argval
+    return key if steps[0].opname == "LOAD_CONST" and type(key) is str else None
+
+
+def _loaded(code):
+    """The names that `code` loads or imports, and not only asks objects for."""
+    raw, names, found, extended = code.co_code, code.co_names, set(), 0
+    for at in range(0, len(raw), 2):
+        operation, argument = raw[at], raw[at + 1] | extended
+        extended = 0
+        if operation == _EXTENDED:
+            extended = argument << 8
+        elif operation in _LOADING:
+            if operation == _GLOBAL and sys.version_info >= (3, 11):
+                argument >>= 1
+            found.add(names[argument])
+    return found
+
+
+def _imported(code):
+    """The modules that `code` imports; `None` if they cannot be told."""
+    count = code.co_code[::2].count(_IMPORT)
+    if not count:
+        return ()
+    found = [sys.modules[name] for name in code.co_names if name in sys.modules]
+    # One that is not loaded yet, or relative to a package.
+    is_relative = sys.version_info >= (3, 14) or any(
+        type(constant) is int and 0 < constant < 100 for constant in code.co_consts
+    )
+    if len(found) < count or is_relative:
+        return None
+    return [module for module in found if is_a(module, types.ModuleType)]
