@@ -16,6 +16,7 @@ mod history;
 mod languages;
 mod matrix;
 mod observe;
+mod order;
 mod pattern;
 mod pipeline;
 mod report;

@@ -10,10 +10,11 @@ const ANYBODY: [&str; 7] = [
 ];
 
 /// Each room and the rooms that it may use.
-const ROOMS: [(&str, &[&str]); 18] = [
+const ROOMS: [(&str, &[&str]); 19] = [
     // Pure: no clock, no environment, no files.
     ("matrix", &[]),
     ("select", &["matrix"]),
+    ("order", &["matrix"]),
     ("trust", &[]),
     // Each is about one thing outside of tamis.
     // It tells kinds of revisions apart that strategies know.
@@ -27,7 +28,15 @@ const ROOMS: [(&str, &[&str]); 18] = [
     ("observe", &["languages", "matrix"]),
     (
         "runners",
-        &["history", "languages", "matrix", "observe", "run", "select"],
+        &[
+            "history",
+            "languages",
+            "matrix",
+            "observe",
+            "order",
+            "run",
+            "select",
+        ],
     ),
     ("config", &["ci", "runners", "select", "share", "trust"]),
     // These join them.
@@ -40,6 +49,7 @@ const ROOMS: [(&str, &[&str]); 18] = [
             "languages",
             "matrix",
             "observe",
+            "order",
             "run",
             "runners",
             "select",
@@ -57,6 +67,7 @@ const ROOMS: [(&str, &[&str]); 18] = [
             "languages",
             "matrix",
             "observe",
+            "order",
             "pipeline",
             "select",
         ],
@@ -70,6 +81,7 @@ const ROOMS: [(&str, &[&str]); 18] = [
             "languages",
             "matrix",
             "observe",
+            "order",
             "pipeline",
             "report",
             "run",

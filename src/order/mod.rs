@@ -1,0 +1,77 @@
+//! Tests that depend on one another: which orders to run, and what their outcomes say.
+//! Pure: no clock, no I/O. A [`Stepper`] names the next order; whoever runs it hands the
+//! outcomes back.
+//!
+//! Terms and sources: [W] Wuttke et al., *Test Dependence: Theory and Manifestation*, 2012;
+//! [B] Bell et al., *Efficient Dependency Detection for Safe Java Test Acceleration*, 2015;
+//! [P] Gambi et al., *Practical Test Dependency Detection*, 2018.
+
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+#![allow(dead_code, unused_imports, reason = "the commands that use it follow")]
+
+mod suite;
+
+pub(crate) use suite::{Suite, Twice};
+
+use std::collections::BTreeMap;
+
+use crate::matrix::Outcome;
+
+/// Ids of tests in the order in which they run; each at most once.
+pub(crate) type Order = Vec<String>;
+
+/// The process that an order starts in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Process {
+    /// The cheapest that is sound: a fork after collection, or a new class loader.
+    Forked,
+    /// One that was started for this order alone, as a user would start it.
+    Fresh,
+}
+
+/// An order to run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Step {
+    pub(crate) order: Order,
+    pub(crate) process: Process,
+}
+
+/// How an order ended.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Ended {
+    /// Of each test that ended. Of a test that was lost and of those after it: nothing.
+    pub(crate) outcomes: BTreeMap<String, Outcome>,
+    /// Seconds of each test that ended: set-up, call and tear-down.
+    pub(crate) seconds: BTreeMap<String, f64>,
+    /// The test at which the process ended; those after it did not run.
+    pub(crate) lost: Option<Lost>,
+    /// Wall-clock seconds for the order as a whole.
+    pub(crate) elapsed: f64,
+    /// Seconds of processor time for the order as a whole, child processes included.
+    pub(crate) cpu: f64,
+}
+
+/// A test that ended its process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Lost {
+    pub(crate) test: String,
+    pub(crate) how: How,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum How {
+    /// The process died.
+    Crashed,
+    /// It was stopped, as the test took longer than its limit.
+    TimedOut,
+}
+
+/// A search that says which order to run next.
+pub(crate) trait Stepper {
+    /// The next order to run; `None`: the search is done. Asked again without an answer
+    /// in between, it names the same one.
+    fn next(&mut self) -> Option<Step>;
+
+    /// What became of the order that [`next`](Stepper::next) named.
+    fn observe(&mut self, step: &Step, ended: &Ended);
+}
