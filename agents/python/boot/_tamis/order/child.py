@@ -67,9 +67,16 @@ class Listener:
         seconds = round(_clock() - self.since, 6)
         self._tell(["e", self.position, self.reports.outcome(), seconds, self.why])
 
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_makereport(self, item, call):
+        made = yield
+        if call.when == "teardown" and call.excinfo is not None:
+            if made.excinfo is None and _is_of_wider_fixture(call.excinfo.tb):
+                made.get_result().tamis_is_of_others = True
+
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report):
-        if report.nodeid == self.id:
+        if report.nodeid == self.id and not hasattr(report, "tamis_is_of_others"):
             self.reports.reported(report)
             if report.outcome == "failed" and self.why is None:
                 self.why = _first_line(report)
@@ -83,3 +90,14 @@ def _first_line(report):
     text = str(report.longrepr if crash is None else crash.message)
     lines = [line for line in text.splitlines() if line.strip()]
     return lines[0][:_MOST_TEXT] if lines else None
+
+
+def _is_of_wider_fixture(traceback):
+    """Whether a tear-down failed that comes after the last of several tests, whichever that is
+    in this order."""
+    while traceback is not None:
+        owner = traceback.tb_frame.f_locals.get("self")
+        if type(owner).__name__ == "FixtureDef":
+            return owner.scope != "function"
+        traceback = traceback.tb_next
+    return False

@@ -68,6 +68,7 @@ class Server:
             "errors": session.testsfailed,
             "chance": chance.digest(self.random),
             "cannot_fork": _cannot_fork(),
+            "cpu": _cpu(),
             "python": "%d.%d.%d" % sys.version_info[:3],
         }
 
