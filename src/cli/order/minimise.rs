@@ -49,6 +49,11 @@ fn minimise(
     report: &Report,
 ) -> Result<Exit, Error> {
     let mut search = search(&args.test, order, &args.searching, tests)?;
+    // This also tells how long the tests take.
+    if tests.compare_processes()?.is_none() {
+        report.note("interrupted before the tests ran once");
+        return Ok(INTERRUPTED);
+    }
     let mut searching = Searching::new(report);
     let is_interrupted = searching.drive(tests, &mut search)?;
     let found = search.found();

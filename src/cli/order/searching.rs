@@ -164,7 +164,7 @@ impl Told {
         );
         for (witness, shown) in dependent.witnesses.iter().zip(&self.shown[at]) {
             let before = &witness[..witness.len() - 1];
-            let before: Vec<String> = before.iter().map(|test| escape::line(test)).collect();
+            let before: Vec<_> = before.iter().map(|test| escape::line(test)).collect();
             let (how, said) = match shown {
                 Some((outcome, said)) => (outcome.past(), said.as_deref()),
                 None => ("ended otherwise", None),
@@ -177,7 +177,7 @@ impl Told {
             ));
         }
         if !dependent.cleaners.is_empty() {
-            let cleaners: Vec<String> = dependent
+            let cleaners: Vec<_> = dependent
                 .cleaners
                 .iter()
                 .map(|one| escape::line(one))
