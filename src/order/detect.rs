@@ -212,6 +212,11 @@ impl Detect {
         }
     }
 
+    /// Ends the search early: nobody runs its orders any more.
+    pub(crate) fn stop(&mut self) {
+        self.was_cut = true;
+    }
+
     /// What the orders so far have cost.
     pub(crate) fn spent(&self) -> Spent {
         self.memory.spent
@@ -273,14 +278,19 @@ impl Detect {
                     None => return Some(order),
                 }
             }
-            self.done.push(phase.name());
-            self.k = self.k.max(phase.bound());
-            self.phases.pop_front();
+            self.end_phase();
         }
         // Cleaners first: what they explain needs no order without the polluter.
         match self.details.is_empty() {
             true => self.without_known(),
             false => None,
+        }
+    }
+
+    fn end_phase(&mut self) {
+        if let Some(phase) = self.phases.pop_front() {
+            self.done.push(phase.name());
+            self.k = self.k.max(phase.bound());
         }
     }
 
@@ -473,6 +483,10 @@ impl Detect {
         }
         let end = order.len();
         self.look_at(order, words, end, RULES);
+        let over = self.phases.front().map(|phase| phase.is_over(&self.suite));
+        if over == Some(true) && self.rest.is_empty() {
+            self.end_phase();
+        }
     }
 
     /// Compares the first tests of an order, up to `end`, with what is known of them, if

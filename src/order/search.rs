@@ -124,6 +124,18 @@ impl Phase {
         }
     }
 
+    /// Whether no order of it is left.
+    pub(super) fn is_over(&self, suite: &Suite) -> bool {
+        match self {
+            Phase::Default(left) | Phase::Random(_, left) => *left == 0,
+            Phase::Isolate(next) => *next as usize == suite.len(),
+            Phase::Reverse(is_left) => !is_left,
+            Phase::Given(order) => order.is_none(),
+            Phase::Cover { rows, pairs } => rows.is_empty() && pairs.left() == 0,
+            Phase::Within(all) => all.len > all.most.min(suite.len()),
+        }
+    }
+
     /// Done to its end, it has run all normal orders of at most so many tests.
     pub(super) fn bound(&self) -> usize {
         match self {
@@ -141,7 +153,7 @@ impl Phase {
                 Some(suite.all())
             }
             Phase::Isolate(next) => {
-                let test = suite.all().into_iter().skip(*next as usize).next()?;
+                let test = suite.all().into_iter().nth(*next as usize)?;
                 *next = test + 1;
                 Some(vec![test])
             }

@@ -232,3 +232,43 @@ fn strategies_are_read_as_they_are_written() {
         assert!(text.parse::<Strategy>().is_err());
     }
 }
+
+#[test]
+fn a_suite_of_four_hundred_tests_is_explained_by_few_executions() {
+    let reader = |at: usize| match at % 3 {
+        0 => victim(),
+        1 => brittle(1),
+        _ => vec![Act::EndIf((2, 1), Outcome::Failed)],
+    };
+    let mut tests = quiet(400);
+    for at in 0..30 {
+        tests[5 + at * 13] = reader(at);
+    }
+    tests[2] = setter(1);
+    tests[399] = setter(2);
+    tests[111] = polluter();
+    tests[301] = polluter();
+    let world = World {
+        tests,
+        together: 20,
+    };
+    let suite = world.suite();
+    let mut options = options(Strategy::Auto);
+    options.budget = Budget::usual(&suite);
+    let mut search = Detect::new(suite, options);
+    let mut explained = None;
+    while let Some(step) = search.next() {
+        if explained.is_none() && search.phase() == "cover" {
+            explained = Some(search.spent().executions);
+        }
+        search.observe(&step, &world.ended(&step));
+    }
+    let found = search.found();
+    assert_eq!((found.dependent.len(), found.unconfirmed.len()), (30, 0));
+    // Twice in their order, alone and reversed are 1,600 of these.
+    assert!(explained.unwrap() < 2500, "{explained:?}");
+    assert!(found.covered.executions < 10_000, "{:?}", found.covered);
+    assert_eq!(found.covered.strategies, ["default", "isolate", "reverse"]);
+    let first = &found.dependent[0];
+    assert_eq!(witnesses(first), [[111, 5], [301, 5]]);
+}
