@@ -9,9 +9,28 @@
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 #![allow(dead_code, unused_imports, reason = "the commands that use it follow")]
 
+mod ask;
+mod cover;
+mod data;
+mod detect;
+mod found;
+mod further;
+mod memory;
+mod normal;
+mod report;
+mod rules;
+mod search;
+mod shrink;
 mod suite;
+#[cfg(test)]
+mod tests;
 
-pub(crate) use suite::{Suite, Twice};
+pub(crate) use data::{Access, Data, Does, Edge, EdgeKind};
+pub(crate) use detect::{Budget, Detect, Options};
+pub(crate) use found::{Confirmed, Covered, Dependent, Detected, Doubt, Kind, Unconfirmed};
+pub(crate) use memory::Spent;
+pub(crate) use search::Strategy;
+pub(crate) use suite::{Suite, Test, Twice};
 
 use std::collections::BTreeMap;
 

@@ -7,7 +7,7 @@ cases!(; version_sensitive: kinds);
 /// The test of it, how it is made from `seed()`, and what holds if that is 1.
 type Kind = (&'static str, &'static str, &'static str);
 
-const KINDS: [Kind; 40] = [
+const KINDS: [Kind; 45] = [
     ("! test_kinds.py::test_int", "seed()", "{} == 1"),
     ("! test_kinds.py::test_float", "seed() / 4", "{} == 0.25"),
     ("! test_kinds.py::test_text", "'a' * seed()", "{} == 'a'"),
@@ -180,10 +180,31 @@ const KINDS: [Kind; 40] = [
         "ValueError(seed())",
         "{}.args == (1,)",
     ),
+    ("! test_kinds.py::test_local", "local(seed())", "{}.x == 1"),
+    (
+        "! test_kinds.py::test_variable",
+        "variable(seed())",
+        "{}.get() == 1",
+    ),
+    (
+        "! test_kinds.py::test_own_local",
+        "OwnLocal(seed())",
+        "{}.x == 1",
+    ),
+    (
+        "! test_kinds.py::test_later_local",
+        "OwnLocal(x=seed())",
+        "kinds.elsewhere(lambda: {}.x) == 1",
+    ),
+    (
+        "! test_kinds.py::test_class_of_local",
+        "type('L', (threading.local,), {'x': seed()})()",
+        "{}.x == 1",
+    ),
 ];
 
 /// What may not be comparable: all of them have to run if the value differs.
-const HARD: [Kind; 11] = [
+const HARD: [Kind; 9] = [
     (
         "! test_kinds.py::test_generator",
         "numbers(seed())",
@@ -213,12 +234,6 @@ const HARD: [Kind; 11] = [
         "! test_kinds.py::test_weak_values",
         "weak_values(seed())",
         "len({}) == 1",
-    ),
-    ("! test_kinds.py::test_local", "local(seed())", "{}.x == 1"),
-    (
-        "! test_kinds.py::test_variable",
-        "variable(seed())",
-        "{}.get() == 1",
     ),
     (
         "! test_kinds.py::test_cached",
@@ -324,6 +339,19 @@ def local(n):
     made = threading.local()
     made.x = n
     return made
+
+
+class OwnLocal(threading.local):
+    def __init__(self, x):
+        self.x = x
+
+
+def elsewhere(get):
+    found = []
+    thread = threading.Thread(target=lambda: found.append(get()))
+    thread.start()
+    thread.join()
+    return found[0]
 
 
 def variable(n):

@@ -32,6 +32,10 @@ _CHANGE_BY_THEMSELVES = {
     "_ctypes": _OF_CTYPES,
     "ctypes": _OF_CTYPES,
     "ctypes._endian": _OF_CTYPES,
+    "trio._core._thread_cache": "set_os_thread_name",
+    # By identity; seeded by the system.
+    "trio._core._ki": "_CODE_KI_PROTECTION_STATUS_WMAP",
+    "trio._core._run": "_r",
     # Clocks, random names, numbers of threads and processes.
     "logging": """_startTime _handlers _handlerList _at_fork_reinit_lock_weakset shutdown root
         Logger.manager Logger.root""",

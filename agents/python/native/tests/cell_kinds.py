@@ -121,6 +121,15 @@ def asked(path):
 def moved(function, *args):
     function(*args)
     return function.__self__
+
+def variable(value):
+    made = contextvars.ContextVar("made")
+    made.set(value)
+    return made
+
+class Local(threading.local):
+    def __init__(self, *args, **keywords):
+        self.args = len(args)
 """
 
 # Kind: expressions that all differ. Each, evaluated twice, must be equal.
@@ -157,7 +166,7 @@ KINDS = {
     "identifier": "uuid.UUID(int=1) | uuid.UUID(int=2)",
     "path": "pathlib.Path('a') | pathlib.Path('b') | pathlib.Path('/a') | pathlib.PurePosixPath('a') | pathlib.PureWindowsPath('a')",
     "logger": "logger('a') | logger('b') | logger('a', 10) | logger('a', propagate=False) | logger('a', disabled=True) | logger('a', handlers=[logging.NullHandler()]) | logger('a', parent=logger('p')) | logger('a', parent=logger('q'))",
-    "context": "contextvars.ContextVar('a') | contextvars.ContextVar('b') | contextvars.ContextVar('a', default=1) | contextvars.ContextVar('a', default=[2])",
+    "context": "contextvars.ContextVar('a') | contextvars.ContextVar('b') | contextvars.ContextVar('a', default=1) | contextvars.ContextVar('a', default=[2]) | variable(3) | variable(4)",
     "typing": "list[int] | list[str] | dict[int] | typing.List[int] | typing.List[str] | typing.Optional[int] | typing.Union[int, str] | typing.Any | typing.TypeVar('T') | typing.TypeVar('U') | typing.TypeVar('T', bound=int) | typing.TypeVar('T', int, str) | typing.TypeVar('T', covariant=True) | typing.ForwardRef('x') | typing.ForwardRef('y') | typing.Callable[[int], str] | typing.Literal[1] | typing.Literal[True]",
     "struct": "struct.Struct('i') | struct.Struct('l') | array.array('i', [1]) | array.array('i', [2]) | array.array('l', [1])",
     "lock": "threading.Lock() | threading.RLock() | threading.Condition() | threading.Event() | threading.Semaphore(2) | threading.Semaphore(3)",
@@ -166,7 +175,7 @@ KINDS = {
     "stream": "io.StringIO('a') | io.StringIO('b') | io.BytesIO(b'a') | io.BytesIO(b'b') | moved(io.BytesIO(b'a').read)",
     "exception": "ValueError() | ValueError(1) | ValueError(2) | KeyError(1) | failure(1, a=2)",
     "code": "compile('1', 'f', 'eval') | compile('2', 'f', 'eval') | plain.__code__",
-    "local": "threading.local() | moved(threading.local().__setattr__, 'a', 1) | moved(threading.local().__setattr__, 'a', 2)",
+    "local": "threading.local() | moved(threading.local().__setattr__, 'a', 1) | moved(threading.local().__setattr__, 'a', 2) | Local() | Local(1) | Local(2) | Local(k=1) | Local(k=2) | moved(Local(1).__setattr__, 'x', 3)",
     "cycle": "ring(1, 1) | ring(1, 2) | ring(1, 1, 2) | ring(1, 1, 2, 3) | ring(1, 1, 3, 2) | ring(3, 1, 2)",
     "deep": "deep(1000) | deep(1001) | deep(100000)",
 }

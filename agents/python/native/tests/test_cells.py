@@ -33,7 +33,6 @@ def test_a_kind(run, kind):
 
 OPAQUE = """
 import contextvars, io, socket, threading, types, weakref
-set_here = contextvars.ContextVar("set_here"); set_here.set(1)
 held = threading.Lock(); held.acquire()
 again = threading.RLock(); again.acquire()
 local = threading.local(); local.a = 1
@@ -44,7 +43,7 @@ ready = threading.Event()
 waiting = threading.Thread(target=stay, daemon=True); waiting.start(); ready.wait()
 values = {
     "generator": (x for x in ()), "iterator": iter([1]), "file": open(__file__),
-    "set_here": set_here, "held": held, "again": again, "other": other,
+    "held": held, "again": again, "other": other,
     "frame": __import__("sys")._getframe(), "view": memoryview(b""), "socket": socket.socket(),
 }
 try: 1 / 0

@@ -301,43 +301,54 @@ unsafe fn lock(object: Ref, shape: &Shape, content: &mut Content) {
     }
 }
 
-/// The attributes that one thread set; those of several have no one value. Of
-/// what the collector sees of a plain `threading.local`, one is a dict: from
-/// threads to their attributes.
+/// What `threading.local` was made with, and the attributes that one thread set; those of
+/// several have no one value. (Values are taken while no other thread runs that Python knows,
+/// and attributes go with their thread.) The collector sees a tuple and a dict of arguments, if
+/// there are any, and then a dict from threads to their attributes. The attributes that a class
+/// of the program adds lie elsewhere.
 unsafe fn local(object: Ref, shape: &Shape, content: &mut Content) {
-    let mut dicts = referents(object, shape.base);
-    dicts.retain(|held| unsafe { (**held).kind == &raw mut PyDict_Type });
-    let [threads] = dicts[..] else {
-        return content.fail(Why::Type(shape.base));
+    let is = |held: &Ref, kind: *mut Object| unsafe { (**held).kind == kind };
+    let held = referents(object, shape.base);
+    let dicts = held.iter().filter(|held| is(held, &raw mut PyDict_Type));
+    let (keywords, threads) = match dicts.copied().collect::<Vec<Ref>>()[..] {
+        [threads] => (std::ptr::null_mut(), threads),
+        [keywords, threads] => (keywords, threads),
+        _ => return content.fail(Why::Type(shape.base)),
     };
-    let values: Vec<Ref> = entries(threads).map(|(_, value)| value).collect();
-    match values[..] {
-        _ if !shape.is_exact => content.fail(Why::Type(shape.base)),
-        [] => {}
-        // Nothing set is the same as never looked at.
-        [attributes] if (*attributes).kind == &raw mut PyDict_Type => {
-            if entries(attributes).next().is_some() {
-                content.child(Label::Part("attributes"), attributes);
-            }
+    let attributes: Vec<Ref> = entries(threads).map(|(_, of_one)| of_one).collect();
+    if attributes.len() > 1 {
+        return content.fail(Why::Said("a thread-local of several threads"));
+    }
+    if !attributes.iter().all(|of_one| is(of_one, &raw mut PyDict_Type)) {
+        return content.fail(Why::Type(shape.base));
+    }
+    for arguments in held.into_iter().filter(|held| is(held, &raw mut PyTuple_Type)) {
+        content.child(Label::Part("arguments"), arguments);
+    }
+    content.child(Label::Part("keywords"), keywords);
+    // A thread that looks at it for the first time calls `__init__` of a class of the program.
+    if !shape.is_exact {
+        content.hasher.word(attributes.len() as u64);
+    }
+    for of_one in attributes {
+        // Else nothing set would not be the same as never looked at.
+        if entries(of_one).next().is_some() {
+            content.child(Label::Part("attributes"), of_one);
         }
-        _ => content.fail(Why::Said("a thread-local of several threads")),
     }
 }
 
-/// Name and default; a value in the running context is none that lasts.
+/// Name, default, and the value in the context that runs: that of the main thread, in which
+/// tests begin.
 unsafe fn context(object: Ref, shape: &Shape, content: &mut Content) {
     let mut value = std::ptr::null_mut();
     if PyContextVar_Get(object, std::ptr::null_mut(), &mut value) != 0 {
         PyErr_Clear();
         return content.fail(Why::Type(shape.base));
     }
-    let default = word(object, 24) as Ref;
-    if !value.is_null() {
-        Py_DecRef(value);
-        if value != default {
-            return content.fail(Why::Said("a context variable that is set"));
-        }
-    }
+    let is_set = |value: &Ref| unsafe { *value != word(object, 24) as Ref };
+    let value = content.walk.keep(value).filter(is_set);
+    content.child(Label::Part("value"), value.unwrap_or(std::ptr::null_mut()));
     content.part("name", object, 16);
     content.part("default", object, 24);
 }

@@ -1,0 +1,6 @@
+//! Searches against suites that run in memory, and against all of their orders.
+
+mod covering;
+mod examples;
+mod properties;
+mod world;
