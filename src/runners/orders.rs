@@ -22,7 +22,7 @@ pub struct Ordered<'a> {
 }
 
 /// How long a test may take.
-pub type Limits<'l> = &'l dyn Fn(&str) -> Duration;
+pub(super) type Limits<'l> = &'l dyn Fn(&str) -> Duration;
 
 /// Runs tests in orders: the one executor of all searches.
 pub trait Orders {

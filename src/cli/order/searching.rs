@@ -20,7 +20,7 @@ const MOST_COMMANDS: usize = 25;
 /// A search that runs.
 pub(super) struct Searching<'r> {
     report: &'r Report,
-    phase: &'static str,
+    phase: String,
     /// How the last test of each short order ended, and what it said.
     last: BTreeMap<Vec<String>, (Outcome, Option<String>)>,
 }
@@ -29,7 +29,7 @@ impl<'r> Searching<'r> {
     pub(super) fn new(report: &'r Report) -> Searching<'r> {
         Searching {
             report,
-            phase: "",
+            phase: String::new(),
             last: BTreeMap::new(),
         }
     }
