@@ -10,6 +10,7 @@ use crate::matrix::Outcome;
 use crate::order::{Dependent, Detect, Detected, Doubt, Kind};
 use crate::pipeline::Ordering;
 use crate::report::{Event, Report, escape};
+use crate::runners::Ran;
 
 /// Of longer orders nobody asks how their last test ended.
 const LONGEST: usize = 12;
@@ -17,12 +18,31 @@ const LONGEST: usize = 12;
 /// For so many findings a command is checked that shows them without tamis.
 const MOST_COMMANDS: usize = 25;
 
+/// How the last test of an order ended.
+#[derive(Clone, Debug)]
+struct Shown {
+    outcome: Outcome,
+    said: Option<String>,
+}
+
+impl Shown {
+    fn of(test: &str, ran: &Ran) -> Option<Shown> {
+        let lost = ran.ended.lost.as_ref().filter(|lost| lost.test == test);
+        let outcome = match lost {
+            Some(_) => Outcome::Crashed,
+            None => *ran.ended.outcomes.get(test)?,
+        };
+        let said = ran.said.get(test).cloned();
+        Some(Shown { outcome, said })
+    }
+}
+
 /// A search that runs.
 pub(super) struct Searching<'r> {
     report: &'r Report,
     phase: String,
     /// How the last test of each short order ended, and what it said.
-    last: BTreeMap<Vec<String>, (Outcome, Option<String>)>,
+    last: BTreeMap<Vec<String>, Shown>,
 }
 
 impl<'r> Searching<'r> {
@@ -49,11 +69,8 @@ impl<'r> Searching<'r> {
             let done = search.spent().orders as u64;
             self.report.event(Event::Advanced { done });
             let last = step.order.last().filter(|_| step.order.len() <= LONGEST);
-            if let Some((test, outcome)) =
-                last.and_then(|test| Some((test, *ran.ended.outcomes.get(test)?)))
-            {
-                let said = ran.said.get(test).cloned();
-                self.last.insert(step.order.clone(), (outcome, said));
+            if let Some(shown) = last.and_then(|test| Shown::of(test, ran)) {
+                self.last.insert(step.order.clone(), shown);
             }
         });
         self.report.event(Event::Ended);
@@ -65,7 +82,7 @@ impl<'r> Searching<'r> {
 pub(super) struct Told {
     pub(super) found: Detected,
     /// For each dependent test and each witness how it ended, and what it said.
-    shown: Vec<Vec<Option<(Outcome, Option<String>)>>>,
+    shown: Vec<Vec<Option<Shown>>>,
     /// For each dependent test a command that was seen to show it without tamis.
     commands: Vec<Option<String>>,
 }
@@ -95,9 +112,10 @@ impl Told {
                     let work = "trying commands that show it".to_owned();
                     report.event(Event::Began { work, total: None });
                 }
-                let wanted = shown[0].as_ref().map(|(outcome, _)| *outcome);
+                let wanted = shown[0].as_ref().map(|shown| shown.outcome);
                 let ran = tests.reproduce(witness)?;
-                let outcome = ran.and_then(|ran| ran.ended.outcomes.get(&dependent.id).copied());
+                let again = ran.and_then(|ran| Shown::of(&dependent.id, &ran));
+                let outcome = again.map(|shown| shown.outcome);
                 if outcome.is_some() && outcome == wanted {
                     command = Some(tests.command_for(witness));
                 }
@@ -115,7 +133,7 @@ impl Told {
             let dependent = &mut document["dependent"][at];
             dependent["reproducer"] = json!(command);
             let shown = self.shown[at].iter().map(|shown| {
-                let (outcome, said) = shown.as_ref()?;
+                let Shown { outcome, said } = shown.as_ref()?;
                 Some(json!({ "outcome": outcome.word(), "message": said }))
             });
             dependent["shown"] = shown.collect::<Vec<_>>().into();
@@ -166,7 +184,7 @@ impl Told {
             let before = &witness[..witness.len() - 1];
             let before: Vec<_> = before.iter().map(|test| escape::line(test)).collect();
             let (how, said) = match shown {
-                Some((outcome, said)) => (outcome.past(), said.as_deref()),
+                Some(shown) => (shown.outcome.past(), shown.said.as_deref()),
                 None => ("ended otherwise", None),
             };
             let said = said.map(|said| format!(": {}", escape::line(said)));
