@@ -15,7 +15,7 @@ use crate::count::counted;
 use crate::error::Error;
 use crate::matrix::Outcome;
 use crate::order::{How, Lost, Process, Step};
-use crate::run::{Door, Heard, RunPlan, Served};
+use crate::run::{Door, Ended, Heard, RunPlan, Served};
 use crate::runners::orders::{Limits, Ordered, Orders, Ran};
 use crate::runners::wrapped::before_path;
 
@@ -397,8 +397,11 @@ impl<'s> Request<'s> {
                 }
                 Heard::Ended => {
                     let ended = server.served.end()?;
-                    let how = format!("the process ended with {}", ended.status());
-                    self.lose(How::Crashed, Some(how));
+                    let how = match ended {
+                        Ended::Exit(status) => json!({ "exit": status }),
+                        Ended::Signal(signal) => json!({ "signal": signal }),
+                    };
+                    self.lose(How::Crashed, Some(early_end(&how)));
                     return Ok((Told::Some, self.ran));
                 }
                 Heard::Interrupted => {
