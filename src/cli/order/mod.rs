@@ -25,7 +25,13 @@ use crate::runners::Ran;
 const INTERRUPTED: Exit = Exit(130);
 
 /// Find, explain and run tests in other orders than their own.
+///
+/// For pytest so far.
 #[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    tamis order detect                            tests that depend on those before them\n  \
+    tamis order minimise tests/test_a.py::test_b  the fewest tests that change how one ends\n  \
+    tamis order run order.txt                     run tests in the order of a file")]
 pub(crate) struct OrderArgs {
     #[command(subcommand)]
     command: OrderCommand,
