@@ -249,7 +249,7 @@ mod tests {
 
     #[test]
     fn it_hears_and_is_heard() {
-        let mut served = served("say('a\\nb'); say('c\\n' + f.readline())");
+        let mut served = served("say('a\\nb'); say('c\\n'); say(f.readline())");
         assert_eq!(served.hear(None).unwrap(), line("a"));
         assert_eq!(served.hear(None).unwrap(), line("bc"));
         served.say("d");
