@@ -106,6 +106,30 @@ fn a_setter_that_a_polluter_undoes() {
     assert_eq!(witnesses(dependent), [vec![4, 10], vec![4, 12, 10]]);
 }
 
+#[test]
+fn all_polluters_and_cleaners_of_one_test() {
+    let mut tests = quiet(40);
+    tests[3] = victim();
+    for at in 10..25 {
+        tests[at] = polluter();
+    }
+    for at in 30..38 {
+        tests[at] = cleaner();
+    }
+    let world = World::of(tests);
+    let mut search = Detect::of_one(world.suite(), options(Strategy::Auto), 3, None);
+    world.search(&mut search);
+    let found = search.found();
+    let [dependent] = &found.dependent[..] else {
+        panic!("{found:?}");
+    };
+    let mut witnesses = witnesses(dependent);
+    witnesses.sort();
+    assert_eq!(witnesses, (10..25).map(|at| [at, 3]).collect::<Vec<_>>());
+    assert_eq!(numbers(&dependent.cleaners), (30..38).collect::<Vec<_>>());
+    assert!(dependent.confirmed.fresh);
+}
+
 /// A world with a test that flips every so many times that it runs.
 struct Flipping {
     world: World,
