@@ -12,6 +12,7 @@
 mod ask;
 mod cover;
 mod data;
+mod dependences;
 mod detect;
 mod found;
 mod further;
@@ -26,6 +27,7 @@ mod suite;
 mod tests;
 
 pub(crate) use data::{Access, Data, Does, Edge, EdgeKind};
+pub(crate) use dependences::{DataEdge, Dependences, Tested};
 pub(crate) use detect::{Budget, Detect, Options};
 pub(crate) use found::{Confirmed, Covered, Dependent, Detected, Doubt, Kind, Unconfirmed};
 pub(crate) use memory::Spent;

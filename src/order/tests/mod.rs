@@ -3,4 +3,5 @@
 mod covering;
 mod examples;
 mod properties;
+mod stored;
 mod world;
