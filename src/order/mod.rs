@@ -10,6 +10,7 @@
 #![allow(dead_code, unused_imports, reason = "the commands that use it follow")]
 
 mod ask;
+mod closure;
 mod cover;
 mod data;
 mod dependences;
@@ -26,6 +27,7 @@ mod suite;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use closure::{Because, Brought, Closed, Manifest};
 pub(crate) use data::{Access, Data, Does, Edge, EdgeKind};
 pub(crate) use dependences::{DataEdge, Dependences, Tested};
 pub(crate) use detect::{Budget, Detect, Options};

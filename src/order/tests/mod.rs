@@ -1,5 +1,6 @@
 //! Searches against suites that run in memory, and against all of their orders.
 
+mod closing;
 mod covering;
 mod examples;
 mod properties;
