@@ -38,8 +38,19 @@ pub(crate) struct Closed {
 /// The manifest dependences of a suite, as they count in its default order.
 #[derive(Debug)]
 pub(crate) struct Manifest<'a> {
-    found: FxHashMap<Test, (&'a Dependent, Vec<Vec<Test>>, Vec<Test>)>,
+    found: FxHashMap<Test, Needs<'a>>,
     seconds: Vec<f64>,
+}
+
+/// What one test depends on.
+#[derive(Debug)]
+struct Needs<'a> {
+    dependent: &'a Dependent,
+    /// Those that are in the default order, shortest first.
+    witnesses: Vec<Vec<Test>>,
+    cleaners: Vec<Test>,
+    /// All tests of all witnesses, and the cleaners.
+    with: BTreeSet<Test>,
 }
 
 impl<'a> Manifest<'a> {
@@ -52,16 +63,27 @@ impl<'a> Manifest<'a> {
                 continue;
             };
             let witness = |order: &Vec<String>| -> Option<Vec<Test>> {
-                let order: Option<Vec<Test>> = order.iter().map(|id| suite.find(id)).collect();
-                // In the default order only these matter.
-                order.filter(|order| order.is_sorted())
+                order.iter().map(|id| suite.find(id)).collect()
             };
-            let mut witnesses: Vec<Vec<Test>> =
-                dependent.witnesses.iter().filter_map(witness).collect();
-            witnesses.sort_by_key(Vec::len);
+            let orders = dependent.witnesses.iter();
+            let mut witnesses: Vec<Vec<Test>> = orders.filter_map(witness).collect();
             let cleaners = dependent.cleaners.iter();
-            let cleaners = cleaners.filter_map(|id| suite.find(id)).collect();
-            by_test.insert(test, (dependent, witnesses, cleaners));
+            let cleaners: Vec<Test> = cleaners.filter_map(|id| suite.find(id)).collect();
+            let with = witnesses
+                .iter()
+                .flatten()
+                .chain(&cleaners)
+                .copied()
+                .collect();
+            witnesses.retain(|order| order.is_sorted());
+            witnesses.sort_by_key(Vec::len);
+            let needs = Needs {
+                dependent,
+                witnesses,
+                cleaners,
+                with,
+            };
+            by_test.insert(test, needs);
         }
         Manifest {
             found: by_test,
@@ -80,9 +102,8 @@ impl<'a> Manifest<'a> {
         loop {
             let mut brought = Vec::new();
             for test in &closed.tests {
-                if let Some((dependent, witnesses, cleaners)) = self.found.get(test) {
-                    let needs = self.needs(&closed.tests, dependent, *test, witnesses, cleaners);
-                    match needs {
+                if let Some(needs) = self.found.get(test) {
+                    match self.missing(&closed.tests, *test, needs) {
                         Ok(missing) => brought.extend(missing),
                         Err(Unknown) => _ = closed.doubts.insert(*test),
                     }
@@ -101,15 +122,29 @@ impl<'a> Manifest<'a> {
         }
     }
 
+    /// The tests that need something which is not there.
+    pub(super) fn lacking(&self, there: &BTreeSet<Test>) -> Vec<Test> {
+        let lacks = |test: &&Test| {
+            let needs = self.found.get(test);
+            let missing = needs.map(|needs| self.missing(there, **test, needs));
+            matches!(missing, Some(Ok(missing)) if !missing.is_empty())
+        };
+        there.iter().filter(lacks).copied().collect()
+    }
+
     /// What `test` needs that is not there.
-    fn needs(
+    fn missing(
         &self,
         there: &BTreeSet<Test>,
-        dependent: &Dependent,
         test: Test,
-        witnesses: &[Vec<Test>],
-        cleaners: &[Test],
+        needs: &Needs,
     ) -> Result<Vec<Brought>, Unknown> {
+        let Needs {
+            dependent,
+            witnesses,
+            cleaners,
+            ..
+        } = needs;
         let differs = dependent
             .reference
             .is_some_and(|word| word != dependent.alone);
@@ -164,7 +199,19 @@ impl<'a> Manifest<'a> {
         Ok(Vec::new())
     }
 
-    fn cost(&self, test: Test) -> f64 {
+    /// Pairs of tests that have to do with one another, in whatever order: those of a
+    /// witness, a test and what cleans for it.
+    pub(super) fn ties(&self) -> Vec<(Test, Test)> {
+        let mut ties = Vec::new();
+        for (test, found) in &self.found {
+            ties.extend(found.with.iter().map(|other| (*other, *test)));
+        }
+        ties.sort_unstable();
+        ties
+    }
+
+    /// Seconds that `test` takes.
+    pub(super) fn cost(&self, test: Test) -> f64 {
         self.seconds.get(test as usize).copied().unwrap_or_default()
     }
 }

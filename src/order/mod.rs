@@ -21,6 +21,7 @@ mod memory;
 mod normal;
 mod report;
 mod rules;
+mod schedule;
 mod search;
 mod shrink;
 mod suite;
@@ -33,6 +34,7 @@ pub(crate) use dependences::{DataEdge, Dependences, Tested};
 pub(crate) use detect::{Budget, Detect, Options};
 pub(crate) use found::{Confirmed, Covered, Dependent, Detected, Doubt, Kind, Unconfirmed};
 pub(crate) use memory::Spent;
+pub(crate) use schedule::{Policy, Schedule, schedule};
 pub(crate) use search::Strategy;
 pub(crate) use suite::{Suite, Test, Twice};
 

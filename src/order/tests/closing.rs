@@ -7,7 +7,7 @@ use proptest::prelude::{
 };
 use proptest::strategy::Strategy as Generator;
 
-use super::world::{Act, World, detect};
+use super::world::{Act, World, detect, numbers};
 use crate::matrix::Outcome;
 use crate::order::*;
 
@@ -97,4 +97,87 @@ fn a_polluter_and_its_victim_bring_a_cleaner() {
     );
     assert_eq!(manifest.close(&[2].into()).brought, []);
     assert_eq!(manifest.close(&[0].into()).brought, []);
+}
+
+/// How each test of `order` ends, by its number.
+fn run(world: &World, order: &Order) -> Vec<(usize, Option<Outcome>)> {
+    let order = numbers(order);
+    order.iter().copied().zip(world.run(&order)).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+    #[test]
+    fn on_each_worker_tests_end_as_in_the_whole(
+        world in worlds(),
+        workers in 1usize..4,
+        policy in prop::sample::select(vec![
+            Policy::Chains, Policy::Greedy, Policy::Speculative, Policy::LikelyFailures,
+        ]),
+        likely in prop::collection::vec(0u32..7, 0..3),
+    ) {
+        let (found, _) = detect(&world, Strategy::Within(3));
+        let suite = world.suite();
+        let manifest = Manifest::new(&suite, &found, seconds(&suite));
+        let plan = schedule(&suite, &manifest, workers, policy, &likely);
+        prop_assert_eq!(plan.workers.len(), workers);
+        let ran: usize = plan.workers.iter().map(Vec::len).sum();
+        let distinct: BTreeSet<&String> = plan.workers.iter().flatten().collect();
+        prop_assert_eq!((distinct.len(), ran - distinct.len()), (suite.len(), plan.repeated));
+        prop_assert!(plan.repeated == 0 || policy == Policy::Greedy);
+        let reference = world.run(&(0..suite.len()).collect::<Vec<_>>());
+        let again: BTreeSet<&String> = plan.again.iter().filter_map(|order| order.last()).collect();
+        for order in &plan.workers {
+            let part: BTreeSet<Test> = order.iter().filter_map(|id| suite.find(id)).collect();
+            let doubts = manifest.close(&part).doubts;
+            for (test, word) in run(&world, order) {
+                let is_known = word == reference[test] || again.contains(&format!("t{test}"));
+                prop_assert!(is_known || doubts.contains(&(test as Test)), "{} in {:?}", test, order);
+            }
+        }
+        for order in &plan.again {
+            let (test, word) = run(&world, order).pop().unwrap();
+            prop_assert_eq!(word, reference[test]);
+        }
+        let chains = schedule(&suite, &manifest, workers, Policy::Chains, &[]);
+        prop_assert!(policy != Policy::Greedy || plan.seconds <= chains.seconds);
+    }
+}
+
+#[test]
+fn a_short_setter_runs_on_each_worker() {
+    // The example of [B 3.4]: ten tests need a short one.
+    let mut tests = vec![vec![Act::Set(0, 1)]];
+    tests.extend(vec![vec![Act::EndUnless((0, 1), Outcome::Failed)]; 10]);
+    let world = World::of(tests);
+    let (found, _) = detect(&world, Strategy::Auto);
+    let suite = world.suite();
+    let mut seconds = vec![600.0; 11];
+    seconds[0] = 30.0;
+    let manifest = Manifest::new(&suite, &found, seconds);
+    let plan = |policy| schedule(&suite, &manifest, 10, policy, &[]);
+    assert_eq!(
+        (plan(Policy::Chains).seconds, plan(Policy::Chains).repeated),
+        (6030.0, 0)
+    );
+    assert_eq!(
+        (plan(Policy::Greedy).seconds, plan(Policy::Greedy).repeated),
+        (630.0, 9)
+    );
+    // Nine of them have the setter on another worker.
+    assert_eq!(plan(Policy::Speculative).again.len(), 9);
+}
+
+#[test]
+fn likely_failures_come_first() {
+    let world = World {
+        tests: vec![vec![]; 8],
+        together: 2,
+    };
+    let (found, _) = detect(&world, Strategy::Isolate);
+    let suite = world.suite();
+    let manifest = Manifest::new(&suite, &found, vec![1.0; 8]);
+    let plan = schedule(&suite, &manifest, 1, Policy::LikelyFailures, &[5, 2]);
+    assert_eq!(numbers(&plan.workers[0]), [4, 5, 2, 3, 0, 1, 6, 7]);
 }
