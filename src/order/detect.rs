@@ -7,6 +7,7 @@ use std::collections::VecDeque;
 use super::ask::{Answer, Ask, Stop};
 use super::further;
 use super::memory::{Memory, Spent, Word};
+use super::refine::{Refine, Refined};
 use super::rules::{Rule, Rules, Says};
 use super::search::{Phase, Sequences, Strategy};
 use super::shrink::Shown;
@@ -119,7 +120,8 @@ pub(crate) struct Detect {
     /// Only this test is looked at.
     pub(super) only: Option<Test>,
     phases: VecDeque<Phase>,
-    pub(super) done: Vec<String>,
+    /// Phases that were done to their end.
+    pub(super) over: Vec<Phase>,
     pub(super) memory: Memory,
     pub(super) runs: Vec<Run>,
     pub(super) known: Vec<Known>,
@@ -194,6 +196,24 @@ impl Detect {
         detect
     }
 
+    /// Finds out which of the data dependences in `options` are manifest: `order refine`.
+    pub(crate) fn refine(suite: Suite, options: Options) -> Detect {
+        let data = options.data.clone().unwrap_or_default();
+        let phases = vec![Phase::Default(2), Phase::Refine(Refine::new(&data))];
+        Detect::with(suite, options, phases)
+    }
+
+    /// What became of the data dependences that [`refine`](Detect::refine) looked at: the
+    /// later test, the earlier one that it depends on, and whether that is manifest.
+    pub(crate) fn refined(&self) -> Vec<(Test, Test, Refined)> {
+        let phases = self.phases.iter().chain(&self.over);
+        let refine = phases.filter_map(|phase| match phase {
+            Phase::Refine(refine) => Some(refine.edges()),
+            _ => None,
+        });
+        refine.flatten().collect()
+    }
+
     fn with(suite: Suite, options: Options, phases: Vec<Phase>) -> Detect {
         let n = suite.len();
         Detect {
@@ -201,7 +221,7 @@ impl Detect {
             options,
             only: None,
             phases: phases.into(),
-            done: Vec::new(),
+            over: Vec::new(),
             memory: Memory::default(),
             runs: Vec::new(),
             known: (0..n).map(|_| Known::default()).collect(),
@@ -300,8 +320,8 @@ impl Detect {
 
     fn end_phase(&mut self) {
         if let Some(phase) = self.phases.pop_front() {
-            self.done.push(phase.name());
             self.k = self.k.max(phase.bound());
+            self.over.push(phase);
         }
     }
 

@@ -3,6 +3,7 @@
 use super::detect::{Detect, Known, Verdict};
 use super::found::{Confirmed, Covered, Dependent, Detected, Doubt, Kind, Unconfirmed};
 use super::rules::{Rule, Says, contains, is_good};
+use super::search::Phase;
 use super::suite::Test;
 
 impl Detect {
@@ -35,7 +36,7 @@ impl Detect {
         let spent = self.spent();
         let n = self.suite.len();
         Covered {
-            strategies: self.done.clone(),
+            strategies: self.over.iter().map(Phase::name).collect(),
             pairs: self.memory.pairs(),
             pairs_total: n * n.saturating_sub(1),
             k: self.k,
