@@ -110,12 +110,8 @@ fn a_setter_that_a_polluter_undoes() {
 fn all_polluters_and_cleaners_of_one_test() {
     let mut tests = quiet(40);
     tests[3] = victim();
-    for at in 10..25 {
-        tests[at] = polluter();
-    }
-    for at in 30..38 {
-        tests[at] = cleaner();
-    }
+    tests[10..25].fill(polluter());
+    tests[30..38].fill(cleaner());
     let world = World::of(tests);
     let mut search = Detect::of_one(world.suite(), options(Strategy::Auto), 3, None);
     world.search(&mut search);
