@@ -10,25 +10,33 @@
 #![allow(dead_code, unused_imports, reason = "the commands that use it follow")]
 
 mod ask;
+mod closure;
 mod cover;
 mod data;
+mod dependences;
 mod detect;
 mod found;
 mod further;
 mod memory;
 mod normal;
+mod refine;
 mod report;
 mod rules;
+mod schedule;
 mod search;
 mod shrink;
 mod suite;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use closure::{Because, Brought, Closed, Manifest};
 pub(crate) use data::{Access, Data, Does, Edge, EdgeKind};
+pub(crate) use dependences::{DataEdge, Dependences, Tested};
 pub(crate) use detect::{Budget, Detect, Options};
 pub(crate) use found::{Confirmed, Covered, Dependent, Detected, Doubt, Kind, Unconfirmed};
 pub(crate) use memory::Spent;
+pub(crate) use refine::Refined;
+pub(crate) use schedule::{Policy, Schedule, schedule};
 pub(crate) use search::Strategy;
 pub(crate) use suite::{Suite, Test, Twice};
 
