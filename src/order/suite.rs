@@ -10,7 +10,8 @@ pub(crate) type Test = u32;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Suite {
     ids: Vec<String>,
-    scopes: Vec<Vec<String>>,
+    /// For each test the numbers of its scopes, from the widest.
+    scopes: Vec<Vec<u32>>,
     places: BTreeMap<String, Test>,
 }
 
@@ -29,6 +30,7 @@ impl Suite {
         tests: impl IntoIterator<Item = (String, Vec<String>)>,
     ) -> Result<Suite, Twice> {
         let mut suite = Suite::default();
+        let mut numbers: BTreeMap<Vec<String>, u32> = BTreeMap::new();
         for (id, scopes) in tests {
             let place = suite.ids.len() as Test;
             match suite.places.entry(id.clone()) {
@@ -36,7 +38,12 @@ impl Suite {
                 Entry::Vacant(free) => free.insert(place),
             };
             suite.ids.push(id);
-            suite.scopes.push(scopes);
+            let mut inner = Vec::new();
+            for depth in 1..=scopes.len() {
+                let next = numbers.len() as u32;
+                inner.push(*numbers.entry(scopes[..depth].to_vec()).or_insert(next));
+            }
+            suite.scopes.push(inner);
         }
         Ok(suite)
     }
@@ -59,8 +66,14 @@ impl Suite {
         self.places.get(id).copied()
     }
 
-    pub(crate) fn scopes(&self, test: Test) -> &[String] {
+    /// The numbers of the scopes that it is in, from the widest.
+    pub(super) fn scopes(&self, test: Test) -> &[u32] {
         &self.scopes[test as usize]
+    }
+
+    /// All tests in their default order.
+    pub(super) fn all(&self) -> Vec<Test> {
+        (0..self.len() as Test).collect()
     }
 
     /// The ids of `tests`, in that order.
