@@ -123,7 +123,7 @@ class Reached:
             # The collector sees it.
             return
         caller = self._project_file(frame)
-        if caller is None and (event == "exec" and code.co_filename not in self.compiled):
+        if caller is None and code.co_filename not in self.compiled:
             return
         self._spelled(code, caller or "")
 
