@@ -51,11 +51,12 @@ pub(crate) struct Budget {
 }
 
 impl Budget {
-    /// How many executions a search may take if nobody says: 25 for each test, which for
-    /// few tests is enough for all pairs, and at least 2,000.
+    /// How many executions a search may take if nobody says: 25 for each test; in a suite of
+    /// up to some thirty tests four times their square, which is enough for all pairs.
     pub(crate) fn usual(suite: &Suite) -> Budget {
+        let n = suite.len();
         Budget {
-            executions: Some((25 * suite.len()).max(2000)),
+            executions: Some((25 * n).max((4 * n * n).min(4000))),
             seconds: None,
         }
     }
