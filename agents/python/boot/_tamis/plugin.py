@@ -43,6 +43,8 @@ class Session:
         self.test = None
         self.deselected = []
         self.all_collected = True
+        # Whether code that runs between tests has a scope of its own.
+        self.collected = False
         # Tests whose changes of state are not all written yet.
         self.ended = []
         self.collect_scopes = {}
@@ -138,7 +140,10 @@ class Session:
         path = _test_file(collector)
         if path is None:
             return None
-        scope = self.collect_scope(path)
+        # What is collected later reads another state.
+        scope = (
+            self.agent.new_scope("collect", path) if self.collected else self.collect_scope(path)
+        )
         if not path.endswith(".py"):
             self.agent.note_file(path, scope)
         return self.agent.push(scope, needed=False)
@@ -209,6 +214,10 @@ class Session:
             self.agent.trace.write("items", ids, self.deselected)
             if self.agent.values is not None:
                 self.agent.values.tell()
+            if not self.collected:
+                # What runs outside of tests from now on can meet what tests have left.
+                self.collected = True
+                self.agent.push(self.agent.new_scope("session", ""), needed=False)
             self.agent.flush()
 
     # -- tests ------------------------------------------------------------
