@@ -313,7 +313,7 @@ class Session:
             try:
                 value = yield
             finally:
-                self._leave(token)
+                self._leave_fixture(token)
             self._watch_value(token.scope, value)
             return value
 
@@ -324,14 +324,29 @@ class Session:
             token = self._enter_fixture(fixturedef, request)
             outcome = yield
             if token is not None:
-                self._leave(token)
+                self._leave_fixture(token)
                 if outcome.excinfo is None:
                     self._watch_value(token.scope, outcome.get_result())
 
     def _enter_fixture(self, fixturedef, request):
         if fixtures.outlives_a_test(fixturedef) and request.config is self.config:
+            self._attribute_changes()
             return fixtures.enter_setup(self.agent, fixturedef, request)
         return None
+
+    @guard
+    def _attribute_changes(self):
+        """What has changed so far was not done by the fixture that is set up next."""
+        scope = self.agent.top
+        if scope.kind not in ("test", "fixture") and self.test is not None:
+            scope = self.test.scope
+        self.agent.state.ran(scope)
+
+    @guard
+    def _leave_fixture(self, token):
+        self.agent.pop(token)
+        # Who reads what it left behind does not need the test that asked for it first.
+        self.agent.state.ran(token.scope)
 
     @guard
     def _watch_value(self, scope, value):
