@@ -45,10 +45,11 @@ pub(crate) const SIGNING_KEY: &str = "TAMIS_SIGNING_KEY";
 
 /// Variables that tamis and its agents set for each other, and those of tamis's developers.
 /// They are not settings.
-const INTERNAL: [&str; 10] = [
+const INTERNAL: [&str; 11] = [
     SIGNING_KEY,
     "TAMIS_ARGS",
     "TAMIS_MAVEN_OPTS",
+    "TAMIS_ORDER",
     "TAMIS_TESTS",
     "TAMIS_TRACE_DIR",
     "TAMIS_SPAWN",

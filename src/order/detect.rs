@@ -7,14 +7,19 @@ use std::collections::VecDeque;
 use super::ask::{Answer, Ask, Stop};
 use super::further;
 use super::memory::{Memory, Spent, Word};
+use super::refine::{Refine, Refined};
 use super::rules::{Rule, Rules, Says};
 use super::search::{Phase, Sequences, Strategy};
 use super::shrink::Shown;
 use super::suite::Test;
 use super::{Data, Ended, Process, Step, Stepper, Suite};
 
-/// So many rules of a test say enough.
+/// So many rules of a test say enough in a search of the whole suite.
 const RULES: usize = 8;
+/// And if only this test is looked at.
+const RULES_OF_ONE: usize = 200;
+/// So many rules of a test are seen again in processes of their own.
+const FRESH: usize = 3;
 /// Tests that are tried first in an explanation, because they explain others.
 const GUESSES: usize = 6;
 /// How often both outcomes of a finding are seen in forks: with the run that raised the
@@ -115,7 +120,8 @@ pub(crate) struct Detect {
     /// Only this test is looked at.
     pub(super) only: Option<Test>,
     phases: VecDeque<Phase>,
-    pub(super) done: Vec<String>,
+    /// Phases that were done to their end.
+    pub(super) over: Vec<Phase>,
     pub(super) memory: Memory,
     pub(super) runs: Vec<Run>,
     pub(super) known: Vec<Known>,
@@ -190,6 +196,24 @@ impl Detect {
         detect
     }
 
+    /// Finds out which of the data dependences in `options` are manifest: `order refine`.
+    pub(crate) fn refine(suite: Suite, options: Options) -> Detect {
+        let data = options.data.clone().unwrap_or_default();
+        let phases = vec![Phase::Default(2), Phase::Refine(Refine::new(&data))];
+        Detect::with(suite, options, phases)
+    }
+
+    /// What became of the data dependences that [`refine`](Detect::refine) looked at: the
+    /// later test, the earlier one that it depends on, and whether that is manifest.
+    pub(crate) fn refined(&self) -> Vec<(Test, Test, Refined)> {
+        let phases = self.phases.iter().chain(&self.over);
+        let refine = phases.filter_map(|phase| match phase {
+            Phase::Refine(refine) => Some(refine.edges()),
+            _ => None,
+        });
+        refine.flatten().collect()
+    }
+
     fn with(suite: Suite, options: Options, phases: Vec<Phase>) -> Detect {
         let n = suite.len();
         Detect {
@@ -197,7 +221,7 @@ impl Detect {
             options,
             only: None,
             phases: phases.into(),
-            done: Vec::new(),
+            over: Vec::new(),
             memory: Memory::default(),
             runs: Vec::new(),
             known: (0..n).map(|_| Known::default()).collect(),
@@ -215,6 +239,13 @@ impl Detect {
     /// Ends the search early: nobody runs its orders any more.
     pub(crate) fn stop(&mut self) {
         self.was_cut = true;
+    }
+
+    fn most_rules(&self) -> usize {
+        match self.only {
+            Some(_) => RULES_OF_ONE,
+            None => RULES,
+        }
     }
 
     /// What the orders so far have cost.
@@ -289,8 +320,8 @@ impl Detect {
 
     fn end_phase(&mut self) {
         if let Some(phase) = self.phases.pop_front() {
-            self.done.push(phase.name());
             self.k = self.k.max(phase.bound());
+            self.over.push(phase);
         }
     }
 
@@ -299,7 +330,11 @@ impl Detect {
         if !matches!(self.options.strategy, Strategy::Auto) && self.only.is_none() {
             return None;
         }
-        self.further.next(&self.known, &self.runs, self.only)
+        let next = self.further.next(&self.known, &self.runs, self.only);
+        next.or_else(|| {
+            let rules = &self.known[self.only? as usize].rules;
+            self.further.between(&self.suite, rules)
+        })
     }
 
     /// Goes on with a job; `None`: it is done.
@@ -338,7 +373,7 @@ impl Detect {
             });
         }
         let found = match rules.fails_to_explain(upto, word) {
-            Some(parent) if !known.is_flaky && rules.0.len() < RULES => {
+            Some(parent) if !known.is_flaky && rules.0.len() < self.most_rules() => {
                 let fixed = &rules.0[parent].order;
                 let shown = Shown {
                     before: &upto[..place],
@@ -404,14 +439,16 @@ impl Detect {
         let known = &self.known[test as usize];
         let reference = self.reference[test as usize];
         let mut verdicts = vec![Verdict::default(); known.rules.0.len()];
+        let mut fresh = 0;
         for (at, rule) in known.rules.0.iter().enumerate() {
             let says = known.rules.says(at, reference);
             ask.times(&rule.order, Process::Forked, TIMES)?;
             verdicts[at].forked = true;
             let is_finding = matches!(says, Says::Alone | Says::Setters | Says::Polluters);
-            if !is_finding || !self.options.fresh {
+            if !is_finding || !self.options.fresh || fresh > FRESH {
                 continue;
             }
+            fresh += 1;
             let mut word = ask.times(&rule.order, Process::Fresh, 1)?;
             if word != rule.word {
                 word = ask.times(&rule.order, Process::Fresh, 2)?;
@@ -427,7 +464,7 @@ impl Detect {
         for run in 0..self.runs.len() {
             let place = self.runs[run].order.iter().position(|other| *other == test);
             if let Some(place) = place {
-                self.suspect(test, run, place, RULES);
+                self.suspect(test, run, place, self.most_rules());
             }
         }
     }
@@ -482,7 +519,7 @@ impl Detect {
             self.rest.push_back(order[reached..].to_vec());
         }
         let end = order.len();
-        self.look_at(order, words, end, RULES);
+        self.look_at(order, words, end, self.most_rules());
         let over = self.phases.front().map(|phase| phase.is_over(&self.suite));
         if over == Some(true) && self.rest.is_empty() {
             self.end_phase();
@@ -493,7 +530,7 @@ impl Detect {
     /// they have fewer rules than that.
     fn look_at(&mut self, order: Vec<Test>, words: Vec<Word>, end: usize, rules: usize) {
         let (first, word) = (order[0], words[0]);
-        let is_kept = rules == RULES && end > 1;
+        let is_kept = rules == self.most_rules() && end > 1;
         let run = self.runs.len();
         self.runs.push(Run { order, words });
         let known = &mut self.known[first as usize];

@@ -56,7 +56,7 @@ pub(crate) enum Kind {
 pub(crate) struct Confirmed {
     /// Three times at least in the cheapest process that is sound.
     pub(crate) forked: bool,
-    /// In a process of its own.
+    /// In a process of its own; of many witnesses the first ones.
     pub(crate) fresh: bool,
 }
 

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use super::Suite;
 use super::detect::{Known, Run};
 use super::memory::Word;
-use super::rules::contains;
+use super::normal::is_normal;
+use super::rules::{Rules, contains};
 use super::suite::Test;
 
 /// The orders that were tried.
@@ -44,6 +46,18 @@ impl Tried {
             }
         }
         None
+    }
+
+    /// The first witness of a test with another test directly before the last: a polluter or
+    /// a cleaner, if the test ends otherwise then.
+    pub(super) fn between(&mut self, suite: &Suite, rules: &Rules) -> Option<Vec<Test>> {
+        let witness = &rules.0.get(1)?.order;
+        let (test, before) = witness.split_last()?;
+        suite.all().into_iter().find_map(|other| {
+            let order: Vec<Test> = before.iter().copied().chain([other, *test]).collect();
+            let is_new = !witness.contains(&other) && is_normal(suite, &order);
+            (is_new && self.0.insert(order.clone())).then_some(order)
+        })
     }
 }
 

@@ -10,25 +10,33 @@
 #![allow(dead_code, unused_imports, reason = "the commands that use it follow")]
 
 mod ask;
+mod closure;
 mod cover;
 mod data;
+mod dependences;
 mod detect;
 mod found;
 mod further;
 mod memory;
 mod normal;
+mod refine;
 mod report;
 mod rules;
+mod schedule;
 mod search;
 mod shrink;
 mod suite;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use closure::{Because, Brought, Closed, Manifest};
 pub(crate) use data::{Access, Data, Does, Edge, EdgeKind};
+pub(crate) use dependences::{DataEdge, Dependences, Tested};
 pub(crate) use detect::{Budget, Detect, Options};
 pub(crate) use found::{Confirmed, Covered, Dependent, Detected, Doubt, Kind, Unconfirmed};
 pub(crate) use memory::Spent;
+pub(crate) use refine::Refined;
+pub(crate) use schedule::{Policy, Schedule, schedule};
 pub(crate) use search::Strategy;
 pub(crate) use suite::{Suite, Test, Twice};
 
@@ -41,7 +49,7 @@ pub(crate) type Order = Vec<String>;
 
 /// The process that an order starts in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Process {
+pub enum Process {
     /// The cheapest that is sound: a fork after collection, or a new class loader.
     Forked,
     /// One that was started for this order alone, as a user would start it.
@@ -50,35 +58,35 @@ pub(crate) enum Process {
 
 /// An order to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Step {
-    pub(crate) order: Order,
-    pub(crate) process: Process,
+pub struct Step {
+    pub order: Order,
+    pub process: Process,
 }
 
 /// How an order ended.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Ended {
+pub struct Ended {
     /// Of each test that ended. Of a test that was lost and of those after it: nothing.
-    pub(crate) outcomes: BTreeMap<String, Outcome>,
+    pub outcomes: BTreeMap<String, Outcome>,
     /// Seconds of each test that ended: set-up, call and tear-down.
-    pub(crate) seconds: BTreeMap<String, f64>,
+    pub seconds: BTreeMap<String, f64>,
     /// The test at which the process ended; those after it did not run.
-    pub(crate) lost: Option<Lost>,
+    pub lost: Option<Lost>,
     /// Wall-clock seconds for the order as a whole.
-    pub(crate) elapsed: f64,
+    pub elapsed: f64,
     /// Seconds of processor time for the order as a whole, child processes included.
-    pub(crate) cpu: f64,
+    pub cpu: f64,
 }
 
 /// A test that ended its process.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Lost {
-    pub(crate) test: String,
-    pub(crate) how: How,
+pub struct Lost {
+    pub test: String,
+    pub how: How,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum How {
+pub enum How {
     /// The process died.
     Crashed,
     /// It was stopped, as the test took longer than its limit.

@@ -3,6 +3,7 @@
 use super::detect::{Detect, Known, Verdict};
 use super::found::{Confirmed, Covered, Dependent, Detected, Doubt, Kind, Unconfirmed};
 use super::rules::{Rule, Says, contains, is_good};
+use super::search::Phase;
 use super::suite::Test;
 
 impl Detect {
@@ -35,7 +36,7 @@ impl Detect {
         let spent = self.spent();
         let n = self.suite.len();
         Covered {
-            strategies: self.done.clone(),
+            strategies: self.over.iter().map(Phase::name).collect(),
             pairs: self.memory.pairs(),
             pairs_total: n * n.saturating_sub(1),
             k: self.k,
@@ -59,7 +60,7 @@ impl Detect {
         let reference = self.reference[test as usize];
         let rules = &known.rules;
         let (mut witnesses, mut cleaners): (Vec<&Vec<Test>>, Vec<Test>) = Default::default();
-        let (mut needs, mut is_polluted, mut fresh) = (false, false, true);
+        let (mut needs, mut is_polluted, mut fresh) = (false, false, false);
         for (at, rule) in rules.0.iter().enumerate().skip(1) {
             let says = rules.says(at, reference);
             if !Detect::stands(known, at) {
@@ -77,8 +78,7 @@ impl Detect {
             }
             needs |= says == Says::Setters;
             is_polluted |= says == Says::Polluters;
-            let is_fresh = |at: usize| known.confirmed[at].fresh == Some(true);
-            fresh &= is_fresh(at) && is_fresh(0);
+            fresh |= known.confirmed[at].fresh == Some(true);
             witnesses.push(&rule.order);
         }
         let kind = match (needs, is_polluted) {
@@ -114,7 +114,7 @@ impl Detect {
             masked: !alone.is_good() && is_good(reference),
             confirmed: Confirmed {
                 forked: true,
-                fresh,
+                fresh: fresh && known.confirmed[0].fresh == Some(true),
             },
         })
     }

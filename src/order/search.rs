@@ -9,6 +9,7 @@ use fastrand::Rng;
 use super::cover::{Pairs, nested_row, nested_rows};
 use super::memory::Memory;
 use super::normal::{is_normal, shuffled};
+use super::refine::Refine;
 use super::suite::Test;
 use super::{Data, Suite};
 
@@ -91,6 +92,8 @@ pub(super) enum Phase {
     Within(Sequences),
     /// Adjacent pairs: the rows of the whole suite that are still to come, then what is left.
     Cover { rows: Vec<usize>, pairs: Pairs },
+    /// Data dependences, each violated by itself.
+    Refine(Refine),
     /// One order that was given.
     Given(Option<Vec<Test>>),
 }
@@ -120,6 +123,7 @@ impl Phase {
             Phase::Random(..) => Strategy::Random.to_string(),
             Phase::Within(all) => all.strategy().to_string(),
             Phase::Cover { .. } => Strategy::Cover.to_string(),
+            Phase::Refine(_) => "refine".to_owned(),
             Phase::Given(_) => "given".to_owned(),
         }
     }
@@ -133,6 +137,8 @@ impl Phase {
             Phase::Given(order) => order.is_none(),
             Phase::Cover { rows, pairs } => rows.is_empty() && pairs.left() == 0,
             Phase::Within(all) => all.len > all.most.min(suite.len()),
+            // Its last order is judged when the next one is asked for.
+            Phase::Refine(_) => false,
         }
     }
 
@@ -173,6 +179,7 @@ impl Phase {
                     None => pairs.next(suite),
                 }
             }
+            Phase::Refine(refine) => refine.next(suite, memory),
             Phase::Given(order) => order.take(),
         }
     }

@@ -2,10 +2,12 @@
 
 mod agent;
 mod gate;
+mod served;
 
 pub use agent::install_agent;
 pub(crate) use agent::{install_agent_for, jvm_library};
 pub(crate) use gate::{Asker, Gate};
+pub(crate) use served::{Door, Heard, Served};
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -30,6 +32,11 @@ static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 /// Whether the user interrupted a command of this process.
 pub(crate) fn was_interrupted() -> bool {
     INTERRUPTED.load(Ordering::SeqCst)
+}
+
+fn listen_to_interrupts() {
+    // If there already is a handler, it is this one.
+    let _ = ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::SeqCst));
 }
 
 /// Where the command's standard output and error go.
@@ -110,8 +117,8 @@ impl RunPlan {
             fs_err::create_dir_all(&self.traces)?;
         }
         // The terminal interrupts the command as well. tamis waits for its end and records the
-        // results. If there already is a handler, it is this one.
-        let _ = ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::SeqCst));
+        // results.
+        listen_to_interrupts();
         let (program, args) = self.argv.split_first().context("no command was given")?;
         let (stdout, stderr) = output.streams()?;
         let child = Command::new(program)

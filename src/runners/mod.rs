@@ -11,6 +11,7 @@ pub(crate) mod gradle;
 pub(crate) mod junit;
 pub(crate) mod jvm;
 pub(crate) mod maven;
+mod orders;
 mod probe;
 pub(crate) mod pytest;
 mod resolve;
@@ -39,6 +40,7 @@ use crate::run::{Ended, RunPlan};
 use crate::select::{Part, Selection};
 
 pub(crate) use confirm::{Cell, Confirm, Flags, Holder, OpenTest, OwnUnit, Recorded};
+pub(crate) use orders::{Ordered, Orders, Ran};
 pub(crate) use probe::Prober;
 pub(crate) use resolve::{driver, found, named, of_interpreter, of_program, of_words, typed_words};
 pub(crate) use source::{Source, file_of, function_of};
@@ -196,6 +198,18 @@ pub trait Runner: Sync {
     /// If a file that it needs cannot be written.
     fn launch(&self, launch: &Launch<'_>) -> Result<RunPlan> {
         Ok(wrapped::plan(launch))
+    }
+
+    /// Who runs its tests in orders of tamis's choice.
+    ///
+    /// # Errors
+    /// If nobody does, or the tests cannot be started.
+    fn orders(&self, _ordered: &Ordered<'_>) -> Result<Box<dyn Orders>, Error> {
+        let why = format!(
+            "orders can be chosen for pytest, and this is {}",
+            self.name()
+        );
+        Err(Error::usage(why).with_hint("write the command that starts pytest behind `--`"))
     }
 
     /// Who tells what the tests will be run with, if that is known before they start.

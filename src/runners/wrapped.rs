@@ -6,7 +6,9 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 use super::template::Examples;
-use super::{FoundCommand, Launch, Runner, Settings, jvm, maven, program_name, pytest};
+use super::{
+    FoundCommand, Launch, Ordered, Orders, Runner, Settings, jvm, maven, program_name, pytest,
+};
 use crate::check::Check;
 use crate::error::Error;
 use crate::run::RunPlan;
@@ -21,6 +23,11 @@ impl Runner for Wrapped {
 
     fn starts(&self, _command: &[OsString]) -> bool {
         false
+    }
+
+    fn orders(&self, _ordered: &Ordered<'_>) -> Result<Box<dyn Orders>, Error> {
+        let why = "orders can be chosen for pytest, and this command does not show what it starts";
+        Err(Error::usage(why).with_hint("write the command that starts pytest behind `--`"))
     }
 
     fn find_command(&self, _settings: &Settings<'_>) -> Result<FoundCommand, Error> {
@@ -71,7 +78,7 @@ pub(super) fn with_python(argv: Vec<OsString>, launch: &Launch<'_>) -> RunPlan {
     }
 }
 
-fn before_path(first: &OsStr) -> OsString {
+pub(super) fn before_path(first: &OsStr) -> OsString {
     let mut joined = first.to_owned();
     let known = std::env::var_os("PYTHONPATH");
     if let Some(known) = known.filter(|known| !known.is_empty()) {

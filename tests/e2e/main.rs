@@ -35,6 +35,7 @@ mod hostile;
 mod java_sources;
 mod maven;
 mod odd_files;
+mod order;
 mod owner;
 mod parts;
 mod replay;

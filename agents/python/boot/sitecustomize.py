@@ -22,6 +22,13 @@ def _start():
         finally:
             sys.path.remove(here)
         _tamis.agent.start(os.environ["TAMIS_TRACE_DIR"])
+    elif os.environ.get("TAMIS_ORDER"):
+        # pytest itself loads the plug-in, as PYTEST_ADDOPTS says.
+        sys.path.insert(0, here)
+        try:
+            import _tamis
+        finally:
+            sys.path.remove(here)
 
 
 def _run_shadowed():

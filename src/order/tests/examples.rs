@@ -106,6 +106,26 @@ fn a_setter_that_a_polluter_undoes() {
     assert_eq!(witnesses(dependent), [vec![4, 10], vec![4, 12, 10]]);
 }
 
+#[test]
+fn all_polluters_and_cleaners_of_one_test() {
+    let mut tests = quiet(40);
+    tests[3] = victim();
+    tests[10..25].fill(polluter());
+    tests[30..38].fill(cleaner());
+    let world = World::of(tests);
+    let mut search = Detect::of_one(world.suite(), options(Strategy::Auto), 3, None);
+    world.search(&mut search);
+    let found = search.found();
+    let [dependent] = &found.dependent[..] else {
+        panic!("{found:?}");
+    };
+    let mut witnesses = witnesses(dependent);
+    witnesses.sort();
+    assert_eq!(witnesses, (10..25).map(|at| [at, 3]).collect::<Vec<_>>());
+    assert_eq!(numbers(&dependent.cleaners), (30..38).collect::<Vec<_>>());
+    assert!(dependent.confirmed.fresh);
+}
+
 /// A world with a test that flips every so many times that it runs.
 struct Flipping {
     world: World,
@@ -271,4 +291,66 @@ fn a_suite_of_four_hundred_tests_is_explained_by_few_executions() {
     assert_eq!(found.covered.strategies, ["default", "isolate", "reverse"]);
     let first = &found.dependent[0];
     assert_eq!(witnesses(first), [[111, 5], [301, 5]]);
+}
+
+/// What each test of a world reads and writes, whatever it meets there.
+fn accesses(world: &World) -> Vec<Access> {
+    let mut all = Vec::new();
+    for (at, acts) in world.tests.iter().enumerate() {
+        let mut add = |cell: usize, does| {
+            let (test, cell) = (format!("t{at}"), format!("cell {cell}"));
+            all.push(Access { test, cell, does });
+        };
+        for act in acts {
+            match act {
+                Act::Set(cell, _) => add(*cell, Does::Writes),
+                Act::SetIf((from, _), (to, _)) => {
+                    add(*from, Does::Reads);
+                    add(*to, Does::Writes);
+                }
+                Act::EndIf((cell, _), _) | Act::EndUnless((cell, _), _) => add(*cell, Does::Reads),
+            }
+        }
+    }
+    all
+}
+
+#[test]
+fn data_dependences_are_refined_to_manifest_ones() {
+    // [P] figure 5: t1 and t2 need what t0 set up, t2 also what t1 did; t3 only reads, and
+    // t4 overwrites.
+    let world = World::of(vec![
+        setter(0),
+        [brittle(0), setter(1)].concat(),
+        [brittle(0), brittle(1)].concat(),
+        vec![Act::SetIf((1, 2), (3, 1))],
+        vec![Act::Set(1, 0)],
+    ]);
+    let suite = world.suite();
+    let data = Data::new(&suite, accesses(&world));
+    let options = Options {
+        data: Some(data),
+        ..options(Strategy::Auto)
+    };
+    let mut search = Detect::refine(suite, options);
+    let orders = world.search(&mut search);
+    let manifest = |later, earlier| (later, earlier, Refined::Manifest);
+    assert_eq!(
+        search.refined(),
+        [
+            manifest(1, 0),
+            // To run the third before the first, the second would have to as well.
+            (2, 0, Refined::Untested),
+            manifest(2, 1),
+            (3, 1, Refined::Benign),
+            manifest(4, 2),
+            (4, 3, Refined::Benign),
+        ]
+    );
+    let found = search.found();
+    let witnesses: Vec<_> = found.dependent.iter().map(witnesses).collect();
+    assert_eq!(witnesses[0], [[0, 1]]);
+    assert_eq!(witnesses[1][0], [0, 1, 2]);
+    assert_eq!(found.covered.strategies, ["default", "refine"]);
+    assert!(orders.len() < 60, "{}", orders.len());
 }

@@ -1,6 +1,8 @@
 //! Searches against suites that run in memory, and against all of their orders.
 
+mod closing;
 mod covering;
 mod examples;
 mod properties;
+mod stored;
 mod world;

@@ -5,7 +5,9 @@ mod config;
 mod detect;
 mod doctor;
 mod finds;
+mod orders;
 mod probe;
+mod reproducer;
 mod runner;
 
 pub(crate) use args::write as write_args;

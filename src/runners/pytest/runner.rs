@@ -3,10 +3,13 @@
 use std::ffi::OsString;
 use std::path::Path;
 
+use super::orders::Sessions;
 use super::{ADDED, detect, doctor};
 use crate::check::Check;
 use crate::error::Error;
-use crate::runners::{Detected, Examples, FoundCommand, Runner, Settings, TestsOf, program_name};
+use crate::runners::{
+    Detected, Examples, FoundCommand, Ordered, Orders, Runner, Settings, TestsOf, program_name,
+};
 
 #[derive(Clone, Copy)]
 pub(crate) struct Pytest;
@@ -90,6 +93,10 @@ impl Runner for Pytest {
 
     fn find_command(&self, settings: &Settings<'_>) -> Result<FoundCommand, Error> {
         Ok(detect::find(settings.root, settings.interpreter)?)
+    }
+
+    fn orders(&self, ordered: &Ordered<'_>) -> Result<Box<dyn Orders>, Error> {
+        Ok(Box::new(Sessions::start(ordered)?))
     }
 
     fn has_interpreter(&self) -> bool {

@@ -11,7 +11,7 @@ import time
 import pytest
 
 from . import agent as agent_module
-from . import dists, envvars, finding, fingerprint, fixtures, late, options
+from . import dists, envvars, finding, fingerprint, fixtures, late, options, outcomes
 from .agent import guard
 from .trace import encode
 
@@ -358,12 +358,13 @@ class Session:
             fixtures.need_active(self.test.scope, item)
 
 
-class Test:
+class Test(outcomes.Reports):
     """One running test and its reports."""
 
     __test__ = False
 
     def __init__(self, identity, told, scope):
+        super().__init__()
         self.id = identity
         # The same as JSON.
         self.told = told
@@ -371,31 +372,6 @@ class Test:
         self.started = _clock()
         self.token = None
         self.incomplete = None
-        self._words = []
-        self._failed_before = False
-
-    def reported(self, report):
-        outcome = report.outcome
-        if outcome == "rerun":
-            self._failed_before = True
-            self._words = []
-        elif outcome == "failed":
-            self._words.append("failed" if report.when == "call" else "error")
-        elif outcome == "skipped":
-            self._words.append("xfailed" if hasattr(report, "wasxfail") else "skipped")
-        elif report.when == "call":
-            self._words.append("xpassed" if hasattr(report, "wasxfail") else "passed")
-
-    def outcome(self):
-        """The worst report decides."""
-        if self._words == ["passed"] and not self._failed_before:
-            return "passed"
-        for word in ("failed", "error", "xpassed", "xfailed", "skipped", "passed"):
-            if word in self._words and not (word == "skipped" and "passed" in self._words):
-                if self._failed_before and word == "passed":
-                    return "flaky"
-                return word
-        return "error"
 
 
 def _given_path(node):

@@ -1,0 +1,95 @@
+"""Runs tests in the orders that tamis asks for.
+
+The variable TAMIS_ORDER, together with `-p _tamis.order` in PYTEST_ADDOPTS, brings this plug-in
+into the first pytest that starts. It collects as always. Then, in place of pytest's own loop
+over the tests, it asks tamis over a socket which tests to run. Everything else (fixtures,
+hooks, capturing) is pytest's own.
+
+PYTEST_DONT_REWRITE
+"""
+
+import json
+import os
+import socket
+
+import pytest
+
+VARIABLE = "TAMIS_ORDER"
+
+
+def _claim():
+    """The words of tamis for this process. The environment becomes what it would be without
+    tamis, so neither tests nor the processes that they start see a difference."""
+    words = os.environ.pop(VARIABLE, None)
+    if words is None:
+        return None
+    words = json.loads(words)
+    for name, value in words["restore"].items():
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value
+    return words
+
+
+_words = _claim()
+
+
+def pytest_addoption(parser, pluginmanager):
+    """The first hook of all. Without the words of tamis this plug-in does nothing."""
+    global _words
+    if _words is not None:
+        pluginmanager.register(Session(_words), "_tamis.order.session")
+        _words = None
+
+
+class Session:
+    """The one session that tamis gives orders to."""
+
+    def __init__(self, words):
+        from . import chance
+
+        self.words = words
+        self.chance = chance.states()
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_load_initial_conftests(self, early_config):
+        # Measuring coverage takes time, and would write over the last results.
+        _switch(early_config.known_args_namespace, "no_cov", True)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_cmdline_main(self, config):
+        # xdist divides the tests among processes of its own.
+        _switch(config.option, "numprocesses", None)
+        _switch(config.option, "dist", "no")
+        _switch(config.option, "tx", [])
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_configure(self, config):
+        # An order runs to its end, whatever fails in it.
+        _switch(config.option, "maxfail", 0)
+        _switch(config.option, "collectonly", False)
+        _switch(config.option, "usepdb", False)
+        # Nobody wants reports of these runs in place of the last real ones.
+        for name in ("xmlpath", "resultlog", "htmlpath", "json_report_file", "report_log"):
+            _switch(config.option, name, None)
+        # Nobody reads the text of failures, and making it takes long.
+        _switch(config.option, "tbstyle", "line")
+        _switch(config.option, "showlocals", False)
+        # The numbered folders of pytest would pile up.
+        if getattr(config.option, "basetemp", None) is None:
+            _switch(config.option, "basetemp", os.path.join(self.words["scratch"], "tmp"))
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session):
+        from . import server
+
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as channel:
+            channel.connect(self.words["socket"])
+            server.Server(channel, session, self.words, self.chance).serve()
+        return True
+
+
+def _switch(options, name, value):
+    if hasattr(options, name):
+        setattr(options, name, value)

@@ -1,0 +1,175 @@
+//! `tamis order`: tests that depend on one another.
+
+mod detect;
+mod minimise;
+mod run;
+mod searching;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::Context;
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+
+use super::{Globals, suites};
+use crate::config::Overrides;
+use crate::error::{Error, Exit, Explain};
+use crate::order::{Ended, How};
+use crate::pipeline::{Ordering, Workshop, open};
+use crate::report::Report;
+use crate::runners::Ran;
+
+/// The status of a search that the user interrupted, as shells have it.
+const INTERRUPTED: Exit = Exit(130);
+
+/// Find, explain and run tests in other orders than their own.
+///
+/// For pytest so far.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    tamis order detect                            tests that depend on those before them\n  \
+    tamis order minimise tests/test_a.py::test_b  the fewest tests that change how one ends\n  \
+    tamis order run order.txt                     run tests in the order of a file")]
+pub(crate) struct OrderArgs {
+    #[command(subcommand)]
+    command: OrderCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum OrderCommand {
+    Detect(detect::DetectArgs),
+    Minimise(minimise::MinimiseArgs),
+    Run(run::RunOrderArgs),
+}
+
+pub(crate) fn run(args: &OrderArgs, globals: &Globals, report: &Report) -> Result<Exit, Error> {
+    globals.enter_ci(report)?;
+    match &args.command {
+        OrderCommand::Detect(args) => detect::run(args, globals, report),
+        OrderCommand::Minimise(args) => minimise::run(args, globals, report),
+        OrderCommand::Run(args) => run::run(args, globals, report),
+    }
+}
+
+/// How tests are run, as typed.
+#[derive(Args, Debug)]
+struct RunningArgs {
+    /// What each test may take [default: 10 s and twenty times what it took before]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    test_timeout: Option<Duration>,
+    /// The test command [default: the configuration's]
+    #[arg(last = true, value_name = "CMD")]
+    command: Vec<OsString>,
+}
+
+fn seconds(word: &str) -> Result<Duration, String> {
+    let wrong = || format!("`{word}` is no number of seconds above 0");
+    let seconds: f64 = word.parse().map_err(|_| wrong())?;
+    let duration = Duration::try_from_secs_f64(seconds).map_err(|_| wrong())?;
+    (!duration.is_zero()).then_some(duration).ok_or_else(wrong)
+}
+
+/// Does `work` with the tests of the suite that is meant.
+fn with_tests(
+    args: &RunningArgs,
+    globals: &Globals,
+    report: &Report,
+    work: impl FnOnce(&mut Ordering) -> Result<Exit, Error>,
+) -> Result<Exit, Error> {
+    let globals = one_suite(globals)?;
+    let config = globals.config(&Overrides::default())?;
+    let config = config.for_command(&args.command);
+    let command = suites::command_of(&args.command, &config, report)?;
+    let cwd: PathBuf = suites::folder_of_command(!args.command.is_empty(), &config, &globals);
+    let project = open(&config, globals.ci.as_ref())?;
+    let workshop = Workshop::set_up(&project)?;
+    let done = Ordering::open(&project, &workshop, (&command, &cwd), args.test_timeout);
+    let done = done.and_then(|mut tests| {
+        if let Some(why) = tests.is_slow() {
+            report.note(format!(
+                "each order needs a process of its own, which takes longer: {why}"
+            ));
+        }
+        work(&mut tests)
+    });
+    workshop.clean_up();
+    done
+}
+
+fn one_suite(globals: &Globals) -> Result<Globals, Error> {
+    let mut suites = globals.each_suite()?;
+    match (suites.pop(), suites.is_empty()) {
+        (Some(one), true) => Ok(one),
+        (last, _) => {
+            let names = suites
+                .iter()
+                .chain(&last)
+                .filter_map(|one| one.suite.clone());
+            let names: Vec<String> = names.collect();
+            let why = "orders are of one suite, and the configuration has several";
+            Err(Error::usage(why)
+                .with_hint(format!("choose one with --suite: {}", names.join(", "))))
+        }
+    }
+}
+
+/// The ids in a file, one on each line; `-` is standard input. Empty lines and lines that
+/// begin with `#` do not count.
+fn read_order(file: &std::path::Path, globals: &Globals) -> Result<Vec<String>, Error> {
+    let text = match file.as_os_str() == "-" {
+        true => std::io::read_to_string(std::io::stdin())
+            .context("cannot read the order from standard input")?,
+        false => crate::disk::read_to_string(globals.folder.join(file))
+            .with_context(|| format!("cannot read the order in {}", file.display()))
+            .hint("write the ids of tests into it, one on each line")?,
+    };
+    let lines = text.lines().map(str::trim_end);
+    let ids = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let ids: Vec<String> = ids.map(str::to_owned).collect();
+    match ids.is_empty() {
+        true => Err(Error::usage(format!("{} names no test", file.display()))),
+        false => Ok(ids),
+    }
+}
+
+fn ran_json(ran: &Ran) -> Value {
+    let Ended {
+        outcomes,
+        seconds,
+        lost,
+        cpu,
+        ..
+    } = &ran.ended;
+    let outcomes: serde_json::Map<String, Value> = outcomes
+        .iter()
+        .map(|(test, outcome)| (test.clone(), outcome.word().into()))
+        .collect();
+    let lost = lost.as_ref().map(|lost| {
+        json!({ "id": lost.test, "how": how_word(lost.how), "text": ran.said.get(&lost.test) })
+    });
+    json!({
+        "outcomes": outcomes, "seconds": seconds, "messages": ran.said, "lost": lost,
+        "cpu_seconds": cpu,
+    })
+}
+
+fn how_word(how: How) -> &'static str {
+    match how {
+        How::Crashed => "crashed",
+        How::TimedOut => "timed-out",
+    }
+}
+
+/// The answer of a command, in the form that is wanted.
+fn answer(
+    document: Result<Value, Error>,
+    page: impl FnOnce() -> String,
+    report: &Report,
+) -> Result<(), Error> {
+    match report.is_json() {
+        true => report.json(&document?),
+        false => report.data(&page()),
+    }
+}

@@ -1,0 +1,220 @@
+//! What a selection needs beside it, so that tests that depend on others end in it as they
+//! do in the full run.
+
+use std::collections::BTreeSet;
+
+use rustc_hash::FxHashMap;
+
+use super::Suite;
+use super::found::{Dependent, Detected};
+use super::rules::contains;
+use super::suite::Test;
+
+/// A test that was not selected, and runs for another one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Brought {
+    pub(crate) test: Test,
+    pub(crate) because: Because,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Because {
+    /// It is one of the tests before this one without which it ends otherwise.
+    SetsUp(Test),
+    /// It undoes, between them, what `polluter` does to `victim`.
+    Cleans { polluter: Test, victim: Test },
+}
+
+/// A selection with what it needs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Closed {
+    /// In their default order.
+    pub(crate) tests: BTreeSet<Test>,
+    pub(crate) brought: Vec<Brought>,
+    /// Tests for which nothing is known that would make them end as in the full run.
+    pub(crate) doubts: BTreeSet<Test>,
+}
+
+/// The manifest dependences of a suite, as they count in its default order.
+#[derive(Debug)]
+pub(crate) struct Manifest<'a> {
+    found: FxHashMap<Test, Needs<'a>>,
+    seconds: Vec<f64>,
+}
+
+/// What one test depends on.
+#[derive(Debug)]
+struct Needs<'a> {
+    dependent: &'a Dependent,
+    /// Those that are in the default order, shortest first.
+    witnesses: Vec<Vec<Test>>,
+    cleaners: Vec<Test>,
+    /// All tests of all witnesses, and the cleaners.
+    with: BTreeSet<Test>,
+}
+
+impl<'a> Manifest<'a> {
+    /// Of findings about `suite`; `seconds` of each of its tests. What they say of tests that
+    /// the suite has not is left out.
+    pub(crate) fn new(suite: &Suite, found: &'a Detected, seconds: Vec<f64>) -> Manifest<'a> {
+        let mut by_test = FxHashMap::default();
+        for dependent in &found.dependent {
+            let Some(test) = suite.find(&dependent.id) else {
+                continue;
+            };
+            let witness = |order: &Vec<String>| -> Option<Vec<Test>> {
+                order.iter().map(|id| suite.find(id)).collect()
+            };
+            let orders = dependent.witnesses.iter();
+            let mut witnesses: Vec<Vec<Test>> = orders.filter_map(witness).collect();
+            let cleaners = dependent.cleaners.iter();
+            let cleaners: Vec<Test> = cleaners.filter_map(|id| suite.find(id)).collect();
+            let with = witnesses
+                .iter()
+                .flatten()
+                .chain(&cleaners)
+                .copied()
+                .collect();
+            witnesses.retain(|order| order.is_sorted());
+            witnesses.sort_by_key(Vec::len);
+            let needs = Needs {
+                dependent,
+                witnesses,
+                cleaners,
+                with,
+            };
+            by_test.insert(test, needs);
+        }
+        Manifest {
+            found: by_test,
+            seconds,
+        }
+    }
+
+    /// `selected` with the cheapest tests that it needs, to run in the default order. A test
+    /// that ends alone otherwise than in the full run brings the tests of a witness; a
+    /// polluter and its victim bring a cleaner that stands between them.
+    pub(crate) fn close(&self, selected: &BTreeSet<Test>) -> Closed {
+        let mut closed = Closed {
+            tests: selected.clone(),
+            ..Closed::default()
+        };
+        loop {
+            let mut brought = Vec::new();
+            for test in &closed.tests {
+                if let Some(needs) = self.found.get(test) {
+                    match self.missing(&closed.tests, *test, needs) {
+                        Ok(missing) => brought.extend(missing),
+                        Err(Unknown) => _ = closed.doubts.insert(*test),
+                    }
+                }
+                if !brought.is_empty() {
+                    break;
+                }
+            }
+            if brought.is_empty() {
+                return closed;
+            }
+            closed
+                .tests
+                .extend(brought.iter().map(|brought| brought.test));
+            closed.brought.extend(brought);
+        }
+    }
+
+    /// The tests that need something which is not there.
+    pub(super) fn lacking(&self, there: &BTreeSet<Test>) -> Vec<Test> {
+        let lacks = |test: &&Test| {
+            let needs = self.found.get(test);
+            let missing = needs.map(|needs| self.missing(there, **test, needs));
+            matches!(missing, Some(Ok(missing)) if !missing.is_empty())
+        };
+        there.iter().filter(lacks).copied().collect()
+    }
+
+    /// What `test` needs that is not there.
+    fn missing(
+        &self,
+        there: &BTreeSet<Test>,
+        test: Test,
+        needs: &Needs,
+    ) -> Result<Vec<Brought>, Unknown> {
+        let Needs {
+            dependent,
+            witnesses,
+            cleaners,
+            ..
+        } = needs;
+        let differs = dependent
+            .reference
+            .is_some_and(|word| word != dependent.alone);
+        let is_there = |order: &&Vec<Test>| order.iter().all(|test| there.contains(test));
+        // Of two witnesses, one in the other, the longer one undoes the shorter.
+        let undoes = |order: &&Vec<Test>| {
+            let is_inside = |other: &Vec<Test>| other != *order && contains(order, other);
+            witnesses.iter().any(is_inside)
+        };
+        if differs
+            && !witnesses
+                .iter()
+                .filter(is_there)
+                .any(|order| !undoes(&order))
+        {
+            let missing = |order: &Vec<Test>| -> Vec<Test> {
+                order
+                    .iter()
+                    .copied()
+                    .filter(|test| !there.contains(test))
+                    .collect()
+            };
+            let cost = |tests: &[Test]| tests.iter().map(|test| self.cost(*test)).sum::<f64>();
+            let first = witnesses.iter().filter(|order| !undoes(order)).map(missing);
+            let cheapest = first
+                .min_by(|a, b| cost(a).total_cmp(&cost(b)))
+                .ok_or(Unknown)?;
+            let brought = |other| Brought {
+                test: other,
+                because: Because::SetsUp(test),
+            };
+            return Ok(cheapest.into_iter().map(brought).collect());
+        }
+        let pollutes = |order: &&Vec<Test>| !differs || undoes(order);
+        for order in witnesses.iter().filter(is_there).filter(pollutes) {
+            let polluter = order[order.len().saturating_sub(2)];
+            let between = cleaners.iter().filter(|c| (order[0]..test).contains(c));
+            if between.clone().any(|cleaner| there.contains(cleaner)) {
+                continue;
+            }
+            let cheapest = between.min_by(|a, b| self.cost(**a).total_cmp(&self.cost(**b)));
+            let because = Because::Cleans {
+                polluter,
+                victim: test,
+            };
+            let cleaner = *cheapest.ok_or(Unknown)?;
+            return Ok(vec![Brought {
+                test: cleaner,
+                because,
+            }]);
+        }
+        Ok(Vec::new())
+    }
+
+    /// Pairs of tests that have to do with one another, in whatever order: those of a
+    /// witness, a test and what cleans for it.
+    pub(super) fn ties(&self) -> Vec<(Test, Test)> {
+        let mut ties = Vec::new();
+        for (test, found) in &self.found {
+            ties.extend(found.with.iter().map(|other| (*other, *test)));
+        }
+        ties.sort_unstable();
+        ties
+    }
+
+    /// Seconds that `test` takes.
+    pub(super) fn cost(&self, test: Test) -> f64 {
+        self.seconds.get(test as usize).copied().unwrap_or_default()
+    }
+}
+
+/// Nothing is known that would help.
+struct Unknown;

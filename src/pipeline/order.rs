@@ -1,0 +1,233 @@
+//! Runs the orders that a search asks for.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::ffi::OsString;
+use std::path::Path;
+use std::time::Duration;
+
+use super::project::Project;
+use super::workshop::Workshop;
+use crate::config::nearest;
+use crate::error::Error;
+use crate::order::{Process, Step, Stepper, Suite, Twice};
+use crate::runners::{self, Ordered, Orders, Ran};
+
+/// What a test may take of which nothing is known.
+const UNKNOWN: Duration = Duration::from_secs(600);
+
+/// What a test may take besides a multiple of what it took before: a busy machine.
+const SPARE: Duration = Duration::from_secs(10);
+
+/// How often a test may take what it took before.
+const SLOWER: f64 = 20.0;
+
+/// The tests of a suite, ready to be run in any order.
+pub(crate) struct Ordering {
+    pub(crate) suite: Suite,
+    orders: Box<dyn Orders>,
+    limits: TimeLimits,
+    /// What came of the tests' own order, for whom asks for it next.
+    known: VecDeque<Ran>,
+}
+
+/// How long tests may take: what the user says, else by what they took.
+#[derive(Debug, Default)]
+struct TimeLimits {
+    fixed: Option<Duration>,
+    seconds: BTreeMap<String, f64>,
+}
+
+impl TimeLimits {
+    fn of(&self, test: &str) -> Duration {
+        if let Some(fixed) = self.fixed {
+            return fixed;
+        }
+        let taken = self.seconds.get(test);
+        taken.map_or(UNKNOWN, |seconds| {
+            Duration::from_secs_f64(seconds * SLOWER).saturating_add(SPARE)
+        })
+    }
+
+    fn learn(&mut self, ran: &Ran) {
+        for (test, seconds) in &ran.ended.seconds {
+            let known = self.seconds.entry(test.clone()).or_default();
+            *known = known.max(*seconds);
+        }
+    }
+}
+
+impl Ordering {
+    /// Starts the test command, and waits until it has collected its tests. `limit`: what
+    /// each test may take.
+    ///
+    /// # Errors
+    /// If the runner cannot run orders, or does not come to its tests.
+    pub(crate) fn open(
+        project: &Project,
+        workshop: &Workshop,
+        (command, cwd): (&[OsString], &Path),
+        limit: Option<Duration>,
+    ) -> Result<Ordering, Error> {
+        let runner = runners::driver(project.config.runner.value, command);
+        let orders = runner.orders(&Ordered {
+            command,
+            cwd,
+            project: &project.dir,
+            root: project.repository.root(),
+            agent: &workshop.agent,
+        })?;
+        let tests = orders.tests().iter();
+        let tests = tests.map(|test| (test.clone(), orders.scopes(test)));
+        let suite = Suite::new(tests).map_err(|Twice(test)| {
+            Error::usage(format!("two tests have the id {test}"))
+                .with_hint("orders need ids that are different")
+        })?;
+        Ok(Ordering {
+            suite,
+            orders,
+            limits: TimeLimits {
+                fixed: limit,
+                ..TimeLimits::default()
+            },
+            known: VecDeque::new(),
+        })
+    }
+
+    /// Why every order takes a process of its own; `None` if it need not.
+    pub(crate) fn is_slow(&self) -> Option<&str> {
+        self.orders.is_slow()
+    }
+
+    /// The tests that a user named, each at most once.
+    ///
+    /// # Errors
+    /// If one is unknown (with the nearest id that is known) or named twice.
+    pub(crate) fn known(&self, named: &[String]) -> Result<(), Error> {
+        let mut seen = BTreeMap::new();
+        for (at, test) in named.iter().enumerate() {
+            if self.suite.find(test).is_none() {
+                let error = Error::usage(format!("there is no test {test}"));
+                let known = self.suite.ids().iter().map(String::as_str);
+                return Err(match nearest(test, known) {
+                    Some(near) => error.with_hint(format!("did you mean {near}?")),
+                    None => error.with_hint("`tamis order run --list` names all tests"),
+                });
+            }
+            if let Some(before) = seen.insert(test, at + 1) {
+                let why = format!(
+                    "{test} is in the order twice, as number {before} and {}",
+                    at + 1
+                );
+                return Err(Error::usage(why).with_hint("a test runs once in an order"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs an order; `None` if the user interrupted it.
+    ///
+    /// # Errors
+    /// If a test of it is unknown, or the runner does not come to its tests.
+    pub(crate) fn run(&mut self, step: &Step) -> Result<Option<Ran>, Error> {
+        let limits = &self.limits;
+        let Some(ran) = self.orders.run(step, &|test| limits.of(test))? else {
+            return Ok(None);
+        };
+        self.limits.learn(&ran);
+        Ok(Some(ran))
+    }
+
+    /// Runs the tests in their own order in a fresh process and in a fork, so that no test
+    /// passes for a dependent one that only cannot stand the fork. A search gets what came
+    /// of it for the first two orders that it asks for.
+    ///
+    /// # Errors
+    /// Those of [`Ordering::run`].
+    pub(crate) fn compare_processes(&mut self) -> Result<Option<Ran>, Error> {
+        let step = |process| Step {
+            order: self.suite.ids().to_vec(),
+            process,
+        };
+        let (forked, fresh) = (step(Process::Forked), step(Process::Fresh));
+        let mut ran = Vec::new();
+        let few = [&fresh, &forked];
+        for one in few.into_iter().chain(few) {
+            if let [by_fresh, by_fork] = &ran[..]
+                && differing(by_fresh, by_fork).is_none()
+            {
+                break;
+            }
+            match self.run(one)? {
+                Some(one) => ran.push(one),
+                None => return Ok(None),
+            }
+        }
+        let first = ran[0].clone();
+        if let [fresh, fork, again, fork_again] = &ran[..]
+            && differing(fresh, again).is_none()
+            && differing(fork, fork_again).is_none()
+            && let Some(test) = differing(fresh, fork)
+        {
+            let why = format!("{test} ends otherwise in a fork than in a fresh process");
+            self.orders.do_not_fork(why);
+            ran.remove(1);
+        }
+        ran.truncate(2);
+        self.known = ran.into();
+        Ok(Some(first))
+    }
+
+    /// Runs what `search` asks for until it is done. `tell` hears of each order when it has
+    /// run. Whether the user interrupted it.
+    ///
+    /// # Errors
+    /// Those of [`Ordering::run`].
+    pub(crate) fn drive<S: Stepper>(
+        &mut self,
+        search: &mut S,
+        tell: &mut dyn FnMut(&S, &Step, &Ran),
+    ) -> Result<bool, Error> {
+        while let Some(step) = search.next() {
+            let is_known = step.process == Process::Forked && step.order == self.suite.ids();
+            let known = self.known.pop_front().filter(|_| is_known);
+            let ran = match known {
+                Some(ran) => Some(ran),
+                None => self.run(&step)?,
+            };
+            let Some(ran) = ran else {
+                return Ok(true);
+            };
+            search.observe(&step, &ran.ended);
+            tell(search, &step, &ran);
+        }
+        Ok(false)
+    }
+
+    /// The command that runs these tests in this order without tamis.
+    pub(crate) fn command_for(&self, order: &[String]) -> String {
+        shell_words::join(self.orders.command_for(order))
+    }
+
+    /// Runs that command, and tells what came of it; `None` if it was interrupted, or ran
+    /// other tests.
+    ///
+    /// # Errors
+    /// Those of [`Ordering::run`].
+    pub(crate) fn reproduce(&mut self, order: &[String]) -> Result<Option<Ran>, Error> {
+        let limits = &self.limits;
+        self.orders.reproduce(order, &|test| limits.of(test))
+    }
+}
+
+/// A test that ended in different ways.
+fn differing<'r>(one: &'r Ran, other: &Ran) -> Option<&'r str> {
+    let (one, other) = (&one.ended, &other.ended);
+    let ended = one.outcomes.iter();
+    let differs = ended
+        .map(|(test, outcome)| (test, Some(outcome)))
+        .find(|(test, outcome)| other.outcomes.get(*test) != *outcome);
+    let lost = one.lost.as_ref().filter(|_| one.lost != other.lost);
+    differs
+        .map(|(test, _)| test.as_str())
+        .or(lost.map(|lost| lost.test.as_str()))
+}

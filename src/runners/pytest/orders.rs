@@ -1,0 +1,483 @@
+//! pytest in orders of tamis's choice: one process collects the tests, and a fork of it runs
+//! each order (`agents/python/boot/_tamis/order`).
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use bstr::ByteSlice;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{ADDED, id_prefix, reproducer};
+use crate::count::counted;
+use crate::error::Error;
+use crate::matrix::Outcome;
+use crate::order::{How, Lost, Process, Step};
+use crate::run::{Door, Ended, Heard, RunPlan, Served};
+use crate::runners::orders::{Limits, Ordered, Orders, Ran};
+use crate::runners::wrapped::before_path;
+
+/// What a process may take before its first test and after its last.
+const AROUND_TESTS: Duration = Duration::from_secs(60);
+
+/// What the fork server may take to tell that a test took too long.
+const PATIENCE: Duration = Duration::from_secs(90);
+
+/// Lines of pytest's output in an error.
+const MOST_WORDS: usize = 12;
+
+/// Processes of pytest that wait for orders.
+pub(super) struct Sessions {
+    words: Words,
+    /// Orders are run in its forks.
+    server: Option<Server>,
+    /// One that was started to compare it with the server, and has run nothing yet.
+    spare: Option<Server>,
+    tests: Vec<String>,
+    cannot_fork: Option<String>,
+    /// The generators of random numbers that the project seeds.
+    seeded: Option<Vec<String>>,
+}
+
+/// How pytest is started.
+struct Words {
+    command: Vec<OsString>,
+    cwd: PathBuf,
+    project: PathBuf,
+    root: PathBuf,
+    boot: PathBuf,
+}
+
+/// A process of pytest that has collected its tests.
+struct Server {
+    served: Served,
+    hello: Hello,
+    /// The ids of tests as tamis knows them, in the order of this process.
+    tests: Vec<String>,
+    numbers: HashMap<String, usize>,
+}
+
+/// What such a process says first.
+#[derive(Debug, Deserialize)]
+struct Hello {
+    tests: Vec<String>,
+    rootdir: PathBuf,
+    /// Test files that cannot be collected.
+    errors: u64,
+    /// The state of each generator of random numbers.
+    chance: BTreeMap<String, String>,
+    cannot_fork: Option<String>,
+    /// Seconds of processor time so far.
+    cpu: f64,
+}
+
+impl Sessions {
+    /// Starts pytest, and waits until it has collected its tests.
+    ///
+    /// # Errors
+    /// If it does not come to its tests, or has none.
+    pub(super) fn start(ordered: &Ordered<'_>) -> Result<Sessions, Error> {
+        let words = Words {
+            command: ordered.command.to_vec(),
+            cwd: ordered.cwd.to_owned(),
+            project: ordered.project.to_owned(),
+            root: ordered.root.to_owned(),
+            boot: ordered.agent.join("boot"),
+        };
+        let server = words.start(&words.command)?;
+        if server.tests.is_empty() {
+            return Err(Error::usage("the command runs no tests"));
+        }
+        Ok(Sessions {
+            tests: server.tests.clone(),
+            cannot_fork: server.hello.cannot_fork.clone(),
+            server: Some(server),
+            spare: None,
+            seeded: None,
+            words,
+        })
+    }
+
+    /// A process that has run nothing yet.
+    fn fresh(&mut self) -> Result<Server, Error> {
+        let started = match self.spare.take() {
+            Some(spare) => spare,
+            None => self.words.start(&self.words.command)?,
+        };
+        if self.seeded.is_none()
+            && let Some(server) = &self.server
+        {
+            let (ours, theirs) = (&server.hello.chance, &started.hello.chance);
+            let same = ours
+                .iter()
+                .filter(|(name, state)| theirs.get(*name) == Some(state));
+            self.seeded = Some(same.map(|(name, _)| name.clone()).collect());
+        }
+        Ok(started)
+    }
+
+    fn run_forked(&mut self, step: &Step, limits: Limits<'_>) -> Result<Option<Ran>, Error> {
+        if self.server.is_none() {
+            self.server = Some(self.words.start(&self.words.command)?);
+        }
+        if self.seeded.is_none() {
+            // The next order that needs a fresh process has it.
+            let spare = self.fresh()?;
+            self.spare = Some(spare);
+        }
+        let seeded = self.seeded.clone().unwrap_or_default();
+        let Some(server) = &mut self.server else {
+            return Err(Error::bug("the process that was started is gone"));
+        };
+        let run = Request::new(server, step, limits)?.forked(&seeded);
+        let since = Instant::now();
+        let (heard, mut ran) = run.hear(server)?;
+        ran.ended.elapsed = since.elapsed().as_secs_f64();
+        if heard != Told::All {
+            // A test may have ended the server as well.
+            self.server = None;
+        }
+        Ok((heard != Told::Interrupted).then_some(ran))
+    }
+
+    fn run_fresh(&mut self, step: &Step, limits: Limits<'_>) -> Result<Option<Ran>, Error> {
+        let since = Instant::now();
+        let mut server = self.fresh()?;
+        let ran = server.run_here(step, limits)?;
+        Ok(ran.map(|mut ran| {
+            ran.ended.elapsed = since.elapsed().as_secs_f64();
+            ran
+        }))
+    }
+}
+
+impl Orders for Sessions {
+    fn tests(&self) -> &[String] {
+        &self.tests
+    }
+
+    fn scopes(&self, test: &str) -> Vec<String> {
+        let end = test.find('[').unwrap_or(test.len());
+        let ends = test[..end].match_indices("::").map(|(at, _)| at);
+        ends.map(|at| test[..at].to_owned()).collect()
+    }
+
+    fn is_slow(&self) -> Option<&str> {
+        self.cannot_fork.as_deref()
+    }
+
+    fn do_not_fork(&mut self, why: String) {
+        self.cannot_fork = Some(why);
+    }
+
+    fn run(&mut self, step: &Step, limits: Limits<'_>) -> Result<Option<Ran>, Error> {
+        match step.process {
+            Process::Forked if self.cannot_fork.is_none() => self.run_forked(step, limits),
+            Process::Forked | Process::Fresh => self.run_fresh(step, limits),
+        }
+    }
+
+    fn command_for(&self, order: &[String]) -> Vec<String> {
+        let rootdir = self.server.as_ref().map(|server| &server.hello.rootdir);
+        let rootdir = rootdir.unwrap_or(&self.words.project);
+        let prefix = self.words.prefix(rootdir);
+        let own = order.iter().map(|test| {
+            let test = test.strip_prefix(prefix.as_str()).unwrap_or(test);
+            reproducer::from(&self.words.cwd, rootdir, test)
+        });
+        reproducer::command(&self.words.command, &self.words.cwd)
+            .into_iter()
+            .chain(own)
+            .collect()
+    }
+
+    fn reproduce(&mut self, order: &[String], limits: Limits<'_>) -> Result<Option<Ran>, Error> {
+        let command: Vec<OsString> = self
+            .command_for(order)
+            .into_iter()
+            .map(Into::into)
+            .collect();
+        let Ok(mut server) = self.words.start(&command) else {
+            return Ok(None);
+        };
+        if server.tests != order {
+            return Ok(None);
+        }
+        let step = Step {
+            order: order.to_vec(),
+            process: Process::Fresh,
+        };
+        server.run_here(&step, limits)
+    }
+}
+
+impl Words {
+    /// Starts `command`, and waits until it has collected its tests.
+    fn start(&self, command: &[OsString]) -> Result<Server, Error> {
+        let door = Door::new()?;
+        let added = std::env::var(ADDED).ok();
+        let path = std::env::var_os("PYTHONPATH");
+        let words = json!({
+            "socket": door.path(),
+            "scratch": door.scratch(),
+            "restore": {
+                "PYTHONPATH": path.map(|path| path.to_string_lossy().into_owned()),
+                ADDED: &added,
+            },
+        });
+        let plugin = "-p _tamis.order";
+        let options = added.map_or(plugin.to_owned(), |added| format!("{added} {plugin}"));
+        let mut plan = RunPlan::plain(command.to_vec(), &self.cwd);
+        plan.env = vec![
+            ("PYTHONPATH".into(), before_path(self.boot.as_os_str())),
+            (ADDED.into(), options.into()),
+            ("TAMIS_ORDER".into(), words.to_string().into()),
+        ];
+        let mut served = door.open(&plan)?;
+        match served.hear(None)? {
+            Heard::Line(line) => {
+                let hello: Hello = serde_json::from_str(&line).map_err(anyhow::Error::from)?;
+                self.server(served, hello)
+            }
+            Heard::Interrupted => Err(Error::usage("interrupted before any test ran")),
+            Heard::Late | Heard::Ended => {
+                let ended = served.end()?;
+                let why = format!(
+                    "the test command did not come to its tests (it ended with {})",
+                    ended.status()
+                );
+                Err(explained(why, &served)
+                    .with_hint("run the command by itself, and see what it says")
+                    .with_hint(
+                        "orders need a command that starts pytest with the environment of tamis",
+                    ))
+            }
+        }
+    }
+
+    fn server(&self, served: Served, hello: Hello) -> Result<Server, Error> {
+        if hello.errors > 0 {
+            let files = counted(hello.errors as usize, "test file");
+            let why = format!("{files} cannot be collected");
+            return Err(explained(why, &served)
+                .with_hint("mend that first: orders of some tests tell little"));
+        }
+        let prefix = self.prefix(&hello.rootdir);
+        let tests: Vec<String> = hello
+            .tests
+            .iter()
+            .map(|test| format!("{prefix}{test}"))
+            .collect();
+        let numbers = tests.iter().cloned().zip(0..).collect();
+        Ok(Server {
+            served,
+            hello,
+            tests,
+            numbers,
+        })
+    }
+
+    /// What stands before pytest's own ids.
+    fn prefix(&self, rootdir: &Path) -> String {
+        let below = |path: &Path| {
+            let path = fs_err::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+            let below = path.strip_prefix(&self.root).ok()?;
+            Some(below.as_os_str().as_encoded_bytes().to_vec())
+        };
+        match (below(rootdir), below(&self.project)) {
+            (Some(rootdir), Some(project)) => id_prefix(rootdir.as_bstr(), project.as_bstr()),
+            _ => String::new(),
+        }
+    }
+}
+
+/// An error with the last lines of what pytest wrote.
+fn explained(why: String, served: &Served) -> Error {
+    let said = served.last_words();
+    let lines: Vec<&str> = said
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .collect();
+    let from = lines.len().saturating_sub(MOST_WORDS);
+    match lines[from..].join("\n  ") {
+        words if words.is_empty() => Error::usage(why),
+        words => Error::usage(format!("{why}:\n  {words}")),
+    }
+}
+
+impl Server {
+    /// Runs an order in this very process, which ends with it.
+    fn run_here(&mut self, step: &Step, limits: Limits<'_>) -> Result<Option<Ran>, Error> {
+        let (heard, mut ran) = Request::new(self, step, limits)?.hear(self)?;
+        ran.ended.cpu += self.hello.cpu;
+        Ok((heard != Told::Interrupted).then_some(ran))
+    }
+}
+
+/// How much was told of an order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Told {
+    All,
+    /// The process ended or was killed before.
+    Some,
+    Interrupted,
+}
+
+/// One order, as a process is asked to run it.
+struct Request<'s> {
+    order: &'s [String],
+    numbers: Vec<usize>,
+    limits: Vec<Duration>,
+    /// The generators to keep, if it is for a fork.
+    forked: Option<Vec<String>>,
+    ran: Ran,
+    /// The test that runs, and the one that comes next.
+    running: Option<usize>,
+    next: usize,
+}
+
+impl<'s> Request<'s> {
+    fn new(server: &Server, step: &'s Step, limits: Limits<'_>) -> Result<Request<'s>, Error> {
+        let mut seen = BTreeSet::new();
+        let mut numbers = Vec::new();
+        for test in &step.order {
+            let Some(number) = server.numbers.get(test) else {
+                let why = format!("{test} was collected once, and not again");
+                return Err(
+                    Error::usage(why).with_hint("give its parameters ids that do not change")
+                );
+            };
+            if !seen.insert(test) {
+                return Err(Error::usage(format!("{test} is in the order twice")));
+            }
+            numbers.push(*number);
+        }
+        Ok(Request {
+            numbers,
+            limits: step.order.iter().map(|test| limits(test)).collect(),
+            order: &step.order,
+            forked: None,
+            ran: Ran::default(),
+            running: None,
+            next: 0,
+        })
+    }
+
+    fn forked(mut self, seeded: &[String]) -> Self {
+        self.forked = Some(seeded.to_vec());
+        self
+    }
+
+    /// Says it to a process, and hears what comes of it.
+    fn hear(mut self, server: &mut Server) -> Result<(Told, Ran), Error> {
+        let seconds: Vec<f64> = self.limits.iter().map(Duration::as_secs_f64).collect();
+        let words = json!({
+            "run": self.numbers, "limits": seconds, "fork": self.forked.is_some(),
+            "seeded": self.forked.as_deref().unwrap_or_default(),
+        });
+        server.served.say(&words.to_string());
+        loop {
+            let limit = self.running.map_or(AROUND_TESTS, |at| self.limits[at]);
+            // The fork server looks after its forks itself.
+            let more = self.forked.as_ref().map_or(Duration::ZERO, |_| PATIENCE);
+            match server.served.hear(Some(Instant::now() + limit + more))? {
+                Heard::Line(line) => {
+                    let message: Value =
+                        serde_json::from_str(&line).map_err(anyhow::Error::from)?;
+                    if self.take(&message) {
+                        return Ok((Told::All, self.ran));
+                    }
+                }
+                Heard::Late => {
+                    server.served.kill()?;
+                    self.lose(How::TimedOut, None);
+                    return Ok((Told::Some, self.ran));
+                }
+                Heard::Ended => {
+                    let ended = server.served.end()?;
+                    let how = match ended {
+                        Ended::Exit(status) => json!({ "exit": status }),
+                        Ended::Signal(signal) => json!({ "signal": signal }),
+                    };
+                    self.lose(How::Crashed, Some(early_end(&how)));
+                    return Ok((Told::Some, self.ran));
+                }
+                Heard::Interrupted => {
+                    server.served.kill()?;
+                    return Ok((Told::Interrupted, self.ran));
+                }
+            }
+        }
+    }
+
+    /// Takes a message; whether it is the last one.
+    fn take(&mut self, message: &Value) -> bool {
+        let at = message[1].as_u64().map(|at| at as usize);
+        match (message[0].as_str(), at) {
+            (Some("b"), Some(at)) => self.running = Some(at),
+            (Some("e"), Some(at)) if at < self.order.len() => {
+                let test = &self.order[at];
+                let word = message[2].as_str().unwrap_or_default();
+                let outcome = Outcome::ALL.into_iter().find(|one| one.word() == word);
+                let ended = &mut self.ran.ended;
+                ended
+                    .outcomes
+                    .insert(test.clone(), outcome.unwrap_or(Outcome::Error));
+                let seconds = message[3].as_f64().unwrap_or_default();
+                ended.seconds.insert(test.clone(), seconds);
+                if let Some(why) = message[4].as_str() {
+                    self.ran.said.insert(test.clone(), why.to_owned());
+                }
+                (self.running, self.next) = (None, at + 1);
+            }
+            (Some("d"), _) => {
+                self.ran.ended.cpu = message[2].as_f64().unwrap_or_default();
+                match &message[1] {
+                    Value::Null => {}
+                    how if how.get("timed_out").is_some() => self.lose(How::TimedOut, None),
+                    how => self.lose(How::Crashed, Some(early_end(how))),
+                }
+                return true;
+            }
+            _ => {}
+        }
+        false
+    }
+
+    /// The process ended at the test that was running.
+    fn lose(&mut self, how: How, said: Option<String>) {
+        let at = self.running.unwrap_or(self.next);
+        let last = self.order.len().saturating_sub(1);
+        let Some(test) = self.order.get(at.min(last)) else {
+            return;
+        };
+        let said = said.unwrap_or_else(|| {
+            let limit = self.limits.get(at).copied().unwrap_or(AROUND_TESTS);
+            format!(
+                "took longer than {:.0} s, and was stopped",
+                limit.as_secs_f64()
+            )
+        });
+        self.ran.said.insert(test.clone(), said);
+        self.ran.ended.lost = Some(Lost {
+            test: test.clone(),
+            how,
+        });
+    }
+}
+
+fn early_end(how: &Value) -> String {
+    if let Some(signal) = how.get("signal").and_then(Value::as_i64) {
+        return format!("the process was ended by signal {signal}");
+    }
+    if let Some(status) = how.get("exit").and_then(Value::as_i64) {
+        return format!("the process ended with status {status}");
+    }
+    let stopped = how.get("stopped").and_then(Value::as_str);
+    format!(
+        "it stopped the run: {}",
+        stopped.unwrap_or("no reason is known")
+    )
+}
