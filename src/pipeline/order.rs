@@ -10,7 +10,7 @@ use super::workshop::Workshop;
 use crate::config::nearest;
 use crate::error::Error;
 use crate::order::{Process, Step, Stepper, Suite, Twice};
-use crate::runners::{self, Ordered, Orders, Ran};
+use crate::runners::{self, Cause, Ordered, Orders, Ran};
 
 /// What a test may take of which nothing is known.
 const UNKNOWN: Duration = Duration::from_secs(600);
@@ -201,6 +201,16 @@ impl Ordering {
             tell(search, &step, &ran);
         }
         Ok(false)
+    }
+
+    /// Why the last test of an order ends otherwise than alone; `None` if the user
+    /// interrupted it.
+    ///
+    /// # Errors
+    /// Those of [`Ordering::run`].
+    pub(crate) fn explain(&mut self, order: &[String]) -> Result<Option<Cause>, Error> {
+        let limits = &self.limits;
+        self.orders.explain(order, &|test| limits.of(test))
     }
 
     /// The command that runs these tests in this order without tamis.
