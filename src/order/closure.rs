@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use rustc_hash::FxHashMap;
 
 use super::Suite;
-use super::found::{Dependent, Detected};
+use super::found::{Dependent, Detected, Kind};
 use super::rules::contains;
 use super::suite::Test;
 
@@ -139,62 +139,65 @@ impl<'a> Manifest<'a> {
         test: Test,
         needs: &Needs,
     ) -> Result<Vec<Brought>, Unknown> {
-        let Needs {
-            dependent,
-            witnesses,
-            cleaners,
-            ..
-        } = needs;
-        let differs = dependent
-            .reference
-            .is_some_and(|word| word != dependent.alone);
-        let is_there = |order: &&Vec<Test>| order.iter().all(|test| there.contains(test));
-        // Of two witnesses, one in the other, the longer one undoes the shorter.
-        let undoes = |order: &&Vec<Test>| {
-            let is_inside = |other: &Vec<Test>| other != *order && contains(order, other);
-            witnesses.iter().any(is_inside)
-        };
-        if differs
-            && !witnesses
-                .iter()
-                .filter(is_there)
-                .any(|order| !undoes(&order))
-        {
-            let missing = |order: &Vec<Test>| -> Vec<Test> {
-                order
-                    .iter()
-                    .copied()
-                    .filter(|test| !there.contains(test))
-                    .collect()
-            };
-            let cost = |tests: &[Test]| tests.iter().map(|test| self.cost(*test)).sum::<f64>();
-            let first = witnesses.iter().filter(|order| !undoes(order)).map(missing);
-            let cheapest = first
-                .min_by(|a, b| cost(a).total_cmp(&cost(b)))
-                .ok_or(Unknown)?;
-            let brought = |other| Brought {
-                test: other,
-                because: Because::SetsUp(test),
-            };
-            return Ok(cheapest.into_iter().map(brought).collect());
+        let reference = needs.dependent.reference;
+        match reference.is_some_and(|word| word != needs.dependent.alone) {
+            true => self.missing_before(there, test, needs),
+            false => self.missing_between(there, test, needs),
         }
-        let pollutes = |order: &&Vec<Test>| !differs || undoes(order);
-        for order in witnesses.iter().filter(is_there).filter(pollutes) {
+    }
+
+    /// Of a test that ends alone otherwise than in the full run: the cheapest tests with
+    /// which it ends as there.
+    fn missing_before(
+        &self,
+        there: &BTreeSet<Test>,
+        test: Test,
+        needs: &Needs,
+    ) -> Result<Vec<Brought>, Unknown> {
+        if needs.shortest().any(|order| needs.holds(order, there)) {
+            return Ok(Vec::new());
+        }
+        let cleaners = needs.cleaners.iter().map(|cleaner| Some(*cleaner));
+        let ways = needs.shortest().flat_map(|order| {
+            let helped = cleaners.clone().chain([None]);
+            helped.map(move |cleaner| order.iter().copied().chain(cleaner))
+        });
+        let ways = ways.filter_map(|way| {
+            let all: BTreeSet<Test> = there.iter().copied().chain(way).collect();
+            let holds = needs.shortest().any(|order| needs.holds(order, &all));
+            holds.then(|| all.difference(there).copied().collect::<Vec<Test>>())
+        });
+        let cost = |tests: &[Test]| tests.iter().map(|test| self.cost(*test)).sum::<f64>();
+        let cheapest = ways.min_by(|a, b| cost(a).total_cmp(&cost(b)));
+        let because = Because::SetsUp(test);
+        let brought = |test| Brought { test, because };
+        Ok(cheapest.ok_or(Unknown)?.into_iter().map(brought).collect())
+    }
+
+    /// Of a test that ends alone as in the full run: the cheapest cleaner between it and
+    /// polluters that are there.
+    fn missing_between(
+        &self,
+        there: &BTreeSet<Test>,
+        test: Test,
+        needs: &Needs,
+    ) -> Result<Vec<Brought>, Unknown> {
+        for order in needs.witnesses.iter().filter(|order| is_in(order, there)) {
             let polluter = order[order.len().saturating_sub(2)];
-            let between = cleaners.iter().filter(|c| (order[0]..test).contains(c));
-            if between.clone().any(|cleaner| there.contains(cleaner)) {
+            let cleaners = needs.cleaners.iter().copied();
+            let mut between = cleaners.filter(|cleaner| (polluter..test).contains(cleaner));
+            if between.clone().any(|cleaner| there.contains(&cleaner)) {
                 continue;
             }
-            let cheapest = between.min_by(|a, b| self.cost(**a).total_cmp(&self.cost(**b)));
+            let cheapest = between
+                .by_ref()
+                .min_by(|a, b| self.cost(*a).total_cmp(&self.cost(*b)));
             let because = Because::Cleans {
                 polluter,
                 victim: test,
             };
-            let cleaner = *cheapest.ok_or(Unknown)?;
-            return Ok(vec![Brought {
-                test: cleaner,
-                because,
-            }]);
+            let test = cheapest.ok_or(Unknown)?;
+            return Ok(vec![Brought { test, because }]);
         }
         Ok(Vec::new())
     }
@@ -213,6 +216,43 @@ impl<'a> Manifest<'a> {
     /// Seconds that `test` takes.
     pub(super) fn cost(&self, test: Test) -> f64 {
         self.seconds.get(test as usize).copied().unwrap_or_default()
+    }
+}
+
+fn is_in(order: &[Test], there: &BTreeSet<Test>) -> bool {
+    order.iter().all(|test| there.contains(test))
+}
+
+impl Needs<'_> {
+    /// The witnesses that contain no other one: those that do undo what that one shows.
+    fn shortest(&self) -> impl Iterator<Item = &Vec<Test>> {
+        let inside =
+            |order: &Vec<Test>, other: &Vec<Test>| other != order && contains(order, other);
+        let undoes =
+            move |order: &Vec<Test>| self.witnesses.iter().any(|other| inside(order, other));
+        self.witnesses.iter().filter(move |order| !undoes(order))
+    }
+
+    /// Whether `order` is there, and nothing that would undo it.
+    fn holds(&self, order: &[Test], there: &BTreeSet<Test>) -> bool {
+        let last = order[order.len() - 1];
+        let is_cleaned = |after: Test| {
+            let cleaners = self.cleaners.iter();
+            cleaners
+                .copied()
+                .any(|cleaner| (after..last).contains(&cleaner) && there.contains(&cleaner))
+        };
+        let undone = || {
+            let mut longer = self.witnesses.iter().filter(|other| {
+                other.len() > order.len() && contains(other, order) && is_in(other, there)
+            });
+            longer.any(|other| !is_cleaned(other[other.len() - 2]))
+        };
+        is_in(order, there)
+            && match self.dependent.kind {
+                Kind::Victim => !is_cleaned(order[0]),
+                Kind::Brittle | Kind::Both => !undone(),
+            }
     }
 }
 

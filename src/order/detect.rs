@@ -51,11 +51,12 @@ pub(crate) struct Budget {
 }
 
 impl Budget {
-    /// How many executions a search may take if nobody says: 25 for each test, which for
-    /// few tests is enough for all pairs, and at least 2,000.
+    /// How many executions a search may take if nobody says: 25 for each test; in a suite of
+    /// up to some thirty tests four times their square, which is enough for all pairs.
     pub(crate) fn usual(suite: &Suite) -> Budget {
+        let n = suite.len();
         Budget {
-            executions: Some((25 * suite.len()).max(2000)),
+            executions: Some((25 * n).max((4 * n * n).min(4000))),
             seconds: None,
         }
     }
@@ -181,9 +182,9 @@ impl Detect {
         test: Test,
         order: Option<Vec<Test>>,
     ) -> Detect {
-        let alone = Phase::Given(Some(vec![test]));
+        let alone = Phase::Given("alone", Some(vec![test]));
         let phases = match order {
-            Some(order) => vec![alone, Phase::Given(Some(order))],
+            Some(order) => vec![alone, Phase::Given("given", Some(order))],
             None => vec![
                 alone,
                 Phase::Default(2),
@@ -502,7 +503,8 @@ impl Detect {
 
     /// Takes in an order of the search.
     fn learn(&mut self, order: Vec<Test>, words: Vec<Word>) {
-        let is_default = order.len() == self.suite.len() && order.is_sorted();
+        // The default order, or its beginning.
+        let is_default = order.iter().zip(0..).all(|(test, place)| *test == place);
         if is_default {
             for (test, word) in order.iter().zip(&words) {
                 let reference = &mut self.reference[*test as usize];

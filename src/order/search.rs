@@ -94,8 +94,8 @@ pub(super) enum Phase {
     Cover { rows: Vec<usize>, pairs: Pairs },
     /// Data dependences, each violated by itself.
     Refine(Refine),
-    /// One order that was given.
-    Given(Option<Vec<Test>>),
+    /// One order, and what it is called.
+    Given(&'static str, Option<Vec<Test>>),
 }
 
 impl Phase {
@@ -121,10 +121,11 @@ impl Phase {
             Phase::Isolate(_) => Strategy::Isolate.to_string(),
             Phase::Reverse(_) => Strategy::Reverse.to_string(),
             Phase::Random(..) => Strategy::Random.to_string(),
+            Phase::Within(all) if all.last.is_some() => "pairs with the test".to_owned(),
             Phase::Within(all) => all.strategy().to_string(),
             Phase::Cover { .. } => Strategy::Cover.to_string(),
             Phase::Refine(_) => "refine".to_owned(),
-            Phase::Given(_) => "given".to_owned(),
+            Phase::Given(name, _) => (*name).to_owned(),
         }
     }
 
@@ -134,7 +135,7 @@ impl Phase {
             Phase::Default(left) | Phase::Random(_, left) => *left == 0,
             Phase::Isolate(next) => *next as usize == suite.len(),
             Phase::Reverse(is_left) => !is_left,
-            Phase::Given(order) => order.is_none(),
+            Phase::Given(_, order) => order.is_none(),
             Phase::Cover { rows, pairs } => rows.is_empty() && pairs.left() == 0,
             Phase::Within(all) => all.len > all.most.min(suite.len()),
             // Its last order is judged when the next one is asked for.
@@ -180,7 +181,7 @@ impl Phase {
                 }
             }
             Phase::Refine(refine) => refine.next(suite, memory),
-            Phase::Given(order) => order.take(),
+            Phase::Given(_, order) => order.take(),
         }
     }
 }

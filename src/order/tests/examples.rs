@@ -123,6 +123,7 @@ fn all_polluters_and_cleaners_of_one_test() {
     witnesses.sort();
     assert_eq!(witnesses, (10..25).map(|at| [at, 3]).collect::<Vec<_>>());
     assert_eq!(numbers(&dependent.cleaners), (30..38).collect::<Vec<_>>());
+    assert_eq!(dependent.reference, Some(Outcome::Passed));
     assert!(dependent.confirmed.fresh);
 }
 
