@@ -52,10 +52,13 @@ pub(crate) struct Graph {
     /// The collect node of each test file.
     pub collects: FxHashMap<BString, NodeId>,
     pub state: Vec<StateChange>,
-    /// If one process of a language that runs in order ran all tests: when a test or an import of a module
-    /// began, in the order of the scopes of that process. These end before
-    /// another test begins.
+    /// If one process of a language that runs in order ran all tests: when a test, an import of
+    /// a module or the search for tests began, in the order of the scopes of that process. These
+    /// end before another test begins.
     pub times: FxHashMap<NodeId, Span>,
+    /// What is no time of its own, but runs when who needs it does: a function behind a cache,
+    /// the tear-down of a fixture.
+    pub with_callers: FxHashSet<NodeId>,
     /// Environment variables as the processes that ran tests were given them.
     pub variables: FxHashMap<String, Option<Fingerprint>>,
     /// Where one test found nothing, and another one wrote a file or made a folder.
@@ -67,9 +70,13 @@ pub(crate) struct Graph {
 /// The node of what happens in test processes outside every other scope.
 pub(crate) const SESSION: NodeId = 0;
 
+/// What agents say of the scope of a fixture's tear-down.
+const TEAR_DOWN: &str = "tear-down";
+
 #[derive(PartialEq, Eq, Hash)]
 enum SharedKey {
     Session,
+    BetweenTests,
     Import(BString),
     Collect(BString),
     Cache(BString, Option<String>),
@@ -202,6 +209,7 @@ impl<'a> Building<'a> {
                 collects: FxHashMap::default(),
                 state: Vec::new(),
                 times: FxHashMap::default(),
+                with_callers: FxHashSet::default(),
                 variables: variables(traces),
                 filled: filled(traces),
                 places: vec![FxHashMap::default(); traces.len()],
@@ -219,7 +227,8 @@ impl<'a> Building<'a> {
             let key = match scope.kind {
                 ScopeKind::Cache => Some(SharedKey::Cache(scope.name.clone(), scope.extra.clone())),
                 _ if !in_test_process => None,
-                ScopeKind::Session => Some(SharedKey::Session),
+                ScopeKind::Session if *number == 0 => Some(SharedKey::Session),
+                ScopeKind::Session => Some(SharedKey::BetweenTests),
                 ScopeKind::Import => Some(SharedKey::Import(scope.name.clone())),
                 ScopeKind::Collect => Some(SharedKey::Collect(scope.name.clone())),
                 ScopeKind::Fixture | ScopeKind::Test | ScopeKind::Child => None,
@@ -251,6 +260,9 @@ impl<'a> Building<'a> {
                 self.graph.collects.insert(scope.name.clone(), node);
             }
             self.graph.places[at].insert(*number, node);
+        }
+        if let Some(between) = self.shared.get(&SharedKey::BetweenTests) {
+            self.edge(SESSION, *between);
         }
     }
 
@@ -301,7 +313,9 @@ impl<'a> Building<'a> {
         }
     }
 
-    /// Scopes are numbered in the order in which they begin.
+    /// Scopes are numbered in the order in which they begin. The session's ends when all tests
+    /// have been found, and so do those in which they are found: then another one begins, for
+    /// what runs between tests.
     fn time(&mut self) {
         let mut of_tests =
             (self.traces.iter().enumerate()).filter(|(_, trace)| trace.open.role == Role::Main);
@@ -311,19 +325,37 @@ impl<'a> Building<'a> {
         if !LANGUAGES[language_of(&trace.open.collector)].runs_in_order() {
             return;
         }
+        let between = trace.scopes.iter().filter(|(number, scope)| {
+            scope.defined && scope.kind == ScopeKind::Session && **number != 0
+        });
+        let found_all = between.map(|(number, _)| *number).min();
         for (number, scope) in &trace.scopes {
-            if !scope.defined || !matches!(scope.kind, ScopeKind::Test | ScopeKind::Import) {
-                continue;
-            }
             let Some(node) = self.graph.places[at].get(number).copied() else {
                 continue;
             };
+            let is_tear_down = scope.extra.as_deref() == Some(TEAR_DOWN);
+            let until = match (scope.kind, found_all) {
+                (ScopeKind::Cache, _) => {
+                    self.graph.with_callers.insert(node);
+                    continue;
+                }
+                (ScopeKind::Fixture, _) if is_tear_down => {
+                    self.graph.with_callers.insert(node);
+                    continue;
+                }
+                (ScopeKind::Test | ScopeKind::Import | ScopeKind::Fixture, _) if scope.defined => {
+                    *number
+                }
+                (ScopeKind::Collect, Some(end)) if scope.defined => end.max(*number),
+                (ScopeKind::Session, Some(end)) if *number == 0 => end,
+                _ => continue,
+            };
             let span = self.graph.times.entry(node).or_insert(Span {
                 first: *number,
-                last: *number,
+                last: until,
             });
             span.first = span.first.min(*number);
-            span.last = span.last.max(*number);
+            span.last = span.last.max(until);
         }
     }
 

@@ -1,6 +1,7 @@
 //! Each test's row: the closure over the scopes that it needs, in units.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::rc::Rc;
 
 use anyhow::Result;
@@ -75,8 +76,10 @@ pub(super) struct Closing<'a> {
     pub changed_by: Vec<Vec<NodeId>>,
     /// Tests that were left out, with their files.
     pub left_out: Vec<(String, BString)>,
-    /// By test file, an index into the bases.
-    bases: FxHashMap<BString, usize>,
+    /// By test file and the changes of state that come on top of it, an index into the bases.
+    bases: FxHashMap<(BString, Vec<NodeId>), usize>,
+    /// The nodes that stand for changes of state.
+    pub changes: Range<NodeId>,
     rows: BTreeMap<String, ObservedRow>,
 }
 
@@ -110,6 +113,7 @@ impl<'a> Closing<'a> {
             changed_by: Vec::new(),
             left_out: Vec::new(),
             bases: FxHashMap::default(),
+            changes: 0..0,
             rows: BTreeMap::new(),
         };
         closing.attach_definitions()?;
@@ -239,10 +243,10 @@ impl<'a> Closing<'a> {
         test: String,
         position: u32,
     ) -> Result<()> {
-        let base = self.base_of(&begin.file);
+        let node = self.run.graph.node_of(at, begin.scope);
+        let base = self.base_of(&begin.file, node);
         let closure = OF_BASES + base;
         let shared = self.shared[closure].clone();
-        let node = self.run.graph.node_of(at, begin.scope);
         let reached = self.run.paths().reach(node.as_slice(), Some(&shared.known));
         let doubt = match node {
             Some(_) => self.run.doubt_in(&reached),
@@ -295,23 +299,57 @@ impl<'a> Closing<'a> {
 
     /// The part that is the tests' own of what the session has and `part`.
     pub(super) fn own_on_session(&self, part: Part<'_>) -> Option<OwnUnits> {
-        let of_session = self.session.by_itself.clone()?;
-        let below = self.below(&self.session, OF_SESSION)?;
-        let owning = self.owning.as_ref()?;
-        let own = owning.part(&self.run, &self.languages, part, below);
-        Some(both((of_session, own)))
+        self.own_on(&self.session, OF_SESSION, part)
     }
 
-    /// What the tests of `file` share.
-    fn base_of(&mut self, file: &BString) -> usize {
-        if let Some(base) = self.bases.get(file) {
+    /// The part that is the tests' own of `base`, which is the closure `at`, and `part`.
+    fn own_on(&self, base: &Base, at: usize, part: Part<'_>) -> Option<OwnUnits> {
+        let of_base = base.by_itself.clone()?;
+        let below = self.below(base, at)?;
+        let owning = self.owning.as_ref()?;
+        let own = owning.part(&self.run, &self.languages, part, below);
+        Some(both((of_base, own)))
+    }
+
+    /// What the tests of `file` share that met the same changes of state as `test` did.
+    fn base_of(&mut self, file: &BString, test: Option<NodeId>) -> usize {
+        let of_file = self.base_on(file, Vec::new(), None);
+        let met = test.map_or_else(Vec::new, |test| self.changes_met(test, OF_BASES + of_file));
+        match met.is_empty() {
+            true => of_file,
+            false => self.base_on(file, met, Some(of_file)),
+        }
+    }
+
+    /// The changes of state that `test` leads to, and what it is built on does not.
+    fn changes_met(&self, test: NodeId, below: usize) -> Vec<NodeId> {
+        let known = &self.shared[below].known;
+        let conditional = self.run.conditional.get(&test).into_iter().flatten();
+        let fulfilled = conditional.filter(|(condition, _)| known.has(*condition));
+        let edges = self.run.edges[test as usize].iter();
+        let met = edges.chain(fulfilled.map(|(_, to)| to));
+        let met = met.filter(|to| self.changes.contains(to) && !known.has(**to));
+        let mut met: Vec<NodeId> = met.copied().collect();
+        met.sort_unstable();
+        met.dedup();
+        met
+    }
+
+    fn base_on(&mut self, file: &BString, met: Vec<NodeId>, below: Option<usize>) -> usize {
+        let key = (file.clone(), met);
+        if let Some(base) = self.bases.get(&key) {
             return *base;
         }
-        let collect = self.run.collect_node(file);
-        let shared = self.share(&[collect], Some(OF_SESSION));
+        let shared = match below {
+            Some(below) => self.share(&key.1, Some(OF_BASES + below)),
+            None => {
+                let collect = self.run.collect_node(file);
+                self.share(&[collect], Some(OF_SESSION))
+            }
+        };
         let base = self.observed.bases.len();
         self.observed.bases.push(shared);
-        self.bases.insert(file.clone(), base);
+        self.bases.insert(key, base);
         base
     }
 
@@ -331,7 +369,13 @@ impl<'a> Closing<'a> {
             elsewhere: Rc::new(elsewhere),
             incomplete: doubt.or_else(|| on?.incomplete),
         });
-        let mut units = self.run.units_of(&reached, &self.session.units);
+        let nothing = Base::default();
+        let base = match below {
+            None => &nothing,
+            Some(OF_SESSION) => &self.session,
+            Some(below) => &self.observed.bases[below - OF_BASES],
+        };
+        let mut units = self.run.units_of(&reached, &base.units);
         for language in &mut self.languages {
             units = language.close_base(&mut self.run, &reached, units, below);
         }
@@ -340,7 +384,7 @@ impl<'a> Closing<'a> {
             units: &units,
         };
         let by_itself = match below {
-            Some(_) => self.own_on_session(part),
+            Some(below) => self.own_on(base, below, part),
             None => self.owning.as_ref().map(|owning| {
                 let nothing = Below {
                     units: &[],
@@ -351,7 +395,7 @@ impl<'a> Closing<'a> {
             }),
         };
         Base {
-            units: merged(&self.session.units, units),
+            units: merged(&base.units, units),
             by_itself,
         }
     }

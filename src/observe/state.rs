@@ -73,6 +73,7 @@ impl Closing<'_> {
         let always = self.run.paths().known(&always, None);
         let imports: FxHashSet<NodeId> = self.run.graph.imports.values().copied().collect();
         let mut ties = Ties::default();
+        self.changes.start = self.run.edges.len() as NodeId;
         for ((file, name), changers) in by_name {
             let (Place::Inside(path) | Place::Outside(path)) = self.run.facts.place(file.as_bstr());
             let name_of_cell = format!("{path}#{name}");
@@ -101,6 +102,7 @@ impl Closing<'_> {
             self.changed_by.push(by_imports.copied().collect());
             ties.add(&mut self.run, changers, condition, &naming);
         }
+        self.changes.end = self.run.edges.len() as NodeId;
         let readers = ties.attach(&mut self.run);
         for (cell, readers) in self.observed.cells.iter_mut().zip(readers) {
             cell.readers = readers;
@@ -160,7 +162,9 @@ impl Ties {
         let mut ties = Vec::new();
         for node in 0..run.edges.len() as NodeId {
             ties.clear();
-            for unit in &run.node_units[node as usize] {
+            let running = running_with(run, node);
+            let units = running.iter().map(|node| &run.node_units[*node as usize]);
+            for unit in units.flatten() {
                 let Some(list) = list_of[*unit as usize] else {
                     continue;
                 };
@@ -205,6 +209,30 @@ impl Ties {
                 .extend(conditional);
         }
     }
+}
+
+/// A node, and those whose code runs when it does.
+fn running_with(run: &Run<'_>, node: NodeId) -> Vec<NodeId> {
+    let with_callers = &run.graph.with_callers;
+    if with_callers.contains(&node) {
+        return Vec::new();
+    }
+    let mut running = vec![node];
+    let mut at = 0;
+    while let Some(next) = running.get(at) {
+        let more = run.edges[*next as usize].iter();
+        let more: Vec<NodeId> = more
+            .filter(|to| with_callers.contains(to))
+            .copied()
+            .collect();
+        for node in more {
+            if !running.contains(&node) {
+                running.push(node);
+            }
+        }
+        at += 1;
+    }
+    running
 }
 
 /// The changes of some state, the first one first. Who has no known time may

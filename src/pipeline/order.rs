@@ -10,13 +10,17 @@ use super::workshop::Workshop;
 use crate::config::nearest;
 use crate::error::Error;
 use crate::order::{Process, Step, Stepper, Suite, Twice};
-use crate::runners::{self, Ordered, Orders, Ran};
+use crate::runners::{self, Cause, Ordered, Orders, Ran};
 
 /// What a test may take of which nothing is known.
 const UNKNOWN: Duration = Duration::from_secs(600);
 
 /// What a test may take besides a multiple of what it took before: a busy machine.
 const SPARE: Duration = Duration::from_secs(10);
+
+/// How often a test that differs between a fork and a fresh process is run in both: one that
+/// flips by chance passes for such a test once in 128 times.
+const AGAIN: usize = 4;
 
 /// How often a test may take what it took before.
 const SLOWER: f64 = 20.0;
@@ -149,31 +153,31 @@ impl Ordering {
             process,
         };
         let (forked, fresh) = (step(Process::Forked), step(Process::Fresh));
-        let mut ran = Vec::new();
-        let few = [&fresh, &forked];
-        for one in few.into_iter().chain(few) {
-            if let [by_fresh, by_fork] = &ran[..]
-                && differing(by_fresh, by_fork).is_none()
-            {
+        let (mut by_fresh, mut by_fork) = (Vec::new(), Vec::new());
+        let mut differs = None;
+        for _ in 0..AGAIN {
+            let Some(ran) = self.run(&fresh)? else {
+                return Ok(None);
+            };
+            by_fresh.push(ran);
+            let Some(ran) = self.run(&forked)? else {
+                return Ok(None);
+            };
+            by_fork.push(ran);
+            differs = differing(&by_fresh, &by_fork);
+            if differs.is_none() {
                 break;
             }
-            match self.run(one)? {
-                Some(one) => ran.push(one),
-                None => return Ok(None),
+        }
+        let first = by_fresh[0].clone();
+        self.known = match differs {
+            Some(test) => {
+                let why = format!("{test} ends otherwise in a fork than in a fresh process");
+                self.orders.do_not_fork(why);
+                by_fresh.into_iter().take(2).collect()
             }
-        }
-        let first = ran[0].clone();
-        if let [fresh, fork, again, fork_again] = &ran[..]
-            && differing(fresh, again).is_none()
-            && differing(fork, fork_again).is_none()
-            && let Some(test) = differing(fresh, fork)
-        {
-            let why = format!("{test} ends otherwise in a fork than in a fresh process");
-            self.orders.do_not_fork(why);
-            ran.remove(1);
-        }
-        ran.truncate(2);
-        self.known = ran.into();
+            None => [by_fresh.swap_remove(0), by_fork.swap_remove(0)].into(),
+        };
         Ok(Some(first))
     }
 
@@ -189,7 +193,7 @@ impl Ordering {
     ) -> Result<bool, Error> {
         while let Some(step) = search.next() {
             let is_known = step.process == Process::Forked && step.order == self.suite.ids();
-            let known = self.known.pop_front().filter(|_| is_known);
+            let known = is_known.then(|| self.known.pop_front()).flatten();
             let ran = match known {
                 Some(ran) => Some(ran),
                 None => self.run(&step)?,
@@ -201,6 +205,16 @@ impl Ordering {
             tell(search, &step, &ran);
         }
         Ok(false)
+    }
+
+    /// Why the last test of an order ends otherwise than alone; `None` if the user
+    /// interrupted it.
+    ///
+    /// # Errors
+    /// Those of [`Ordering::run`].
+    pub(crate) fn explain(&mut self, order: &[String]) -> Result<Option<Cause>, Error> {
+        let limits = &self.limits;
+        self.orders.explain(order, &|test| limits.of(test))
     }
 
     /// The command that runs these tests in this order without tamis.
@@ -219,15 +233,27 @@ impl Ordering {
     }
 }
 
-/// A test that ended in different ways.
-fn differing<'r>(one: &'r Ran, other: &Ran) -> Option<&'r str> {
-    let (one, other) = (&one.ended, &other.ended);
-    let ended = one.outcomes.iter();
-    let differs = ended
-        .map(|(test, outcome)| (test, Some(outcome)))
-        .find(|(test, outcome)| other.outcomes.get(*test) != *outcome);
-    let lost = one.lost.as_ref().filter(|_| one.lost != other.lost);
-    differs
-        .map(|(test, _)| test.as_str())
-        .or(lost.map(|lost| lost.test.as_str()))
+/// A test that ended in one way each time in `some`, and in another one each time in
+/// `others`.
+fn differing(some: &[Ran], others: &[Ran]) -> Option<String> {
+    let way = |ran: &Ran, test: &str| match &ran.ended.lost {
+        Some(lost) if lost.test == test => None,
+        // Behind one that was lost.
+        Some(_) if !ran.ended.outcomes.contains_key(test) => Some(None),
+        _ => Some(ran.ended.outcomes.get(test).copied()),
+    };
+    let all = |runs: &[Ran], test: &str| {
+        let first = way(runs.first()?, test);
+        runs.iter()
+            .all(|ran| way(ran, test) == first)
+            .then_some(first)
+    };
+    let first = some.first()?;
+    let lost = first.ended.lost.iter().map(|lost| &lost.test);
+    let mut tests = first.ended.outcomes.keys().chain(lost);
+    let is_other = |test: &&String| match (all(some, test), all(others, test)) {
+        (Some(one), Some(other)) => one != other,
+        _ => false,
+    };
+    tests.find(is_other).cloned()
 }

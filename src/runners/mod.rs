@@ -40,7 +40,7 @@ use crate::run::{Ended, RunPlan};
 use crate::select::{Part, Selection};
 
 pub(crate) use confirm::{Cell, Confirm, Flags, Holder, OpenTest, OwnUnit, Recorded};
-pub(crate) use orders::{Ordered, Orders, Ran};
+pub(crate) use orders::{Cause, Ordered, Orders, Place, Ran};
 pub(crate) use probe::Prober;
 pub(crate) use resolve::{driver, found, named, of_interpreter, of_program, of_words, typed_words};
 pub(crate) use source::{Source, file_of, function_of};

@@ -5,6 +5,8 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::Error;
 use crate::order::{Ended, Step};
 
@@ -44,6 +46,13 @@ pub trait Orders {
     /// If a test is unknown, or the runner does not come to its tests.
     fn run(&mut self, step: &Step, limits: Limits<'_>) -> Result<Option<Ran>, Error>;
 
+    /// Why the last test of an order ends otherwise than alone; `None` if the user
+    /// interrupted it.
+    ///
+    /// # Errors
+    /// Those of [`Orders::run`], and if tests cannot be run in forks.
+    fn explain(&mut self, order: &[String], limits: Limits<'_>) -> Result<Option<Cause>, Error>;
+
     /// The command that runs these tests in this order without tamis.
     fn command_for(&self, order: &[String]) -> Vec<String>;
 
@@ -61,4 +70,35 @@ pub struct Ran {
     pub ended: Ended,
     /// The first line of each failure, and how the process of a lost test ended.
     pub said: BTreeMap<String, String>,
+}
+
+/// Why a test ends otherwise after others.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Cause {
+    /// The last line that runs alike alone and after the others.
+    pub read: Option<Place>,
+    /// Who changed what that line, or else the code of the test, names.
+    pub writes: Vec<Write>,
+}
+
+/// A line of source.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Place {
+    pub file: String,
+    pub line: u32,
+    pub function: String,
+    pub text: String,
+}
+
+/// A change of a cell that outlived the test that made it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Write {
+    /// `module.name`.
+    pub cell: String,
+    pub test: String,
+    /// What it held, shortened.
+    pub before: String,
+    pub after: String,
+    /// From the line that wrote outwards.
+    pub stack: Vec<Place>,
 }

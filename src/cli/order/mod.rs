@@ -4,6 +4,7 @@ mod detect;
 mod minimise;
 mod run;
 mod searching;
+mod why;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -31,6 +32,7 @@ const INTERRUPTED: Exit = Exit(130);
 #[command(after_help = "Examples:\n  \
     tamis order detect                            tests that depend on those before them\n  \
     tamis order minimise tests/test_a.py::test_b  the fewest tests that change how one ends\n  \
+    tamis order why tests/test_a.py::test_b       the lines that write and read\n  \
     tamis order run order.txt                     run tests in the order of a file")]
 pub(crate) struct OrderArgs {
     #[command(subcommand)]
@@ -42,6 +44,7 @@ enum OrderCommand {
     Detect(detect::DetectArgs),
     Minimise(minimise::MinimiseArgs),
     Run(run::RunOrderArgs),
+    Why(why::WhyOrderArgs),
 }
 
 pub(crate) fn run(args: &OrderArgs, globals: &Globals, report: &Report) -> Result<Exit, Error> {
@@ -49,6 +52,7 @@ pub(crate) fn run(args: &OrderArgs, globals: &Globals, report: &Report) -> Resul
     match &args.command {
         OrderCommand::Detect(args) => detect::run(args, globals, report),
         OrderCommand::Minimise(args) => minimise::run(args, globals, report),
+        OrderCommand::Why(args) => why::run(args, globals, report),
         OrderCommand::Run(args) => run::run(args, globals, report),
     }
 }

@@ -74,6 +74,9 @@ impl<'r> Searching<'r> {
             }
         });
         self.report.event(Event::Ended);
+        if matches!(done, Ok(true)) {
+            search.stop();
+        }
         done
     }
 }

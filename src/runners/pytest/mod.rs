@@ -1,6 +1,7 @@
 //! pytest.
 
 mod args;
+mod causes;
 mod config;
 mod detect;
 mod doctor;

@@ -10,13 +10,13 @@ use bstr::ByteSlice;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{ADDED, id_prefix, reproducer};
+use super::{ADDED, causes, id_prefix, reproducer};
 use crate::count::counted;
 use crate::error::Error;
 use crate::matrix::Outcome;
 use crate::order::{How, Lost, Process, Step};
 use crate::run::{Door, Ended, Heard, RunPlan, Served};
-use crate::runners::orders::{Limits, Ordered, Orders, Ran};
+use crate::runners::orders::{Cause, Limits, Ordered, Orders, Ran};
 use crate::runners::wrapped::before_path;
 
 /// What a process may take before its first test and after its last.
@@ -119,6 +119,17 @@ impl Sessions {
     }
 
     fn run_forked(&mut self, step: &Step, limits: Limits<'_>) -> Result<Option<Ran>, Error> {
+        let asked = self.ask(step, limits, Value::Null)?;
+        Ok(asked.map(|(ran, _)| ran))
+    }
+
+    /// Runs an order in a fork, which looks for what `wish` says.
+    fn ask(
+        &mut self,
+        step: &Step,
+        limits: Limits<'_>,
+        wish: Value,
+    ) -> Result<Option<(Ran, Value)>, Error> {
         if self.server.is_none() {
             self.server = Some(self.words.start(&self.words.command)?);
         }
@@ -131,15 +142,15 @@ impl Sessions {
         let Some(server) = &mut self.server else {
             return Err(Error::bug("the process that was started is gone"));
         };
-        let run = Request::new(server, step, limits)?.forked(&seeded);
+        let run = Request::new(server, step, limits)?.forked(&seeded, wish);
         let since = Instant::now();
-        let (heard, mut ran) = run.hear(server)?;
+        let (heard, mut ran, seen) = run.hear(server)?;
         ran.ended.elapsed = since.elapsed().as_secs_f64();
         if heard != Told::All {
             // A test may have ended the server as well.
             self.server = None;
         }
-        Ok((heard != Told::Interrupted).then_some(ran))
+        Ok((heard != Told::Interrupted).then_some((ran, seen)))
     }
 
     fn run_fresh(&mut self, step: &Step, limits: Limits<'_>) -> Result<Option<Ran>, Error> {
@@ -177,6 +188,20 @@ impl Orders for Sessions {
             Process::Forked if self.cannot_fork.is_none() => self.run_forked(step, limits),
             Process::Forked | Process::Fresh => self.run_fresh(step, limits),
         }
+    }
+
+    fn explain(&mut self, order: &[String], limits: Limits<'_>) -> Result<Option<Cause>, Error> {
+        if let Some(why) = &self.cannot_fork {
+            let why = format!("tests are traced in forks only: {why}");
+            return Err(Error::usage(why));
+        }
+        causes::explain(order, &mut |order, wish| {
+            let step = Step {
+                order: order.to_vec(),
+                process: Process::Forked,
+            };
+            self.ask(&step, limits, wish)
+        })
     }
 
     fn command_for(&self, order: &[String]) -> Vec<String> {
@@ -257,10 +282,12 @@ impl Words {
         }
     }
 
-    fn server(&self, served: Served, hello: Hello) -> Result<Server, Error> {
+    fn server(&self, mut served: Served, hello: Hello) -> Result<Server, Error> {
         if hello.errors > 0 {
             let files = counted(hello.errors as usize, "test file");
             let why = format!("{files} cannot be collected");
+            // It tells why at its end.
+            served.end()?;
             return Err(explained(why, &served)
                 .with_hint("mend that first: orders of some tests tell little"));
         }
@@ -310,7 +337,7 @@ fn explained(why: String, served: &Served) -> Error {
 impl Server {
     /// Runs an order in this very process, which ends with it.
     fn run_here(&mut self, step: &Step, limits: Limits<'_>) -> Result<Option<Ran>, Error> {
-        let (heard, mut ran) = Request::new(self, step, limits)?.hear(self)?;
+        let (heard, mut ran, _) = Request::new(self, step, limits)?.hear(self)?;
         ran.ended.cpu += self.hello.cpu;
         Ok((heard != Told::Interrupted).then_some(ran))
     }
@@ -332,6 +359,9 @@ struct Request<'s> {
     limits: Vec<Duration>,
     /// The generators to keep, if it is for a fork.
     forked: Option<Vec<String>>,
+    /// What a fork is to look for besides, and what it saw.
+    wish: Value,
+    seen: Value,
     ran: Ran,
     /// The test that runs, and the one that comes next.
     running: Option<usize>,
@@ -359,23 +389,26 @@ impl<'s> Request<'s> {
             limits: step.order.iter().map(|test| limits(test)).collect(),
             order: &step.order,
             forked: None,
+            wish: Value::Null,
+            seen: Value::Null,
             ran: Ran::default(),
             running: None,
             next: 0,
         })
     }
 
-    fn forked(mut self, seeded: &[String]) -> Self {
+    fn forked(mut self, seeded: &[String], wish: Value) -> Self {
         self.forked = Some(seeded.to_vec());
+        self.wish = wish;
         self
     }
 
     /// Says it to a process, and hears what comes of it.
-    fn hear(mut self, server: &mut Server) -> Result<(Told, Ran), Error> {
+    fn hear(mut self, server: &mut Server) -> Result<(Told, Ran, Value), Error> {
         let seconds: Vec<f64> = self.limits.iter().map(Duration::as_secs_f64).collect();
         let words = json!({
             "run": self.numbers, "limits": seconds, "fork": self.forked.is_some(),
-            "seeded": self.forked.as_deref().unwrap_or_default(),
+            "seeded": self.forked.as_deref().unwrap_or_default(), "why": self.wish,
         });
         server.served.say(&words.to_string());
         loop {
@@ -387,13 +420,13 @@ impl<'s> Request<'s> {
                     let message: Value =
                         serde_json::from_str(&line).map_err(anyhow::Error::from)?;
                     if self.take(&message) {
-                        return Ok((Told::All, self.ran));
+                        return Ok((Told::All, self.ran, self.seen));
                     }
                 }
                 Heard::Late => {
                     server.served.kill()?;
                     self.lose(How::TimedOut, None);
-                    return Ok((Told::Some, self.ran));
+                    return Ok((Told::Some, self.ran, self.seen));
                 }
                 Heard::Ended => {
                     let ended = server.served.end()?;
@@ -402,11 +435,11 @@ impl<'s> Request<'s> {
                         Ended::Signal(signal) => json!({ "signal": signal }),
                     };
                     self.lose(How::Crashed, Some(early_end(&how)));
-                    return Ok((Told::Some, self.ran));
+                    return Ok((Told::Some, self.ran, self.seen));
                 }
                 Heard::Interrupted => {
                     server.served.kill()?;
-                    return Ok((Told::Interrupted, self.ran));
+                    return Ok((Told::Interrupted, self.ran, self.seen));
                 }
             }
         }
@@ -432,6 +465,7 @@ impl<'s> Request<'s> {
                 }
                 (self.running, self.next) = (None, at + 1);
             }
+            (Some("w"), _) => self.seen = message[2].clone(),
             (Some("d"), _) => {
                 self.ran.ended.cpu = message[2].as_f64().unwrap_or_default();
                 match &message[1] {

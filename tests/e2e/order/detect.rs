@@ -257,3 +257,50 @@ def test_victim():
         );
     });
 }
+
+#[test]
+fn why_names_the_line_that_wrote_and_the_line_that_read() {
+    let text = r#"
+import state
+
+def test_quiet():
+    state.helper(0)
+
+def test_polluter():
+    state.helper(1)
+
+def test_other():
+    state.COUNT[0] += 0
+
+def test_victim():
+    found = state.read()
+    extra = 2
+    if found:
+        extra = 3
+    assert extra == 2
+"#;
+    with_tests(text, |mut project| {
+        let module = "ITEMS = []\nCOUNT = [0]\n\n\ndef helper(n):\n    if n:\n        ITEMS.append(n)\n\n\ndef read():\n    return len(ITEMS)\n";
+        project.write("state.py", module);
+        let (code, json) = order(&project, &["why", "test_a.py::test_victim"]);
+        assert_eq!(code, 0, "{json:#}");
+        let cause = &json["cause"];
+        assert_eq!(cause["read"]["text"], "if found:", "{cause:#}");
+        let writes = cause["writes"].as_array().unwrap();
+        assert_eq!(writes.len(), 1, "{cause:#}");
+        assert_eq!(writes[0]["cell"], "state.ITEMS");
+        assert_eq!(writes[0]["test"], "test_a.py::test_polluter");
+        assert_eq!(writes[0]["stack"][0]["text"], "ITEMS.append(n)");
+        assert_eq!(writes[0]["stack"][1]["text"], "state.helper(1)");
+        let done = project.tamis(&["order", "why", "test_a.py::test_victim"]);
+        assert!(
+            done.stdout
+                .contains("wrote  state.py:7 in helper: ITEMS.append(n)"),
+            "{}",
+            done.stdout
+        );
+        // One that depends on nobody.
+        let (code, json) = order(&project, &["why", "test_a.py::test_quiet"]);
+        assert_eq!((code, &json["cause"]), (1, &Value::Null), "{json:#}");
+    });
+}

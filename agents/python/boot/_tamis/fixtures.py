@@ -45,7 +45,7 @@ def watch(agent, session):
     def enter(scope):
         """Tear-down has its own scope. The tests that use the fixture need it, and so does the
         test in which it runs, which reports its failure."""
-        end = agent.new_scope("fixture", scope.name + " (tear-down)")
+        end = agent.new_scope("fixture", scope.name, "tear-down")
         scope.need(end)
         if session.test is not None:
             session.test.scope.need(end)

@@ -43,6 +43,8 @@ class Session:
         self.test = None
         self.deselected = []
         self.all_collected = True
+        # Whether code that runs between tests has a scope of its own.
+        self.collected = False
         # Tests whose changes of state are not all written yet.
         self.ended = []
         self.collect_scopes = {}
@@ -138,7 +140,10 @@ class Session:
         path = _test_file(collector)
         if path is None:
             return None
-        scope = self.collect_scope(path)
+        # What is collected later reads another state.
+        scope = (
+            self.agent.new_scope("collect", path) if self.collected else self.collect_scope(path)
+        )
         if not path.endswith(".py"):
             self.agent.note_file(path, scope)
         return self.agent.push(scope, needed=False)
@@ -209,6 +214,10 @@ class Session:
             self.agent.trace.write("items", ids, self.deselected)
             if self.agent.values is not None:
                 self.agent.values.tell()
+            if not self.collected:
+                # What runs outside of tests from now on can meet what tests have left.
+                self.collected = True
+                self.agent.push(self.agent.new_scope("session", ""), needed=False)
             self.agent.flush()
 
     # -- tests ------------------------------------------------------------
@@ -304,7 +313,7 @@ class Session:
             try:
                 value = yield
             finally:
-                self._leave(token)
+                self._leave_fixture(token)
             self._watch_value(token.scope, value)
             return value
 
@@ -315,14 +324,29 @@ class Session:
             token = self._enter_fixture(fixturedef, request)
             outcome = yield
             if token is not None:
-                self._leave(token)
+                self._leave_fixture(token)
                 if outcome.excinfo is None:
                     self._watch_value(token.scope, outcome.get_result())
 
     def _enter_fixture(self, fixturedef, request):
         if fixtures.outlives_a_test(fixturedef) and request.config is self.config:
+            self._attribute_changes()
             return fixtures.enter_setup(self.agent, fixturedef, request)
         return None
+
+    @guard
+    def _attribute_changes(self):
+        """What has changed so far was not done by the fixture that is set up next."""
+        scope = self.agent.top
+        if scope.kind not in ("test", "fixture") and self.test is not None:
+            scope = self.test.scope
+        self.agent.state.ran(scope)
+
+    @guard
+    def _leave_fixture(self, token):
+        self.agent.pop(token)
+        # Who reads what it left behind does not need the test that asked for it first.
+        self.agent.state.ran(token.scope)
 
     @guard
     def _watch_value(self, scope, value):

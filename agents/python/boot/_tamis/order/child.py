@@ -9,6 +9,7 @@ import time
 import pytest
 
 from .. import outcomes
+from . import causes
 
 _clock = time.perf_counter
 
@@ -35,15 +36,53 @@ def run(session, items, request, write):
     session.testscollected = len(order)
     listener = Listener(write)
     session.config.pluginmanager.register(listener, "_tamis.order.listener")
+    protocol = Protocol(session.config, request.get("why"), len(order) - 1)
     try:
         for position, item in enumerate(order):
             following = order[position + 1] if position + 1 < len(order) else None
             listener.begin(position, item)
-            item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+            protocol.run(position, item, following)
             listener.end()
+        protocol.tell(write)
     except (pytest.exit.Exception, KeyboardInterrupt) as error:
         return {"stopped": "%s: %s" % (type(error).__name__, str(error)[:_MOST_TEXT])}
     return None
+
+
+class Protocol:
+    """pytest's protocol of a test, under a trace function if tamis wants to know why."""
+
+    def __init__(self, config, wish, last):
+        self.root = str(getattr(config, "rootpath", None) or config.rootdir)
+        self.wish = wish
+        self.last = last
+        self.seen = None
+        self.writes = None
+        if wish is not None and wish["step"] == "writes":
+            self.writes = causes.Writes(self.root, wish["cells"])
+
+    def run(self, position, item, following):
+        def run():
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+
+        if self.wish is None:
+            run()
+        elif self.writes is None:
+            if position == self.last:
+                self.seen = causes.run_last(self.wish, self.root, run)
+            else:
+                run()
+        elif position < self.last:
+            self.writes.test = position
+            with self.writes:
+                run()
+            self.writes.compare()
+
+    def tell(self, write):
+        if self.writes is not None:
+            self.seen = {"writes": self.writes.describe()}
+        if self.seen is not None:
+            write(json.dumps(["w", -1, self.seen]).encode() + b"\n")
 
 
 class Listener:

@@ -5,11 +5,13 @@ Messages are lines of JSON. To tamis:
     {"tests": [ids], "rootdir": …, "chance": {…}, "cannot_fork": null or why, …}   once
     ["b", n]                      the n-th test of the order begins
     ["e", n, word, seconds, why]  it ended; `why` is the first line of its failure, or null
+    ["w", -1, what]               what was found out about the last test (`causes.py`)
     ["d", how, cpu]               the order is done. `how` is null, or how the process ended early
 
 From tamis:
 
-    {"run": [numbers of tests], "limits": [seconds of each], "fork": bool, "seeded": [names]}
+    {"run": [numbers of tests], "limits": [seconds of each], "fork": bool, "seeded": [names],
+     "why": what is to be found out about the last test, or null}
 
 The end of its input ends the session.
 
@@ -100,6 +102,8 @@ class Server:
         temporary = os.path.join(self.scratch, "tmp-%d" % self.orders)
         sys.stdout.flush()
         sys.stderr.flush()
+        if request.get("why") is not None:
+            request["why"]["file"] = os.path.join(self.scratch, "way")
         reader, writer = os.pipe()
         pid = os.fork()
         if pid == 0:
