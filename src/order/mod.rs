@@ -2,9 +2,9 @@
 //! Pure: no clock, no I/O. A [`Stepper`] names the next order; whoever runs it hands the
 //! outcomes back.
 //!
-//! Terms and sources: [W] Wuttke et al., *Test Dependence: Theory and Manifestation*, 2012;
-//! [B] Bell et al., *Efficient Dependency Detection for Safe Java Test Acceleration*, 2015;
-//! [P] Gambi et al., *Practical Test Dependency Detection*, 2018.
+//! Terms and sources: \[W\] Wuttke et al., *Test Dependence: Theory and Manifestation*, 2012;
+//! \[B\] Bell et al., *Efficient Dependency Detection for Safe Java Test Acceleration*, 2015;
+//! \[P\] Gambi et al., *Practical Test Dependency Detection*, 2018.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 #![allow(dead_code, unused_imports, reason = "the commands that use it follow")]

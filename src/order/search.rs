@@ -19,18 +19,18 @@ pub(crate) enum Strategy {
     /// Each test alone, the default order reversed, then [`Cover`](Strategy::Cover), then
     /// dependent tests without what they are known to depend on.
     Auto,
-    /// The default order from its end: the reversal of DTDetector ([P] section VI).
+    /// The default order from its end: the reversal of DTDetector (\[P\] section VI).
     Reverse,
     /// Orders by chance.
     Random,
-    /// Each test alone: the bound k=1 of [W] section 4.1.
+    /// Each test alone: the bound k=1 of \[W\] section 4.1.
     Isolate,
     /// Each ordered pair of tests: k=2.
     Pairs,
-    /// All orders of at most so many tests: the k-bounded algorithm of [W] section 4.1.
+    /// All orders of at most so many tests: the k-bounded algorithm of \[W\] section 4.1.
     Within(usize),
     /// Orders of at most two tests of which the second reads what the first writes: the
-    /// dependence-aware k-bounded algorithm ([P] section III has it from DTDetector).
+    /// dependence-aware k-bounded algorithm (\[P\] section III has it from DTDetector).
     Data,
     /// Each pair of tests adjacent: those of which one reads what the other writes if data
     /// dependences are known, else all.

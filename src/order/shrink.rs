@@ -26,7 +26,7 @@ impl Shown<'_> {
     /// test ends with the word: none can be left out. Of up to [`FEW`] no subset suffices.
     /// `guesses` are tried one by one first.
     ///
-    /// Delta debugging as by Zeller and Hildebrandt, which [P] section VII refers to; the
+    /// Delta debugging as by Zeller and Hildebrandt, which \[P\] section VII refers to; the
     /// halves next to the test come first, as tests further away are undone more often.
     pub(super) fn shrink(&self, ask: Ask, guesses: &[Test]) -> Answer<Vec<Test>> {
         let free: Vec<Test> = self
