@@ -23,5 +23,6 @@ mod processes;
 mod start_up;
 mod state;
 mod text;
+mod times;
 mod workers;
 mod xunit;

@@ -4,6 +4,7 @@
 //! out the others. Tests with `! ` fail after the edit: to leave one out is a miss. Where
 //! the state of the process or of a library may be touched, more tests may run.
 
+mod abstract_classes;
 mod caches;
 mod classes;
 mod collection;
