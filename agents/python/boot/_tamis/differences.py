@@ -16,6 +16,9 @@ _ASKED_OF_MODULES = frozenset(("__getattr__", "__dir__", "__path__", "__class__"
 # operators and statements.
 _READ_BY_NAME = frozenset(("__annotations__", "__doc__", "__subclasses__"))
 
+# Who lists the members of a class meets these, too.
+_HELD_BY_CLASSES = ("__annotations__", "__doc__")
+
 
 def name_hash(name):
     """FNV-1a with 32 bits, as in the plan."""
@@ -263,7 +266,8 @@ class Readings:
         self._by_flag = {
             "anything": set(range(len(found))),
             "members": every["member"]
-            | {at for at in every["shape"] if ":" in found[at].name},
+            | {at for at in every["shape"] if ":" in found[at].name}
+            | {at for at, one in enumerate(found) if one.key in _HELD_BY_CLASSES},
             "annotations": every["annotations"],
             "docstrings": every["docs"],
         }
