@@ -149,12 +149,12 @@ fn detect(
 /// Which test reads what another one writes; `None` if the user interrupted it.
 pub(super) fn data(
     tests: &mut Ordering,
-    (project, workshop): (&Project, &Workshop),
+    place: (&Project, &Workshop),
     report: &Report,
 ) -> Result<Option<Data>, Error> {
     let work = "recording what tests read and write".to_owned();
     report.event(Event::Began { work, total: None });
-    let recorded = tests.accesses(project, workshop);
+    let recorded = tests.accesses(place);
     report.event(Event::Ended);
     let Some(recorded) = recorded? else {
         return Ok(None);

@@ -2,6 +2,7 @@
 
 mod detect;
 mod minimise;
+mod refine;
 mod run;
 mod searching;
 mod why;
@@ -43,6 +44,7 @@ pub(crate) struct OrderArgs {
 enum OrderCommand {
     Detect(detect::DetectArgs),
     Minimise(minimise::MinimiseArgs),
+    Refine(refine::RefineArgs),
     Run(run::RunOrderArgs),
     Why(why::WhyOrderArgs),
 }
@@ -52,6 +54,7 @@ pub(crate) fn run(args: &OrderArgs, globals: &Globals, report: &Report) -> Resul
     match &args.command {
         OrderCommand::Detect(args) => detect::run(args, globals, report),
         OrderCommand::Minimise(args) => minimise::run(args, globals, report),
+        OrderCommand::Refine(args) => refine::run(args, globals, report),
         OrderCommand::Why(args) => why::run(args, globals, report),
         OrderCommand::Run(args) => run::run(args, globals, report),
     }
