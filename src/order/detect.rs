@@ -2,12 +2,13 @@
 //! that ends otherwise than its rules say is explained at once, and the explanation is
 //! confirmed.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use super::ask::{Answer, Ask, Stop};
 use super::further;
 use super::memory::{Memory, Spent, Word};
 use super::refine::{Refine, Refined};
+use super::resume::Before;
 use super::rules::{Rule, Rules, Says};
 use super::search::{Phase, Sequences, Strategy};
 use super::shrink::Shown;
@@ -120,7 +121,11 @@ pub(crate) struct Detect {
     pub(super) options: Options,
     /// Only this test is looked at.
     pub(super) only: Option<Test>,
-    phases: VecDeque<Phase>,
+    /// Only orders with one of these are run, but for the default one.
+    pub(super) changed: Option<BTreeSet<Test>>,
+    /// What was covered before.
+    pub(super) before: Option<Before>,
+    pub(super) phases: VecDeque<Phase>,
     /// Phases that were done to their end.
     pub(super) over: Vec<Phase>,
     pub(super) memory: Memory,
@@ -137,6 +142,7 @@ pub(crate) struct Detect {
     pending: Option<(Vec<Test>, Process, Why)>,
     further: further::Tried,
     pub(super) was_cut: bool,
+    pub(super) was_stopped: bool,
     /// All normal orders of at most so many tests were run.
     pub(super) k: usize,
 }
@@ -221,6 +227,8 @@ impl Detect {
             suite,
             options,
             only: None,
+            changed: None,
+            before: None,
             phases: phases.into(),
             over: Vec::new(),
             memory: Memory::default(),
@@ -233,13 +241,14 @@ impl Detect {
             pending: None,
             further: further::Tried::default(),
             was_cut: false,
+            was_stopped: false,
             k: 0,
         }
     }
 
     /// Ends the search early: nobody runs its orders any more.
     pub(crate) fn stop(&mut self) {
-        self.was_cut = true;
+        (self.was_cut, self.was_stopped) = (true, true);
     }
 
     fn most_rules(&self) -> usize {
@@ -298,7 +307,12 @@ impl Detect {
             return Some(rest);
         }
         while let Some(phase) = self.phases.front_mut() {
+            let is_default = matches!(phase, Phase::Default(_));
             while let Some(order) = phase.next(&self.suite, &self.memory) {
+                let changed = self.changed.as_ref().filter(|_| !is_default);
+                if changed.is_some_and(|changed| !order.iter().any(|one| changed.contains(one))) {
+                    continue;
+                }
                 match self.only {
                     // What runs after the test says nothing of it.
                     Some(only) => {

@@ -35,15 +35,24 @@ impl Detect {
     fn covered(&self) -> Covered {
         let spent = self.spent();
         let n = self.suite.len();
-        Covered {
+        let is_new = |test| {
+            let changed = self.changed.as_ref();
+            changed.is_none_or(|changed| changed.contains(&test))
+        };
+        let covered = Covered {
             strategies: self.over.iter().map(Phase::name).collect(),
-            pairs: self.memory.pairs(),
+            pairs: self.memory.pairs(|a, b| is_new(a) || is_new(b)),
             pairs_total: n * n.saturating_sub(1),
             k: self.k,
             orders: spent.orders,
             executions: spent.executions,
             cpu_seconds: spent.cpu,
             cut_short: self.was_cut,
+            interrupted: self.was_stopped,
+        };
+        match &self.before {
+            Some(before) => before.join(covered),
+            None => covered,
         }
     }
 

@@ -37,6 +37,18 @@ pub(crate) enum Strategy {
     Cover,
 }
 
+impl Strategy {
+    /// What a search by it has done when it is done, as [`Covered`](super::Covered) says.
+    pub(crate) fn parts(self) -> Vec<String> {
+        match self {
+            Strategy::Auto => [Strategy::Isolate, Strategy::Reverse, Strategy::Cover]
+                .map(|one| one.to_string())
+                .into(),
+            one => vec![one.to_string()],
+        }
+    }
+}
+
 impl fmt::Display for Strategy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

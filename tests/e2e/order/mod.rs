@@ -2,6 +2,8 @@
 //! small project, is found and explained, and nothing else is.
 
 mod detect;
+mod known;
+mod part;
 mod running;
 
 use std::process::Command;
