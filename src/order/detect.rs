@@ -7,6 +7,7 @@ use std::collections::{BTreeSet, VecDeque};
 use super::ask::{Answer, Ask, Stop};
 use super::further;
 use super::memory::{Memory, Spent, Word};
+use super::options::Options;
 use super::refine::{Refine, Refined};
 use super::resume::Before;
 use super::rules::{Rule, Rules, Says};
@@ -28,50 +29,6 @@ const GUESSES: usize = 6;
 const TIMES: u32 = 3;
 /// What of a budget goes into the search before only findings are completed.
 const SEARCH: f64 = 0.8;
-
-/// What a search is to do.
-#[derive(Clone, Debug)]
-pub(crate) struct Options {
-    pub(crate) strategy: Strategy,
-    pub(crate) budget: Budget,
-    /// Where orders by chance start from.
-    pub(crate) seed: u64,
-    /// Who reads and writes which state, if that is known.
-    pub(crate) data: Option<Data>,
-    /// Whether findings are confirmed in fresh processes.
-    pub(crate) fresh: bool,
-}
-
-/// Where a search ends; what is left out has no limit.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Budget {
-    /// Tests started.
-    pub(crate) executions: Option<usize>,
-    /// Wall-clock seconds.
-    pub(crate) seconds: Option<f64>,
-}
-
-impl Budget {
-    /// How many executions a search may take if nobody says: 25 for each test; in a suite of
-    /// up to some thirty tests four times their square, which is enough for all pairs.
-    pub(crate) fn usual(suite: &Suite) -> Budget {
-        let n = suite.len();
-        Budget {
-            executions: Some((25 * n).max((4 * n * n).min(4000))),
-            seconds: None,
-        }
-    }
-
-    /// Whether `share` of it is spent.
-    fn is_spent(&self, spent: &Spent, share: f64) -> bool {
-        let runs = self
-            .executions
-            .is_some_and(|most| spent.executions as f64 >= share * most as f64);
-        runs || self
-            .seconds
-            .is_some_and(|most| spent.elapsed >= share * most)
-    }
-}
 
 /// What is known of one test.
 #[derive(Debug, Default)]
@@ -157,10 +114,18 @@ impl Detect {
     /// A search of the whole suite.
     pub(crate) fn new(suite: Suite, options: Options) -> Detect {
         let n = suite.len();
-        let cover = || Phase::cover(&suite, options.data.as_ref(), options.seed);
+        let cover = || Phase::cover(&suite, options.seed);
+        let candidates = options
+            .data
+            .as_ref()
+            .map(|data| Phase::candidates(&suite, data));
         let mut phases = vec![Phase::Default(2)];
         match options.strategy {
-            Strategy::Auto => phases.extend([Phase::Isolate(0), Phase::Reverse(true), cover()]),
+            Strategy::Auto => {
+                phases.extend([Phase::Isolate(0), Phase::Reverse(true)]);
+                phases.extend(candidates.into_iter().flatten());
+                phases.push(cover());
+            }
             Strategy::Reverse => phases.push(Phase::Reverse(true)),
             Strategy::Random => {
                 let chance = fastrand::Rng::with_seed(options.seed);
@@ -173,7 +138,14 @@ impl Detect {
                 let data = options.data.clone().unwrap_or_default();
                 phases.push(Phase::Within(Sequences::new(2, Some(data), None)));
             }
-            Strategy::Cover => phases.push(cover()),
+            Strategy::Cover => match candidates {
+                Some(candidates) => {
+                    // Without it, of what runs in one order only nobody knows whether it matters.
+                    phases.push(Phase::Isolate(0));
+                    phases.extend(candidates);
+                }
+                None => phases.push(cover()),
+            },
         }
         let mut detect = Detect::with(suite, options, phases);
         detect.reference = vec![None; n];
@@ -188,9 +160,9 @@ impl Detect {
         test: Test,
         order: Option<Vec<Test>>,
     ) -> Detect {
-        let alone = Phase::Given("alone", Some(vec![test]));
+        let alone = Phase::one("alone", vec![test]);
         let phases = match order {
-            Some(order) => vec![alone, Phase::Given("given", Some(order))],
+            Some(order) => vec![alone, Phase::one("given", order)],
             None => vec![
                 alone,
                 Phase::Default(2),

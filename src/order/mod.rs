@@ -19,6 +19,7 @@ mod found;
 mod further;
 mod memory;
 mod normal;
+mod options;
 mod refine;
 mod report;
 mod resume;
@@ -31,11 +32,14 @@ mod suite;
 mod tests;
 
 pub(crate) use closure::{Because, Brought, Closed, Manifest};
-pub(crate) use data::{Access, Data, Does, Edge, EdgeKind};
+pub(crate) use data::{Access, Accesses, Data, Does, Edge, EdgeKind};
 pub(crate) use dependences::{DataEdge, Dependences, Tested};
-pub(crate) use detect::{Budget, Detect, Options};
-pub(crate) use found::{Confirmed, Covered, Dependent, Detected, Doubt, Kind, Unconfirmed};
+pub(crate) use detect::Detect;
+pub(crate) use found::{
+    Candidates, Confirmed, Covered, Dependent, Detected, Doubt, Kind, Unconfirmed,
+};
 pub(crate) use memory::Spent;
+pub(crate) use options::{Budget, Options};
 pub(crate) use refine::Refined;
 pub(crate) use resume::{Explained, Explanation, Place};
 pub(crate) use schedule::{Policy, Schedule, schedule};

@@ -1,10 +1,14 @@
 //! What a search knows at any time, as its answer.
 
 use super::detect::{Detect, Known, Verdict};
-use super::found::{Confirmed, Covered, Dependent, Detected, Doubt, Kind, Unconfirmed};
+use super::found::{Candidates, Confirmed, Covered, Dependent, Detected, Doubt, Kind, Unconfirmed};
+use super::resume::Before;
 use super::rules::{Rule, Says, contains, is_good};
 use super::search::Phase;
 use super::suite::Test;
+
+/// Candidates that were not covered and are named.
+const MOST_LEFT: usize = 100;
 
 impl Detect {
     /// What is known now; a search that was interrupted keeps it.
@@ -35,14 +39,11 @@ impl Detect {
     fn covered(&self) -> Covered {
         let spent = self.spent();
         let n = self.suite.len();
-        let is_new = |test| {
-            let changed = self.changed.as_ref();
-            changed.is_none_or(|changed| changed.contains(&test))
-        };
         let covered = Covered {
             strategies: self.over.iter().map(Phase::name).collect(),
-            pairs: self.memory.pairs(|a, b| is_new(a) || is_new(b)),
+            pairs: self.memory.pairs(|a, b| self.is_new(a, b)),
             pairs_total: n * n.saturating_sub(1),
+            candidates: self.candidates(),
             k: self.k,
             orders: spent.orders,
             executions: spent.executions,
@@ -54,6 +55,31 @@ impl Detect {
             Some(before) => before.join(covered),
             None => covered,
         }
+    }
+
+    /// Whether one of them is to be searched.
+    fn is_new(&self, one: Test, other: Test) -> bool {
+        let changed = self.changed.as_ref();
+        changed.is_none_or(|changed| changed.contains(&one) || changed.contains(&other))
+    }
+
+    fn candidates(&self) -> Option<Candidates> {
+        let mut pairs: Vec<(Test, Test)> = self.options.data.as_ref()?.pairs().collect();
+        let total = pairs.len();
+        let were_all = self.before.as_ref().is_some_and(Before::had_all_candidates);
+        pairs.retain(|(writer, reader)| {
+            let is_open = !were_all || self.is_new(*writer, *reader);
+            is_open && !self.memory.were_adjacent(*writer, *reader)
+        });
+        pairs.sort_unstable();
+        let named = pairs
+            .iter()
+            .map(|(a, b)| [*a, *b].map(|test| self.suite.id(test).to_owned()));
+        Some(Candidates {
+            pairs: total,
+            covered: total - pairs.len(),
+            left: named.take(MOST_LEFT).collect(),
+        })
     }
 
     /// Whether rule `at` was seen again in forks, and no fresh process says otherwise.

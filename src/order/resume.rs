@@ -320,7 +320,7 @@ impl Detect {
             return;
         }
         for phase in &mut self.phases {
-            if let Phase::Cover { rows, pairs } = phase {
+            if let Phase::Cover { rows, pairs, .. } = phase {
                 rows.clear();
                 pairs.strike(|a, b| !changed.contains(&a) && !changed.contains(&b));
             }
@@ -342,6 +342,12 @@ pub(super) struct Before {
 }
 
 impl Before {
+    /// Whether each pair that data dependences suggested was adjacent in some order.
+    pub(super) fn had_all_candidates(&self) -> bool {
+        let candidates = self.covered.candidates.as_ref();
+        candidates.is_some_and(|known| known.covered == known.pairs)
+    }
+
     /// `covered` by this search, with what still holds of the earlier one.
     pub(super) fn join(&self, covered: Covered) -> Covered {
         let before = &self.covered;

@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::detect::SearchingArgs;
 use super::searching::{Searching, Told};
-use super::{INTERRUPTED, Recall, RunningArgs, answer, keep, read_order, with_tests};
+use super::{Around, INTERRUPTED, RunningArgs, answer, keep, read_order, with_tests};
 use crate::cli::Globals;
 use crate::error::{Error, Exit};
 use crate::order::{Dependences, Detect, Strategy};
@@ -37,8 +37,8 @@ pub(super) struct MinimiseArgs {
 pub(super) fn run(args: &MinimiseArgs, globals: &Globals, report: &Report) -> Result<Exit, Error> {
     let order = args.order.as_deref().map(|file| read_order(file, globals));
     let order = order.transpose()?;
-    with_tests(&args.running, globals, report, |tests, recall| {
-        minimise(args, order.as_deref(), tests, recall, report)
+    with_tests(&args.running, globals, report, |tests, around| {
+        minimise(args, order.as_deref(), tests, around, report)
     })
 }
 
@@ -46,7 +46,7 @@ fn minimise(
     args: &MinimiseArgs,
     order: Option<&[String]>,
     tests: &mut Ordering,
-    recall: Recall<'_>,
+    around: Around<'_>,
     report: &Report,
 ) -> Result<Exit, Error> {
     let mut search = search(&args.test, order, &args.searching, tests)?;
@@ -59,7 +59,7 @@ fn minimise(
     let is_interrupted = searching.drive(tests, &mut search)?;
     let found = search.found();
     if !is_interrupted && !found.dependent.is_empty() {
-        let remembered = recall()?;
+        let remembered = (around.recall)()?;
         let place = &remembered.place;
         let mut known = match &remembered.known {
             Some(known) => known.about(&tests.suite),

@@ -18,7 +18,7 @@ use super::{Globals, suites};
 use crate::config::Overrides;
 use crate::error::{Error, Exit, Explain};
 use crate::order::{Dependences, Ended, How};
-use crate::pipeline::{Ordering, Remembered, Workshop, open};
+use crate::pipeline::{Ordering, Project, Remembered, Workshop, open};
 use crate::report::{Event, Report};
 use crate::runners::Ran;
 use crate::store::Trouble;
@@ -76,15 +76,21 @@ fn seconds(word: &str) -> Result<Duration, String> {
     (!duration.is_zero()).then_some(duration).ok_or_else(wrong)
 }
 
-/// Reads what an earlier search has left.
-type Recall<'r> = &'r dyn Fn() -> Result<Remembered, Error>;
+/// Where tests run.
+#[derive(Clone, Copy)]
+struct Around<'r> {
+    project: &'r Project,
+    workshop: &'r Workshop,
+    /// Reads what an earlier search has left.
+    recall: &'r dyn Fn() -> Result<Remembered, Error>,
+}
 
 /// Does `work` with the tests of the suite that is meant.
 fn with_tests(
     args: &RunningArgs,
     globals: &Globals,
     report: &Report,
-    work: impl FnOnce(&mut Ordering, Recall<'_>) -> Result<Exit, Error>,
+    work: impl FnOnce(&mut Ordering, Around<'_>) -> Result<Exit, Error>,
 ) -> Result<Exit, Error> {
     let globals = one_suite(globals)?;
     let config = globals.config(&Overrides::default())?;
@@ -105,7 +111,12 @@ fn with_tests(
             tell_trouble(&remembered.trouble, report);
             Ok(remembered)
         };
-        work(&mut tests, &recall)
+        let around = Around {
+            project: &project,
+            workshop: &workshop,
+            recall: &recall,
+        };
+        work(&mut tests, around)
     });
     workshop.clean_up();
     done
