@@ -202,6 +202,8 @@ fn detect(
     let mut known = Dependences::nothing(&tests.suite, place);
     if let Some((before, _)) = earlier {
         (known.cells, known.data) = (before.cells, before.data);
+    }
+    if let Some(before) = &remembered.known {
         known.created = before.created;
     }
     if let Some(stored) = stored {
