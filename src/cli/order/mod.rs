@@ -18,8 +18,8 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::{Globals, suites};
-use crate::count::counted;
 use crate::config::Overrides;
+use crate::count::counted;
 use crate::error::{Error, Exit, Explain};
 use crate::order::{Dependences, Detected, Ended, How};
 use crate::pipeline::{Ordering, Project, Remembered, Workshop, open};
@@ -38,6 +38,9 @@ const INTERRUPTED: Exit = Exit(130);
     tamis order detect                            tests that depend on those before them\n  \
     tamis order minimise tests/test_a.py::test_b  the fewest tests that change how one ends\n  \
     tamis order why tests/test_a.py::test_b       the lines that write and read\n  \
+    tamis order refine                            which data dependences matter\n  \
+    tamis order graph --out graph.html            a page with all that is known\n  \
+    tamis order schedule --workers 4 --run        several workers, each test as before\n  \
     tamis order run order.txt                     run tests in the order of a file")]
 pub(crate) struct OrderArgs {
     #[command(subcommand)]

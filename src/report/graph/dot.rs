@@ -5,7 +5,9 @@ use super::GraphJson;
 impl GraphJson {
     /// Dashed: data dependences; bold: manifest ones. An arrow leads to what a test depends on.
     pub(crate) fn dot(&self) -> String {
-        let mut text = "digraph dependences {\n  rankdir=RL;\n  node [shape=box, fontname=\"sans-serif\"];\n".to_owned();
+        let mut text =
+            "digraph dependences {\n  rankdir=RL;\n  node [shape=box, fontname=\"sans-serif\"];\n"
+                .to_owned();
         for node in &self.nodes {
             let is_dependent = self.manifest.iter().any(|one| one.id == *node);
             let style = match is_dependent {

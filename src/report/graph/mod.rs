@@ -78,7 +78,9 @@ impl GraphJson {
             })
             .collect();
         let of_data = data.iter().flat_map(|edge| [&edge.later, &edge.earlier]);
-        let of_found = manifest.iter().flat_map(|one| one.witnesses.iter().flatten().chain(&one.cleaners));
+        let of_found = manifest
+            .iter()
+            .flat_map(|one| one.witnesses.iter().flatten().chain(&one.cleaners));
         let named: BTreeSet<&String> = of_data.chain(of_found).collect();
         let all = known.tests.iter().map(|test| &test.id);
         GraphJson {

@@ -142,7 +142,11 @@ impl GraphJson {
              <th>not if in between runs</th><th>by way of</th></tr>\n",
         );
         for one in &self.manifest {
-            let orders: Vec<String> = one.witnesses.iter().map(|order| order.join(" → ")).collect();
+            let orders: Vec<String> = one
+                .witnesses
+                .iter()
+                .map(|order| order.join(" → "))
+                .collect();
             let _ = writeln!(
                 page,
                 "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
