@@ -238,6 +238,7 @@ def test_plain():
     pass
 "#,
     )
+    .plugins()
     .edit(
         "coroutine",
         [replace(
