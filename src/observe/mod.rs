@@ -4,6 +4,7 @@
 //! Needs no store, no decision and no configuration, and knows no language: `languages`
 //! tells what a trace's definitions mean and where names lead.
 
+mod accesses;
 mod additions;
 mod confirmed;
 pub(crate) mod graph;
@@ -17,6 +18,7 @@ mod trace;
 pub(crate) mod units;
 mod walk;
 
+pub(crate) use accesses::{Access, Does, Reader, accesses};
 pub(crate) use confirmed::LastRow;
 pub use observations::Observations;
 pub(crate) use observations::{Base, Cell, Compiled, Confirmed, LookedIn, ObservedRow};

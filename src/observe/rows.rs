@@ -8,6 +8,7 @@ use anyhow::Result;
 use bstr::{BString, ByteSlice};
 use rustc_hash::FxHashMap;
 
+use super::accesses::Touched;
 use super::confirmed::LastRow;
 use super::graph::{NodeId, SESSION};
 use super::observations::{Base, LookedIn, Observations, ObservedRow};
@@ -74,6 +75,8 @@ pub(super) struct Closing<'a> {
     owning: Option<Owning>,
     /// By cell, the imports that changed it.
     pub changed_by: Vec<Vec<NodeId>>,
+    /// Who reads and changes cells, if somebody asks for it.
+    pub touched: Option<Touched>,
     /// Tests that were left out, with their files.
     pub left_out: Vec<(String, BString)>,
     /// By test file and the changes of state that come on top of it, an index into the bases.
@@ -98,7 +101,7 @@ const OF_SESSION: usize = 0;
 const OF_BASES: usize = 1;
 
 impl<'a> Closing<'a> {
-    fn new(mut run: Run<'a>) -> Result<Closing<'a>> {
+    pub(super) fn new(mut run: Run<'a>) -> Result<Closing<'a>> {
         let mut languages = Vec::new();
         for language in LANGUAGES {
             languages.push(language.closure(&mut run)?);
@@ -111,6 +114,7 @@ impl<'a> Closing<'a> {
             session: Base::default(),
             owning: None,
             changed_by: Vec::new(),
+            touched: None,
             left_out: Vec::new(),
             bases: FxHashMap::default(),
             changes: 0..0,

@@ -6,6 +6,7 @@ use anyhow::Result;
 use bstr::{BString, ByteSlice};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::accesses::Touched;
 use super::graph::{NodeId, SESSION};
 use super::observations::Cell;
 use super::rows::Closing;
@@ -100,10 +101,13 @@ impl Closing<'_> {
             });
             let by_imports = changers.iter().filter(|by| imports.contains(by));
             self.changed_by.push(by_imports.copied().collect());
+            if let Some(touched) = &mut self.touched {
+                touched.changed(&changers, condition);
+            }
             ties.add(&mut self.run, changers, condition, &naming);
         }
         self.changes.end = self.run.edges.len() as NodeId;
-        let readers = ties.attach(&mut self.run);
+        let readers = ties.attach(&mut self.run, self.touched.as_mut());
         for (cell, readers) in self.observed.cells.iter_mut().zip(readers) {
             cell.readers = readers;
         }
@@ -143,7 +147,7 @@ impl Ties {
 
     /// Leads from those who read some state to the changes that they can have met. Returns
     /// for each cell how many read it.
-    fn attach(self, run: &mut Run<'_>) -> Vec<usize> {
+    fn attach(self, run: &mut Run<'_>, mut touched: Option<&mut Touched>) -> Vec<usize> {
         let mut readers = vec![0; self.cells.len()];
         // Code that may reach any name, and there is much, reads the same cells.
         let mut lists: Vec<&[CellIndex]> = Vec::new();
@@ -175,6 +179,9 @@ impl Ties {
                     let cell = *cell as usize;
                     if met_cells.is_first(cell, node) {
                         readers[cell] += 1;
+                        if let Some(touched) = &mut touched {
+                            touched.read(node, cell);
+                        }
                         let tie = self.cells[cell];
                         if met_ties.is_first(tie as usize, node) {
                             ties.push(tie);

@@ -223,6 +223,9 @@ pub struct Trace {
     pub spawned: Vec<Spawned>,
     /// A scope, and a path that it wrote, made or removed something at.
     pub writes: Vec<(u64, BString)>,
+    /// A scope, and a path at which it met what another scope of the process wrote. Only
+    /// told where tamis asks who reads and writes what.
+    pub meets: Vec<(u64, BString)>,
     pub items: Option<(Vec<String>, Vec<String>)>,
     pub config: Option<RunnerConfig>,
     pub finds: Option<FoundIn>,

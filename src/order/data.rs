@@ -24,6 +24,14 @@ pub(crate) enum Does {
     Writes,
 }
 
+/// Who reads and writes which state, with the cells of which nobody knows who reads them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Accesses {
+    pub(crate) known: BTreeSet<Access>,
+    /// Settings of the process: any test may read them.
+    pub(crate) by_anyone: BTreeSet<String>,
+}
+
 /// How an earlier and a later test touch the same cell [B 3].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -50,15 +58,20 @@ pub(crate) struct Edge {
 pub(crate) struct Data {
     readers: BTreeMap<String, BTreeSet<Test>>,
     writers: BTreeMap<String, BTreeSet<Test>>,
+    /// Cells that any test may read.
+    by_anyone: BTreeSet<String>,
     /// Pairs of a writer and another test that reads what it writes.
     feeds: FxHashSet<(Test, Test)>,
 }
 
 impl Data {
     /// Accesses of tests that are not in the suite are left out.
-    pub(crate) fn new(suite: &Suite, accesses: impl IntoIterator<Item = Access>) -> Data {
-        let mut data = Data::default();
-        for access in accesses {
+    pub(crate) fn new(suite: &Suite, accesses: Accesses) -> Data {
+        let mut data = Data {
+            by_anyone: accesses.by_anyone,
+            ..Data::default()
+        };
+        for access in accesses.known {
             let Some(test) = suite.find(&access.test) else {
                 continue;
             };
@@ -82,15 +95,26 @@ impl Data {
         self.feeds.iter().copied()
     }
 
+    /// Each test that writes cells which any test may read, with the other tests that write
+    /// one of these.
+    pub(super) fn writers_for_anyone(&self) -> BTreeMap<Test, BTreeSet<Test>> {
+        let mut others: BTreeMap<Test, BTreeSet<Test>> = BTreeMap::new();
+        for cell in &self.by_anyone {
+            let writers = self.writers.get(cell).into_iter().flatten();
+            for writer in writers.clone() {
+                let others = others.entry(*writer).or_default();
+                others.extend(writers.clone().filter(|other| *other != writer));
+            }
+        }
+        others
+    }
+
     pub(super) fn feeds(&self, writer: Test, reader: Test) -> bool {
         self.feeds.contains(&(writer, reader))
     }
 
-    /// The cells that `writer` writes and `reader` reads.
+    /// The cells that `writer` writes and `reader` reads, or may read.
     pub(super) fn between(&self, writer: Test, reader: Test) -> Vec<&str> {
-        if !self.feeds(writer, reader) {
-            return Vec::new();
-        }
         let written = self
             .writers
             .iter()
@@ -98,6 +122,7 @@ impl Data {
         let reads = |cell: &String| {
             let readers = self.readers.get(cell);
             readers.is_some_and(|readers| readers.contains(&reader))
+                || self.by_anyone.contains(cell)
         };
         written
             .filter(|(cell, _)| reads(cell))

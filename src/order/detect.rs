@@ -151,10 +151,18 @@ impl Detect {
     /// A search of the whole suite.
     pub(crate) fn new(suite: Suite, options: Options) -> Detect {
         let n = suite.len();
-        let cover = || Phase::cover(&suite, options.data.as_ref(), options.seed);
+        let cover = || Phase::cover(&suite, options.seed);
+        let candidates = options
+            .data
+            .as_ref()
+            .map(|data| Phase::candidates(&suite, data));
         let mut phases = vec![Phase::Default(2)];
         match options.strategy {
-            Strategy::Auto => phases.extend([Phase::Isolate(0), Phase::Reverse(true), cover()]),
+            Strategy::Auto => {
+                phases.extend([Phase::Isolate(0), Phase::Reverse(true)]);
+                phases.extend(candidates.into_iter().flatten());
+                phases.push(cover());
+            }
             Strategy::Reverse => phases.push(Phase::Reverse(true)),
             Strategy::Random => {
                 let chance = fastrand::Rng::with_seed(options.seed);
@@ -167,7 +175,14 @@ impl Detect {
                 let data = options.data.clone().unwrap_or_default();
                 phases.push(Phase::Within(Sequences::new(2, Some(data), None)));
             }
-            Strategy::Cover => phases.push(cover()),
+            Strategy::Cover => match candidates {
+                Some(candidates) => {
+                    // Without it, of what runs in one order only nobody knows whether it matters.
+                    phases.push(Phase::Isolate(0));
+                    phases.extend(candidates);
+                }
+                None => phases.push(cover()),
+            },
         }
         let mut detect = Detect::with(suite, options, phases);
         detect.reference = vec![None; n];
@@ -182,9 +197,9 @@ impl Detect {
         test: Test,
         order: Option<Vec<Test>>,
     ) -> Detect {
-        let alone = Phase::Given("alone", Some(vec![test]));
+        let alone = Phase::one("alone", vec![test]);
         let phases = match order {
-            Some(order) => vec![alone, Phase::Given("given", Some(order))],
+            Some(order) => vec![alone, Phase::one("given", order)],
             None => vec![
                 alone,
                 Phase::Default(2),

@@ -85,6 +85,9 @@ pub(crate) struct Covered {
     /// Ordered pairs of which the second test ran directly after the first, in some order.
     pub(crate) pairs: usize,
     pub(crate) pairs_total: usize,
+    /// Those of these pairs that data dependences suggest, if these are known.
+    #[serde(default)]
+    pub(crate) candidates: Option<Candidates>,
     /// All normal orders of at most so many tests were run by themselves.
     pub(crate) k: usize,
     pub(crate) orders: usize,
@@ -93,6 +96,16 @@ pub(crate) struct Covered {
     pub(crate) cpu_seconds: f64,
     /// Whether the search was stopped before it was done.
     pub(crate) cut_short: bool,
+}
+
+/// Pairs of tests of which the second reads what the first writes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Candidates {
+    pub(crate) pairs: usize,
+    /// How many of them ran directly after one another, in this order.
+    pub(crate) covered: usize,
+    /// The first hundred of the others.
+    pub(crate) left: Vec<[String; 2]>,
 }
 
 impl Detected {

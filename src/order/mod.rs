@@ -30,10 +30,12 @@ mod suite;
 mod tests;
 
 pub(crate) use closure::{Because, Brought, Closed, Manifest};
-pub(crate) use data::{Access, Data, Does, Edge, EdgeKind};
+pub(crate) use data::{Access, Accesses, Data, Does, Edge, EdgeKind};
 pub(crate) use dependences::{DataEdge, Dependences, Tested};
 pub(crate) use detect::{Budget, Detect, Options};
-pub(crate) use found::{Confirmed, Covered, Dependent, Detected, Doubt, Kind, Unconfirmed};
+pub(crate) use found::{
+    Candidates, Confirmed, Covered, Dependent, Detected, Doubt, Kind, Unconfirmed,
+};
 pub(crate) use memory::Spent;
 pub(crate) use refine::Refined;
 pub(crate) use schedule::{Policy, Schedule, schedule};

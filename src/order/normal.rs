@@ -78,3 +78,31 @@ fn shuffled_below(suite: &Suite, tests: &[Test], depth: usize, chance: &mut Rng)
     }
     order
 }
+
+/// A normal order of all tests but `without`, with `test` first: those of its narrowest scope
+/// follow, then those of wider ones.
+pub(super) fn first(suite: &Suite, test: Test, without: &BTreeSet<Test>) -> Vec<Test> {
+    let scopes = suite.scopes(test);
+    let shared = |other: &Test| {
+        let others = suite.scopes(*other).iter();
+        others.zip(scopes).take_while(|(a, b)| a == b).count()
+    };
+    let mut order = suite.all();
+    order.retain(|other| *other == test || !without.contains(other));
+    order.sort_by_key(|other| (*other != test, std::cmp::Reverse(shared(other))));
+    let mut blocked = vec![test];
+    let rest = order.split_off(1.min(order.len()));
+    // The default order may come back to scopes.
+    in_blocks(suite, &rest, 0, &mut blocked);
+    blocked
+}
+
+/// `tests` with those of one scope together, in the order in which scopes come first.
+fn in_blocks(suite: &Suite, tests: &[Test], depth: usize, order: &mut Vec<Test>) {
+    for (scope, block) in blocks(suite, tests, depth) {
+        match scope {
+            Some(_) => in_blocks(suite, &block, depth + 1, order),
+            None => order.extend(block),
+        }
+    }
+}

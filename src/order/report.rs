@@ -1,10 +1,13 @@
 //! What a search knows at any time, as its answer.
 
 use super::detect::{Detect, Known, Verdict};
-use super::found::{Confirmed, Covered, Dependent, Detected, Doubt, Kind, Unconfirmed};
+use super::found::{Candidates, Confirmed, Covered, Dependent, Detected, Doubt, Kind, Unconfirmed};
 use super::rules::{Rule, Says, contains, is_good};
 use super::search::Phase;
 use super::suite::Test;
+
+/// Candidates that were not covered and are named.
+const MOST_LEFT: usize = 100;
 
 impl Detect {
     /// What is known now; a search that was interrupted keeps it.
@@ -39,12 +42,28 @@ impl Detect {
             strategies: self.over.iter().map(Phase::name).collect(),
             pairs: self.memory.pairs(),
             pairs_total: n * n.saturating_sub(1),
+            candidates: self.candidates(),
             k: self.k,
             orders: spent.orders,
             executions: spent.executions,
             cpu_seconds: spent.cpu,
             cut_short: self.was_cut,
         }
+    }
+
+    fn candidates(&self) -> Option<Candidates> {
+        let mut pairs: Vec<(Test, Test)> = self.options.data.as_ref()?.pairs().collect();
+        let total = pairs.len();
+        pairs.retain(|(writer, reader)| !self.memory.were_adjacent(*writer, *reader));
+        pairs.sort_unstable();
+        let named = pairs
+            .iter()
+            .map(|(a, b)| [*a, *b].map(|test| self.suite.id(test).to_owned()));
+        Some(Candidates {
+            pairs: total,
+            covered: total - pairs.len(),
+            left: named.take(MOST_LEFT).collect(),
+        })
     }
 
     /// Whether rule `at` was seen again in forks, and no fresh process says otherwise.

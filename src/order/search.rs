@@ -1,6 +1,6 @@
 //! The orders that a search runs before it has a suspicion.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::fmt;
 use std::str::FromStr;
 
@@ -8,7 +8,7 @@ use fastrand::Rng;
 
 use super::cover::{Pairs, nested_row, nested_rows};
 use super::memory::Memory;
-use super::normal::{is_normal, shuffled};
+use super::normal::{first, is_normal, shuffled};
 use super::refine::Refine;
 use super::suite::Test;
 use super::{Data, Suite};
@@ -16,8 +16,9 @@ use super::{Data, Suite};
 /// How orders are chosen: `order detect --strategy`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Strategy {
-    /// Each test alone, the default order reversed, then [`Cover`](Strategy::Cover), then
-    /// dependent tests without what they are known to depend on.
+    /// Each test alone, the default order reversed, then [`Cover`](Strategy::Cover); if data
+    /// dependences are known, after that all other pairs; then dependent tests without what
+    /// they are known to depend on.
     Auto,
     /// The default order from its end: the reversal of DTDetector (\[P\] section VI).
     Reverse,
@@ -33,7 +34,8 @@ pub(crate) enum Strategy {
     /// dependence-aware k-bounded algorithm (\[P\] section III has it from DTDetector).
     Data,
     /// Each pair of tests adjacent: those of which one reads what the other writes if data
-    /// dependences are known, else all.
+    /// dependences are known, and of a cell whose readers nobody knows all tests behind each
+    /// that writes it; else all pairs.
     Cover,
 }
 
@@ -91,27 +93,44 @@ pub(super) enum Phase {
     /// Short orders.
     Within(Sequences),
     /// Adjacent pairs: the rows of the whole suite that are still to come, then what is left.
-    Cover { rows: Vec<usize>, pairs: Pairs },
+    Cover {
+        name: &'static str,
+        rows: Vec<usize>,
+        pairs: Pairs,
+    },
     /// Data dependences, each violated by itself.
     Refine(Refine),
-    /// One order, and what it is called.
-    Given(&'static str, Option<Vec<Test>>),
+    /// Some orders, and what they are called.
+    Given(&'static str, VecDeque<Vec<Test>>),
 }
 
 impl Phase {
-    pub(super) fn cover(suite: &Suite, data: Option<&Data>, seed: u64) -> Phase {
-        match data {
-            Some(data) => Phase::Cover {
-                rows: Vec::new(),
-                pairs: Pairs::new(suite, data.pairs()),
-            },
-            None => {
-                let mut rows: Vec<usize> = (0..nested_rows(suite)).collect();
-                Rng::with_seed(seed).shuffle(&mut rows);
-                let pairs = Pairs::all(suite);
-                Phase::Cover { rows, pairs }
-            }
-        }
+    /// One order, and what it is called.
+    pub(super) fn one(name: &'static str, order: Vec<Test>) -> Phase {
+        Phase::Given(name, [order].into())
+    }
+
+    /// All pairs of tests.
+    pub(super) fn cover(suite: &Suite, seed: u64) -> Phase {
+        let mut rows: Vec<usize> = (0..nested_rows(suite)).collect();
+        Rng::with_seed(seed).shuffle(&mut rows);
+        let (name, pairs) = ("cover", Pairs::all(suite));
+        Phase::Cover { name, rows, pairs }
+    }
+
+    /// Those pairs that data dependences suggest: all tests behind each writer of what nobody
+    /// knows the readers of, then readers directly behind writers.
+    pub(super) fn candidates(suite: &Suite, data: &Data) -> [Phase; 2] {
+        let behind = data.writers_for_anyone();
+        let first = behind
+            .into_iter()
+            .map(|(writer, others)| first(suite, writer, &others));
+        let pairs = Phase::Cover {
+            name: "candidates",
+            rows: Vec::new(),
+            pairs: Pairs::new(suite, data.pairs()),
+        };
+        [Phase::Given("writers first", first.collect()), pairs]
     }
 
     /// The strategy that it is, or is a part of.
@@ -123,7 +142,7 @@ impl Phase {
             Phase::Random(..) => Strategy::Random.to_string(),
             Phase::Within(all) if all.last.is_some() => "pairs with the test".to_owned(),
             Phase::Within(all) => all.strategy().to_string(),
-            Phase::Cover { .. } => Strategy::Cover.to_string(),
+            Phase::Cover { name, .. } => (*name).to_owned(),
             Phase::Refine(_) => "refine".to_owned(),
             Phase::Given(name, _) => (*name).to_owned(),
         }
@@ -135,8 +154,8 @@ impl Phase {
             Phase::Default(left) | Phase::Random(_, left) => *left == 0,
             Phase::Isolate(next) => *next as usize == suite.len(),
             Phase::Reverse(is_left) => !is_left,
-            Phase::Given(_, order) => order.is_none(),
-            Phase::Cover { rows, pairs } => rows.is_empty() && pairs.left() == 0,
+            Phase::Given(_, orders) => orders.is_empty(),
+            Phase::Cover { rows, pairs, .. } => rows.is_empty() && pairs.left() == 0,
             Phase::Within(all) => all.len > all.most.min(suite.len()),
             // Its last order is judged when the next one is asked for.
             Phase::Refine(_) => false,
@@ -173,7 +192,7 @@ impl Phase {
                 Some(shuffled(suite, &suite.all(), chance))
             }
             Phase::Within(sequences) => sequences.next(suite),
-            Phase::Cover { rows, pairs } => {
+            Phase::Cover { rows, pairs, .. } => {
                 pairs.strike(|first, second| memory.were_adjacent(first, second));
                 match rows.pop() {
                     Some(row) => Some(nested_row(suite, row)),
@@ -181,7 +200,7 @@ impl Phase {
                 }
             }
             Phase::Refine(refine) => refine.next(suite, memory),
-            Phase::Given(_, order) => order.take(),
+            Phase::Given(_, orders) => orders.pop_front(),
         }
     }
 }

@@ -5,11 +5,12 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
 
+use super::data::accesses;
 use super::project::Project;
 use super::workshop::Workshop;
 use crate::config::nearest;
 use crate::error::Error;
-use crate::order::{Process, Step, Stepper, Suite, Twice};
+use crate::order::{Accesses, Process, Step, Stepper, Suite, Twice};
 use crate::runners::{self, Cause, Ordered, Orders, Ran};
 
 /// What a test may take of which nothing is known.
@@ -30,8 +31,20 @@ pub(crate) struct Ordering {
     pub(crate) suite: Suite,
     orders: Box<dyn Orders>,
     limits: TimeLimits,
+    command: Vec<OsString>,
     /// What came of the tests' own order, for whom asks for it next.
     known: VecDeque<Ran>,
+}
+
+/// Who reads and writes which state, and what it took to see that.
+#[derive(Debug, Default)]
+pub(crate) struct Recorded {
+    pub(crate) accesses: Accesses,
+    /// A test that ended a run early: of those behind it, less is known.
+    pub(crate) lost: Option<String>,
+    /// Wall-clock seconds, and seconds of processor time.
+    pub(crate) seconds: f64,
+    pub(crate) cpu: f64,
 }
 
 /// How long tests may take: what the user says, else by what they took.
@@ -89,6 +102,7 @@ impl Ordering {
         Ok(Ordering {
             suite,
             orders,
+            command: command.to_vec(),
             limits: TimeLimits {
                 fixed: limit,
                 ..TimeLimits::default()
@@ -179,6 +193,43 @@ impl Ordering {
             None => [by_fresh.swap_remove(0), by_fork.swap_remove(0)].into(),
         };
         Ok(Some(first))
+    }
+
+    /// Who reads and writes which state: the tests run under collection in their own order, and
+    /// in that order reversed, so that who only repeats what an earlier test wrote is seen as
+    /// well. `None` if the user interrupted it.
+    ///
+    /// # Errors
+    /// Those of [`Ordering::run`], and if git or the traces cannot be read.
+    pub(crate) fn accesses(
+        &mut self,
+        project: &Project,
+        workshop: &Workshop,
+    ) -> Result<Option<Recorded>, Error> {
+        let mut recorded = Recorded::default();
+        let order = self.suite.ids().to_vec();
+        let reversed: Vec<String> = order.iter().rev().cloned().collect();
+        for (order, name) in [(order, "forwards"), (reversed, "backwards")] {
+            let traces = workshop.scratch.join(name);
+            fs_err::create_dir_all(&traces).map_err(anyhow::Error::from)?;
+            let limits = &self.limits;
+            let Some(ran) = self
+                .orders
+                .record(&order, &|test| limits.of(test), &traces)?
+            else {
+                return Ok(None);
+            };
+            self.limits.learn(&ran);
+            if let Some(lost) = &ran.ended.lost {
+                recorded.lost.get_or_insert(lost.test.clone());
+            }
+            recorded.seconds += ran.ended.elapsed;
+            recorded.cpu += ran.ended.cpu;
+            let accesses = accesses(project, &traces, &self.command)?;
+            recorded.accesses.known.extend(accesses.known);
+            recorded.accesses.by_anyone.extend(accesses.by_anyone);
+        }
+        Ok(Some(recorded))
     }
 
     /// Runs what `search` asks for until it is done. `tell` hears of each order when it has

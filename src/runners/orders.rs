@@ -46,6 +46,18 @@ pub trait Orders {
     /// If a test is unknown, or the runner does not come to its tests.
     fn run(&mut self, step: &Step, limits: Limits<'_>) -> Result<Option<Ran>, Error>;
 
+    /// Runs an order in a process of its own that writes traces into a folder; `None` if the
+    /// user interrupted it.
+    ///
+    /// # Errors
+    /// Those of [`Orders::run`].
+    fn record(
+        &mut self,
+        order: &[String],
+        limits: Limits<'_>,
+        traces: &Path,
+    ) -> Result<Option<Ran>, Error>;
+
     /// Why the last test of an order ends otherwise than alone; `None` if the user
     /// interrupted it.
     ///

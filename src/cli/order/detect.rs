@@ -9,9 +9,9 @@ use super::{INTERRUPTED, RunningArgs, answer, with_tests};
 use crate::cli::Globals;
 use crate::count::counted;
 use crate::error::{Error, Exit};
-use crate::order::{Budget, Detect, Options, Strategy};
-use crate::pipeline::Ordering;
-use crate::report::Report;
+use crate::order::{Budget, Data, Detect, Options, Strategy};
+use crate::pipeline::{Ordering, Project, RecordedAccesses, Workshop};
+use crate::report::{Event, Report};
 use crate::runners::Ran;
 
 /// Find tests whose outcome depends on the tests before them.
@@ -26,7 +26,7 @@ use crate::runners::Ran;
     tamis order detect --strategy pairs -- pytest tests/unit\n\n\
     Exit codes: 0 none found, 1 dependent tests found, 2 wrong usage or no tests, 130 interrupted.")]
 pub(super) struct DetectArgs {
-    /// auto, reverse, random, isolate, pairs, k=N or cover
+    /// auto, reverse, random, isolate, pairs, k=N, data or cover
     #[arg(long, value_name = "STRATEGY", default_value = "auto")]
     strategy: Strategy,
     #[command(flatten)]
@@ -88,26 +88,39 @@ fn time(word: &str) -> Result<Duration, String> {
 }
 
 pub(super) fn run(args: &DetectArgs, globals: &Globals, report: &Report) -> Result<Exit, Error> {
-    if args.strategy == Strategy::Data {
-        let why = "the strategy `data` needs to know which test reads what another wrote, and no record says that yet";
-        return Err(Error::usage(why).with_hint("`cover` and `pairs` do without"));
-    }
     if args.strategy == Strategy::Random && args.searching.budget.is_none() {
         // It would only end at the usual number of executions.
         report.detail("orders by chance go on until the budget is used up");
     }
-    with_tests(&args.running, globals, report, |tests| {
-        detect(args, tests, report)
+    with_tests(&args.running, globals, report, |tests, place| {
+        detect(args, tests, place, report)
     })
 }
 
-fn detect(args: &DetectArgs, tests: &mut Ordering, report: &Report) -> Result<Exit, Error> {
-    let options = args.searching.options(args.strategy, tests);
+fn detect(
+    args: &DetectArgs,
+    tests: &mut Ordering,
+    place: (&Project, &Workshop),
+    report: &Report,
+) -> Result<Exit, Error> {
+    let mut options = args.searching.options(args.strategy, tests);
     let Some(first) = tests.compare_processes()? else {
         report.note("interrupted before the tests ran once");
         return Ok(INTERRUPTED);
     };
     tell_default(&first, tests, report);
+    if matches!(
+        args.strategy,
+        Strategy::Auto | Strategy::Data | Strategy::Cover
+    ) {
+        match data(tests, place, report)? {
+            Some(data) => options.data = Some(data),
+            None => {
+                report.note("interrupted before any other order ran");
+                return Ok(INTERRUPTED);
+            }
+        }
+    }
     let mut search = Detect::new(tests.suite.clone(), options);
     let mut searching = Searching::new(report);
     let is_interrupted = searching.drive(tests, &mut search)?;
@@ -131,6 +144,31 @@ fn detect(args: &DetectArgs, tests: &mut Ordering, report: &Report) -> Result<Ex
         (false, true) => Exit::DONE,
         (false, false) => Exit::TESTS_FAILED,
     })
+}
+
+/// Which test reads what another one writes; `None` if the user interrupted it.
+pub(super) fn data(
+    tests: &mut Ordering,
+    (project, workshop): (&Project, &Workshop),
+    report: &Report,
+) -> Result<Option<Data>, Error> {
+    let work = "recording what tests read and write".to_owned();
+    report.event(Event::Began { work, total: None });
+    let recorded = tests.accesses(project, workshop);
+    report.event(Event::Ended);
+    let Some(recorded) = recorded? else {
+        return Ok(None);
+    };
+    if let Some(lost) = &recorded.lost {
+        report.note(format!(
+            "{lost} ended the run that records what tests read and write: less is known of the tests behind it"
+        ));
+    }
+    let RecordedAccesses { seconds, cpu, .. } = recorded;
+    report.detail(format!(
+        "recorded what tests read and write: {seconds:.1} s, {cpu:.1} s of processor time"
+    ));
+    Ok(Some(Data::new(&tests.suite, recorded.accesses)))
 }
 
 /// A suite whose own order has failures can have dependent tests as any other, but people

@@ -37,7 +37,7 @@ pub(super) struct MinimiseArgs {
 pub(super) fn run(args: &MinimiseArgs, globals: &Globals, report: &Report) -> Result<Exit, Error> {
     let order = args.order.as_deref().map(|file| read_order(file, globals));
     let order = order.transpose()?;
-    with_tests(&args.running, globals, report, |tests| {
+    with_tests(&args.running, globals, report, |tests, _| {
         minimise(args, order.as_deref(), tests, report)
     })
 }

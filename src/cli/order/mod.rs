@@ -18,7 +18,7 @@ use super::{Globals, suites};
 use crate::config::Overrides;
 use crate::error::{Error, Exit, Explain};
 use crate::order::{Ended, How};
-use crate::pipeline::{Ordering, Workshop, open};
+use crate::pipeline::{Ordering, Project, Workshop, open};
 use crate::report::Report;
 use crate::runners::Ran;
 
@@ -80,7 +80,7 @@ fn with_tests(
     args: &RunningArgs,
     globals: &Globals,
     report: &Report,
-    work: impl FnOnce(&mut Ordering) -> Result<Exit, Error>,
+    work: impl FnOnce(&mut Ordering, (&Project, &Workshop)) -> Result<Exit, Error>,
 ) -> Result<Exit, Error> {
     let globals = one_suite(globals)?;
     let config = globals.config(&Overrides::default())?;
@@ -96,7 +96,7 @@ fn with_tests(
                 "each order needs a process of its own, which takes longer: {why}"
             ));
         }
-        work(&mut tests)
+        work(&mut tests, (&project, &workshop))
     });
     workshop.clean_up();
     done

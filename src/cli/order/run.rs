@@ -43,7 +43,7 @@ pub(super) fn run(args: &RunOrderArgs, globals: &Globals, report: &Report) -> Re
     // Before anything is started.
     let order = args.file.as_deref().map(|file| read_order(file, globals));
     let order = order.transpose()?;
-    with_tests(&args.running, globals, report, |tests| match order {
+    with_tests(&args.running, globals, report, |tests, _| match order {
         Some(order) => run_order(args.fork, order, tests, report),
         None => list(tests, report),
     })

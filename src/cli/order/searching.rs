@@ -208,6 +208,14 @@ impl Told {
                 cleaners.join(" or ")
             ));
         }
+        if !dependent.cells.is_empty() {
+            let cells: Vec<_> = dependent
+                .cells
+                .iter()
+                .map(|one| escape::line(one))
+                .collect();
+            text.push_str(&format!("         by way of {}\n", cells.join(", ")));
+        }
         if dependent.masked {
             text.push_str(
                 "         the suite's own order hides that it fails: the program may be wrong\n",
@@ -246,9 +254,18 @@ impl Told {
             true => "nothing to its end".to_owned(),
             false => covered.strategies.join(", "),
         };
+        let candidates = covered.candidates.as_ref().map_or_else(String::new, |all| {
+            let (done, pairs) = (number(all.covered as u64), number(all.pairs as u64));
+            format!("{done} of {pairs} pairs of a test that writes and one that reads, and ")
+        });
+        let mut left = String::new();
+        if let Some([writer, reader]) = covered.candidates.iter().flat_map(|all| &all.left).next() {
+            let (writer, reader) = (escape::line(writer), escape::line(reader));
+            left = format!("not covered, as one of several: {reader} directly after {writer}\n");
+        }
         format!(
             "{} of {} depend on order{flaky}{unclear}\n\
-             covered: {strategies}; {} of {} pairs were adjacent{cut}\n\
+             covered: {strategies}; {candidates}{} of {} pairs were adjacent{cut}\n{left}\
              took {}, {} and {:.1} s of processor time\n",
             found.dependent.len(),
             counted(found.tests, "test"),

@@ -39,7 +39,7 @@ pub(super) struct WhyOrderArgs {
 pub(super) fn run(args: &WhyOrderArgs, globals: &Globals, report: &Report) -> Result<Exit, Error> {
     let order = args.order.as_deref().map(|file| read_order(file, globals));
     let order = order.transpose()?;
-    with_tests(&args.running, globals, report, |tests| {
+    with_tests(&args.running, globals, report, |tests, _| {
         why(args, order.as_deref(), tests, report)
     })
 }

@@ -47,6 +47,7 @@ pub(super) fn trace(path: &Path, bytes: &[u8]) -> Result<Option<Trace>> {
         fixture_changes: Vec::new(),
         spawned: Vec::new(),
         writes: Vec::new(),
+        meets: Vec::new(),
         items: None,
         config: None,
         finds: None,
@@ -118,6 +119,7 @@ fn read_record(trace: &mut Trace, line: &[u8]) -> Result<()> {
                 .get_or_insert(why);
         }
         "w" => trace.writes.push((number(field(1)?)?, path_of(field(2)?)?)),
+        "r" => trace.meets.push((number(field(1)?)?, path_of(field(2)?)?)),
         "x" => trace.state.push(StateChange {
             file: path_of(field(1)?)?,
             name: text(field(2)?)?,

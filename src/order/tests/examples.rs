@@ -214,7 +214,7 @@ fn data_dependences_narrow_the_search() {
         access(33, Does::Reads),
     ];
     let suite = world.suite();
-    let data = Data::new(&suite, accesses);
+    let data = Data::new(&suite, known(accesses));
     let kinds: Vec<(Test, Test, EdgeKind)> = data
         .edges()
         .iter()
@@ -227,7 +227,7 @@ fn data_dependences_narrow_the_search() {
             (20, 33, EdgeKind::ReadAfterWrite)
         ]
     );
-    for strategy in [Strategy::Auto, Strategy::Data] {
+    for strategy in [Strategy::Cover, Strategy::Data] {
         let options = Options {
             data: Some(data.clone()),
             ..options(strategy)
@@ -238,7 +238,44 @@ fn data_dependences_narrow_the_search() {
         assert_eq!(witnesses(&found.dependent[0]), [[3, 33]]);
         assert_eq!(found.dependent[0].cells, ["m:x"]);
         assert!(found.covered.executions < 800, "{:?}", found.covered);
+        let candidates = found.covered.candidates.unwrap();
+        assert_eq!((candidates.pairs, candidates.covered), (2, 2));
     }
+}
+
+#[test]
+fn who_changes_the_process_runs_once_before_all_others() {
+    // The first one's file has a cleaner, which runs before the victim in no other order.
+    let mut tests = quiet(20);
+    tests[4] = polluter();
+    tests[5] = cleaner();
+    tests[16] = victim();
+    let world = World { tests, together: 4 };
+    let write = |test: usize| Access {
+        test: format!("t{test}"),
+        cell: "process#cwd".to_owned(),
+        does: Does::Writes,
+    };
+    let accesses = Accesses {
+        known: [write(4), write(5)].into(),
+        by_anyone: ["process#cwd".to_owned()].into(),
+    };
+    let suite = world.suite();
+    let options = Options {
+        data: Some(Data::new(&suite, accesses)),
+        ..options(Strategy::Cover)
+    };
+    let mut search = Detect::new(suite, options);
+    let orders = world.search(&mut search);
+    let first = orders.iter().find(|order| order.starts_with(&[4, 6]));
+    assert_eq!(first.map(Vec::len), Some(19));
+    let found = search.found();
+    assert_eq!(witnesses(&found.dependent[0]), [[4, 16]]);
+    assert_eq!(found.dependent[0].cells, ["process#cwd"]);
+    assert_eq!(
+        found.covered.strategies,
+        ["default", "isolate", "writers first", "candidates"]
+    );
 }
 
 #[test]
@@ -295,7 +332,16 @@ fn a_suite_of_four_hundred_tests_is_explained_by_few_executions() {
 }
 
 /// What each test of a world reads and writes, whatever it meets there.
-fn accesses(world: &World) -> Vec<Access> {
+/// All readers are known.
+pub(super) fn known(accesses: impl IntoIterator<Item = Access>) -> Accesses {
+    Accesses {
+        known: accesses.into_iter().collect(),
+        ..Accesses::default()
+    }
+}
+
+/// What the tests of a world read and write.
+pub(super) fn accesses(world: &World) -> Vec<Access> {
     let mut all = Vec::new();
     for (at, acts) in world.tests.iter().enumerate() {
         let mut add = |cell: usize, does| {
@@ -328,7 +374,7 @@ fn data_dependences_are_refined_to_manifest_ones() {
         vec![Act::Set(1, 0)],
     ]);
     let suite = world.suite();
-    let data = Data::new(&suite, accesses(&world));
+    let data = Data::new(&suite, known(accesses(&world)));
     let options = Options {
         data: Some(data),
         ..options(Strategy::Auto)

@@ -8,6 +8,7 @@ use proptest::prelude::{
 };
 use proptest::strategy::Strategy as Generator;
 
+use super::examples::{accesses, known};
 use super::world::{Act, CELLS, World, detect, numbers, options};
 use crate::matrix::Outcome;
 use crate::order::*;
@@ -171,6 +172,24 @@ fn ids(found: &Detected) -> BTreeSet<usize> {
         .collect()
 }
 
+/// A search that knows who writes which cell, and of all but some cells who reads them.
+fn with_data(world: &World, strategy: Strategy, unknown: &BTreeSet<usize>) -> Detected {
+    let by_anyone: BTreeSet<String> = unknown.iter().map(|cell| format!("cell {cell}")).collect();
+    let mut accesses = known(accesses(world));
+    let is_known =
+        |access: &Access| access.does == Does::Writes || !by_anyone.contains(&access.cell);
+    accesses.known.retain(is_known);
+    accesses.by_anyone = by_anyone;
+    let suite = world.suite();
+    let options = Options {
+        data: Some(Data::new(&suite, accesses)),
+        ..options(strategy)
+    };
+    let mut search = Detect::new(suite, options);
+    world.search(&mut search);
+    search.found()
+}
+
 /// Tests that ended in several ways.
 fn several(ends: &Ends) -> BTreeSet<usize> {
     ends.iter()
@@ -217,6 +236,26 @@ proptest! {
         let (found, _) = detect(&world, Strategy::Auto);
         check_sound(&world, &found)?;
         prop_assert_eq!(found.covered.pairs, found.covered.pairs_total);
+        prop_assert_eq!(ids(&found), several(&ends(&world, &world.orders(2))));
+    }
+
+    #[test]
+    fn data_dependences_leave_out_no_pair_that_matters(world in worlds()) {
+        let found = with_data(&world, Strategy::Data, &BTreeSet::new());
+        check_sound(&world, &found)?;
+        let within = several(&ends(&world, &world.orders(2)));
+        prop_assert!(within.is_subset(&ids(&found)), "{:?} {:?}", within, found);
+    }
+
+    #[test]
+    fn candidates_find_plain_pollution(
+        world in plain_worlds(),
+        unknown in prop::collection::btree_set(0..CELLS, 0..3),
+    ) {
+        let found = with_data(&world, Strategy::Cover, &unknown);
+        check_sound(&world, &found)?;
+        let candidates = found.covered.candidates.clone().unwrap();
+        prop_assert_eq!((candidates.covered, candidates.left.len()), (candidates.pairs, 0));
         prop_assert_eq!(ids(&found), several(&ends(&world, &world.orders(2))));
     }
 

@@ -86,7 +86,7 @@ impl Sessions {
             root: ordered.root.to_owned(),
             boot: ordered.agent.join("boot"),
         };
-        let server = words.start(&words.command)?;
+        let server = words.start(&words.command, None)?;
         if server.tests.is_empty() {
             return Err(Error::usage("the command runs no tests"));
         }
@@ -104,7 +104,7 @@ impl Sessions {
     fn fresh(&mut self) -> Result<Server, Error> {
         let started = match self.spare.take() {
             Some(spare) => spare,
-            None => self.words.start(&self.words.command)?,
+            None => self.words.start(&self.words.command, None)?,
         };
         if self.seeded.is_none()
             && let Some(server) = &self.server
@@ -131,7 +131,7 @@ impl Sessions {
         wish: Value,
     ) -> Result<Option<(Ran, Value)>, Error> {
         if self.server.is_none() {
-            self.server = Some(self.words.start(&self.words.command)?);
+            self.server = Some(self.words.start(&self.words.command, None)?);
         }
         if self.seeded.is_none() {
             // The next order that needs a fresh process has it.
@@ -190,6 +190,27 @@ impl Orders for Sessions {
         }
     }
 
+    fn record(
+        &mut self,
+        order: &[String],
+        limits: Limits<'_>,
+        traces: &Path,
+    ) -> Result<Option<Ran>, Error> {
+        let mut server = self.words.start(&self.words.command, Some(traces))?;
+        let step = Step {
+            order: order.to_vec(),
+            process: Process::Fresh,
+        };
+        let since = Instant::now();
+        let ran = server.run_here(&step, limits)?;
+        // It writes the last of its trace at its end.
+        server.served.end()?;
+        Ok(ran.map(|mut ran| {
+            ran.ended.elapsed = since.elapsed().as_secs_f64();
+            ran
+        }))
+    }
+
     fn explain(&mut self, order: &[String], limits: Limits<'_>) -> Result<Option<Cause>, Error> {
         if let Some(why) = &self.cannot_fork {
             let why = format!("tests are traced in forks only: {why}");
@@ -224,7 +245,7 @@ impl Orders for Sessions {
             .into_iter()
             .map(Into::into)
             .collect();
-        let Ok(mut server) = self.words.start(&command) else {
+        let Ok(mut server) = self.words.start(&command, None) else {
             return Ok(None);
         };
         if server.tests != order {
@@ -239,8 +260,9 @@ impl Orders for Sessions {
 }
 
 impl Words {
-    /// Starts `command`, and waits until it has collected its tests.
-    fn start(&self, command: &[OsString]) -> Result<Server, Error> {
+    /// Starts `command`, and waits until it has collected its tests. Its processes write
+    /// traces if they are told where.
+    fn start(&self, command: &[OsString], traces: Option<&Path>) -> Result<Server, Error> {
         let door = Door::new()?;
         let added = std::env::var(ADDED).ok();
         let path = std::env::var_os("PYTHONPATH");
@@ -260,6 +282,10 @@ impl Words {
             (ADDED.into(), options.into()),
             ("TAMIS_ORDER".into(), words.to_string().into()),
         ];
+        if let Some(traces) = traces {
+            plan.env.push(("TAMIS_TRACE_DIR".into(), traces.into()));
+            plan.env.push(("TAMIS_ROOT".into(), (&self.root).into()));
+        }
         let mut served = door.open(&plan)?;
         match served.hear(None)? {
             Heard::Line(line) => {

@@ -95,15 +95,16 @@ fn the_page_names_polluter_cleaner_and_command() {
         let at = lines
             .iter()
             .position(|line| *line == "victim   test_a.py::test_victim");
-        let entry = &lines[at.unwrap()..][..5];
+        let entry = &lines[at.unwrap()..][..6];
         assert_eq!(entry[1], "passed alone");
         assert!(
             entry[2].starts_with("failed after test_a.py::test_polluter: "),
             "{entry:?}"
         );
         assert_eq!(entry[3], "not if in between runs test_a.py::test_cleaner");
+        assert_eq!(entry[4], "by way of test_a.py#STATE");
         assert!(
-            entry[4].ends_with("pytest test_a.py::test_polluter test_a.py::test_victim"),
+            entry[5].ends_with("pytest test_a.py::test_polluter test_a.py::test_victim"),
             "{entry:?}"
         );
     });

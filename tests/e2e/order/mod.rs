@@ -1,6 +1,7 @@
 //! `tamis order` on real pytest: each way in which tests depend on one another, planted in a
 //! small project, is found and explained, and nothing else is.
 
+mod data;
 mod detect;
 mod running;
 

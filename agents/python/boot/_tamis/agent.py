@@ -61,6 +61,8 @@ class Agent:
         self.after_import = {}
         self.state = None
         self.values = None
+        # Filled by `order`, if tamis asks who reads and writes what.
+        self.outside = None
         # Called with the file of a module that is about to run, and with the scope of a module
         # that has run.
         self.module_importing = None

@@ -137,7 +137,7 @@ class Files:
         agent = self.agent
         producer = agent.written.get(path)
         if producer is not None:
-            agent.top.need(producer)
+            self.meet(producer, path)
         elif self.paths.place(path) == SITE:
             agent.note_site(path)
         elif self.is_made(path):
@@ -150,7 +150,7 @@ class Files:
         agent = self.agent
         producer = agent.made.get(path)
         if producer is not None:
-            agent.top.need(producer)
+            self.meet(producer, path)
         elif not self.is_made(path) and self.paths.place(path) != SITE:
             agent.note("dir", agent.note_links(path))
 
@@ -159,13 +159,20 @@ class Files:
         agent = self.agent
         producer = agent.written.get(path) or agent.made.get(path)
         if producer is not None:
-            agent.top.need(producer)
+            self.meet(producer, path)
         elif self.is_made(path):
             return
         elif self.paths.place(path) != SITE:
             agent.note("exists", agent.note_links(path), kind)
         elif kind == "file":
             agent.note_site(path)
+
+    def meet(self, producer, path):
+        """The session reads what it wrote itself."""
+        agent = self.agent
+        agent.top.need(producer)
+        if agent.outside is not None and producer is not agent.top:
+            agent.trace.write("r", agent.top.number, path)
 
     # -- writing ----------------------------------------------------------
 

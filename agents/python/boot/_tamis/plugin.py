@@ -274,6 +274,8 @@ class Session:
         agent.pop(test.token)
         self.test = None
         agent.state.ran(test.scope)
+        if agent.outside is not None:
+            agent.outside.ran(test.scope)
         if not complete:
             # The run was interrupted: the test has begun and not ended.
             agent.flush()

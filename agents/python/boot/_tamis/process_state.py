@@ -59,7 +59,7 @@ def _settings(agent):
         "digits": getattr(sys, "get_int_max_str_digits", int)(),
         "bytecode": sys.dont_write_bytecode,
         "gc": (gc.isenabled(), gc.get_threshold(), gc.get_debug()),
-        "umask": _umask(),
+        "umask": umask(),
         "stack": _stack_size(),
         "coroutines": sys.get_coroutine_origin_tracking_depth(),
     }
@@ -68,7 +68,7 @@ def _settings(agent):
     return found
 
 
-def _umask():
+def umask():
     value = os.umask(0o077)
     os.umask(value)
     return value
@@ -188,7 +188,7 @@ _RLIMITS = ("RLIMIT_AS", "RLIMIT_CORE", "RLIMIT_CPU", "RLIMIT_DATA", "RLIMIT_FSI
             "RLIMIT_NOFILE", "RLIMIT_STACK")
 
 
-def _locale(agent):
+def locale_name(agent):
     import _locale
 
     return _locale.setlocale(_locale.LC_ALL, None)
@@ -281,7 +281,7 @@ _PARTS = {
     "sys.*": _names_of_sys,
     "logging": _logging,
     "limits": _limits,
-    "locale": _locale,
+    "locale": locale_name,
     "decimal": _decimal,
     "random": _random,
     "signals": _signals,

@@ -105,6 +105,10 @@ class State:
         for name, value in list(vars(module).items()):
             self._walk_global(module.__name__, path, name, value)
 
+    def library(self, module, path):
+        """Watch the names in a module that is not the project's."""
+        self._add(module, ("module", path))
+
     def _walk_global(self, module_name, path, name, value):
         if name[:2] == "__" and name[-2:] == "__":
             return

@@ -22,6 +22,8 @@ def _claim():
     tamis, so neither tests nor the processes that they start see a difference."""
     words = os.environ.pop(VARIABLE, None)
     if words is None:
+        words = _hidden_words()
+    if words is None:
         return None
     words = json.loads(words)
     for name, value in words["restore"].items():
@@ -30,6 +32,19 @@ def _claim():
         else:
             os.environ[name] = value
     return words
+
+
+def _hidden_words():
+    """The agent, where it runs, has hidden them from the tests."""
+    agent = _agent()
+    return None if agent is None else agent.hidden_environment.pop(VARIABLE, None)
+
+
+def _agent():
+    """The agent, if this process has one: then tamis asks who reads and writes what."""
+    from .. import agent
+
+    return agent.current
 
 
 _words = _claim()
@@ -51,6 +66,10 @@ class Session:
 
         self.words = words
         self.chance = chance.states()
+        self.agent = _agent()
+        if self.agent is not None:
+            # They prove nothing here, and take time.
+            self.agent.values = None
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_load_initial_conftests(self, early_config):
@@ -84,6 +103,11 @@ class Session:
     def pytest_runtestloop(self, session):
         from . import server
 
+        if self.agent is not None:
+            from .outside import Outside
+
+            self.agent.outside = Outside(self.agent)
+            self.agent.outside.begin()
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as channel:
             channel.connect(self.words["socket"])
             server.Server(channel, session, self.words, self.chance).serve()
