@@ -76,6 +76,9 @@ fn only_readers_run_behind_writers() {
         let (_, ignoring) = order(&project, &["detect", "--strategy", "data", "--no-fresh"]);
         let pairs = |json: &Value| json["covered"]["candidates"]["pairs"].as_u64();
         assert!(pairs(&ignoring) < pairs(&json), "{ignoring:#}");
-        assert_eq!(dependent(&ignoring, "reads")["cells"], serde_json::json!([]));
+        assert_eq!(
+            dependent(&ignoring, "reads")["cells"],
+            serde_json::json!([])
+        );
     });
 }
