@@ -6,6 +6,7 @@ use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
 
 use super::Suite;
+use super::dependences::DataEdge;
 use super::suite::Test;
 
 /// A test reads or writes a cell: state that outlives it.
@@ -114,7 +115,7 @@ impl Data {
     }
 
     /// The cells that `writer` writes and `reader` reads, or may read.
-    pub(super) fn between(&self, writer: Test, reader: Test) -> Vec<&str> {
+    pub(crate) fn between(&self, writer: Test, reader: Test) -> Vec<&str> {
         let written = self
             .writers
             .iter()
@@ -128,6 +129,21 @@ impl Data {
             .filter(|(cell, _)| reads(cell))
             .map(|(cell, _)| cell.as_str())
             .collect()
+    }
+
+    /// The cells that a dependence is about, and the dependences, as they are stored.
+    pub(crate) fn stored(&self) -> (Vec<String>, Vec<DataEdge>) {
+        let edges = self.edges();
+        let names: BTreeSet<&String> = edges.iter().map(|edge| &edge.cell).collect();
+        let places: BTreeMap<&String, u32> = names.iter().copied().zip(0..).collect();
+        let stored = edges.iter().map(|edge| DataEdge {
+            earlier: edge.earlier,
+            later: edge.later,
+            cell: places[&edge.cell],
+            kind: edge.kind,
+        });
+        let stored = stored.collect();
+        (names.into_iter().cloned().collect(), stored)
     }
 
     /// The data dependences between tests that run in their default order [B 3]: a read

@@ -2,13 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::Serialize;
+
 use super::data::{Edge, EdgeKind};
 use super::memory::{Memory, Word};
 use super::suite::Test;
 use super::{Data, Suite};
 
 /// What became of a data dependence.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum Refined {
     /// It was not tried yet, or no order violates it and keeps the others.
     Untested,

@@ -1,6 +1,6 @@
 //! Runs the orders that a search asks for.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use super::project::Project;
 use super::workshop::Workshop;
 use crate::config::nearest;
 use crate::error::Error;
-use crate::order::{Accesses, Process, Step, Stepper, Suite, Twice};
+use crate::order::{Accesses, Data, Process, Step, Stepper, Suite, Test, Twice};
 use crate::runners::{self, Cause, Ordered, Orders, Ran};
 
 /// What a test may take of which nothing is known.
@@ -35,6 +35,9 @@ pub(crate) struct Ordering {
     /// What came of the tests' own order, for whom asks for it next.
     known: VecDeque<Ran>,
 }
+
+/// What is recorded, and where traces go.
+pub(crate) type Place<'a> = (&'a Project, &'a Workshop);
 
 /// Who reads and writes which state, and what it took to see that.
 #[derive(Debug, Default)]
@@ -201,35 +204,45 @@ impl Ordering {
     ///
     /// # Errors
     /// Those of [`Ordering::run`], and if git or the traces cannot be read.
-    pub(crate) fn accesses(
-        &mut self,
-        project: &Project,
-        workshop: &Workshop,
-    ) -> Result<Option<Recorded>, Error> {
+    pub(crate) fn accesses(&mut self, place: Place<'_>) -> Result<Option<Recorded>, Error> {
         let mut recorded = Recorded::default();
         let order = self.suite.ids().to_vec();
         let reversed: Vec<String> = order.iter().rev().cloned().collect();
         for (order, name) in [(order, "forwards"), (reversed, "backwards")] {
-            let traces = workshop.scratch.join(name);
-            fs_err::create_dir_all(&traces).map_err(anyhow::Error::from)?;
-            let limits = &self.limits;
-            let Some(ran) = self
-                .orders
-                .record(&order, &|test| limits.of(test), &traces)?
-            else {
+            if !self.record(&order, name, place, &mut recorded)? {
                 return Ok(None);
-            };
-            self.limits.learn(&ran);
-            if let Some(lost) = &ran.ended.lost {
-                recorded.lost.get_or_insert(lost.test.clone());
             }
-            recorded.seconds += ran.ended.elapsed;
-            recorded.cpu += ran.ended.cpu;
-            let accesses = accesses(project, &traces, &self.command)?;
-            recorded.accesses.known.extend(accesses.known);
-            recorded.accesses.by_anyone.extend(accesses.by_anyone);
         }
         Ok(Some(recorded))
+    }
+
+    /// Records an order; whether it was not interrupted.
+    fn record(
+        &mut self,
+        order: &[String],
+        name: &str,
+        (project, workshop): Place<'_>,
+        recorded: &mut Recorded,
+    ) -> Result<bool, Error> {
+        let traces = workshop.scratch.join(name);
+        fs_err::create_dir_all(&traces).map_err(anyhow::Error::from)?;
+        let limits = &self.limits;
+        let Some(ran) = self
+            .orders
+            .record(order, &|test| limits.of(test), &traces)?
+        else {
+            return Ok(false);
+        };
+        self.limits.learn(&ran);
+        if let Some(lost) = &ran.ended.lost {
+            recorded.lost.get_or_insert(lost.test.clone());
+        }
+        recorded.seconds += ran.ended.elapsed;
+        recorded.cpu += ran.ended.cpu;
+        let accesses = accesses(project, &traces, &self.command)?;
+        recorded.accesses.known.extend(accesses.known);
+        recorded.accesses.by_anyone.extend(accesses.by_anyone);
+        Ok(true)
     }
 
     /// Runs what `search` asks for until it is done. `tell` hears of each order when it has
@@ -259,13 +272,31 @@ impl Ordering {
     }
 
     /// Why the last test of an order ends otherwise than alone; `None` if the user
-    /// interrupted it.
+    /// interrupted it. The order is recorded first, to know which state is looked at.
     ///
     /// # Errors
-    /// Those of [`Ordering::run`].
-    pub(crate) fn explain(&mut self, order: &[String]) -> Result<Option<Cause>, Error> {
+    /// Those of [`Ordering::run`], and if git or the traces cannot be read.
+    pub(crate) fn explain(
+        &mut self,
+        order: &[String],
+        place: Place<'_>,
+    ) -> Result<Option<Cause>, Error> {
+        let mut recorded = Recorded::default();
+        if !self.record(order, "witness", place, &mut recorded)? {
+            return Ok(None);
+        }
+        let data = Data::new(&self.suite, recorded.accesses);
+        let numbers: Vec<Test> = order.iter().filter_map(|id| self.suite.find(id)).collect();
+        let (last, before) = numbers
+            .split_last()
+            .ok_or_else(|| Error::bug("an order of no test"))?;
+        let shared = before
+            .iter()
+            .flat_map(|writer| data.between(*writer, *last));
+        let shared: BTreeSet<String> = shared.map(str::to_owned).collect();
+        let shared: Vec<String> = shared.into_iter().collect();
         let limits = &self.limits;
-        self.orders.explain(order, &|test| limits.of(test))
+        self.orders.explain(order, &shared, &|test| limits.of(test))
     }
 
     /// The command that runs these tests in this order without tamis.

@@ -59,11 +59,16 @@ pub trait Orders {
     ) -> Result<Option<Ran>, Error>;
 
     /// Why the last test of an order ends otherwise than alone; `None` if the user
-    /// interrupted it.
+    /// interrupted it. `shared` are cells that it may read and the others write.
     ///
     /// # Errors
     /// Those of [`Orders::run`], and if tests cannot be run in forks.
-    fn explain(&mut self, order: &[String], limits: Limits<'_>) -> Result<Option<Cause>, Error>;
+    fn explain(
+        &mut self,
+        order: &[String],
+        shared: &[String],
+        limits: Limits<'_>,
+    ) -> Result<Option<Cause>, Error>;
 
     /// The command that runs these tests in this order without tamis.
     fn command_for(&self, order: &[String]) -> Vec<String>;
@@ -105,7 +110,7 @@ pub struct Place {
 /// A change of a cell that outlived the test that made it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Write {
-    /// `module.name`.
+    /// `path#name`, `environ[NAME]`, …; of a dictionary's entry with its key.
     pub cell: String,
     pub test: String,
     /// What it held, shortened.

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::detect::SearchingArgs;
 use super::searching::{Searching, Told};
-use super::{INTERRUPTED, RunningArgs, answer, minimise, read_order, with_tests};
+use super::{Around, INTERRUPTED, RunningArgs, answer, minimise, read_order, with_tests};
 use crate::cli::Globals;
 use crate::error::{Error, Exit};
 use crate::pipeline::Ordering;
@@ -39,8 +39,8 @@ pub(super) struct WhyOrderArgs {
 pub(super) fn run(args: &WhyOrderArgs, globals: &Globals, report: &Report) -> Result<Exit, Error> {
     let order = args.order.as_deref().map(|file| read_order(file, globals));
     let order = order.transpose()?;
-    with_tests(&args.running, globals, report, |tests, _| {
-        why(args, order.as_deref(), tests, report)
+    with_tests(&args.running, globals, report, |tests, around| {
+        why(args, order.as_deref(), tests, around, report)
     })
 }
 
@@ -48,6 +48,7 @@ fn why(
     args: &WhyOrderArgs,
     order: Option<&[String]>,
     tests: &mut Ordering,
+    around: Around<'_>,
     report: &Report,
 ) -> Result<Exit, Error> {
     let mut search = minimise::search(&args.test, order, &args.searching, tests)?;
@@ -62,7 +63,7 @@ fn why(
     let witness = witness.and_then(|one| one.witnesses.first()).cloned();
     let told = Told::new(found, &searching, tests, !is_interrupted, report)?;
     let cause = match (&witness, is_interrupted) {
-        (Some(witness), false) => tests.explain(witness)?,
+        (Some(witness), false) => tests.explain(witness, around.place())?,
         _ => None,
     };
     let document = told.json().map(|mut document| {
@@ -106,7 +107,7 @@ fn page(told: &Told, cause: Option<&Cause>) -> String {
         ));
     }
     if cause.writes.is_empty() {
-        page.push_str("wrote  not found: no global that the test's code names was changed; it may be a file, the environment or another state of the process\n");
+        page.push_str("wrote  not found: no state that tamis sees was changed\n");
     }
     page
 }

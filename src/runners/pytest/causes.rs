@@ -1,6 +1,8 @@
 //! Why a test ends otherwise after others: three runs under a trace function
 //! (`agents/python/boot/_tamis/order/causes.py`).
 
+use std::path::Path;
+
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -15,9 +17,9 @@ type Ask<'a> = &'a mut dyn FnMut(&[String], Value) -> Result<Option<(Ran, Value)
 struct Parting {
     read: Option<Place>,
     /// What that line names.
-    cells: Vec<Value>,
+    cells: Vec<String>,
     /// What the code of the test names.
-    wider: Vec<Value>,
+    wider: Vec<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -35,16 +37,22 @@ struct SeenWrite {
     stack: Vec<Place>,
 }
 
-/// Why the last test of `order` ends otherwise than alone; `None`: interrupted.
+/// Why the last test of `order` ends otherwise than alone; `None`: interrupted. `shared` are
+/// cells that it may read and the others write, `root` is the folder that names begin at.
 ///
 /// # Errors
 /// Those of `ask`.
-pub(super) fn explain(order: &[String], ask: Ask<'_>) -> Result<Option<Cause>, Error> {
+pub(super) fn explain(
+    order: &[String],
+    shared: &[String],
+    root: &Path,
+    ask: Ask<'_>,
+) -> Result<Option<Cause>, Error> {
     let last = order.len().saturating_sub(1);
     if ask(&order[last..], json!({ "step": "way" }))?.is_none() {
         return Ok(None);
     }
-    let Some((_, seen)) = ask(order, json!({ "step": "parting" }))? else {
+    let Some((_, seen)) = ask(order, json!({ "step": "parting", "root": root }))? else {
         return Ok(None);
     };
     let parting: Parting = read(seen)?;
@@ -52,11 +60,19 @@ pub(super) fn explain(order: &[String], ask: Ask<'_>) -> Result<Option<Cause>, E
         read: parting.read,
         writes: Vec::new(),
     };
-    for cells in [parting.cells, parting.wider] {
+    let mut named = parting.cells;
+    named.extend(
+        shared
+            .iter()
+            .filter(|cell| !named.contains(cell))
+            .cloned()
+            .collect::<Vec<_>>(),
+    );
+    for cells in [named, parting.wider] {
         if cells.is_empty() || !cause.writes.is_empty() {
             continue;
         }
-        let wish = json!({ "step": "writes", "cells": cells });
+        let wish = json!({ "step": "writes", "cells": cells, "root": root });
         let Some((_, seen)) = ask(order, wish)? else {
             return Ok(None);
         };

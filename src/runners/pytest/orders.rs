@@ -211,12 +211,18 @@ impl Orders for Sessions {
         }))
     }
 
-    fn explain(&mut self, order: &[String], limits: Limits<'_>) -> Result<Option<Cause>, Error> {
+    fn explain(
+        &mut self,
+        order: &[String],
+        shared: &[String],
+        limits: Limits<'_>,
+    ) -> Result<Option<Cause>, Error> {
         if let Some(why) = &self.cannot_fork {
             let why = format!("tests are traced in forks only: {why}");
             return Err(Error::usage(why));
         }
-        causes::explain(order, &mut |order, wish| {
+        let root = self.words.root.clone();
+        causes::explain(order, shared, &root, &mut |order, wish| {
             let step = Step {
                 order: order.to_vec(),
                 process: Process::Forked,

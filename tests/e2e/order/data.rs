@@ -82,3 +82,85 @@ fn only_readers_run_behind_writers() {
         );
     });
 }
+
+#[test]
+fn why_sees_each_kind_of_state() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        let project = Project::new(python, STATE);
+        for (test, cell, wrote) in [
+            ("reads", "state.py#CACHE['x']", "CACHE[key] = 1"),
+            (
+                "reads_member",
+                "state.py#Config.debug",
+                "def test_member(): state.Config.debug = True",
+            ),
+            (
+                "in_folder",
+                "process#cwd",
+                "def test_folder(tmp_path): os.chdir(tmp_path)",
+            ),
+            (
+                "reads_variable",
+                "environ[MODE]",
+                "def test_variable(): os.environ[\"MODE\"] = \"prod\"",
+            ),
+            (
+                "sleeps",
+                "time#sleep",
+                "def test_patch(): time.sleep = print",
+            ),
+            (
+                "empty",
+                "fixture#test_a.py::basket",
+                "def test_fills(basket): basket.append(1)",
+            ),
+        ] {
+            let id = format!("test_a.py::test_{test}");
+            let (code, json) = order(&project, &["why", &id]);
+            assert_eq!(code, 0, "{json:#}");
+            let writes = json["cause"]["writes"].as_array().unwrap();
+            let one = writes.iter().find(|write| write["cell"] == cell);
+            let one = one.unwrap_or_else(|| panic!("{cell}: {json:#}"));
+            assert_eq!(one["stack"][0]["text"], wrote);
+            assert!(json["cause"]["read"].is_object(), "{json:#}");
+        }
+    });
+}
+
+#[test]
+fn refining_tells_manifest_dependences_from_benign_ones() {
+    let text = "\
+CACHE = {}
+
+def test_sets(): CACHE['x'] = 1
+def test_needs(): assert CACHE['x'] == 1
+def test_looks(): CACHE.get('x')
+def test_clears(): CACHE.clear()
+";
+    with_tests(text, |project| {
+        let (code, json) = order(&project, &["refine"]);
+        assert_eq!(code, 1, "{json:#}");
+        let verdict = |later: &str, earlier: &str| {
+            let edges = json["edges"].as_array().unwrap();
+            let is_it = |edge: &&Value| {
+                edge["later"] == ids(later)[0].as_str()
+                    && edge["earlier"] == ids(earlier)[0].as_str()
+            };
+            let edge = edges
+                .iter()
+                .find(is_it)
+                .unwrap_or_else(|| panic!("{json:#}"));
+            assert_eq!(edge["cells"], serde_json::json!(["test_a.py#CACHE"]));
+            edge["verdict"].clone()
+        };
+        assert_eq!(verdict("needs", "sets"), "manifest");
+        assert_eq!(verdict("looks", "sets"), "benign");
+        assert_eq!(verdict("clears", "needs"), "manifest");
+        assert_eq!(verdict("clears", "looks"), "benign");
+        let page = project.tamis(&["order", "refine"]).stdout;
+        assert!(
+            page.contains("data dependences: 2 manifest, 2 benign, "),
+            "{page}"
+        );
+    });
+}

@@ -289,7 +289,7 @@ def test_victim():
         assert_eq!(cause["read"]["text"], "if found:", "{cause:#}");
         let writes = cause["writes"].as_array().unwrap();
         assert_eq!(writes.len(), 1, "{cause:#}");
-        assert_eq!(writes[0]["cell"], "state.ITEMS");
+        assert_eq!(writes[0]["cell"], "state.py#ITEMS");
         assert_eq!(writes[0]["test"], "test_a.py::test_polluter");
         assert_eq!(writes[0]["stack"][0]["text"], "ITEMS.append(n)");
         assert_eq!(writes[0]["stack"][1]["text"], "state.helper(1)");

@@ -72,6 +72,7 @@ class State:
         self.limit = _OBJECTS if native else _OBJECTS_IN_PYTHON
         self.parents = {}
         self.modules = {}
+        self.libraries = set()
         # Scopes that ran since the last check in Python, in order.
         self.pending = {}
         self._calls = 0
@@ -106,7 +107,9 @@ class State:
             self._walk_global(module.__name__, path, name, value)
 
     def library(self, module, path):
-        """Watch the names in a module that is not the project's."""
+        """Watch the public names in a module that is not the project's: it may fill others when
+        it is used first."""
+        self.libraries.add(path)
         self._add(module, ("module", path))
 
     def _walk_global(self, module_name, path, name, value):
@@ -379,6 +382,8 @@ class State:
     def _module_changed(self, index, module, path, reported):
         for key in self._keys(index, module):
             if not isinstance(key, str) or (key[:2] == "__" and key[-2:] == "__"):
+                continue
+            if key[:1] == "_" and path in self.libraries:
                 continue
             value = vars(module).get(key)
             if isinstance(value, types.ModuleType) and value.__name__ == "%s.%s" % (

@@ -496,11 +496,8 @@ fn a_module_for_doctests_is_lent() {
         "doctest_namespace = {}\ndef add(): doctest_namespace['a'] = a",
         "def add(doctest_namespace): doctest_namespace['a'] = OTHER[0] = a",
     ] {
-        assert_eq!(
-            names(held).code["add"].values[..1],
-            [name_hash("a")],
-            "{held}"
-        );
+        let values = &names(held).code["add"].values;
+        assert!(values.contains(&name_hash("a")), "{held}");
     }
 }
 

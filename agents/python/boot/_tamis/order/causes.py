@@ -16,19 +16,12 @@ import sys
 import traceback
 import types
 
+from . import cells
+
 # Lines of a test, cells that are compared after each line, frames of a stack.
 _MOST_LINES = 200000
 _MOST_CELLS = 60
 _MOST_FRAMES = 12
-
-_CODE = (
-    types.FunctionType,
-    types.BuiltinFunctionType,
-    types.ModuleType,
-    types.MethodType,
-    type,
-)
-
 
 class Trace:
     """Hears of each line of the project's own code."""
@@ -75,9 +68,11 @@ class Way(Trace):
 class Parting(Trace):
     """Follows another way as long as it is the same."""
 
-    def __init__(self, root, lines):
+    def __init__(self, root, lines, top):
         super().__init__(root)
         self.lines = lines
+        # The folder that names of cells begin at.
+        self.top = top
         self.at = 0
         self.last = None
         self.parted = False
@@ -87,6 +82,9 @@ class Parting(Trace):
         if event not in _WAY or self.parted:
             return
         line = [event, frame.f_code.co_filename, frame.f_lineno]
+        if self.last is None and line in self.lines:
+            # Alone it first sets up fixtures that others have set up here.
+            self.at = self.lines.index(line)
         if self.at < len(self.lines) and self.lines[self.at] == line:
             self.at += 1
             self.last = frame, frame.f_lineno
@@ -100,18 +98,19 @@ class Parting(Trace):
         frame, line = self.last
         return {
             "read": _place(frame.f_code, line, root),
-            "cells": _cells_of_line(frame, line),
-            "wider": _cells_of_codes(self.codes),
+            "cells": _cells_of_line(frame, line, self.top),
+            "wider": _cells_of_codes(self.codes, self.top),
         }
 
 
 class Writes(Trace):
     """What changes certain cells, the last time that it does."""
 
-    def __init__(self, root, cells):
+    def __init__(self, root, found):
         super().__init__(root)
-        self.values = {cell: _shape(_resolve(cell)) for cell in map(tuple, cells)}
-        self.first = dict(self.values)
+        self.cells = found
+        self.values = [cell.shape() for cell in found]
+        self.first = list(self.values)
         self.place = None
         self.found = {}
         self.test = None
@@ -121,11 +120,11 @@ class Writes(Trace):
         self.place = frame, frame.f_lineno
 
     def compare(self):
-        for cell, before in self.values.items():
-            now = _shape(_resolve(cell))
+        for at, cell in enumerate(self.cells):
+            before, now = self.values[at], cell.shape()
             if now == before:
                 continue
-            self.values[cell] = now
+            self.values[at] = now
             if self.place is None:
                 continue
             frame, line = self.place
@@ -135,8 +134,9 @@ class Writes(Trace):
                 for one, number in stack
                 if one.f_code.co_filename.startswith(self.root)
             ]
-            self.found[cell] = {
-                "cell": "%s.%s" % cell,
+            name, before, now = _entry(cell.name, before, now)
+            self.found[at] = {
+                "cell": name,
                 "test": self.test,
                 "before": before[:200],
                 "after": now[:200],
@@ -145,7 +145,20 @@ class Writes(Trace):
 
     def describe(self):
         # What was put back again is no cause.
-        return [found for cell, found in self.found.items() if self.values[cell] != self.first[cell]]
+        return [found for at, found in self.found.items() if self.values[at] != self.first[at]]
+
+
+def _entry(name, before, now):
+    """The entry of a dictionary, if only one is another."""
+    (whole, entries), (whole_now, entries_now) = before, now
+    if entries is not None and entries_now is not None:
+        keys = entries.keys() | entries_now.keys()
+        others = [key for key in keys if entries.get(key) != entries_now.get(key)]
+        if len(others) == 1:
+            key = others[0]
+            was, now = entries.get(key, "nothing"), entries_now.get(key, "nothing")
+            return "%s[%s]" % (name, key[:60]), was, now
+    return name, whole, whole_now
 
 
 def _place(code, line, root):
@@ -172,13 +185,13 @@ def _statement(path, line):
     return found
 
 
-def _cells_of_line(frame, line):
+def _cells_of_line(frame, line, top):
     """Dotted names in the statement that begin at a global."""
     statement = _statement(frame.f_code.co_filename, line)
-    if statement is None:
+    module = sys.modules.get(frame.f_globals.get("__name__"))
+    found = []
+    if statement is None or module is None:
         return []
-    module = frame.f_globals.get("__name__")
-    cells = []
     body = getattr(statement, "body", [])
     parts = [node for node in ast.iter_child_nodes(statement) if node not in body]
     for node in [inner for part in parts for inner in ast.walk(part)]:
@@ -188,82 +201,29 @@ def _cells_of_line(frame, line):
             node = node.value
         if not isinstance(node, ast.Name) or node.id in frame.f_code.co_varnames:
             continue
-        cell = (module, ".".join([node.id] + names))
-        if cell not in cells and _is_state(_resolve(cell)):
-            cells.append(cell)
-    return cells[:_MOST_CELLS]
+        names.insert(0, node.id)
+        name = cells.name_of(module, names, top)
+        if name not in found and cells.is_state(cells.resolve(module, names)):
+            found.append(name)
+    return found[:_MOST_CELLS]
 
 
-def _cells_of_codes(codes):
+def _cells_of_codes(codes, top):
     """Globals that the test's code names, and names in its modules."""
-    cells = []
+    found = []
     for code, names in codes.items():
+        module = sys.modules.get(names.get("__name__"))
+        if module is None:
+            continue
         for name in code.co_names:
-            if name in names and _is_state(names[name]):
-                cells.append((names.get("__name__"), name))
-            module = names.get(name)
-            if isinstance(module, types.ModuleType):
+            if name in names and cells.is_state(names[name]):
+                found.append(cells.name_of(module, [name], top))
+            other = names.get(name)
+            if isinstance(other, types.ModuleType):
                 for inner in code.co_names:
-                    if _is_state(vars(module).get(inner, _CODE[0])):
-                        cells.append((module.__name__, inner))
-    return list(dict.fromkeys(cells))[:_MOST_CELLS]
-
-
-def _is_state(value):
-    return not isinstance(value, _CODE) and value is not _MISSING
-
-
-_MISSING = object()
-
-
-def _resolve(cell):
-    module, names = cell
-    value = sys.modules.get(module, _MISSING)
-    for name in names.split("."):
-        inner = getattr(type(value), "__dict__", {}).get(name)
-        if isinstance(inner, property):
-            return _MISSING
-        try:
-            value = object.__getattribute__(value, name)
-        except AttributeError:
-            value = _of_class(value, name)
-        if value is _MISSING:
-            break
-    return value
-
-
-def _of_class(value, name):
-    if not isinstance(value, type):
-        return _MISSING
-    for base in value.__mro__:
-        if name in vars(base):
-            return vars(base)[name]
-    return _MISSING
-
-
-def _shape(value, depth=4):
-    """What a value holds, without running code of the program."""
-    if value is _MISSING:
-        return "nothing"
-    kind = type(value)
-    if kind in (int, float, complex, bool, str, bytes, type(None)):
-        return repr(value)[:2000]
-    if depth == 0 or isinstance(value, _CODE):
-        return "%s at %x" % (kind.__name__, id(value))
-    if kind in (list, tuple, set, frozenset):
-        parts = [_shape(one, depth - 1) for one in list(value)[:200]]
-        if kind in (set, frozenset):
-            parts.sort()
-        return "%s %d [%s]" % (kind.__name__, len(value), ", ".join(parts))
-    if isinstance(value, dict):
-        items = list(dict.items(value))[:200]
-        parts = ["%s: %s" % (_shape(k, depth - 1), _shape(v, depth - 1)) for k, v in items]
-        return "%s %d {%s}" % (kind.__name__, dict.__len__(value), ", ".join(parts))
-    try:
-        own = object.__getattribute__(value, "__dict__")
-    except AttributeError:
-        own = {}
-    return "%s %s" % (kind.__name__, _shape(dict(own), depth - 1) if own else hex(id(value)))
+                    if inner in vars(other) and cells.is_state(vars(other)[inner]):
+                        found.append(cells.name_of(other, [inner], top))
+    return list(dict.fromkeys(found))[:_MOST_CELLS]
 
 
 def run_last(wish, root, run):
@@ -276,6 +236,6 @@ def run_last(wish, root, run):
         return {}
     with open(wish["file"]) as file:
         lines = json.load(file)
-    with Parting(root, lines) as parting:
+    with Parting(root, lines, wish["root"]) as parting:
         run()
     return parting.describe(root)

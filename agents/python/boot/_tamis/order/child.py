@@ -9,7 +9,7 @@ import time
 import pytest
 
 from .. import outcomes
-from . import causes
+from . import causes, cells
 
 _clock = time.perf_counter
 
@@ -36,7 +36,7 @@ def run(session, items, request, write):
     session.testscollected = len(order)
     listener = Listener(write)
     session.config.pluginmanager.register(listener, "_tamis.order.listener")
-    protocol = Protocol(session.config, request.get("why"), len(order) - 1)
+    protocol = Protocol(session, request.get("why"), len(order) - 1)
     try:
         for position, item in enumerate(order):
             following = order[position + 1] if position + 1 < len(order) else None
@@ -52,14 +52,16 @@ def run(session, items, request, write):
 class Protocol:
     """pytest's protocol of a test, under a trace function if tamis wants to know why."""
 
-    def __init__(self, config, wish, last):
+    def __init__(self, session, wish, last):
+        config = session.config
         self.root = str(getattr(config, "rootpath", None) or config.rootdir)
         self.wish = wish
         self.last = last
         self.seen = None
         self.writes = None
         if wish is not None and wish["step"] == "writes":
-            self.writes = causes.Writes(self.root, wish["cells"])
+            found = [cells.Cell(name, wish["root"], session) for name in wish["cells"]]
+            self.writes = causes.Writes(self.root, found)
 
     def run(self, position, item, following):
         def run():

@@ -74,6 +74,17 @@ def _file(module):
     return path if isinstance(path, str) else None
 
 
+def describe(name):
+    """A setting as text."""
+    if name.startswith("sys.modules["):
+        module = sys.modules.get(name[len("sys.modules[") : -1])
+        return "nothing" if module is None else "module at %x" % id(module)
+    try:
+        return repr(_PARTS[name](None))
+    except Exception:
+        return "unknown"
+
+
 def _settings(agent):
     found = {}
     for name, value in _PARTS.items():
