@@ -172,7 +172,8 @@ def test_one():
     .edit("comment", [append("lib.py", "# end\n")], NONE)
 }
 
-/// A module that a fixture gives to all doctests.
+/// A module that a fixture gives to all doctests. They run last: who runs first changes what
+/// the fixture holds, so that all later tests need it.
 const LENT: &str = r#"
 -- pytest.ini --
 [pytest]
@@ -192,7 +193,7 @@ import pytest
 @pytest.fixture(autouse=True)
 def add(doctest_namespace):
     doctest_namespace["lib"] = lib
--- guide.rst --
+-- usage.rst --
 >>> lib.LIMIT
 1
 -- test_lib.py --
@@ -205,15 +206,16 @@ def test_one():
 
 fn lent_to_doctests() -> Case {
     Case::new(LENT)
+        .by_value()
         .edit(
             "constant",
             [replace("lib.py", "LIMIT = 1", "LIMIT = 2")],
-            ["! guide.rst::guide.rst"],
+            ["! usage.rst::usage.rst"],
         )
         .edit(
             "new doctest",
-            [write("other.rst", ">>> lib.one()\n2\n")],
-            ["! other.rst::other.rst"],
+            [write("worse.rst", ">>> lib.one()\n2\n")],
+            ["! worse.rst::worse.rst"],
         )
         .edit(
             "a test that looks at the names",
@@ -237,7 +239,7 @@ def test_all(request):
         "constant",
         [replace("lib.py", "LIMIT = 1", "LIMIT = 2")],
         between(
-            ["! guide.rst::guide.rst", "! test_list.py::test_all"],
+            ["! usage.rst::usage.rst", "! test_list.py::test_all"],
             ["test_lib.py::test_one"],
         ),
     )
