@@ -96,6 +96,7 @@ impl Closing<'_> {
     fn grounds(&mut self, like: &Like, imports: &FxHashMap<BString, NodeId>) -> Confirmed {
         let mut starts: Vec<NodeId> = like.0.iter().copied().collect();
         let session = self.of_session();
+        let searches = self.searches(&starts);
         let (reached, known) = loop {
             let paths = self.run.paths();
             let reached = paths.reach(&starts, Some(&session.known));
@@ -110,6 +111,7 @@ impl Closing<'_> {
         let part = Part {
             nodes: &reached,
             units: &units,
+            searches: &searches,
         };
         let by_itself = self.own_on_session(part);
         let imported: Vec<NodeId> = imports
@@ -130,8 +132,8 @@ impl Closing<'_> {
         }
     }
 
-    /// Imports that changed state of modules that are `known`, or state that is no module's,
-    /// and are not known.
+    /// Imports and searches for tests that changed state of modules that are `known`, or
+    /// state that is no module's, and are not known.
     fn changers(&self, known: &Known, imports: &FxHashMap<BString, NodeId>) -> Vec<NodeId> {
         let cells = self.observed.cells.iter().zip(&self.changed_by);
         let of_known = cells.filter(|(cell, _)| {

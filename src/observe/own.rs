@@ -2,10 +2,12 @@
 //! fixtures, and when its file was collected.
 //!
 //! What modules did when they were imported reaches a test only by the state that they
-//! left. Values stand for that, if they were taken when all imports had ended. The rest of a
-//! row is its own, and so is whatever values cannot stand for.
+//! left, and so does what the search for tests in another file did. Values stand for that, if
+//! they were taken when all of these had ended. The rest of a row is its own, and so is
+//! whatever values cannot stand for.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use bstr::{BStr, BString, ByteSlice};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -24,8 +26,11 @@ pub(crate) type OwnUnits = (Vec<UnitIndex>, Reads);
 /// Which nodes of a run values stand for.
 #[derive(Debug)]
 pub(super) struct Owning {
-    /// By node: whether it is an import that only left state behind.
+    /// By node: whether it is an import, or the search for tests in a file, that only left
+    /// state behind.
     is_barred: Vec<bool>,
+    /// The nodes of such searches. For tests of the file, they count as they are.
+    searches: FxHashSet<NodeId>,
     /// By node: the paths of modules whose import-time code ran in it, and that no value
     /// stands for, as it ran later, or in another process. All that a row has of these is
     /// its own.
@@ -48,6 +53,8 @@ pub(super) struct Part<'a> {
     pub nodes: &'a [NodeId],
     /// All of its units, what names lead to included.
     pub units: &'a [UnitIndex],
+    /// The searches for tests that count as they are.
+    pub searches: &'a BTreeSet<NodeId>,
 }
 
 impl Owning {
@@ -56,34 +63,68 @@ impl Owning {
         let (at, trace) = taker(run.traces)?;
         let mut owning = Owning {
             is_barred: vec![false; run.edges.len()],
+            searches: FxHashSet::default(),
             elsewhere: FxHashMap::default(),
         };
-        owning.bar_imports(run, at, trace);
+        owning.bar(run, at, trace);
         owning.mark_other_processes(run, at);
         owning.mark_other_executions(run);
         Some(owning)
     }
 
-    /// Files have one node for all imports: each of them must have been told.
-    fn bar_imports(&mut self, run: &Run<'_>, at: usize, trace: &Trace) {
+    /// Files have one node for all imports, and for all searches: each must have been told.
+    fn bar(&mut self, run: &Run<'_>, at: usize, trace: &Trace) {
         let imported = trace.taking.imported.iter().flatten();
         let imported: FxHashSet<u64> = imported.copied().collect();
         let mut unbarred = Vec::new();
-        for (number, scope) in trace.scopes.iter().filter(|(_, scope)| is_import(scope)) {
+        let is_search = |scope: &Scope| scope.kind == ScopeKind::Collect;
+        let scopes = trace.scopes.iter();
+        for (number, scope) in scopes.filter(|(_, scope)| is_import(scope) || is_search(scope)) {
             let Some(node) = run.graph.node_of(at, *number) else {
                 continue;
             };
+            if is_search(scope) {
+                self.searches.insert(node);
+            }
             match imported.contains(number) {
                 true => self.is_barred[node as usize] = true,
                 false => unbarred.push(node),
             }
-            if *number > trace.taking.last_scope {
+            if *number > trace.taking.last_scope && is_import(scope) {
                 self.mark(run, node, scope.name.as_bstr());
             }
         }
         for node in unbarred {
             self.is_barred[node as usize] = false;
         }
+    }
+
+    /// The searches for tests that `starts` need by other ways than `changes` of state. Imports
+    /// lead to none.
+    pub(super) fn searches(
+        &self,
+        run: &Run<'_>,
+        starts: &[NodeId],
+        changes: &Range<NodeId>,
+    ) -> BTreeSet<NodeId> {
+        let mut found = BTreeSet::new();
+        let mut seen: FxHashSet<NodeId> = FxHashSet::default();
+        let mut open = starts.to_vec();
+        while let Some(node) = open.pop() {
+            let is_search = self.searches.contains(&node);
+            if changes.contains(&node) || self.is_barred(node) && !is_search || !seen.insert(node) {
+                continue;
+            }
+            if is_search {
+                found.insert(node);
+            }
+            open.extend(&run.edges[node as usize]);
+        }
+        found
+    }
+
+    fn is_barred(&self, node: NodeId) -> bool {
+        self.is_barred.get(node as usize) == Some(&true)
     }
 
     /// A process that a test starts imports modules for itself.
@@ -133,9 +174,11 @@ impl Owning {
         part: Part<'_>,
         below: Below<'_>,
     ) -> OwnUnits {
-        let is_barred = |node: &NodeId| self.is_barred.get(*node as usize) == Some(&true);
-        let nodes = part.nodes.iter().filter(|node| !is_barred(node));
-        let nodes: Vec<NodeId> = nodes.copied().collect();
+        // What is below may have come to a search by changes of state alone.
+        let nodes = part.nodes.iter().filter(|node| !self.is_barred(**node));
+        let mut nodes: Vec<NodeId> = nodes.chain(part.searches).copied().collect();
+        nodes.sort_unstable();
+        nodes.dedup();
         let mut own = run.units_of(&nodes, below.own);
         let reads = languages.iter().map(|one| one.reads(&nodes, &own));
         let reads = reads.fold(Reads::default(), |all, one| all | one);

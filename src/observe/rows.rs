@@ -73,7 +73,7 @@ pub(super) struct Closing<'a> {
     session: Base,
     /// What is a test's own, if values were taken for the rest.
     owning: Option<Owning>,
-    /// By cell, the imports that changed it.
+    /// By cell, the imports and searches for tests that changed it.
     pub changed_by: Vec<Vec<NodeId>>,
     /// Who reads and changes cells, if somebody asks for it.
     pub touched: Option<Touched>,
@@ -92,6 +92,8 @@ pub(super) struct Shared {
     pub known: Rc<Known>,
     /// The paths of modules that it imports, and that no value stands for.
     elsewhere: Rc<BTreeSet<BString>>,
+    /// The searches for tests that count as they are.
+    searches: Rc<BTreeSet<NodeId>>,
     pub incomplete: Option<String>,
 }
 
@@ -264,7 +266,13 @@ impl<'a> Closing<'a> {
         let language = language_of(&self.run.traces[at].open.collector);
         let language = &mut self.languages[language];
         own = language.complete(&mut self.run, at, begin, own, of_base)?;
-        let by_itself = self.by_itself(base, &reached, &own);
+        let searches = self.searches(node.as_slice());
+        let part = Part {
+            nodes: &reached,
+            units: &own,
+            searches: &searches,
+        };
+        let by_itself = self.by_itself(base, part);
         let row = ObservedRow {
             test,
             base,
@@ -285,11 +293,18 @@ impl<'a> Closing<'a> {
     }
 
     /// The part of a row that is the test's own.
-    fn by_itself(&self, base: usize, nodes: &[NodeId], units: &[UnitIndex]) -> Option<OwnUnits> {
+    fn by_itself(&self, base: usize, part: Part<'_>) -> Option<OwnUnits> {
         let below = self.below(&self.observed.bases[base], OF_BASES + base)?;
-        let part = Part { nodes, units };
         let owning = self.owning.as_ref()?;
         Some(owning.part(&self.run, &self.languages, part, below))
+    }
+
+    /// The searches for tests that `starts` need as they are.
+    pub(super) fn searches(&self, starts: &[NodeId]) -> BTreeSet<NodeId> {
+        let owning = self.owning.as_ref();
+        owning.map_or_else(BTreeSet::new, |owning| {
+            owning.searches(&self.run, starts, &self.changes)
+        })
     }
 
     /// What the own parts of rows on top of a closure are built on.
@@ -368,9 +383,13 @@ impl<'a> Closing<'a> {
         let owning = self.owning.as_ref();
         let mut elsewhere = owning.map_or_else(BTreeSet::new, |one| one.elsewhere(&reached));
         elsewhere.extend(on.iter().flat_map(|on| on.elsewhere.iter().cloned()));
+        let mut searches = self.searches(starts);
+        searches.extend(on.iter().flat_map(|on| on.searches.iter()));
+        let searches = Rc::new(searches);
         self.shared.push(Shared {
             known: Rc::new(known),
             elsewhere: Rc::new(elsewhere),
+            searches: searches.clone(),
             incomplete: doubt.or_else(|| on?.incomplete),
         });
         let nothing = Base::default();
@@ -386,6 +405,7 @@ impl<'a> Closing<'a> {
         let part = Part {
             nodes: &reached,
             units: &units,
+            searches: &searches,
         };
         let by_itself = match below {
             Some(below) => self.own_on(base, below, part),

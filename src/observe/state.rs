@@ -72,7 +72,9 @@ impl Closing<'_> {
         // Every row has the session, and so what that needs.
         let always = self.run.paths().reach(&[SESSION], None);
         let always = self.run.paths().known(&always, None);
-        let imports: FxHashSet<NodeId> = self.run.graph.imports.values().copied().collect();
+        let graph = &self.run.graph;
+        let first = graph.imports.values().chain(graph.collects.values());
+        let first: FxHashSet<NodeId> = first.copied().collect();
         let mut ties = Ties::default();
         self.changes.start = self.run.edges.len() as NodeId;
         for ((file, name), changers) in by_name {
@@ -99,8 +101,8 @@ impl Closing<'_> {
                 changers: changers.len(),
                 readers: 0,
             });
-            let by_imports = changers.iter().filter(|by| imports.contains(by));
-            self.changed_by.push(by_imports.copied().collect());
+            let before_tests = changers.iter().filter(|by| first.contains(by));
+            self.changed_by.push(before_tests.copied().collect());
             if let Some(touched) = &mut self.touched {
                 touched.changed(&changers, condition);
             }

@@ -2,7 +2,7 @@
 
 use crate::harness::*;
 
-cases!(test_files, hooks, marks, unittests; version_sensitive: fixtures);
+cases!(test_files, hooks, marks, unittests, parameters_made_late; version_sensitive: fixtures);
 
 fn test_files() -> Case {
     Case::new(
@@ -504,5 +504,58 @@ class ApartTest(unittest.TestCase):
             "\n    def test_new(self):\n        pass\n",
         )],
         between(["test_lib.py::ApartTest::test_new"], []),
+    )
+}
+
+/// The search for tests in one file fills what a test of another file reads.
+fn parameters_made_late() -> Case {
+    Case::new(
+        r#"
+-- lib.py --
+_memo = {}
+
+
+def get(key):
+    if key not in _memo:
+        _memo[key] = len(key)
+    return _memo[key]
+-- test_first.py --
+import pytest
+
+import lib
+
+
+def values():
+    yield lib.get("x")
+
+
+@pytest.mark.parametrize("value", values())
+def test_value(value):
+    assert value == 1
+-- test_second.py --
+import lib
+
+
+def test_memo():
+    assert lib.get("x") == 1 and list(lib._memo) == ["x"]
+"#,
+    )
+    .by_value()
+    .edit(
+        "other code that leaves the same",
+        [replace(
+            "test_first.py",
+            "yield lib.get(\"x\")",
+            "one = lib.get(\"x\")\n    yield one",
+        )],
+        ["test_first.py::test_value[1]"],
+    )
+    .edit(
+        "code that leaves something else",
+        [replace("test_first.py", "lib.get(\"x\")", "lib.get(\"y\")")],
+        [
+            "test_first.py::test_value[1]",
+            "! test_second.py::test_memo",
+        ],
     )
 }

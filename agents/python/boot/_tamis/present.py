@@ -55,9 +55,11 @@ class Present:
             if why is not None
         }
         ended = set(values.ended())
-        # Files of modules whose import does not reach tests by values alone.
+        # Files whose import or collection does not reach tests by values alone.
         self.doubtful = {
-            self.path(scope.name) for scope in values.modules if scope.number not in ended
+            self.path(scope.name)
+            for scope in [*values.modules, *values.collections()]
+            if scope.number not in ended
         }
         self._modules = {
             scope.extra: module

@@ -188,8 +188,8 @@ class Values:
         self.agent.scopes = []
 
     def ended(self):
-        """The numbers of the imports that reach tests by the values that they left, and in no
-        other way."""
+        """The numbers of the imports and collections that reach tests (of other files) by the
+        values that they left, and in no other way."""
         caches = [scope for scope in self.agent.scopes if scope.kind == "cache"]
         doubtful = set(self.agent.doubtful)
         while True:
@@ -203,12 +203,20 @@ class Values:
                 break
             doubtful |= more
         by_caches = doubtful.intersection(scope.number for scope in caches)
+        scopes = [scope for scope, module in self.modules.items() if module is not None]
         return [
             scope.number
-            for scope, module in self.modules.items()
-            if module is not None
-            and scope.number not in doubtful
-            and by_caches.isdisjoint(scope.edges)
+            for scope in scopes + self.collections()
+            if scope.number not in doubtful and by_caches.isdisjoint(scope.edges)
+        ]
+
+    def collections(self):
+        """The scopes in which the items of test files were made."""
+        return [
+            scope
+            for scope in self.agent.scopes
+            # What a `conftest.py` registers is more than a value.
+            if scope.kind == "collect" and not scope.name.endswith("conftest.py")
         ]
 
 
