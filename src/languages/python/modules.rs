@@ -6,6 +6,7 @@ use std::rc::Rc;
 use bstr::{BStr, BString, ByteSlice};
 use rustc_hash::FxHashMap;
 
+use super::dynamic::{Generated, Spelling};
 use crate::languages::{Analysis, FUNCTION_ANNOTATIONS, Import, ModuleUnits, name_hash, split};
 
 /// Index into [`Modules::all`].
@@ -42,6 +43,12 @@ impl Module {
         let file = self.file.as_bstr();
         let stem = file.strip_suffix(b".py").unwrap_or(file);
         stem.strip_suffix(b"/__init__").unwrap_or(stem).as_bstr()
+    }
+
+    /// Whether it is directly in the package in the folder `dir`.
+    fn is_inside(&self, dir: &BStr) -> bool {
+        let rest = self.stem().strip_prefix(dir.as_bytes());
+        rest.is_some_and(|rest| rest.first() == Some(&b'/') && !rest[1..].contains(&b'/'))
     }
 
     /// The folder that a package's modules are in.
@@ -150,6 +157,41 @@ impl Modules {
         found
     }
 
+    /// The modules that generated code may get by a name that it spells; `caller` made the code
+    /// run, or it imports from there.
+    ///
+    /// What such code imports can be any module of that name. A global name is looked up among
+    /// those of a module, which import statements have bound, and the import system if it is a
+    /// submodule. If it is looked up among others, someone has put the module there, and counts.
+    pub(super) fn generated(
+        &self,
+        spelled: Generated<'_>,
+        caller: Option<ModuleIndex>,
+    ) -> Vec<ModuleIndex> {
+        let name = name_hash(spelled.name);
+        let similar = self.by_last.get(&name).into_iter().flatten().copied();
+        let mut found: Vec<ModuleIndex> = match spelled.by {
+            Spelling::Asked => return Vec::new(),
+            Spelling::Imported => similar.collect(),
+            Spelling::Loaded => {
+                let of = caller.map(|caller| &self.all[caller as usize]);
+                let package = of.and_then(Module::package);
+                let is_inside = |one: &ModuleIndex| {
+                    package.is_some_and(|dir| self.all[*one as usize].is_inside(dir))
+                };
+                similar.filter(is_inside).collect()
+            }
+        };
+        for (from, module) in self.all.iter().enumerate() {
+            for import in module.parsed().names.imports_of(name) {
+                found.extend(self.bound(from as ModuleIndex, import));
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
     /// The modules that can be reached from a module by asking it, and what it
     /// answers, for attributes: those that it imports, those in its package.
     pub(crate) fn held(&self, by: ModuleIndex) -> Vec<ModuleIndex> {
@@ -160,14 +202,10 @@ impl Modules {
             .flat_map(|import| self.bound(by, import))
             .collect();
         if let Some(dir) = module.package() {
-            let is_inside = |other: &Module| {
-                let rest = other.stem().strip_prefix(dir.as_bytes());
-                rest.is_some_and(|rest| rest.first() == Some(&b'/') && !rest[1..].contains(&b'/'))
-            };
             let inside = self.all.iter().enumerate();
             found.extend(
                 inside
-                    .filter(|(_, other)| is_inside(other))
+                    .filter(|(_, other)| other.is_inside(dir))
                     .map(|(at, _)| at as ModuleIndex),
             );
         }

@@ -145,11 +145,8 @@ impl<'a> Reading<'a> {
         reads.annotations |= dynamic::reads_annotations(name);
         reads.docstrings |= dynamic::reads_docstrings(name);
         reads.beyond_values |= dynamic::BEYOND_VALUES.contains(&name);
-        if spelled.is_loaded {
-            for from in 0..self.modules.all.len() as ModuleIndex {
-                found.holds.extend(self.modules.meant(from, hash));
-            }
-        }
+        let module = self.by_path.get(path).copied();
+        found.holds.extend(self.modules.generated(spelled, module));
         self.finish(found)
     }
 

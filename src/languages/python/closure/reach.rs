@@ -177,11 +177,7 @@ impl NameClosure {
         reach.reads |= reads_annotations(spelled.name);
         reach.reads_docs |= reads_docstrings(spelled.name);
         reach.names.extend(self.numbers.get(&hash));
-        if spelled.is_loaded {
-            for from in 0..self.modules.all.len() as ModuleIndex {
-                reach.taken.extend(self.modules.meant(from, hash));
-            }
-        }
+        reach.taken.extend(self.modules.generated(spelled, module));
         if let Some(module) = module {
             self.absent(table, module, spelled.name, reach);
         }
