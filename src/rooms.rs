@@ -19,7 +19,7 @@ const ROOMS: [(&str, &[&str]); 19] = [
     // Each is about one thing outside of tamis.
     // It tells kinds of revisions apart that strategies know.
     ("history", &["matrix", "select"]),
-    ("store", &["matrix"]),
+    ("store", &["matrix", "order"]),
     ("share", &["history", "matrix", "store", "trust"]),
     ("ci", &["trust"]),
     ("run", &[]),

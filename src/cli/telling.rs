@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use bstr::ByteSlice;
 
 use super::exchange;
+use crate::count::counted;
 use crate::error::Error;
 use crate::history::View;
 use crate::matrix::Outcome;
@@ -16,6 +17,9 @@ use crate::report::{
 use crate::run::{Ended, Output};
 use crate::runners::emission;
 use crate::select::{Mode, Part, Reason, Selection, escape};
+
+/// So many tests that run for others are named.
+const MOST_BROUGHT: usize = 5;
 
 /// Tells people how the selection came out, and all that made it larger.
 /// `suite`: of which of several suites it is.
@@ -47,6 +51,21 @@ pub(super) fn tell_decision(decision: &Decision, suite: Option<&str>, report: &R
         report.detail(note.clone());
     }
     report.event(Event::Selected(summary(&decision.selection)));
+    tell_brought(&decision.selection, report);
+}
+
+/// Tells which tests run for others only.
+fn tell_brought(selection: &Selection, report: &Report) {
+    let brought: Vec<_> = selection.brought().collect();
+    for (test, need, _) in brought.iter().take(MOST_BROUGHT) {
+        report.note(format!("{} also runs: it {need}", escape(test)));
+    }
+    if brought.len() > MOST_BROUGHT {
+        let more = counted(brought.len() - MOST_BROUGHT, "test");
+        report.note(format!(
+            "{more} more also run for others: selection.json names them"
+        ));
+    }
 }
 
 /// Tells what came of completing the clone, where no decision is told that has

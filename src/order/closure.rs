@@ -140,7 +140,8 @@ impl<'a> Manifest<'a> {
         needs: &Needs,
     ) -> Result<Vec<Brought>, Unknown> {
         let reference = needs.dependent.reference;
-        match reference.is_some_and(|word| word != needs.dependent.alone) {
+        let is_brittle = needs.dependent.kind == Kind::Brittle;
+        match reference.map_or(is_brittle, |word| word != needs.dependent.alone) {
             true => self.missing_before(there, test, needs),
             false => self.missing_between(there, test, needs),
         }
@@ -200,6 +201,38 @@ impl<'a> Manifest<'a> {
             return Ok(vec![Brought { test, because }]);
         }
         Ok(Vec::new())
+    }
+
+    /// The tests of `there` that others of it may need as they are.
+    pub(crate) fn relied_on(&self, there: &BTreeSet<Test>) -> BTreeSet<Test> {
+        let needs = self.found.iter().filter(|(test, _)| there.contains(test));
+        let with = needs.flat_map(|(test, needs)| {
+            let others = needs.with.iter().copied();
+            others.filter(move |other| other != test)
+        });
+        with.filter(|test| there.contains(test)).collect()
+    }
+
+    /// Sets of tests that have to run on one machine, each in the default order, for all of
+    /// them to end as in the full run. A polluter that runs after its victims in that order
+    /// binds nobody.
+    pub(crate) fn together(&self) -> Vec<BTreeSet<Test>> {
+        let mut groups: Vec<BTreeSet<Test>> = Vec::new();
+        for (test, needs) in &self.found {
+            let mut group: BTreeSet<Test> = needs.witnesses.iter().flatten().copied().collect();
+            if group.is_empty() {
+                continue;
+            }
+            group.extend(needs.cleaners.iter().filter(|cleaner| *cleaner < test));
+            let (touched, apart): (Vec<_>, Vec<_>) = std::mem::take(&mut groups)
+                .into_iter()
+                .partition(|other| !other.is_disjoint(&group));
+            group.extend(touched.into_iter().flatten());
+            groups = apart;
+            groups.push(group);
+        }
+        groups.sort();
+        groups
     }
 
     /// Pairs of tests that have to do with one another, in whatever order: those of a

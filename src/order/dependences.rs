@@ -4,10 +4,11 @@
 use std::collections::BTreeSet;
 
 use anyhow::{Context, bail, ensure};
+use bstr::BString;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
-use super::{Detected, EdgeKind};
+use super::{Detected, EdgeKind, Explained, Place};
 use crate::matrix::{Fingerprint, Key, Outcome};
 
 const MAGIC: [u8; 8] = *b"\x93tamid\r\n";
@@ -28,7 +29,9 @@ pub(crate) struct Dependences {
     pub(crate) commit: String,
     /// The tree of that commit: 40 hex digits.
     pub(crate) tree: String,
-    /// Seconds since the epoch; for people.
+    /// Paths that differed from the commit, with what they held.
+    pub(crate) dirty: Vec<(BString, Fingerprint)>,
+    /// Seconds since the epoch: what is newer counts.
     pub(crate) created: u64,
     /// Version of tamis that wrote it.
     pub(crate) tool: String,
@@ -37,6 +40,8 @@ pub(crate) struct Dependences {
     /// Names of state that outlives a test, each once.
     pub(crate) cells: Vec<String>,
     pub(crate) data: Vec<DataEdge>,
+    /// What is known of tests whose outcome needed an explanation, by test.
+    pub(crate) explained: Vec<Explained>,
     pub(crate) found: Detected,
 }
 
@@ -154,6 +159,12 @@ impl Dependences {
                 "a data dependence points forwards"
             );
         }
+        for explained in &self.explained {
+            ensure!(
+                explained.is_sound(tests.len()),
+                "the orders that explain a test break the rules"
+            );
+        }
         for dependent in &self.found.dependent {
             let id = &dependent.id;
             ensure!(
@@ -192,23 +203,18 @@ impl Dependences {
         changed.map(|(id, _)| *id).collect()
     }
 
+    /// Whether they are of this very state, so that everything holds.
+    pub(crate) fn is_of(&self, place: &Place) -> bool {
+        self.tree == place.tree && self.dirty == place.dirty
+    }
+
     /// The findings of which no test has changed or is gone.
     pub(crate) fn standing(&self, now: &[(&str, Option<Fingerprint>)]) -> Detected {
         let changed = self.changed(now);
         let there: BTreeSet<&str> = now.iter().map(|(id, _)| *id).collect();
         let stands = |id: &String| there.contains(id.as_str()) && !changed.contains(id.as_str());
         let mut found = self.found.clone();
-        for dependent in &mut found.dependent {
-            dependent.witnesses.retain(|order| order.iter().all(stands));
-            dependent.cleaners.retain(stands);
-        }
-        found
-            .dependent
-            .retain(|dependent| !dependent.witnesses.is_empty());
-        found.flaky.retain(stands);
-        found
-            .unconfirmed
-            .retain(|doubt| doubt.order.iter().all(stands));
+        found.keep(stands);
         found
     }
 }

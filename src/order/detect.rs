@@ -2,12 +2,14 @@
 //! that ends otherwise than its rules say is explained at once, and the explanation is
 //! confirmed.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use super::ask::{Answer, Ask, Stop};
 use super::further;
 use super::memory::{Memory, Spent, Word};
+use super::options::Options;
 use super::refine::{Refine, Refined};
+use super::resume::Before;
 use super::rules::{Rule, Rules, Says};
 use super::search::{Phase, Sequences, Strategy};
 use super::shrink::Shown;
@@ -27,50 +29,6 @@ const GUESSES: usize = 6;
 const TIMES: u32 = 3;
 /// What of a budget goes into the search before only findings are completed.
 const SEARCH: f64 = 0.8;
-
-/// What a search is to do.
-#[derive(Clone, Debug)]
-pub(crate) struct Options {
-    pub(crate) strategy: Strategy,
-    pub(crate) budget: Budget,
-    /// Where orders by chance start from.
-    pub(crate) seed: u64,
-    /// Who reads and writes which state, if that is known.
-    pub(crate) data: Option<Data>,
-    /// Whether findings are confirmed in fresh processes.
-    pub(crate) fresh: bool,
-}
-
-/// Where a search ends; what is left out has no limit.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Budget {
-    /// Tests started.
-    pub(crate) executions: Option<usize>,
-    /// Wall-clock seconds.
-    pub(crate) seconds: Option<f64>,
-}
-
-impl Budget {
-    /// How many executions a search may take if nobody says: 25 for each test; in a suite of
-    /// up to some thirty tests four times their square, which is enough for all pairs.
-    pub(crate) fn usual(suite: &Suite) -> Budget {
-        let n = suite.len();
-        Budget {
-            executions: Some((25 * n).max((4 * n * n).min(4000))),
-            seconds: None,
-        }
-    }
-
-    /// Whether `share` of it is spent.
-    fn is_spent(&self, spent: &Spent, share: f64) -> bool {
-        let runs = self
-            .executions
-            .is_some_and(|most| spent.executions as f64 >= share * most as f64);
-        runs || self
-            .seconds
-            .is_some_and(|most| spent.elapsed >= share * most)
-    }
-}
 
 /// What is known of one test.
 #[derive(Debug, Default)]
@@ -120,7 +78,11 @@ pub(crate) struct Detect {
     pub(super) options: Options,
     /// Only this test is looked at.
     pub(super) only: Option<Test>,
-    phases: VecDeque<Phase>,
+    /// Only orders with one of these are run, but for the default one.
+    pub(super) changed: Option<BTreeSet<Test>>,
+    /// What was covered before.
+    pub(super) before: Option<Before>,
+    pub(super) phases: VecDeque<Phase>,
     /// Phases that were done to their end.
     pub(super) over: Vec<Phase>,
     pub(super) memory: Memory,
@@ -137,6 +99,7 @@ pub(crate) struct Detect {
     pending: Option<(Vec<Test>, Process, Why)>,
     further: further::Tried,
     pub(super) was_cut: bool,
+    pub(super) was_stopped: bool,
     /// All normal orders of at most so many tests were run.
     pub(super) k: usize,
 }
@@ -236,6 +199,8 @@ impl Detect {
             suite,
             options,
             only: None,
+            changed: None,
+            before: None,
             phases: phases.into(),
             over: Vec::new(),
             memory: Memory::default(),
@@ -248,13 +213,14 @@ impl Detect {
             pending: None,
             further: further::Tried::default(),
             was_cut: false,
+            was_stopped: false,
             k: 0,
         }
     }
 
     /// Ends the search early: nobody runs its orders any more.
     pub(crate) fn stop(&mut self) {
-        self.was_cut = true;
+        (self.was_cut, self.was_stopped) = (true, true);
     }
 
     fn most_rules(&self) -> usize {
@@ -313,7 +279,12 @@ impl Detect {
             return Some(rest);
         }
         while let Some(phase) = self.phases.front_mut() {
+            let is_default = matches!(phase, Phase::Default(_));
             while let Some(order) = phase.next(&self.suite, &self.memory) {
+                let changed = self.changed.as_ref().filter(|_| !is_default);
+                if changed.is_some_and(|changed| !order.iter().any(|one| changed.contains(one))) {
+                    continue;
+                }
                 match self.only {
                     // What runs after the test says nothing of it.
                     Some(only) => {

@@ -94,8 +94,11 @@ pub(crate) struct Covered {
     /// Tests started, each time that they were.
     pub(crate) executions: usize,
     pub(crate) cpu_seconds: f64,
-    /// Whether the search was stopped before it was done.
+    /// Whether the search was stopped before it was done: by its budget or by its user.
     pub(crate) cut_short: bool,
+    /// Whether its user did.
+    #[serde(default)]
+    pub(crate) interrupted: bool,
 }
 
 /// Pairs of tests of which the second reads what the first writes.
@@ -110,4 +113,17 @@ pub(crate) struct Candidates {
 
 impl Detected {
     pub(crate) const SCHEMA: u32 = 1;
+
+    /// Leaves out what is about tests that are not to stay.
+    pub(super) fn keep(&mut self, stays: impl Fn(&String) -> bool) {
+        for dependent in &mut self.dependent {
+            dependent.witnesses.retain(|order| order.iter().all(&stays));
+            dependent.cleaners.retain(&stays);
+        }
+        self.dependent
+            .retain(|dependent| !dependent.witnesses.is_empty());
+        self.flaky.retain(&stays);
+        self.unconfirmed
+            .retain(|doubt| doubt.order.iter().all(&stays));
+    }
 }

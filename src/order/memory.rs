@@ -133,9 +133,12 @@ impl Memory {
         self.adjacent.contains(&(first, second))
     }
 
-    /// How many ordered pairs have run directly after one another.
-    pub(super) fn pairs(&self) -> usize {
-        self.adjacent.len()
+    /// How many ordered pairs that count have run directly after one another.
+    pub(super) fn pairs(&self, counts: impl Fn(Test, Test) -> bool) -> usize {
+        let pairs = self.adjacent.iter();
+        pairs
+            .filter(|(first, second)| counts(*first, *second))
+            .count()
     }
 
     /// The seconds that `test` took last; 0 if that is unknown.

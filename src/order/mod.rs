@@ -19,8 +19,10 @@ mod found;
 mod further;
 mod memory;
 mod normal;
+mod options;
 mod refine;
 mod report;
+mod resume;
 mod rules;
 mod schedule;
 mod search;
@@ -32,12 +34,14 @@ mod tests;
 pub(crate) use closure::{Because, Brought, Closed, Manifest};
 pub(crate) use data::{Access, Accesses, Data, Does, Edge, EdgeKind};
 pub(crate) use dependences::{DataEdge, Dependences, Tested};
-pub(crate) use detect::{Budget, Detect, Options};
+pub(crate) use detect::Detect;
 pub(crate) use found::{
     Candidates, Confirmed, Covered, Dependent, Detected, Doubt, Kind, Unconfirmed,
 };
 pub(crate) use memory::Spent;
+pub(crate) use options::{Budget, Options};
 pub(crate) use refine::Refined;
+pub(crate) use resume::{Explained, Explanation, Place};
 pub(crate) use schedule::{Policy, Schedule, schedule};
 pub(crate) use search::Strategy;
 pub(crate) use suite::{Suite, Test, Twice};

@@ -2,6 +2,7 @@
 
 use super::detect::{Detect, Known, Verdict};
 use super::found::{Candidates, Confirmed, Covered, Dependent, Detected, Doubt, Kind, Unconfirmed};
+use super::resume::Before;
 use super::rules::{Rule, Says, contains, is_good};
 use super::search::Phase;
 use super::suite::Test;
@@ -38,9 +39,9 @@ impl Detect {
     fn covered(&self) -> Covered {
         let spent = self.spent();
         let n = self.suite.len();
-        Covered {
+        let covered = Covered {
             strategies: self.over.iter().map(Phase::name).collect(),
-            pairs: self.memory.pairs(),
+            pairs: self.memory.pairs(|a, b| self.is_new(a, b)),
             pairs_total: n * n.saturating_sub(1),
             candidates: self.candidates(),
             k: self.k,
@@ -48,13 +49,28 @@ impl Detect {
             executions: spent.executions,
             cpu_seconds: spent.cpu,
             cut_short: self.was_cut,
+            interrupted: self.was_stopped,
+        };
+        match &self.before {
+            Some(before) => before.join(covered),
+            None => covered,
         }
+    }
+
+    /// Whether one of them is to be searched.
+    fn is_new(&self, one: Test, other: Test) -> bool {
+        let changed = self.changed.as_ref();
+        changed.is_none_or(|changed| changed.contains(&one) || changed.contains(&other))
     }
 
     fn candidates(&self) -> Option<Candidates> {
         let mut pairs: Vec<(Test, Test)> = self.options.data.as_ref()?.pairs().collect();
         let total = pairs.len();
-        pairs.retain(|(writer, reader)| !self.memory.were_adjacent(*writer, *reader));
+        let were_all = self.before.as_ref().is_some_and(Before::had_all_candidates);
+        pairs.retain(|(writer, reader)| {
+            let is_open = !were_all || self.is_new(*writer, *reader);
+            is_open && !self.memory.were_adjacent(*writer, *reader)
+        });
         pairs.sort_unstable();
         let named = pairs
             .iter()

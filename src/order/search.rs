@@ -39,6 +39,20 @@ pub(crate) enum Strategy {
     Cover,
 }
 
+impl Strategy {
+    /// What a search by it that knows data dependences has done when it is done, as
+    /// [`Covered`](super::Covered) says.
+    pub(crate) fn parts(self) -> Vec<String> {
+        match self {
+            Strategy::Auto => ["isolate", "reverse", "candidates", "cover"]
+                .map(str::to_owned)
+                .into(),
+            Strategy::Cover => ["isolate", "candidates"].map(str::to_owned).into(),
+            one => vec![one.to_string()],
+        }
+    }
+}
+
 impl fmt::Display for Strategy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -120,6 +120,7 @@ impl<'a> Assembly<'a> {
             self.refs.push(known);
         }
         self.add_bases();
+        self.add_kept_rows()?;
         self.add_own_rows()?;
         self.add_carried_rows()?;
         self.add_confirmed_rows()?;
@@ -185,11 +186,33 @@ impl<'a> Assembly<'a> {
         (vec![own, others], Some((own, *reads)))
     }
 
+    /// Of tests that ran for others only, and ended well, the rows that prove that they need
+    /// not have run: without the tests before them they are no new proof.
+    fn add_kept_rows(&mut self) -> Result<()> {
+        let decision = self.recording.decision;
+        let ended_well = |row: &&ObservedRow| row.outcome.is_good();
+        let rows = self.collected.rows.iter().filter(ended_well);
+        let well: BTreeSet<&str> = rows.map(|row| row.test.as_str()).collect();
+        for (test, _, evidence) in decision.selection.brought() {
+            if well.contains(test)
+                && late_holds(evidence, decision, self.collected)
+                && let Some(matrix) = decision.proof_of(test)
+                && let Some(row) = matrix.row(test)
+            {
+                self.carry_row(matrix, row)?;
+            }
+        }
+        Ok(())
+    }
+
     fn add_own_rows(&mut self) -> Result<()> {
         let collected = self.collected;
         let failed = self.recording.ran.failed_as_a_whole(collected);
         let handed_on = HandedOn::new(self.recording.decision);
         for row in &collected.rows {
+            if self.builder.has_row(&row.test) {
+                continue;
+            }
             let (groups, own) = self.in_two(&row.own, row.by_itself.as_ref());
             let (added, added_doubt) = self.added(&row.test)?;
             let (handed, handed_doubt) = self.handed(&handed_on, row);

@@ -8,6 +8,7 @@ use anyhow::Result;
 
 use super::ask::{Around, ask};
 use super::baselines::{Baseline, Place, find_baseline};
+use super::close::close;
 use super::compare::Comparison;
 use super::exchange::consult;
 use super::gone::Gone;
@@ -133,6 +134,7 @@ pub fn decide(
         told.details.extend(consulted.details);
     }
     let mut decision = decide_on(project, &Shelf::of(store), view, request)?;
+    close(project, store, &mut decision);
     decision.notes.splice(0..0, told.fallbacks);
     decision.selection.course.notes.extend(told.details);
     Ok(decision)

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use anyhow::Result;
 use bstr::ByteSlice;
 
+use super::close::Known;
 use super::decide::Decision;
 use super::project::Project;
 use crate::history::{Entry, View};
@@ -13,8 +14,9 @@ use crate::pattern::Pattern;
 use crate::runners::{file_of, function_of};
 use crate::select::{Layout, Tied};
 
-/// Completes a selection that is to be divided. `known`: a decision that has
-/// looked into the store, where this one has not.
+/// Completes a selection that is to be divided: files stay together of which tests depend on
+/// one another, by what was recorded, by what searches of orders found, or by the
+/// configuration. `known`: a decision that has looked into the store, where this one has not.
 ///
 /// Returns how much is tied by what was recorded.
 ///
@@ -28,6 +30,12 @@ pub(crate) fn lay_out(
 ) -> Result<Tied> {
     let mut layout = Layout::default();
     let from = known.unwrap_or(decision);
+    if let (Some(of_order), _) = Known::of(project, &project.store(), from) {
+        for group in of_order.together() {
+            let files = group.into_iter().map(|test| file_of(test).to_owned());
+            layout.ties.push(files.collect());
+        }
+    }
     let matrices = from.baseline.iter().chain(&from.others);
     for baseline in matrices {
         layout.tie_by_state(&*baseline.matrix, function_of, |file| {

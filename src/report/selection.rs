@@ -97,6 +97,11 @@ pub(crate) struct ReasonJson {
     baseline: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     detail: Option<String>,
+    /// The test that it runs for, and whose doings it undoes, if so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    test: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    polluter: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -367,6 +372,11 @@ impl From<&Reason> for ReasonJson {
             },
             Reason::Forced { pattern } => ReasonJson {
                 detail: Some(pattern.clone()),
+                ..base
+            },
+            Reason::Brought { need, .. } => ReasonJson {
+                test: Some(need.served().to_owned()),
+                polluter: need.polluter().map(str::to_owned),
                 ..base
             },
         }

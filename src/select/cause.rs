@@ -29,7 +29,7 @@ pub(crate) enum CauseKind {
     /// The row may lack units.
     Incomplete,
     New,
-    /// The configuration names the test.
+    /// The configuration names the test, or another test needs it.
     Forced,
     /// Everything runs, whatever the test uses.
     Everything,
@@ -104,7 +104,7 @@ impl CauseKind {
             Reason::Failed { .. } => CauseKind::Failed,
             Reason::Incomplete { .. } => CauseKind::Incomplete,
             Reason::New => CauseKind::New,
-            Reason::Forced { .. } => CauseKind::Forced,
+            Reason::Forced { .. } | Reason::Brought { .. } => CauseKind::Forced,
         }
     }
 }

@@ -6,6 +6,7 @@
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
+mod bring;
 mod cause;
 mod choose;
 mod emission;
@@ -23,6 +24,7 @@ mod tts;
 mod unlisted;
 
 pub use crate::matrix::COLLECTION;
+pub(crate) use bring::Need;
 pub(crate) use cause::{CauseKind, FirstCauses};
 pub(crate) use choose::{Course, Nearest, Proof, choose};
 pub(crate) use emission::{Exclusions, Part, ShardOf, escape};
@@ -93,6 +95,8 @@ pub enum Reason {
     Affected { why: &'static str },
     /// The configuration says so.
     Forced { pattern: String },
+    /// Another test needs it. By itself it need not run, and this is the proof.
+    Brought { need: Need, evidence: Box<Evidence> },
 }
 
 impl Reason {
@@ -107,6 +111,7 @@ impl Reason {
             Reason::Incomplete { .. } => "incomplete",
             Reason::Affected { .. } => "affected",
             Reason::Forced { .. } => "forced",
+            Reason::Brought { need, .. } => need.kind(),
         }
     }
 
@@ -144,6 +149,7 @@ impl Reason {
     pub fn baseline(&self) -> Option<&str> {
         match self {
             Reason::New | Reason::Affected { .. } | Reason::Forced { .. } => None,
+            Reason::Brought { evidence, .. } => Some(&evidence.baseline),
             Reason::Changed { baseline, .. }
             | Reason::Unconfirmed { baseline, .. }
             | Reason::Unknown { baseline, .. }
@@ -173,6 +179,7 @@ impl fmt::Display for Reason {
             }
             Reason::Affected { why } => f.write_str(why),
             Reason::Forced { pattern } => write!(f, "`always-run` names {pattern}"),
+            Reason::Brought { need, .. } => write!(f, "it {need}"),
         }
     }
 }

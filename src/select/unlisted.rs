@@ -61,7 +61,7 @@ fn doubt_of(reason: &Reason) -> String {
         Reason::Unknown { unit, why, .. } => format!("{unit}: {why}"),
         Reason::Incomplete { why, .. } => format!("finding tests was recorded incompletely: {why}"),
         Reason::Failed { .. } => "finding tests failed last time".to_owned(),
-        Reason::New | Reason::Affected { .. } | Reason::Forced { .. } => {
+        Reason::New | Reason::Affected { .. } | Reason::Forced { .. } | Reason::Brought { .. } => {
             "finding tests is new".to_owned()
         }
     }

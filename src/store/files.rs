@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use fs_err as fs;
 
-use super::{Name, Trouble};
+use super::{Name, Trouble, dependences};
 use crate::matrix::Refusal;
 
 pub(super) const SUFFIX: &str = "tamis";
@@ -54,6 +54,8 @@ impl Access {
 pub(super) struct Listing {
     /// The name and length of each matrix, sorted by name.
     pub(super) matrices: Vec<(Name, u64)>,
+    /// What is known of order dependences.
+    pub(super) dependences: Vec<PathBuf>,
     /// Files that are being written, or that a killed process left.
     pub(super) temporary: Vec<PathBuf>,
     /// Files that do not belong here.
@@ -78,6 +80,7 @@ impl Listing {
             listing.sort_in(path);
         }
         listing.matrices.sort();
+        listing.dependences.sort();
         listing.temporary.sort();
         listing.foreign.sort();
         Ok(listing)
@@ -92,11 +95,16 @@ impl Listing {
         if file_name == INDEX || file_name == LOCK || file_name.starts_with('.') {
             return;
         }
-        let name = file_name
-            .strip_suffix(SUFFIX)
-            .and_then(|stem| Name::from_hex(stem.strip_suffix('.')?));
-        match (name, std::fs::metadata(&path)) {
-            (Some(name), Ok(meta)) if meta.is_file() => self.matrices.push((name, meta.len())),
+        let named = |suffix: &str| {
+            let stem = file_name.strip_suffix(suffix)?;
+            Name::from_hex(stem.strip_suffix('.')?)
+        };
+        let (matrix, dependences) = (named(SUFFIX), named(dependences::SUFFIX));
+        match (matrix.or(dependences), std::fs::metadata(&path)) {
+            (Some(name), Ok(meta)) if meta.is_file() => match dependences {
+                Some(_) => self.dependences.push(path),
+                None => self.matrices.push((name, meta.len())),
+            },
             // The gc of another process has removed it since.
             (Some(_), Err(error)) if error.kind() == ErrorKind::NotFound => {}
             _ => self.foreign.push(path),

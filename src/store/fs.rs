@@ -84,7 +84,7 @@ impl FsStore {
 
     /// The path of the file of a matrix, whether or not it exists.
     pub fn path_of(&self, name: &Name) -> PathBuf {
-        self.dir.join(format!("{name}.{SUFFIX}"))
+        self.dir.join(matrix_file(name))
     }
 
     /// Stores a matrix under the digest of its content, then updates the index if possible.
@@ -96,7 +96,7 @@ impl FsStore {
     pub fn put(&self, matrix: &Matrix) -> anyhow::Result<Name> {
         let bytes = encode(matrix)?;
         let name = Prefix::read(&bytes)?.digest;
-        self.write(&name, &bytes).with_context(|| {
+        self.write(&matrix_file(&name), &bytes).with_context(|| {
             format!(
                 "cannot store what this run recorded in {}; make room (`tamis store gc --keep 10`) \
                  or make it writable, then run again: until then these tests are run again",
@@ -114,13 +114,13 @@ impl FsStore {
     pub fn take(&self, bytes: &[u8]) -> anyhow::Result<Name> {
         let matrix = decode(bytes)?;
         let name = Prefix::read(bytes)?.digest;
-        self.write(&name, bytes)
+        self.write(&matrix_file(&name), bytes)
             .with_context(|| format!("cannot store a matrix in {}", self.dir.display()))?;
         self.index_new(&name, &matrix);
         Ok(name)
     }
 
-    fn write(&self, name: &Name, bytes: &[u8]) -> anyhow::Result<()> {
+    pub(super) fn write(&self, file_name: &str, bytes: &[u8]) -> anyhow::Result<()> {
         if let Some(why) = &self.refused {
             bail!("{why}");
         }
@@ -128,7 +128,7 @@ impl FsStore {
             bail!("{} is not writable", self.dir.display());
         }
         fs::create_dir_all(&self.dir)?;
-        let path = self.path_of(name);
+        let path = self.dir.join(file_name);
         match crate::disk::read(&path) {
             Ok(there) if there == bytes => return Ok(()),
             Ok(_) => bail!(
@@ -137,7 +137,7 @@ impl FsStore {
             ),
             Err(_) => {}
         }
-        write_whole(&self.dir, &format!("{name}.{SUFFIX}"), bytes)
+        write_whole(&self.dir, file_name, bytes)
     }
 
     /// The headers of all matrices, newest first, and every file that cannot be one. Bodies
@@ -203,6 +203,13 @@ impl FsStore {
                 Err(refusal) => verdicts.push((path, Verdict::Refused(refusal))),
             }
         }
+        for path in listing.dependences {
+            match super::dependences::read(&path) {
+                Ok(_) => verdicts.push((path, Verdict::Sound)),
+                Err(_) if !path.exists() => {}
+                Err(refusal) => verdicts.push((path, Verdict::Refused(refusal))),
+            }
+        }
         for path in listing.foreign {
             let refusal = refuse_foreign(&path);
             verdicts.push((path, Verdict::Refused(refusal)));
@@ -218,6 +225,10 @@ impl FsStore {
         verdicts.sort_by(|a, b| a.0.cmp(&b.0));
         verdicts
     }
+}
+
+fn matrix_file(name: &Name) -> String {
+    format!("{name}.{SUFFIX}")
 }
 
 /// Reads the part of the matrix at `path` before its body.

@@ -9,7 +9,7 @@ use fs_err as fs;
 
 use super::aside::forgotten;
 use super::files::{SUFFIX, lock};
-use super::{FsStore, Name, Trouble};
+use super::{FsStore, Name, Trouble, dependences};
 use crate::matrix::Key;
 
 /// Younger temporary files stay: somebody may be writing them.
@@ -43,8 +43,8 @@ pub struct GcReport {
 }
 
 impl FsStore {
-    /// Removes all that `policy` does not keep, and old stores of pull requests. The newest
-    /// readable matrix of each key always stays, and so does every file that this version does
+    /// Removes all that `policy` does not keep, what is known of dependences but for the
+    /// newest of each key, and old stores of pull requests. The newest readable matrix of each key always stays, and so does every file that this version does
     /// not understand, unless the policy says otherwise.
     ///
     /// # Errors
@@ -74,11 +74,20 @@ impl FsStore {
                 report.remove(policy, path, lengths.get(name).copied())?;
             }
         }
+        let (known, troubles) = self.dependences();
+        refused.extend(troubles);
+        let mut newest = BTreeSet::new();
+        for (path, known) in known {
+            // The newest says all that those before it say and that still holds.
+            if !newest.insert(known.key) {
+                report.remove(policy, path, None)?;
+            }
+        }
         for trouble in refused {
             let ours = trouble
                 .path
                 .extension()
-                .is_some_and(|suffix| suffix == SUFFIX);
+                .is_some_and(|suffix| suffix == SUFFIX || suffix == dependences::SUFFIX);
             match policy.remove_refused && ours && trouble.path.is_file() {
                 true => report.remove(policy, trouble.path, None)?,
                 false => report.refused.push(trouble),

@@ -4,6 +4,7 @@
 //! read, and more tests run.
 
 mod aside;
+mod dependences;
 mod files;
 mod fs;
 mod gc;
@@ -19,6 +20,7 @@ pub(crate) use fs::Verdict;
 pub(crate) use gc::GcPolicy;
 pub(crate) use memo::Memo;
 pub(crate) use outside::link_out;
+pub(crate) use rows::usable_rows;
 
 use std::fmt;
 use std::path::PathBuf;

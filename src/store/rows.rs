@@ -21,7 +21,7 @@ impl fmt::Debug for RowDigest {
 ///
 /// The digest is the sum of the digests of the row's distinct units, so that no row has to be
 /// sorted.
-pub(super) fn usable_rows(matrix: &Matrix) -> Vec<(u32, RowDigest)> {
+pub(crate) fn usable_rows(matrix: &Matrix) -> Vec<(u32, RowDigest)> {
     let mut sums = Sums {
         units: matrix.units.iter().map(digest_unit).collect(),
         seen_in: vec![0; matrix.units.len()],

@@ -1,16 +1,17 @@
 //! `tamis order detect`.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use clap::Args;
 
 use super::searching::{Searching, Told};
-use super::{INTERRUPTED, RunningArgs, answer, with_tests};
+use super::{Around, INTERRUPTED, RunningArgs, answer, keep, with_tests};
 use crate::cli::Globals;
 use crate::count::counted;
 use crate::error::{Error, Exit};
-use crate::order::{Budget, Data, Detect, Options, Strategy};
-use crate::pipeline::{Ordering, Project, RecordedAccesses, Workshop};
+use crate::order::{Budget, Data, Dependences, Detect, Options, Strategy, Test};
+use crate::pipeline::{Ordering, RecordedAccesses, Remembered};
 use crate::report::{Event, Report};
 use crate::runners::Ran;
 
@@ -23,12 +24,16 @@ use crate::runners::Ran;
 #[command(after_help = "Examples:\n  \
     tamis order detect                            for few tests all pairs, else a part\n  \
     tamis order detect --budget 10m               no longer than that\n  \
+    tamis order detect --anew                     also tests that have not changed\n  \
     tamis order detect --strategy pairs -- pytest tests/unit\n\n\
     Exit codes: 0 none found, 1 dependent tests found, 2 wrong usage or no tests, 130 interrupted.")]
 pub(super) struct DetectArgs {
     /// auto, reverse, random, isolate, pairs, k=N, data or cover
     #[arg(long, value_name = "STRATEGY", default_value = "auto")]
     strategy: Strategy,
+    /// Search all tests, whatever earlier searches know of them
+    #[arg(long)]
+    anew: bool,
     #[command(flatten)]
     searching: SearchingArgs,
     #[command(flatten)]
@@ -92,17 +97,64 @@ pub(super) fn run(args: &DetectArgs, globals: &Globals, report: &Report) -> Resu
         // It would only end at the usual number of executions.
         report.detail("orders by chance go on until the budget is used up");
     }
-    with_tests(&args.running, globals, report, |tests, place| {
-        detect(args, tests, place, report)
+    with_tests(&args.running, globals, report, |tests, around| {
+        detect(args, tests, around, report)
+    })
+}
+
+/// What is known of the tests from an earlier search, and which of them are to be searched:
+/// those that have changed since, or all if that search did not cover what is wanted now.
+fn earlier(
+    args: &DetectArgs,
+    tests: &Ordering,
+    remembered: &Remembered,
+) -> Option<(Dependences, BTreeSet<Test>)> {
+    let stored = remembered.known.as_ref().filter(|_| !args.anew)?;
+    let known = stored.about(&tests.suite);
+    let number = |id: &str| tests.suite.find(id);
+    let place = &remembered.place;
+    let changed: BTreeSet<Test> = match stored.is_of(place) {
+        true => {
+            let before: BTreeSet<&str> = stored.tests.iter().map(|one| &*one.id).collect();
+            let ids = tests.suite.ids().iter().map(String::as_str);
+            ids.filter(|id| !before.contains(id))
+                .filter_map(number)
+                .collect()
+        }
+        false => {
+            let changed = known.changed(&place.rows_of(&tests.suite));
+            changed.into_iter().filter_map(number).collect()
+        }
+    };
+    let covered = &known.found.covered;
+    let has_budget = args.searching.budget.is_some() || args.searching.executions.is_some();
+    let parts = args.strategy.parts();
+    let was_done = parts.iter().all(|part| covered.strategies.contains(part));
+    // A search that its usual budget ended would end there again.
+    let is_enough = was_done || covered.cut_short && !covered.interrupted && !has_budget;
+    let all = || (0..tests.suite.len() as Test).collect();
+    let is_confirmed =
+        args.searching.no_fresh || known.found.dependent.iter().all(|one| one.confirmed.fresh);
+    Some(match is_enough && is_confirmed {
+        true => (known, changed),
+        false => (known, all()),
     })
 }
 
 fn detect(
     args: &DetectArgs,
     tests: &mut Ordering,
-    place: (&Project, &Workshop),
+    around: Around<'_>,
     report: &Report,
 ) -> Result<Exit, Error> {
+    let remembered = &(around.recall)()?;
+    let earlier = earlier(args, tests, remembered);
+    if let Some((known, changed)) = &earlier
+        && changed.is_empty()
+    {
+        report.note("no test has changed since the last search: `--anew` searches all the same");
+        return tell_known(known, tests, remembered, report);
+    }
     let mut options = args.searching.options(args.strategy, tests);
     let Some(first) = tests.compare_processes()? else {
         report.note("interrupted before the tests ran once");
@@ -113,7 +165,7 @@ fn detect(
         args.strategy,
         Strategy::Auto | Strategy::Data | Strategy::Cover
     ) {
-        match data(tests, place, report)? {
+        match data(tests, around, report)? {
             Some(data) => options.data = Some(data),
             None => {
                 report.note("interrupted before any other order ran");
@@ -121,8 +173,20 @@ fn detect(
             }
         }
     }
+    let stored = options.data.as_ref().map(Data::stored);
     let mut search = Detect::new(tests.suite.clone(), options);
     let mut searching = Searching::new(report);
+    if let Some((known, changed)) = &earlier {
+        if changed.len() < tests.suite.len() {
+            report.note(format!(
+                "{} of {} changed since the last search: only these are searched",
+                changed.len(),
+                counted(tests.suite.len(), "test")
+            ));
+        }
+        search.resume(known, changed);
+        searching.remember(known);
+    }
     let is_interrupted = searching.drive(tests, &mut search)?;
     let found = search.found();
     if !is_interrupted && found.covered.orders < 2 {
@@ -134,6 +198,19 @@ fn detect(
         );
         return Err(Error::usage(why).with_hint("give it a larger --budget or --executions"));
     }
+    let place = &remembered.place;
+    let mut known = Dependences::nothing(&tests.suite, place);
+    if let Some((before, _)) = earlier {
+        (known.cells, known.data) = (before.cells, before.data);
+    }
+    if let Some(before) = &remembered.known {
+        known.created = before.created;
+    }
+    if let Some(stored) = stored {
+        (known.cells, known.data) = stored;
+    }
+    known.take_in(&search, place.now);
+    keep(remembered, &known, report);
     let told = Told::new(found, &searching, tests, !is_interrupted, report)?;
     answer(told.json(), || told.page(), report)?;
     Ok(match (is_interrupted, told.found.dependent.is_empty()) {
@@ -146,15 +223,41 @@ fn detect(
     })
 }
 
+/// Tells what an earlier search found, where nothing has changed since.
+fn tell_known(
+    known: &Dependences,
+    tests: &mut Ordering,
+    remembered: &Remembered,
+    report: &Report,
+) -> Result<Exit, Error> {
+    let mut searching = Searching::new(report);
+    searching.remember(known);
+    // At this state, or with these rows: what held then holds from here on.
+    let mut renewed = Dependences::nothing(&tests.suite, &remembered.place);
+    if !known.is_of(&remembered.place) || renewed.has_more_rows_than(known) {
+        renewed = known.at(&remembered.place, &tests.suite);
+        keep(remembered, &renewed, report);
+    }
+    let mut found = known.found.clone();
+    let covered = &mut found.covered;
+    (covered.orders, covered.executions, covered.cpu_seconds) = (0, 0, 0.0);
+    let told = Told::new(found, &searching, tests, true, report)?;
+    answer(told.json(), || told.page(), report)?;
+    Ok(match told.found.dependent.is_empty() {
+        true => Exit::DONE,
+        false => Exit::TESTS_FAILED,
+    })
+}
+
 /// Which test reads what another one writes; `None` if the user interrupted it.
 pub(super) fn data(
     tests: &mut Ordering,
-    place: (&Project, &Workshop),
+    around: Around<'_>,
     report: &Report,
 ) -> Result<Option<Data>, Error> {
     let work = "recording what tests read and write".to_owned();
     report.event(Event::Began { work, total: None });
-    let recorded = tests.accesses(place);
+    let recorded = tests.accesses(around.place());
     report.event(Event::Ended);
     let Some(recorded) = recorded? else {
         return Ok(None);

@@ -6,10 +6,10 @@ use clap::Args;
 
 use super::detect::SearchingArgs;
 use super::searching::{Searching, Told};
-use super::{INTERRUPTED, RunningArgs, answer, read_order, with_tests};
+use super::{Around, INTERRUPTED, RunningArgs, answer, keep, read_order, with_tests};
 use crate::cli::Globals;
 use crate::error::{Error, Exit};
-use crate::order::{Detect, Strategy};
+use crate::order::{Dependences, Detect, Strategy};
 use crate::pipeline::Ordering;
 use crate::report::Report;
 
@@ -37,8 +37,8 @@ pub(super) struct MinimiseArgs {
 pub(super) fn run(args: &MinimiseArgs, globals: &Globals, report: &Report) -> Result<Exit, Error> {
     let order = args.order.as_deref().map(|file| read_order(file, globals));
     let order = order.transpose()?;
-    with_tests(&args.running, globals, report, |tests, _| {
-        minimise(args, order.as_deref(), tests, report)
+    with_tests(&args.running, globals, report, |tests, around| {
+        minimise(args, order.as_deref(), tests, around, report)
     })
 }
 
@@ -46,6 +46,7 @@ fn minimise(
     args: &MinimiseArgs,
     order: Option<&[String]>,
     tests: &mut Ordering,
+    around: Around<'_>,
     report: &Report,
 ) -> Result<Exit, Error> {
     let mut search = search(&args.test, order, &args.searching, tests)?;
@@ -57,6 +58,16 @@ fn minimise(
     let mut searching = Searching::new(report);
     let is_interrupted = searching.drive(tests, &mut search)?;
     let found = search.found();
+    if !is_interrupted && !found.dependent.is_empty() {
+        let remembered = (around.recall)()?;
+        let place = &remembered.place;
+        let mut known = match &remembered.known {
+            Some(known) => known.about(&tests.suite),
+            None => Dependences::nothing(&tests.suite, place),
+        };
+        known.take_in(&search, place.now);
+        keep(&remembered, &known, report);
+    }
     let is_found = !found.dependent.is_empty();
     let told = Told::new(found, &searching, tests, !is_interrupted, report)?;
     answer(told.json(), || told.page(), report)?;

@@ -18,10 +18,11 @@ use serde_json::{Value, json};
 use super::{Globals, suites};
 use crate::config::Overrides;
 use crate::error::{Error, Exit, Explain};
-use crate::order::{Ended, How};
-use crate::pipeline::{Ordering, Project, Workshop, open};
-use crate::report::Report;
+use crate::order::{Dependences, Ended, How};
+use crate::pipeline::{Ordering, Project, Remembered, Workshop, open};
+use crate::report::{Event, Report};
 use crate::runners::Ran;
+use crate::store::Trouble;
 
 /// The status of a search that the user interrupted, as shells have it.
 const INTERRUPTED: Exit = Exit(130);
@@ -78,12 +79,28 @@ fn seconds(word: &str) -> Result<Duration, String> {
     (!duration.is_zero()).then_some(duration).ok_or_else(wrong)
 }
 
+/// Where tests run.
+#[derive(Clone, Copy)]
+struct Around<'r> {
+    project: &'r Project,
+    workshop: &'r Workshop,
+    /// Reads what an earlier search has left.
+    recall: &'r dyn Fn() -> Result<Remembered, Error>,
+}
+
+impl<'r> Around<'r> {
+    /// What is recorded, and where traces go.
+    fn place(self) -> (&'r Project, &'r Workshop) {
+        (self.project, self.workshop)
+    }
+}
+
 /// Does `work` with the tests of the suite that is meant.
 fn with_tests(
     args: &RunningArgs,
     globals: &Globals,
     report: &Report,
-    work: impl FnOnce(&mut Ordering, (&Project, &Workshop)) -> Result<Exit, Error>,
+    work: impl FnOnce(&mut Ordering, Around<'_>) -> Result<Exit, Error>,
 ) -> Result<Exit, Error> {
     let globals = one_suite(globals)?;
     let config = globals.config(&Overrides::default())?;
@@ -99,7 +116,17 @@ fn with_tests(
                 "each order needs a process of its own, which takes longer: {why}"
             ));
         }
-        work(&mut tests, (&project, &workshop))
+        let recall = || {
+            let remembered = Remembered::open(&project, &workshop, (&command, &cwd))?;
+            tell_trouble(&remembered.trouble, report);
+            Ok(remembered)
+        };
+        let around = Around {
+            project: &project,
+            workshop: &workshop,
+            recall: &recall,
+        };
+        work(&mut tests, around)
     });
     workshop.clean_up();
     done
@@ -166,6 +193,26 @@ fn how_word(how: How) -> &'static str {
     match how {
         How::Crashed => "crashed",
         How::TimedOut => "timed-out",
+    }
+}
+
+fn tell_trouble(trouble: &[Trouble], report: &Report) {
+    for trouble in trouble {
+        report.event(Event::StoreTrouble {
+            place: trouble.path.display().to_string(),
+            reason: trouble.refusal.to_string(),
+            consequence: "what it says of order is not used: delete it, and `tamis order detect` \
+                          searches again"
+                .to_owned(),
+        });
+    }
+}
+
+/// Keeps what is known for the next search and for selections. Without a store nothing else
+/// is lost.
+fn keep(remembered: &Remembered, known: &Dependences, report: &Report) {
+    if let Err(error) = remembered.keep(known) {
+        report.warning(format!("the next search starts anew: {error:#}"));
     }
 }
 

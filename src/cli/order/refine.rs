@@ -8,12 +8,12 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::detect::{self, SearchingArgs};
-use super::{INTERRUPTED, RunningArgs, answer, with_tests};
+use super::{Around, INTERRUPTED, RunningArgs, answer, with_tests};
 use crate::cli::Globals;
 use crate::count::counted;
 use crate::error::{Error, Exit};
 use crate::order::{Data, Detect, EdgeKind, Refined, Strategy};
-use crate::pipeline::{Ordering, Project, Workshop};
+use crate::pipeline::Ordering;
 use crate::report::{Event, Report, escape};
 
 /// Find out which data dependences change how tests end.
@@ -43,15 +43,15 @@ struct Judged {
 }
 
 pub(super) fn run(args: &RefineArgs, globals: &Globals, report: &Report) -> Result<Exit, Error> {
-    with_tests(&args.running, globals, report, |tests, place| {
-        refine(args, tests, place, report)
+    with_tests(&args.running, globals, report, |tests, around| {
+        refine(args, tests, around, report)
     })
 }
 
 fn refine(
     args: &RefineArgs,
     tests: &mut Ordering,
-    place: (&Project, &Workshop),
+    around: Around<'_>,
     report: &Report,
 ) -> Result<Exit, Error> {
     let interrupted = || {
@@ -61,7 +61,7 @@ fn refine(
     if tests.compare_processes()?.is_none() {
         return interrupted();
     }
-    let Some(data) = detect::data(tests, place, report)? else {
+    let Some(data) = detect::data(tests, around, report)? else {
         return interrupted();
     };
     let mut options = args.searching.options(Strategy::Data, tests);

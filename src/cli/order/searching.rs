@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::count::{counted, number};
 use crate::error::Error;
 use crate::matrix::Outcome;
-use crate::order::{Dependent, Detect, Detected, Doubt, Kind};
+use crate::order::{Dependences, Dependent, Detect, Detected, Doubt, Kind};
 use crate::pipeline::Ordering;
 use crate::report::{Event, Report, escape};
 use crate::runners::Ran;
@@ -51,6 +51,17 @@ impl<'r> Searching<'r> {
             report,
             phase: String::new(),
             last: BTreeMap::new(),
+        }
+    }
+
+    /// Notes how tests are known to end in orders that need not run again.
+    pub(super) fn remember(&mut self, known: &Dependences) {
+        let found = known.found.dependent.iter();
+        for witness in found.flat_map(|dependent| &dependent.witnesses) {
+            if let Some(outcome) = known.outcome_of(witness) {
+                let said = None;
+                self.last.insert(witness.clone(), Shown { outcome, said });
+            }
         }
     }
 
@@ -246,9 +257,10 @@ impl Told {
             0 => String::new(),
             unclear => format!(", {unclear} unclear"),
         };
-        let cut = match covered.cut_short {
-            true => " (the budget ended the search)",
-            false => "",
+        let cut = match (covered.interrupted, covered.cut_short) {
+            (true, _) => " (the search was interrupted)",
+            (false, true) => " (the budget ended the search)",
+            (false, false) => "",
         };
         let strategies = match covered.strategies.is_empty() {
             true => "nothing to its end".to_owned(),

@@ -7,10 +7,10 @@ use serde_json::json;
 
 use super::detect::SearchingArgs;
 use super::searching::{Searching, Told};
-use super::{INTERRUPTED, RunningArgs, answer, minimise, read_order, with_tests};
+use super::{Around, INTERRUPTED, RunningArgs, answer, minimise, read_order, with_tests};
 use crate::cli::Globals;
 use crate::error::{Error, Exit};
-use crate::pipeline::{Ordering, Project, Workshop};
+use crate::pipeline::Ordering;
 use crate::report::{Report, escape};
 use crate::runners::{Cause, Place};
 
@@ -39,8 +39,8 @@ pub(super) struct WhyOrderArgs {
 pub(super) fn run(args: &WhyOrderArgs, globals: &Globals, report: &Report) -> Result<Exit, Error> {
     let order = args.order.as_deref().map(|file| read_order(file, globals));
     let order = order.transpose()?;
-    with_tests(&args.running, globals, report, |tests, place| {
-        why(args, order.as_deref(), tests, place, report)
+    with_tests(&args.running, globals, report, |tests, around| {
+        why(args, order.as_deref(), tests, around, report)
     })
 }
 
@@ -48,7 +48,7 @@ fn why(
     args: &WhyOrderArgs,
     order: Option<&[String]>,
     tests: &mut Ordering,
-    place: (&Project, &Workshop),
+    around: Around<'_>,
     report: &Report,
 ) -> Result<Exit, Error> {
     let mut search = minimise::search(&args.test, order, &args.searching, tests)?;
@@ -63,7 +63,7 @@ fn why(
     let witness = witness.and_then(|one| one.witnesses.first()).cloned();
     let told = Told::new(found, &searching, tests, !is_interrupted, report)?;
     let cause = match (&witness, is_interrupted) {
-        (Some(witness), false) => tests.explain(witness, place)?,
+        (Some(witness), false) => tests.explain(witness, around.place())?,
         _ => None,
     };
     let document = told.json().map(|mut document| {

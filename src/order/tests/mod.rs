@@ -4,5 +4,6 @@ mod closing;
 mod covering;
 mod examples;
 mod properties;
+mod resuming;
 mod stored;
 mod world;

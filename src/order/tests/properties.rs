@@ -37,7 +37,7 @@ fn worlds() -> impl Generator<Value = World> {
 }
 
 /// Tests that only set cells and fail at one value of one cell.
-fn plain_worlds() -> impl Generator<Value = World> {
+pub(super) fn plain_worlds() -> impl Generator<Value = World> {
     let sets = prop::collection::vec((0..CELLS, 0..2u8), 0..3);
     let ends = prop::option::of(0..CELLS);
     let test = (ends, sets).prop_map(|(ends, sets)| {

@@ -35,6 +35,17 @@ fn sample() -> Dependences {
             cell: 0,
             kind: EdgeKind::WriteAfterRead,
         }],
+        dirty: Vec::new(),
+        explained: vec![Explained {
+            test: 1,
+            orders: vec![Explanation {
+                order: vec![1],
+                outcome: Some(Outcome::Passed),
+                adds_to: None,
+                forked: true,
+                fresh: None,
+            }],
+        }],
         found,
     }
 }
@@ -86,6 +97,15 @@ fn what_breaks_a_rule_is_refused() {
         |d| d.found.dependent[0].witnesses[0].reverse(),
         "ends with another",
     );
+    refused(
+        |d| d.explained[0].orders[0].order = vec![6],
+        "break the rules",
+    );
+    refused(
+        |d| d.explained[0].orders[0].adds_to = Some(0),
+        "break the rules",
+    );
+    refused(|d| d.explained[0].orders.clear(), "break the rules");
     refused(|d| d.found.schema = 2, "schema");
     let mut newer = sample().encode().unwrap();
     newer[8] = 2;

@@ -3,6 +3,8 @@
 
 mod data;
 mod detect;
+mod known;
+mod part;
 mod running;
 
 use std::process::Command;

@@ -1,0 +1,129 @@
+//! What is stored of the order dependences of a suite, and the state that it is compared with.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use anyhow::Result;
+use rustc_hash::FxHashMap;
+
+use super::decide::{Decision, Request, decide};
+use super::project::Project;
+use super::workshop::Workshop;
+use crate::matrix::{Fingerprint, Key};
+use crate::order::{Dependences, Place};
+use crate::runners::Built;
+use crate::store::{FsStore, Name, Trouble, usable_rows};
+
+/// What an earlier search has left, and where this one runs.
+pub(crate) struct Remembered {
+    pub(crate) place: Place,
+    pub(crate) known: Option<Dependences>,
+    /// Files that are not used.
+    pub(crate) trouble: Vec<Trouble>,
+    store: FsStore,
+}
+
+impl Remembered {
+    /// Reads what is stored for the state at hand. Rows that hold are those that let a
+    /// selection leave their test out.
+    ///
+    /// # Errors
+    /// If git cannot be read. Trouble with the store is no error: more is searched.
+    pub(crate) fn open(
+        project: &Project,
+        workshop: &Workshop,
+        (command, cwd): (&[OsString], &Path),
+    ) -> Result<Remembered> {
+        let store = project.store();
+        let view = project.repository.work_view()?;
+        let prober = workshop.prober(project, (command, cwd), Built::Yes);
+        let environment = prober.as_ref().map(|prober| prober.environment());
+        let words = project
+            .config
+            .driver
+            .words(command, cwd, &project.config.root.value);
+        let request = Request {
+            prober: prober.as_deref(),
+            command: Some(&words),
+            local_only: true,
+            ..Request::default()
+        };
+        let decision = decide(project, &store, &view, &request)?;
+        let baseline = decision.baseline.as_ref();
+        let recorded = baseline.map(|one| one.matrix.header().key.environment.clone());
+        let environment = environment.and_then(Result::ok).or(recorded);
+        let revision = view.revision();
+        let place = Place {
+            key: Key {
+                repository: project.identity.clone(),
+                suite: project.suite.clone(),
+                environment: environment.clone().unwrap_or_default(),
+            },
+            commit: revision.commit.to_string(),
+            tree: revision.tree.to_string(),
+            dirty: view.dirty()?.to_vec(),
+            now: workshop.now,
+            rows: rows_that_hold(&decision),
+        };
+        let (known, trouble) = newest(project, &store, environment.as_deref());
+        Ok(Remembered {
+            place,
+            known,
+            trouble,
+            store,
+        })
+    }
+
+    /// Stores what is known now.
+    ///
+    /// # Errors
+    /// If the store cannot be written.
+    pub(crate) fn keep(&self, known: &Dependences) -> Result<()> {
+        self.store.put_dependences(known)?;
+        Ok(())
+    }
+}
+
+/// The newest that is stored for the suite of `project` in this environment, if that is known,
+/// and the files that cannot be read.
+pub(super) fn newest(
+    project: &Project,
+    store: &FsStore,
+    environment: Option<&str>,
+) -> (Option<Dependences>, Vec<Trouble>) {
+    let (all, trouble) = store.dependences();
+    let is_ours = |key: &Key| {
+        project.owns(key) && environment.is_none_or(|environment| key.environment == environment)
+    };
+    let mut ours = all.into_iter().map(|(_, known)| known);
+    (ours.find(|known| is_ours(&known.key)), trouble)
+}
+
+/// Digests of the rows that prove skips, by test.
+fn rows_that_hold(decision: &Decision) -> FxHashMap<String, Fingerprint> {
+    let mut of_matrix: FxHashMap<Name, FxHashMap<&str, Fingerprint>> = FxHashMap::default();
+    let baselines = decision.baseline.iter().chain(&decision.others);
+    for baseline in baselines {
+        // A matrix that cannot be read whole proves nothing here: its tests are searched.
+        let Ok(matrix) = baseline.matrix.whole() else {
+            continue;
+        };
+        let rows = usable_rows(matrix).into_iter();
+        let rows = rows.map(|(at, digest)| {
+            let test = matrix.rows[at as usize].test.as_str();
+            (test, Fingerprint(digest.0))
+        });
+        of_matrix.insert(baseline.name, rows.collect());
+    }
+    let row_of = |test: &str| {
+        let baseline = match decision.proofs.get(test) {
+            Some(at) => decision.others.get(*at),
+            None => decision.baseline.as_ref(),
+        };
+        of_matrix.get(&baseline?.name)?.get(test).copied()
+    };
+    let left_out = decision.selection.excluded();
+    left_out
+        .filter_map(|(test, _)| Some((test.to_owned(), row_of(test)?)))
+        .collect()
+}

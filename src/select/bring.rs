@@ -1,0 +1,80 @@
+//! Tests that are left out on proof, and run all the same because others need them.
+
+use std::fmt;
+
+use super::{Evidence, Reason, Selection, Verdict};
+
+/// What one test does for others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// This one ends as in the full run only after it.
+    SetsUp { test: String },
+    /// It undoes what `polluter` does, before `victim` runs.
+    Cleans { polluter: String, victim: String },
+}
+
+impl Need {
+    /// The word for it in `selection.json`.
+    pub(crate) fn kind(&self) -> &'static str {
+        match self {
+            Need::SetsUp { .. } => "sets-up",
+            Need::Cleans { .. } => "cleans",
+        }
+    }
+
+    /// The test that it is needed for.
+    pub(crate) fn served(&self) -> &str {
+        match self {
+            Need::SetsUp { test } => test,
+            Need::Cleans { victim, .. } => victim,
+        }
+    }
+
+    pub(crate) fn polluter(&self) -> Option<&str> {
+        match self {
+            Need::SetsUp { .. } => None,
+            Need::Cleans { polluter, .. } => Some(polluter),
+        }
+    }
+}
+
+impl fmt::Display for Need {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Need::SetsUp { test } => write!(f, "sets up {test}"),
+            Need::Cleans { polluter, victim } => {
+                write!(f, "undoes what {polluter} does to {victim}")
+            }
+        }
+    }
+}
+
+impl Selection {
+    /// Has a test that is left out run for another one.
+    pub(crate) fn bring(&mut self, test: &str, need: Need) {
+        if let Some(verdict) = self.verdicts.get_mut(test)
+            && let Verdict::Skip(evidence) = verdict
+        {
+            let known = self.durations.entry(test.to_owned());
+            known.or_insert(evidence.duration_ms);
+            let evidence = Box::new(evidence.clone());
+            *verdict = Verdict::Run(Reason::Brought { need, evidence });
+        }
+    }
+
+    /// Has a test that is selected run whatever values it finds: others need it.
+    pub(crate) fn insist(&mut self, test: &str) {
+        if let Some(Verdict::Run(reason)) = self.verdicts.get_mut(test) {
+            let open = std::mem::replace(reason, Reason::New);
+            *reason = open.settled();
+        }
+    }
+
+    /// The tests that run for others only, with the proof that lets them be left out.
+    pub(crate) fn brought(&self) -> impl Iterator<Item = (&str, &Need, &Evidence)> {
+        self.selected().filter_map(|(test, reason)| match reason {
+            Reason::Brought { need, evidence } => Some((test, need, &**evidence)),
+            _ => None,
+        })
+    }
+}

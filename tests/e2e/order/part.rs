@@ -1,0 +1,212 @@
+//! A suite that is green in full is green in part.
+
+use super::*;
+
+/// Each kind of dependent test, with what it depends on. All pass in their own order.
+const TESTS: [(&str, &str); 3] = [
+    (
+        "test_a.py",
+        r#"
+import os
+import pathlib
+
+import pytest
+import state
+
+FILE = pathlib.Path(__file__).parent / "left.txt"
+
+
+def test_first():
+    assert state.plain() == 1
+
+
+def test_sets_global():
+    state.ITEMS.append("global")
+
+
+def test_needs_global():
+    extra = 0
+    assert "global" in state.ITEMS
+
+
+def test_writes_file():
+    FILE.write_text("here")
+
+
+def test_needs_file():
+    extra = 0
+    assert FILE.read_text() == "here"
+
+
+def test_sets_variable():
+    os.environ["PLANTED"] = "yes"
+
+
+def test_needs_variable():
+    extra = 0
+    assert os.environ.get("PLANTED") == "yes"
+
+
+@pytest.fixture
+def logged_in():
+    state.USERS.add("me")
+
+
+def test_logs_in(logged_in):
+    assert state.USERS
+
+
+def test_needs_login():
+    extra = 0
+    assert "me" in state.USERS
+"#,
+    ),
+    (
+        "test_b.py",
+        r#"
+import state
+
+
+def test_pollutes():
+    state.DIRT.append(1)
+
+
+def test_cleans():
+    state.DIRT.clear()
+
+
+def test_victim():
+    extra = 0
+    assert not state.DIRT
+
+
+def test_needs_other_module():
+    extra = 0
+    assert "global" in state.ITEMS
+
+
+def test_plain():
+    assert state.plain() == 1
+"#,
+    ),
+    (
+        "state.py",
+        "ITEMS = []\nUSERS = set()\nDIRT = []\n\n\ndef plain():\n    return 1\n",
+    ),
+];
+
+/// The dependent ones.
+const DEPENDENT: [&str; 6] = [
+    "test_a.py::test_needs_global",
+    "test_a.py::test_needs_file",
+    "test_a.py::test_needs_variable",
+    "test_a.py::test_needs_login",
+    "test_b.py::test_victim",
+    "test_b.py::test_needs_other_module",
+];
+
+fn with_suite(check: impl Fn(Project)) {
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut project = Project::new(python, "\n-- .gitignore --\nleft.txt\n");
+        for (path, text) in TESTS {
+            project.write(path, text);
+        }
+        project.commit("tests");
+        let first = project.run();
+        assert_eq!(first.code, 0, "{}", first.stderr);
+        check(project);
+    });
+}
+
+/// Removes what tests leave on disk, as a new checkout does.
+fn clean(project: &Project) {
+    let _ = fs_err::remove_file(project.path("left.txt"));
+}
+
+/// Edits the body of one of [`DEPENDENT`], so that it says the same in other words.
+fn edit(project: &mut Project, test: &str) {
+    let (file, name) = test.split_once("::").unwrap();
+    let text = project.read(file);
+    let head = format!("def {name}():\n    extra = ");
+    let at = text.find(&head).unwrap() + head.len();
+    let text = format!("{}{}{}", &text[..at], "1 + ", &text[at..]);
+    project.write(file, &text);
+    project.commit("an edit");
+    clean(project);
+}
+
+#[test]
+fn known_setters_and_cleaners_run_with_the_tests_that_need_them() {
+    with_suite(|mut project| {
+        let (code, json) = order(&project, &["detect"]);
+        assert_eq!(code, 1, "{json:#}");
+        // Forks share their files, so a search does not see who needs one.
+        for test in DEPENDENT
+            .into_iter()
+            .filter(|test| !test.ends_with("_file"))
+        {
+            edit(&mut project, test);
+            let run = project.run();
+            assert_eq!(run.code, 0, "{test}: {}", run.stderr);
+            assert_eq!(run.outcomes.get(test).map(String::as_str), Some("passed"));
+            assert!(run.outcomes.len() < 5, "{test}: {:?}", run.outcomes);
+            let again = project.run();
+            assert_eq!(
+                (again.code, again.outcomes.len()),
+                (0, 0),
+                "{test}: {}",
+                again.stderr
+            );
+        }
+    });
+}
+
+#[test]
+fn it_is_said_for_whom_a_test_runs() {
+    with_suite(|mut project| {
+        order(&project, &["detect"]);
+        edit(&mut project, "test_a.py::test_needs_global");
+        let select = project.tamis(&["select", "--json"]);
+        let json: Value = serde_json::from_str(&select.stdout).unwrap();
+        let selected = json["selected"].as_array().unwrap();
+        let setter = "test_a.py::test_sets_global";
+        let brought = selected.iter().find(|one| one["id"] == setter).unwrap();
+        assert_eq!(brought["reason"]["kind"], "sets-up");
+        assert_eq!(brought["reason"]["test"], "test_a.py::test_needs_global");
+        let told = "it sets up test_a.py::test_needs_global";
+        assert!(select.stderr.contains(told), "{}", select.stderr);
+        let why = project.tamis(&["why", setter]);
+        assert!(why.stdout.contains(told), "{}", why.stdout);
+        // The proof of the setter is the one that it had.
+        let before = project.git(&["rev-parse", "HEAD~1"]);
+        project.run();
+        let why = project.tamis(&["why", setter, "--json"]);
+        let json: Value = serde_json::from_str(&why.stdout).unwrap();
+        assert_eq!(json["evidence"]["ran_at"], before.trim(), "{json:#}");
+    });
+}
+
+#[test]
+fn shards_keep_together_what_depends_on_order() {
+    with_suite(|mut project| {
+        order(&project, &["detect"]);
+        for of in 2..=4 {
+            project.write(
+                "state.py",
+                &format!(
+                    "{}# {of}\nX = {of}\n",
+                    TESTS[2]
+                        .1
+                        .replace("return 1", &format!("return 1 + {of} - {of}"))
+                ),
+            );
+            project.commit("all run");
+            for index in 1..=of {
+                clean(&project);
+                let shard = format!("{index}/{of}");
+                let run = project.run_with(&["--shard", &shard]);
+                assert_eq!(run.code, 0, "{shard}: {}", run.stderr);
+            }
+        }
+    });
+}
