@@ -30,6 +30,7 @@ mod shrink;
 mod suite;
 #[cfg(test)]
 mod tests;
+mod witness;
 
 pub(crate) use closure::{Because, Brought, Closed, Manifest};
 pub(crate) use data::{Access, Accesses, Data, Does, Edge, EdgeKind};
@@ -45,6 +46,7 @@ pub(crate) use resume::{Explained, Explanation, Place};
 pub(crate) use schedule::{Policy, Schedule, schedule};
 pub(crate) use search::Strategy;
 pub(crate) use suite::{Suite, Test, Twice};
+pub(crate) use witness::Witness;
 
 use std::collections::BTreeMap;
 
