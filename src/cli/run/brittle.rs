@@ -12,6 +12,7 @@ use crate::matrix::Outcome;
 use crate::pipeline::{After, Decision, Explained, PartialRun, Ran, Recorded, Workshop};
 use crate::report::{Event, escape};
 use crate::run::{Ended, was_interrupted};
+use crate::runners::driver;
 use crate::select::Verdict;
 
 /// What running tests again may take at least, in seconds of recorded test time.
@@ -48,8 +49,10 @@ impl Work<'_> {
         let nothing = (exit, Again::default());
         let bad = recorded.outcomes.values().filter(|end| !end.is_good());
         let failed = bad.count();
-        let is_part = !ran.exclusions.tests.is_empty();
-        if ran.ended != Ended::Exit(1) || failed == 0 || !is_part || was_interrupted() {
+        let is_part = !ran.exclusions.tests.is_empty() || ran.exclusions.shard.is_some();
+        let driver = driver(self.project.config.runner.value, self.command);
+        let may = is_part && driver.takes_orders() && !was_interrupted();
+        if ran.ended != Ended::Exit(1) || failed == 0 || !may {
             return Ok(nothing);
         }
         let Some(explained) = self.explained(ran, recorded, decision, failed)? else {
@@ -187,9 +190,13 @@ fn in_one_process(command: &[OsString]) -> Vec<OsString> {
     command
 }
 
-/// What the tests took last that were left out.
+/// What the tests took last that were left out; where nobody has listed them, as much on each
+/// other machine as here.
 fn seconds_left_out(ran: &Ran, decision: &Decision) -> f64 {
     let selection = &decision.selection;
+    if let (Some(of), Some(_)) = (&ran.exclusions.shard, &selection.all_because) {
+        return ran.seconds * f64::from(of.shard.of - 1);
+    }
     let millis = ran.exclusions.tests.iter().map(|test| {
         let known = selection.durations.get(test).copied();
         known.unwrap_or_else(|| match selection.verdicts.get(test) {
