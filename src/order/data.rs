@@ -91,9 +91,14 @@ impl Data {
         data
     }
 
-    /// Pairs of a writer and another test that reads what it writes, whichever comes first.
-    pub(super) fn pairs(&self) -> impl Iterator<Item = (Test, Test)> {
-        self.feeds.iter().copied()
+    /// Pairs of a writer and another test that reads what it writes, whichever comes first; of
+    /// cells that any test may read, pairs of writers.
+    pub(super) fn pairs(&self) -> FxHashSet<(Test, Test)> {
+        let mut pairs = self.feeds.clone();
+        for (writer, others) in self.writers_for_anyone() {
+            pairs.extend(others.into_iter().map(|other| (writer, other)));
+        }
+        pairs
     }
 
     /// Each test that writes cells which any test may read, with the other tests that write
@@ -111,7 +116,11 @@ impl Data {
     }
 
     pub(super) fn feeds(&self, writer: Test, reader: Test) -> bool {
-        self.feeds.contains(&(writer, reader))
+        let for_anyone = |cell: &String| {
+            let writers = self.writers.get(cell);
+            writers.is_some_and(|writers| writers.contains(&writer))
+        };
+        self.feeds.contains(&(writer, reader)) || self.by_anyone.iter().any(for_anyone)
     }
 
     /// The cells that `writer` writes and `reader` reads, or may read.

@@ -14,7 +14,7 @@ use super::rules::{Rule, Rules, Says};
 use super::search::{Phase, Sequences, Strategy};
 use super::shrink::Shown;
 use super::suite::Test;
-use super::{Data, Ended, Process, Step, Stepper, Suite};
+use super::{Ended, Process, Step, Stepper, Suite};
 
 /// So many rules of a test say enough in a search of the whole suite.
 const RULES: usize = 8;

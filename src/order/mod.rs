@@ -7,7 +7,6 @@
 //! \[P\] Gambi et al., *Practical Test Dependency Detection*, 2018.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
-#![allow(dead_code, unused_imports, reason = "the commands that use it follow")]
 
 mod ask;
 mod closure;
@@ -32,17 +31,14 @@ mod suite;
 mod tests;
 mod witness;
 
-pub(crate) use closure::{Because, Brought, Closed, Manifest};
-pub(crate) use data::{Access, Accesses, Data, Does, Edge, EdgeKind};
-pub(crate) use dependences::{DataEdge, Dependences, Tested};
+pub(crate) use closure::{Because, Manifest};
+pub(crate) use data::{Access, Accesses, Data, Does, EdgeKind};
+pub(crate) use dependences::{DataEdge, Dependences};
 pub(crate) use detect::Detect;
-pub(crate) use found::{
-    Candidates, Confirmed, Covered, Dependent, Detected, Doubt, Kind, Unconfirmed,
-};
-pub(crate) use memory::Spent;
+pub(crate) use found::{Dependent, Detected, Doubt, Kind};
 pub(crate) use options::{Budget, Options};
 pub(crate) use refine::Refined;
-pub(crate) use resume::{Explained, Explanation, Place};
+pub(crate) use resume::{Explained, Place};
 pub(crate) use schedule::{Policy, Schedule, schedule};
 pub(crate) use search::Strategy;
 pub(crate) use suite::{Suite, Test, Twice};

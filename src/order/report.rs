@@ -64,7 +64,8 @@ impl Detect {
     }
 
     fn candidates(&self) -> Option<Candidates> {
-        let mut pairs: Vec<(Test, Test)> = self.options.data.as_ref()?.pairs().collect();
+        let mut pairs: Vec<(Test, Test)> =
+            self.options.data.as_ref()?.pairs().into_iter().collect();
         let total = pairs.len();
         let were_all = self.before.as_ref().is_some_and(Before::had_all_candidates);
         pairs.retain(|(writer, reader)| {

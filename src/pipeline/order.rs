@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ffi::OsString;
-use std::path::Path;
-use std::time::Duration;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use super::data::accesses;
 use super::project::Project;
@@ -11,7 +11,7 @@ use super::workshop::Workshop;
 use crate::config::nearest;
 use crate::error::Error;
 use crate::order::{Accesses, Data, Process, Step, Stepper, Suite, Test, Twice};
-use crate::runners::{self, Cause, Ordered, Orders, Ran};
+use crate::runners::{self, Cause, Ordered, Orders, Ran, Runner};
 
 /// What a test may take of which nothing is known.
 const UNKNOWN: Duration = Duration::from_secs(600);
@@ -32,6 +32,8 @@ pub(crate) struct Ordering {
     orders: Box<dyn Orders>,
     limits: TimeLimits,
     command: Vec<OsString>,
+    cwd: PathBuf,
+    runner: &'static dyn Runner,
     /// What came of the tests' own order, for whom asks for it next.
     known: VecDeque<Ran>,
 }
@@ -106,6 +108,8 @@ impl Ordering {
             suite,
             orders,
             command: command.to_vec(),
+            cwd: cwd.to_owned(),
+            runner,
             limits: TimeLimits {
                 fixed: limit,
                 ..TimeLimits::default()
@@ -312,6 +316,55 @@ impl Ordering {
         let shared: Vec<String> = shared.into_iter().collect();
         let limits = &self.limits;
         self.orders.explain(order, &shared, &|test| limits.of(test))
+    }
+
+    /// Runs orders at the same time, each in a process of its own; `None` if the user
+    /// interrupted them.
+    ///
+    /// # Errors
+    /// Those of [`Ordering::run`].
+    pub(crate) fn run_at_once(
+        &mut self,
+        orders: &[Vec<String>],
+        (project, workshop): Place<'_>,
+    ) -> Result<Option<Vec<Ran>>, Error> {
+        let ordered = Ordered {
+            command: &self.command,
+            cwd: &self.cwd,
+            project: &project.dir,
+            root: project.repository.root(),
+            agent: &workshop.agent,
+        };
+        let (runner, limits) = (self.runner, &self.limits);
+        let run = |order: &Vec<String>| {
+            if order.is_empty() {
+                return Ok(Some(Ran::default()));
+            }
+            let since = Instant::now();
+            let step = Step {
+                order: order.clone(),
+                process: Process::Forked,
+            };
+            let ran = runner
+                .orders(&ordered)?
+                .run(&step, &|test| limits.of(test))?;
+            Ok(ran.map(|mut ran| {
+                ran.ended.elapsed = since.elapsed().as_secs_f64();
+                ran
+            }))
+        };
+        let all: Vec<Result<Option<Ran>, Error>> = std::thread::scope(|scope| {
+            let started: Vec<_> = orders
+                .iter()
+                .map(|order| scope.spawn(|| run(order)))
+                .collect();
+            let lost = |_| Err(Error::bug("a thread that runs tests panicked"));
+            started
+                .into_iter()
+                .map(|one| one.join().unwrap_or_else(lost))
+                .collect()
+        });
+        all.into_iter().collect()
     }
 
     /// The command that runs these tests in this order without tamis.

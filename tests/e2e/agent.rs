@@ -41,7 +41,7 @@ fn agent() -> PathBuf {
 }
 
 fn run(suite: &str, wanted: Wanted) {
-    for python in Python::find(wanted) {
+    for python in Python::find(wanted).iter().filter_map(Python::with_plugins) {
         let scratch = tempfile::tempdir().expect("a temporary directory");
         let output = Command::new(python.executable())
             .args(["-m", "pytest", "-q", "-p", "no:cacheprovider"])

@@ -137,19 +137,19 @@ fn same_selection(python: &Python) {
 
 #[test]
 fn xdist_newest() {
-    on_all_interpreters(Wanted::Newest, same_selection);
+    with_plugins(Wanted::Newest, same_selection);
 }
 
 #[test]
 #[ignore = "the second interpreter: `.ci/all` has it"]
 fn xdist_python_3_11() {
-    on_all_interpreters(Wanted::Minor(11), same_selection);
+    with_plugins(Wanted::Minor(11), same_selection);
 }
 
 /// Records of one are valid for the other.
 #[test]
 fn xdist_and_back() {
-    on_all_interpreters(Wanted::Newest, |python| {
+    with_plugins(Wanted::Newest, |python| {
         let mut project = Project::new(python, FILES);
         assert_eq!(project.run().outcomes.len(), 11);
         project.set_env("PYTEST_ADDOPTS", Some("-n 2"));
@@ -186,12 +186,12 @@ fn same_coverage(python: &Python) {
 
 #[test]
 fn coverage_newest() {
-    on_all_interpreters(Wanted::Newest, same_coverage);
+    with_plugins(Wanted::Newest, same_coverage);
 }
 
 #[test]
 fn coverage_python_3_11() {
-    on_all_interpreters(Wanted::Minor(11), same_coverage);
+    with_plugins(Wanted::Minor(11), same_coverage);
 }
 
 /// Watched caches still look the same to programs.

@@ -118,8 +118,11 @@ def test_probe_prints_what_the_trace_says(project):
         if kind in ("env", "dist", "runtime")
     }
     assert ("dist", "pytest") in traced and ("env", "FLAVOUR") in traced
-    units = project.write("units.json", json.dumps(sorted(traced)))
+    question = json.dumps(sorted(traced)) + "\n"
     probe = os.path.join(traces.BOOT, "_tamis", "probe.py")
     environment = dict(os.environ, FLAVOUR="sweet")
-    answer = subprocess.check_output([sys.executable, probe, units], env=environment)
-    assert json.loads(answer.decode())["values"] == [traced[key] for key in sorted(traced)]
+    answers = subprocess.check_output(
+        [sys.executable, probe], input=(2 * question).encode(), env=environment
+    )
+    values = [traced[key] for key in sorted(traced)]
+    assert [json.loads(line)["values"] for line in answers.splitlines()] == [values, values]

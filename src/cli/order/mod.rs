@@ -1,9 +1,11 @@
 //! `tamis order`: tests that depend on one another.
 
 mod detect;
+mod graph;
 mod minimise;
 mod refine;
 mod run;
+mod schedule;
 mod searching;
 mod why;
 
@@ -17,8 +19,9 @@ use serde_json::{Value, json};
 
 use super::{Globals, suites};
 use crate::config::Overrides;
+use crate::count::counted;
 use crate::error::{Error, Exit, Explain};
-use crate::order::{Dependences, Ended, How};
+use crate::order::{Dependences, Detected, Ended, How};
 use crate::pipeline::{Ordering, Project, Remembered, Workshop, open};
 use crate::report::{Event, Report};
 use crate::runners::Ran;
@@ -35,6 +38,9 @@ const INTERRUPTED: Exit = Exit(130);
     tamis order detect                            tests that depend on those before them\n  \
     tamis order minimise tests/test_a.py::test_b  the fewest tests that change how one ends\n  \
     tamis order why tests/test_a.py::test_b       the lines that write and read\n  \
+    tamis order refine                            which data dependences matter\n  \
+    tamis order graph --out graph.html            a page with all that is known\n  \
+    tamis order schedule --workers 4 --run        several workers, each test as before\n  \
     tamis order run order.txt                     run tests in the order of a file")]
 pub(crate) struct OrderArgs {
     #[command(subcommand)]
@@ -44,9 +50,11 @@ pub(crate) struct OrderArgs {
 #[derive(Debug, Subcommand)]
 enum OrderCommand {
     Detect(detect::DetectArgs),
+    Graph(graph::GraphArgs),
     Minimise(minimise::MinimiseArgs),
     Refine(refine::RefineArgs),
     Run(run::RunOrderArgs),
+    Schedule(schedule::ScheduleArgs),
     Why(why::WhyOrderArgs),
 }
 
@@ -55,6 +63,8 @@ pub(crate) fn run(args: &OrderArgs, globals: &Globals, report: &Report) -> Resul
     match &args.command {
         OrderCommand::Detect(args) => detect::run(args, globals, report),
         OrderCommand::Minimise(args) => minimise::run(args, globals, report),
+        OrderCommand::Graph(args) => graph::run(args, globals, report),
+        OrderCommand::Schedule(args) => schedule::run(args, globals, report),
         OrderCommand::Refine(args) => refine::run(args, globals, report),
         OrderCommand::Why(args) => why::run(args, globals, report),
         OrderCommand::Run(args) => run::run(args, globals, report),
@@ -194,6 +204,40 @@ fn how_word(how: How) -> &'static str {
         How::Crashed => "crashed",
         How::TimedOut => "timed-out",
     }
+}
+
+/// What the last search knows of these tests, what of its findings still stands, and where it
+/// is compared with.
+///
+/// # Errors
+/// If there was none.
+fn known_dependences(
+    tests: &Ordering,
+    around: Around<'_>,
+    report: &Report,
+) -> Result<(Dependences, Detected, Remembered), Error> {
+    let remembered = (around.recall)()?;
+    let Some(stored) = &remembered.known else {
+        let why = "nothing is known of the order of these tests";
+        return Err(Error::usage(why).with_hint("`tamis order detect` finds it out"));
+    };
+    let known = stored.about(&tests.suite);
+    let rows = remembered.place.rows_of(&tests.suite);
+    let changed = match stored.is_of(&remembered.place) {
+        true => 0,
+        false => known.changed(&rows).len(),
+    };
+    let found = match changed {
+        0 => known.found.clone(),
+        _ => known.standing(&rows),
+    };
+    if changed > 0 {
+        report.note(format!(
+            "{changed} of {} changed since the last search: `tamis order detect` looks at them",
+            counted(tests.suite.len(), "test")
+        ));
+    }
+    Ok((known, found, remembered))
 }
 
 fn tell_trouble(trouble: &[Trouble], report: &Report) {

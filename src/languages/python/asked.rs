@@ -1,7 +1,21 @@
 //! What runners of Python's tests ask of modules by themselves, and do in their stead.
 
+use crate::languages::Names;
+
 /// The fixture that sets attributes for the time of a test.
 pub(super) const MONKEYPATCH: &str = "monkeypatch";
+
+/// The fixture whose entries are names in doctests. These may reach any name anyway.
+pub(super) const DOCTEST_NAMESPACE: &str = "doctest_namespace";
+
+/// Whether something of the module may stand in for these fixtures, or look at what others
+/// put there.
+pub(super) fn meets_lent(names: &Names) -> bool {
+    [MONKEYPATCH, DOCTEST_NAMESPACE]
+        .iter()
+        .any(|fixture| names.spells(fixture))
+        || names.passes_on(DOCTEST_NAMESPACE)
+}
 
 /// The globals of a test file that pytest asks for by name. (Tests and fixtures
 /// it finds by looking at what all names are bound to.)

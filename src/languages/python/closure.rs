@@ -100,8 +100,8 @@ pub(crate) struct NameClosure {
     bound: Vec<Vec<(ModuleIndex, UnitIndex)>>,
     /// Whether the collector told what code got from frames, and what generated code spells.
     pub is_watched: bool,
-    /// Whether something of the project may stand in for pytest's fixture.
-    patches_by_itself: bool,
+    /// Whether something of the project may get at modules that are lent.
+    meets_lent: bool,
     /// Methods that are bindings of their own.
     methods: FxHashMap<ModuleIndex, Vec<UnitIndex>>,
     by_path: FxHashMap<BString, ModuleIndex>,
@@ -146,7 +146,7 @@ impl NameClosure {
                 continue;
             }
             let names = &module.parsed().names;
-            self.patches_by_itself |= names.spells(asked::MONKEYPATCH);
+            self.meets_lent |= asked::meets_lent(names);
             for name in names.bindings.keys() {
                 if annotated(name).is_some() {
                     continue;

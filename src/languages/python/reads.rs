@@ -36,8 +36,8 @@ struct Reading<'a> {
     by_path: FxHashMap<BString, ModuleIndex>,
     /// Whether there are modules of which it is unknown what they say.
     lacks_some: bool,
-    /// Whether something of the project may stand in for pytest's fixture.
-    patches_by_itself: bool,
+    /// Whether something of the project may get at modules that are lent.
+    meets_lent: bool,
     /// By module: those that it hands out, and those that they do.
     given: FxHashMap<ModuleIndex, BTreeSet<ModuleIndex>>,
 }
@@ -50,7 +50,7 @@ impl<'a> Reading<'a> {
             modules: Modules::default(),
             by_path: FxHashMap::default(),
             lacks_some: false,
-            patches_by_itself: false,
+            meets_lent: false,
             given: FxHashMap::default(),
         };
         for (path, names) in needed {
@@ -61,7 +61,7 @@ impl<'a> Reading<'a> {
                 reading.lacks_some = true;
                 continue;
             };
-            reading.patches_by_itself |= parsed.names.spells(asked::MONKEYPATCH);
+            reading.meets_lent |= asked::meets_lent(&parsed.names);
             let file = match path.first() {
                 Some(b'/') => path.clone(),
                 _ => BString::from([root.as_bytes(), b"/", path].concat()),
@@ -189,7 +189,7 @@ impl<'a> Reading<'a> {
         reads.anything |= spells(&dynamic::ASK_FOR_ANYTHING);
         reads.members |= spells(&dynamic::LIST_MEMBERS);
         reads.beyond_values |= spells(&dynamic::BEYOND_VALUES);
-        let lent = match self.patches_by_itself {
+        let lent = match self.meets_lent {
             true => &uses.lent[..],
             false => &[],
         };

@@ -9,6 +9,7 @@ use proptest::strategy::Strategy as Generator;
 
 use super::world::{Act, World, detect, numbers, options};
 use crate::matrix::Outcome;
+use crate::order::closure::Brought;
 use crate::order::*;
 
 /// Tests that look at one cell, then set some.

@@ -279,6 +279,27 @@ fn who_changes_the_process_runs_once_before_all_others() {
 }
 
 #[test]
+fn who_changes_the_process_also_runs_directly_before_who_changes_it_too() {
+    // The last test overwrites one cell and reads another one.
+    let world = World::of(vec![
+        [setter(1), polluter()].concat(),
+        cleaner(),
+        [setter(1), victim()].concat(),
+    ]);
+    let mut accesses = known(accesses(&world));
+    accesses.known.retain(|access| access.does == Does::Writes);
+    accesses.by_anyone = accesses.known.iter().map(|one| one.cell.clone()).collect();
+    let suite = world.suite();
+    let options = Options {
+        data: Some(Data::new(&suite, accesses)),
+        ..options(Strategy::Cover)
+    };
+    let mut search = Detect::new(suite, options);
+    world.search(&mut search);
+    assert_eq!(witnesses(&search.found().dependent[0]), [[0, 2]]);
+}
+
+#[test]
 fn strategies_are_read_as_they_are_written() {
     for text in [
         "auto", "reverse", "random", "isolate", "pairs", "k=3", "data", "cover",

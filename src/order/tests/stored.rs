@@ -4,6 +4,8 @@ use proptest::prelude::{prop_assert, proptest};
 
 use super::world::{Act, World, detect};
 use crate::matrix::{Fingerprint, Key, Outcome};
+use crate::order::dependences::Tested;
+use crate::order::resume::Explanation;
 use crate::order::*;
 
 fn sample() -> Dependences {

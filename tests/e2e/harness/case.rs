@@ -22,6 +22,7 @@ struct Edit {
 pub struct Case {
     files: Cow<'static, str>,
     own_venv: bool,
+    plugins: bool,
     cwd: &'static str,
     by_value: bool,
     /// The first minor version of Python 3 for which it holds.
@@ -38,6 +39,7 @@ impl Case {
         Case {
             files: text.into(),
             own_venv: false,
+            plugins: false,
             by_value: false,
             cwd: "",
             since: 0,
@@ -62,6 +64,12 @@ impl Case {
     /// Gives the project a virtual environment of its own.
     pub fn own_venv(mut self) -> Case {
         self.own_venv = true;
+        self
+    }
+
+    /// The tests use plug-ins of pytest.
+    pub fn plugins(mut self) -> Case {
+        self.plugins = true;
         self
     }
 
@@ -118,6 +126,10 @@ impl Case {
         if python.minor < self.since {
             return;
         }
+        let plugins = self.plugins.then(|| python.with_plugins());
+        let Some(python) = plugins.as_ref().map_or(Some(python), Option::as_ref) else {
+            return;
+        };
         let mut project = Project::new(python, &self.files);
         project.cwd = self.cwd.to_owned();
         if self.own_venv {
@@ -210,6 +222,13 @@ fn only_plain() -> bool {
 /// Runs `check` on each interpreter in `wanted`.
 pub fn on_all_interpreters(wanted: Wanted, check: impl Fn(&Python)) {
     for python in Python::find(wanted) {
+        check(&python);
+    }
+}
+
+/// The same with plug-ins of pytest.
+pub fn with_plugins(wanted: Wanted, check: impl Fn(&Python)) {
+    for python in Python::find(wanted).iter().filter_map(Python::with_plugins) {
         check(&python);
     }
 }

@@ -3,6 +3,7 @@
 
 mod data;
 mod detect;
+mod graph;
 mod known;
 mod part;
 mod running;

@@ -3,7 +3,7 @@
 use crate::harness::*;
 
 cases!(
-    classes, outcomes, reruns;
+    classes, outcomes, reruns, lent_to_doctests, lent_to_others;
     version_sensitive: doctests, asynchronous,
 );
 
@@ -172,6 +172,79 @@ def test_one():
     .edit("comment", [append("lib.py", "# end\n")], NONE)
 }
 
+/// A module that a fixture gives to all doctests. They run last: who runs first changes what
+/// the fixture holds, so that all later tests need it.
+const LENT: &str = r#"
+-- pytest.ini --
+[pytest]
+addopts = --doctest-glob=*.rst
+pythonpath = .
+-- lib.py --
+LIMIT = 1
+
+
+def one():
+    return 1
+-- conftest.py --
+import lib
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def add(doctest_namespace):
+    doctest_namespace["lib"] = lib
+-- usage.rst --
+>>> lib.LIMIT
+1
+-- test_lib.py --
+import lib
+
+
+def test_one():
+    assert lib.one() == 1
+"#;
+
+fn lent_to_doctests() -> Case {
+    Case::new(LENT)
+        .by_value()
+        .edit(
+            "constant",
+            [replace("lib.py", "LIMIT = 1", "LIMIT = 2")],
+            ["! usage.rst::usage.rst"],
+        )
+        .edit(
+            "new doctest",
+            [write("worse.rst", ">>> lib.one()\n2\n")],
+            ["! worse.rst::worse.rst"],
+        )
+        .edit(
+            "a test that looks at the names",
+            [append(
+                "test_lib.py",
+                "\n\ndef test_limit(doctest_namespace):\n    \
+                 assert getattr(doctest_namespace['lib'], 'LIM' + 'IT') == 1\n",
+            )],
+            at_least(["test_lib.py::test_limit"]),
+        )
+}
+
+fn lent_to_others() -> Case {
+    let reader = r#"
+-- test_list.py --
+def test_all(request):
+    everything = request.getfixturevalue("doctest_namespace").values()
+    assert [vars(one)["LIMIT"] for one in everything if hasattr(one, "one")] == [1]
+"#;
+    Case::new(format!("{LENT}{reader}")).edit(
+        "constant",
+        [replace("lib.py", "LIMIT = 1", "LIMIT = 2")],
+        between(
+            ["! usage.rst::usage.rst", "! test_list.py::test_all"],
+            ["test_lib.py::test_one"],
+        ),
+    )
+}
+
 fn asynchronous() -> Case {
     Case::new(
         r#"
@@ -238,6 +311,7 @@ def test_plain():
     pass
 "#,
     )
+    .plugins()
     .edit(
         "coroutine",
         [replace(

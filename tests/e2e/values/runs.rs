@@ -235,7 +235,7 @@ fn crash() {
 /// order nothing is different.
 #[test]
 fn workers_and_options() {
-    on_all_interpreters(Wanted::Newest, |python| {
+    with_plugins(Wanted::Newest, |python| {
         let mut project = recorded(python, FILES);
         let workers = ["--", "python", "-m", "pytest", "-n", "2"];
         let run = any_step(&mut project, &workers, &body("[n, 3 * n]"));

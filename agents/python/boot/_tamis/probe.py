@@ -1,8 +1,8 @@
-"""Prints the present values of late units: `python probe.py units.json`.
+"""Tells the present values of late units to whoever asks on standard input.
 
-The file holds `[[kind, name], …]`. The answer is an object: `values`, a list of fingerprints
-in the same order with null for a missing unit, and `runtime`, the words that name this
-environment. It does not import pytest.
+A question is a line of JSON, `[[kind, name], …]`. Its answer is a line with an object: `values`,
+a list of fingerprints in the same order with null for a missing unit, and `runtime`, the words
+that name this environment. It ends with its input, and does not import pytest.
 """
 
 import os
@@ -19,19 +19,20 @@ def main():
     sys.path.remove(boot)
     import json
 
-    with open(sys.argv[1], encoding="utf-8") as text:
-        units = json.load(text)
     environment = {}
     for name, value in os.environ.items():
         value = envvars.own_value(name, value, boot)
         if value is not None:
             environment[name] = value
-    installed = dists.Distributions()
-    values = [
-        late.current_value(unit[0], unit[1], environment, None, installed) for unit in units
-    ]
-    json.dump({"runtime": fingerprint.runtime()[1], "values": values}, sys.stdout)
-    print()
+    runtime = fingerprint.runtime()[1]
+    for question in sys.stdin.buffer:
+        installed = dists.Distributions()
+        values = [
+            late.current_value(kind, name, environment, None, installed)
+            for kind, name in json.loads(question)
+        ]
+        json.dump({"runtime": runtime, "values": values}, sys.stdout)
+        print(flush=True)
 
 
 if __name__ == "__main__":

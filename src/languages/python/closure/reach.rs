@@ -155,11 +155,7 @@ impl NameClosure {
 
     /// The names of modules that code passes on.
     pub(crate) fn handed_on<'u>(&self, uses: &'u Uses) -> impl Iterator<Item = &'u u32> + use<'u> {
-        let lent = if self.patches_by_itself {
-            &uses.lent[..]
-        } else {
-            &[]
-        };
+        let lent = if self.meets_lent { &uses.lent[..] } else { &[] };
         uses.values.iter().chain(lent)
     }
 

@@ -84,6 +84,32 @@ impl Reaching {
         }
     }
 
+    /// Any other use of `doctest_namespace` may look at what is there.
+    pub(super) fn meet_lent(&mut self) {
+        let name = name_hash(asked::DOCTEST_NAMESPACE);
+        self.found.values.insert(name);
+    }
+
+    /// `doctest_namespace["name"] = module`, where that is a parameter: only doctests get at
+    /// the module.
+    pub(super) fn lend_to_doctests(&mut self, assign: &ast::StmtAssign) -> bool {
+        let [Expr::Subscript(target)] = &assign.targets[..] else {
+            return false;
+        };
+        let (Expr::Name(fixture), Expr::Name(module)) = (&*target.value, &*assign.value) else {
+            return false;
+        };
+        let is_lent = fixture.id == asked::DOCTEST_NAMESPACE
+            && self.is_own(&fixture.id)
+            && target.slice.is_string_literal_expr()
+            && self.is_alias(&module.id);
+        if is_lent {
+            self.load(&module.id);
+            self.found.lent.insert(name_hash(&module.id));
+        }
+        is_lent
+    }
+
     /// `dir(self)` in a method: the names in it are those of a class.
     pub(super) fn lists_holder(&self, call: &ast::ExprCall) -> bool {
         let is_dir = matches!(&*call.func, Expr::Name(name) if name.id == "dir");

@@ -96,8 +96,8 @@ pub struct Uses {
     /// [`name_hash`] of names that an import binds, and that are used other
     /// than by asking for an attribute: a module may be passed on. Sorted.
     pub values: Vec<u32>,
-    /// Those that are passed on to pytest's `monkeypatch`, with one attribute.
-    /// If the project has a thing of that name, it may be that. Sorted.
+    /// Those that are passed on to pytest's `monkeypatch`, with one attribute, or to its
+    /// `doctest_namespace`. If the project has a thing of that name, it may be that. Sorted.
     pub lent: Vec<u32>,
     /// Attributes that may be a module's: the hash of the name before the dot,
     /// and the attribute. Sorted.
@@ -252,6 +252,16 @@ impl Names {
             || asks(&self.effects.uses)
             || self.bindings.values().any(|part| asks(&part.uses))
             || self.code.values().any(asks)
+    }
+
+    /// Whether any code of the module uses a value of this name, other than by asking it for
+    /// an attribute: the name of an import, or a fixture.
+    pub(crate) fn passes_on(&self, name: &str) -> bool {
+        let hash = name_hash(name);
+        let passes_on = |uses: &Uses| uses.values.binary_search(&hash).is_ok();
+        passes_on(&self.effects.uses)
+            || self.bindings.values().any(|part| passes_on(&part.uses))
+            || self.code.values().any(passes_on)
     }
 
     /// Whether the module may have a global of this name.

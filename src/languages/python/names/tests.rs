@@ -4,6 +4,7 @@ mod docstrings;
 use ruff_python_parser::parse_module;
 
 use super::*;
+use crate::languages::python::asked;
 use crate::languages::{PartAt, Uses, is_docstring, name_hash};
 
 fn names(text: &str) -> Names {
@@ -460,6 +461,43 @@ fn names_that_a_module_looks_up_in_itself() {
         "globals()[f'_{name}']",
     ] {
         assert!(found(wide).1, "{wide}");
+    }
+}
+
+#[test]
+fn a_module_for_doctests_is_lent() {
+    let names = |text: &str| names(&format!("import a\n{text}"));
+    let fixture = "def add(doctest_namespace): doctest_namespace['a'] = a\n";
+    let alone = names(fixture);
+    let add = &alone.code["add"];
+    assert_eq!(
+        (&add.values[..], &add.lent[..]),
+        (&[][..], &[name_hash("a")][..])
+    );
+    assert_eq!(add.loads, ["a"]);
+    assert!(!asked::meets_lent(&alone));
+    for other in [
+        "def test(doctest_namespace): doctest_namespace['a'].f",
+        "def add2(doctest_namespace): keep(doctest_namespace)",
+        "def add2(doctest_namespace): return locals()",
+        "def add2(doctest_namespace): doctest_namespace = OWN; doctest_namespace['a'] = a",
+        "def add2(doctest_namespace):\n  def inner(): return doctest_namespace",
+        "def doctest_namespace(): return {}",
+        "doctest_namespace = {}",
+    ] {
+        assert!(
+            asked::meets_lent(&names(&format!("{fixture}{other}\n"))),
+            "{other}"
+        );
+    }
+    for held in [
+        "def add(doctest_namespace): doctest_namespace[a] = a",
+        "def add(namespace): namespace['a'] = a",
+        "doctest_namespace = {}\ndef add(): doctest_namespace['a'] = a",
+        "def add(doctest_namespace): doctest_namespace['a'] = OTHER[0] = a",
+    ] {
+        let values = &names(held).code["add"].values;
+        assert!(values.contains(&name_hash("a")), "{held}");
     }
 }
 

@@ -1,5 +1,6 @@
 //! Which names each piece of code can reach without spelling where they are.
 
+mod scopes;
 mod visit;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,11 +8,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use ruff_python_ast::visitor::{Visitor, walk_expr};
 use ruff_python_ast::{self as ast, Comprehension, Expr, ExprContext, Stmt};
 
+use self::scopes::Scope;
 use super::import_list::{imports_of, is_type_checking};
 use super::lookups::{holder, is_dict, names_of_parameters, passed_on};
 use super::notes::Notes;
 use super::stdlib::is_builtin;
 use crate::languages::name_hash;
+use crate::languages::python::asked;
 use crate::languages::python::dynamic::{
     DOCSTRINGS_IN_TEXT, READERS_IN_TEXT, is_benign_dunder, is_watched_attribute, is_watched_import,
     is_wide_attribute, is_wide_import, is_wide_name, looks_up, names_any, reads_annotations,
@@ -80,21 +83,6 @@ pub(super) struct Found {
     /// Whether it lists the attributes of what may be a function.
     pub(super) lists: bool,
     reads_docs: bool,
-}
-
-#[derive(Default)]
-pub(super) struct Scope {
-    is_class: bool,
-    is_comprehension: bool,
-    stores: BTreeSet<String>,
-    /// Those that an import statement binds, or that belong to a function
-    /// around.
-    not_only_own: BTreeSet<String>,
-    nonlocals: BTreeSet<String>,
-    globals: BTreeSet<String>,
-    loads: BTreeSet<String>,
-    /// What is passed on as it is: a name, and what is asked of it, by hash.
-    values: BTreeSet<(String, Option<u32>)>,
 }
 
 /// A class around what is being walked, outside functions.
@@ -242,68 +230,6 @@ impl Reaching {
         self.found.reads_docs |= reads_docstrings(name);
     }
 
-    fn store(&mut self, name: &str) {
-        if let Some(scope) = self.scopes.last_mut() {
-            scope.stores.insert(name.to_owned());
-        }
-    }
-
-    /// `:=` in a comprehension binds around it.
-    fn store_around(&mut self, name: &str) {
-        let mut around = self.scopes.iter_mut().rev();
-        if let Some(scope) = around.find(|scope| !scope.is_comprehension) {
-            scope.stores.insert(name.to_owned());
-        }
-    }
-
-    fn leave(&mut self) {
-        let Some(mut scope) = self.scopes.pop() else {
-            return;
-        };
-        let nonlocals = std::mem::take(&mut scope.nonlocals);
-        scope.not_only_own.extend(nonlocals.iter().cloned());
-        // They are all in what `locals()` gives.
-        let gives = ["locals", "vars"]
-            .iter()
-            .any(|name| scope.loads.contains(*name));
-        if gives && !scope.is_class {
-            let imported = scope.not_only_own.iter();
-            scope
-                .values
-                .extend(imported.map(|name| (name.clone(), None)));
-        }
-        // An import in this function may bind a variable of one around.
-        if let Some(outer) = self.scopes.last_mut() {
-            outer.not_only_own.extend(nonlocals);
-        }
-        for (name, part) in std::mem::take(&mut scope.values) {
-            let is_own = !scope.is_class
-                && scope.stores.contains(&name)
-                && !scope.globals.contains(&name)
-                && !scope.not_only_own.contains(&name);
-            if !is_own {
-                self.pass_on(&name, part);
-            }
-        }
-        for name in scope.loads {
-            // In a class, a name that is not bound yet is looked up outside.
-            let is_global = scope.globals.contains(&name);
-            let is_local = !scope.is_class && scope.stores.contains(&name) && !is_global;
-            if is_local {
-                continue;
-            }
-            // A global one, whatever the functions around bind.
-            if is_global {
-                self.found.loads.insert(name);
-                continue;
-            }
-            match self.scopes.last_mut() {
-                Some(outer) => outer.loads.insert(name),
-                None => self.found.loads.insert(name),
-            };
-        }
-    }
-
     pub(super) fn is_alias(&self, name: &str) -> bool {
         self.aliases.contains_key(name)
     }
@@ -322,20 +248,6 @@ impl Reaching {
         if self.is_alias(name) {
             self.reach_by_import(name, None);
             self.pass_on(name, None);
-        }
-    }
-
-    /// The name of an import, or `part` of it, unless a scope around binds
-    /// something else to the name.
-    fn pass_on(&mut self, name: &str, part: Option<u32>) {
-        match self.scopes.last_mut() {
-            Some(scope) => {
-                scope.values.insert((name.to_owned(), part));
-            }
-            None => {
-                let value = part.unwrap_or_else(|| name_hash(name));
-                self.found.values.insert(value);
-            }
         }
     }
 
@@ -521,13 +433,18 @@ impl Reaching {
 
     fn expr(&mut self, expr: &Expr) {
         match expr {
-            Expr::Name(name) => match name.ctx {
-                ExprContext::Load => {
-                    self.load(&name.id);
-                    self.value(&name.id);
+            Expr::Name(name) => {
+                if name.id == asked::DOCTEST_NAMESPACE {
+                    self.meet_lent();
                 }
-                _ => self.store(&name.id),
-            },
+                match name.ctx {
+                    ExprContext::Load => {
+                        self.load(&name.id);
+                        self.value(&name.id);
+                    }
+                    _ => self.store(&name.id),
+                }
+            }
             Expr::Attribute(attribute) => self.attribute(attribute, true),
             Expr::Lambda(lambda) => {
                 if let Some(parameters) = &lambda.parameters {

@@ -11,6 +11,7 @@ impl<'a> Visitor<'a> for Reaching {
         stacker::maybe_grow(RED_ZONE, STACK, || match statement {
             Stmt::FunctionDef(def) => self.function(def),
             Stmt::ClassDef(def) => self.class(def),
+            Stmt::Assign(assign) if self.lend_to_doctests(assign) => {}
             Stmt::AnnAssign(assign) => self.annotated_assignment(assign),
             // An augmented assignment reads, too.
             Stmt::AugAssign(assign) => {
