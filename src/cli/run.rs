@@ -1,8 +1,10 @@
 //! `tamis run`.
 
+mod brittle;
 mod work;
 
 use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 
 use clap::Args;
@@ -14,6 +16,7 @@ use super::{Globals, deciding, service, suites, whole};
 use crate::ci::CiContext;
 use crate::config::{Config, Setting, Strategy};
 use crate::error::{Error, Exit};
+use crate::matrix::Outcome;
 use crate::pipeline::{Workshop, open};
 use crate::report::{CiSelection, Report};
 use crate::select::Shard;
@@ -115,6 +118,8 @@ struct Done {
     told: Option<CiSelection>,
     /// The JSON document, or the lines of a dry run.
     document: Option<Value>,
+    /// How the tests ended that ran, as far as that is known.
+    outcomes: BTreeMap<String, Outcome>,
 }
 
 fn run_suite(
@@ -153,6 +158,7 @@ fn select_and_run(
         command: &command,
         cwd: suites::folder_of_command(is_typed, &request.config, globals),
         has_started,
+        runs_before: 0,
         report,
     };
     let done = work.run();
@@ -196,6 +202,7 @@ fn run_whole(
         suite,
         told,
         document,
+        outcomes: BTreeMap::new(),
     };
     Ok((exit, done))
 }

@@ -152,24 +152,24 @@ impl Detect {
         detect
     }
 
-    /// A search for what one test depends on: in `order`, which should show it, or in the
-    /// whole suite.
+    /// A search for what one test depends on: in `orders`, which should show it, or, without
+    /// any, in the whole suite.
     pub(crate) fn of_one(
         suite: Suite,
         options: Options,
         test: Test,
-        order: Option<Vec<Test>>,
+        orders: Vec<Vec<Test>>,
     ) -> Detect {
         let alone = Phase::one("alone", vec![test]);
-        let phases = match order {
-            Some(order) => vec![alone, Phase::one("given", order)],
-            None => vec![
-                alone,
+        let mut phases = vec![alone];
+        match orders.is_empty() {
+            false => phases.extend(orders.into_iter().map(|order| Phase::one("given", order))),
+            true => phases.extend([
                 Phase::Default(2),
                 Phase::Reverse(true),
                 Phase::Within(Sequences::new(2, None, Some(test))),
-            ],
-        };
+            ]),
+        }
         let mut detect = Detect::with(suite, options, phases);
         detect.only = Some(test);
         detect

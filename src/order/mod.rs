@@ -29,12 +29,13 @@ mod shrink;
 mod suite;
 #[cfg(test)]
 mod tests;
+mod witness;
 
 pub(crate) use closure::{Because, Manifest};
 pub(crate) use data::{Access, Accesses, Data, Does, EdgeKind};
 pub(crate) use dependences::{DataEdge, Dependences};
 pub(crate) use detect::Detect;
-pub(crate) use found::{Dependent, Detected, Doubt, Kind};
+pub(crate) use found::{Confirmed, Dependent, Detected, Doubt, Kind};
 pub(crate) use memory::Spent;
 pub(crate) use options::{Budget, Options};
 pub(crate) use refine::Refined;
@@ -42,6 +43,7 @@ pub(crate) use resume::{Explained, Place};
 pub(crate) use schedule::{Policy, Schedule, schedule};
 pub(crate) use search::Strategy;
 pub(crate) use suite::{Suite, Test, Twice};
+pub(crate) use witness::Witness;
 
 use std::collections::BTreeMap;
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::Suite;
 use super::dependences::{Dependences, Tested};
 use super::detect::{Detect, Verdict};
-use super::found::{Covered, Detected};
+use super::found::{Covered, Dependent, Detected};
 use super::rules::{Rule, Rules};
 use super::search::Phase;
 use super::suite::Test;
@@ -181,8 +181,13 @@ impl Dependences {
             test.is_some_and(|test| search.only.is_none_or(|only| only == test))
         };
         let ours = &mut self.found;
-        ours.dependent.retain(|one| !looked_at(&one.id));
-        ours.dependent.extend(found.dependent);
+        // Forks share their files, so they do not show who needs one.
+        let is_found = |id: &str| found.dependent.iter().any(|one| one.id == id);
+        ours.dependent.retain(|one| {
+            let stays = !looked_at(&one.id) || !one.confirmed.forked;
+            stays && !is_found(&one.id)
+        });
+        ours.dependent.extend(found.dependent.iter().cloned());
         let place = |id: &str| search.suite.find(id);
         ours.dependent.sort_by_key(|one| place(&one.id));
         ours.flaky.retain(|id| !looked_at(id));
@@ -207,6 +212,22 @@ impl Dependences {
         // Two files of one second could not be told apart.
         self.created = now.max(self.created + 1);
         self.tool = env!("CARGO_PKG_VERSION").to_owned();
+    }
+
+    /// Takes in findings that no search of orders in forks can have, in place of others about
+    /// the same tests.
+    pub(crate) fn admit(&mut self, found: Vec<Dependent>, now: u64) {
+        let ours = &mut self.found.dependent;
+        ours.retain(|one| found.iter().all(|other| other.id != one.id));
+        ours.extend(found);
+        self.created = now.max(self.created + 1);
+    }
+
+    /// Those of such findings that `earlier` has, about the same tests.
+    pub(crate) fn keep_unforked(&mut self, earlier: &Dependences) {
+        let unforked = earlier.found.dependent.iter();
+        let unforked = unforked.filter(|one| !one.confirmed.forked);
+        self.found.dependent.extend(unforked.cloned());
     }
 
     /// The same at another state at which all of it holds.

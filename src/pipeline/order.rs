@@ -218,6 +218,21 @@ impl Ordering {
         Ok(Some(recorded))
     }
 
+    /// The same in one order only.
+    ///
+    /// # Errors
+    /// Those of [`Ordering::accesses`].
+    pub(super) fn accesses_in(
+        &mut self,
+        order: &[String],
+        place: Place<'_>,
+    ) -> Result<Option<Recorded>, Error> {
+        let mut recorded = Recorded::default();
+        let name = format!("first-{}", order.len());
+        let done = self.record(order, &name, place, &mut recorded)?;
+        Ok(done.then_some(recorded))
+    }
+
     /// Records an order; whether it was not interrupted.
     fn record(
         &mut self,

@@ -40,6 +40,10 @@ pub(crate) fn record(
             .collect(),
         ..Recorded::default()
     };
+    let lacks = |test: &&String| {
+        !recorded.outcomes.contains_key(*test) && !recorded.confirmed.contains(*test)
+    };
+    recorded.unfinished = collected.kept.iter().filter(lacks).count();
     let matrix = Assembly::new(project, recording, facts, collected, &mut recorded)?.matrix()?;
     recorded.name = Some(store.put(&matrix)?);
     Ok(recorded)

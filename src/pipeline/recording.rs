@@ -20,6 +20,8 @@ pub(crate) struct Recorded {
     pub name: Option<Name>,
     /// The outcome of each test that ran.
     pub outcomes: BTreeMap<String, Outcome>,
+    /// How many tests were to run and did not.
+    pub unfinished: usize,
     /// Tests that were left out because the values that they read are as they were; and
     /// of those that ran for other values, which.
     pub confirmed: BTreeSet<String>,

@@ -11,7 +11,7 @@ use super::head::references_json;
 use crate::ci::CiContext;
 use crate::history::{Head, View};
 use crate::matrix::{Outcome, Unit};
-use crate::pipeline::Audit;
+use crate::pipeline::{After, Audit};
 use crate::select::{Evidence, Reason, Selection, Shard};
 
 const SCHEMA: u32 = 1;
@@ -60,6 +60,10 @@ pub(crate) struct SelectionJson {
     confirmed: Option<BTreeSet<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     refuted: Option<BTreeMap<String, String>>,
+    /// Tests that end so only after these others, which were left out at first
+    /// (`tamis run` only).
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    passed_after: BTreeMap<String, Vec<String>>,
     /// The outcomes of tests that would have been left out (`tamis run` only).
     #[serde(skip_serializing_if = "Option::is_none")]
     audit: Option<AuditJson>,
@@ -217,6 +221,7 @@ impl SelectionJson {
             outcomes: None,
             confirmed: None,
             refuted: None,
+            passed_after: BTreeMap::new(),
             audit: None,
         }
     }
@@ -256,6 +261,16 @@ impl SelectionJson {
             .iter()
             .map(|(test, outcome)| (test.clone(), outcome.word()));
         self.outcomes = Some(words.collect());
+        self
+    }
+
+    /// Adds tests that failed at first, and after which others they do not.
+    pub(crate) fn with_passed_after(mut self, after: &BTreeMap<String, After>) -> SelectionJson {
+        let outcomes = self.outcomes.get_or_insert_default();
+        for (test, after) in after {
+            outcomes.insert(test.clone(), after.outcome.word());
+            self.passed_after.insert(test.clone(), after.tests.clone());
+        }
         self
     }
 

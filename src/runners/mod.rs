@@ -200,6 +200,11 @@ pub trait Runner: Sync {
         Ok(wrapped::plan(launch))
     }
 
+    /// Whether [`Runner::orders`] is there.
+    fn takes_orders(&self) -> bool {
+        false
+    }
+
     /// Who runs its tests in orders of tamis's choice.
     ///
     /// # Errors

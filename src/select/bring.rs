@@ -78,3 +78,50 @@ impl Selection {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matrix::{Fingerprint, Unit, What};
+    use crate::select::Strategy;
+    use crate::select::samples::evidence;
+
+    #[test]
+    fn who_is_brought_keeps_its_proof_and_who_is_needed_is_not_excused() {
+        let mut selection = Selection::all(Strategy::Auto, "");
+        selection.all_because = None;
+        selection.inventory_doubt = None;
+        let open = Reason::Unconfirmed {
+            unit: Unit::at("a.py", What::Effects),
+            from: Fingerprint([1; 16]),
+            to: Fingerprint([2; 16]),
+            baseline: "b".to_owned(),
+            late: [].into(),
+        };
+        let verdicts = [
+            ("setter", Verdict::Skip(evidence())),
+            ("open", Verdict::Run(open)),
+            ("other", Verdict::Skip(evidence())),
+        ];
+        selection.verdicts = verdicts.map(|(test, one)| (test.to_owned(), one)).into();
+        let need = Need::SetsUp {
+            test: "open".to_owned(),
+        };
+        selection.bring("setter", need.clone());
+        selection.bring("nobody", need.clone());
+        selection.insist("open");
+        let brought: Vec<_> = selection.brought().collect();
+        assert_eq!(brought, [("setter", &need, &evidence())]);
+        assert_eq!(selection.verdicts["setter"], {
+            let evidence = Box::new(evidence());
+            Verdict::Run(Reason::Brought { need, evidence })
+        });
+        assert!(matches!(
+            selection.verdicts["open"],
+            Verdict::Run(Reason::Changed { .. })
+        ));
+        assert_eq!(selection.excluded().count(), 1);
+        // Why the run is needed is not that somebody is brought.
+        assert_eq!(selection.reason(), "effects a.py changed");
+    }
+}

@@ -356,7 +356,9 @@ impl Selection {
         if let Some(why) = &self.all_because {
             return why.clone();
         }
-        let Some((_, first)) = self.selected().next() else {
+        let is_own = |reason: &Reason| !matches!(reason, Reason::Brought { .. });
+        let mut own = self.selected().filter(|(_, reason)| is_own(reason));
+        let Some((_, first)) = own.next() else {
             return match &self.inventory_doubt {
                 None => "no change can affect a test".to_owned(),
                 Some(doubt) => format!("no known test has to run, but {doubt}"),

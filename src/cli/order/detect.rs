@@ -204,6 +204,7 @@ fn detect(
     let place = &remembered.place;
     let mut known = Dependences::nothing(&tests.suite, place);
     if let Some((before, _)) = earlier {
+        known.keep_unforked(&before);
         (known.cells, known.data) = (before.cells, before.data);
     }
     if let Some(before) = &remembered.known {

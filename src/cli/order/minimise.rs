@@ -92,9 +92,14 @@ pub(super) fn search(
         return Err(Error::usage(format!("the order does not have {test}")));
     }
     let number = |id: &String| tests.suite.find(id);
-    let order = order.map(|order| order.iter().filter_map(number).collect());
+    let orders = order.map(|order| order.iter().filter_map(number).collect());
     let options = searching.options(Strategy::Auto, tests);
     let test = tests.suite.find(test);
     let test = test.ok_or_else(|| Error::bug("a known test is unknown"))?;
-    Ok(Detect::of_one(tests.suite.clone(), options, test, order))
+    Ok(Detect::of_one(
+        tests.suite.clone(),
+        options,
+        test,
+        Vec::from_iter(orders),
+    ))
 }

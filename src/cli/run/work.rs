@@ -34,6 +34,8 @@ pub(super) struct Work<'a> {
     pub cwd: PathBuf,
     /// Whether the tests were started, or may have been.
     pub has_started: &'a Cell<bool>,
+    /// How many runs of this command came before, for tests that failed only in a part.
+    pub runs_before: u8,
     pub report: &'a Report,
 }
 
@@ -341,14 +343,19 @@ impl Work<'_> {
         let (project, report) = (self.project, self.report);
         let recorded = telling::tell_run(project, ran, recorded, &chosen.decision, report);
         telling::share(project, &recorded, report);
+        let exit = Exit(u8::try_from(ran.ended.status()).unwrap_or(u8::MAX));
+        let (exit, again) = self.after_others(ran, &recorded, &chosen.decision, exit)?;
+        let mut outcomes = recorded.outcomes.clone();
+        outcomes.extend(again.outcomes);
         let json = || {
-            let json = self.json(&chosen).with_outcomes(&recorded.outcomes);
+            let json = self.json(&chosen).with_outcomes(&outcomes);
+            let json = json.with_passed_after(&again.after);
             let json = json.with_values(&recorded.confirmed, &recorded.refuted);
             json.with_audit(&recorded.audit).value()
         };
         let document = report.is_json().then(json).transpose()?;
-        let exit = Exit(u8::try_from(ran.ended.status()).unwrap_or(u8::MAX));
-        Ok((exit, self.done(chosen, document)))
+        let done = self.done(chosen, document);
+        Ok((exit, Done { outcomes, ..done }))
     }
 
     fn json(&self, chosen: &Chosen) -> SelectionJson {
@@ -362,6 +369,7 @@ impl Work<'_> {
             suite: self.suite.clone(),
             told: chosen.told,
             document,
+            outcomes: BTreeMap::new(),
         }
     }
 

@@ -7,7 +7,7 @@ use proptest::prelude::{
 };
 use proptest::strategy::Strategy as Generator;
 
-use super::world::{Act, World, detect, numbers};
+use super::world::{Act, World, detect, numbers, options};
 use crate::matrix::Outcome;
 use crate::order::closure::Brought;
 use crate::order::*;
@@ -54,6 +54,52 @@ proptest! {
             prop_assert!(is_doubted || word == reference[*test], "{} in {:?}: {:?}", test, part, closed);
         }
     }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_a_part_lacks_is_found_and_helps(world in worlds(), chosen in 0u32..128) {
+        let suite = world.suite();
+        let whole: Vec<usize> = (0..suite.len()).collect();
+        let reference = world.run(&whole);
+        let part: Vec<usize> = whole.iter().copied().filter(|at| chosen >> at & 1 == 1).collect();
+        let selected: Vec<Test> = part.iter().map(|at| *at as Test).collect();
+        for (at, word) in part.iter().zip(world.run(&part)) {
+            if word == Some(Outcome::Passed) || reference[*at] != Some(Outcome::Passed) {
+                continue;
+            }
+            let test = *at as Test;
+            let mut search = Witness::new(suite.clone(), options(Strategy::Auto), test, &selected);
+            world.search(&mut search);
+            prop_assert!(search.found().is_some(), "t{} of {:?}", at, part);
+            let found = search.search().found();
+            let ran = selected.iter().copied().filter(|other| *other <= test).collect();
+            let closed = Manifest::new(&suite, &found, seconds(&suite)).close(&ran);
+            let order: Vec<usize> = closed.tests.iter().map(|one| *one as usize).collect();
+            prop_assert_eq!(world.last(&order), reference[*at], "{:?}", closed);
+            prop_assert!(!closed.brought.is_empty());
+        }
+    }
+}
+
+#[test]
+fn what_depends_on_one_another_stays_together() {
+    let set = vec![Act::Set(0, 1)];
+    let needs = vec![Act::EndUnless((0, 1), Outcome::Failed)];
+    let pollutes = vec![Act::Set(1, 1)];
+    let victim = vec![Act::EndIf((1, 1), Outcome::Failed)];
+    let world = World::of(vec![set, needs, victim, pollutes, vec![]]);
+    let (found, _) = detect(&world, Strategy::Pairs);
+    assert_eq!(found.dependent.len(), 2);
+    let suite = world.suite();
+    let manifest = Manifest::new(&suite, &found, vec![1.0; 5]);
+    // The polluter runs behind its victim.
+    assert_eq!(manifest.together(), [BTreeSet::from([0, 1])]);
+    let all: BTreeSet<Test> = (0..5).collect();
+    assert_eq!(manifest.relied_on(&all), [0, 3].into());
+    assert_eq!(manifest.relied_on(&[0, 4].into()), [].into());
 }
 
 #[test]

@@ -113,7 +113,7 @@ fn all_polluters_and_cleaners_of_one_test() {
     tests[10..25].fill(polluter());
     tests[30..38].fill(cleaner());
     let world = World::of(tests);
-    let mut search = Detect::of_one(world.suite(), options(Strategy::Auto), 3, None);
+    let mut search = Detect::of_one(world.suite(), options(Strategy::Auto), 3, Vec::new());
     world.search(&mut search);
     let found = search.found();
     let [dependent] = &found.dependent[..] else {

@@ -266,7 +266,7 @@ proptest! {
         let numbered: Vec<usize> = order.iter().map(|test| *test as usize).collect();
         let words = world.run(&numbered);
         for (place, test) in order.iter().enumerate() {
-            let mut search = Detect::of_one(world.suite(), options(Strategy::Auto), *test, Some(order.clone()));
+            let mut search = Detect::of_one(world.suite(), options(Strategy::Auto), *test, vec![order.clone()]);
             world.search(&mut search);
             let found = search.found();
             check_sound(&world, &found)?;

@@ -99,6 +99,10 @@ impl Runner for Pytest {
         Ok(Box::new(Sessions::start(ordered)?))
     }
 
+    fn takes_orders(&self) -> bool {
+        true
+    }
+
     fn has_interpreter(&self) -> bool {
         true
     }

@@ -210,3 +210,118 @@ fn shards_keep_together_what_depends_on_order() {
         }
     });
 }
+
+#[test]
+fn without_a_search_a_part_is_green_too() {
+    with_suite(|mut project| {
+        for test in DEPENDENT {
+            edit(&mut project, test);
+            let done = project.tamis(&["run"]);
+            let told = format!("{}{}", done.stdout, done.stderr);
+            assert_eq!(done.code(), 0, "{test}: {told}");
+            // The victim alone needs nobody.
+            let is_brittle = !test.ends_with("victim");
+            let says = told.contains(&format!("{test} passes only after"));
+            assert_eq!(says, is_brittle, "{test}: {told}");
+            // What was found is known from now on.
+            clean(&project);
+            let again = project.run();
+            assert_eq!(
+                (again.code, again.outcomes.len()),
+                (0, 0),
+                "{test}: {}",
+                again.stderr
+            );
+            edit(&mut project, test);
+            let known = project.tamis(&["run"]);
+            assert_eq!(known.code(), 0, "{test}: {}{}", known.stdout, known.stderr);
+            assert!(
+                !known.stderr.contains("again after"),
+                "{test}: {}",
+                known.stderr
+            );
+        }
+    });
+}
+
+#[test]
+fn a_victim_that_runs_with_its_polluter_brings_the_cleaner() {
+    with_suite(|mut project| {
+        let text = project.read("test_b.py");
+        let text = text.replace("DIRT.append(1)", "DIRT.append(1 + 1)");
+        let text = text.replace("extra = 0\n    assert not", "extra = 1\n    assert not");
+        project.write("test_b.py", &text);
+        project.commit("polluter and victim");
+        clean(&project);
+        let run = project.run();
+        assert_eq!(run.code, 0, "{}", run.stderr);
+        assert_eq!(run.outcomes["test_b.py::test_victim"], "passed");
+        assert!(
+            run.outcomes.contains_key("test_b.py::test_cleans"),
+            "{:?}",
+            run.outcomes
+        );
+    });
+}
+
+#[test]
+fn a_failure_of_the_whole_is_a_failure_of_the_part() {
+    with_suite(|mut project| {
+        // Broken, and it needs others besides.
+        let text = project.read("test_a.py");
+        let broken = text.replace(
+            "extra = 0\n    assert \"me\" in state.USERS",
+            "extra = 0\n    assert \"me\" in state.USERS\n    assert state.plain() == 2",
+        );
+        assert_ne!(text, broken);
+        project.write("test_a.py", &broken);
+        project.commit("broken");
+        clean(&project);
+        let run = project.run();
+        assert_eq!(run.code, 1, "{}", run.stderr);
+        assert_eq!(run.outcomes["test_a.py::test_needs_login"], "failed");
+        // One of two that failed is no reason to call the run green.
+        let both = broken.replace(
+            "extra = 0\n    assert \"global\"",
+            "extra = 1\n    assert \"global\"",
+        );
+        assert_ne!(both, broken);
+        project.write("test_a.py", &both);
+        project.commit("two");
+        let run = project.run();
+        assert_eq!(run.code, 1, "{}", run.stderr);
+    });
+}
+
+#[test]
+fn a_test_that_flips_is_not_called_brittle() {
+    with_suite(|mut project| {
+        let text = project.read("test_b.py");
+        // It fails each time that it runs for the first time in a folder.
+        let flips = text.replace(
+            "def test_plain():\n",
+            "def test_plain():\n    import pathlib\n    place = pathlib.Path(\"..\", \"flips\")\n    if not place.exists():\n        place.write_text(\"\")\n        assert 0\n",
+        );
+        assert_ne!(text, flips);
+        project.write("test_b.py", &flips);
+        project.commit("flips");
+        clean(&project);
+        let run = project.run();
+        assert_eq!(run.code, 1, "{}", run.stderr);
+        assert!(run.stderr.contains("it is not clear why"), "{}", run.stderr);
+    });
+}
+
+#[test]
+fn each_shard_of_a_whole_run_is_green() {
+    with_suite(|mut project| {
+        for of in 2..=4 {
+            for index in 1..=of {
+                clean(&project);
+                let shard = format!("{index}/{of}");
+                let run = project.run_with(&["--all", "--shard", &shard]);
+                assert_eq!(run.code, 0, "{shard}: {}", run.stderr);
+            }
+        }
+    });
+}
