@@ -168,6 +168,11 @@ fn put_uses(out: &mut Vec<u8>, uses: &Uses) {
     put_texts(out, &uses.loads);
     put_texts(out, &uses.unbound);
     put_sorted(out, &uses.values);
+    put(out, uses.parts.len() as u64);
+    for (base, name) in &uses.parts {
+        put(out, (*base).into());
+        put(out, (*name).into());
+    }
     put_sorted(out, &uses.lent);
     put(out, uses.members.len() as u64);
     for (base, name) in &uses.members {
@@ -272,6 +277,9 @@ impl<'a> Input<'a> {
         let loads = self.texts()?;
         let unbound = self.texts()?;
         let values = self.sorted()?;
+        let count = self.count()?;
+        let part = |input: &mut Self| Some((input.number()?, input.number()?));
+        let parts = (0..count).map(|_| part(self)).collect::<Option<_>>()?;
         let lent = self.sorted()?;
         let count = self.count()?;
         let member = |input: &mut Self| Some((input.number()?, input.text()?));
@@ -282,6 +290,7 @@ impl<'a> Input<'a> {
             loads,
             unbound,
             values,
+            parts,
             lent,
             members,
             holds_own: flags & 2 == 2,

@@ -141,23 +141,33 @@ pub(super) fn is_watched_import(module: &str, item: Option<&str>) -> bool {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Generated<'a> {
     pub name: &'a str,
-    /// Whether it is loaded by itself, or imported; else it is asked of objects, or in a text.
-    pub is_loaded: bool,
+    pub by: Spelling,
+}
+
+/// How generated code comes to what has a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Spelling {
+    /// Imports it, or nobody knows with whose names the code runs.
+    Imported,
+    /// Loads it as a global name.
+    Loaded,
+    /// Asks objects for it, or has it in a text.
+    Asked,
 }
 
 impl Generated<'_> {
-    /// From the text of a unit, where a dot before the name says that it is not loaded.
+    /// From the text of a unit: `name` is imported, `:name` loaded, `.name` asked for.
     pub(super) fn of(text: &str) -> Generated<'_> {
-        match text.strip_prefix('.') {
-            Some(name) => Generated {
-                name,
-                is_loaded: false,
-            },
-            None => Generated {
-                name: text,
-                is_loaded: true,
-            },
-        }
+        let known = [(':', Spelling::Loaded), ('.', Spelling::Asked)];
+        let mut marked = known
+            .into_iter()
+            .filter_map(|(mark, by)| Some((text.strip_prefix(mark)?, by)));
+        let (name, by) = marked.next().unwrap_or((text, Spelling::Imported));
+        Generated { name, by }
+    }
+
+    fn is_loaded(self) -> bool {
+        self.by != Spelling::Asked
     }
 
     /// Whether the code may reach any name.
@@ -166,7 +176,7 @@ impl Generated<'_> {
         let as_loaded = is_wide_name(name)
             || is_wide_import(name, None)
             || matches!(name, "globals" | "locals" | "vars" | "dir" | "help");
-        self.is_loaded && as_loaded
+        self.is_loaded() && as_loaded
             || is_wide_attribute(name)
             || is_watched_attribute(name)
             || matches!(name, "__dict__" | "modules" | "import_module")
@@ -174,7 +184,7 @@ impl Generated<'_> {
 
     pub(super) fn looks_up(self) -> bool {
         let is_builtin = matches!(self.name, "vars" | "dir" | "getattr");
-        looks_up(self.name) && (self.is_loaded || !is_builtin)
+        looks_up(self.name) && (self.is_loaded() || !is_builtin)
     }
 }
 

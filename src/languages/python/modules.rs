@@ -1,12 +1,17 @@
 //! The modules that a run imported, and what import statements and names in
 //! their sources refer to.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use bstr::{BStr, BString, ByteSlice};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::languages::{Analysis, FUNCTION_ANNOTATIONS, Import, ModuleUnits, name_hash, split};
+use super::dynamic::{Generated, Spelling};
+use super::names::model::{Names, UNTOLD};
+use crate::languages::{
+    Analysis, FUNCTION_ANNOTATIONS, Import, ModuleUnits, Uses, name_hash, split,
+};
 
 /// Index into [`Modules::all`].
 pub(crate) type ModuleIndex = u32;
@@ -44,11 +49,25 @@ impl Module {
         stem.strip_suffix(b"/__init__").unwrap_or(stem).as_bstr()
     }
 
+    /// Whether it is directly in the package in the folder `dir`.
+    fn is_inside(&self, dir: &BStr) -> bool {
+        let rest = self.stem().strip_prefix(dir.as_bytes());
+        rest.is_some_and(|rest| rest.first() == Some(&b'/') && !rest[1..].contains(&b'/'))
+    }
+
     /// The folder that a package's modules are in.
     pub(crate) fn package(&self) -> Option<&BStr> {
         let (dir, name) = split(self.file.as_bstr());
         (name == "__init__.py").then_some(dir)
     }
+}
+
+/// What imports bind to a name.
+#[derive(Debug, Default)]
+struct Brought {
+    modules: BTreeSet<ModuleIndex>,
+    /// Whether it can be one of these modules or no module, and no other one.
+    is_all: bool,
 }
 
 /// All modules of the run.
@@ -137,17 +156,166 @@ impl Modules {
         self.named(from, import.level, &name)
     }
 
-    /// The modules that a name with this hash may be in the source of `from`:
-    /// one that an import binds, or a submodule after a dot.
-    pub(crate) fn meant(&self, from: ModuleIndex, name: u32) -> Vec<ModuleIndex> {
-        let names = &self.all[from as usize].parsed().names;
-        let mut found = self.by_last.get(&name).cloned().unwrap_or_default();
-        for import in names.imports_of(name) {
-            found.extend(self.bound(from, import));
+    /// The modules that code in the source of `from` passes on; `meets_lent`: also those
+    /// that it lends.
+    pub(crate) fn handed_on(
+        &self,
+        from: ModuleIndex,
+        uses: &Uses,
+        meets_lent: bool,
+    ) -> BTreeSet<ModuleIndex> {
+        let mut found = BTreeSet::new();
+        for value in &uses.values {
+            found.extend(self.meant(from, *value));
         }
-        found.sort_unstable();
-        found.dedup();
+        for (base, name) in &uses.parts {
+            found.extend(self.part(from, *base, *name));
+        }
+        for name in uses.lent.iter().filter(|_| meets_lent) {
+            found.extend(self.called(from, *name));
+        }
         found
+    }
+
+    /// The modules that a name with this hash may be in the source of `from`, where an import
+    /// binds it.
+    fn meant(&self, from: ModuleIndex, name: u32) -> BTreeSet<ModuleIndex> {
+        let mut brought = self.brought(from, name);
+        if !brought.is_all {
+            brought.modules.extend(self.similar(name));
+        }
+        brought.modules
+    }
+
+    /// The modules that an attribute of something may be, as in [`Uses::parts`].
+    ///
+    /// A module has its submodules, and what it imports. Whatever else has a module as an
+    /// attribute got it from code that passed it on, and counts there.
+    fn part(&self, from: ModuleIndex, base: u32, name: u32) -> BTreeSet<ModuleIndex> {
+        let holders = match base {
+            UNTOLD => Brought::default(),
+            base => self.brought(from, base),
+        };
+        if !holders.is_all {
+            return self.anywhere(name);
+        }
+        let mut found = BTreeSet::new();
+        for holder in holders.modules {
+            found.extend(self.inside(holder, name));
+            found.extend(self.brought(holder, name).modules);
+        }
+        found
+    }
+
+    /// The modules that have this name, or get it from imports in the source of `from`.
+    pub(crate) fn called(&self, from: ModuleIndex, name: u32) -> BTreeSet<ModuleIndex> {
+        let mut found = self.brought(from, name).modules;
+        found.extend(self.similar(name));
+        found
+    }
+
+    /// The modules that have this name, or get it from imports anywhere.
+    fn anywhere(&self, name: u32) -> BTreeSet<ModuleIndex> {
+        let mut found = self.brought_anywhere(name);
+        found.extend(self.similar(name));
+        found
+    }
+
+    /// The modules with this name.
+    fn similar(&self, name: u32) -> impl Iterator<Item = ModuleIndex> {
+        self.by_last.get(&name).into_iter().flatten().copied()
+    }
+
+    /// The same of those that are directly in a package.
+    fn inside(&self, package: ModuleIndex, name: u32) -> impl Iterator<Item = ModuleIndex> {
+        let dir = self.all[package as usize].package();
+        let is_inside =
+            move |one: &ModuleIndex| dir.is_some_and(|dir| self.all[*one as usize].is_inside(dir));
+        self.similar(name).filter(is_inside)
+    }
+
+    fn brought_anywhere(&self, name: u32) -> BTreeSet<ModuleIndex> {
+        let all = 0..self.all.len() as ModuleIndex;
+        all.flat_map(|from| self.brought(from, name).modules)
+            .collect()
+    }
+
+    /// What the imports in the source of `from` bind to a name. What they take it from may
+    /// have imported it, too, by another name.
+    fn brought(&self, from: ModuleIndex, name: u32) -> Brought {
+        let mut brought = Brought {
+            is_all: self.names(from).imports_of(name).next().is_some(),
+            ..Brought::default()
+        };
+        let mut seen = FxHashSet::default();
+        // The last: whether nothing else has the name so far.
+        let mut open = vec![(from, name, false)];
+        while let Some((at, name, must)) = open.pop() {
+            if !seen.insert((at, name, must)) {
+                continue;
+            }
+            let names = self.names(at);
+            let mut is_bound = !must;
+            for import in names.imports_of(name) {
+                is_bound = true;
+                let modules = self.bound(at, import);
+                let is_none = modules.is_empty();
+                brought.modules.extend(modules);
+                let sources = match &import.item {
+                    Some(item) => self.each(at, import, name_hash(item)),
+                    None => Vec::new(),
+                };
+                // Of what is not the project's nobody knows what it is.
+                brought.is_all &= !is_none || !sources.is_empty();
+                open.extend(sources.into_iter().map(|(at, name)| (at, name, is_none)));
+            }
+            is_bound = is_bound || names.binds_hash(name);
+            for import in names.imports_of(name_hash("*")) {
+                let sources = self.each(at, import, name);
+                for (source, _) in &sources {
+                    brought.modules.extend(self.inside(*source, name));
+                }
+                let must = !is_bound;
+                is_bound |= !sources.is_empty();
+                open.extend(sources.into_iter().map(|(at, name)| (at, name, must)));
+            }
+            brought.is_all &= is_bound;
+        }
+        brought
+    }
+
+    /// A name in each of the modules that an import takes something from.
+    fn each(&self, from: ModuleIndex, import: &Import, name: u32) -> Vec<(ModuleIndex, u32)> {
+        let sources = self.sources(from, import).into_iter();
+        sources.map(|source| (source, name)).collect()
+    }
+
+    fn names(&self, of: ModuleIndex) -> &Names {
+        &self.all[of as usize].parsed().names
+    }
+
+    /// The modules that generated code may get by a name that it spells; `caller` made the code
+    /// run, or it imports from there.
+    ///
+    /// What such code imports can be any module of that name. A global name is looked up among
+    /// those of a module, which import statements have bound, and the import system if it is a
+    /// submodule. If it is looked up among others, someone has put the module there, and counts.
+    pub(super) fn generated(
+        &self,
+        spelled: Generated<'_>,
+        caller: Option<ModuleIndex>,
+    ) -> BTreeSet<ModuleIndex> {
+        let name = name_hash(spelled.name);
+        match spelled.by {
+            Spelling::Asked => BTreeSet::new(),
+            Spelling::Imported => self.anywhere(name),
+            Spelling::Loaded => {
+                let mut found = self.brought_anywhere(name);
+                let inside = caller.map(|caller| self.inside(caller, name));
+                found.extend(inside.into_iter().flatten());
+                found
+            }
+        }
     }
 
     /// The modules that can be reached from a module by asking it, and what it
@@ -160,14 +328,10 @@ impl Modules {
             .flat_map(|import| self.bound(by, import))
             .collect();
         if let Some(dir) = module.package() {
-            let is_inside = |other: &Module| {
-                let rest = other.stem().strip_prefix(dir.as_bytes());
-                rest.is_some_and(|rest| rest.first() == Some(&b'/') && !rest[1..].contains(&b'/'))
-            };
             let inside = self.all.iter().enumerate();
             found.extend(
                 inside
-                    .filter(|(_, other)| is_inside(other))
+                    .filter(|(_, other)| other.is_inside(dir))
                     .map(|(at, _)| at as ModuleIndex),
             );
         }

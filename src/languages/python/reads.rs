@@ -145,11 +145,8 @@ impl<'a> Reading<'a> {
         reads.annotations |= dynamic::reads_annotations(name);
         reads.docstrings |= dynamic::reads_docstrings(name);
         reads.beyond_values |= dynamic::BEYOND_VALUES.contains(&name);
-        if spelled.is_loaded {
-            for from in 0..self.modules.all.len() as ModuleIndex {
-                found.holds.extend(self.modules.meant(from, hash));
-            }
-        }
+        let module = self.by_path.get(path).copied();
+        found.holds.extend(self.modules.generated(spelled, module));
         self.finish(found)
     }
 
@@ -189,12 +186,9 @@ impl<'a> Reading<'a> {
         reads.anything |= spells(&dynamic::ASK_FOR_ANYTHING);
         reads.members |= spells(&dynamic::LIST_MEMBERS);
         reads.beyond_values |= spells(&dynamic::BEYOND_VALUES);
-        let lent = match self.meets_lent {
-            true => &uses.lent[..],
-            false => &[],
-        };
-        let passed_on: Vec<u32> = uses.values.iter().chain(lent).copied().collect();
-        if passed_on.is_empty() && !uses.holds_own {
+        let lends = self.meets_lent && !uses.lent.is_empty();
+        let passes_on = lends || !uses.values.is_empty() || !uses.parts.is_empty();
+        if !passes_on && !uses.holds_own {
             return;
         }
         let Some(from) = self.by_path.get(unit.path()).copied() else {
@@ -204,9 +198,8 @@ impl<'a> Reading<'a> {
         if uses.holds_own {
             found.globals.insert(from);
         }
-        for name in passed_on {
-            found.holds.extend(self.modules.meant(from, name));
-        }
+        let handed_on = self.modules.handed_on(from, uses, self.meets_lent);
+        found.holds.extend(handed_on);
         // It might be one of those.
         found.reads.anything |= self.lacks_some;
     }

@@ -229,8 +229,8 @@ impl<'a> Ways<'a> {
                 .chain([&names.effects.uses])
                 .collect(),
         };
-        let mut values = uses.iter().flat_map(|uses| self.names.handed_on(uses));
-        if values.any(|value| modules.meant(own, *value).contains(&module)) {
+        let mut handed_on = uses.iter().flat_map(|uses| self.names.handed_on(own, uses));
+        if handed_on.any(|given| given == module) {
             return Whole::Value;
         }
         if own == module && uses.iter().any(|uses| uses.holds_own) {

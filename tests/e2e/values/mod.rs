@@ -12,6 +12,7 @@ mod generated;
 mod identity;
 mod import_code;
 mod kinds;
+mod modules;
 mod names;
 mod process;
 mod processes;

@@ -27,9 +27,9 @@ _OPERATIONS = opcode.opmap
 _EXTENDED = _OPERATIONS["EXTENDED_ARG"]
 _GLOBAL = _OPERATIONS["LOAD_GLOBAL"]
 _IMPORT = _OPERATIONS["IMPORT_NAME"]
+_IMPORT_FROM = _OPERATIONS["IMPORT_FROM"]
 _LOADING = frozenset(
-    _OPERATIONS.get(name)
-    for name in ("LOAD_NAME", "LOAD_GLOBAL", "LOAD_FROM_DICT_OR_GLOBALS", "IMPORT_FROM")
+    _OPERATIONS.get(name) for name in ("LOAD_NAME", "LOAD_GLOBAL", "LOAD_FROM_DICT_OR_GLOBALS")
 )
 
 # The import system runs modules, and pytest those that it rewrites: they have files.
@@ -103,10 +103,13 @@ class Reached:
 
     def on_event(self, event, arguments, frame):
         """An audit event, of `EVENTS`, that `frame` raised."""
+        spaces = []
         if event == "object.__setattr__":
             if arguments[1] != "__code__":
                 return
             code = arguments[2]
+            if is_a(arguments[0], types.FunctionType):
+                spaces.append(arguments[0].__globals__)
         elif event == "compile":
             name = arguments[1]
             if type(name) is str and self._project_file(frame) is not None:
@@ -125,13 +128,16 @@ class Reached:
         caller = self._project_file(frame)
         if caller is None and code.co_filename not in self.compiled:
             return
-        self._spelled(code, caller or "")
+        self._spelled(code, caller or "", spaces)
 
     def _project_file(self, frame):
         return None if frame is None else self.paths.code_file(frame.f_code.co_filename)
 
-    def _spelled(self, code, caller):
+    def _spelled(self, code, caller, spaces):
+        """Note what `code` spells, for `caller` and for the modules of which it has the names."""
         note = self.agent.note
+        # Of code that something else runs, nobody knows whose names it loads.
+        mark = ":" if caller else ""
         waiting = [code]
         while waiting:
             one = waiting.pop()
@@ -141,19 +147,19 @@ class Reached:
                     waiting.append(constant)
                 else:
                     _add_words(constant, spelled)
-            loaded = _loaded(one)
-            names = {
-                name if name in loaded else "." + name for name in spelled if "." not in name
-            }
+            loads = _Loads(one)
+            names = {loads.marked(name, mark) for name in spelled if "." not in name}
             modules = _imported(one)
             if modules is None:
                 note("names", "*")
                 modules = ()
             asked = {caller}
-            for module in modules:
-                path = self._file_of(vars(module))
+            for space in spaces + [vars(module) for module in modules]:
+                path = self._file_of(space)
                 if path is not None:
                     asked.add(path)
+            for module in loads.modules():
+                self._all_of(vars(module))
             for path in asked:
                 for name in names:
                     note("reached", path, name)
@@ -183,19 +189,43 @@ def _asked_in(steps):
     return key if steps[0].opname == "LOAD_CONST" and type(key) is str else None
 
 
-def _loaded(code):
-    """The names that `code` loads or imports, and not only asks objects for."""
-    raw, names, found, extended = code.co_code, code.co_names, set(), 0
-    for at in range(0, len(raw), 2):
-        operation, argument = raw[at], raw[at + 1] | extended
-        extended = 0
-        if operation == _EXTENDED:
-            extended = argument << 8
-        elif operation in _LOADING:
-            if operation == _GLOBAL and sys.version_info >= (3, 11):
-                argument >>= 1
-            found.add(names[argument])
-    return found
+class _Loads:
+    """How `code` comes to what has a name: it loads it, imports it, or else asks objects."""
+
+    def __init__(self, code):
+        self.loaded = set()
+        self.imported = set()
+        # Dotted names of modules that it binds to a variable as they are.
+        self.bound = set()
+        raw, names, extended = code.co_code, code.co_names, 0
+        for at in range(0, len(raw), 2):
+            operation, argument = raw[at], raw[at + 1] | extended
+            extended = 0
+            if operation == _EXTENDED:
+                extended = argument << 8
+            elif operation in _LOADING:
+                if operation == _GLOBAL and sys.version_info >= (3, 11):
+                    argument >>= 1
+                self.loaded.add(names[argument])
+            elif operation == _IMPORT_FROM:
+                self.imported.add(names[argument])
+            elif operation == _IMPORT and raw[at + 2] != _IMPORT_FROM:
+                self.bound.add(names[argument])
+
+    def marked(self, name, mark):
+        """`name` as the matrix has it, with `mark` if it is only loaded."""
+        if name in self.imported:
+            return name
+        return mark + name if name in self.loaded else "." + name
+
+    def modules(self):
+        """The modules of `bound`, and the packages that they are in."""
+        found = []
+        for name in self.bound:
+            while name:
+                found.append(sys.modules.get(name))
+                name = name.rpartition(".")[0]
+        return [module for module in found if is_a(module, types.ModuleType)]
 
 
 def _imported(code):

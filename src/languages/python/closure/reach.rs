@@ -2,6 +2,7 @@
 //! made of, modules that it hands on. `super` follows these until nothing new
 //! appears.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::annotations::Note;
@@ -143,20 +144,17 @@ impl NameClosure {
         for name in &uses.unbound {
             self.absent(table, module, name, reach);
         }
-        for value in self.handed_on(uses) {
-            reach.taken.extend(self.modules.meant(module, *value));
-        }
+        reach.taken.extend(self.handed_on(module, uses));
         for (base, name) in &uses.members {
-            for of in self.modules.meant(module, *base) {
+            for of in self.modules.called(module, *base) {
                 self.absent(table, of, name, reach);
             }
         }
     }
 
-    /// The names of modules that code passes on.
-    pub(crate) fn handed_on<'u>(&self, uses: &'u Uses) -> impl Iterator<Item = &'u u32> + use<'u> {
-        let lent = if self.meets_lent { &uses.lent[..] } else { &[] };
-        uses.values.iter().chain(lent)
+    /// The modules that code in the source of `module` passes on.
+    pub(crate) fn handed_on(&self, module: ModuleIndex, uses: &Uses) -> BTreeSet<ModuleIndex> {
+        self.modules.handed_on(module, uses, self.meets_lent)
     }
 
     /// What generated code spells, or a module that code got from a frame.
@@ -173,11 +171,7 @@ impl NameClosure {
         reach.reads |= reads_annotations(spelled.name);
         reach.reads_docs |= reads_docstrings(spelled.name);
         reach.names.extend(self.numbers.get(&hash));
-        if spelled.is_loaded {
-            for from in 0..self.modules.all.len() as ModuleIndex {
-                reach.taken.extend(self.modules.meant(from, hash));
-            }
-        }
+        reach.taken.extend(self.modules.generated(spelled, module));
         if let Some(module) = module {
             self.absent(table, module, spelled.name, reach);
         }

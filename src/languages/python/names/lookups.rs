@@ -4,6 +4,7 @@
 use ruff_python_ast::visitor::{Visitor, walk_expr, walk_stmt};
 use ruff_python_ast::{self as ast, Expr, Stmt};
 
+use super::model::UNTOLD;
 use super::stores::Stores;
 use super::uses::Reaching;
 use crate::languages::name_hash;
@@ -73,7 +74,11 @@ impl Reaching {
         self.found.is_wide |= is_wide_attribute(name);
         self.found.is_watched |= is_watched_attribute(name);
         self.reach_by_import(base, Some(name));
-        self.found.values.insert(name_hash(name));
+        let of = match module {
+            Expr::Name(_) => name_hash(base),
+            _ => UNTOLD,
+        };
+        self.found.parts.insert((of, name_hash(name)));
         if is_lent {
             self.found.lent.insert(name_hash(base));
         }

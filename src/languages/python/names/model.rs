@@ -10,7 +10,10 @@ use crate::matrix::{Fingerprint, What};
 
 /// Version of the rules by which a statement is a binding or an effect. It is
 /// part of the digests of both: rows of other rules hold no more.
-pub(crate) const NAMES_VERSION: u32 = 4;
+pub(crate) const NAMES_VERSION: u32 = 5;
+
+/// In [`Uses::parts`], of an attribute that something without a name is asked for.
+pub(crate) const UNTOLD: u32 = 0;
 
 /// Where annotations are text that nobody evaluates, what follows the dot in the
 /// name of a binding for those of a function's arguments and result (`f.->`;
@@ -96,6 +99,10 @@ pub struct Uses {
     /// [`name_hash`] of names that an import binds, and that are used other
     /// than by asking for an attribute: a module may be passed on. Sorted.
     pub values: Vec<u32>,
+    /// Attributes that are passed on: the hash of the name before the dot, which an import
+    /// binds, and that of the attribute. Sorted. If there is more before the dot, the first
+    /// is [`UNTOLD`].
+    pub parts: Vec<(u32, u32)>,
     /// Those that are passed on to pytest's `monkeypatch`, with one attribute, or to its
     /// `doctest_namespace`. If the project has a thing of that name, it may be that. Sorted.
     pub lent: Vec<u32>,
@@ -267,6 +274,14 @@ impl Names {
     /// Whether the module may have a global of this name.
     pub fn binds(&self, name: &str) -> bool {
         self.bindings.contains_key(name) || self.effect_names.contains(name)
+    }
+
+    /// The same by the name's [`name_hash`].
+    pub fn binds_hash(&self, name: u32) -> bool {
+        let bound = self.bindings.keys().chain(&self.effect_names);
+        bound
+            .map(|bound| name_hash(bound))
+            .any(|bound| bound == name)
     }
 
     /// The part that a code object outside functions belongs to.

@@ -5,6 +5,7 @@ use ruff_python_parser::parse_module;
 
 use super::*;
 use crate::languages::python::asked;
+use crate::languages::python::names::model::UNTOLD;
 use crate::languages::{PartAt, Uses, is_docstring, name_hash};
 
 fn names(text: &str) -> Names {
@@ -214,10 +215,11 @@ fn modules_as_values_and_their_members_are_noted() {
     let found = uses(
         "import a\nimport b.c\nfrom d import e\ndef f(x):\n  g(a)\n  b.c.h()\n  x.i\n  return e.j",
     );
-    let held = |name| found.values.contains(&name_hash(name));
+    assert_eq!(found.values, [name_hash("a")]);
     // What is asked of a module may be a module, too.
-    assert!(held("a") && held("h") && held("j"));
-    assert!(!held("b") && !held("c") && !held("e"));
+    let mut parts = vec![(UNTOLD, name_hash("h")), (name_hash("e"), name_hash("j"))];
+    parts.sort_unstable();
+    assert_eq!(found.parts, parts);
     let mut members = vec![
         (name_hash("b"), "c".to_owned()),
         (name_hash("c"), "h".to_owned()),
@@ -226,9 +228,9 @@ fn modules_as_values_and_their_members_are_noted() {
     members.sort();
     assert_eq!(found.members, members);
     let held = uses("import a.b\ndef f(): return a.b");
-    assert!(held.values.contains(&name_hash("b")));
+    assert_eq!(held.parts, [(name_hash("a"), name_hash("b"))]);
     let local = uses("import a as t\ndef f(t, b): t.b = b; return t.b.c");
-    assert!(!local.values.contains(&name_hash("b")) && !local.values.contains(&name_hash("c")));
+    assert!(local.values.is_empty() && local.parts.is_empty());
     let dict = uses("import a\ndef f(): return a.__dict__");
     assert!(dict.values.contains(&name_hash("a")));
 }

@@ -22,7 +22,7 @@ use crate::languages::python::dynamic::{
 };
 use crate::languages::python::expr::{evaluated_inside, evaluates_text};
 use crate::languages::python::idle::Apart;
-use crate::languages::python::names::model::{Import, Uses};
+use crate::languages::python::names::model::{Import, UNTOLD, Uses};
 use crate::languages::python::walk::{RED_ZONE, STACK, declared_global};
 
 /// Builtins that make or run generated code. The native collector tells what such code spells
@@ -32,6 +32,15 @@ const RUN_GENERATED: [&str; 3] = ["compile", "eval", "exec"];
 /// Stands among the names that code loads for one that it only calls.
 fn marked(called: &str) -> String {
     format!("{called}()")
+}
+
+/// An attribute, as in [`Uses::parts`].
+fn part_of(attribute: &ast::ExprAttribute) -> (u32, u32) {
+    let base = match &*attribute.value {
+        Expr::Name(base) => name_hash(&base.id),
+        _ => UNTOLD,
+    };
+    (base, name_hash(&attribute.attr))
 }
 
 fn runs_generated(call: &ast::ExprCall) -> Option<&'static str> {
@@ -70,6 +79,7 @@ pub(super) struct Reaching {
 pub(super) struct Found {
     loads: BTreeSet<String>,
     pub(super) values: BTreeSet<u32>,
+    pub(super) parts: BTreeSet<(u32, u32)>,
     pub(super) lent: BTreeSet<u32>,
     members: BTreeSet<(u32, String)>,
     pub(super) holds_own: bool,
@@ -104,6 +114,7 @@ impl Found {
     pub(super) fn merge(&mut self, other: Found) {
         self.loads.extend(other.loads);
         self.values.extend(other.values);
+        self.parts.extend(other.parts);
         self.lent.extend(other.lent);
         self.members.extend(other.members);
         self.holds_own |= other.holds_own;
@@ -152,6 +163,7 @@ impl Found {
                 .filter(|name| !is_builtin(name))
                 .collect(),
             values: self.values.into_iter().collect(),
+            parts: self.parts.into_iter().collect(),
             lent: self.lent.into_iter().collect(),
             members: self.members.into_iter().collect(),
             holds_own,
@@ -272,14 +284,14 @@ impl Reaching {
                 if let Some(root) = self.root_of_path(inner) {
                     self.member(&inner.attr, &attribute.attr);
                     if !is_benign_dunder(&attribute.attr) {
-                        self.pass_on(root, Some(name_hash(&inner.attr)));
+                        self.pass_on(root, Some(part_of(inner)));
                     }
                 }
             }
             other => self.visit_expr(other),
         }
         if is_value && let Some(root) = self.root_of_path(attribute) {
-            self.pass_on(root, Some(name_hash(&attribute.attr)));
+            self.pass_on(root, Some(part_of(attribute)));
         }
     }
 

@@ -17,8 +17,8 @@ pub(in super::super) struct Scope {
     pub(super) nonlocals: BTreeSet<String>,
     pub(super) globals: BTreeSet<String>,
     pub(super) loads: BTreeSet<String>,
-    /// What is passed on as it is: a name, and what is asked of it, by hash.
-    pub(super) values: BTreeSet<(String, Option<u32>)>,
+    /// What is passed on as it is: a name, and what is asked of it, as in `Uses::parts`.
+    pub(super) values: BTreeSet<(String, Option<(u32, u32)>)>,
 }
 
 impl Reaching {
@@ -95,14 +95,16 @@ impl Reaching {
 
     /// The name of an import, or `part` of it, unless a scope around binds
     /// something else to the name.
-    pub(super) fn pass_on(&mut self, name: &str, part: Option<u32>) {
-        match self.scopes.last_mut() {
-            Some(scope) => {
+    pub(super) fn pass_on(&mut self, name: &str, part: Option<(u32, u32)>) {
+        match (self.scopes.last_mut(), part) {
+            (Some(scope), part) => {
                 scope.values.insert((name.to_owned(), part));
             }
-            None => {
-                let value = part.unwrap_or_else(|| name_hash(name));
-                self.found.values.insert(value);
+            (None, Some(part)) => {
+                self.found.parts.insert(part);
+            }
+            (None, None) => {
+                self.found.values.insert(name_hash(name));
             }
         }
     }
