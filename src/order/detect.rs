@@ -230,6 +230,15 @@ impl Detect {
         }
     }
 
+    /// Counts what was run for it before.
+    pub(crate) fn charge(&mut self, before: Spent) {
+        let spent = &mut self.memory.spent;
+        spent.orders += before.orders;
+        spent.executions += before.executions;
+        spent.elapsed += before.elapsed;
+        spent.cpu += before.cpu;
+    }
+
     /// What the orders so far have cost.
     pub(crate) fn spent(&self) -> Spent {
         self.memory.spent

@@ -36,6 +36,7 @@ pub(crate) use data::{Access, Accesses, Data, Does, EdgeKind};
 pub(crate) use dependences::{DataEdge, Dependences};
 pub(crate) use detect::Detect;
 pub(crate) use found::{Confirmed, Dependent, Detected, Doubt, Kind};
+pub(crate) use memory::Spent;
 pub(crate) use options::{Budget, Options};
 pub(crate) use refine::Refined;
 pub(crate) use resume::{Explained, Place};

@@ -10,7 +10,7 @@ use super::project::Project;
 use super::workshop::Workshop;
 use crate::config::nearest;
 use crate::error::Error;
-use crate::order::{Accesses, Data, Process, Step, Stepper, Suite, Test, Twice};
+use crate::order::{Accesses, Data, Process, Spent, Step, Stepper, Suite, Test, Twice};
 use crate::runners::{self, Cause, Ordered, Orders, Ran, Runner};
 
 /// What a test may take of which nothing is known.
@@ -47,9 +47,7 @@ pub(crate) struct Recorded {
     pub(crate) accesses: Accesses,
     /// A test that ended a run early: of those behind it, less is known.
     pub(crate) lost: Option<String>,
-    /// Wall-clock seconds, and seconds of processor time.
-    pub(crate) seconds: f64,
-    pub(crate) cpu: f64,
+    pub(crate) spent: Spent,
 }
 
 /// How long tests may take: what the user says, else by what they took.
@@ -256,8 +254,11 @@ impl Ordering {
         if let Some(lost) = &ran.ended.lost {
             recorded.lost.get_or_insert(lost.test.clone());
         }
-        recorded.seconds += ran.ended.elapsed;
-        recorded.cpu += ran.ended.cpu;
+        let spent = &mut recorded.spent;
+        spent.orders += 1;
+        spent.executions += ran.ended.outcomes.len();
+        spent.elapsed += ran.ended.elapsed;
+        spent.cpu += ran.ended.cpu;
         let accesses = accesses(project, &traces, &self.command)?;
         recorded.accesses.known.extend(accesses.known);
         recorded.accesses.by_anyone.extend(accesses.by_anyone);

@@ -10,7 +10,7 @@ use super::{Around, INTERRUPTED, RunningArgs, answer, keep, with_tests};
 use crate::cli::Globals;
 use crate::count::counted;
 use crate::error::{Error, Exit};
-use crate::order::{Budget, Data, Dependences, Detect, Options, Strategy, Test};
+use crate::order::{Budget, Data, Dependences, Detect, Options, Spent, Strategy, Test};
 use crate::pipeline::{Ordering, RecordedAccesses, Remembered};
 use crate::report::{Event, Report};
 use crate::runners::Ran;
@@ -161,12 +161,13 @@ fn detect(
         return Ok(INTERRUPTED);
     };
     tell_default(&first, tests, report);
+    let mut before = Spent::default();
     if matches!(
         args.strategy,
         Strategy::Auto | Strategy::Data | Strategy::Cover
     ) {
         match data(tests, around, report)? {
-            Some(data) => options.data = Some(data),
+            Some((data, spent)) => (options.data, before) = (Some(data), spent),
             None => {
                 report.note("interrupted before any other order ran");
                 return Ok(INTERRUPTED);
@@ -175,6 +176,7 @@ fn detect(
     }
     let stored = options.data.as_ref().map(Data::stored);
     let mut search = Detect::new(tests.suite.clone(), options);
+    search.charge(before);
     let mut searching = Searching::new(report);
     if let Some((known, changed)) = &earlier {
         if changed.len() < tests.suite.len() {
@@ -189,12 +191,13 @@ fn detect(
     }
     let is_interrupted = searching.drive(tests, &mut search)?;
     let found = search.found();
-    if !is_interrupted && found.covered.orders < 2 {
+    let least = before.orders + 2;
+    if !is_interrupted && found.covered.orders < least {
         let seconds: f64 = first.ended.seconds.values().sum();
         let why = format!(
-            "the budget ended before the tests ran twice in their own order, which takes {:.1} s and {} executions",
-            2.0 * seconds,
-            2 * tests.suite.len()
+            "the budget ended before the tests ran twice in their own order; to get there takes {:.1} s and {} executions",
+            least as f64 * seconds,
+            least * tests.suite.len()
         );
         return Err(Error::usage(why).with_hint("give it a larger --budget or --executions"));
     }
@@ -250,12 +253,12 @@ fn tell_known(
     })
 }
 
-/// Which test reads what another one writes; `None` if the user interrupted it.
+/// Which test reads what another one writes, and what it took to see that; `None` if the user interrupted it.
 pub(super) fn data(
     tests: &mut Ordering,
     around: Around<'_>,
     report: &Report,
-) -> Result<Option<Data>, Error> {
+) -> Result<Option<(Data, Spent)>, Error> {
     let work = "recording what tests read and write".to_owned();
     report.event(Event::Began { work, total: None });
     let recorded = tests.accesses(around.place());
@@ -268,11 +271,14 @@ pub(super) fn data(
             "{lost} ended the run that records what tests read and write: less is known of the tests behind it"
         ));
     }
-    let RecordedAccesses { seconds, cpu, .. } = recorded;
+    let RecordedAccesses {
+        accesses, spent, ..
+    } = recorded;
     report.detail(format!(
-        "recorded what tests read and write: {seconds:.1} s, {cpu:.1} s of processor time"
+        "recorded what tests read and write: {:.1} s, {:.1} s of processor time",
+        spent.elapsed, spent.cpu
     ));
-    Ok(Some(Data::new(&tests.suite, recorded.accesses)))
+    Ok(Some((Data::new(&tests.suite, accesses), spent)))
 }
 
 /// A suite whose own order has failures can have dependent tests as any other, but people

@@ -61,12 +61,13 @@ fn refine(
     if tests.compare_processes()?.is_none() {
         return interrupted();
     }
-    let Some(data) = detect::data(tests, around, report)? else {
+    let Some((data, spent)) = detect::data(tests, around, report)? else {
         return interrupted();
     };
     let mut options = args.searching.options(Strategy::Data, tests);
     options.data = Some(data.clone());
     let mut search = Detect::refine(tests.suite.clone(), options);
+    search.charge(spent);
     let is_interrupted = drive(tests, &mut search, report)?;
     let judged = judged(tests, &search, &data);
     let covered = search.found().covered;

@@ -18,8 +18,8 @@ from .. import process_state
 from ..agent import guard
 from ..paths import HARNESS, OUTSIDE, PROJECT
 
-# Of these, names change with every test, or nobody's tests read them.
-_BUSY = frozenset(("sys", "_thread", "linecache", "traceback", "tracemalloc", "coverage"))
+# Of these, names change with every test, settings tell the same, or nobody's tests read them.
+_BUSY = frozenset(("sys", "_thread", "warnings", "linecache", "traceback", "tracemalloc", "coverage"))
 
 PROCESS = "*process"
 
