@@ -169,9 +169,11 @@ fn put_uses(out: &mut Vec<u8>, uses: &Uses) {
     put_texts(out, &uses.unbound);
     put_sorted(out, &uses.values);
     put(out, uses.parts.len() as u64);
-    for (base, name) in &uses.parts {
-        put(out, (*base).into());
-        put(out, (*name).into());
+    for path in &uses.parts {
+        put(out, path.len() as u64);
+        for name in path {
+            put(out, (*name).into());
+        }
     }
     put_sorted(out, &uses.lent);
     put(out, uses.members.len() as u64);
@@ -278,7 +280,10 @@ impl<'a> Input<'a> {
         let unbound = self.texts()?;
         let values = self.sorted()?;
         let count = self.count()?;
-        let part = |input: &mut Self| Some((input.number()?, input.number()?));
+        let part = |input: &mut Self| {
+            let steps = input.count()?;
+            (0..steps).map(|_| input.number()).collect::<Option<_>>()
+        };
         let parts = (0..count).map(|_| part(self)).collect::<Option<_>>()?;
         let lent = self.sorted()?;
         let count = self.count()?;

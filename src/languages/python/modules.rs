@@ -8,9 +8,8 @@ use bstr::{BStr, BString, ByteSlice};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::dynamic::{Generated, Spelling};
-use super::names::model::{Names, UNTOLD};
 use crate::languages::{
-    Analysis, FUNCTION_ANNOTATIONS, Import, ModuleUnits, Uses, name_hash, split,
+    Analysis, FUNCTION_ANNOTATIONS, Import, ModuleUnits, Names, Uses, name_hash, split,
 };
 
 /// Index into [`Modules::all`].
@@ -168,8 +167,8 @@ impl Modules {
         for value in &uses.values {
             found.extend(self.meant(from, *value));
         }
-        for (base, name) in &uses.parts {
-            found.extend(self.part(from, *base, *name));
+        for path in &uses.parts {
+            found.extend(self.part(from, path));
         }
         for name in uses.lent.iter().filter(|_| meets_lent) {
             found.extend(self.called(from, *name));
@@ -187,24 +186,32 @@ impl Modules {
         brought.modules
     }
 
-    /// The modules that an attribute of something may be, as in [`Uses::parts`].
+    /// The modules that an attribute may be, as in [`Uses::parts`].
     ///
     /// A module has its submodules, and what it imports. Whatever else has a module as an
     /// attribute got it from code that passed it on, and counts there.
-    fn part(&self, from: ModuleIndex, base: u32, name: u32) -> BTreeSet<ModuleIndex> {
-        let holders = match base {
-            UNTOLD => Brought::default(),
-            base => self.brought(from, base),
+    fn part(&self, from: ModuleIndex, path: &[u32]) -> BTreeSet<ModuleIndex> {
+        let (Some((base, rest)), Some(last)) = (path.split_first(), path.last()) else {
+            return BTreeSet::new();
         };
-        if !holders.is_all {
-            return self.anywhere(name);
+        let mut found = self.brought(from, *base);
+        for name in rest {
+            if !found.is_all {
+                break;
+            }
+            let holders = std::mem::take(&mut found.modules);
+            for holder in holders {
+                found.modules.extend(self.inside(holder, *name));
+                let brought = self.brought(holder, *name);
+                found.modules.extend(brought.modules);
+                let imports = self.names(holder).imports_of(*name).next().is_some();
+                found.is_all &= brought.is_all || !imports;
+            }
         }
-        let mut found = BTreeSet::new();
-        for holder in holders.modules {
-            found.extend(self.inside(holder, name));
-            found.extend(self.brought(holder, name).modules);
+        match found.is_all {
+            true => found.modules,
+            false => self.anywhere(*last),
         }
-        found
     }
 
     /// The modules that have this name, or get it from imports in the source of `from`.

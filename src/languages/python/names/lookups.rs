@@ -4,9 +4,8 @@
 use ruff_python_ast::visitor::{Visitor, walk_expr, walk_stmt};
 use ruff_python_ast::{self as ast, Expr, Stmt};
 
-use super::model::UNTOLD;
 use super::stores::Stores;
-use super::uses::Reaching;
+use super::uses::{Reaching, part_of};
 use crate::languages::name_hash;
 use crate::languages::python::asked;
 use crate::languages::python::dynamic::{
@@ -74,11 +73,12 @@ impl Reaching {
         self.found.is_wide |= is_wide_attribute(name);
         self.found.is_watched |= is_watched_attribute(name);
         self.reach_by_import(base, Some(name));
-        let of = match module {
-            Expr::Name(_) => name_hash(base),
-            _ => UNTOLD,
+        let mut part = match module {
+            Expr::Attribute(path) => part_of(path),
+            _ => vec![name_hash(base)],
         };
-        self.found.parts.insert((of, name_hash(name)));
+        part.push(name_hash(name));
+        self.found.parts.insert(part);
         if is_lent {
             self.found.lent.insert(name_hash(base));
         }

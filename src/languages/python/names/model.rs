@@ -12,9 +12,6 @@ use crate::matrix::{Fingerprint, What};
 /// part of the digests of both: rows of other rules hold no more.
 pub(crate) const NAMES_VERSION: u32 = 5;
 
-/// In [`Uses::parts`], of an attribute that something without a name is asked for.
-pub(crate) const UNTOLD: u32 = 0;
-
 /// Where annotations are text that nobody evaluates, what follows the dot in the
 /// name of a binding for those of a function's arguments and result (`f.->`;
 /// alone: those of all functions in effects), and of a class's members (`C.:`).
@@ -99,10 +96,9 @@ pub struct Uses {
     /// [`name_hash`] of names that an import binds, and that are used other
     /// than by asking for an attribute: a module may be passed on. Sorted.
     pub values: Vec<u32>,
-    /// Attributes that are passed on: the hash of the name before the dot, which an import
-    /// binds, and that of the attribute. Sorted. If there is more before the dot, the first
-    /// is [`UNTOLD`].
-    pub parts: Vec<(u32, u32)>,
+    /// Attributes that are passed on, as [`name_hash`] of all names from the one that an
+    /// import binds: `a.b.c`. Sorted.
+    pub parts: Vec<Vec<u32>>,
     /// Those that are passed on to pytest's `monkeypatch`, with one attribute, or to its
     /// `doctest_namespace`. If the project has a thing of that name, it may be that. Sorted.
     pub lent: Vec<u32>,

@@ -5,7 +5,6 @@ use ruff_python_parser::parse_module;
 
 use super::*;
 use crate::languages::python::asked;
-use crate::languages::python::names::model::UNTOLD;
 use crate::languages::{PartAt, Uses, is_docstring, name_hash};
 
 fn names(text: &str) -> Names {
@@ -217,7 +216,8 @@ fn modules_as_values_and_their_members_are_noted() {
     );
     assert_eq!(found.values, [name_hash("a")]);
     // What is asked of a module may be a module, too.
-    let mut parts = vec![(UNTOLD, name_hash("h")), (name_hash("e"), name_hash("j"))];
+    let path = |names: &[&str]| names.iter().map(|name| name_hash(name)).collect::<Vec<_>>();
+    let mut parts = vec![path(&["b", "c", "h"]), path(&["e", "j"])];
     parts.sort_unstable();
     assert_eq!(found.parts, parts);
     let mut members = vec![
@@ -228,7 +228,7 @@ fn modules_as_values_and_their_members_are_noted() {
     members.sort();
     assert_eq!(found.members, members);
     let held = uses("import a.b\ndef f(): return a.b");
-    assert_eq!(held.parts, [(name_hash("a"), name_hash("b"))]);
+    assert_eq!(held.parts, [path(&["a", "b"])]);
     let local = uses("import a as t\ndef f(t, b): t.b = b; return t.b.c");
     assert!(local.values.is_empty() && local.parts.is_empty());
     let dict = uses("import a\ndef f(): return a.__dict__");

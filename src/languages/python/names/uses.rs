@@ -22,7 +22,7 @@ use crate::languages::python::dynamic::{
 };
 use crate::languages::python::expr::{evaluated_inside, evaluates_text};
 use crate::languages::python::idle::Apart;
-use crate::languages::python::names::model::{Import, UNTOLD, Uses};
+use crate::languages::python::names::model::{Import, Uses};
 use crate::languages::python::walk::{RED_ZONE, STACK, declared_global};
 
 /// Builtins that make or run generated code. The native collector tells what such code spells
@@ -34,13 +34,19 @@ fn marked(called: &str) -> String {
     format!("{called}()")
 }
 
-/// An attribute, as in [`Uses::parts`].
-fn part_of(attribute: &ast::ExprAttribute) -> (u32, u32) {
-    let base = match &*attribute.value {
-        Expr::Name(base) => name_hash(&base.id),
-        _ => UNTOLD,
-    };
-    (base, name_hash(&attribute.attr))
+/// An attribute of a name, as in [`Uses::parts`].
+pub(super) fn part_of(attribute: &ast::ExprAttribute) -> Vec<u32> {
+    let mut path = vec![name_hash(&attribute.attr)];
+    let mut before = &*attribute.value;
+    while let Expr::Attribute(inner) = before {
+        path.push(name_hash(&inner.attr));
+        before = &inner.value;
+    }
+    if let Expr::Name(base) = before {
+        path.push(name_hash(&base.id));
+    }
+    path.reverse();
+    path
 }
 
 fn runs_generated(call: &ast::ExprCall) -> Option<&'static str> {
@@ -79,7 +85,7 @@ pub(super) struct Reaching {
 pub(super) struct Found {
     loads: BTreeSet<String>,
     pub(super) values: BTreeSet<u32>,
-    pub(super) parts: BTreeSet<(u32, u32)>,
+    pub(super) parts: BTreeSet<Vec<u32>>,
     pub(super) lent: BTreeSet<u32>,
     members: BTreeSet<(u32, String)>,
     pub(super) holds_own: bool,

@@ -18,7 +18,7 @@ pub(in super::super) struct Scope {
     pub(super) globals: BTreeSet<String>,
     pub(super) loads: BTreeSet<String>,
     /// What is passed on as it is: a name, and what is asked of it, as in `Uses::parts`.
-    pub(super) values: BTreeSet<(String, Option<(u32, u32)>)>,
+    pub(super) values: BTreeSet<(String, Option<Vec<u32>>)>,
 }
 
 impl Reaching {
@@ -95,7 +95,7 @@ impl Reaching {
 
     /// The name of an import, or `part` of it, unless a scope around binds
     /// something else to the name.
-    pub(super) fn pass_on(&mut self, name: &str, part: Option<(u32, u32)>) {
+    pub(super) fn pass_on(&mut self, name: &str, part: Option<Vec<u32>>) {
         match (self.scopes.last_mut(), part) {
             (Some(scope), part) => {
                 scope.values.insert((name.to_owned(), part));
