@@ -41,14 +41,23 @@ impl Witness {
 
 impl Stepper for Witness {
     fn next(&mut self) -> Option<Step> {
-        match self.found {
-            Some(_) => None,
-            None => self.search.next(),
+        if self.found.is_some() {
+            return None;
         }
+        let next = self.search.next();
+        // The search judges an answer when it is asked for more.
+        self.look();
+        next.filter(|_| self.found.is_none())
     }
 
     fn observe(&mut self, step: &Step, ended: &Ended) {
         self.search.observe(step, ended);
+        self.look();
+    }
+}
+
+impl Witness {
+    fn look(&mut self) {
         let found = self.search.found().dependent.pop();
         self.found = found.filter(|one| {
             let helps = one.kind != Kind::Victim || !one.cleaners.is_empty();

@@ -56,6 +56,16 @@ proptest! {
     }
 }
 
+#[test]
+fn the_last_answer_of_a_search_counts() {
+    // With two tests nothing is left to ask for when the finding is confirmed.
+    let needs = vec![Act::EndUnless((1, 1), Outcome::Failed)];
+    let world = World::of(vec![vec![Act::Set(1, 1)], needs]);
+    let mut search = Witness::new(world.suite(), options(Strategy::Auto), 1, &[1]);
+    world.search(&mut search);
+    assert!(search.found().is_some());
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
