@@ -41,7 +41,7 @@ pub(crate) enum Strategy {
 
 impl Strategy {
     /// What a search by it that knows data dependences has done when it is done, as
-    /// [`Covered`](super::Covered) says.
+    /// [`Covered`](super::found::Covered) says.
     pub(crate) fn parts(self) -> Vec<String> {
         match self {
             Strategy::Auto => ["isolate", "reverse", "candidates", "cover"]
