@@ -275,7 +275,7 @@ fn store_of_a_newer_version() {
         assert!(changed > 0, "no file of the store shows a version");
         let run = project.run();
         assert_eq!(run.outcomes.len(), 2, "{}", run.stderr);
-        assert!(run.stderr.contains("version"), "{}", run.stderr);
+        assert!(run.stderr.contains("by a newer tamis"), "{}", run.stderr);
     });
 }
 

@@ -12,6 +12,7 @@ mod dynamic;
 mod environment;
 mod features;
 mod fixtures;
+mod holders;
 mod imports;
 mod kinds;
 mod layout;

@@ -43,6 +43,12 @@ def install(agent):
         if agent.trace.through:
             agent.write_scopes()
 
+    @guard
+    def keep(scope, result):
+        # A process that a test started watches nothing.
+        if agent.state is not None:
+            agent.state.cached(scope, result)
+
     def in_scope(function, scope):
         def miss(*arguments, **keywords):
             __tracebackhide__ = True
@@ -50,7 +56,9 @@ def install(agent):
             limit = sys.getrecursionlimit()
             sys.setrecursionlimit(limit + _EXTRA_DEPTH)
             try:
-                return function(*arguments, **keywords)
+                result = function(*arguments, **keywords)
+                keep(scope, result)
+                return result
             finally:
                 if sys.getrecursionlimit() == limit + _EXTRA_DEPTH:
                     sys.setrecursionlimit(limit)

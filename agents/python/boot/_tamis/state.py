@@ -5,6 +5,7 @@ A later test whose code names such state needs the code of the test that changed
 """
 
 import functools
+import gc
 import os
 import sys
 import types
@@ -12,7 +13,7 @@ import weakref
 from collections import Counter, OrderedDict, defaultdict, deque
 
 from .agent import guard
-from .paths import OUTSIDE, PROJECT, SITE, HARNESS, site_entry
+from .paths import HARNESS, OUTSIDE, PROJECT, SITE, STDLIB, site_entry
 from .watch import Watch, attributes, is_a
 
 # Limits of the walk: the distance from a global, the number of objects, and the number of
@@ -53,6 +54,20 @@ _DISPATCHERS = frozenset(
 _MARKS = "pytestmark"
 
 _CONTAINERS = frozenset((dict, list, set, deque, OrderedDict, defaultdict, Counter))
+
+# Modules of the standard library the instances of which hold what a program puts into them.
+_HOLDERS = frozenset(
+    """argparse collections configparser contextlib email.message graphlib http.cookiejar
+    http.cookies optparse queue sched threading""".split()
+)
+
+# Objects in C that hold others and do not change themselves.
+_WRAPPERS = (
+    functools.partial,
+    types.MappingProxyType,
+    types.MethodType,
+    types.SimpleNamespace,
+)
 _PLAIN = (int, float, complex, str, bytes, type(None))
 
 
@@ -189,6 +204,8 @@ class State:
             return [(part, parent) for part in (value.fget, value.fset) if part is not None]
         if is_a(value, functools.singledispatchmethod):
             return [(value.dispatcher, parent)]
+        if is_a(value, _WRAPPERS):
+            return [(part, parent) for part in gc.get_referents(value)]
         if is_a(value, types.FunctionType):
             return self._visit_function(value, parent)
         if is_a(value, (types.ModuleType, type)):
@@ -271,7 +288,8 @@ class State:
         return kind in _CONTAINERS or self._is_watched_class(kind)
 
     def _is_watched_class(self, kind):
-        """Classes of the project or of its dependencies, written in Python."""
+        """Classes of the project or of its dependencies, and some of the library's, all written
+        in Python."""
         answer = self._classes.get(kind)
         if answer is None:
             answer = self._classes[kind] = self._judge_class(kind)
@@ -286,12 +304,18 @@ class State:
             return False
         path = self.agent.paths.absolute(path)
         place = self.agent.paths.place(path)
+        if place == STDLIB:
+            return kind.__module__ in _HOLDERS
         if place == SITE:
             return site_entry(path).split(".")[0] not in HARNESS
         return place in (PROJECT, OUTSIDE)
 
     def fixture_made(self, scope, value):
         """The value of a fixture instance that outlives a test is known."""
+        self._walk(value, ("fixture", scope))
+
+    def cached(self, scope, value):
+        """A function of the project's made a value that its cache keeps for later callers."""
         self._walk(value, ("fixture", scope))
 
     # -- what changed -----------------------------------------------------
