@@ -315,8 +315,10 @@ class State:
         self._walk(value, ("fixture", scope))
 
     def cached(self, scope, value):
-        """A function of the project's made a value that its cache keeps for later callers."""
-        self._walk(value, ("fixture", scope))
+        """A function of the project's made a value that its cache keeps for later callers. Half
+        of what can be watched is left for globals: modules may be imported later."""
+        if len(self.parents) < self.limit // 2:
+            self._walk(value, ("fixture", scope))
 
     # -- what changed -----------------------------------------------------
 
