@@ -121,6 +121,11 @@ impl Ordering {
         self.orders.is_slow()
     }
 
+    /// Whether it is seen what tests read and write.
+    pub(crate) fn sees_accesses(&self) -> bool {
+        self.orders.sees_accesses()
+    }
+
     /// The tests that a user named, each at most once.
     ///
     /// # Errors

@@ -62,10 +62,14 @@ fn why(
     let witness = found.dependent.first();
     let witness = witness.and_then(|one| one.witnesses.first()).cloned();
     let told = Told::new(found, &searching, tests, !is_interrupted, report)?;
-    let cause = match (&witness, is_interrupted) {
-        (Some(witness), false) => tests.explain(witness, around.place())?,
+    let sees = tests.sees_accesses();
+    let cause = match &witness {
+        Some(witness) if sees && !is_interrupted => tests.explain(witness, around.place())?,
         _ => None,
     };
+    if !sees {
+        report.note("the lines that read and write are found with pytest only");
+    }
     let document = told.json().map(|mut document| {
         document["cause"] = json!(cause);
         document

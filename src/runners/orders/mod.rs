@@ -1,5 +1,9 @@
 //! Running tests in a given order, for runners that can.
 
+mod asked;
+
+pub(super) use asked::{Heeded, Request, Told, explained};
+
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
@@ -45,6 +49,11 @@ pub trait Orders {
     /// # Errors
     /// If a test is unknown, or the runner does not come to its tests.
     fn run(&mut self, step: &Step, limits: Limits<'_>) -> Result<Option<Ran>, Error>;
+
+    /// Whether [`Orders::record`] and [`Orders::explain`] can be had.
+    fn sees_accesses(&self) -> bool {
+        true
+    }
 
     /// Runs an order in a process of its own that writes traces into a folder; `None` if the
     /// user interrupted it.

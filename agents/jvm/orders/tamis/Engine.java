@@ -1,0 +1,12 @@
+package tamis;
+
+import java.util.List;
+
+/** A test framework. */
+interface Engine {
+    /** The methods of a class that it runs, in their own order; none if the class is not its. */
+    List<String> methods(Class<?> of) throws Exception;
+
+    /** Runs methods of a class in this order; all of the class if there is only {@code ""}. */
+    void run(Class<?> of, List<String> methods, Outcomes outcomes) throws Exception;
+}
