@@ -51,6 +51,10 @@ const ORDERS: [(&str, &str); 5] = [
         include_str!("../../../agents/jvm/orders/tamis/Session.java"),
     ),
 ];
+const JUNIT3: (&str, &str) = source(
+    "JUnit3",
+    include_str!("../../../agents/jvm/orders/tamis/JUnit3.java"),
+);
 const JUNIT4: (&str, &str) = source(
     "JUnit4",
     include_str!("../../../agents/jvm/orders/tamis/JUnit4.java"),
@@ -93,6 +97,7 @@ pub(crate) struct Captured {
     properties: BTreeMap<String, String>,
     assertions: bool,
     testng: bool,
+    junit3: bool,
     junit4: bool,
     platform: bool,
     jupiter: bool,
@@ -293,6 +298,7 @@ impl Starter {
         let mut sources = ORDERS.to_vec();
         let engines = [
             (captured.junit4, JUNIT4),
+            (captured.junit3 && !captured.junit4, JUNIT3),
             (captured.platform, PLATFORM),
             (captured.platform && captured.jupiter, GIVEN_ORDER),
         ];

@@ -83,6 +83,7 @@ public final class Capture implements ClassFileTransformer {
         fields.put("properties", Json.map(properties));
         fields.put("assertions", String.valueOf(hasAssertions()));
         fields.put("testng", String.valueOf(isTestng));
+        fields.put("junit3", has(loader, "junit/framework/TestListener.class"));
         fields.put("junit4", has(loader, "org/junit/runner/Request.class"));
         fields.put("platform", has(loader, "org/junit/platform/launcher/PostDiscoveryFilter.class"));
         fields.put("jupiter", has(loader, "org/junit/jupiter/api/MethodOrderer.class"));

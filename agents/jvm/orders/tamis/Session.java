@@ -15,7 +15,7 @@ public final class Session implements BiFunction<String[], Consumer<String>, Obj
 
     public Session() throws Exception {
         // In this order: JUnit 4 takes each class with public methods for one of its own.
-        for (String name : new String[] {"tamis.Platform", "tamis.JUnit4"}) {
+        for (String name : new String[] {"tamis.Platform", "tamis.JUnit4", "tamis.JUnit3"}) {
             try {
                 engines.add((Engine) Class.forName(name).getDeclaredConstructor().newInstance());
             } catch (ClassNotFoundException error) {
