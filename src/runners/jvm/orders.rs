@@ -317,6 +317,11 @@ impl Starter {
         })
     }
 
+    /// Whether JUnit can be told how to order methods.
+    pub(crate) fn has_orderers(&self) -> bool {
+        self.captured.jupiter
+    }
+
     /// Starts a JVM, and waits until it knows its tests.
     ///
     /// # Errors

@@ -281,7 +281,8 @@ impl Orders for Sessions {
             .map(|word| word.to_string_lossy().into_owned())
             .collect();
         words.push(format!("-Dtest={}", selected(&names)));
-        words.extend(run_order(&names).map(str::to_owned));
+        let has_orderers = self.starter.has_orderers();
+        words.extend(run_order(&names, has_orderers).map(str::to_owned));
         words
     }
 
@@ -330,7 +331,7 @@ fn selected(names: &[(&str, &str)]) -> String {
 
 /// What makes Surefire and JUnit run them in this order, if anything does: Surefire has no
 /// order of one's choice, and JUnit 4 none for methods.
-fn run_order(names: &[(&str, &str)]) -> impl Iterator<Item = &'static str> {
+fn run_order(names: &[(&str, &str)], has_orderers: bool) -> impl Iterator<Item = &'static str> {
     let classes = names.iter().map(|(class, _)| *class);
     let order = match classes.is_sorted() {
         true => "-Dsurefire.runOrder=alphabetical",
@@ -339,7 +340,8 @@ fn run_order(names: &[(&str, &str)]) -> impl Iterator<Item = &'static str> {
     let has_pair = names.windows(2).any(|two| two[0].0 == two[1].0);
     let by_name = "-Djunit.jupiter.testmethod.order.default=\
                    org.junit.jupiter.api.MethodOrderer$MethodName";
-    let is_by_name = has_pair
+    let is_by_name = has_orderers
+        && has_pair
         && names
             .windows(2)
             .all(|two| two[0].0 != two[1].0 || two[0].1 < two[1].1);
@@ -354,10 +356,10 @@ mod tests {
     fn a_command_names_classes_and_methods() {
         let names = [("a.B", "x"), ("a.B", "y"), ("a.C", "z")];
         assert_eq!(selected(&names), "a.B#x+y,a.C#z");
-        assert_eq!(run_order(&names).count(), 2);
+        assert_eq!(run_order(&names, true).count(), 2);
         let names = [("a.C", ""), ("a.B", "x")];
         assert_eq!(selected(&names), "a.C,a.B#x");
-        let order: Vec<_> = run_order(&names).collect();
+        let order: Vec<_> = run_order(&names, true).collect();
         assert_eq!(order, ["-Dsurefire.runOrder=reversealphabetical"]);
     }
 

@@ -60,7 +60,7 @@ fn dependent_tests_of_junit_5_are_found() {
         pom(JUPITER, "3.2.5", "").replace(
             "<version>3.2.5</version>",
             "<version>3.2.5</version><configuration><argLine>-Dflavour=sweet</argLine>\
-             </configuration>",
+             <runOrder>alphabetical</runOrder></configuration>",
         ),
         main("State", STATE),
         class(
@@ -80,6 +80,7 @@ fn dependent_tests_of_junit_5_are_found() {
              @Test void asserts() { boolean on = false; assert on = true; assertTrue(on); }\n\
              @Test void sets() { System.setProperty(\"demo\", \"1\"); }",
         ),
+        class("GammaTest", import, "@Test void other() {}"),
     ];
     let project = Maven::new(&text.concat());
     let answer = order(&project, &["detect"]);
@@ -94,12 +95,30 @@ fn dependent_tests_of_junit_5_are_found() {
         ],
         "{answer:#}"
     );
-    assert_eq!(answer["tests"], 9, "{answer:#}");
+    assert_eq!(answer["tests"], 10, "{answer:#}");
     // It was seen to show it.
     let command = answer["dependent"][0]["reproducer"].as_str().unwrap();
     assert!(
         command.contains("-Dtest=demo.AlphaTest#pollutes,demo.BetaTest#"),
         "{command}"
+    );
+    // The victim failed, so its class runs again, and what sets up the brittle test with it.
+    let all = ["demo.AlphaTest", "demo.BetaTest", "demo.GammaTest"];
+    let nested = "demo.AlphaTest$Inner";
+    let ran = project.run();
+    assert!(
+        all.iter().all(|test| ran.tests.contains(*test)),
+        "{}",
+        ran.told
+    );
+    let again = project.run();
+    let mut tests = again.tests.clone();
+    tests.remove(nested);
+    assert_eq!(
+        tests.into_iter().collect::<Vec<_>>(),
+        all[..2],
+        "{}",
+        again.told
     );
     // An unchanged suite costs no order.
     let again = order(&project, &["detect"]);

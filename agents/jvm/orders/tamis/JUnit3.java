@@ -1,10 +1,12 @@
 package tamis;
 
+import java.lang.reflect.Modifier;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
+import java.util.Set;
+import junit.extensions.TestDecorator;
 import junit.framework.AssertionFailedError;
 import junit.framework.Test;
 import junit.framework.TestCase;
@@ -15,36 +17,50 @@ import junit.framework.TestSuite;
 /** JUnit before version 4. */
 final class JUnit3 implements Engine {
     @Override
-    public List<String> methods(Class<?> of) {
-        if (hasSuite(of)) {
-            return Collections.singletonList("");
+    public List<String> methods(Class<?> of) throws Exception {
+        List<TestCase> tests = tests(of);
+        Set<String> names = new LinkedHashSet<>();
+        for (TestCase test : tests) {
+            if (test.getClass() != of || test.getName() == null) {
+                return Collections.singletonList("");
+            }
+            names.add(test.getName());
         }
-        return new ArrayList<>(tests(of).keySet());
+        return new ArrayList<>(names);
     }
 
-    private static boolean hasSuite(Class<?> of) {
+    @Override
+    public Set<String> classes(Class<?> of) throws Exception {
+        Set<String> classes = new LinkedHashSet<>();
+        for (TestCase test : tests(of)) {
+            classes.add(test.getClass().getName());
+        }
+        return classes;
+    }
+
+    /** The tests of a class: of its suite if it has one. */
+    private static List<TestCase> tests(Class<?> of) throws Exception {
+        List<TestCase> tests = new ArrayList<>();
         try {
-            of.getMethod("suite");
-            return true;
+            collect((Test) of.getMethod("suite").invoke(null), tests);
         } catch (NoSuchMethodException error) {
-            return false;
-        }
-    }
-
-    private static Map<String, Test> tests(Class<?> of) {
-        if (!TestCase.class.isAssignableFrom(of)) {
-            return Collections.emptyMap();
-        }
-        Map<String, Test> tests = new LinkedHashMap<>();
-        TestSuite suite = new TestSuite(of.asSubclass(TestCase.class));
-        for (int at = 0; at < suite.testCount(); at++) {
-            Test test = suite.testAt(at);
-            // What cannot be run is told by a test of this name.
-            if (test instanceof TestCase && !"warning".equals(((TestCase) test).getName())) {
-                tests.put(((TestCase) test).getName(), test);
+            if (TestCase.class.isAssignableFrom(of) && !Modifier.isAbstract(of.getModifiers())) {
+                collect(new TestSuite(of.asSubclass(TestCase.class)), tests);
             }
         }
         return tests;
+    }
+
+    private static void collect(Test from, List<TestCase> tests) {
+        if (from instanceof TestCase && !"warning".equals(((TestCase) from).getName())) {
+            tests.add((TestCase) from);
+        } else if (from instanceof TestDecorator) {
+            collect(((TestDecorator) from).getTest(), tests);
+        } else if (from instanceof TestSuite) {
+            for (int at = 0; at < ((TestSuite) from).testCount(); at++) {
+                collect(((TestSuite) from).testAt(at), tests);
+            }
+        }
     }
 
     @Override
@@ -80,9 +96,13 @@ final class JUnit3 implements Engine {
             ((Test) of.getMethod("suite").invoke(null)).run(result);
             return;
         }
-        Map<String, Test> tests = tests(of);
+        List<TestCase> tests = tests(of);
         for (String method : methods) {
-            tests.get(method).run(result);
+            for (TestCase test : tests) {
+                if (test.getName().equals(method)) {
+                    test.run(result);
+                }
+            }
         }
     }
 }

@@ -30,6 +30,22 @@ final class JUnit4 implements Engine {
         return isPlain ? new ArrayList<>(names) : Collections.singletonList("");
     }
 
+    @Override
+    public Set<String> classes(Class<?> of) {
+        Set<String> classes = new LinkedHashSet<>();
+        collectClasses(Request.aClass(of).getRunner().getDescription(), classes);
+        return classes;
+    }
+
+    private static void collectClasses(Description below, Set<String> classes) {
+        if (below.isTest()) {
+            classes.add(below.getClassName());
+        }
+        for (Description child : below.getChildren()) {
+            collectClasses(child, classes);
+        }
+    }
+
     /** Adds the names below; whether all of them are names of methods of the class. */
     private static boolean collect(Description below, Class<?> of, Set<String> names) {
         if (below.isTest()) {

@@ -99,6 +99,7 @@ public final class Orders {
         BufferedReader in =
                 new BufferedReader(new InputStreamReader(socket.getInputStream(), StandardCharsets.UTF_8));
         out.write(told.getProperty("token") + "\n");
+        out.flush();
         List<File> path = new ArrayList<>();
         for (String entry : told.getProperty("path").split("\n")) {
             path.add(new File(entry));

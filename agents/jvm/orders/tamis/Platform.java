@@ -31,6 +31,11 @@ final class Platform implements Engine {
     }
 
     @Override
+    public Set<String> classes(Class<?> of) {
+        return Collections.singleton(of.getName());
+    }
+
+    @Override
     public void run(Class<?> of, List<String> methods, Outcomes outcomes) {
         for (List<String> part : runnable(of, methods)) {
             launcher.execute(request(of, part), new Listener(of.getName(), outcomes));

@@ -1,7 +1,10 @@
 package tamis;
 
 import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
 
@@ -39,18 +42,30 @@ public final class Session implements BiFunction<String[], Consumer<String>, Obj
     }
 
     private List<String> list(String[] words) throws Exception {
-        List<String> ids = new ArrayList<>();
+        Set<String> ids = new LinkedHashSet<>();
+        Set<String> seen = new HashSet<>();
         for (int at = 1; at < words.length; at++) {
-            Class<?> of = load(words[at]);
-            Engine engine = engineOf(of);
-            if (engine == null) {
-                continue;
-            }
-            for (String method : engine.methods(of)) {
-                ids.add(method.isEmpty() ? words[at] : words[at] + "#" + method);
-            }
+            list(words[at], ids, seen);
         }
-        return ids;
+        return new ArrayList<>(ids);
+    }
+
+    private void list(String name, Set<String> ids, Set<String> seen) throws Exception {
+        Class<?> of = load(name);
+        Engine engine = engineOf(of);
+        if (engine == null || !seen.add(name)) {
+            return;
+        }
+        List<String> methods = engine.methods(of);
+        if (methods.contains("") && !engine.classes(of).contains(name)) {
+            for (String part : engine.classes(of)) {
+                list(part, ids, seen);
+            }
+            return;
+        }
+        for (String method : methods) {
+            ids.add(method.isEmpty() ? name : name + "#" + method);
+        }
     }
 
     private void run(String[] words, Consumer<String> tell) throws Exception {
