@@ -307,7 +307,7 @@ impl Ordering {
         place: Place<'_>,
     ) -> Result<Option<Cause>, Error> {
         let mut recorded = Recorded::default();
-        if !self.record(order, "witness", place, &mut recorded)? {
+        if self.sees_accesses() && !self.record(order, "witness", place, &mut recorded)? {
             return Ok(None);
         }
         let data = Data::new(&self.suite, recorded.accesses);

@@ -319,6 +319,25 @@ mod tests {
     }
 
     #[test]
+    fn only_who_knows_the_token_is_heard_at_a_port() {
+        let (door, port, token) = Door::with_port().unwrap();
+        let program = "import socket, sys\n\
+                       for word in ['x' * 40, sys.argv[2]]:\n\
+                       \x20   s = socket.create_connection(('127.0.0.1', int(sys.argv[1])))\n\
+                       \x20   s.sendall((word + '\\nhello\\n').encode())\n\
+                       \x20   kept = (s, word)\n\
+                       s.makefile().readline()\n";
+        let words = ["python3", "-c", program].map(std::ffi::OsString::from);
+        let mut argv = words.to_vec();
+        argv.extend([port.to_string().into(), token.into()]);
+        let plan = RunPlan::plain(argv, Path::new("/"));
+        let mut served = door.open(&plan).unwrap();
+        assert_eq!(served.hear(None).unwrap(), line("hello"));
+        served.say("enough");
+        assert_eq!(served.hear(None).unwrap(), Heard::Ended);
+    }
+
+    #[test]
     fn one_that_hangs_is_late_and_can_be_killed() {
         let mut served = served("say('a\\n'); os.system('sleep 100')");
         assert_eq!(served.hear(None).unwrap(), line("a"));

@@ -62,14 +62,10 @@ fn why(
     let witness = found.dependent.first();
     let witness = witness.and_then(|one| one.witnesses.first()).cloned();
     let told = Told::new(found, &searching, tests, !is_interrupted, report)?;
-    let sees = tests.sees_accesses();
-    let cause = match &witness {
-        Some(witness) if sees && !is_interrupted => tests.explain(witness, around.place())?,
+    let cause = match (&witness, is_interrupted) {
+        (Some(witness), false) => tests.explain(witness, around.place())?,
         _ => None,
     };
-    if !sees {
-        report.note("the lines that read and write are found with pytest only");
-    }
     let document = told.json().map(|mut document| {
         document["cause"] = json!(cause);
         document
@@ -103,12 +99,14 @@ fn page(told: &Told, cause: Option<&Cause>) -> String {
         for caller in stack {
             page.push_str(&format!("       called at {}\n", place(caller)));
         }
-        page.push_str(&format!(
-            "       {}: {} became {}\n",
-            escape::line(&write.cell),
-            escape::line(&write.before),
-            escape::line(&write.after)
-        ));
+        let (cell, before) = (escape::line(&write.cell), escape::line(&write.before));
+        page.push_str(&match write.before == write.after {
+            true => format!("       {cell}: what this {before} holds\n"),
+            false => format!(
+                "       {cell}: {before} became {}\n",
+                escape::line(&write.after)
+            ),
+        });
     }
     if cause.writes.is_empty() {
         page.push_str("wrote  not found: no state that tamis sees was changed\n");

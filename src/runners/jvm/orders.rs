@@ -68,6 +68,17 @@ const GIVEN_ORDER: (&str, &str) = source(
     include_str!("../../../agents/jvm/orders/tamis/GivenOrder.java"),
 );
 
+const WHY: [(&str, &str); 2] = [
+    source(
+        "Json",
+        include_str!("../../../agents/jvm/orders/tamis/Json.java"),
+    ),
+    source(
+        "Why",
+        include_str!("../../../agents/jvm/orders/tamis/Why.java"),
+    ),
+];
+
 const fn source<'s>(name: &'s str, text: &'s str) -> (&'s str, &'s str) {
     (name, text)
 }
@@ -327,11 +338,44 @@ impl Starter {
     /// # Errors
     /// If it does not come to its tests.
     pub(crate) fn start(&self) -> Result<Server, Error> {
+        self.start_below(Vec::new())
+    }
+
+    /// Starts a JVM under a debugger that tells at its end, in a file, which lines of the
+    /// project's classes read what tests before `last` wrote.
+    ///
+    /// # Errors
+    /// Those of [`Starter::start`], and if the JDK has no debugger.
+    pub(crate) fn start_watched(&self, last: &str) -> Result<(Server, PathBuf), Error> {
+        let home = self.captured.home()?;
+        let out = self.folder.path().join("watching");
+        compile(home, &WHY, &[], &out, &["--add-modules", "jdk.jdi"])
+            .context("lines are found with a JDK from 9 on that has a debugger (jdk.jdi)")?;
+        let folders = self.captured.path.iter().filter(|entry| entry.is_dir());
+        let folders = std::env::join_paths(folders).map_err(anyhow::Error::from)?;
+        let told = self.folder.path().join("cause.json");
+        let words: Vec<OsString> = vec![
+            home.join("bin/java").into(),
+            "--add-modules".into(),
+            "jdk.jdi".into(),
+            "-cp".into(),
+            out.into(),
+            "tamis.Why".into(),
+            told.clone().into(),
+            folders,
+            last.into(),
+        ];
+        Ok((self.start_below(words)?, told))
+    }
+
+    /// Starts a JVM by words that stand before those of its own.
+    fn start_below(&self, before: Vec<OsString>) -> Result<Server, Error> {
         let (door, port, token) = Door::with_port()?;
         let out = self.folder.path().join("classes");
         let told = door.scratch().join("told.properties");
         fs_err::write(&told, self.told(port, &token, &out)).map_err(anyhow::Error::from)?;
-        let mut argv = vec![self.captured.home()?.join("bin/java").into_os_string()];
+        let mut argv = before;
+        argv.push(self.captured.home()?.join("bin/java").into_os_string());
         // Others may be debuggers, and write reports of coverage at the end.
         let arguments = self.captured.arguments.iter();
         let is_ours = |word: &&String| {
@@ -407,6 +451,15 @@ fn escaped(text: &str) -> String {
 }
 
 impl Server {
+    /// Lets it end, so that it writes what it has to write at its end.
+    ///
+    /// # Errors
+    /// The system does not tell.
+    pub(crate) fn end(mut self) -> Result<()> {
+        self.served.end()?;
+        Ok(())
+    }
+
     /// Runs an order; `None` if the user interrupted it. And whether the JVM can run another
     /// one as if nothing had happened.
     ///

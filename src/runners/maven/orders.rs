@@ -18,15 +18,20 @@ use crate::matrix::Outcome;
 use crate::order::{Process, Step};
 use crate::run::{RunPlan, Served};
 use crate::runners::jvm::{Captured, Server, Starter, capture};
-use crate::runners::orders::{Cause, Limits, Ordered, Orders, Ran, explained};
+use crate::runners::orders::{Cause, Limits, Ordered, Orders, Place, Ran, explained};
 
 /// Files that Surefire writes below a module's `target`.
 const REPORT: &str = "TEST-";
+
+/// How often a test may take what else it may, where each use of a field stops it.
+const WATCHED: u32 = 20;
 
 /// JVMs that wait for orders.
 pub(super) struct Sessions {
     command: Vec<OsString>,
     cwd: PathBuf,
+    /// The top of the work tree.
+    root: PathBuf,
     /// The folder of the module.
     folder: PathBuf,
     starter: Starter,
@@ -82,6 +87,7 @@ impl Sessions {
         Ok(Sessions {
             command: ordered.command.to_vec(),
             cwd: ordered.cwd.to_owned(),
+            root: ordered.root.to_owned(),
             folder,
             tests: tests.collect(),
             starter,
@@ -89,6 +95,21 @@ impl Sessions {
             prefix,
             cannot_fork: None,
         })
+    }
+
+    /// Completes a place in `demo/A.java` by the folder where that lies, and its text.
+    fn find_source(&self, place: &mut Place) {
+        let folders = WalkDir::new(self.folder.join("src")).max_depth(3);
+        let folders = folders.into_iter().filter_map(Result::ok);
+        let mut files = folders.map(|folder| folder.path().join(&place.file));
+        let Some(file) = files.find(|file| file.is_file()) else {
+            return;
+        };
+        let text = crate::disk::read_to_string(&file).unwrap_or_default();
+        let line = text.lines().nth(place.line.saturating_sub(1) as usize);
+        place.text = line.unwrap_or_default().trim().to_owned();
+        let shown = file.strip_prefix(&self.root).unwrap_or(&file);
+        place.file = shown.to_string_lossy().into_owned();
     }
 
     /// An order with the names that the JVM knows.
@@ -261,13 +282,32 @@ impl Orders for Sessions {
 
     fn explain(
         &mut self,
+        order: &[String],
         _: &[String],
-        _: &[String],
-        _: Limits<'_>,
+        limits: Limits<'_>,
     ) -> Result<Option<Cause>, Error> {
-        Err(Error::usage(
-            "lines that read and write are found with pytest only",
-        ))
+        let inside = self.inside(&Step {
+            order: order.to_vec(),
+            process: Process::Fresh,
+        });
+        let last = inside.order.last().map_or("", String::as_str);
+        let (mut server, told) = self.starter.start_watched(last)?;
+        let limits = |name: &str| limits(&format!("{}{name}", self.prefix)) * WATCHED;
+        let (ran, _) = server.run(&inside, &limits)?;
+        server.end()?;
+        if ran.is_none() {
+            return Ok(None);
+        }
+        let text = crate::disk::read(&told).map_err(anyhow::Error::from)?;
+        let mut cause: Cause = serde_json::from_slice(&text).map_err(anyhow::Error::from)?;
+        for write in &mut cause.writes {
+            write.test = format!("{}{}", self.prefix, write.test);
+        }
+        let stacks = cause.writes.iter_mut().flat_map(|write| &mut write.stack);
+        for place in cause.read.iter_mut().chain(stacks) {
+            self.find_source(place);
+        }
+        Ok(Some(cause))
     }
 
     fn command_for(&self, order: &[String]) -> Vec<String> {

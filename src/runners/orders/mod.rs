@@ -50,7 +50,7 @@ pub trait Orders {
     /// If a test is unknown, or the runner does not come to its tests.
     fn run(&mut self, step: &Step, limits: Limits<'_>) -> Result<Option<Ran>, Error>;
 
-    /// Whether [`Orders::record`] and [`Orders::explain`] can be had.
+    /// Whether [`Orders::record`] can be had.
     fn sees_accesses(&self) -> bool {
         true
     }
@@ -99,7 +99,7 @@ pub struct Ran {
 }
 
 /// Why a test ends otherwise after others.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cause {
     /// The last line that runs alike alone and after the others.
     pub read: Option<Place>,
@@ -113,11 +113,12 @@ pub struct Place {
     pub file: String,
     pub line: u32,
     pub function: String,
+    #[serde(default)]
     pub text: String,
 }
 
 /// A change of a cell that outlived the test that made it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Write {
     /// `path#name`, `environ[NAME]`, …; of a dictionary's entry with its key.
     pub cell: String,

@@ -102,6 +102,19 @@ fn dependent_tests_of_junit_5_are_found() {
         command.contains("-Dtest=demo.AlphaTest#pollutes,demo.BetaTest#"),
         "{command}"
     );
+    // The lines that read and wrote.
+    let why = order(&project, &["why", "demo.BetaTest#victim"]);
+    let read = &why["cause"]["read"];
+    assert_eq!(read["file"], "src/test/java/demo/BetaTest.java", "{why:#}");
+    assert_eq!(read["function"], "victim");
+    let write = &why["cause"]["writes"][0];
+    assert_eq!(write["cell"], "demo.State.count");
+    assert_eq!(
+        (&write["before"], &write["after"]),
+        (&"0".into(), &"1".into())
+    );
+    let text = write["stack"][0]["text"].as_str().unwrap();
+    assert!(text.contains("State.count++"), "{why:#}");
     // The victim failed, so its class runs again, and what sets up the brittle test with it.
     let all = ["demo.AlphaTest", "demo.BetaTest", "demo.GammaTest"];
     let nested = "demo.AlphaTest$Inner";
@@ -120,6 +133,9 @@ fn dependent_tests_of_junit_5_are_found() {
         "{}",
         again.told
     );
+    let select = project.tamis(&["select", "--json"]);
+    let told = String::from_utf8_lossy(&select.stdout).into_owned();
+    assert!(told.contains("sets-up"), "{told}");
     // An unchanged suite costs no order.
     let again = order(&project, &["detect"]);
     assert_eq!(again["covered"]["orders"], 0, "{again:#}");

@@ -10,6 +10,11 @@ import java.util.function.Consumer;
 final class Outcomes {
     private static final int LONGEST = 300;
 
+    /** The id of the test that runs, for who watches from outside. */
+    @SuppressWarnings("unused")
+    private static String current;
+
+    private final String of;
     private final Consumer<String> tell;
     private final Map<String, Integer> numbers = new HashMap<>();
     private final Map<String, One> all = new HashMap<>();
@@ -22,7 +27,8 @@ final class Outcomes {
         long nanoseconds;
     }
 
-    Outcomes(List<String> methods, List<Integer> numbers, Consumer<String> tell) {
+    Outcomes(String of, List<String> methods, List<Integer> numbers, Consumer<String> tell) {
+        this.of = of;
         this.tell = tell;
         for (int at = 0; at < methods.size(); at++) {
             this.numbers.put(methods.get(at), numbers.get(at));
@@ -44,6 +50,7 @@ final class Outcomes {
         if (!method.equals(running)) {
             end();
             running = method;
+            current = method.isEmpty() ? of : of + "#" + method;
             tell.accept("[\"b\"," + numbers.get(method) + "]");
         }
         if (one.word.equals("skipped") && one.said == null) {
@@ -101,6 +108,7 @@ final class Outcomes {
     /** Tells of all: of those that were told already again, as invocations may alternate. */
     void close() {
         running = null;
+        current = null;
         List<String> methods = new ArrayList<>(all.keySet());
         methods.sort((a, b) -> numbers.get(a) - numbers.get(b));
         for (String method : methods) {

@@ -79,7 +79,7 @@ public final class Session implements BiFunction<String[], Consumer<String>, Obj
                 methods.add(id.length() == name.length() ? "" : id.substring(name.length() + 1));
                 numbers.add(Integer.valueOf(words[at]));
             }
-            Outcomes outcomes = new Outcomes(methods, numbers, tell);
+            Outcomes outcomes = new Outcomes(name, methods, numbers, tell);
             Class<?> of = load(name);
             engineOf(of).run(of, methods, outcomes);
             outcomes.close();
