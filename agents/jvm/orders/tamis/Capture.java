@@ -15,6 +15,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.jar.JarFile;
 import java.util.jar.Manifest;
 
@@ -28,7 +29,7 @@ public final class Capture implements ClassFileTransformer {
     private final File folder;
     private final String path;
     private final Instrumentation instrumentation;
-    private boolean isDone;
+    private final AtomicBoolean isDone = new AtomicBoolean();
 
     private Capture(File folder, String path, Instrumentation instrumentation) {
         this.folder = folder;
@@ -45,15 +46,15 @@ public final class Capture implements ClassFileTransformer {
         }
     }
 
+    /** Holds no lock: other threads load classes, too, while this one initialises theirs. */
     @Override
-    public synchronized byte[] transform(
+    public byte[] transform(
             ClassLoader loader, String name, Class<?> redefined, ProtectionDomain domain, byte[] bytes) {
-        if (isDone || name == null || loader == null) {
+        if (isDone.get() || name == null || loader == null) {
             return null;
         }
         for (String framework : FRAMEWORKS) {
-            if (name.startsWith(framework)) {
-                isDone = true;
+            if (name.startsWith(framework) && isDone.compareAndSet(false, true)) {
                 try {
                     write(loader, name.startsWith("org/testng/"));
                 } catch (IOException error) {
