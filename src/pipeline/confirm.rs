@@ -181,8 +181,8 @@ impl<'d> Planning<'d> {
                 sets,
                 modules,
                 flags: Flags {
-                    // A library that reads annotations may evaluate them.
-                    anything: own.reads.anything || own.reads.annotations,
+                    anything: own.reads.anything,
+                    // Of the names in these the test process tells: a library may evaluate them.
                     annotations: own.reads.annotations,
                     docstrings: own.reads.docstrings,
                 },

@@ -163,6 +163,20 @@ class Present:
                     found.update(one for one in constant if type(one) is str and one in wanted)
         return found
 
+    def spelled_by_annotations(self, wanted):
+        """Which of the names mean something to whoever evaluates annotations of the project."""
+        # Imported only here: few tests need it.
+        from .annotated import Annotated
+
+        # The agent's session has hidden the older objects from the collector.
+        gc.unfreeze()
+        found = Annotated(wanted)
+        for path in {path for _, path in self.cells}:
+            if path.endswith(".py"):
+                found.read(path if path[:1] == "/" else "%s/%s" % (self.agent.root, path))
+        found.look_around()
+        return found.names
+
     def _functions_of_libraries(self):
         is_own = {}
         # The agent's session has hidden the older objects from the collector.
