@@ -287,6 +287,33 @@ class Readings:
         self._conftests = [path for path in self._by_path if _file_name(path) == "conftest.py"]
         self._read_by_set = {}
         self._read_by_unit = {}
+        self._loose = self._find_loose()
+
+    def _find_loose(self):
+        """By set, what differs in modules that a test gets only if something hands them out:
+        pairs of that, and whether pytest's `request` may."""
+        by_unit = {}
+        for number, unit in enumerate(self.units):
+            paths = [self.paths[at] for at in unit.get("loose", ())]
+            those = {at for path in paths for at in self._by_path.get(path, ())}
+            if those:
+                by_unit[number] = those, bool(unit.get("asks_runner"))
+        found = {}
+        for number, units in enumerate(self.sets) if by_unit else ():
+            of_set = [by_unit[unit] for unit in units if unit in by_unit]
+            if of_set:
+                found[number] = of_set
+        return found
+
+    def _of_loose(self, told, names):
+        read = set()
+        for number in told.get("sets", ()) if self._loose else ():
+            for those, asks_runner in self._loose.get(number, ()):
+                if asks_runner and "request" in names:
+                    read |= those
+                elif self.differences.session.has_loose_modules():
+                    read |= those
+        return read
 
     def _of_unit(self, unit):
         read = set()
@@ -339,6 +366,7 @@ class Readings:
         read = set()
         for number in told.get("sets", ()):
             read |= self._of_set(number)
+        read |= self._of_loose(told, names)
         for name in names:
             read.update(self._by_hash.get(name_hash(name), ()))
         self._add_flags(read, told)
