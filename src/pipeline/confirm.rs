@@ -369,7 +369,11 @@ impl Handed {
             handed.looks |= read.members;
             if read.asks_runner {
                 let is_hook = unit.path.ends_with(b"conftest.py");
-                let asks = if is_hook { AsksRunner::InHooks } else { AsksRunner::InTests };
+                let asks = if is_hook {
+                    AsksRunner::InHooks
+                } else {
+                    AsksRunner::InTests
+                };
                 handed.asks_runner = handed.asks_runner.max(asks);
             }
             if unit.what == What::Skeleton {

@@ -85,9 +85,15 @@ impl Handed {
             for unit in units {
                 let passed = known.entry(*unit);
                 let passed = passed.or_insert_with(|| passed_on_by(run.table.get(*unit), names));
-                passed.iter().for_each(|one| _ = by[*one as usize].insert(node));
+                passed
+                    .iter()
+                    .for_each(|one| _ = by[*one as usize].insert(node));
             }
-            let taken = names.nodes.get(&node).into_iter().flat_map(|one| &one.taken);
+            let taken = names
+                .nodes
+                .get(&node)
+                .into_iter()
+                .flat_map(|one| &one.taken);
             taken.for_each(|one| _ = by[*one as usize].insert(node));
         }
         let mut handed = Handed::default();

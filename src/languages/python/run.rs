@@ -13,8 +13,8 @@ use super::facts::Reads;
 use super::modules::{Module, ModuleIndex};
 use super::naming::Naming;
 use crate::languages::{
-    Analysis, Closure, Facts, LANGUAGES, Meaning, PartAt, Place, UnitAt, annotated, is_docstring,
-    StateReaders, language_of, split,
+    Analysis, Closure, Facts, LANGUAGES, Meaning, PartAt, Place, StateReaders, UnitAt, annotated,
+    is_docstring, language_of, split,
 };
 use crate::matrix::{self, Unit, UnitKind, What};
 use crate::observe::graph::{NodeId, SESSION};

@@ -6,8 +6,8 @@ But where it left a module can be seen: who holds it, refers to it.
 PYTEST_DONT_REWRITE
 """
 
+import ast
 import gc
-import re
 import sys
 import types
 
@@ -27,17 +27,25 @@ def find(agent, imported):
     for holder in gc.get_referrers(*modules):
         if id(holder) in own or _is_frame_of(agent, holder) or _is_of_pytest(holder):
             continue
-        if type(holder) is tuple and holder == modules:
-            # The arguments of this call.
-            continue
         space = spaces.get(id(holder))
         if space is None or not _is_imported(space, kept):
             doubtful.append(holder)
     own.add(id(doubtful))
+    doubtful.extend(_of_namespaces(agent, tuple(map(vars, imported.values())), own))
     for holder in doubtful:
         if type(holder) is not dict or not _is_attributes_of_pytest(holder, own):
             return holder
     return None
+
+
+def _of_namespaces(agent, namespaces, own):
+    """What holds the names of a module at once, other than its functions."""
+    for holder in gc.get_referrers(*namespaces):
+        if is_a(holder, (types.ModuleType, types.FunctionType)) or id(holder) in own:
+            continue
+        if _is_frame_of(agent, holder) or (type(holder) is tuple and holder is namespaces):
+            continue
+        yield holder
 
 
 def _is_conftest(module):
@@ -51,22 +59,33 @@ def _of_agent(agent):
 
 
 def _is_imported(module, kept):
-    """Whether every name by which this module has others is one that imports can bind."""
-    source = None
-    for name, value in list(vars(module).items()):
-        if id(value) not in kept or kept[id(value)] is not value:
-            continue
-        if name == value.__name__.rpartition(".")[2]:
-            continue
-        if source is None:
-            try:
-                with open(module.__file__, "rb") as file:
-                    source = file.read()
-            except (OSError, TypeError, ValueError, AttributeError):
-                return False
-        if re.search(rb"\bas\s+%s\b" % re.escape(str(name).encode()), source) is None:
-            return False
-    return True
+    """Whether every name by which this module has others is one that its import statements bind,
+    or the import system: that of a submodule, which its source does not use by itself."""
+    names = {
+        name: value.__name__
+        for name, value in list(vars(module).items())
+        if id(value) in kept
+    }
+    if not names:
+        return True
+    try:
+        with open(module.__file__, "rb") as file:
+            tree = ast.parse(file.read())
+    except (OSError, TypeError, ValueError, AttributeError, SyntaxError, RecursionError):
+        return False
+    bound, used = set(), set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            used.add(node.id)
+        elif isinstance(node, ast.Import):
+            bound.update(one.asname or one.name.partition(".")[0] for one in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            bound.update(one.asname or one.name for one in node.names)
+    return all(
+        name in bound
+        or (own == "%s.%s" % (module.__name__, name) and name not in used)
+        for name, own in names.items()
+    )
 
 
 def _is_frame_of(agent, holder):
