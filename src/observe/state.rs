@@ -11,6 +11,7 @@ use super::graph::{NodeId, SESSION};
 use super::observations::Cell;
 use super::rows::Closing;
 use super::run::Run;
+use super::trace::ScopeKind;
 use super::units::UnitIndex;
 use crate::languages::{Place, StateReaders};
 use crate::pattern::Pattern;
@@ -173,7 +174,7 @@ impl Ties {
         mut touched: Option<&mut Touched>,
         count: usize,
     ) -> Vec<usize> {
-        let mut readers = vec![0; count];
+        let mut readers = Readers::of(run, count);
         // Code that may reach any name, and there is much, reads the same cells.
         let mut lists: Vec<&[CellIndex]> = Vec::new();
         let mut numbers: FxHashMap<&[CellIndex], usize> = FxHashMap::default();
@@ -208,7 +209,7 @@ impl Ties {
                     }
                     let (tie, cell) = self.cells[way];
                     if met_cells.is_first(cell, node) {
-                        readers[cell] += 1;
+                        readers.add(node, cell);
                         if let Some(touched) = &mut touched {
                             touched.read(node, cell);
                         }
@@ -220,7 +221,7 @@ impl Ties {
             }
             self.lead(run, node, &ties);
         }
-        readers
+        readers.count()
     }
 
     fn lead(&self, run: &mut Run<'_>, reader: NodeId, ties: &[TieIndex]) {
@@ -244,6 +245,61 @@ impl Ties {
                 .or_default()
                 .extend(conditional);
         }
+    }
+}
+
+/// Which tests read which cells.
+struct Readers {
+    /// By node: the tests that it is, or is a fixture of.
+    tests: FxHashMap<NodeId, Vec<u32>>,
+    /// By cell: a bit for each test.
+    by_cell: Vec<Vec<u64>>,
+}
+
+impl Readers {
+    fn of(run: &Run<'_>, cells: usize) -> Readers {
+        let mut fixtures: FxHashSet<NodeId> = FxHashSet::default();
+        let mut tests: FxHashMap<NodeId, Vec<u32>> = FxHashMap::default();
+        for (at, trace) in run.traces.iter().enumerate() {
+            let scopes = trace.scopes.iter();
+            let scopes = scopes.filter(|(_, scope)| scope.kind == ScopeKind::Fixture);
+            fixtures.extend(scopes.filter_map(|(number, _)| run.graph.node_of(at, *number)));
+        }
+        let mut numbers: FxHashMap<&str, u32> = FxHashMap::default();
+        for (at, trace) in run.traces.iter().enumerate() {
+            for begin in &trace.begins {
+                let next = numbers.len() as u32;
+                let test = *numbers.entry(&begin.test).or_insert(next);
+                let mut open: Vec<NodeId> = Vec::from_iter(run.graph.node_of(at, begin.scope));
+                let mut seen: FxHashSet<NodeId> = open.iter().copied().collect();
+                while let Some(node) = open.pop() {
+                    tests.entry(node).or_default().push(test);
+                    let more = run.edges[node as usize].iter().copied();
+                    open.extend(more.filter(|to| fixtures.contains(to) && seen.insert(*to)));
+                }
+            }
+        }
+        Readers {
+            tests,
+            by_cell: vec![Vec::new(); cells],
+        }
+    }
+
+    fn add(&mut self, node: NodeId, cell: usize) {
+        let bits = &mut self.by_cell[cell];
+        for test in self.tests.get(&node).into_iter().flatten() {
+            let (word, bit) = (*test as usize / 64, test % 64);
+            if bits.len() <= word {
+                bits.resize(word + 1, 0);
+            }
+            bits[word] |= 1 << bit;
+        }
+    }
+
+    /// By cell.
+    fn count(&self) -> Vec<usize> {
+        let count = |bits: &Vec<u64>| bits.iter().map(|word| word.count_ones() as usize).sum();
+        self.by_cell.iter().map(count).collect()
     }
 }
 

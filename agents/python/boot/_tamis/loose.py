@@ -10,6 +10,7 @@ import ast
 import gc
 import sys
 import types
+import weakref
 
 from .watch import is_a
 
@@ -32,6 +33,7 @@ def find(agent, imported):
             doubtful.append(holder)
     own.add(id(doubtful))
     doubtful.extend(_of_namespaces(agent, tuple(map(vars, imported.values())), own))
+    doubtful.extend(_weakly(modules, own))
     for holder in doubtful:
         if type(holder) is not dict or not _is_attributes_of_pytest(holder, own):
             return holder
@@ -46,6 +48,14 @@ def _of_namespaces(agent, namespaces, own):
         if _is_frame_of(agent, holder) or (type(holder) is tuple and holder is namespaces):
             continue
         yield holder
+
+
+def _weakly(modules, own):
+    """What holds weak references to modules; the native helper's are invisible."""
+    weak = tuple(one for module in modules for one in weakref.getweakrefs(module))
+    for holder in gc.get_referrers(*weak) if weak else ():
+        if id(holder) not in own and holder is not weak and not is_a(holder, types.FrameType):
+            yield holder
 
 
 def _is_conftest(module):
