@@ -442,8 +442,16 @@ DEEP = setting(1)
 SOME = typing.Optional["DEEP"]
 
 
+class Node:
+    size = setting(1)
+
+
 def area(width: KIND) -> SOME:
     return width
+
+
+def place(node: Node):
+    return node
 
 
 def limit():
@@ -463,6 +471,10 @@ def test_deep():
     assert reader.evaluate_text(lib.area, text) == 1
 
 
+def test_members():
+    assert reader.lists(lib.place, "node")["si" + "ze"] == 1
+
+
 def test_limit():
     assert lib.limit() == 1
 
@@ -479,7 +491,8 @@ def test_plain():
         &[(
             "reader.py",
             "def evaluate(f, name):\n    return evaluate_text(f, f.__annotations__[name])\n\n\n\
-             def evaluate_text(f, text):\n    return eval(text, f.__globals__)\n",
+             def evaluate_text(f, text):\n    return eval(text, f.__globals__)\n\n\n\
+             def lists(f, name):\n    return dict(vars(evaluate(f, name)))\n",
         )],
     )])
     .edit(
@@ -491,6 +504,7 @@ def test_plain():
             [
                 "test_lib.py::test_deep",
                 "test_lib.py::test_limit",
+                "test_lib.py::test_members",
                 "test_lib.py::test_plain",
             ],
         ),
@@ -501,6 +515,20 @@ def test_plain():
         between(
             ["! test_lib.py::test_deep"],
             [
+                "test_lib.py::test_kind",
+                "test_lib.py::test_limit",
+                "test_lib.py::test_members",
+                "test_lib.py::test_plain",
+            ],
+        ),
+    )
+    .edit(
+        "a member of a class that an annotation names",
+        [replace("lib.py", "size = setting(1)", "size = setting(3)")],
+        between(
+            ["! test_lib.py::test_members"],
+            [
+                "test_lib.py::test_deep",
                 "test_lib.py::test_kind",
                 "test_lib.py::test_limit",
                 "test_lib.py::test_plain",

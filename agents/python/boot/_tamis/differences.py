@@ -332,16 +332,16 @@ class Readings:
             read |= self._by_annotations()
 
     def _by_annotations(self):
-        """What those read who read annotations: these, and what their text means to whoever
-        evaluates it."""
+        """What those read who read annotations: these, what their text means to whoever
+        evaluates it, and members of classes."""
         if self._annotations is None:
             found = self.differences.found
             named = {at: one for at, one in enumerate(found) if one.kind in _NAMED}
             wanted = {name for one in named.values() for name in one.names}
             spelled = self.differences.session.spelled_by_annotations(wanted)
-            self._annotations = self._by_kind["annotations"].union(
-                at for at, one in named.items() if not spelled.isdisjoint(one.names)
-            )
+            spelled = {at for at, one in named.items() if not spelled.isdisjoint(one.names)}
+            # Of classes that it finds there it may list the members.
+            self._annotations = self._by_kind["annotations"] | self._by_flag["members"] | spelled
         return self._annotations
 
     def _of_set(self, number):
