@@ -40,10 +40,7 @@ fn agent() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("agents/python")
 }
 
-/// What the collectors record: each interpreter has its own way to see it.
-const COLLECTED: [&str; 2] = ["tests/test_units.py", "tests/test_state.py"];
-
-fn run(suites: &[&str], wanted: Wanted) {
+fn run(suite: &str, wanted: Wanted) {
     for python in Python::find(wanted).iter().filter_map(Python::with_plugins) {
         let scratch = tempfile::tempdir().expect("a temporary directory");
         let output = Command::new(python.executable())
@@ -52,7 +49,7 @@ fn run(suites: &[&str], wanted: Wanted) {
                 "--basetemp={}",
                 scratch.path().join("base").display()
             ))
-            .args(suites)
+            .arg(suite)
             .current_dir(agent())
             .env("TAMIS_NATIVE_DIR", helper())
             .env("PYTHONDONTWRITEBYTECODE", "1")
@@ -60,7 +57,7 @@ fn run(suites: &[&str], wanted: Wanted) {
             .expect("the interpreter starts");
         assert!(
             output.status.success(),
-            "{suites:?} with {python}:\n{}{}",
+            "{suite} with {python}:\n{}{}",
             String::from_utf8_lossy(&output.stdout),
             String::from_utf8_lossy(&output.stderr)
         );
@@ -69,28 +66,22 @@ fn run(suites: &[&str], wanted: Wanted) {
 
 #[test]
 fn traces_newest() {
-    run(&["tests"], Wanted::Newest);
+    run("tests", Wanted::Newest);
 }
 
 #[test]
-fn collected_python_3_11() {
-    run(&COLLECTED, Wanted::Minor(11));
-}
-
-#[test]
-#[ignore = "the second interpreter: `.ci/all` has it"]
 fn traces_python_3_11() {
-    run(&["tests"], Wanted::Minor(11));
+    run("tests", Wanted::Minor(11));
 }
 
 #[test]
 fn helper_newest() {
-    run(&["native/tests"], Wanted::Newest);
+    run("native/tests", Wanted::Newest);
 }
 
 #[test]
 fn helper_python_3_11() {
-    run(&["native/tests"], Wanted::Minor(11));
+    run("native/tests", Wanted::Minor(11));
 }
 
 #[test]
@@ -98,6 +89,6 @@ fn helper_python_3_11() {
 fn helper_others() {
     // 3.8 has no hook for it.
     for minor in (9..=15).filter(|minor| *minor != 11) {
-        run(&["native/tests"], Wanted::Minor(minor));
+        run("native/tests", Wanted::Minor(minor));
     }
 }

@@ -212,7 +212,7 @@ def test_flaky(project):
             assert len(COUNT) > 1
         def test_bad(): assert 0
     """)
-    run = project.pytest("test_it.py", "--reruns", "1", check=1)
+    run = project.pytest("test_it.py", "--reruns", "1", plugins=True, check=1)
     assert run.outcomes() == {"test_flaky": "flaky", "test_bad": "failed"}
 
 
@@ -251,7 +251,7 @@ def test_asyncio_plugin(project):
         async def test_second(value): library.used()
     """)
     options = [] if sys.version_info >= (3, 9) else ["-p", "no:warnings"]
-    run = project.pytest("test_it.py", *options)
+    run = project.pytest("test_it.py", *options, plugins=True)
     for test in ("test_first", "test_second"):
         assert "library.py:deeper" in run.code(test)
     assert "library.py:used" not in run.code("test_first")
@@ -277,8 +277,8 @@ def test_xdist_sees_the_same(project):
     project.write("conftest.py", "import pytest\n@pytest.fixture(scope='session')\ndef s():\n    import library\n    return library.made()\n")
     for name in "ab":
         project.write("test_%s.py" % name, "import library\ndef test_1(s): pass\ndef test_2(s): library.used()\ndef test_3(s): pass\n")
-    alone = project.pytest()
-    shared = project.pytest("-n", "2")
+    alone = project.pytest(plugins=True)
+    shared = project.pytest("-n", "2", plugins=True)
     assert set(alone.tests) == set(shared.tests)
     assert normalised(alone) == normalised(shared)
     mains = [one for one in shared.processes.values() if one.header["role"] == "main"]
@@ -323,9 +323,9 @@ def test_coverage_report_is_the_same(project):
         with open(report) as text:
             return json.load(text)["files"]
 
-    run = project.pytest(*arguments)
+    run = project.pytest(*arguments, plugins=True)
     with_agent = files()
-    project.pytest(*arguments, environment={"TAMIS_TRACE_DIR": ""})
+    project.pytest(*arguments, plugins=True, environment={"TAMIS_TRACE_DIR": ""})
     assert files() == with_agent
     assert "library.py:g" not in run.code("test_f") and "library.py:f" in run.code("test_f")
     assert "library.py" not in run.paths("test_f", "file")

@@ -40,7 +40,7 @@ def env_unit(value):
 def test_excluded_tests_are_deselected(three, workers):
     pytest.importorskip("xdist")
     variables = exclude(three, ["test_it.py::test_a", "test_it.py::test_c"])
-    run = three.pytest("test_it.py", *workers, environment=variables)
+    run = three.pytest("test_it.py", *workers, plugins=bool(workers), environment=variables)
     assert set(run.outcomes()) == {"test_b"}
     if not workers:
         assert "1 of 3 tests selected" in run.output
@@ -111,7 +111,7 @@ def test_a_file_that_cannot_be_used_excludes_nothing(three, content):
 
 def test_probe_prints_what_the_trace_says(project):
     project.write("test_it.py", "import os\ndef test_c(): os.environ.get('FLAVOUR')\n")
-    run = project.pytest("test_it.py", environment={"FLAVOUR": "sweet"})
+    run = project.pytest("test_it.py", plugins=True, environment={"FLAVOUR": "sweet"})
     traced = {
         (kind, path): value
         for kind, path, value in run.closure("test_c")

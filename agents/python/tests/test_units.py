@@ -286,7 +286,7 @@ def test_environment(project):
         def test_patched(monkeypatch): monkeypatch.setenv("FIG", "1")
         def test_nothing(): pass
     """)
-    run = project.pytest("test_it.py", "-p", "no:asyncio", environment={"PEAR": "green", "SHLVL": "7"})
+    run = project.pytest("test_it.py", environment={"PEAR": "green", "SHLVL": "7"})
     # Files that pytest and its plug-ins read at the start belong to every test.
     of_all = run.of_kind("test_nothing", "env")
     assert {name for name, _ in of_all} == set(OF_EVERY_TEST)
@@ -301,7 +301,7 @@ def test_environment(project):
     assert read("test_in") == {("CHERRY", None)}
     assert {name for name, _ in read("test_all")} == {"*"}
     assert read("test_all") == read("test_copy")
-    again = project.pytest("test_it.py", "-p", "no:asyncio", environment={"PEAR": "green", "SHLVL": "8"})
+    again = project.pytest("test_it.py", environment={"PEAR": "green", "SHLVL": "8"})
     assert again.of_kind("test_all", "env") - of_all == read("test_all")
 
 
@@ -395,7 +395,7 @@ def test_package_file_of_a_dependency(project):
         def test_two():
             import xdist
     """)
-    run = project.pytest("test_it.py", "-p", "no:xdist")
+    run = project.pytest("test_it.py")
     assert "pytest" in {name for name, _ in run.of_kind("test_one", "dist")}
     assert "runtime" in {kind for kind, _, _ in run.closure("test_one")}
 

@@ -47,8 +47,6 @@ class Taker:
     def run(self, *arguments, **environment):
         environment["PYTHONPATH"] = self.boot
         environment["PYTHONDONTWRITEBYTECODE"] = "1"
-        # That plug-in gives every item something of its own.
-        arguments += ("-p", "no:asyncio")
         run = self.project.pytest(*arguments, environment=environment, check=None)
         main = run.main()
         return Taking(run, main, self.project.root)
@@ -292,7 +290,7 @@ def test_no_values(values):
     project.write("test_it.py", "def test_a(): pass\n")
     pytest.importorskip("xdist")
     environment = {"PYTHONPATH": values.boot, "PYTHONDONTWRITEBYTECODE": "1"}
-    for process in project.pytest("-n", "1", environment=environment).processes.values():
+    for process in project.pytest("-n", "1", plugins=True, environment=environment).processes.values():
         tags = {record[0]: record for record in process.records}
         assert "cells" not in tags and "imported" not in tags
         if process.items is not None:

@@ -280,6 +280,13 @@ WRITE = Log().write
 JOINED = functools.partial(join, [])
 VIEW = types.MappingProxyType({"list": []})
 SPACE = types.SimpleNamespace(count=0)
+
+
+class Step(functools.partial):
+    __slots__ = ("size",)
+
+
+STEP = Step(join, [])
 -- helper.py --
 def line():
     return "a"
@@ -295,6 +302,10 @@ def item():
 
 def count():
     return 1
+
+
+def size():
+    return 5
 -- test_change.py --
 import helper
 import lib
@@ -314,6 +325,10 @@ def test_view():
 
 def test_space():
     lib.SPACE.count = helper.count()
+
+
+def test_derived():
+    lib.STEP.size = helper.size()
 -- test_read.py --
 import lib
 
@@ -332,6 +347,10 @@ def test_view():
 
 def test_space():
     assert lib.SPACE.count in (0, 1)
+
+
+def test_derived():
+    assert not hasattr(lib.STEP, "size") or lib.STEP.size == 5
 
 
 def test_none():
@@ -360,5 +379,13 @@ def test_none():
         "namespace",
         [replace("helper.py", "return 1", "return 2")],
         ["test_change.py::test_space", "! test_read.py::test_space"],
+    )
+    .edit(
+        "slot of a derived partial",
+        [replace("helper.py", "return 5", "return 6")],
+        [
+            "test_change.py::test_derived",
+            "! test_read.py::test_derived",
+        ],
     )
 }

@@ -61,12 +61,10 @@ _HOLDERS = frozenset(
     http.cookies optparse queue sched threading""".split()
 )
 
-# Objects in C that hold others and do not change themselves.
-_WRAPPERS = (
-    functools.partial,
-    types.MappingProxyType,
-    types.MethodType,
-    types.SimpleNamespace,
+# Objects in C that lead to others and have no state beside. Instances of classes that derive
+# from these may have some.
+_WRAPPERS = frozenset(
+    (functools.partial, types.MappingProxyType, types.MethodType, types.SimpleNamespace)
 )
 _PLAIN = (int, float, complex, str, bytes, type(None))
 
@@ -204,7 +202,7 @@ class State:
             return [(part, parent) for part in (value.fget, value.fset) if part is not None]
         if is_a(value, functools.singledispatchmethod):
             return [(value.dispatcher, parent)]
-        if is_a(value, _WRAPPERS):
+        if type(value) in _WRAPPERS:
             return [(part, parent) for part in gc.get_referents(value)]
         if is_a(value, types.FunctionType):
             return self._visit_function(value, parent)
