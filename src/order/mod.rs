@@ -31,7 +31,7 @@ mod suite;
 mod tests;
 mod witness;
 
-pub(crate) use closure::{Because, Manifest};
+pub(crate) use closure::{Because, Closed, Manifest};
 pub(crate) use data::{Access, Accesses, Data, Does, EdgeKind};
 pub(crate) use dependences::{DataEdge, Dependences};
 pub(crate) use detect::Detect;

@@ -42,11 +42,15 @@ pub(crate) enum Strategy {
 impl Strategy {
     /// What a search by it that knows data dependences has done when it is done, as
     /// [`Covered`](super::found::Covered) says.
-    pub(crate) fn parts(self) -> Vec<String> {
+    pub(crate) fn parts(self, has_data: bool) -> Vec<String> {
         match self {
-            Strategy::Auto => ["isolate", "reverse", "candidates", "cover"]
-                .map(str::to_owned)
-                .into(),
+            Strategy::Auto => {
+                let all = ["isolate", "reverse", "candidates", "cover"];
+                let all = all
+                    .into_iter()
+                    .filter(|one| has_data || *one != "candidates");
+                all.map(str::to_owned).collect()
+            }
             Strategy::Cover => ["isolate", "candidates"].map(str::to_owned).into(),
             one => vec![one.to_string()],
         }

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::decide::Decision;
 use super::dependences::newest;
 use super::project::Project;
-use crate::order::{Because, Dependences, Manifest, Suite, Test};
+use crate::order::{Because, Closed, Dependences, Manifest, Suite, Test};
 use crate::select::{Need, Verdict};
 use crate::store::{FsStore, Trouble};
 
@@ -14,6 +14,9 @@ use crate::store::{FsStore, Trouble};
 pub(super) struct Known {
     suite: Suite,
     about: Dependences,
+    /// Under which id a selection has each test of the suite: one of a runner that selects
+    /// whole classes has the class.
+    selectable: Vec<String>,
 }
 
 impl Known {
@@ -35,11 +38,51 @@ impl Known {
     }
 
     fn about(known: &Dependences, decision: &Decision) -> Option<Known> {
+        let verdicts = &decision.selection.verdicts;
+        let selectable = |id: &String| -> Option<String> {
+            let class = || id.split_once('#').map(|(class, _)| class);
+            let ids = [Some(id.as_str()), class()].into_iter().flatten();
+            let mut ids = ids.filter(|id| verdicts.contains_key(*id));
+            ids.next().map(str::to_owned)
+        };
         let tests = known.tests.iter().map(|test| &test.id);
-        let tests = tests.filter(|id| decision.selection.verdicts.contains_key(*id));
-        let suite = Suite::new(tests.map(|id| (id.clone(), Vec::new()))).ok()?;
+        let tests: Vec<(&String, String)> =
+            tests.filter_map(|id| Some((id, selectable(id)?))).collect();
+        let suite = Suite::new(tests.iter().map(|(id, _)| ((*id).clone(), Vec::new()))).ok()?;
         let about = known.about(&suite);
-        (!about.found.dependent.is_empty()).then_some(Known { suite, about })
+        let selectable = tests
+            .into_iter()
+            .map(|(_, selectable)| selectable)
+            .collect();
+        (!about.found.dependent.is_empty()).then_some(Known {
+            suite,
+            about,
+            selectable,
+        })
+    }
+
+    fn selectable(&self, test: Test) -> &str {
+        &self.selectable[test as usize]
+    }
+
+    /// `selected` with what it needs, and what comes with that, as a selection has it.
+    fn close(&self, manifest: &Manifest<'_>, selected: BTreeSet<Test>) -> Closed {
+        let mut closed = manifest.close(&selected);
+        loop {
+            let there: BTreeSet<&str> = { closed.tests.iter() }
+                .map(|test| self.selectable(*test))
+                .collect();
+            let tests = 0..self.suite.len() as Test;
+            let whole: BTreeSet<Test> = tests
+                .filter(|test| there.contains(self.selectable(*test)))
+                .collect();
+            if whole == closed.tests {
+                return closed;
+            }
+            let before = std::mem::take(&mut closed.brought);
+            closed = manifest.close(&whole);
+            closed.brought.splice(0..0, before);
+        }
     }
 
     fn manifest(&self) -> Manifest<'_> {
@@ -50,7 +93,10 @@ impl Known {
     /// The tests that must run on one machine, in sets.
     pub(super) fn together(&self) -> Vec<Vec<&str>> {
         let groups = self.manifest().together();
-        let ids = |group: BTreeSet<Test>| group.iter().map(|test| self.suite.id(*test)).collect();
+        let ids = |group: BTreeSet<Test>| {
+            let ids: BTreeSet<&str> = group.iter().map(|test| self.selectable(*test)).collect();
+            ids.into_iter().collect()
+        };
         groups.into_iter().map(ids).collect()
     }
 }
@@ -67,19 +113,19 @@ pub(super) fn close(project: &Project, store: &FsStore, decision: &mut Decision)
     };
     let manifest = known.manifest();
     let suite = &known.suite;
-    let id = |test: Test| suite.id(test).to_owned();
+    let id = |test: Test| known.selectable(test).to_owned();
     let selection = &mut decision.selection;
     let runs = |test: &Test| {
         matches!(
-            selection.verdicts.get(suite.id(*test)),
+            selection.verdicts.get(known.selectable(*test)),
             Some(Verdict::Run(_))
         )
     };
     let selected: BTreeSet<Test> = (0..suite.len() as Test).filter(runs).collect();
-    let closed = manifest.close(&selected);
+    let closed = known.close(&manifest, selected);
     // Those that run anyway count only if nothing leaves them out at their turn.
     for test in manifest.relied_on(&closed.tests) {
-        selection.insist(suite.id(test));
+        selection.insist(known.selectable(test));
     }
     for brought in &closed.brought {
         let need = match brought.because {
@@ -89,7 +135,7 @@ pub(super) fn close(project: &Project, store: &FsStore, decision: &mut Decision)
                 victim: id(victim),
             },
         };
-        selection.bring(suite.id(brought.test), need);
+        selection.bring(known.selectable(brought.test), need);
     }
     for test in &closed.doubts {
         selection.course.notes.push(format!(

@@ -121,6 +121,11 @@ impl Ordering {
         self.orders.is_slow()
     }
 
+    /// Whether it is seen what tests read and write.
+    pub(crate) fn sees_accesses(&self) -> bool {
+        self.orders.sees_accesses()
+    }
+
     /// The tests that a user named, each at most once.
     ///
     /// # Errors
@@ -302,7 +307,7 @@ impl Ordering {
         place: Place<'_>,
     ) -> Result<Option<Cause>, Error> {
         let mut recorded = Recorded::default();
-        if !self.record(order, "witness", place, &mut recorded)? {
+        if self.sees_accesses() && !self.record(order, "witness", place, &mut recorded)? {
             return Ok(None);
         }
         let data = Data::new(&self.suite, recorded.accesses);

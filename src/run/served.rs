@@ -1,6 +1,7 @@
 //! A program that tamis talks with over a socket, line by line.
 
 use std::io::{ErrorKind, Read, Write};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -21,11 +22,50 @@ const SHORT_PAUSE: Duration = Duration::from_millis(5);
 /// So long a program has to end by itself after goodbye.
 const GRACE: Duration = Duration::from_secs(5);
 
+/// So long a program that has connected to a port has to say its token.
+const TOKEN_PATIENCE: Duration = Duration::from_secs(5);
+
 /// Where a program that is not started yet will find its socket.
 #[derive(Debug)]
 pub(crate) struct Door {
-    listener: UnixListener,
+    listener: Listener,
     folder: tempfile::TempDir,
+}
+
+#[derive(Debug)]
+enum Listener {
+    Folder(UnixListener),
+    /// Who connects says the token first: every user of the machine can connect.
+    Port(TcpListener, String),
+}
+
+/// A byte stream with a program.
+trait Channel: Read + Write + std::fmt::Debug + Send {}
+impl Channel for UnixStream {}
+impl Channel for TcpStream {}
+
+impl Listener {
+    fn accept(&self) -> std::io::Result<Option<Box<dyn Channel>>> {
+        match self {
+            Listener::Folder(listener) => {
+                let (channel, _) = listener.accept()?;
+                channel.set_nonblocking(false)?;
+                channel.set_read_timeout(Some(PAUSE))?;
+                Ok(Some(Box::new(channel)))
+            }
+            Listener::Port(listener, token) => {
+                let (mut channel, _) = listener.accept()?;
+                channel.set_nonblocking(false)?;
+                channel.set_nodelay(true)?;
+                channel.set_read_timeout(Some(TOKEN_PATIENCE))?;
+                let mut said = vec![0; token.len() + 1];
+                let is_ours = channel.read_exact(&mut said).is_ok()
+                    && said.strip_suffix(b"\n") == Some(token.as_bytes());
+                channel.set_read_timeout(Some(PAUSE))?;
+                Ok(is_ours.then(|| Box::new(channel) as Box<dyn Channel>))
+            }
+        }
+    }
 }
 
 impl Door {
@@ -45,7 +85,29 @@ impl Door {
             )
         })?;
         listener.set_nonblocking(true)?;
+        let listener = Listener::Folder(listener);
         Ok(Door { listener, folder })
+    }
+
+    /// Makes a socket with a number instead of a path, for programs that know no other, and
+    /// returns it with a token that the program has to say first.
+    ///
+    /// # Errors
+    /// It cannot be made.
+    pub(crate) fn with_port() -> Result<(Door, u16, String)> {
+        let folder = tempfile::Builder::new().prefix("tamis-").tempdir();
+        let folder = folder
+            .context("cannot make a temporary folder; set TMPDIR to one that can be written")?;
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
+            .context("cannot listen on 127.0.0.1, where the test process would connect")?;
+        listener.set_nonblocking(true)?;
+        let port = listener.local_addr()?.port();
+        let mut chance = [0; 16];
+        getrandom::fill(&mut chance)
+            .map_err(|error| anyhow::anyhow!("the system gives no random numbers: {error}"))?;
+        let token = u128::from_le_bytes(chance).to_string();
+        let listener = Listener::Port(listener, token.clone());
+        Ok((Door { listener, folder }, port, token))
     }
 
     pub(crate) fn path(&self) -> PathBuf {
@@ -102,8 +164,8 @@ pub(crate) enum Heard {
 #[derive(Debug)]
 pub(crate) struct Served {
     child: Child,
-    listener: UnixListener,
-    channel: Option<UnixStream>,
+    listener: Listener,
+    channel: Option<Box<dyn Channel>>,
     /// What is not yet a whole line, or was not asked for.
     heard: Vec<u8>,
     folder: tempfile::TempDir,
@@ -156,10 +218,8 @@ impl Served {
         // One that has just ended may have connected before.
         let has_ended = self.child.try_wait()?.is_some();
         match self.listener.accept() {
-            Ok((channel, _)) => {
-                channel.set_nonblocking(false)?;
-                channel.set_read_timeout(Some(PAUSE))?;
-                self.channel = Some(channel);
+            Ok(channel) => {
+                self.channel = channel;
                 Ok(true)
             }
             Err(error) if error.kind() == ErrorKind::WouldBlock => {
@@ -256,6 +316,25 @@ mod tests {
         assert_eq!(served.hear(None).unwrap(), line("d"));
         assert_eq!(served.hear(None).unwrap(), Heard::Ended);
         assert_eq!(served.end().unwrap(), Ended::Exit(0));
+    }
+
+    #[test]
+    fn only_who_knows_the_token_is_heard_at_a_port() {
+        let (door, port, token) = Door::with_port().unwrap();
+        let program = "import socket, sys\n\
+                       for word in ['x' * 40, sys.argv[2]]:\n\
+                       \x20   s = socket.create_connection(('127.0.0.1', int(sys.argv[1])))\n\
+                       \x20   s.sendall((word + '\\nhello\\n').encode())\n\
+                       \x20   kept = (s, word)\n\
+                       s.makefile().readline()\n";
+        let words = ["python3", "-c", program].map(std::ffi::OsString::from);
+        let mut argv = words.to_vec();
+        argv.extend([port.to_string().into(), token.into()]);
+        let plan = RunPlan::plain(argv, Path::new("/"));
+        let mut served = door.open(&plan).unwrap();
+        assert_eq!(served.hear(None).unwrap(), line("hello"));
+        served.say("enough");
+        assert_eq!(served.hear(None).unwrap(), Heard::Ended);
     }
 
     #[test]

@@ -211,7 +211,7 @@ pub trait Runner: Sync {
     /// If nobody does, or the tests cannot be started.
     fn orders(&self, _ordered: &Ordered<'_>) -> Result<Box<dyn Orders>, Error> {
         let why = format!(
-            "orders can be chosen for pytest, and this is {}",
+            "orders can be chosen for pytest and Maven, and this is {}",
             self.name()
         );
         Err(Error::usage(why).with_hint("write the command that starts pytest behind `--`"))

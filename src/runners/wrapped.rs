@@ -26,8 +26,9 @@ impl Runner for Wrapped {
     }
 
     fn orders(&self, _ordered: &Ordered<'_>) -> Result<Box<dyn Orders>, Error> {
-        let why = "orders can be chosen for pytest, and this command does not show what it starts";
-        Err(Error::usage(why).with_hint("write the command that starts pytest behind `--`"))
+        let why =
+            "orders can be chosen for pytest and Maven, and this command starts neither by name";
+        Err(Error::usage(why).with_hint("write the command that starts one of them behind `--`"))
     }
 
     fn find_command(&self, _settings: &Settings<'_>) -> Result<FoundCommand, Error> {

@@ -128,7 +128,7 @@ fn earlier(
     };
     let covered = &known.found.covered;
     let has_budget = args.searching.budget.is_some() || args.searching.executions.is_some();
-    let parts = args.strategy.parts();
+    let parts = args.strategy.parts(tests.sees_accesses());
     let was_done = parts.iter().all(|part| covered.strategies.contains(part));
     // A search that its usual budget ended would end there again.
     let is_enough = was_done || covered.cut_short && !covered.interrupted && !has_budget;
@@ -155,6 +155,13 @@ fn detect(
         report.note("no test has changed since the last search: `--anew` searches all the same");
         return tell_known(known, tests, remembered, report);
     }
+    if !tests.sees_accesses() && matches!(args.strategy, Strategy::Data | Strategy::Cover) {
+        let why = format!(
+            "--strategy {} needs to know what tests read and write, which is seen with pytest only",
+            args.strategy
+        );
+        return Err(Error::usage(why).with_hint("`auto`, `pairs` and the others do not"));
+    }
     let mut options = args.searching.options(args.strategy, tests);
     let Some(first) = tests.compare_processes()? else {
         report.note("interrupted before the tests ran once");
@@ -162,10 +169,11 @@ fn detect(
     };
     tell_default(&first, tests, report);
     let mut before = Spent::default();
-    if matches!(
+    let wants_data = matches!(
         args.strategy,
         Strategy::Auto | Strategy::Data | Strategy::Cover
-    ) {
+    );
+    if wants_data && tests.sees_accesses() {
         match data(tests, around, report)? {
             Some((data, spent)) => (options.data, before) = (Some(data), spent),
             None => {

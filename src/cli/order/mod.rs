@@ -32,7 +32,7 @@ const INTERRUPTED: Exit = Exit(130);
 
 /// Find, explain and run tests in other orders than their own.
 ///
-/// For pytest so far.
+/// For pytest, and for JUnit under Maven.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  \
     tamis order detect                            tests that depend on those before them\n  \
@@ -119,7 +119,12 @@ fn with_tests(
     let cwd: PathBuf = suites::folder_of_command(!args.command.is_empty(), &config, &globals);
     let project = open(&config, globals.ci.as_ref())?;
     let workshop = Workshop::set_up(&project)?;
+    report.event(Event::Began {
+        work: "starting the tests".to_owned(),
+        total: None,
+    });
     let done = Ordering::open(&project, &workshop, (&command, &cwd), args.test_timeout);
+    report.event(Event::Ended);
     let done = done.and_then(|mut tests| {
         if let Some(why) = tests.is_slow() {
             report.note(format!(

@@ -99,12 +99,14 @@ fn page(told: &Told, cause: Option<&Cause>) -> String {
         for caller in stack {
             page.push_str(&format!("       called at {}\n", place(caller)));
         }
-        page.push_str(&format!(
-            "       {}: {} became {}\n",
-            escape::line(&write.cell),
-            escape::line(&write.before),
-            escape::line(&write.after)
-        ));
+        let (cell, before) = (escape::line(&write.cell), escape::line(&write.before));
+        page.push_str(&match write.before == write.after {
+            true => format!("       {cell}: what this {before} holds\n"),
+            false => format!(
+                "       {cell}: {before} became {}\n",
+                escape::line(&write.after)
+            ),
+        });
     }
     if cause.writes.is_empty() {
         page.push_str("wrote  not found: no state that tamis sees was changed\n");

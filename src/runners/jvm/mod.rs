@@ -4,6 +4,7 @@
 pub(crate) mod doctor;
 mod known;
 mod launch;
+mod orders;
 mod probe;
 pub(super) mod testng;
 
@@ -22,6 +23,7 @@ use crate::select::{Part, Selection, Verdict};
 
 pub(crate) use known::add_left_out;
 pub(crate) use launch::{arguments, variables, with_collector, words};
+pub(crate) use orders::{Captured, Server, Starter, capture};
 pub(crate) use probe::prober;
 
 /// Each test, with whether it is left out: it is proven to need no run, without anything

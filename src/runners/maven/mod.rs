@@ -14,6 +14,7 @@ mod lines;
 mod meaning;
 mod model;
 mod once;
+mod orders;
 mod plain;
 mod plugins;
 mod pom;

@@ -7,14 +7,15 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use bstr::BString;
 
+use super::orders::Sessions;
 use super::{command, emit};
 use crate::check::Check;
 use crate::error::Error;
 use crate::matrix::Unit;
 use crate::run::RunPlan;
 use crate::runners::{
-    Asked, Build, Detected, Examples, FoundCommand, Granularity, Launch, Prober, Question, Runner,
-    Settings, TestsOf, Tree, Unwatched, jvm, pytest, wrapped,
+    Asked, Build, Detected, Examples, FoundCommand, Granularity, Launch, Ordered, Orders, Prober,
+    Question, Runner, Settings, TestsOf, Tree, Unwatched, jvm, pytest, wrapped,
 };
 use crate::select::{Part, Selection};
 
@@ -133,6 +134,10 @@ impl Runner for Maven {
         let plan = wrapped::with_python(argv, launch);
         let options = super::options(launch.command, launch.cwd);
         Ok(jvm::with_collector(plan, launch, options, granularity))
+    }
+
+    fn orders(&self, ordered: &Ordered<'_>) -> Result<Box<dyn Orders>, Error> {
+        Ok(Box::new(Sessions::start(ordered)?))
     }
 
     fn prober(&self, asked: &Asked<'_>) -> Option<Box<dyn Prober>> {

@@ -45,6 +45,13 @@ impl Element {
         Ok(element)
     }
 
+    /// An attribute as it is written.
+    pub(crate) fn attribute(&self, name: &str) -> Option<&str> {
+        let mut all = self.attributes.iter();
+        all.find(|(one, _)| one == name)
+            .map(|(_, value)| value.as_str())
+    }
+
     /// The outermost element of a document.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! pytest in orders of tamis's choice: one process collects the tests, and a fork of it runs
 //! each order (`agents/python/boot/_tamis/order`).
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -13,20 +13,15 @@ use serde_json::{Value, json};
 use super::{ADDED, causes, id_prefix, reproducer};
 use crate::count::counted;
 use crate::error::Error;
-use crate::matrix::Outcome;
-use crate::order::{How, Lost, Process, Step};
-use crate::run::{Door, Ended, Heard, RunPlan, Served};
-use crate::runners::orders::{Cause, Limits, Ordered, Orders, Ran};
+use crate::order::{Process, Step};
+use crate::run::{Door, Heard, RunPlan, Served};
+use crate::runners::orders::{
+    Cause, Heeded, Limits, Ordered, Orders, Ran, Request, Told, explained,
+};
 use crate::runners::wrapped::before_path;
-
-/// What a process may take before its first test and after its last.
-const AROUND_TESTS: Duration = Duration::from_secs(60);
 
 /// What the fork server may take to tell that a test took too long.
 const PATIENCE: Duration = Duration::from_secs(90);
-
-/// Lines of pytest's output in an error.
-const MOST_WORDS: usize = 12;
 
 /// Processes of pytest that wait for orders.
 pub(super) struct Sessions {
@@ -142,15 +137,15 @@ impl Sessions {
         let Some(server) = &mut self.server else {
             return Err(Error::bug("the process that was started is gone"));
         };
-        let run = Request::new(server, step, limits)?.forked(&seeded, wish);
         let since = Instant::now();
-        let (heard, mut ran, seen) = run.hear(server)?;
+        let heeded = server.ask(step, limits, Some((&seeded, wish)))?;
+        let mut ran = heeded.ran;
         ran.ended.elapsed = since.elapsed().as_secs_f64();
-        if heard != Told::All {
+        if heeded.told != Told::All {
             // A test may have ended the server as well.
             self.server = None;
         }
-        Ok((heard != Told::Interrupted).then_some((ran, seen)))
+        Ok((heeded.told != Told::Interrupted).then_some((ran, heeded.seen)))
     }
 
     fn run_fresh(&mut self, step: &Step, limits: Limits<'_>) -> Result<Option<Ran>, Error> {
@@ -352,198 +347,33 @@ impl Words {
     }
 }
 
-/// An error with the last lines of what pytest wrote.
-fn explained(why: String, served: &Served) -> Error {
-    let said = served.last_words();
-    let lines: Vec<&str> = said
-        .lines()
-        .filter(|line| !line.trim().is_empty())
-        .collect();
-    let from = lines.len().saturating_sub(MOST_WORDS);
-    match lines[from..].join("\n  ") {
-        words if words.is_empty() => Error::usage(why),
-        words => Error::usage(format!("{why}:\n  {words}")),
-    }
-}
-
 impl Server {
     /// Runs an order in this very process, which ends with it.
     fn run_here(&mut self, step: &Step, limits: Limits<'_>) -> Result<Option<Ran>, Error> {
-        let (heard, mut ran, _) = Request::new(self, step, limits)?.hear(self)?;
+        let Heeded { told, mut ran, .. } = self.ask(step, limits, None)?;
         ran.ended.cpu += self.hello.cpu;
-        Ok((heard != Told::Interrupted).then_some(ran))
-    }
-}
-
-/// How much was told of an order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Told {
-    All,
-    /// The process ended or was killed before.
-    Some,
-    Interrupted,
-}
-
-/// One order, as a process is asked to run it.
-struct Request<'s> {
-    order: &'s [String],
-    numbers: Vec<usize>,
-    limits: Vec<Duration>,
-    /// The generators to keep, if it is for a fork.
-    forked: Option<Vec<String>>,
-    /// What a fork is to look for besides, and what it saw.
-    wish: Value,
-    seen: Value,
-    ran: Ran,
-    /// The test that runs, and the one that comes next.
-    running: Option<usize>,
-    next: usize,
-}
-
-impl<'s> Request<'s> {
-    fn new(server: &Server, step: &'s Step, limits: Limits<'_>) -> Result<Request<'s>, Error> {
-        let mut seen = BTreeSet::new();
-        let mut numbers = Vec::new();
-        for test in &step.order {
-            let Some(number) = server.numbers.get(test) else {
-                let why = format!("{test} was collected once, and not again");
-                return Err(
-                    Error::usage(why).with_hint("give its parameters ids that do not change")
-                );
-            };
-            if !seen.insert(test) {
-                return Err(Error::usage(format!("{test} is in the order twice")));
-            }
-            numbers.push(*number);
-        }
-        Ok(Request {
-            numbers,
-            limits: step.order.iter().map(|test| limits(test)).collect(),
-            order: &step.order,
-            forked: None,
-            wish: Value::Null,
-            seen: Value::Null,
-            ran: Ran::default(),
-            running: None,
-            next: 0,
-        })
+        Ok((told != Told::Interrupted).then_some(ran))
     }
 
-    fn forked(mut self, seeded: &[String], wish: Value) -> Self {
-        self.forked = Some(seeded.to_vec());
-        self.wish = wish;
-        self
-    }
-
-    /// Says it to a process, and hears what comes of it.
-    fn hear(mut self, server: &mut Server) -> Result<(Told, Ran, Value), Error> {
-        let seconds: Vec<f64> = self.limits.iter().map(Duration::as_secs_f64).collect();
+    /// Runs an order. `fork`: in a fork, with the generators of random numbers to keep there
+    /// and what it is to look for besides.
+    fn ask(
+        &mut self,
+        step: &Step,
+        limits: Limits<'_>,
+        fork: Option<(&[String], Value)>,
+    ) -> Result<Heeded, Error> {
+        let number = |test: &str| self.numbers.get(test).copied();
+        let request = Request::new(&step.order, number, limits)?;
+        let seconds: Vec<f64> = request.limits.iter().map(Duration::as_secs_f64).collect();
+        let is_forked = fork.is_some();
+        let (seeded, wish) = fork.unwrap_or_default();
         let words = json!({
-            "run": self.numbers, "limits": seconds, "fork": self.forked.is_some(),
-            "seeded": self.forked.as_deref().unwrap_or_default(), "why": self.wish,
+            "run": request.numbers, "limits": seconds, "fork": is_forked, "seeded": seeded,
+            "why": wish,
         });
-        server.served.say(&words.to_string());
-        loop {
-            let limit = self.running.map_or(AROUND_TESTS, |at| self.limits[at]);
-            // The fork server looks after its forks itself.
-            let more = self.forked.as_ref().map_or(Duration::ZERO, |_| PATIENCE);
-            match server.served.hear(Some(Instant::now() + limit + more))? {
-                Heard::Line(line) => {
-                    let message: Value =
-                        serde_json::from_str(&line).map_err(anyhow::Error::from)?;
-                    if self.take(&message) {
-                        return Ok((Told::All, self.ran, self.seen));
-                    }
-                }
-                Heard::Late => {
-                    server.served.kill()?;
-                    self.lose(How::TimedOut, None);
-                    return Ok((Told::Some, self.ran, self.seen));
-                }
-                Heard::Ended => {
-                    let ended = server.served.end()?;
-                    let how = match ended {
-                        Ended::Exit(status) => json!({ "exit": status }),
-                        Ended::Signal(signal) => json!({ "signal": signal }),
-                    };
-                    self.lose(How::Crashed, Some(early_end(&how)));
-                    return Ok((Told::Some, self.ran, self.seen));
-                }
-                Heard::Interrupted => {
-                    server.served.kill()?;
-                    return Ok((Told::Interrupted, self.ran, self.seen));
-                }
-            }
-        }
+        // The fork server looks after its forks itself.
+        let more = if is_forked { PATIENCE } else { Duration::ZERO };
+        request.hear(&mut self.served, &words.to_string(), more)
     }
-
-    /// Takes a message; whether it is the last one.
-    fn take(&mut self, message: &Value) -> bool {
-        let at = message[1].as_u64().map(|at| at as usize);
-        match (message[0].as_str(), at) {
-            (Some("b"), Some(at)) => self.running = Some(at),
-            (Some("e"), Some(at)) if at < self.order.len() => {
-                let test = &self.order[at];
-                let word = message[2].as_str().unwrap_or_default();
-                let outcome = Outcome::ALL.into_iter().find(|one| one.word() == word);
-                let ended = &mut self.ran.ended;
-                ended
-                    .outcomes
-                    .insert(test.clone(), outcome.unwrap_or(Outcome::Error));
-                let seconds = message[3].as_f64().unwrap_or_default();
-                ended.seconds.insert(test.clone(), seconds);
-                if let Some(why) = message[4].as_str() {
-                    self.ran.said.insert(test.clone(), why.to_owned());
-                }
-                (self.running, self.next) = (None, at + 1);
-            }
-            (Some("w"), _) => self.seen = message[2].clone(),
-            (Some("d"), _) => {
-                self.ran.ended.cpu = message[2].as_f64().unwrap_or_default();
-                match &message[1] {
-                    Value::Null => {}
-                    how if how.get("timed_out").is_some() => self.lose(How::TimedOut, None),
-                    how => self.lose(How::Crashed, Some(early_end(how))),
-                }
-                return true;
-            }
-            _ => {}
-        }
-        false
-    }
-
-    /// The process ended at the test that was running.
-    fn lose(&mut self, how: How, said: Option<String>) {
-        let at = self.running.unwrap_or(self.next);
-        let last = self.order.len().saturating_sub(1);
-        let Some(test) = self.order.get(at.min(last)) else {
-            return;
-        };
-        let said = said.unwrap_or_else(|| {
-            let limit = self.limits.get(at).copied().unwrap_or(AROUND_TESTS);
-            format!(
-                "took longer than {:.0} s, and was stopped",
-                limit.as_secs_f64()
-            )
-        });
-        self.ran.said.insert(test.clone(), said);
-        self.ran.ended.lost = Some(Lost {
-            test: test.clone(),
-            how,
-        });
-    }
-}
-
-fn early_end(how: &Value) -> String {
-    if let Some(signal) = how.get("signal").and_then(Value::as_i64) {
-        return format!("the process was ended by signal {signal}");
-    }
-    if let Some(status) = how.get("exit").and_then(Value::as_i64) {
-        return format!("the process ended with status {status}");
-    }
-    let stopped = how.get("stopped").and_then(Value::as_str);
-    format!(
-        "it stopped the run: {}",
-        stopped.unwrap_or("no reason is known")
-    )
 }

@@ -15,6 +15,7 @@ mod junit3;
 mod kinds;
 mod methods;
 mod once;
+mod orders;
 mod packaged;
 mod platform;
 mod poms;

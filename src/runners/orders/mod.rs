@@ -1,5 +1,9 @@
 //! Running tests in a given order, for runners that can.
 
+mod asked;
+
+pub(super) use asked::{Heeded, Request, Told, explained};
+
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
@@ -46,6 +50,11 @@ pub trait Orders {
     /// If a test is unknown, or the runner does not come to its tests.
     fn run(&mut self, step: &Step, limits: Limits<'_>) -> Result<Option<Ran>, Error>;
 
+    /// Whether [`Orders::record`] can be had.
+    fn sees_accesses(&self) -> bool {
+        true
+    }
+
     /// Runs an order in a process of its own that writes traces into a folder; `None` if the
     /// user interrupted it.
     ///
@@ -90,7 +99,7 @@ pub struct Ran {
 }
 
 /// Why a test ends otherwise after others.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cause {
     /// The last line that runs alike alone and after the others.
     pub read: Option<Place>,
@@ -104,11 +113,12 @@ pub struct Place {
     pub file: String,
     pub line: u32,
     pub function: String,
+    #[serde(default)]
     pub text: String,
 }
 
 /// A change of a cell that outlived the test that made it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Write {
     /// `path#name`, `environ[NAME]`, …; of a dictionary's entry with its key.
     pub cell: String,
