@@ -18,6 +18,16 @@ pub(crate) struct Meaning {
     pub module: Option<BString>,
 }
 
+/// The units whose code can read some state.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct StateReaders {
+    pub units: Vec<UnitIndex>,
+    /// Units that read it for whoever also needs one of the `holders`: these hand out what the
+    /// state is in.
+    pub looking: Vec<UnitIndex>,
+    pub holders: Vec<NodeId>,
+}
+
 /// What a language knows of one run while the rows of that are built. Every language
 /// is asked in turn; where it has nothing to say, nothing happens.
 pub(crate) trait Closure {
@@ -54,7 +64,7 @@ pub(crate) trait Closure {
 
     /// Of what ran, the units whose code can read the state that a trace calls `name`
     /// in `file`; `None` if it is another language's, or leads from no test to another.
-    fn naming(&self, _run: &Run<'_>, _file: &BStr, _name: &str) -> Option<Vec<UnitIndex>> {
+    fn naming(&self, _run: &Run<'_>, _file: &BStr, _name: &str) -> Option<StateReaders> {
         None
     }
 

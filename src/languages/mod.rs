@@ -15,7 +15,7 @@ mod way;
 
 pub(crate) use cause::{Cause, Causes};
 pub(crate) use change::Change;
-pub(crate) use closure::{Closure, Meaning};
+pub(crate) use closure::{Closure, Meaning, StateReaders};
 pub use facts::{Environment, Facts, Value};
 pub(crate) use facts::{Place, Probe, Read, split};
 pub(crate) use files::DIR;

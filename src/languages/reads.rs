@@ -20,6 +20,8 @@ pub(crate) struct UnitReads {
     /// The modules that it passes on, and those that these hand out: whoever gets them may
     /// look into them by names that nobody spells; sorted.
     pub holds: Vec<BString>,
+    /// Modules that it may look into if import-time code has put some where it finds them.
+    pub loose: Vec<BString>,
     /// Those of which it has all names at once, and hands on none: its own by `globals()`,
     /// others by a star import. With those that they hand out.
     pub globals: Vec<BString>,
@@ -27,6 +29,8 @@ pub(crate) struct UnitReads {
     pub anything: bool,
     /// Whether it may read members of classes by names that it does not spell.
     pub members: bool,
+    /// Whether it may get modules from what runs the tests.
+    pub asks_runner: bool,
     pub annotations: bool,
     pub docstrings: bool,
     /// Whether it may read something that no value tells: the line that a function stands

@@ -11,8 +11,9 @@ use super::graph::{NodeId, SESSION};
 use super::observations::Cell;
 use super::rows::Closing;
 use super::run::Run;
+use super::trace::ScopeKind;
 use super::units::UnitIndex;
-use crate::languages::Place;
+use crate::languages::{Place, StateReaders};
 use crate::pattern::Pattern;
 
 /// Index into [`Ties::chains`].
@@ -41,7 +42,8 @@ struct Ties {
     /// A chain, and the node without which nobody gets at its cells.
     ties: Vec<(ChainIndex, Option<NodeId>)>,
     numbers: FxHashMap<(ChainIndex, Option<NodeId>), TieIndex>,
-    cells: Vec<TieIndex>,
+    /// A cell in one of the ways to it: its tie, and its number among those observed.
+    cells: Vec<(TieIndex, usize)>,
     /// By unit, the cells that its code can read.
     read_by: FxHashMap<UnitIndex, Vec<CellIndex>>,
 }
@@ -96,6 +98,7 @@ impl Closing<'_> {
             // Where a module holds the state, only who has the module can reach it.
             let module = self.run.graph.imports.get(&file).copied();
             let condition = module.filter(|module| !always.has(*module));
+            let number = self.observed.cells.len();
             self.observed.cells.push(Cell {
                 name: name_of_cell,
                 changers: changers.len(),
@@ -106,10 +109,11 @@ impl Closing<'_> {
             if let Some(touched) = &mut self.touched {
                 touched.changed(&changers, condition);
             }
-            ties.add(&mut self.run, changers, condition, &naming);
+            ties.add(&mut self.run, number, changers, condition, &naming);
         }
         self.changes.end = self.run.edges.len() as NodeId;
-        let readers = ties.attach(&mut self.run, self.touched.as_mut());
+        let count = self.observed.cells.len();
+        let readers = ties.attach(&mut self.run, self.touched.as_mut(), count);
         for (cell, readers) in self.observed.cells.iter_mut().zip(readers) {
             cell.readers = readers;
         }
@@ -118,13 +122,14 @@ impl Closing<'_> {
 }
 
 impl Ties {
-    /// Adds a cell that `changers` changed, and units of which the code names it.
+    /// Adds the cell `number` that `changers` changed, and units of which the code can read it.
     fn add(
         &mut self,
         run: &mut Run<'_>,
+        number: usize,
         changers: Vec<NodeId>,
         condition: Option<NodeId>,
-        naming: &[UnitIndex],
+        readers: &StateReaders,
     ) {
         let chain = match self.by_changers.get(&changers) {
             Some(known) => *known,
@@ -135,22 +140,41 @@ impl Ties {
                 new
             }
         };
+        self.add_way(number, chain, condition, &readers.units);
+        // Who has one of these has the module that the condition stands for.
+        for holder in &readers.holders {
+            self.add_way(number, chain, Some(*holder), &readers.looking);
+        }
+    }
+
+    fn add_way(
+        &mut self,
+        number: usize,
+        chain: ChainIndex,
+        condition: Option<NodeId>,
+        units: &[UnitIndex],
+    ) {
         let next = self.ties.len() as TieIndex;
         let tie = *self.numbers.entry((chain, condition)).or_insert(next);
         if tie == next {
             self.ties.push((chain, condition));
         }
         let cell = self.cells.len() as CellIndex;
-        self.cells.push(tie);
-        for unit in naming {
+        self.cells.push((tie, number));
+        for unit in units {
             self.read_by.entry(*unit).or_default().push(cell);
         }
     }
 
     /// Leads from those who read some state to the changes that they can have met. Returns
     /// for each cell how many read it.
-    fn attach(self, run: &mut Run<'_>, mut touched: Option<&mut Touched>) -> Vec<usize> {
-        let mut readers = vec![0; self.cells.len()];
+    fn attach(
+        self,
+        run: &mut Run<'_>,
+        mut touched: Option<&mut Touched>,
+        count: usize,
+    ) -> Vec<usize> {
+        let mut readers = Readers::of(run, count);
         // Code that may reach any name, and there is much, reads the same cells.
         let mut lists: Vec<&[CellIndex]> = Vec::new();
         let mut numbers: FxHashMap<&[CellIndex], usize> = FxHashMap::default();
@@ -163,7 +187,8 @@ impl Ties {
             list_of[*unit as usize] = Some(number);
         }
         let mut met_lists = Once::new(lists.len());
-        let mut met_cells = Once::new(self.cells.len());
+        let mut met_ways = Once::new(self.cells.len());
+        let mut met_cells = Once::new(count);
         let mut met_ties = Once::new(self.ties.len());
         let mut ties = Vec::new();
         for node in 0..run.edges.len() as NodeId {
@@ -178,22 +203,25 @@ impl Ties {
                     continue;
                 }
                 for cell in lists[list] {
-                    let cell = *cell as usize;
+                    let way = *cell as usize;
+                    if !met_ways.is_first(way, node) {
+                        continue;
+                    }
+                    let (tie, cell) = self.cells[way];
                     if met_cells.is_first(cell, node) {
-                        readers[cell] += 1;
+                        readers.add(node, cell);
                         if let Some(touched) = &mut touched {
                             touched.read(node, cell);
                         }
-                        let tie = self.cells[cell];
-                        if met_ties.is_first(tie as usize, node) {
-                            ties.push(tie);
-                        }
+                    }
+                    if met_ties.is_first(tie as usize, node) {
+                        ties.push(tie);
                     }
                 }
             }
             self.lead(run, node, &ties);
         }
-        readers
+        readers.count()
     }
 
     fn lead(&self, run: &mut Run<'_>, reader: NodeId, ties: &[TieIndex]) {
@@ -217,6 +245,61 @@ impl Ties {
                 .or_default()
                 .extend(conditional);
         }
+    }
+}
+
+/// Which tests read which cells.
+struct Readers {
+    /// By node: the tests that it is, or is a fixture of.
+    tests: FxHashMap<NodeId, Vec<u32>>,
+    /// By cell: a bit for each test.
+    by_cell: Vec<Vec<u64>>,
+}
+
+impl Readers {
+    fn of(run: &Run<'_>, cells: usize) -> Readers {
+        let mut fixtures: FxHashSet<NodeId> = FxHashSet::default();
+        let mut tests: FxHashMap<NodeId, Vec<u32>> = FxHashMap::default();
+        for (at, trace) in run.traces.iter().enumerate() {
+            let scopes = trace.scopes.iter();
+            let scopes = scopes.filter(|(_, scope)| scope.kind == ScopeKind::Fixture);
+            fixtures.extend(scopes.filter_map(|(number, _)| run.graph.node_of(at, *number)));
+        }
+        let mut numbers: FxHashMap<&str, u32> = FxHashMap::default();
+        for (at, trace) in run.traces.iter().enumerate() {
+            for begin in &trace.begins {
+                let next = numbers.len() as u32;
+                let test = *numbers.entry(&begin.test).or_insert(next);
+                let mut open: Vec<NodeId> = Vec::from_iter(run.graph.node_of(at, begin.scope));
+                let mut seen: FxHashSet<NodeId> = open.iter().copied().collect();
+                while let Some(node) = open.pop() {
+                    tests.entry(node).or_default().push(test);
+                    let more = run.edges[node as usize].iter().copied();
+                    open.extend(more.filter(|to| fixtures.contains(to) && seen.insert(*to)));
+                }
+            }
+        }
+        Readers {
+            tests,
+            by_cell: vec![Vec::new(); cells],
+        }
+    }
+
+    fn add(&mut self, node: NodeId, cell: usize) {
+        let bits = &mut self.by_cell[cell];
+        for test in self.tests.get(&node).into_iter().flatten() {
+            let (word, bit) = (*test as usize / 64, test % 64);
+            if bits.len() <= word {
+                bits.resize(word + 1, 0);
+            }
+            bits[word] |= 1 << bit;
+        }
+    }
+
+    /// By cell.
+    fn count(&self) -> Vec<usize> {
+        let count = |bits: &Vec<u64>| bits.iter().map(|word| word.count_ones() as usize).sum();
+        self.by_cell.iter().map(count).collect()
     }
 }
 

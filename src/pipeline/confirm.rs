@@ -181,8 +181,8 @@ impl<'d> Planning<'d> {
                 sets,
                 modules,
                 flags: Flags {
-                    // A library that reads annotations may evaluate them.
-                    anything: own.reads.anything || own.reads.annotations,
+                    anything: own.reads.anything,
+                    // Of the names in these the test process tells: a library may evaluate them.
                     annotations: own.reads.annotations,
                     docstrings: own.reads.docstrings,
                 },
@@ -296,28 +296,35 @@ impl<'d> Planning<'d> {
 
     /// Code that runs at import can put modules where tests find them: in a list, say. So
     /// a test may look into what such code passes on, as if it did that itself, and into
-    /// what the record took whole.
+    /// what the record took whole. The test process tells whether there is any such place.
     fn hand_on(&mut self, reads: &mut Vec<Option<UnitReads>>) {
         let sets = self.sets.all.iter();
         let handed: Vec<Handed> = sets
             .map(|set| Handed::by(set, reads, &self.units.all))
             .collect();
-        let mut known: FxHashMap<(usize, usize, bool), Option<usize>> = FxHashMap::default();
+        let mut known: FxHashMap<_, Option<usize>> = FxHashMap::default();
         for open in &mut self.open {
             let looks = open.of.sets.iter().any(|set| handed[*set].looks);
-            let key = (open.others, open.of.modules, looks);
+            let asks_runner = open.of.sets.iter().map(|set| handed[*set].asks_runner);
+            let asks_runner = asks_runner.max().unwrap_or_default();
+            let key = (open.others, open.of.modules, looks, asks_runner);
             let set = known.entry(key).or_insert_with(|| {
                 let needed = self.modules.all[open.of.modules].len();
                 let others = self.others.all[open.others].iter();
                 let others: Vec<&Handed> = others.map(|set| &handed[*set]).collect();
-                let holds = Handed::of_all(&others, needed, looks);
+                let handed = Handed::of_all(&others, needed, looks);
+                let handed: Vec<BString> = handed.into_iter().cloned().collect();
                 let unit = reads.len();
-                let is_some = !holds.is_empty();
-                is_some.then(|| {
-                    reads.push(Some(UnitReads {
-                        holds: holds.into_iter().cloned().collect(),
-                        ..UnitReads::default()
-                    }));
+                (!handed.is_empty()).then(|| {
+                    let mut all = UnitReads::default();
+                    match asks_runner {
+                        AsksRunner::InHooks => all.holds = handed,
+                        asks => {
+                            all.loose = handed;
+                            all.asks_runner = asks == AsksRunner::InTests;
+                        }
+                    }
+                    reads.push(Some(all));
                     self.sets.of(vec![unit])
                 })
             });
@@ -337,6 +344,18 @@ struct Handed {
     by_globals: BTreeSet<BString>,
     /// Whether some of it finds names that nobody spells.
     looks: bool,
+    /// Whether some of it may get modules from what runs the tests.
+    asks_runner: AsksRunner,
+}
+
+/// Where code may get modules from what runs the tests.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum AsksRunner {
+    #[default]
+    Nowhere,
+    /// If it is given something of that to ask: a fixture.
+    InTests,
+    InHooks,
 }
 
 impl Handed {
@@ -348,6 +367,15 @@ impl Handed {
         {
             handed.passed.extend(read.holds.iter().cloned());
             handed.looks |= read.members;
+            if read.asks_runner {
+                let is_hook = unit.path.ends_with(b"conftest.py");
+                let asks = if is_hook {
+                    AsksRunner::InHooks
+                } else {
+                    AsksRunner::InTests
+                };
+                handed.asks_runner = handed.asks_runner.max(asks);
+            }
             if unit.what == What::Skeleton {
                 handed.whole.insert(unit.path.clone());
             }
@@ -417,9 +445,12 @@ fn own_unit(reads: &UnitReads, paths: &FxHashMap<&BStr, usize>) -> OwnUnit {
     let number = |path: &BString| paths.get(path.as_bstr()).copied();
     let holds = reads.holds.iter().chain(&reads.globals);
     let holds: BTreeSet<usize> = holds.filter_map(number).collect();
+    let loose: BTreeSet<usize> = reads.loose.iter().filter_map(number).collect();
     OwnUnit {
         names: reads.names.clone(),
         holds: holds.into_iter().collect(),
+        asks_runner: reads.asks_runner && !loose.is_empty(),
+        loose: loose.into_iter().collect(),
         members: reads.members,
         flags: Flags {
             anything: reads.anything,

@@ -48,6 +48,13 @@ pub(crate) struct OwnUnit {
     /// Modules that it looks into: indexes into [`Confirm::paths`].
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub holds: Vec<usize>,
+    /// Modules that it can look into if the process shows that something holds a module
+    /// otherwise than import statements do: indexes, too.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub loose: Vec<usize>,
+    /// Whether what runs the tests may hand these out, too.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub asks_runner: bool,
     #[serde(flatten)]
     pub flags: Flags,
     #[serde(skip_serializing_if = "std::ops::Not::not")]

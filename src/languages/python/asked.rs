@@ -8,6 +8,9 @@ pub(super) const MONKEYPATCH: &str = "monkeypatch";
 /// The fixture whose entries are names in doctests. These may reach any name anyway.
 pub(super) const DOCTEST_NAMESPACE: &str = "doctest_namespace";
 
+/// Attributes of pytest's items, nodes and requests that are modules, or lead there.
+pub(super) const HAND_OUT_MODULES: [&str; 4] = ["module", "obj", "_obj", "_getobj"];
+
 /// Whether something of the module may stand in for these fixtures, or look at what others
 /// put there.
 pub(super) fn meets_lent(names: &Names) -> bool {

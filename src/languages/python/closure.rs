@@ -121,6 +121,16 @@ impl NameClosure {
         self.sources.contains_key(&unit)
     }
 
+    /// Whether some file was executed as source of which it is not known what it spells.
+    pub(crate) fn runs_sources(&self) -> bool {
+        self.sources.values().any(Option::is_none)
+    }
+
+    /// The module with this path.
+    pub(crate) fn module_at(&self, path: &BStr) -> Option<ModuleIndex> {
+        self.by_path.get(path).copied()
+    }
+
     /// Notes that pytest looked for tests in the module in `file`.
     pub(crate) fn add_test_file(&mut self, file: &BStr) {
         self.test_files.extend(self.modules.of_file(file));

@@ -1,15 +1,30 @@
 //! Which code can read the state that a trace names.
+//!
+//! Code gets at a global by its name, or through its module: by `getattr(module, name)` with a
+//! computed name, `vars(module)` and the like. For the latter some code must have passed the
+//! module on, which its source tells (`docs/names.md`). At a member of a class it gets by its name,
+//! or by such look-ups in any object. Code that can reach any name reads everything.
 
 use std::collections::BTreeSet;
 
 use anyhow::Result;
-use bstr::BStr;
-use rustc_hash::FxHashMap;
+use bstr::{BStr, BString, ByteSlice};
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::languages::{Analysis, Place, name_hash, simple_name};
-use crate::matrix::{UnitKind, What};
+use super::asked;
+use super::closure::NameClosure;
+use super::dynamic::Generated;
+use super::modules::ModuleIndex;
+use crate::languages::{
+    Analysis, Facts, ModuleUnits, Place, StateReaders, Uses, name_hash, simple_name,
+};
+use crate::matrix::{Unit, UnitKind, What};
 use crate::observe::Run;
+use crate::observe::graph::NodeId;
 use crate::observe::units::UnitIndex;
+
+/// Where more code than this passes a module on, all that looks up names counts.
+const MOST_HOLDERS: usize = 8;
 
 /// Code that ran in a run, by the names that it mentions.
 #[derive(Debug, Default)]
@@ -17,14 +32,137 @@ pub(super) struct Naming {
     /// By the hash of a name.
     mentioned_by: FxHashMap<u32, Vec<UnitIndex>>,
     /// Code that may reach any name.
-    dynamic: Vec<UnitIndex>,
+    wide: Vec<UnitIndex>,
+    /// Code that may get at attributes, of whatever it has, by names that it does not spell.
+    looking_up: Vec<UnitIndex>,
+    handed: Option<Handed>,
+}
+
+/// Which modules code passes on as a value, and where.
+#[derive(Debug, Default)]
+struct Handed {
+    /// By path of a module: the nodes whose code does. A module that nobody passes on has none.
+    by: FxHashMap<BString, Vec<NodeId>>,
+}
+
+impl Handed {
+    /// `None` if there is code of which nobody knows what it does.
+    fn of(run: &Run<'_>, names: &NameClosure) -> Option<Handed> {
+        let all = &names.modules.all;
+        let is_followed = |file: &BString| {
+            !file.ends_with(b".py")
+                || Facts::is_third_party(file.as_bstr())
+                || names.modules.of_file(file.as_bstr()).is_some()
+        };
+        if !run.graph.imports.keys().all(is_followed)
+            || all.iter().any(|module| module.is_generated)
+            || names.runs_sources()
+        {
+            return None;
+        }
+        let mut by: Vec<FxHashSet<NodeId>> = vec![FxHashSet::default(); all.len()];
+        // pytest hands out the modules of its tests (`request.module`).
+        let asks = |uses: &Uses| asked::HAND_OUT_MODULES.iter().any(|name| uses.spells(name));
+        let mut code = all.iter().flat_map(|one| one.parsed().names.code.values());
+        let gives_tests = code.any(asks);
+        for (at, module) in all.iter().enumerate() {
+            let Some(import) = run.graph.imports.get(&module.file) else {
+                continue;
+            };
+            let at = at as ModuleIndex;
+            let names_of = &module.parsed().names;
+            let parts = names_of.bindings.values().map(|part| &part.uses);
+            for uses in parts.chain([&names_of.effects.uses]) {
+                passed_on(names, at, uses).for_each(|one| _ = by[one as usize].insert(*import));
+            }
+            if gives_tests && run.graph.collects.contains_key(&module.file) {
+                by[at as usize].insert(*import);
+            }
+        }
+        let mut known: FxHashMap<UnitIndex, Vec<ModuleIndex>> = FxHashMap::default();
+        for (node, units) in run.node_units.iter().enumerate() {
+            let node = node as NodeId;
+            for unit in units {
+                let passed = known.entry(*unit);
+                let passed = passed.or_insert_with(|| passed_on_by(run.table.get(*unit), names));
+                passed
+                    .iter()
+                    .for_each(|one| _ = by[*one as usize].insert(node));
+            }
+            let taken = names
+                .nodes
+                .get(&node)
+                .into_iter()
+                .flat_map(|one| &one.taken);
+            taken.for_each(|one| _ = by[*one as usize].insert(node));
+        }
+        let mut handed = Handed::default();
+        for module in all {
+            handed.by.insert(module.path.clone(), Vec::new());
+        }
+        // Who has a module gets at those that it has.
+        for (at, nodes) in by.iter().enumerate().filter(|(_, nodes)| !nodes.is_empty()) {
+            let (mut seen, mut open) = (FxHashSet::default(), vec![at as ModuleIndex]);
+            while let Some(module) = open.pop() {
+                if seen.insert(module) {
+                    open.extend(names.modules.held(module));
+                    let path = &all[module as usize].path;
+                    let holders = handed.by.entry(path.clone()).or_default();
+                    holders.extend(nodes);
+                }
+            }
+        }
+        for nodes in handed.by.values_mut() {
+            nodes.sort_unstable();
+            nodes.dedup();
+        }
+        Some(handed)
+    }
+}
+
+/// The modules that code in the source of `module` passes on.
+fn passed_on<'u>(
+    names: &'u NameClosure,
+    module: ModuleIndex,
+    uses: &'u Uses,
+) -> impl Iterator<Item = ModuleIndex> + 'u {
+    let own = uses.holds_own.then_some(module);
+    names.handed_on(module, uses).into_iter().chain(own)
+}
+
+/// Those that a unit passes on when it runs.
+fn passed_on_by(unit: &Unit, names: &NameClosure) -> Vec<ModuleIndex> {
+    let module = names.module_at(unit.path());
+    match &unit.what {
+        What::Code(name) => {
+            let Some(module) = module else {
+                return Vec::new();
+            };
+            let parsed = names.modules.all[module as usize].parsed();
+            let uses = parsed.names.code.get(&**name);
+            uses.map_or_else(Vec::new, |uses| passed_on(names, module, uses).collect())
+        }
+        What::Reached(name) if &**name == "*" => module.into_iter().collect(),
+        What::Reached(name) => {
+            let generated = names.modules.generated(Generated::of(name), module);
+            generated.into_iter().collect()
+        }
+        _ => Vec::new(),
+    }
 }
 
 impl Naming {
     /// # Errors
     /// If a source cannot be read.
-    pub(super) fn of(run: &Run<'_>, ran: &BTreeSet<UnitIndex>) -> Result<Naming> {
-        let mut naming = Naming::default();
+    pub(super) fn of(
+        run: &Run<'_>,
+        ran: &BTreeSet<UnitIndex>,
+        names: &NameClosure,
+    ) -> Result<Naming> {
+        let mut naming = Naming {
+            handed: Handed::of(run, names),
+            ..Naming::default()
+        };
         for at in ran.iter().copied() {
             let unit = run.table.get(at);
             let part = match &unit.what {
@@ -32,6 +170,10 @@ impl Naming {
                 What::Skeleton | What::Effects => None,
                 // Code that stands outside of functions: a lambda.
                 What::Binding(_) => None,
+                What::Reached(name) if &**name != "*" => {
+                    naming.generated(at, Generated::of(name));
+                    continue;
+                }
                 _ => continue,
             };
             let analysis = run.facts.module(unit.path())?;
@@ -48,10 +190,13 @@ impl Naming {
             }
             match module.mentioned(part) {
                 Some(names) => naming.add(at, names.iter().copied()),
-                None => naming.dynamic.push(at),
+                None => naming.wide.push(at),
             }
             if part.is_some() && module.is_dynamic(part) {
-                naming.dynamic.push(at);
+                match is_wide(unit, module, names.is_watched) {
+                    true => naming.wide.push(at),
+                    false => naming.looking_up.push(at),
+                }
             }
         }
         Ok(naming)
@@ -63,10 +208,20 @@ impl Naming {
         }
     }
 
+    /// What code spells that the program made.
+    fn generated(&mut self, unit: UnitIndex, spelled: Generated<'_>) {
+        self.add(unit, [name_hash(spelled.name)].into_iter());
+        if spelled.is_wide() {
+            self.wide.push(unit);
+        } else if spelled.looks_up() {
+            self.looking_up.push(unit);
+        }
+    }
+
     /// The code that mentions the last part of `name`, a global (or an attribute of a
-    /// class) of the module in `file`; sorted. The module's own skeleton defines it and so
-    /// does not count.
-    pub(super) fn units(&self, run: &Run<'_>, file: &BStr, name: &str) -> Vec<UnitIndex> {
+    /// class) of the module in `file`, or gets at it without that. The module's own
+    /// skeleton defines it and so does not count.
+    pub(super) fn units(&self, run: &Run<'_>, file: &BStr, name: &str) -> StateReaders {
         let (Place::Inside(owner) | Place::Outside(owner)) = run.facts.place(file);
         let is_other = |at: &UnitIndex| {
             let unit = run.table.get(*at);
@@ -76,9 +231,30 @@ impl Naming {
         };
         let named = self.mentioned_by.get(&name_hash(simple_name(name)));
         let named = named.into_iter().flatten().copied().filter(is_other);
-        let mut units: Vec<UnitIndex> = named.chain(self.dynamic.iter().copied()).collect();
+        let mut units: Vec<UnitIndex> = named.chain(self.wide.iter().copied()).collect();
+        let handed = self.handed.as_ref();
+        let holders = handed.and_then(|handed| handed.by.get(&owner));
+        let is_global = simple_name(name) == name;
+        let known = holders.filter(|holders| is_global && holders.len() <= MOST_HOLDERS);
+        if known.is_none() {
+            units.extend(&self.looking_up);
+        }
         units.sort_unstable();
         units.dedup();
-        units
+        StateReaders {
+            looking: known.map_or_else(Vec::new, |_| self.looking_up.clone()),
+            holders: known.cloned().unwrap_or_default(),
+            units,
+        }
     }
+}
+
+/// Whether code may reach any name of any module. What generated code spells, and the modules
+/// that code got from frames, a collector that watches has told.
+fn is_wide(unit: &Unit, module: &ModuleUnits, is_watched: bool) -> bool {
+    let What::Code(name) = &unit.what else {
+        return true;
+    };
+    let uses = module.names.code.get(&**name);
+    uses.is_none_or(|uses| uses.is_wide || uses.is_watched && !is_watched)
 }

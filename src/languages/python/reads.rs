@@ -145,6 +145,7 @@ impl<'a> Reading<'a> {
         reads.annotations |= dynamic::reads_annotations(name);
         reads.docstrings |= dynamic::reads_docstrings(name);
         reads.beyond_values |= dynamic::BEYOND_VALUES.contains(&name);
+        reads.asks_runner |= asked::HAND_OUT_MODULES.contains(&name);
         let module = self.by_path.get(path).copied();
         found.holds.extend(self.modules.generated(spelled, module));
         self.finish(found)
@@ -186,6 +187,7 @@ impl<'a> Reading<'a> {
         reads.anything |= spells(&dynamic::ASK_FOR_ANYTHING);
         reads.members |= spells(&dynamic::LIST_MEMBERS);
         reads.beyond_values |= spells(&dynamic::BEYOND_VALUES);
+        reads.asks_runner |= spells(&asked::HAND_OUT_MODULES);
         let lends = self.meets_lent && !uses.lent.is_empty();
         let passes_on = lends || !uses.values.is_empty() || !uses.parts.is_empty();
         if !passes_on && !uses.holds_own {

@@ -13,8 +13,8 @@ use super::facts::Reads;
 use super::modules::{Module, ModuleIndex};
 use super::naming::Naming;
 use crate::languages::{
-    Analysis, Closure, Facts, LANGUAGES, Meaning, PartAt, Place, UnitAt, annotated, is_docstring,
-    language_of, split,
+    Analysis, Closure, Facts, LANGUAGES, Meaning, PartAt, Place, StateReaders, UnitAt, annotated,
+    is_docstring, language_of, split,
 };
 use crate::matrix::{self, Unit, UnitKind, What};
 use crate::observe::graph::{NodeId, SESSION};
@@ -335,16 +335,19 @@ impl Closure for Sources {
     }
 
     fn index_names(&mut self, run: &Run<'_>, ran: &BTreeSet<UnitIndex>) -> Result<()> {
-        self.naming = Naming::of(run, ran)?;
+        self.naming = Naming::of(run, ran, &self.names)?;
         Ok(())
     }
 
-    fn naming(&self, run: &Run<'_>, file: &BStr, name: &str) -> Option<Vec<UnitIndex>> {
+    fn naming(&self, run: &Run<'_>, file: &BStr, name: &str) -> Option<StateReaders> {
         if is_derived(name) {
             return None;
         }
         Some(match variable(name) {
-            Some(variable) => units_reading(run, variable),
+            Some(variable) => StateReaders {
+                units: units_reading(run, variable),
+                ..StateReaders::default()
+            },
             None => self.naming.units(run, file, name),
         })
     }

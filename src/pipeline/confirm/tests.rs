@@ -65,6 +65,7 @@ fn reads_of(unit: &Unit) -> Option<UnitReads> {
         holds: holds.into_iter().map(BString::from).collect(),
         globals: globals.into_iter().map(BString::from).collect(),
         members: *unit.name() == *"look",
+        asks_runner: *unit.name() == *"ask",
         ..UnitReads::default()
     };
     unit.kind().is_source().then_some(reads)
@@ -149,7 +150,7 @@ fn tests_share_what_they_read_and_the_modules_that_they_need() {
 }
 
 #[test]
-fn what_import_time_code_passes_on_is_held_by_every_test_that_needs_it() {
+fn what_import_time_code_passes_on_may_be_found_by_every_test_that_needs_it() {
     let effects = |path: &str| Unit::at(path, What::Effects);
     let whole = |path: &str| Unit::at(path, What::Skeleton);
     let lambda = |name: &str| Unit::at("a.py", What::Binding(name.into()));
@@ -172,23 +173,44 @@ fn what_import_time_code_passes_on_is_held_by_every_test_that_needs_it() {
             &[lambda("look")],
             &[whole("a.py"), whole("b.py")],
         ),
+        ("t::asks", &[lambda("ask")], &[whole("b.py")]),
+        (
+            "t::hook",
+            &[Unit::at("a/conftest.py", What::Binding("ask".into()))],
+            &[whole("b.py")],
+        ),
     ];
     let matrix = recorded_as(tests, matrix::Reads::default());
-    let values = values(&["a.py", "b.py", "passes.py"]);
+    let values = values(&["a.py", "b.py", "passes.py", "a/conftest.py"]);
     let tests = tests.iter().map(|(test, ..)| *test).collect::<Vec<_>>();
     let plan = plan(&matrix, &values, &tests);
-    let held = |test: &str| -> Vec<String> {
+    let units = |test: &str| -> Vec<&OwnUnit> {
         let sets = plan.tests[test].sets.iter();
         let units = sets.flat_map(|set| &plan.sets[*set]);
-        let held = units.flat_map(|unit| &plan.units[*unit].holds);
-        held.map(|path| plan.paths[*path].clone()).collect()
+        units.map(|unit| &plan.units[*unit]).collect()
     };
-    assert_eq!(held("t::none"), Vec::<String>::new());
-    assert_eq!(held("t::passed"), ["b.py"]);
-    assert_eq!(held("t::whole"), ["b.py"]);
-    assert_eq!(held("t::globals"), Vec::<String>::new());
-    assert_eq!(held("t::wide"), Vec::<String>::new());
-    assert_eq!(held("t::looks"), ["a.py", "b.py"]);
+    let paths = |those: &[usize]| -> Vec<String> {
+        those.iter().map(|path| plan.paths[*path].clone()).collect()
+    };
+    let loose = |test: &str| -> Vec<String> {
+        let units = units(test).into_iter();
+        units.flat_map(|unit| paths(&unit.loose)).collect()
+    };
+    assert_eq!(loose("t::none"), Vec::<String>::new());
+    assert_eq!(loose("t::passed"), ["b.py"]);
+    assert_eq!(loose("t::whole"), ["b.py"]);
+    assert_eq!(loose("t::globals"), Vec::<String>::new());
+    assert_eq!(loose("t::wide"), Vec::<String>::new());
+    assert_eq!(loose("t::looks"), ["a.py", "b.py"]);
+    assert_eq!(loose("t::asks"), ["b.py"]);
+    let asks = |test: &str| units(test).iter().any(|unit| unit.asks_runner);
+    assert!(asks("t::asks") && !asks("t::whole"));
+    // Nobody knows what pytest gives to hooks.
+    let held: Vec<String> = units("t::hook")
+        .iter()
+        .flat_map(|unit| paths(&unit.holds))
+        .collect();
+    assert_eq!(held, ["b.py"]);
 }
 
 #[test]

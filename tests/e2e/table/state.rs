@@ -3,7 +3,7 @@
 use crate::harness::*;
 
 cases!(
-    containers, at_import, lambdas, proxies;
+    containers, at_import, lambdas, proxies, looked_up;
     version_sensitive: globals,
 );
 
@@ -546,5 +546,76 @@ def test_without():
             "other():\n    return 2",
         )],
         ["! test_service.py::test_without"],
+    )
+}
+
+/// A global that a test changes, and code that looks up names that nobody spells.
+fn looked_up() -> Case {
+    Case::new(
+        r#"
+-- core.py --
+REGISTRY = {}
+
+
+def register(name):
+    REGISTRY[name] = make(name)
+
+
+def make(name):
+    return name
+-- other.py --
+class Thing:
+    size = 1
+
+
+def look(thing, name):
+    return getattr(thing, name)
+-- hub.py --
+import core
+
+HELD = [core]
+
+
+def held():
+    return HELD[0]
+-- test_change.py --
+import core
+
+
+def test_register():
+    core.register("a")
+-- test_look.py --
+import core
+import other
+
+
+def test_instance():
+    assert other.look(other.Thing(), "si" + "ze") == 1
+
+
+def test_named():
+    assert core.REGISTRY.get("a", "a") == "a"
+
+
+def test_module():
+    assert other.look(core, "REGIS" + "TRY").get("a", "a") == "a"
+-- test_held.py --
+import hub
+import other
+
+
+def test_held():
+    assert other.look(hub.held(), "REGIS" + "TRY").get("a", "a") == "a"
+"#,
+    )
+    .edit(
+        "what the global gets",
+        [replace("core.py", "    return name", "    return name * 2")],
+        [
+            "test_change.py::test_register",
+            "! test_held.py::test_held",
+            "! test_look.py::test_named",
+            "! test_look.py::test_module",
+        ],
     )
 }

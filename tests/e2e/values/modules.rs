@@ -2,7 +2,14 @@
 
 use crate::harness::*;
 
-cases!(other_names, parts, generated_names, generated_imports);
+cases!(
+    other_names,
+    parts,
+    generated_names,
+    generated_imports,
+    wide_at_import,
+    left_at_import,
+);
 
 const CORE: &str = r#"
 -- core.py --
@@ -454,5 +461,115 @@ def test_in_function():
             ],
             vec!["test_imports.py::test_thing"],
         ),
+    )
+}
+
+/// Import-time code that can reach any name, and leaves no module anywhere.
+fn wide_at_import() -> Case {
+    let text = r#"
+-- magic.py --
+import pickle
+
+import core
+
+MAGIC = pickle.dumps(2)
+
+
+def limit():
+    return core.LIMIT
+-- test_magic.py --
+import magic
+
+
+class Thing:
+    size = 1
+
+
+def look(thing, name):
+    return getattr(thing, name)
+
+
+def test_looks():
+    assert look(Thing(), "si" + "ze") == 1
+
+
+def test_limit():
+    assert magic.limit() == 1
+"#;
+    Case::new(format!("{CORE}{text}")).by_value().edit(
+        "a value that no text of the test names",
+        limit("core.py"),
+        ["! test_magic.py::test_limit"],
+    )
+}
+
+/// The same where it leaves one, by names that nobody spells.
+fn left_at_import() -> Case {
+    let text = r#"
+-- magic.py --
+import importlib
+import pickle
+
+MAGIC = pickle.dumps(2)
+core = importlib.import_module("co" + "re")
+
+
+def look(name):
+    return getattr(core, name)
+-- holding.py --
+import importlib
+import pickle
+
+MAGIC = pickle.dumps(2)
+HELD = {"it": importlib.import_module("co" + "re")}
+
+
+def look(name):
+    return getattr(HELD["it"], name)
+-- names.py --
+import importlib
+import pickle
+
+MAGIC = pickle.dumps(2)
+
+
+def keep():
+    return vars(importlib.import_module("between"))
+
+
+NAMES = keep()
+
+
+def look(name):
+    return getattr(NAMES["core"], name)
+-- between.py --
+import core
+-- test_magic.py --
+import magic
+
+
+def test_global():
+    assert magic.look("LI" + "MIT") == 1
+-- test_holding.py --
+import holding
+
+
+def test_held():
+    assert holding.look("LI" + "MIT") == 1
+-- test_namespace.py --
+import names
+
+
+def test_namespace():
+    assert names.look("LI" + "MIT") == 1
+"#;
+    Case::new(format!("{CORE}{text}")).by_value().edit(
+        "a value that is looked up",
+        limit("core.py"),
+        [
+            "! test_magic.py::test_global",
+            "! test_holding.py::test_held",
+            "! test_namespace.py::test_namespace",
+        ],
     )
 }

@@ -2,7 +2,14 @@
 
 use crate::harness::*;
 
-cases!(docstrings, nameless, annotations, source, decorated);
+cases!(
+    docstrings,
+    nameless,
+    annotations,
+    source,
+    decorated,
+    evaluated_by_a_package
+);
 
 fn docstrings() -> Case {
     Case::new(
@@ -412,5 +419,129 @@ def test_leave():
             "self.__dict__['function'] = function",
         )],
         NONE,
+    )
+}
+
+/// An installed package that evaluates annotations of what it is given.
+fn evaluated_by_a_package() -> Case {
+    Case::new(
+        r#"
+-- lib.py --
+from __future__ import annotations
+
+import typing
+
+
+def setting(value):
+    return value
+
+
+LIMIT = setting(1)
+KIND = setting(1)
+DEEP = setting(1)
+SOME = typing.Optional["DEEP"]
+
+
+class Node:
+    size = setting(1)
+
+
+def area(width: KIND) -> SOME:
+    return width
+
+
+def place(node: Node):
+    return node
+
+
+def limit():
+    return LIMIT
+-- test_lib.py --
+import reader
+
+import lib
+
+
+def test_kind():
+    assert reader.evaluate(lib.area, "width") == 1
+
+
+def test_deep():
+    text = reader.evaluate(lib.area, "return").__args__[0].__forward_arg__
+    assert reader.evaluate_text(lib.area, text) == 1
+
+
+def test_members():
+    assert reader.lists(lib.place, "node")["si" + "ze"] == 1
+
+
+def test_limit():
+    assert lib.limit() == 1
+
+
+def test_plain():
+    assert lib.area(2) == 2
+"#,
+    )
+    .by_value()
+    .own_venv()
+    .setup([install(
+        "reader",
+        "1.0.0",
+        &[(
+            "reader.py",
+            "def evaluate(f, name):\n    return evaluate_text(f, f.__annotations__[name])\n\n\n\
+             def evaluate_text(f, text):\n    return eval(text, f.__globals__)\n\n\n\
+             def lists(f, name):\n    return dict(vars(evaluate(f, name)))\n",
+        )],
+    )])
+    .edit(
+        "what an annotation names",
+        [replace("lib.py", "KIND = setting(1)", "KIND = setting(3)")],
+        between(
+            ["! test_lib.py::test_kind"],
+            // It could do that at any time.
+            [
+                "test_lib.py::test_deep",
+                "test_lib.py::test_limit",
+                "test_lib.py::test_members",
+                "test_lib.py::test_plain",
+            ],
+        ),
+    )
+    .edit(
+        "what the text in a type names",
+        [replace("lib.py", "DEEP = setting(1)", "DEEP = setting(3)")],
+        between(
+            ["! test_lib.py::test_deep"],
+            [
+                "test_lib.py::test_kind",
+                "test_lib.py::test_limit",
+                "test_lib.py::test_members",
+                "test_lib.py::test_plain",
+            ],
+        ),
+    )
+    .edit(
+        "a member of a class that an annotation names",
+        [replace("lib.py", "size = setting(1)", "size = setting(3)")],
+        between(
+            ["! test_lib.py::test_members"],
+            [
+                "test_lib.py::test_deep",
+                "test_lib.py::test_kind",
+                "test_lib.py::test_limit",
+                "test_lib.py::test_plain",
+            ],
+        ),
+    )
+    .edit(
+        "what no annotation names",
+        [replace(
+            "lib.py",
+            "LIMIT = setting(1)",
+            "LIMIT = setting(3)",
+        )],
+        ["! test_lib.py::test_limit"],
     )
 }

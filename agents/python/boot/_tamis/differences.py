@@ -32,7 +32,7 @@ class Difference:
     """A cell that has not the recorded value, or a module or class that is there at one time
     only."""
 
-    __slots__ = ("name", "key", "path", "why", "kind", "for_all", "hashes")
+    __slots__ = ("name", "key", "path", "why", "kind", "for_all", "names", "hashes")
 
     def __init__(self, name, key, path, why=None):
         self.name = name
@@ -43,29 +43,31 @@ class Difference:
         # Every test that needs the module reads it.
         self.for_all = False
         self.kind = _kind(name, key)
-        self.hashes = self._hashes()
+        self._name()
 
-    def _hashes(self):
-        """Of the names by which code reads it."""
+    def _name(self):
+        """By which names code reads it."""
+        self.names = self._spelled()
+        self.hashes = {name_hash(name) for name in self.names}
+
+    def _spelled(self):
         if self.kind == "module":
             # Who imports a library in a test gets it then. Who wants `a.b` spells `b`.
-            if self.name.startswith("*lib:"):
-                return set()
-            return {name_hash(self.name.rpartition(".")[2])}
+            return () if self.name.startswith("*lib:") else (self.name.rpartition(".")[2],)
         if self.kind == "class":
-            return {name_hash(self.name.replace(":", ".").rpartition(".")[2])}
+            return (self.name.replace(":", ".").rpartition(".")[2],)
         if self.kind in ("docs", "annotations"):
             # `f.__doc__`: those who spell `f` alone do not read it.
-            return {name_hash(self.key.rpartition(".")[2])}
+            return (self.key.rpartition(".")[2],)
         if self.kind in ("shape", "text"):
-            return set()
-        return {name_hash(self.key)}
+            return ()
+        return (self.key,)
 
     def be_text(self):
         """The docstring or the annotations of a function that is there at one time only: who
         gets at the function has read another cell."""
         self.kind = "text"
-        self.hashes = self._hashes()
+        self._name()
 
     def __str__(self):
         if self.kind in ("module", "class"):
@@ -82,6 +84,8 @@ def _said(text, why):
 
 
 _KINDS = ("module", "class", "text", "docs", "annotations", "shape", "member", "global")
+# Those that code gets at by a name.
+_NAMED = ("module", "class", "member", "global")
 
 
 def _kind(name, key):
@@ -268,9 +272,10 @@ class Readings:
             "members": every["member"]
             | {at for at in every["shape"] if ":" in found[at].name}
             | {at for at, one in enumerate(found) if one.key in _HELD_BY_CLASSES},
-            "annotations": every["annotations"],
             "docstrings": every["docs"],
         }
+        self._annotations = None
+        self._by_kind = every
         # Of a module that is there at one time only, the importers decide.
         self._counts_everywhere = every["module"] | {
             at for at, one in enumerate(found) if one.path == ""
@@ -282,6 +287,33 @@ class Readings:
         self._conftests = [path for path in self._by_path if _file_name(path) == "conftest.py"]
         self._read_by_set = {}
         self._read_by_unit = {}
+        self._loose = self._find_loose()
+
+    def _find_loose(self):
+        """By set, what differs in modules that a test gets only if something hands them out:
+        pairs of that, and whether pytest's `request` may."""
+        by_unit = {}
+        for number, unit in enumerate(self.units):
+            paths = [self.paths[at] for at in unit.get("loose", ())]
+            those = {at for path in paths for at in self._by_path.get(path, ())}
+            if those:
+                by_unit[number] = those, bool(unit.get("asks_runner"))
+        found = {}
+        for number, units in enumerate(self.sets) if by_unit else ():
+            of_set = [by_unit[unit] for unit in units if unit in by_unit]
+            if of_set:
+                found[number] = of_set
+        return found
+
+    def _of_loose(self, told, names):
+        read = set()
+        for number in told.get("sets", ()) if self._loose else ():
+            for those, asks_runner in self._loose.get(number, ()):
+                if asks_runner and "request" in names:
+                    read |= those
+                elif self.differences.session.has_loose_modules():
+                    read |= those
+        return read
 
     def _of_unit(self, unit):
         read = set()
@@ -296,6 +328,21 @@ class Readings:
         for flag, those in self._by_flag.items():
             if those and told.get(flag):
                 read |= those
+        if told.get("annotations"):
+            read |= self._by_annotations()
+
+    def _by_annotations(self):
+        """What those read who read annotations: these, what their text means to whoever
+        evaluates it, and members of classes."""
+        if self._annotations is None:
+            found = self.differences.found
+            named = {at: one for at, one in enumerate(found) if one.kind in _NAMED}
+            wanted = {name for one in named.values() for name in one.names}
+            spelled = self.differences.session.spelled_by_annotations(wanted)
+            spelled = {at for at, one in named.items() if not spelled.isdisjoint(one.names)}
+            # Of classes that it finds there it may list the members.
+            self._annotations = self._by_kind["annotations"] | self._by_flag["members"] | spelled
+        return self._annotations
 
     def _of_set(self, number):
         read = self._read_by_set.get(number)
@@ -319,6 +366,7 @@ class Readings:
         read = set()
         for number in told.get("sets", ()):
             read |= self._of_set(number)
+        read |= self._of_loose(told, names)
         for name in names:
             read.update(self._by_hash.get(name_hash(name), ()))
         self._add_flags(read, told)

@@ -47,6 +47,7 @@ class Present:
         }
         # Packages whose code asks classes for their subclasses.
         self._asking = None
+        self._are_loose = None
         # (name, path, key) -> why it has none.
         self.why = {
             (holder.name, self.path(holder.path), key): why
@@ -162,6 +163,30 @@ class Present:
                 elif type(constant) in (tuple, frozenset):
                     found.update(one for one in constant if type(one) is str and one in wanted)
         return found
+
+    def spelled_by_annotations(self, wanted):
+        """Which of the names mean something to whoever evaluates annotations of the project."""
+        # Imported only here: few tests need it.
+        from .annotated import Annotated
+
+        # The agent's session has hidden the older objects from the collector.
+        gc.unfreeze()
+        found = Annotated(wanted)
+        for path in {path for _, path in self.cells}:
+            if path.endswith(".py"):
+                found.read(path if path[:1] == "/" else "%s/%s" % (self.agent.root, path))
+        found.look_around()
+        return found.names
+
+    def has_loose_modules(self):
+        """Whether something holds a module of the project otherwise than import statements do."""
+        if self._are_loose is None:
+            # Imported only here: few tests need it.
+            from .loose import find
+
+            gc.unfreeze()
+            self._are_loose = find(self.agent, self._modules) is not None
+        return self._are_loose
 
     def _functions_of_libraries(self):
         is_own = {}

@@ -1,0 +1,118 @@
+"""Names in the text of annotations: who evaluates such text reads what they mean.
+
+That is the text of annotations themselves, and any other that types are made of
+(`Optional["Node"]`, `TypeVar("T", bound="Node")`, `Alias = "Node"`).
+
+PYTEST_DONT_REWRITE
+"""
+
+import ast
+import gc
+import re
+import sys
+import types
+
+_WORDS = re.compile(r"[^\W\d]\w*")
+_TYPES_OF_TEXT = tuple(
+    kind for kind in (getattr(types, "GenericAlias", None),) if isinstance(kind, type)
+)
+
+
+class Annotated:
+    """Which of the `wanted` names such text has."""
+
+    def __init__(self, wanted):
+        self.wanted = frozenset(wanted)
+        self.names = set()
+
+    def _text(self, text):
+        self.names.update(self.wanted.intersection(_WORDS.findall(text)))
+
+    # -- in sources ---------------------------------------------------------
+
+    def read(self, path):
+        """What the source at `path` has."""
+        missing = self.wanted - self.names
+        try:
+            with open(path, "rb") as file:
+                source = file.read()
+            if source.isascii() and missing.isdisjoint(_WORDS.findall(source.decode())):
+                return
+            tree = ast.parse(source)
+        except (OSError, SyntaxError, ValueError, RecursionError):
+            # Nobody knows what it says.
+            self.names.update(self.wanted)
+            return
+        self._statements(tree.body, False)
+
+    def _statements(self, body, in_function):
+        waiting = [(node, in_function) for node in body]
+        while waiting:
+            node, in_function = waiting.pop()
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                arguments = node.args
+                every = arguments.args + arguments.kwonlyargs
+                every += getattr(arguments, "posonlyargs", [])
+                every += [one for one in (arguments.vararg, arguments.kwarg) if one is not None]
+                self._all_of([one.annotation for one in every] + [node.returns])
+                inside = [arguments, *node.decorator_list, *getattr(node, "type_params", ())]
+                waiting.extend((one, in_function) for one in inside)
+                waiting.extend((one, True) for one in _without_docstring(node.body))
+                continue
+            if isinstance(node, ast.AnnAssign):
+                self._all_of([node.annotation])
+            elif isinstance(node, ast.Subscript):
+                # What a function makes of text are types all the same.
+                self._all_of([node.slice], ast.Constant)
+            elif isinstance(node, ast.ClassDef):
+                inside = [*node.bases, *node.keywords, *node.decorator_list]
+                inside += [*getattr(node, "type_params", ()), *_without_docstring(node.body)]
+                waiting.extend((one, in_function) for one in inside)
+                continue
+            elif not in_function and isinstance(node, ast.Constant) and isinstance(node.value, str):
+                self._text(node.value)
+            waiting.extend((one, in_function) for one in ast.iter_child_nodes(node))
+
+    def _all_of(self, expressions, kinds=ast.AST):
+        """What these spell, as names or in text."""
+        for expression in expressions:
+            for node in ast.walk(expression) if expression is not None else ():
+                if not isinstance(node, kinds):
+                    continue
+                if isinstance(node, ast.Name):
+                    self._text(node.id)
+                elif isinstance(node, ast.Attribute):
+                    self._text(node.attr)
+                elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                    self._text(node.value)
+
+    # -- in memory ----------------------------------------------------------
+
+    def look_around(self):
+        """What objects hold, however that was made."""
+        forward = getattr(sys.modules.get("typing"), "ForwardRef", None)
+        for value in gc.get_objects():
+            kind = type(value)
+            if kind is types.FunctionType and sys.version_info < (3, 14):
+                # Later ones evaluate the source.
+                self._texts(value.__annotations__.values())
+            elif kind is forward:
+                self._text(value.__forward_arg__)
+            elif kind in _TYPES_OF_TEXT:
+                self._texts(value.__args__)
+            elif isinstance(kind, type) and issubclass(kind, type):
+                noted = type.__dict__["__dict__"].__get__(value).get("__annotations__")
+                if type(noted) is dict:
+                    self._texts(noted.values())
+
+    def _texts(self, values):
+        for value in list(values):
+            if type(value) is str:
+                self._text(value)
+
+
+def _without_docstring(body):
+    first = body[0] if body else None
+    if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+        return body[1:]
+    return body

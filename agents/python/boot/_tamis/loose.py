@@ -1,0 +1,120 @@
+"""Modules of the project that something holds otherwise than import statements do.
+
+What code did at import cannot be told from its source if it can reach any name (`eval`, pickles).
+But where it left a module can be seen: who holds it, refers to it.
+
+PYTEST_DONT_REWRITE
+"""
+
+import ast
+import gc
+import sys
+import types
+import weakref
+
+from .watch import is_a
+
+
+def find(agent, imported):
+    """A referrer of one of these modules that is no import; `None` if there is none. `imported` is
+    a dict of the agent's own."""
+    spaces = {id(vars(module)): module for module in imported.values()}
+    # What differs in a `conftest.py` counts for the tests below it anyway.
+    modules = tuple(module for module in spaces.values() if not _is_conftest(module))
+    kept = {id(module): module for module in modules}
+    own = _of_agent(agent)
+    own.update(id(one) for one in (imported, modules, kept, spaces, sys.modules))
+    doubtful = []
+    for holder in gc.get_referrers(*modules):
+        if id(holder) in own or _is_frame_of(agent, holder) or _is_of_pytest(holder):
+            continue
+        space = spaces.get(id(holder))
+        if space is None or not _is_imported(space, kept):
+            doubtful.append(holder)
+    own.add(id(doubtful))
+    doubtful.extend(_of_namespaces(agent, tuple(map(vars, imported.values())), own))
+    doubtful.extend(_weakly(modules, own))
+    for holder in doubtful:
+        if type(holder) is not dict or not _is_attributes_of_pytest(holder, own):
+            return holder
+    return None
+
+
+def _of_namespaces(agent, namespaces, own):
+    """What holds the names of a module at once, other than its functions."""
+    for holder in gc.get_referrers(*namespaces):
+        if is_a(holder, (types.ModuleType, types.FunctionType)) or id(holder) in own:
+            continue
+        if _is_frame_of(agent, holder) or (type(holder) is tuple and holder is namespaces):
+            continue
+        yield holder
+
+
+def _weakly(modules, own):
+    """What holds weak references to modules; the native helper's are invisible."""
+    weak = tuple(one for module in modules for one in weakref.getweakrefs(module))
+    for holder in gc.get_referrers(*weak) if weak else ():
+        if id(holder) not in own and holder is not weak and not is_a(holder, types.FrameType):
+            yield holder
+
+
+def _is_conftest(module):
+    return str(getattr(module, "__name__", "")).rpartition(".")[2] == "conftest"
+
+
+def _of_agent(agent):
+    values, state = agent.values, agent.state
+    held = [values.modules, state.modules, state._objects]
+    return {id(one) for one in held}
+
+
+def _is_imported(module, kept):
+    """Whether every name by which this module has others is one that its import statements bind,
+    or the import system: that of a submodule, which its source does not use by itself."""
+    names = {
+        name: value.__name__
+        for name, value in list(vars(module).items())
+        if id(value) in kept
+    }
+    if not names:
+        return True
+    try:
+        with open(module.__file__, "rb") as file:
+            tree = ast.parse(file.read())
+    except (OSError, TypeError, ValueError, AttributeError, SyntaxError, RecursionError):
+        return False
+    bound, used = set(), set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            used.add(node.id)
+        elif isinstance(node, ast.Import):
+            bound.update(one.asname or one.name.partition(".")[0] for one in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            bound.update(one.asname or one.name for one in node.names)
+    return all(
+        name in bound
+        or (own == "%s.%s" % (module.__name__, name) and name not in used)
+        for name, own in names.items()
+    )
+
+
+def _is_frame_of(agent, holder):
+    """Whether it is a frame of the agent, or of pytest, which have begun to look for tests."""
+    if not is_a(holder, types.FrameType):
+        return False
+    return agent.paths.actor(holder.f_code.co_filename) in ("agent", "harness")
+
+
+def _is_of_pytest(holder):
+    name = vars(type(holder)).get("__module__")
+    return type(name) is str and name.partition(".")[0] in ("_pytest", "pluggy")
+
+
+def _is_attributes_of_pytest(space, own):
+    """Whether a dict is that of an object of pytest, and nothing else has it."""
+    holders = [
+        one
+        for one in gc.get_referrers(space)
+        if id(one) not in own and not is_a(one, types.FrameType)
+    ]
+    return bool(holders) and all(_is_of_pytest(one) for one in holders)
