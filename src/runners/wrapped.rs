@@ -26,8 +26,8 @@ impl Runner for Wrapped {
     }
 
     fn orders(&self, _ordered: &Ordered<'_>) -> Result<Box<dyn Orders>, Error> {
-        let why =
-            "orders can be chosen for pytest and Maven, and this command starts neither by name";
+        let why = "orders can be chosen for pytest and Maven, and this command does not show what \
+                   it starts";
         Err(Error::usage(why).with_hint("write the command that starts one of them behind `--`"))
     }
 
