@@ -68,15 +68,18 @@ impl Listener {
     }
 }
 
+fn new_folder() -> Result<tempfile::TempDir> {
+    let folder = tempfile::Builder::new().prefix("tamis-").tempdir();
+    folder.context("cannot make a temporary folder; set TMPDIR to one that can be written")
+}
+
 impl Door {
     /// Makes the socket, in a folder that no other user can read.
     ///
     /// # Errors
     /// It cannot be made.
     pub(crate) fn new() -> Result<Door> {
-        let folder = tempfile::Builder::new().prefix("tamis-").tempdir();
-        let folder = folder
-            .context("cannot make a temporary folder; set TMPDIR to one that can be written")?;
+        let folder = new_folder()?;
         let path = folder.path().join("socket");
         let listener = UnixListener::bind(&path).with_context(|| {
             format!(
@@ -95,9 +98,7 @@ impl Door {
     /// # Errors
     /// It cannot be made.
     pub(crate) fn with_port() -> Result<(Door, u16, String)> {
-        let folder = tempfile::Builder::new().prefix("tamis-").tempdir();
-        let folder = folder
-            .context("cannot make a temporary folder; set TMPDIR to one that can be written")?;
+        let folder = new_folder()?;
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
             .context("cannot listen on 127.0.0.1, where the test process would connect")?;
         listener.set_nonblocking(true)?;

@@ -23,7 +23,7 @@ use crate::select::{Part, Selection, Verdict};
 
 pub(crate) use known::add_left_out;
 pub(crate) use launch::{arguments, variables, with_collector, words};
-pub(crate) use orders::{Captured, Server, Starter, capture};
+pub(crate) use orders::{Captured, Server, Starter, capture, run_through};
 pub(crate) use probe::prober;
 
 /// Each test, with whether it is left out: it is proven to need no run, without anything

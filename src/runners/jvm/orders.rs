@@ -18,70 +18,31 @@ use crate::order::Step;
 use crate::run::{Door, Heard, RunPlan, Served};
 use crate::runners::orders::{Limits, Ran, Request, Told, explained};
 
-/// The sources that are compiled here, with the JDK of the project.
-const CAPTURE: [(&str, &str); 2] = [
-    source(
-        "Capture",
-        include_str!("../../../agents/jvm/orders/tamis/Capture.java"),
-    ),
-    source(
-        "Json",
-        include_str!("../../../agents/jvm/orders/tamis/Json.java"),
-    ),
-];
-const ORDERS: [(&str, &str); 5] = [
-    source(
-        "Json",
-        include_str!("../../../agents/jvm/orders/tamis/Json.java"),
-    ),
-    source(
-        "Engine",
-        include_str!("../../../agents/jvm/orders/tamis/Engine.java"),
-    ),
-    source(
-        "Orders",
-        include_str!("../../../agents/jvm/orders/tamis/Orders.java"),
-    ),
-    source(
-        "Outcomes",
-        include_str!("../../../agents/jvm/orders/tamis/Outcomes.java"),
-    ),
-    source(
-        "Session",
-        include_str!("../../../agents/jvm/orders/tamis/Session.java"),
-    ),
-];
-const JUNIT3: (&str, &str) = source(
-    "JUnit3",
-    include_str!("../../../agents/jvm/orders/tamis/JUnit3.java"),
-);
-const JUNIT4: (&str, &str) = source(
-    "JUnit4",
-    include_str!("../../../agents/jvm/orders/tamis/JUnit4.java"),
-);
-const PLATFORM: (&str, &str) = source(
-    "Platform",
-    include_str!("../../../agents/jvm/orders/tamis/Platform.java"),
-);
-const GIVEN_ORDER: (&str, &str) = source(
-    "GivenOrder",
-    include_str!("../../../agents/jvm/orders/tamis/GivenOrder.java"),
-);
-
-const WHY: [(&str, &str); 2] = [
-    source(
-        "Json",
-        include_str!("../../../agents/jvm/orders/tamis/Json.java"),
-    ),
-    source(
-        "Why",
-        include_str!("../../../agents/jvm/orders/tamis/Why.java"),
-    ),
-];
-
-const fn source<'s>(name: &'s str, text: &'s str) -> (&'s str, &'s str) {
-    (name, text)
+/// A class of `agents/jvm/orders` with its source.
+macro_rules! source {
+    ($name:literal) => {
+        (
+            $name,
+            include_str!(concat!("../../../agents/jvm/orders/tamis/", $name, ".java")),
+        )
+    };
 }
+
+/// The sources that are compiled here, with the JDK of the project.
+const CAPTURE: [(&str, &str); 2] = [source!("Capture"), source!("Json")];
+const ORDERS: [(&str, &str); 5] = [
+    source!("Json"),
+    source!("Engine"),
+    source!("Orders"),
+    source!("Outcomes"),
+    source!("Session"),
+];
+const JUNIT3: (&str, &str) = source!("JUnit3");
+const JUNIT4: (&str, &str) = source!("JUnit4");
+const PLATFORM: (&str, &str) = source!("Platform");
+const GIVEN_ORDER: (&str, &str) = source!("GivenOrder");
+
+const WHY: [(&str, &str); 2] = [source!("Json"), source!("Why")];
 
 /// Properties that each JVM sets for itself.
 const OWN_PROPERTIES: [&str; 10] = [
@@ -170,12 +131,9 @@ pub(crate) fn capture(mut plan: RunPlan, home: &Path) -> Result<(Vec<Captured>, 
         option.push(known);
     }
     plan.env.push(("JAVA_TOOL_OPTIONS".into(), option));
-    let door = Door::new()?;
-    let mut served = door.open(&plan)?;
-    if served.hear(None)? == Heard::Interrupted {
-        served.kill()?;
+    let Some(served) = run_through(&plan)? else {
         return Err(Error::usage("interrupted before any order ran"));
-    }
+    };
     let mut all = Vec::new();
     let entries = fs_err::read_dir(&found).map_err(anyhow::Error::from)?;
     let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
@@ -188,6 +146,19 @@ pub(crate) fn capture(mut plan: RunPlan, home: &Path) -> Result<(Vec<Captured>, 
         }
     }
     Ok((all, served))
+}
+
+/// Runs a command that connects to nobody until it ends; `None` if the user interrupted it.
+///
+/// # Errors
+/// It cannot be started.
+pub(crate) fn run_through(plan: &RunPlan) -> Result<Option<Served>> {
+    let mut served = Door::new()?.open(plan)?;
+    if served.hear(None)? == Heard::Interrupted {
+        served.kill()?;
+        return Ok(None);
+    }
+    Ok(Some(served))
 }
 
 /// The agent as a jar. It has to be understood by whatever JVM the tests run in.

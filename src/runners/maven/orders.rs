@@ -17,7 +17,7 @@ use crate::error::Error;
 use crate::matrix::Outcome;
 use crate::order::{Process, Step};
 use crate::run::{RunPlan, Served};
-use crate::runners::jvm::{Captured, Server, Starter, capture};
+use crate::runners::jvm::{Captured, Server, Starter, capture, run_through};
 use crate::runners::orders::{Cause, Limits, Ordered, Orders, Place, Ran, explained};
 
 /// Files that Surefire writes below a module's `target`.
@@ -112,9 +112,19 @@ impl Sessions {
         place.file = shown.to_string_lossy().into_owned();
     }
 
+    /// The id of a test that the JVM knows by this name.
+    fn id(&self, name: &str) -> String {
+        format!("{}{name}", self.prefix)
+    }
+
+    /// The name by which the JVM knows a test.
+    fn name<'t>(&self, id: &'t str) -> &'t str {
+        id.strip_prefix(&self.prefix).unwrap_or(id)
+    }
+
     /// An order with the names that the JVM knows.
     fn inside(&self, step: &Step) -> Step {
-        let name = |test: &String| test.strip_prefix(&self.prefix).unwrap_or(test).to_owned();
+        let name = |test: &String| self.name(test).to_owned();
         Step {
             order: step.order.iter().map(name).collect(),
             process: step.process,
@@ -126,7 +136,7 @@ impl Sessions {
         if self.prefix.is_empty() {
             return ran;
         }
-        let id = |name: String| format!("{}{name}", self.prefix);
+        let id = |name: String| self.id(&name);
         let Ran { mut ended, said } = ran;
         ended.outcomes = with_keys(ended.outcomes, id);
         ended.seconds = with_keys(ended.seconds, id);
@@ -261,8 +271,7 @@ impl Orders for Sessions {
             Some(server) => server,
             None => self.starter.start()?,
         };
-        let prefix = self.prefix.clone();
-        let limits = |name: &str| limits(&format!("{prefix}{name}"));
+        let limits = |name: &str| limits(&self.id(name));
         let (ran, is_good) = server.run(&self.inside(step), &limits)?;
         if is_shared && is_good {
             self.server = Some(server);
@@ -292,7 +301,7 @@ impl Orders for Sessions {
         });
         let last = inside.order.last().map_or("", String::as_str);
         let (mut server, told) = self.starter.start_watched(last)?;
-        let limits = |name: &str| limits(&format!("{}{name}", self.prefix)) * WATCHED;
+        let limits = |name: &str| limits(&self.id(name)) * WATCHED;
         let (ran, _) = server.run(&inside, &limits)?;
         server.end()?;
         if ran.is_none() {
@@ -301,7 +310,7 @@ impl Orders for Sessions {
         let text = crate::disk::read(&told).map_err(anyhow::Error::from)?;
         let mut cause: Cause = serde_json::from_slice(&text).map_err(anyhow::Error::from)?;
         for write in &mut cause.writes {
-            write.test = format!("{}{}", self.prefix, write.test);
+            write.test = self.id(&write.test);
         }
         let stacks = cause.writes.iter_mut().flat_map(|write| &mut write.stack);
         for place in cause.read.iter_mut().chain(stacks) {
@@ -312,7 +321,7 @@ impl Orders for Sessions {
 
     fn command_for(&self, order: &[String]) -> Vec<String> {
         let names = order.iter().map(|test| {
-            let name = test.strip_prefix(&self.prefix).unwrap_or(test);
+            let name = self.name(test);
             name.split_once('#').unwrap_or((name, ""))
         });
         let names: Vec<(&str, &str)> = names.collect();
@@ -330,16 +339,14 @@ impl Orders for Sessions {
         let words = self.command_for(order).into_iter().map(OsString::from);
         let plan = RunPlan::plain(words.collect(), &self.cwd);
         let since = SystemTime::now();
-        let mut served = crate::run::Door::new()?.open(&plan)?;
-        if served.hear(None)? == crate::run::Heard::Interrupted {
-            served.kill()?;
+        if run_through(&plan)?.is_none() {
             return Ok(None);
         }
         let mut ran = Ran::default();
         let mut seen = Vec::new();
         for suite in reports(&self.folder, since) {
             for (method, outcome, said) in suite.cases {
-                let test = format!("{}{}#{method}", self.prefix, suite.name);
+                let test = self.id(&format!("{}#{method}", suite.name));
                 if seen.last() != Some(&test) {
                     seen.push(test.clone());
                 }
