@@ -97,6 +97,12 @@ pub enum Definition {
         path: BString,
         name: String,
     },
+    /// The docstring of a function was read; without a path, one that was set to something.
+    Docstring {
+        path: BString,
+        first_line: u32,
+        name: String,
+    },
     Env {
         name: String,
         fingerprint: Option<Fingerprint>,

@@ -54,7 +54,9 @@ impl<'d> LastRows<'d> {
         for set in &row.sets {
             let of_set = self.of_set(matrix, *set);
             last.modules.extend(of_set.modules.iter().cloned());
-            last.docstrings |= of_set.docstrings;
+            // Those of its own are units of its own now, too.
+            let is_own = row.own.as_ref().is_some_and(|own| own.sets.contains(set));
+            last.docstrings |= of_set.docstrings && !is_own;
         }
         Some(last)
     }

@@ -72,6 +72,7 @@ impl Closure for Files {
             | Definition::Module { .. }
             | Definition::Names
             | Definition::Reached { .. }
+            | Definition::Docstring { .. }
             | Definition::Compiled { .. } => return Ok(None),
         };
         Ok(Some(Meaning {

@@ -45,6 +45,8 @@ pub(crate) struct NodeNames {
     /// Whether code that is not followed may read annotations, or docstrings.
     pub reads: bool,
     pub reads_docs: bool,
+    /// Whether docstrings were read there.
+    pub has_read_docs: bool,
 }
 
 /// The names of one row, or of what rows share.

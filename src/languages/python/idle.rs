@@ -106,14 +106,12 @@ impl<'s> Walker<'s> {
         if self.apart.docstrings < least || self.is_in_function() {
             return docstring;
         }
-        let (apart, kept) = match docstring {
-            Some(expr) if !self.is_plain_text(expr) => (None, docstring),
-            _ => (docstring, None),
-        };
+        // What whoever reads it depends on has all of it, be it kept in the unit as well.
+        let kept = docstring.filter(|expr| !self.is_plain_text(expr));
         let sink = std::mem::take(&mut self.annotations.docstrings);
         let rest = std::mem::replace(&mut self.sink, sink);
         self.sink.text(name);
-        self.optional(apart);
+        self.optional(docstring);
         self.annotations.docstrings = std::mem::replace(&mut self.sink, rest);
         kept
     }

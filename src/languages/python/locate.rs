@@ -1,6 +1,7 @@
 //! From a code object of the interpreter to the unit that it belongs to.
 
 use super::module::{ModuleUnits, Outline, Span, UnitAt, name_hash};
+use crate::languages::{CLASS_DOCSTRING, FUNCTION_DOCSTRING, PartAt};
 
 impl ModuleUnits {
     /// The unit of the code object with this `co_firstlineno` and `co_name`
@@ -25,6 +26,41 @@ impl ModuleUnits {
             Some(_) | None => UnitAt::Skeleton,
         };
         outline.has(first_line, code_name).then_some(part)
+    }
+}
+
+/// Where the docstring of a function is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum DocstringAt<'a> {
+    /// With the body that the function stands in, as part of this `code` unit.
+    Code(&'a str),
+    /// In what is bound to this name: `f.''`, `C.""`, or that of all effects.
+    Binding(String),
+}
+
+impl ModuleUnits {
+    /// Where the docstring of a function with this first line and name is; `None` if that
+    /// is not known.
+    pub(super) fn docstring_at(&self, first_line: u32, name: &str) -> Option<DocstringAt<'_>> {
+        let UnitAt::Code(unit) = self.unit_at(first_line, name)? else {
+            return None;
+        };
+        if self.outline.span_at(first_line)?.first != first_line {
+            return Some(DocstringAt::Code(unit));
+        }
+        let class = unit.split('.').next().unwrap_or(unit);
+        let of = [
+            format!("{unit}.{FUNCTION_DOCSTRING}"),
+            format!("{class}.{CLASS_DOCSTRING}"),
+        ];
+        let mut bound = of
+            .into_iter()
+            .filter(|of| self.names.bindings.contains_key(of));
+        let of_effects = || {
+            let is_effect = self.names.part_at(first_line) == PartAt::Effects;
+            is_effect.then(|| FUNCTION_DOCSTRING.to_owned())
+        };
+        bound.next().or_else(of_effects).map(DocstringAt::Binding)
     }
 }
 

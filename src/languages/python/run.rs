@@ -10,6 +10,7 @@ use rustc_hash::FxHashMap;
 
 use super::closure::{Closed, NameClosure};
 use super::facts::Reads;
+use super::locate::DocstringAt;
 use super::modules::{Module, ModuleIndex};
 use super::naming::Naming;
 use crate::languages::{
@@ -138,6 +139,50 @@ impl Sources {
             units,
             module: Some(file.clone()),
         })
+    }
+
+    /// What tells the docstring of a function: a unit of its own, since whoever read it depends
+    /// on the text, and on nothing else of the function.
+    fn docstring(
+        &mut self,
+        run: &mut Run<'_>,
+        file: &BString,
+        first_line: u32,
+        name: &str,
+    ) -> Result<Meaning> {
+        if file.is_empty() {
+            return Ok(Meaning::default());
+        }
+        let (Place::Inside(path) | Place::Outside(path)) = run.facts.place(file.as_bstr());
+        let source = source(run, path.as_bstr())?;
+        let at = match source.as_deref() {
+            Some(Analysis::Parsed(parsed)) => parsed.docstring_at(first_line, name),
+            _ => None,
+        };
+        let unit = match at {
+            Some(DocstringAt::Code(of)) => Unit::at(path, What::Code(of.into())),
+            Some(DocstringAt::Binding(of)) => Unit::named(UnitKind::Binding, path, &of),
+            None => run.placed(What::File, file.as_bstr())?,
+        };
+        Ok(Meaning {
+            units: vec![run.intern(unit)],
+            module: None,
+        })
+    }
+
+    /// Notes where docstrings were read: there those count, too, that somebody has set.
+    fn note_docstrings(&mut self, run: &Run<'_>) {
+        for (node, of) in run.graph.nodes.iter().enumerate() {
+            let mut definitions = of.definitions.iter();
+            let is_docstring = |id: &u32| {
+                let definition = &run.graph.definitions[*id as usize];
+                matches!(definition, Definition::Docstring { .. })
+            };
+            if definitions.any(is_docstring) {
+                let names = self.names.nodes.entry(node as NodeId).or_default();
+                names.has_read_docs = true;
+            }
+        }
     }
 
     /// What the import of `file` does: the effects of its module, or the file
@@ -300,6 +345,11 @@ impl Closure for Sources {
                 first_line,
                 name,
             } => self.code(run, file, *first_line, name).map(Some),
+            Definition::Docstring {
+                path,
+                first_line,
+                name,
+            } => self.docstring(run, path, *first_line, name).map(Some),
             Definition::Reached { path, name } => {
                 let path = match path.is_empty() {
                     true => path.clone(),
@@ -323,6 +373,7 @@ impl Closure for Sources {
 
     fn attach(&mut self, run: &mut Run<'_>) -> Result<()> {
         self.note_taken(run);
+        self.note_docstrings(run);
         self.attach_modules(run)?;
         self.attach_directories(run);
         self.attach_readers(run);
@@ -395,7 +446,7 @@ impl Closure for Sources {
                 | matrix::Reads {
                     anything: names.is_wide || !names.taken.is_empty(),
                     annotations: names.reads,
-                    docstrings: names.reads_docs,
+                    docstrings: names.reads_docs || names.has_read_docs,
                 };
         }
         reads.anything |= units.iter().any(|unit| self.names.is_source(*unit));

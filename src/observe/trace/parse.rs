@@ -212,6 +212,7 @@ fn observation(kind: &str, path: &Value, value: &Value) -> Result<Definition> {
             path: path_of(path)?,
             name: text(value)?,
         },
+        "docstring" => docstring(path, value)?,
         "env" => Definition::Env {
             name: text(path)?,
             fingerprint: fingerprint(value)?,
@@ -234,6 +235,23 @@ fn observation(kind: &str, path: &Value, value: &Value) -> Result<Definition> {
             name: text(value)?,
         },
         other => bail!("unknown kind of observation `{other}`: written by a newer agent"),
+    })
+}
+
+/// The value is the first line and the name of the code, or `*`.
+fn docstring(path: &Value, value: &Value) -> Result<Definition> {
+    let of = text(value)?;
+    let place = of.split_once(' ').and_then(|(line, name)| {
+        let first_line = line.parse().ok()?;
+        Some((first_line, name.to_owned()))
+    });
+    let Some((first_line, name)) = place.or_else(|| (of == "*").then(Default::default)) else {
+        bail!("`docstring` with the value {value}");
+    };
+    Ok(Definition::Docstring {
+        path: path_of(path)?,
+        first_line,
+        name,
     })
 }
 

@@ -15,7 +15,7 @@ LARGEST_FILE = 64 << 20
 
 # Increased whenever the agent observes something new. It is part of the runtime's fingerprint,
 # because records of older agents prove nothing.
-_OBSERVED = 4
+_OBSERVED = 5
 
 _ENTRY = {"r": b"r", "x": b"x", "l": b"l"}
 

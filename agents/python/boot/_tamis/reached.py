@@ -1,12 +1,15 @@
 """What the project's code reaches by names that no source of it spells: generated code tells its
-own names, and frames hand out the names of modules and the lines of files.
+own names, and frames hand out the names of modules and the lines of files. And which docstrings
+are read, by whatever code.
 
-Only the native collector sees frames. Without it, code that names them counts as code that can
-reach anything.
+Only the native collector sees frames and reads of docstrings. Without it, code that names frames
+counts as code that can reach anything.
 """
 
 import dis
+import functools
 import opcode
+import os
 import re
 import sys
 import types
@@ -15,7 +18,7 @@ from .agent import watcher
 from .watch import is_a
 
 # `exec`, `eval`, and what else runs or makes code.
-EVENTS = ("exec", "compile", "function.__new__", "object.__setattr__")
+EVENTS = ("exec", "compile", "function.__new__", "object.__setattr__", "marshal.dumps")
 
 # `CO_OPTIMIZED`: code with variables of its own, as functions have.
 _OPTIMIZED = 1
@@ -32,6 +35,15 @@ _LOADING = frozenset(
     _OPERATIONS.get(name) for name in ("LOAD_NAME", "LOAD_GLOBAL", "LOAD_FROM_DICT_OR_GLOBALS")
 )
 
+# `CO_HAS_DOCSTRING`: whether the first constant is one.
+_HAS_DOCSTRING = 0x4000000 if sys.version_info >= (3, 13) else 0
+
+# Who copies docstrings: those of the copies count where they are read. What the agent itself
+# looks at is for nobody; pytest shows the docstrings of fixtures.
+_COPY = functools.update_wrapper.__code__
+_OWN = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_OF_RUNNER = re.compile(r"[/\\](_pytest|pluggy)[/\\]")
+
 # The import system runs modules, and pytest those that it rewrites: they have files.
 _IMPORTS = frozenset(("<frozen importlib._bootstrap>", "<frozen importlib._bootstrap_external>"))
 
@@ -41,7 +53,8 @@ def install(agent):
     agent.reached = Reached(agent)
     native = getattr(agent.collector, "native", None)
     if native is not None:
-        native.watch_frames(watcher(agent.reached.on_frame))
+        reached = agent.reached
+        native.watch_frames(watcher(reached.on_frame), watcher(reached.on_docstring))
 
 
 class Reached:
@@ -54,6 +67,8 @@ class Reached:
         self.compiled = set()
         # Code and offset in it -> what is asked for there.
         self.asked = {}
+        # Id of a docstring that was copied -> the text, and the code that it is of.
+        self.copied = {}
 
     def on_frame(self, name, frame):
         """Code of the project gets the attribute `name` of `frame` (or of a traceback there), or
@@ -101,9 +116,38 @@ class Reached:
         file = names.get("__file__")
         return self.paths.code_file(file) if type(file) is str else None
 
+    def on_docstring(self, of, found):
+        """Some code gets the docstring `found` of a function, or the constants of a code
+        object."""
+        reader = sys._getframe(1).f_back.f_code
+        code = of if is_a(of, types.CodeType) else of.__code__
+        is_own = code is of or found is _docstring(code)
+        if reader is _COPY:
+            if is_own and found is not None:
+                self.copied.setdefault(id(found), (found, set()))[1].add(code)
+            return
+        file = reader.co_filename
+        # What import-time code reads counts by the values that it leaves.
+        if self.agent.top.kind == "import" or file.startswith(_OWN) or _OF_RUNNER.search(file):
+            return
+        if is_own:
+            self._docstring_of(code)
+            return
+        self.agent.note("docstring", "", "*")
+        for origin in self.copied.get(id(found), (None, ()))[1]:
+            self._docstring_of(origin)
+
+    def _docstring_of(self, code):
+        path = self.paths.code_file(code.co_filename)
+        if path is not None and code.co_name[:1] != "<":
+            self.agent.note("docstring", path, "%d %s" % (code.co_firstlineno, code.co_name))
+
     def on_event(self, event, arguments, frame):
         """An audit event, of `EVENTS`, that `frame` raised."""
         spaces = []
+        if event == "marshal.dumps":
+            self._marshalled(arguments[0], frame)
+            return
         if event == "object.__setattr__":
             if arguments[1] != "__code__":
                 return
@@ -129,6 +173,15 @@ class Reached:
         if caller is None and code.co_filename not in self.compiled:
             return
         self._spelled(code, caller or "", spaces)
+
+    def _marshalled(self, code, frame):
+        """Code as bytes has its docstrings, and those of all that it defines."""
+        if not is_a(code, types.CodeType) or frame is None:
+            return
+        reader = frame.f_code.co_filename
+        path = self.paths.code_file(code.co_filename)
+        if path is not None and reader not in _IMPORTS and not _OF_RUNNER.search(reader):
+            self.agent.note_file(path)
 
     def _project_file(self, frame):
         return None if frame is None else self.paths.code_file(frame.f_code.co_filename)
@@ -163,6 +216,14 @@ class Reached:
             for path in asked:
                 for name in names:
                     note("reached", path, name)
+
+
+def _docstring(code):
+    """The docstring that functions get from their code; None if it has none."""
+    constants = code.co_consts
+    if _HAS_DOCSTRING and not code.co_flags & _HAS_DOCSTRING:
+        return None
+    return constants[0] if constants and type(constants[0]) is str else None
 
 
 def _add_words(constant, names):

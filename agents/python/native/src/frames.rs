@@ -1,5 +1,5 @@
-//! Tells what code of the project asks frames, tracebacks and code for, by descriptors in the place
-//! of those of their types.
+//! Tells what code of the project asks frames, tracebacks and code for, and who asks functions
+//! for their docstrings, by descriptors in the place of those of their types.
 
 use std::ffi::{CStr, c_int, c_void};
 
@@ -25,9 +25,12 @@ struct Watched {
     name: Ref,
     /// The type's own descriptor.
     plain: Ref,
+    /// Tells of an object that it was asked, and of what it answered.
+    tell: unsafe fn(Ref, Ref, &Watched),
 }
 
 static CALLBACK: Global<Ref> = Global::new(std::ptr::null_mut());
+static OF_DOCSTRINGS: Global<Ref> = Global::new(std::ptr::null_mut());
 
 /// Whether this helper itself asks, on behalf of nobody.
 static IS_QUIET: Global<bool> = Global::new(false);
@@ -40,25 +43,35 @@ pub unsafe fn quietly<T>(work: impl FnOnce() -> T) -> T {
     result
 }
 
-/// Tells `callback` from now on: `callback(name, frame)` (or code) before code of the project
-/// gets the attribute. `false`, with an exception, if the types have no such attributes.
-pub unsafe fn watch(callback: Ref) -> bool {
-    Py_IncRef(callback);
-    let before = std::mem::replace(CALLBACK.get(), callback);
-    if !before.is_null() {
-        Py_DecRef(before);
+/// Tells `callback` from now on: `callback(name, frame)` (or code) when code of the project
+/// gets the attribute; and `of_docstrings(function, text)`, or `(code, constants)`, when any code
+/// gets these. `false`, with an exception, if the types have no such attributes.
+pub unsafe fn watch(callback: Ref, of_docstrings: Ref) -> bool {
+    let set = |place: &Global<Ref>, callback| unsafe {
+        Py_IncRef(callback);
+        std::mem::replace(place.get(), callback)
+    };
+    let before = [set(&CALLBACK, callback), set(&OF_DOCSTRINGS, of_docstrings)];
+    if !before[0].is_null() {
+        before.into_iter().for_each(|one| Py_DecRef(one));
         return true;
     }
-    let frame = &raw mut PyFrame_Type;
-    replace(frame, c"f_globals")
-        && replace(frame, c"f_locals")
-        && replace(frame, c"f_lineno")
-        && replace(&raw mut PyTraceBack_Type, c"tb_lineno")
-        && replace(&raw mut PyCode_Type, c"co_firstlineno")
-        && replace(&raw mut PyCode_Type, c"co_lnotab")
+    let (frame, code) = (&raw mut PyFrame_Type, &raw mut PyCode_Type);
+    replace(frame, c"f_globals", tell)
+        && replace(frame, c"f_locals", tell)
+        && replace(frame, c"f_lineno", tell)
+        && replace(&raw mut PyTraceBack_Type, c"tb_lineno", tell)
+        && replace(code, c"co_firstlineno", tell)
+        && replace(code, c"co_lnotab", tell)
+        && replace(code, c"co_consts", tell_docstring)
+        && replace(&raw mut PyFunction_Type, c"__doc__", tell_docstring)
 }
 
-unsafe fn replace(kind: Ref, name: &'static CStr) -> bool {
+unsafe fn replace(
+    kind: Ref,
+    name: &'static CStr,
+    tell: unsafe fn(Ref, Ref, &Watched),
+) -> bool {
     let dict = dict_of(kind);
     let plain = match dict.is_null() {
         true => std::ptr::null_mut(),
@@ -72,8 +85,10 @@ unsafe fn replace(kind: Ref, name: &'static CStr) -> bool {
     let watched = Box::leak(Box::new(Watched {
         name: PyUnicode_InternFromString(name.as_ptr()),
         plain,
+        tell,
     }));
-    let can_set = type_object::descr_set((*plain).kind) != 0 && name == c"f_lineno";
+    let can_set = type_object::descr_set((*plain).kind) != 0
+        && (name == c"f_lineno" || name == c"__doc__");
     // The descriptor refers to it for ever.
     let definition = Box::leak(Box::new(Definition {
         name: name.as_ptr(),
@@ -94,10 +109,13 @@ unsafe fn replace(kind: Ref, name: &'static CStr) -> bool {
 
 unsafe extern "C" fn get(object: Ref, closure: *mut c_void) -> Ref {
     let watched = &*closure.cast::<Watched>();
-    tell(object, watched);
     // SAFETY: the signature of the slot.
     let get = std::mem::transmute::<usize, Get>(type_object::descr_get((*watched.plain).kind));
-    get(watched.plain, object, (*object).kind)
+    let found = get(watched.plain, object, (*object).kind);
+    if !found.is_null() && !*IS_QUIET.get() {
+        (watched.tell)(object, found, watched);
+    }
+    found
 }
 
 unsafe extern "C" fn set(object: Ref, value: Ref, closure: *mut c_void) -> c_int {
@@ -108,13 +126,9 @@ unsafe extern "C" fn set(object: Ref, value: Ref, closure: *mut c_void) -> c_int
 }
 
 /// Calls back if code of the project asks.
-unsafe fn tell(object: Ref, watched: &Watched) {
-    let callback = *CALLBACK.get();
-    if *IS_QUIET.get() {
-        return;
-    }
+unsafe fn tell(object: Ref, _: Ref, watched: &Watched) {
     let reader = PyEval_GetFrame();
-    if reader.is_null() || PyInterpreterState_Get() != PyInterpreterState_Main() {
+    if reader.is_null() || !is_main() {
         return;
     }
     let code = PyFrame_GetCode(reader);
@@ -132,13 +146,32 @@ unsafe fn tell(object: Ref, watched: &Watched) {
             }
         };
         if !frame.is_null() {
-            let end: Ref = std::ptr::null_mut();
-            let result = PyObject_CallFunctionObjArgs(callback, watched.name, frame, end);
-            if !result.is_null() {
-                Py_DecRef(result);
-            }
+            call(*CALLBACK.get(), watched.name, frame);
             Py_DecRef(frame);
         }
         PyErr_Clear();
     });
+}
+
+/// Calls back whoever asks: libraries read docstrings of what they are given.
+unsafe fn tell_docstring(object: Ref, found: Ref, _: &Watched) {
+    if PyEval_GetFrame().is_null() || !is_main() {
+        return;
+    }
+    with_error_aside(|| {
+        call(*OF_DOCSTRINGS.get(), object, found);
+        PyErr_Clear();
+    });
+}
+
+unsafe fn is_main() -> bool {
+    PyInterpreterState_Get() == PyInterpreterState_Main()
+}
+
+unsafe fn call(callback: Ref, first: Ref, second: Ref) {
+    let end: Ref = std::ptr::null_mut();
+    let result = PyObject_CallFunctionObjArgs(callback, first, second, end);
+    if !result.is_null() {
+        Py_DecRef(result);
+    }
 }

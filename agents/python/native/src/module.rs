@@ -212,12 +212,14 @@ unsafe extern "C" fn set_audit(_: Ref, args: Ref) -> Ref {
 }
 
 unsafe extern "C" fn watch_frames(_: Ref, args: Ref) -> Ref {
-    let mut callback: Ref = null_mut();
-    let format = c"O:watch_frames".as_ptr();
-    if !in_main() || PyArg_ParseTuple(args, format, &raw mut callback) == 0 {
+    let (mut callback, mut of_docstrings): (Ref, Ref) = (null_mut(), null_mut());
+    let format = c"OO:watch_frames".as_ptr();
+    if !in_main()
+        || PyArg_ParseTuple(args, format, &raw mut callback, &raw mut of_docstrings) == 0
+    {
         return null_mut();
     }
-    match frames::watch(callback) {
+    match frames::watch(callback, of_docstrings) {
         true => none(),
         false => null_mut(),
     }
@@ -314,7 +316,7 @@ unsafe extern "C" fn cells(_: Ref, args: Ref) -> Ref {
     {
         return null_mut();
     }
-    digest::cells(roots, places)
+    frames::quietly(|| digest::cells(roots, places))
 }
 
 const fn method(name: &'static CStr, callee: Function) -> MethodDef {

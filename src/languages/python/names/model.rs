@@ -290,7 +290,7 @@ impl Names {
         }
     }
 
-    fn part_at(&self, line: u32) -> PartAt<'_> {
+    pub(crate) fn part_at(&self, line: u32) -> PartAt<'_> {
         match (only_at(&self.lines, line), only_at(&self.methods, line)) {
             (Some(_), Some(lines)) | (Some(lines), None) => match &lines.binding {
                 Some(name) => PartAt::Binding(name),

@@ -64,7 +64,7 @@ pub unsafe fn function(object: Ref, content: &mut Content) {
 
 /// Documentation and annotations, where no cell of their own has them.
 unsafe fn description(function: Ref, layout: FunctionLayout, content: &mut Content) {
-    let (doc, is_annotated) = described(function, layout);
+    let (doc, is_annotated) = (made_doc(function, layout), is_annotated(function, layout));
     let [has_doc, has_annotations] = match doc.is_null() && !is_annotated {
         true => [true; 2],
         false => is_described(function, layout, content.walk),
@@ -194,21 +194,24 @@ unsafe fn find_reference(code: Ref, walk: &Walk) -> Option<Digest> {
     Some(hasher.finish())
 }
 
+/// Whether a docstring stands in the constants, from 3.13 on.
+const HAS_DOCSTRING: i64 = 0x400_0000;
+
+unsafe fn number(code: Ref, name: &std::ffi::CStr) -> Option<i64> {
+    let value = PyObject_GetAttrString(code, name.as_ptr());
+    if value.is_null() {
+        PyErr_Clear();
+        return None;
+    }
+    let found = PyLong_AsLong(value) as i64;
+    Py_DecRef(value);
+    Some(found)
+}
+
 /// How the function can be called, and whether it is a generator or coroutine.
 unsafe fn signature(code: Ref, hasher: &mut Hasher) -> Option<()> {
-    /// Whether a docstring stands in the constants, from 3.13 on.
-    const HAS_DOCSTRING: i64 = 0x400_0000;
     const STARRED: [i64; 2] = [4, 8];
-    let number = |name: &std::ffi::CStr| unsafe {
-        let value = PyObject_GetAttrString(code, name.as_ptr());
-        if value.is_null() {
-            PyErr_Clear();
-            return None;
-        }
-        let found = PyLong_AsLong(value) as i64;
-        Py_DecRef(value);
-        Some(found)
-    };
+    let number = |name| unsafe { number(code, name) };
     let flags = number(c"co_flags")? & !HAS_DOCSTRING;
     let (positional, by_keyword) = (number(c"co_argcount")?, number(c"co_kwonlyargcount")?);
     for value in [
@@ -296,23 +299,40 @@ pub unsafe fn annotations(function: Ref, content: &mut Content) {
     }
 }
 
-/// What of a function are values of their own: its documentation, and whether
-/// it has annotations.
-pub unsafe fn described(function: Ref, layout: FunctionLayout) -> (Ref, bool) {
-    let doc = word(function, layout.doc) as Ref;
+/// The documentation of a function if it is not the text in its code: None, or what somebody
+/// has set. The agent tells who reads the other.
+pub unsafe fn made_doc(function: Ref, layout: FunctionLayout) -> Ref {
+    let doc = match word(function, layout.doc) as Ref {
+        doc if doc.is_null() => &raw mut _Py_NoneStruct,
+        doc => doc,
+    };
+    let written = written_doc(word(function, layout.code) as Ref);
+    match doc == written {
+        true => std::ptr::null_mut(),
+        false => doc,
+    }
+}
+
+/// What a new function with this code has for documentation.
+unsafe fn written_doc(code: Ref) -> Ref {
+    let constants = member(code, c"co_consts");
+    let has = version().1 < 13 || number(code, c"co_flags").is_none_or(|at| at & HAS_DOCSTRING != 0);
+    let is_tuple = !constants.is_null() && (*constants).kind == &raw mut PyTuple_Type;
+    if has && is_tuple && PyTuple_Size(constants) > 0 {
+        let first = PyTuple_GetItem(constants, 0);
+        if is_text(first) {
+            return first;
+        }
+    }
+    &raw mut _Py_NoneStruct
+}
+
+/// Whether a function has annotations.
+pub unsafe fn is_annotated(function: Ref, layout: FunctionLayout) -> bool {
     let has = |offset| unsafe {
         !matches!(word(function, offset) as Ref, at if at.is_null() || at == &raw mut _Py_NoneStruct)
     };
-    let annotated = has(layout.annotations) || layout.annotate.is_some_and(has);
-    let documented = !doc.is_null() && doc != &raw mut _Py_NoneStruct;
-    (
-        if documented {
-            doc
-        } else {
-            std::ptr::null_mut()
-        },
-        annotated,
-    )
+    has(layout.annotations) || layout.annotate.is_some_and(has)
 }
 
 /// A class that is not where its name says: its content.

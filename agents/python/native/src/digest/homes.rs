@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use super::classes::{dict_of, entries, is_class, is_text, module_name};
-use super::functions::behind;
+use super::functions::{behind, made_doc};
 use super::layout::FunctionLayout;
 use super::noise;
 use super::walk::Walk;
@@ -43,7 +43,7 @@ pub unsafe fn is_described(function: Ref, layout: FunctionLayout, walk: &mut Wal
     let of_module = word(other, layout.module) as Ref;
     let is_of_module = is_text(of_module) && text_bytes(of_module).as_ref() == Some(&module);
     if doc == 0 && is_of_module {
-        doc = word(other, layout.doc);
+        doc = made_doc(other, layout) as usize;
     }
     let none = (&raw mut _Py_NoneStruct) as usize;
     let is_same = |offset| unsafe {

@@ -34,6 +34,8 @@ pub enum Kind {
     Code,
     Cell,
     Property,
+    /// `staticmethod` and `classmethod`.
+    Wrapper,
     Slice,
     Alias,
     Union,
@@ -109,9 +111,8 @@ fn kind_of_name(name: &[u8], minor: u32) -> Kind {
         | b"getset_descriptor"
         | b"member_descriptor"
         | b"classmethod_descriptor" => Kind::Descriptor,
+        b"staticmethod" | b"classmethod" => Kind::Wrapper,
         b"functools.partial"
-        | b"staticmethod"
-        | b"classmethod"
         | b"method"
         | b"mappingproxy"
         | b"method-wrapper"

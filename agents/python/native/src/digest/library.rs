@@ -32,6 +32,7 @@ pub unsafe fn read(object: Ref, shape: &Shape, content: &mut Content) {
             }
             None => content.fail(unknown),
         },
+        Kind::Wrapper => wrapper(object, content),
         Kind::Slice => match layouts.slice {
             Some(parts) => parts
                 .into_iter()
@@ -125,6 +126,30 @@ pub unsafe fn read(object: Ref, shape: &Shape, content: &mut Content) {
         Kind::Count | Kind::Repeat | Kind::TypeVar => counters(object, shape, content),
         _ => content.fail(unknown),
     }
+}
+
+/// `staticmethod` and `classmethod`: the function, and attributes; some are copies of the
+/// function's.
+unsafe fn wrapper(object: Ref, content: &mut Content) {
+    let (function, dict) = (word(object, 16) as Ref, word(object, 24) as Ref);
+    content.part("function", object, 16);
+    if dict.is_null() || (*dict).kind != &raw mut PyDict_Type {
+        return;
+    }
+    let layout = content.walk.layouts.function;
+    let layout = layout.filter(|_| unsafe {
+        !function.is_null() && (*function).kind == &raw mut PyFunction_Type
+    });
+    let is_copy = |name: Ref, value: Ref| unsafe {
+        let held = layout.and_then(|layout| match text_bytes(name)?.as_slice() {
+            b"__doc__" => Some(word(function, layout.doc)),
+            b"__annotations__" => Some(word(function, layout.annotations)),
+            b"__annotate__" => Some(word(function, layout.annotate?)),
+            _ => None,
+        });
+        held == Some(value as usize)
+    };
+    content.entries(entries(dict).filter(|(name, value)| !(is_text(*name) && is_copy(*name, *value))));
 }
 
 unsafe fn container(object: Ref, shape: &Shape, content: &mut Content) {

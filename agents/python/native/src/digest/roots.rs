@@ -1,7 +1,7 @@
 //! What the agent asks about, and the cells that this has.
 
 use super::classes::{dict_of, entries, is_class, is_module, is_text, module_name};
-use super::functions::{behind, described};
+use super::functions::{behind, is_annotated, made_doc};
 use super::hash::{Digest, Hasher};
 use super::kinds::Kind;
 use super::layout::{FunctionLayout, TYPE_BASES, TYPE_SUBCLASSES};
@@ -403,7 +403,7 @@ impl Taking {
         if !is_name(word(function, layout.module) as Ref, module) {
             return;
         }
-        let (doc, _) = described(function, layout);
+        let doc = made_doc(function, layout);
         if !doc.is_null() {
             let target = self.walk.target(doc);
             self.add(number, Key::Of(key, ".__doc__"), target, 0);
@@ -412,7 +412,7 @@ impl Taking {
     }
 
     unsafe fn annotations(&mut self, number: usize, key: Ref, of: Ref, layout: FunctionLayout) {
-        if described(of, layout).1 {
+        if is_annotated(of, layout) {
             let target = Target::Node(self.walk.annotations(of));
             self.add(number, Key::Of(key, ".__annotations__"), target, 0);
         }
