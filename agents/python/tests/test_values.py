@@ -102,7 +102,7 @@ TEST = "import library\ndef test_a(): library.use()\n"
 
 
 def test_records(values):
-    values.project.write("library.py", "X = [1]\nclass C:\n    y = 2\n    def f(self): 'doc'\ndef use(): pass\n")
+    values.project.write("library.py", "X = [1]\nclass C:\n    y = 2\n    def f(self) -> int: 'doc'\ndef use(): pass\n")
     values.project.write("test_it.py", TEST)
     taking = values.run()
     assert taking.imported == {"library.py", "test_it.py"}
@@ -113,7 +113,7 @@ def test_records(values):
     paths = {name: path for name, path, _ in taking.holders}
     assert paths["library:C"] == paths["library"] == "library.py"
     assert {"X", "C", "use", ""} <= {key for name, key in taking.cells if name == "library"}
-    assert {"y", "f", "f.__doc__", "<bases>", ""} <= {key for name, key in taking.cells if name == "library:C"}
+    assert {"y", "f", "f.__annotations__", "<bases>", ""} <= {key for name, key in taking.cells if name == "library:C"}
     assert all(len(value) == 32 for value in taking.cells.values()), taking.why
     assert taking.why == {}
     # The taking comes after the items.
@@ -373,6 +373,9 @@ CASES = {
     ("y=1", "y=2"): [(["f"], [], "library.f differs")],
     ("(x, y=1)", "(z, y=1)"): [(["f"], [], "library.f differs")],
     ('"doc"\n    return', '"new"\n    return'): [
+        (["f"], ["docstrings"], None),
+    ],
+    ("class Base:", "f.__doc__ = 'set'\nclass Base:"): [
         (["f"], [], None),
         ([], ["docstrings"], "library.f.__doc__ differs"),
     ],

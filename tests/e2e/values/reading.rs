@@ -4,6 +4,7 @@ use crate::harness::*;
 
 cases!(
     docstrings,
+    docstrings_by_other_ways,
     nameless,
     annotations,
     source,
@@ -120,6 +121,170 @@ def test_module():
         ),
     )
 }
+
+/// Docstrings that do not come with the function, and ways to read them that nobody spells.
+fn docstrings_by_other_ways() -> Case {
+    Case::new(
+        r#"
+-- lib.py --
+import functools
+
+TEXT = "Set."
+
+
+def late():
+    return 1
+
+
+late.__doc__ = TEXT
+
+
+def plain():
+    """Plain."""
+    return 2
+
+
+def same(function):
+    @functools.wraps(function)
+    def wrapper():
+        return function()
+
+    return wrapper
+
+
+@same
+def copied():
+    """Copied."""
+    return 3
+
+
+def outer():
+    def inner():
+        """Inner."""
+
+    return inner
+
+
+INNER = outer()
+
+
+def escaped():
+    """Written \x41."""
+    return 4
+
+
+class Thing:
+    @property
+    def size(self):
+        """Its size."""
+        return 5
+
+    @staticmethod
+    def kind():
+        """Its kind."""
+        return 6
+
+
+def text_of(thing):
+    return getattr(thing, "__" + "doc__")
+-- test_lib.py --
+import lib
+
+
+def test_none():
+    assert (lib.late(), lib.plain(), lib.copied(), lib.escaped()) == (1, 2, 3, 4)
+
+
+def test_members():
+    assert (lib.Thing().size, lib.Thing.kind()) == (5, 6)
+
+
+def test_late():
+    assert lib.text_of(lib.late) == "Set."
+
+
+def test_plain():
+    assert lib.text_of(lib.plain) == "Plain."
+
+
+def test_copied():
+    assert lib.text_of(lib.copied) == "Copied."
+
+
+def test_inner():
+    assert lib.text_of(lib.INNER) == "Inner."
+
+
+def test_escaped():
+    assert lib.text_of(lib.escaped) == "Written A."
+
+
+def test_kind():
+    assert lib.text_of(lib.Thing.kind) == "Its kind."
+
+
+def test_size():
+    assert lib.Thing.size.__doc__ == "Its size."
+
+
+def test_constants():
+    assert "Plain." in lib.plain.__code__.co_consts
+"#,
+    )
+    .by_value()
+    .edit(
+        "one that is set",
+        [replace("lib.py", "\"Set.\"", "\"Other.\"")],
+        between(["! test_lib.py::test_late"], OF_OTHERS),
+    )
+    .edit(
+        "one that is set from now on",
+        [append("lib.py", "\n\nplain.__doc__ = 'Other.'\n")],
+        between(["! test_lib.py::test_plain"], OF_OTHERS),
+    )
+    .edit(
+        "one that is in the constants, too",
+        [replace("lib.py", "Plain.", "Other.")],
+        ["! test_lib.py::test_plain", "! test_lib.py::test_constants"],
+    )
+    .edit(
+        "one that was copied",
+        [replace("lib.py", "Copied.", "Other.")],
+        between(["! test_lib.py::test_copied"], OF_OTHERS),
+    )
+    .edit(
+        "that of a function in a function",
+        [replace("lib.py", "Inner.", "Other.")],
+        ["! test_lib.py::test_inner"],
+    )
+    .edit(
+        "one that the compiler might warn of",
+        [replace("lib.py", "Written", "Said")],
+        ["! test_lib.py::test_escaped"],
+    )
+    .edit(
+        "that of a static method",
+        [replace("lib.py", "Its kind.", "Other.")],
+        ["! test_lib.py::test_kind"],
+    )
+    .edit(
+        "that of a property",
+        [replace("lib.py", "Its size.", "Other.")],
+        between(["! test_lib.py::test_size"], OF_OTHERS),
+    )
+}
+
+/// Tests that read docstrings: where one was set, it may be any.
+const OF_OTHERS: [&str; 8] = [
+    "test_lib.py::test_late",
+    "test_lib.py::test_plain",
+    "test_lib.py::test_copied",
+    "test_lib.py::test_inner",
+    "test_lib.py::test_escaped",
+    "test_lib.py::test_kind",
+    "test_lib.py::test_size",
+    "test_lib.py::test_constants",
+];
 
 /// Functions that no name of a module leads to, and others that read themselves.
 fn nameless() -> Case {

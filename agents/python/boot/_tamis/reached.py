@@ -36,7 +36,7 @@ _LOADING = frozenset(
 )
 
 # `CO_HAS_DOCSTRING`: whether the first constant is one.
-_HAS_DOCSTRING = 0x4000000 if sys.version_info >= (3, 13) else 0
+_HAS_DOCSTRING = 0x4000000 if sys.version_info >= (3, 14) else 0
 
 # Who copies docstrings: those of the copies count where they are read. What the agent itself
 # looks at is for nobody; pytest shows the docstrings of fixtures.
@@ -133,12 +133,21 @@ class Reached:
         if is_own:
             self._docstring_of(code)
             return
-        self.agent.note("docstring", "", "*")
-        for origin in self.copied.get(id(found), (None, ()))[1]:
+        origins = self.copied.get(id(found), (None, ()))[1]
+        for origin in origins:
             self._docstring_of(origin)
+        those = origins or (code,)
+        # Libraries look at each other when they are imported.
+        is_of_libraries = self.agent.top.kind == "session" or origins
+        is_of_libraries = is_of_libraries and self.paths.code_file(file) is None
+        if not is_of_libraries or any(self._path_of(one) is not None for one in those):
+            self.agent.note("docstring", "", "*")
+
+    def _path_of(self, code):
+        return self.paths.code_file(code.co_filename)
 
     def _docstring_of(self, code):
-        path = self.paths.code_file(code.co_filename)
+        path = self._path_of(code)
         if path is not None and code.co_name[:1] != "<":
             self.agent.note("docstring", path, "%d %s" % (code.co_firstlineno, code.co_name))
 

@@ -194,7 +194,7 @@ unsafe fn find_reference(code: Ref, walk: &Walk) -> Option<Digest> {
     Some(hasher.finish())
 }
 
-/// Whether a docstring stands in the constants, from 3.13 on.
+/// Whether a docstring stands in the constants, from 3.14 on.
 const HAS_DOCSTRING: i64 = 0x400_0000;
 
 unsafe fn number(code: Ref, name: &std::ffi::CStr) -> Option<i64> {
@@ -316,7 +316,7 @@ pub unsafe fn made_doc(function: Ref, layout: FunctionLayout) -> Ref {
 /// What a new function with this code has for documentation.
 unsafe fn written_doc(code: Ref) -> Ref {
     let constants = member(code, c"co_consts");
-    let has = version().1 < 13 || number(code, c"co_flags").is_none_or(|at| at & HAS_DOCSTRING != 0);
+    let has = version().1 < 14 || number(code, c"co_flags").is_none_or(|at| at & HAS_DOCSTRING != 0);
     let is_tuple = !constants.is_null() && (*constants).kind == &raw mut PyTuple_Type;
     if has && is_tuple && PyTuple_Size(constants) > 0 {
         let first = PyTuple_GetItem(constants, 0);

@@ -498,7 +498,8 @@ unsafe fn read(object: Ref, content: &mut Content) {
     for (name, offset) in &shape.slots {
         slot_or_attribute(shape, *name, word(object, *offset) as Ref, content);
     }
-    if shape.has_attributes && !matches!(shape.kind, Kind::Class | Kind::Module) {
+    let has_its_way = matches!(shape.kind, Kind::Class | Kind::Module | Kind::Wrapper);
+    if shape.has_attributes && !has_its_way {
         attributes(object, shape, content);
     }
 }
