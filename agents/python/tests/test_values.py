@@ -101,6 +101,24 @@ def _beneath(path, root):
 TEST = "import library\ndef test_a(): library.use()\n"
 
 
+def test_modules_of_tests_go_away(values):
+    values.project.write("test_it.py", """
+        import gc, importlib.util, sys, weakref
+        def test_it(tmp_path):
+            path = tmp_path / "made.py"
+            path.write_text("X = []")
+            spec = importlib.util.spec_from_file_location("made", path)
+            module = sys.modules["made"] = importlib.util.module_from_spec(spec)
+            spec.loader.exec_module(module)
+            known = weakref.ref(module)
+            del module, sys.modules["made"], spec
+            gc.collect()
+            assert known() is None
+    """)
+    taking = values.run()
+    assert taking.run.outcomes == {"test_it.py::test_it": "passed"}
+
+
 def test_records(values):
     values.project.write("library.py", "X = [1]\nclass C:\n    y = 2\n    def f(self) -> int: 'doc'\ndef use(): pass\n")
     values.project.write("test_it.py", TEST)

@@ -111,13 +111,19 @@ class State:
     def module_ran(self, module):
         """A project module has finished its import."""
         path = getattr(module, "__file__", None)
-        if not isinstance(path, str) or id(module) in self.modules:
+        if not isinstance(path, str) or self._has_module(module):
             return
-        self.modules[id(module)] = module
         path = self.agent.paths.absolute(path)
+        # A test may look whether a module that it has made goes away.
+        passes = self.agent.paths.place(path) == OUTSIDE
+        self.modules[id(module)] = _held_weakly(module) if passes else module
         self._add(module, ("module", path))
         for name, value in list(vars(module).items()):
             self._walk_global(module.__name__, path, name, value)
+
+    def _has_module(self, module):
+        known = self.modules.get(id(module))
+        return known is module or type(known) is weakref.ref and known() is module
 
     def library(self, module, path):
         """Watch the public names in a module that is not the project's: it may fill others when
@@ -163,7 +169,7 @@ class State:
         """The number of a watched object; negative if it is watched in Python."""
         if self.native is not None:
             # Programs may notice that an instance is kept alive.
-            weak = not (
+            weak = type(self.modules.get(id(value))) is weakref.ref or not (
                 type(value) in _CONTAINERS
                 or is_a(value, (type, types.ModuleType, types.CellType, bytearray))
             )

@@ -69,6 +69,7 @@ class Values:
         self.holders = None
         self.trouble = None
         self.codecs = None
+        self.is_over = False
 
     def begin(self):
         """Before the garbage collector forgets what the interpreter holds."""
@@ -77,6 +78,8 @@ class Values:
         self.codecs = process_state.codecs_of_interpreter()
 
     def imported(self, scope):
+        if self.is_over:
+            return
         module = sys.modules.get(scope.extra)
         if not is_a(module, types.ModuleType) or not scope.name.endswith(".py"):
             module = None
@@ -96,6 +99,8 @@ class Values:
                 self.holders = self._taken(items)
             except Exception as error:
                 self.trouble = "the values could not be taken: %r" % (error,)
+        # Modules that tests import shall go away as usual.
+        self.is_over = True
 
     def _forbidden(self, config):
         if hasattr(config, "workerinput") or config.pluginmanager.hasplugin("dsession"):

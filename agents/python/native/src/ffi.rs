@@ -123,6 +123,8 @@ unsafe extern "C" {
     pub fn PyEval_GetFrame() -> Ref;
     pub fn PyFrame_GetBack(frame: Ref) -> Ref;
     pub fn PyFrame_GetCode(frame: Ref) -> Ref;
+    /// A borrowed reference.
+    pub fn PyFunction_GetCode(function: Ref) -> Ref;
     pub fn PyImport_ImportModule(name: *const c_char) -> Ref;
     pub fn PyImport_ImportModuleLevelObject(
         name: Ref,

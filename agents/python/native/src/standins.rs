@@ -251,8 +251,41 @@ unsafe extern "C" fn import(_: Ref, args: Ref, keywords: Ref) -> Ref {
     let other = IMPORTER.get().other;
     Py_IncRef(other);
     let result = PyObject_Call(other, args, keywords);
+    if result.is_null() && (*other).kind == &raw mut PyFunction_Type {
+        hide(PyFunction_GetCode(other));
+    }
     Py_DecRef(other);
     result
+}
+
+/// Takes the outermost frame out of the traceback of the current exception if it runs `code`:
+/// programs tell by the number of frames whether a module is missing or fails.
+unsafe fn hide(code: Ref) {
+    let (mut kind, mut value, mut traceback) = [null_mut(); 3].into();
+    PyErr_Fetch(&mut kind, &mut value, &mut traceback);
+    if !traceback.is_null() {
+        let frame = PyObject_GetAttrString(traceback, c"tb_frame".as_ptr());
+        let next = PyObject_GetAttrString(traceback, c"tb_next".as_ptr());
+        let of = match frame.is_null() {
+            true => null_mut(),
+            false => PyFrame_GetCode(frame),
+        };
+        if of == code && !next.is_null() {
+            let rest = match next == &raw mut _Py_NoneStruct {
+                true => null_mut(),
+                false => {
+                    Py_IncRef(next);
+                    next
+                }
+            };
+            Py_DecRef(std::mem::replace(&mut traceback, rest));
+        }
+        Py_DecRef(of);
+        Py_DecRef(frame);
+        Py_DecRef(next);
+        PyErr_Clear();
+    }
+    PyErr_Restore(kind, value, traceback);
 }
 
 unsafe fn is_zero(level: Ref) -> bool {

@@ -37,6 +37,36 @@ except KeyError as error:
     ]
 
 
+def test_importer_leaves_no_frame(run):
+    """Programs count the frames of a failed import: none means that the module is missing."""
+    script = """
+import builtins, sys
+class Agent: pass
+agent = Agent()
+agent.top = Agent()
+agent.top.imports = set()
+plain = builtins.__import__
+def other(*arguments): return plain(*arguments)
+open("broken_module.py", "w").write("import no_such_module")
+sys.path.insert(0, "")
+def depth(name):
+    try:
+        __import__(name)
+    except ImportError:
+        traceback, found = sys.exc_info()[2], []
+        while traceback:
+            found.append(traceback.tb_frame.f_code.co_name)
+            traceback = traceback.tb_next
+        return found
+def depths(): return [depth("no_such_module"), depth("broken_module")]
+before = depths()
+builtins.__import__ = native.importer(agent, other, builtins, "")
+out([before == depths(), before])
+"""
+    (found,) = run(script)
+    assert found == [True, [["depth"], ["depth", "<module>"]]]
+
+
 def test_importer_notes_absolute_imports(run):
     script = """
 import builtins, inspect, json, textwrap
