@@ -87,7 +87,12 @@ impl<'a> LateFile<'a> {
                 of: part.shards.of(),
                 plan: part.plan,
                 files: part.shards.files().collect(),
-                guests: part.guests.into_iter().flatten().map(String::as_str).collect(),
+                guests: part
+                    .guests
+                    .into_iter()
+                    .flatten()
+                    .map(String::as_str)
+                    .collect(),
             }),
             version: 1,
             together: &selection.processes.together,

@@ -1,8 +1,15 @@
 """Which tests stay on one worker of pytest-xdist."""
 
+import sys
+
 import pytest
 
+import traces
+
+sys.path.insert(0, traces.BOOT)
 from _tamis import workers
+
+sys.path.remove(traces.BOOT)
 
 pytest.importorskip("xdist")
 
