@@ -116,7 +116,7 @@ def test_modules_of_tests_go_away(values):
             assert known() is None
     """)
     taking = values.run()
-    assert taking.run.outcomes == {"test_it.py::test_it": "passed"}
+    assert taking.run.outcomes() == {"test_it": "passed"}
 
 
 def test_records(values):
