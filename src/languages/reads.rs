@@ -15,8 +15,13 @@ pub(crate) type Needed = BTreeMap<BString, Vec<String>>;
 /// What one unit reads, besides what it is given.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct UnitReads {
-    /// [`name_hash`](super::name_hash) of each name that it spells; sorted.
+    /// [`name_hash`](super::name_hash) of each name that it asks objects for, imports or has in
+    /// a text; sorted.
     pub names: Vec<u32>,
+    /// The same of names that it loads as global ones of the module in `file`; sorted.
+    pub loads: Vec<u32>,
+    /// The path of its source; empty if it loads none.
+    pub file: BString,
     /// The modules that it passes on, and those that these hand out: whoever gets them may
     /// look into them by names that nobody spells; sorted.
     pub holds: Vec<BString>,

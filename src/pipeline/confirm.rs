@@ -448,6 +448,8 @@ fn own_unit(reads: &UnitReads, paths: &FxHashMap<&BStr, usize>) -> OwnUnit {
     let loose: BTreeSet<usize> = reads.loose.iter().filter_map(number).collect();
     OwnUnit {
         names: reads.names.clone(),
+        loads: reads.loads.clone(),
+        file: number(&reads.file),
         holds: holds.into_iter().collect(),
         asks_runner: reads.asks_runner && !loose.is_empty(),
         loose: loose.into_iter().collect(),

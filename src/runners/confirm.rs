@@ -42,9 +42,15 @@ pub(crate) struct Cell<'a>(pub &'a str, pub Option<String>);
 /// Which cells one of a test's own units can read.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct OwnUnit {
-    /// Hashes of the names that it spells.
+    /// Hashes of the names that it asks for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub names: Vec<u32>,
+    /// Hashes of the global names that it loads.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub loads: Vec<u32>,
+    /// The module that these are of, if it has cells: an index into [`Confirm::paths`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<usize>,
     /// Modules that it looks into: indexes into [`Confirm::paths`].
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub holds: Vec<usize>,

@@ -121,7 +121,10 @@ impl<'a> Reading<'a> {
         // and a star import brings such without a word.
         let spelled = spelled.into_iter().flat_map(|reach| &reach.mentions);
         let builtins = spelled.filter(|name| is_builtin(**name));
-        found.names.extend(builtins);
+        found.loads.extend(builtins);
+        if !found.loads.is_empty() {
+            found.reads.file = unit.path.clone();
+        }
         Ok(Some(self.finish(found)))
     }
 
@@ -173,11 +176,12 @@ impl<'a> Reading<'a> {
     }
 
     fn uses(&self, unit: &Unit, uses: &Uses, found: &mut Found) {
-        let spelled = uses.loads.iter().chain(&uses.unbound);
-        let members = uses.members.iter().map(|(_, name)| name);
-        let spelled = spelled.chain(members).map(|name| name_hash(name));
-        found.names.extend(spelled);
+        let loaded = uses.loads.iter().chain(&uses.unbound);
+        found.loads.extend(loaded.map(|name| name_hash(name)));
+        let members = uses.members.iter().map(|(_, name)| name_hash(name));
+        found.names.extend(members);
         found.names.extend(uses.asks.iter().chain(&uses.lent));
+        self.lacking(unit, uses, found);
         let reads = &mut found.reads;
         reads.anything |= uses.is_wide;
         reads.members |= uses.looks_up;
@@ -206,9 +210,38 @@ impl<'a> Reading<'a> {
         found.reads.anything |= self.lacks_some;
     }
 
+    /// Modules that it asks for what they lack: these ask their `__getattr__`.
+    fn lacking(&self, unit: &Unit, uses: &Uses, found: &mut Found) {
+        let Some(from) = self.by_path.get(unit.path()).copied() else {
+            return;
+        };
+        let names = |of: ModuleIndex| &self.modules.all[of as usize].parsed().names;
+        let mut ask = |of: ModuleIndex, name: &str| {
+            if !names(of).binds(name) {
+                let path = &self.modules.all[of as usize].path;
+                found
+                    .names
+                    .insert(name_hash(&format!("{path}:__getattr__")));
+            }
+        };
+        for (base, name) in &uses.members {
+            let called = self.modules.called(from, *base);
+            called.into_iter().for_each(|of| ask(of, name));
+        }
+        let late = names(from).imports.iter().filter(|one| !one.at_import);
+        for import in late {
+            let Some(item) = import.item.as_deref().filter(|item| uses.spells(item)) else {
+                continue;
+            };
+            let sources = self.modules.sources(from, import);
+            sources.into_iter().for_each(|of| ask(of, item));
+        }
+    }
+
     fn finish(&mut self, found: Found) -> UnitReads {
         UnitReads {
             names: found.names.into_iter().collect(),
+            loads: found.loads.into_iter().collect(),
             holds: self.with_given(&found.holds),
             globals: self.with_given(&found.globals),
             ..found.reads
@@ -247,6 +280,7 @@ impl<'a> Reading<'a> {
 #[derive(Default)]
 struct Found {
     names: BTreeSet<u32>,
+    loads: BTreeSet<u32>,
     holds: BTreeSet<ModuleIndex>,
     globals: BTreeSet<ModuleIndex>,
     reads: UnitReads,

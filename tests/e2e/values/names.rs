@@ -2,7 +2,15 @@
 
 use crate::harness::*;
 
-cases!(new_names, shadows, computed, passed_on, walkers);
+cases!(
+    new_names,
+    shadows,
+    computed,
+    passed_on,
+    walkers,
+    globals_of_others,
+    providers,
+);
 
 /// What comes new into a module that all tests use.
 fn new_names() -> Case {
@@ -401,5 +409,150 @@ def test_plain():
                 "test_modules.py::test_modules",
             ],
         ),
+    )
+}
+
+/// A global name is that of the module of the code, unless the code runs elsewhere.
+fn globals_of_others() -> Case {
+    Case::new(
+        r#"
+-- lib.py --
+RATE = 2
+
+
+def pay():
+    return 3
+-- other.py --
+RATE = 5
+-- test_lib.py --
+import os
+import types
+
+import code_of
+import lib
+import other
+
+LIMIT = 1
+
+
+def test_own():
+    assert (LIMIT, os.sep, lib.pay()) == (1, "/", 3)
+
+
+def test_asked():
+    assert lib.RATE == 2
+
+
+def test_elsewhere():
+    made = types.FunctionType(code_of.rate.__code__, vars(lib))
+    assert made() == 2
+
+
+def test_exec():
+    space = vars(other)
+    exec(code_of.ASKS, space)
+    assert space["FOUND"] == 5
+-- code_of.py --
+def rate():
+    return RATE
+
+
+ASKS = compile("FOUND = RATE", "<text>", "exec")
+"#,
+    )
+    .by_value()
+    .edit(
+        "names that others have, too",
+        [append("lib.py", "\nLIMIT = 9\nimport os\n")],
+        between(NONE, ["test_lib.py::test_elsewhere"]),
+    )
+    .edit(
+        "a global that code gets of another module",
+        [replace("lib.py", "RATE = 2", "RATE = 4")],
+        between(
+            ["! test_lib.py::test_asked", "! test_lib.py::test_elsewhere"],
+            ["test_lib.py::test_exec"],
+        ),
+    )
+    .edit(
+        "a global that text gets",
+        [replace("other.py", "RATE = 5", "RATE = 6")],
+        between(
+            ["! test_lib.py::test_exec"],
+            ["test_lib.py::test_asked", "test_lib.py::test_elsewhere"],
+        ),
+    )
+}
+
+/// A function of a module that provides what the module lacks.
+fn providers() -> Case {
+    Case::new(
+        r#"
+-- app/__init__.py --
+from .core import run
+
+NAME = "app"
+-- app/core.py --
+def run():
+    return 1
+-- conftest.py --
+import pytest
+
+import app
+
+
+@pytest.fixture
+def module():
+    return app
+-- test_app.py --
+import app
+
+
+def test_run():
+    assert app.run() == 1
+
+
+def test_lacks():
+    assert not hasattr(app, "stop")
+
+
+def test_asks():
+    try:
+        found = app.walk
+    except AttributeError:
+        found = None
+    assert found is None
+
+
+def test_imports():
+    try:
+        from app import jump
+    except ImportError:
+        jump = None
+    assert jump is None
+
+
+def test_name():
+    assert app.NAME == "app"
+
+
+def test_looks(module):
+    found = [getattr(module, name, None) for name in ("st" + "ay",)]
+    assert found == [None]
+"#,
+    )
+    .by_value()
+    .edit(
+        "a new one",
+        [append(
+            "app/__init__.py",
+            "\n\ndef __getattr__(name):\n    if name[:2] != \"__\":\n        return 1\n    raise AttributeError(name)\n",
+        )],
+        [
+            "! test_app.py::test_lacks",
+            "! test_app.py::test_asks",
+            "! test_app.py::test_imports",
+            "! test_app.py::test_looks",
+        ],
     )
 }

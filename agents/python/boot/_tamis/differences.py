@@ -10,7 +10,10 @@ have none, are looked for first; then who reads one of them. Whoever cannot be d
 from .values import ITEMS, MODULES
 
 # What the interpreter asks of modules by itself.
-_ASKED_OF_MODULES = frozenset(("__getattr__", "__dir__", "__path__", "__class__"))
+_ASKED_OF_MODULES = frozenset(("__dir__", "__path__", "__class__"))
+
+# The same, of those that lack a name.
+_PROVIDER = "__getattr__"
 
 # Of a class these have readers of their own, all other names with two underlines are read by
 # operators and statements.
@@ -49,6 +52,8 @@ class Difference:
         """By which names code reads it."""
         self.names = self._spelled()
         self.hashes = {name_hash(name) for name in self.names}
+        if self.kind == "global" and self.key == _PROVIDER:
+            self.hashes.add(name_hash("%s:%s" % (self.path, _PROVIDER)))
 
     def _spelled(self):
         if self.kind == "module":
@@ -264,6 +269,12 @@ class Readings:
             if one.path:
                 self._by_path.setdefault(one.path, []).append(at)
         self._hashes = frozenset(self._by_hash)
+        # pytest asks the test's own file for much that this lacks.
+        self._providers = {
+            one.path: at
+            for at, one in enumerate(found)
+            if one.kind == "global" and one.key == _PROVIDER
+        }
         every = {kind: set() for kind in _KINDS}
         for at, one in enumerate(found):
             every[one.kind].add(at)
@@ -319,10 +330,26 @@ class Readings:
         read = set()
         for number in self._hashes.intersection(unit.get("names", ())):
             read.update(self._by_hash[number])
+        loads = self._hashes.intersection(unit.get("loads", ()))
+        if loads:
+            file = unit.get("file")
+            path = None if file is None else self.paths[file]
+            read.update(
+                at
+                for number in loads
+                for at in self._by_hash[number]
+                if self._is_loaded_from(path, self.differences.found[at])
+            )
         for at in unit.get("holds", ()):
             read.update(self._by_path.get(self.paths[at], ()))
         self._add_flags(read, unit)
         return read
+
+    @staticmethod
+    def _is_loaded_from(path, one):
+        """Whether code in `path` that loads a global name of that kind may get it there. A
+        module or class may be bound to the name under another one."""
+        return one.path in (path, "") if one.kind == "global" else one.kind in _NAMED
 
     def _add_flags(self, read, told):
         for flag, those in self._by_flag.items():
@@ -369,6 +396,8 @@ class Readings:
         read |= self._of_loose(told, names)
         for name in names:
             read.update(self._by_hash.get(name_hash(name), ()))
+        if file in self._providers:
+            read.add(self._providers[file])
         self._add_flags(read, told)
         found = self.differences.found
         read = {

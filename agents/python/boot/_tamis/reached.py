@@ -44,6 +44,9 @@ _COPY = functools.update_wrapper.__code__
 _OWN = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _OF_RUNNER = re.compile(r"[/\\](_pytest|pluggy)[/\\]")
 
+# As many decorators as the native helper follows.
+_MOST_WRAPPERS = 16
+
 # The import system runs modules, and pytest those that it rewrites: they have files.
 _IMPORTS = frozenset(("<frozen importlib._bootstrap>", "<frozen importlib._bootstrap_external>"))
 
@@ -120,23 +123,22 @@ class Reached:
         """Some code gets the docstring `found` of a function, or the constants of a code
         object."""
         reader = sys._getframe(1).f_back.f_code
-        code = of if is_a(of, types.CodeType) else of.__code__
-        is_own = code is of or found is _docstring(code)
+        code = of if is_a(of, types.CodeType) else _origin(of, found)
         if reader is _COPY:
-            if is_own and found is not None:
+            if code is not None and found is not None:
                 self.copied.setdefault(id(found), (found, set()))[1].add(code)
             return
         file = reader.co_filename
         # What import-time code reads counts by the values that it leaves.
         if self.agent.top.kind == "import" or file.startswith(_OWN) or _OF_RUNNER.search(file):
             return
-        if is_own:
+        if code is not None:
             self._docstring_of(code)
             return
         origins = self.copied.get(id(found), (None, ()))[1]
         for origin in origins:
             self._docstring_of(origin)
-        those = origins or (code,)
+        those = origins or (of.__code__,)
         # Libraries look at each other when they are imported.
         is_of_libraries = self.agent.top.kind == "session" or origins
         is_of_libraries = is_of_libraries and self.paths.code_file(file) is None
@@ -176,7 +178,9 @@ class Reached:
             return
         path = self.paths.code_file(code.co_filename)
         if path is not None and path.endswith(".py"):
-            # The collector sees it.
+            # The collector sees it. But perhaps it runs with the names of another module.
+            if not _OF_RUNNER.search(frame.f_code.co_filename):
+                self._spelled(code, "", spaces)
             return
         caller = self._project_file(frame)
         if caller is None and code.co_filename not in self.compiled:
@@ -225,6 +229,18 @@ class Reached:
             for path in asked:
                 for name in names:
                     note("reached", path, name)
+
+
+def _origin(function, text):
+    """The code that has a function's docstring `text`: its own, or that of a function that it
+    wraps. None if something has set another."""
+    for _ in range(_MOST_WRAPPERS + 1):
+        if text is _docstring(function.__code__):
+            return function.__code__
+        function = function.__dict__.get("__wrapped__")
+        if type(function) is not types.FunctionType:
+            return None
+    return None
 
 
 def _docstring(code):

@@ -21,6 +21,10 @@ fn reads(text: &str) -> UnitReads {
 }
 
 fn has(reads: &UnitReads, name: &str) -> bool {
+    asks(reads, name) || reads.loads.binary_search(&name_hash(name)).is_ok()
+}
+
+fn asks(reads: &UnitReads, name: &str) -> bool {
     reads.names.binary_search(&name_hash(name)).is_ok()
 }
 
@@ -48,6 +52,27 @@ fn code_reads_what_it_spells() {
     assert!(!has(&found, "local"));
     assert!(!found.anything && !found.members && !found.annotations && !found.docstrings);
     assert_eq!(found.holds, Vec::<BString>::new());
+}
+
+#[test]
+fn a_global_name_is_that_of_the_module() {
+    let found = reads("import b\ndef f(x): return TABLE, b.member, x.attribute\n");
+    assert!(!asks(&found, "TABLE") && has(&found, "TABLE"));
+    assert!(!asks(&found, "b") && has(&found, "b"));
+    assert!(asks(&found, "member") && asks(&found, "attribute"));
+    assert_eq!(found.file, "a.py");
+    assert_eq!(reads("def f(x): return x.attribute\n").file, "");
+}
+
+#[test]
+fn who_asks_a_module_for_what_it_lacks_asks_its_function_for_that() {
+    let text = "import b\ndef f(): return b.there\ndef g(): return getattr(b, 'lacks', 1)\n\
+                def h():\n    from b import lacks\n    return lacks\n\
+                def i(x): return x.lacks\n";
+    let sources = [("a.py", text), ("b.py", "there = 1\n")];
+    let asks = |name: &str| asks(&read(&sources, What::Code(name.into())), "b.py:__getattr__");
+    assert!(!asks("f") && !asks("i"));
+    assert!(asks("g") && asks("h"));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Functions by reference and by what they hold; code where no reference can
 //! tell it from other code of its name; classes that no name leads to.
 
-use super::classes::{dict_of, entries, is_class, is_text};
+use super::classes::{dict_of, entries, find, is_class, is_text};
 use super::graph::{Label, Why};
 use super::hash::{Digest, Hasher};
 use super::layout::{FunctionLayout, TYPE_BASES};
@@ -299,18 +299,35 @@ pub unsafe fn annotations(function: Ref, content: &mut Content) {
     }
 }
 
-/// The documentation of a function if it is not the text in its code: None, or what somebody
-/// has set. The agent tells who reads the other.
+/// The documentation of a function if it is not the text in its code, nor that of the function
+/// that it wraps: None, or what somebody has set. The agent tells who reads the others.
 pub unsafe fn made_doc(function: Ref, layout: FunctionLayout) -> Ref {
     let doc = match word(function, layout.doc) as Ref {
         doc if doc.is_null() => &raw mut _Py_NoneStruct,
         doc => doc,
     };
-    let written = written_doc(word(function, layout.code) as Ref);
-    match doc == written {
+    match is_written(function, doc, layout, MOST_WRAPPERS) {
         true => std::ptr::null_mut(),
         false => doc,
     }
+}
+
+/// Decorators around one function, of which the agent follows as many.
+const MOST_WRAPPERS: usize = 16;
+
+unsafe fn is_written(function: Ref, doc: Ref, layout: FunctionLayout, wrappers: usize) -> bool {
+    if doc == written_doc(word(function, layout.code) as Ref) {
+        return true;
+    }
+    let dict = _PyObject_GetDictPtr(function);
+    if wrappers == 0 || dict.is_null() || (*dict).is_null() {
+        return false;
+    }
+    let wrapped = find(*dict, b"__wrapped__");
+    wrapped.is_some_and(|wrapped| unsafe {
+        (*wrapped).kind == &raw mut PyFunction_Type
+            && is_written(wrapped, doc, layout, wrappers - 1)
+    })
 }
 
 /// What a new function with this code has for documentation.
