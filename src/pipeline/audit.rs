@@ -34,6 +34,16 @@ pub(crate) struct Missed {
     pub is: Outcome,
     /// The files that changed since then; `None` if that cannot be told.
     pub changed: Option<BTreeSet<BString>>,
+    /// State that could explain it, the likeliest first.
+    pub suspects: Vec<Suspect>,
+}
+
+/// What the test reads, or may read, and another one wrote before it.
+#[derive(Clone, Debug)]
+pub(crate) struct Suspect {
+    pub cell: String,
+    /// The test that wrote it last.
+    pub writer: String,
 }
 
 /// Compares the outcomes of a run with the proofs in `decision`; `holds` tells
@@ -66,6 +76,7 @@ pub(super) fn audit(
                 ran_at: evidence.ran_at.to_string(),
                 is,
                 changed: changed_since(project, view, decision.proof_of(test), test)?,
+                suspects: Vec::new(),
             });
         }
     }

@@ -1,5 +1,6 @@
 //! Runs the orders that a search asks for.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -264,7 +265,9 @@ impl Ordering {
         spent.executions += ran.ended.outcomes.len();
         spent.elapsed += ran.ended.elapsed;
         spent.cpu += ran.ended.cpu;
-        let accesses = accesses(project, &traces, &self.command)?;
+        let words = self.command.iter().map(|word| word.to_string_lossy());
+        let words: Vec<String> = words.map(Cow::into_owned).collect();
+        let accesses = accesses(project, &traces, &words)?;
         recorded.accesses.known.extend(accesses.known);
         recorded.accesses.by_anyone.extend(accesses.by_anyone);
         Ok(true)
