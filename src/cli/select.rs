@@ -1,5 +1,6 @@
 //! `tamis select`.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -16,10 +17,10 @@ use crate::ci::{CiContext, Provider};
 use crate::config::Config;
 use crate::error::{Error, Exit, Kind};
 use crate::history::View;
-use crate::pipeline::{Decision, Project, open};
+use crate::pipeline::{Decision, Project, guests, open};
 use crate::report::{CiSelection, Event, Report, SelectionJson};
 use crate::runners::{self, Runner, emission};
-use crate::select::{Part, Selection, Shard};
+use crate::select::{Part, Selection, Shard, Shards};
 
 /// Compute the selection for the next step, without running anything.
 ///
@@ -201,6 +202,7 @@ fn select_one(
                 prefix: &prefix,
                 made_for: made_for.as_deref(),
                 dir: Some(&project.dir),
+                guests: Some(&|shards| guests(&project, &decision, None, shards)),
             };
             let part = outlet.emit(&decision.selection, &about, json, told);
             // The process ends here; giving back what describes every test,
@@ -315,6 +317,8 @@ struct About<'a> {
     made_for: Option<&'a str>,
     /// The folder of the project.
     dir: Option<&'a Path>,
+    /// Who has to run with the tests of each part.
+    guests: Option<&'a dyn Fn(&Shards) -> Vec<BTreeSet<String>>>,
 }
 
 /// Where a selection goes.
@@ -333,7 +337,10 @@ impl Outlet<'_> {
         mut told: CiSelection,
     ) -> Result<SuiteDone, Error> {
         let request = self.request;
-        let division = self.divide(selection)?;
+        let mut division = self.divide(selection)?;
+        if let (Some(division), Some(guests)) = (&mut division, about.guests) {
+            division.guests = guests(&division.shards);
+        }
         let json = || match &division {
             Some(division) => json().with_shards(division.json(), request.shard),
             None => json(),

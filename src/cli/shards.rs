@@ -1,5 +1,6 @@
 //! `tamis shards`.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use clap::builder::{RangedI64ValueParser, TypedValueParser};
@@ -204,6 +205,9 @@ pub(crate) struct Division {
     pub shards: Shards,
     /// Tells it from all others.
     pub plan: String,
+    /// By part: tests of other parts that run there too. They are no part of the plan, for
+    /// they depend on what the store of each machine knows.
+    pub guests: Vec<BTreeSet<String>>,
 }
 
 impl Division {
@@ -213,6 +217,7 @@ impl Division {
         Division {
             plan: shards.digest(selection),
             shards,
+            guests: Vec::new(),
         }
     }
 
@@ -240,6 +245,7 @@ impl Division {
             shards: &self.shards,
             index,
             plan: &self.plan,
+            guests: self.guests.get(index as usize - 1),
         }
     }
 

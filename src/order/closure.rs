@@ -217,22 +217,24 @@ impl<'a> Manifest<'a> {
     /// them to end as in the full run. A polluter that runs after its victims in that order
     /// binds nobody.
     pub(crate) fn together(&self) -> Vec<BTreeSet<Test>> {
-        let mut groups: Vec<BTreeSet<Test>> = Vec::new();
-        for (test, needs) in &self.found {
+        let bound = self.found.iter().filter_map(|(test, needs)| {
             let mut group: BTreeSet<Test> = needs.witnesses.iter().flatten().copied().collect();
             if group.is_empty() {
-                continue;
+                return None;
             }
             group.extend(needs.cleaners.iter().filter(|cleaner| *cleaner < test));
-            let (touched, apart): (Vec<_>, Vec<_>) = std::mem::take(&mut groups)
-                .into_iter()
-                .partition(|other| !other.is_disjoint(&group));
-            group.extend(touched.into_iter().flatten());
-            groups = apart;
-            groups.push(group);
-        }
-        groups.sort();
-        groups
+            Some(group)
+        });
+        joined(bound)
+    }
+
+    /// Sets of tests that have to do with one another, in whatever order they run.
+    pub(crate) fn tied(&self) -> Vec<BTreeSet<Test>> {
+        let with = self.found.iter().map(|(test, needs)| {
+            let others = needs.with.iter().copied();
+            others.chain([*test]).collect()
+        });
+        joined(with)
     }
 
     /// Pairs of tests that have to do with one another, in whatever order: those of a
@@ -250,6 +252,21 @@ impl<'a> Manifest<'a> {
     pub(super) fn cost(&self, test: Test) -> f64 {
         self.seconds.get(test as usize).copied().unwrap_or_default()
     }
+}
+
+/// Sets that share a test become one.
+fn joined(sets: impl Iterator<Item = BTreeSet<Test>>) -> Vec<BTreeSet<Test>> {
+    let mut groups: Vec<BTreeSet<Test>> = Vec::new();
+    for mut group in sets {
+        let (touched, apart): (Vec<_>, Vec<_>) = std::mem::take(&mut groups)
+            .into_iter()
+            .partition(|other| !other.is_disjoint(&group));
+        group.extend(touched.into_iter().flatten());
+        groups = apart;
+        groups.push(group);
+    }
+    groups.sort();
+    groups
 }
 
 fn is_in(order: &[Test], there: &BTreeSet<Test>) -> bool {

@@ -3,11 +3,13 @@
 
 use std::collections::BTreeSet;
 
+use super::baselines::Baseline;
 use super::decide::Decision;
 use super::dependences::newest;
 use super::project::Project;
 use crate::order::{Because, Closed, Dependences, Manifest, Suite, Test};
-use crate::select::{Need, Verdict};
+use crate::runners::file_of;
+use crate::select::{Need, Shards, Verdict};
 use crate::store::{FsStore, Trouble};
 
 /// What is known of the order of the tests that a selection is about.
@@ -28,8 +30,7 @@ impl Known {
         store: &FsStore,
         decision: &Decision,
     ) -> (Option<Known>, Vec<Trouble>) {
-        let baseline = decision.baseline.as_ref();
-        let environment = baseline.map(|one| one.matrix.header().key.environment.as_str());
+        let environment = decision.baseline.as_ref().map(environment_of);
         let (known, trouble) = newest(project, store, environment);
         (
             known.and_then(|known| Known::about(&known, decision)),
@@ -39,7 +40,12 @@ impl Known {
 
     fn about(known: &Dependences, decision: &Decision) -> Option<Known> {
         let verdicts = &decision.selection.verdicts;
+        let runs_all = decision.selection.all_because.is_some();
         let selectable = |id: &String| -> Option<String> {
+            // Where everything runs, no test is listed.
+            if runs_all {
+                return Some(id.clone());
+            }
             let class = || id.split_once('#').map(|(class, _)| class);
             let ids = [Some(id.as_str()), class()].into_iter().flatten();
             let mut ids = ids.filter(|id| verdicts.contains_key(*id));
@@ -91,19 +97,57 @@ impl Known {
     }
 
     /// The tests that must run on one machine, in sets.
-    pub(super) fn together(&self) -> Vec<Vec<&str>> {
-        let groups = self.manifest().together();
+    pub(super) fn together(&self) -> Vec<Vec<String>> {
+        self.ids_of(self.manifest().together())
+    }
+
+    fn ids_of(&self, groups: Vec<BTreeSet<Test>>) -> Vec<Vec<String>> {
         let ids = |group: BTreeSet<Test>| {
             let ids: BTreeSet<&str> = group.iter().map(|test| self.selectable(*test)).collect();
-            ids.into_iter().collect()
+            ids.into_iter().map(str::to_owned).collect()
         };
         groups.into_iter().map(ids).collect()
     }
 }
 
+fn environment_of(baseline: &Baseline) -> &str {
+    &baseline.matrix.header().key.environment
+}
+
+/// By part of a run of everything, the tests of other parts that its tests need: each machine
+/// divides such a run by file names, which are the same everywhere, and adds by what it knows.
+/// `known`: a decision that has looked into the store, where this one has not.
+pub(crate) fn guests(
+    project: &Project,
+    decision: &Decision,
+    known: Option<&Decision>,
+    shards: &Shards,
+) -> Vec<BTreeSet<String>> {
+    let of = shards.of();
+    if decision.selection.all_because.is_none() {
+        return Vec::new();
+    }
+    let environment = known.unwrap_or(decision).baseline.as_ref();
+    let (stored, _) = newest(project, &project.store(), environment.map(environment_of));
+    let Some(known) = stored.and_then(|stored| Known::about(&stored, decision)) else {
+        return Vec::new();
+    };
+    let manifest = known.manifest();
+    let tests = || 0..known.suite.len() as Test;
+    let home = |test: &Test| shards.home(file_of(known.suite.id(*test)));
+    let guests = (1..=of).map(|index| {
+        let part: BTreeSet<Test> = tests().filter(|test| home(test) == index).collect();
+        let closed = manifest.close(&part).tests;
+        let more = closed.difference(&part);
+        more.map(|test| known.suite.id(*test).to_owned()).collect()
+    });
+    guests.collect()
+}
+
 /// Completes the selection of `decision` by the tests that selected ones need.
 pub(super) fn close(project: &Project, store: &FsStore, decision: &mut Decision) {
-    if decision.selection.all_because.is_some() || decision.selection.selected().next().is_none() {
+    let runs_all = decision.selection.all_because.is_some();
+    if !runs_all && decision.selection.selected().next().is_none() {
         return;
     }
     let (known, trouble) = Known::of(project, store, decision);
@@ -112,6 +156,10 @@ pub(super) fn close(project: &Project, store: &FsStore, decision: &mut Decision)
         return;
     };
     let manifest = known.manifest();
+    decision.selection.processes.together = known.ids_of(manifest.tied());
+    if runs_all {
+        return;
+    }
     let suite = &known.suite;
     let id = |test: Test| known.selectable(test).to_owned();
     let selection = &mut decision.selection;

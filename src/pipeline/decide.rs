@@ -395,6 +395,7 @@ fn traditional(strategy: Strategy, baseline: &Baseline, found: &Differences) -> 
         revisions: BTreeMap::new(),
         durations: BTreeMap::new(),
         layout: Layout::default(),
+        processes: Default::default(),
     };
     selection.relies_on(&name, &matrix.header().commit);
     let mut collection = None;

@@ -32,7 +32,7 @@ pub(crate) fn lay_out(
     let from = known.unwrap_or(decision);
     if let (Some(of_order), _) = Known::of(project, &project.store(), from) {
         for group in of_order.together() {
-            let files = group.into_iter().map(|test| file_of(test).to_owned());
+            let files = group.into_iter().map(|test| file_of(&test).to_owned());
             layout.ties.push(files.collect());
         }
     }

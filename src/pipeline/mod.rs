@@ -44,6 +44,7 @@ pub(crate) use crate::runners::Sources;
 pub(crate) use audit::{Audit, Missed};
 pub(crate) use brittle::{After, Explained, PartialRun};
 pub(crate) use causes::causes;
+pub(crate) use close::guests;
 pub(crate) use confirm::confirming;
 pub use decide::{Decision, Known, Request, decide, decide_on};
 pub(crate) use dependences::Remembered;

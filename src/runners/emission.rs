@@ -26,6 +26,10 @@ struct LateFile<'a> {
     late: Late<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     shard: Option<ShardJson<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    together: &'a Vec<Vec<String>>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    one_process: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     confirm: Option<ConfirmJson<'a>>,
 }
@@ -55,6 +59,9 @@ struct ShardJson<'a> {
     of: u32,
     plan: &'a str,
     files: BTreeMap<&'a str, u32>,
+    /// Tests of other shards that run here too.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    guests: BTreeSet<&'a str>,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -80,8 +87,16 @@ impl<'a> LateFile<'a> {
                 of: part.shards.of(),
                 plan: part.plan,
                 files: part.shards.files().collect(),
+                guests: part
+                    .guests
+                    .into_iter()
+                    .flatten()
+                    .map(String::as_str)
+                    .collect(),
             }),
             version: 1,
+            together: &selection.processes.together,
+            one_process: selection.processes.is_one,
             project,
             exclude: Vec::new(),
             late: Late {
@@ -257,6 +272,7 @@ mod tests {
                 shards: &shards,
                 index,
                 plan,
+                guests: None,
             };
             let file = LateFile::new(&selection, Some(part), "", None);
             let own = match shards.is_in("a.py::t", index) {
@@ -324,6 +340,7 @@ mod tests {
                 shards: &shards,
                 index,
                 plan: "p",
+                guests: None,
             };
             let file = LateFile::new(&selection, Some(part), "", Some(&plan));
             let confirm = file.confirm.unwrap();

@@ -12,6 +12,8 @@ pub struct Part<'a> {
     pub index: u32,
     /// Tells this division from all others.
     pub plan: &'a str,
+    /// Tests of other parts that run here too, since tests of this part need them.
+    pub guests: Option<&'a BTreeSet<String>>,
 }
 
 impl Part<'_> {
@@ -19,6 +21,15 @@ impl Part<'_> {
     pub fn has(&self, test: &str) -> bool {
         self.shards.is_in(test, self.index)
     }
+}
+
+/// What matters where the test command itself spreads its tests over processes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Processes {
+    /// Sets of tests that end as in the full run only if each set is in one process.
+    pub together: Vec<Vec<String>>,
+    /// Whether all tests run in one, whatever the command says.
+    pub is_one: bool,
 }
 
 /// A part, and the division that it is one of.

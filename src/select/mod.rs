@@ -26,7 +26,7 @@ mod unlisted;
 pub(crate) use bring::Need;
 pub(crate) use cause::{CauseKind, FirstCauses};
 pub(crate) use choose::{Course, Nearest, Proof, choose};
-pub(crate) use emission::{Exclusions, Part, ShardOf, escape};
+pub(crate) use emission::{Exclusions, Part, Processes, ShardOf, escape};
 pub(crate) use layout::{Layout, Tied};
 pub(crate) use past::{Change, HeadKind, Node, Past, Tip};
 pub(crate) use plan::{Plan, plan};
@@ -231,6 +231,8 @@ pub struct Selection {
     pub durations: BTreeMap<String, u32>,
     /// What matters for dividing it, if it is to be divided.
     pub layout: Layout,
+    /// For a command that runs tests in several processes.
+    pub processes: Processes,
 }
 
 /// How much runs.
@@ -271,6 +273,7 @@ impl Selection {
             revisions: BTreeMap::new(),
             durations: BTreeMap::new(),
             layout: Layout::default(),
+            processes: Processes::default(),
         }
     }
 

@@ -139,6 +139,13 @@ impl Shards {
         self.by_test.get(test).is_some_and(|at| at + 1 == index)
     }
 
+    /// The shard (from 1) in which the tests of `file` run, known or not, where nobody has
+    /// listed them: `Shard.has` in `late.py` is the same rule.
+    pub fn home(&self, file: &str) -> u32 {
+        let share = || crc32fast::hash(file.as_bytes()) % self.of;
+        self.by_file.get(file).copied().unwrap_or_else(share) + 1
+    }
+
     /// The files that are known, and the shard (from 1) that has them.
     pub fn files(&self) -> impl Iterator<Item = (&str, u32)> {
         self.by_file

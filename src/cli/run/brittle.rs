@@ -1,7 +1,6 @@
 //! Failures of a part that the whole does not have: `docs/order.md`, "Without a search".
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::time::Duration;
 
 use super::RunRequest;
@@ -158,11 +157,9 @@ impl Work<'_> {
             ci: None,
             ..self.request.clone()
         };
-        let command = in_one_process(self.command);
         let work = Work {
             request: &request,
             workshop: &workshop,
-            command: &command,
             runs_before: self.runs_before + 1,
             suite: self.suite.clone(),
             cwd: self.cwd.clone(),
@@ -173,21 +170,6 @@ impl Work<'_> {
         let (exit, done) = done?;
         Ok((exit, done.outcomes))
     }
-}
-
-/// The command without workers of pytest-xdist, among which tests that depend on one another
-/// may be divided.
-fn in_one_process(command: &[OsString]) -> Vec<OsString> {
-    let is_of_xdist = |word: &OsString| {
-        let word = word.to_string_lossy();
-        let is_short = word.starts_with("-n") && !word.starts_with("-no");
-        is_short || word.starts_with("--numprocesses")
-    };
-    let mut command = command.to_vec();
-    if command.iter().any(is_of_xdist) {
-        command.push("-n0".into());
-    }
-    command
 }
 
 /// What the tests took last that were left out; where nobody has listed them, as much on each
@@ -205,26 +187,4 @@ fn seconds_left_out(ran: &Ran, decision: &Decision) -> f64 {
         })
     });
     millis.map(f64::from).sum::<f64>() / 1e3
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn workers_of_xdist_are_switched_off() {
-        let words = |text: &str| -> Vec<OsString> { text.split(' ').map(Into::into).collect() };
-        let changed = |text: &str| in_one_process(&words(text)).len() > words(text).len();
-        for text in [
-            "pytest -n 4",
-            "pytest -n4",
-            "pytest -nauto",
-            "pytest --numprocesses=2",
-        ] {
-            assert!(changed(text), "{text}");
-        }
-        for text in ["pytest -x", "pytest --no-header", "pytest -no"] {
-            assert!(!changed(text), "{text}");
-        }
-    }
 }

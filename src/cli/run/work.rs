@@ -14,8 +14,8 @@ use super::{Done, RunRequest};
 use crate::error::{Error, Exit};
 use crate::history::View;
 use crate::pipeline::{
-    Decision, Judged, Project, Ran, Recorded, Request, TestCommand, Workshop, decide, launch,
-    record_run,
+    Decision, Judged, Project, Ran, Recorded, Request, TestCommand, Workshop, decide, guests,
+    launch, record_run,
 };
 use crate::report::{CiSelection, Event, Report, SelectionJson};
 use crate::run::{Asker, Ended, Gate, RunPlan};
@@ -91,7 +91,7 @@ impl Work<'_> {
             return Ok((chosen, Tests::NotRun));
         }
         let (project, report) = (self.project, self.report);
-        let division = self.division(selection);
+        let division = self.division(&chosen);
         let part = self.part(division.as_ref());
         let exclude = self.write_exclusions(&chosen, part)?;
         let out = self.workshop.scratch.join("out");
@@ -143,7 +143,7 @@ impl Work<'_> {
         let project = self.project;
         let chosen = self.choose(Built::Yes)?;
         let selection = &chosen.decision.selection;
-        let division = self.division(selection);
+        let division = self.division(&chosen);
         let part = self.part(division.as_ref());
         self.write_exclusions(&chosen, part)?;
         let tell = |why| self.report.detail(why);
@@ -279,6 +279,9 @@ impl Work<'_> {
             ..self.asked(&view, &words)?
         };
         let mut decision = decide(project, &store, &view, &asked)?;
+        // The run that counts after tests failed in a part: what they need is known for one
+        // process.
+        decision.selection.processes.is_one = self.runs_before > 0;
         if self.request.shard.is_some() {
             deciding::lay_out(project, &view, &mut decision, false, report)?;
         }
@@ -296,9 +299,13 @@ impl Work<'_> {
         })
     }
 
-    fn division(&self, selection: &Selection) -> Option<Division> {
+    fn division(&self, chosen: &Chosen) -> Option<Division> {
         let shard = self.request.shard?;
-        Some(Division::into_exactly(selection, shard.of))
+        let decision = &chosen.decision;
+        let mut division = Division::into_exactly(&decision.selection, shard.of);
+        let known = chosen.audited.as_ref();
+        division.guests = guests(self.project, decision, known, &division.shards);
+        Some(division)
     }
 
     fn part<'d>(&self, division: Option<&'d Division>) -> Option<Part<'d>> {

@@ -126,6 +126,7 @@ mod tests {
                 shards: &shards,
                 index,
                 plan,
+                guests: None,
             };
             let other = match shards.is_in("a.py::t", index) {
                 true => "b.py::",

@@ -7,6 +7,7 @@ mod graph;
 mod known;
 mod part;
 mod running;
+mod workers;
 
 use std::process::Command;
 

@@ -1,5 +1,7 @@
 //! A suite that is green in full is green in part.
 
+use std::collections::BTreeSet;
+
 use super::*;
 
 /// Each kind of dependent test, with what it depends on. All pass in their own order.
@@ -323,5 +325,41 @@ fn each_shard_of_a_whole_run_is_green() {
                 assert_eq!(run.code, 0, "{shard}: {}", run.stderr);
             }
         }
+    });
+}
+
+/// What is known of order counts where each machine divides a whole run for itself, and no
+/// test has to fail first.
+#[test]
+fn shards_of_a_whole_run_bring_what_their_tests_need() {
+    with_suite(|mut project| {
+        // This one has a file, and so a shard, of its own.
+        let text = project.read("test_b.py");
+        let at = text.find("def test_needs_other_module").unwrap();
+        let (rest, alone) = text.split_at(at);
+        project.write("test_b.py", rest);
+        project.write("test_c.py", &format!("import state\n\n\n{alone}"));
+        project.commit("files");
+        order(&project, &["detect"]);
+        let mut brought = 0;
+        for of in 2..=4 {
+            let mut seen = BTreeSet::new();
+            for index in 1..=of {
+                clean(&project);
+                let shard = format!("{index}/{of}");
+                let run = project.run_with(&["--all", "--shard", &shard]);
+                assert_eq!(run.code, 0, "{shard}: {}", run.stderr);
+                assert!(!run.stderr.contains("passes only after"), "{}", run.stderr);
+                for test in run.outcomes.into_keys() {
+                    brought += usize::from(!seen.insert(test));
+                }
+            }
+            assert_eq!(seen.len(), 14, "{seen:?}");
+        }
+        assert!(brought > 0);
+        // All parts together know all tests, those that ran twice too.
+        let why = project.tamis(&["run", "--json"]);
+        let json: Value = serde_json::from_str(&why.stdout).unwrap();
+        assert_eq!(json["mode"], "none", "{json:#}");
     });
 }

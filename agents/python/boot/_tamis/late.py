@@ -42,6 +42,9 @@ class Exclusion:
             for needed in self.needs.values():
                 for at in needed:
                     self.units[at]
+            # For `workers`, and whether there may be any.
+            self.together = [list(group) for group in content.get("together", ())]
+            self.one_process = bool(content.get("one_process"))
             # For `confirm`, which reads it.
             self.plan = content.get("confirm")
             self.shard = Shard(content["shard"]) if content.get("shard") else None
@@ -79,12 +82,16 @@ class Shard:
         self.index = int(content["index"])
         self.of = int(content["of"])
         self.files = dict(content["files"])
+        # Tests of other shards that tests of this one need before them.
+        self.guests = frozenset(content.get("guests", ()))
         if not 1 <= self.index <= self.of:
             raise ValueError("shard %d of %d" % (self.index, self.of))
 
     def has(self, test):
         import zlib
 
+        if test in self.guests:
+            return True
         path = test.split("::", 1)[0]
         home = self.files.get(path)
         if home is None:

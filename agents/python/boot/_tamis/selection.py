@@ -5,7 +5,7 @@ PYTEST_DONT_REWRITE
 
 import pytest
 
-from . import confirm, late, options
+from . import confirm, late, options, workers
 
 
 class Selection:
@@ -27,6 +27,18 @@ class Selection:
             self.exclusion = late.Exclusion(path)
         except late.Unreadable as error:
             self.trouble = str(error)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_cmdline_main(self, config):
+        if self.exclusion is not None and self.exclusion.one_process:
+            workers.switch_off(config.option)
+
+    # A project's own division comes first, xdist's last.
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_make_scheduler(self, config, log):
+        if self.exclusion is None:
+            return None
+        return workers.scheduler(config, log, self.exclusion.together)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self, session):

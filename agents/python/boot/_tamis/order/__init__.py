@@ -14,6 +14,8 @@ import socket
 
 import pytest
 
+from .. import workers
+
 VARIABLE = "TAMIS_ORDER"
 
 
@@ -78,10 +80,7 @@ class Session:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_cmdline_main(self, config):
-        # xdist divides the tests among processes of its own.
-        _switch(config.option, "numprocesses", None)
-        _switch(config.option, "dist", "no")
-        _switch(config.option, "tx", [])
+        workers.switch_off(config.option)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_configure(self, config):
