@@ -16,6 +16,7 @@ mod dependences;
 mod detect;
 mod found;
 mod further;
+mod joined;
 mod memory;
 mod normal;
 mod options;

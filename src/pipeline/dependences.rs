@@ -18,6 +18,8 @@ use crate::store::{FsStore, Name, Trouble, usable_rows};
 pub(crate) struct Remembered {
     pub(crate) place: Place,
     pub(crate) known: Option<Dependences>,
+    /// The recorded results that are nearest.
+    pub(crate) results: Option<Name>,
     /// Files that are not used.
     pub(crate) trouble: Vec<Trouble>,
     store: FsStore,
@@ -45,7 +47,6 @@ impl Remembered {
         let request = Request {
             prober: prober.as_deref(),
             command: Some(&words),
-            local_only: true,
             ..Request::default()
         };
         let decision = decide(project, &store, &view, &request)?;
@@ -67,6 +68,7 @@ impl Remembered {
         };
         let (known, trouble) = newest(project, &store, environment.as_deref());
         Ok(Remembered {
+            results: baseline.map(|one| one.name),
             place,
             known,
             trouble,

@@ -191,6 +191,11 @@ fn take(
     let name = store
         .take(&pack.matrix)
         .map_err(|error| Why::Store(RemoteError::NotSetUp(format!("{error:#}"))))?;
+    if let Some(known) = &pack.dependences {
+        store
+            .take_dependences(known)
+            .map_err(|error| Why::Store(RemoteError::NotSetUp(format!("{error:#}"))))?;
+    }
     Ok(Taken {
         name,
         commit: pack.manifest.commit,

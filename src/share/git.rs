@@ -12,7 +12,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use super::error::{Deadline, RemoteError, Result};
-use super::manifest::{MAX_MANIFEST, MAX_MATRIX, Manifest, Pack};
+use super::manifest::{MAX_BODY, MAX_MANIFEST, Manifest, Pack};
 use super::process;
 use super::program::{MAX_ANSWER, git, git_in, is_object, must, trouble};
 use super::{Damaged, Hint, Listed, Offer, Remote, Site, Wanted, redact, tag};
@@ -355,7 +355,8 @@ fn outranks(there: &Manifest, own: &Manifest) -> bool {
     let rank = |manifest: &Manifest| {
         let writer = &manifest.writer;
         let is_known = !writer.is_proposed() && !writer.is_local();
-        (is_known, manifest.signature.is_some())
+        let knows_order = manifest.dependences.is_some();
+        (is_known, manifest.signature.is_some(), knows_order)
     };
     there.matrix == own.matrix && rank(there) > rank(own)
 }
@@ -427,7 +428,7 @@ impl Remote for GitRef {
             object: offer.id.clone(),
             bytes: manifest.bytes,
         };
-        let matrix = self.blob(&entry, "a matrix", MAX_MATRIX, deadline)?;
+        let matrix = self.blob(&entry, "a matrix", MAX_BODY, deadline)?;
         let mut bytes = manifest.encode();
         bytes.extend_from_slice(&matrix);
         Ok(bytes)
@@ -439,7 +440,7 @@ impl Remote for GitRef {
         let name = &pack.manifest.matrix;
         let files = [
             (format!("{name}.manifest"), pack.manifest.encode()),
-            (format!("{name}.tamis"), pack.matrix.clone()),
+            (format!("{name}.tamis"), pack.body()),
         ];
         for (name, content) in files {
             let object = self.ask_word(&["hash-object", "-w", "--stdin"], &content, deadline)?;

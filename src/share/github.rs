@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use super::api::{Api, is_out_of_requests};
 use super::error::{Deadline, RemoteError, Result};
-use super::manifest::{MAX_MANIFEST, MAX_MATRIX, Pack};
+use super::manifest::{MAX_BODY, MAX_MANIFEST, Pack};
 use super::single::only_entry;
 use super::web::{body, chain, plain_client, refusal, within};
 use super::{Damaged, Hint, Listed, Offer, Remote, Site, Wanted};
@@ -27,7 +27,7 @@ pub(crate) const PACK: &str = "tamis.pack";
 const NAME: &str = "artifact-name";
 
 /// The largest archive that is downloaded.
-const MAX_ARCHIVE: u64 = MAX_MATRIX + (1 << 20);
+const MAX_ARCHIVE: u64 = MAX_BODY + (1 << 20);
 
 pub(super) struct Artifacts {
     api: Api,
@@ -239,7 +239,7 @@ impl Remote for Artifacts {
         };
         let archive = within(&self.api.runtime, deadline, download)?;
         check_digest(&archive, id.digest)?;
-        only_entry(&archive, PACK, MAX_MATRIX + MAX_MANIFEST + 64)
+        only_entry(&archive, PACK, MAX_BODY + MAX_MANIFEST + 64)
     }
 
     /// Puts the pack where the upload step finds it.

@@ -9,7 +9,7 @@ use tokio::runtime::Runtime;
 
 use super::error::{Deadline, RemoteError, Result};
 use super::github::PACK;
-use super::manifest::{MAX_MANIFEST, MAX_MATRIX, Manifest, Pack};
+use super::manifest::{MAX_BODY, MAX_MANIFEST, Manifest, Pack};
 use super::pointer::Pointer;
 use super::web::{body, chain, plain_client, refusal, runtime, within};
 use super::{Damaged, Listed, Offer, Remote, Site, Wanted};
@@ -139,7 +139,7 @@ impl Remote for Packages {
     }
 
     fn get(&self, offer: &Offer, deadline: &Deadline) -> Result<Vec<u8>> {
-        let limit = MAX_MATRIX + MAX_MANIFEST + 64;
+        let limit = MAX_BODY + MAX_MANIFEST + 64;
         let what = "a package";
         let download = async {
             let answer = self.send(self.client.get(self.file(&offer.id))).await?;

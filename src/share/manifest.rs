@@ -5,14 +5,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::matrix::format::Digest;
 use crate::matrix::{Header, Key, Refusal, decode};
+use crate::store::check_dependences;
 use crate::trust::{PublicKey, SecretKey, Signature, Signed, Writer};
 
 const MAGIC: [u8; 8] = *b"\x93tamip\r\n";
 
 /// The version of the format.
 ///
-/// 1: the first.
-const VERSION: u32 = 1;
+/// 1: the first. 2: what is known of the order of tests follows the matrix. A pack without
+/// that is still of version 1, so that older readers read it.
+const VERSION: u32 = 2;
 
 /// Magic, version, length of the manifest, digest.
 const FIXED: usize = 48;
@@ -23,6 +25,12 @@ pub(super) const MAX_MANIFEST: u64 = 64 << 10;
 
 /// The largest matrix that is exchanged.
 pub(crate) const MAX_MATRIX: u64 = 256 << 20;
+
+/// The largest file of dependences that is exchanged.
+pub(crate) const MAX_DEPENDENCES: u64 = 16 << 20;
+
+/// All that follows a manifest.
+pub(super) const MAX_BODY: u64 = MAX_MATRIX + MAX_DEPENDENCES;
 
 /// The prefix of signed content, so that a signature is good for nothing else.
 const SIGNED_AS: &[u8] = b"tamis manifest 1\n";
@@ -44,9 +52,47 @@ pub struct Manifest {
     pub created: u64,
     pub tool: String,
     pub writer: Writer,
+    /// What is known of the order of these tests, if that comes with the matrix.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dependences: Option<Attached>,
     /// Signs all of the above.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signature: Option<String>,
+}
+
+/// A file that follows the matrix.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Attached {
+    /// Of all its bytes: 64 hex digits.
+    pub digest: String,
+    pub bytes: u64,
+}
+
+impl Attached {
+    fn of(file: &[u8]) -> Attached {
+        Attached {
+            digest: blake3::hash(file).to_hex().to_string(),
+            bytes: file.len() as u64,
+        }
+    }
+
+    fn check(&self) -> Result<(), Refusal> {
+        if self.bytes > MAX_DEPENDENCES {
+            return Err(Refusal::OverLimit {
+                what: "bytes of shared dependences",
+                value: self.bytes,
+                limit: MAX_DEPENDENCES,
+            });
+        }
+        // Stores make a path of it.
+        match Digest::from_hex(&self.digest) {
+            Some(_) => Ok(()),
+            None => Err(Refusal::Malformed(
+                "the manifest names no dependences".to_owned(),
+            )),
+        }
+    }
 }
 
 impl Manifest {
@@ -62,7 +108,20 @@ impl Manifest {
             created: header.created,
             tool: header.tool.clone(),
             writer,
+            dependences: None,
             signature: None,
+        }
+    }
+
+    /// Tells of the file of dependences that follows the matrix.
+    pub fn attach(&mut self, dependences: &[u8]) {
+        self.dependences = Some(Attached::of(dependences));
+    }
+
+    fn version(&self) -> u32 {
+        match self.dependences {
+            None => 1,
+            Some(_) => 2,
         }
     }
 
@@ -110,7 +169,7 @@ impl Manifest {
         let json = self.json();
         let mut file = Vec::with_capacity(FIXED + json.len());
         file.extend_from_slice(&MAGIC);
-        file.extend_from_slice(&VERSION.to_le_bytes());
+        file.extend_from_slice(&self.version().to_le_bytes());
         file.extend_from_slice(&(json.len() as u32).to_le_bytes());
         file.extend_from_slice(&digest_of(&file, &json));
         file.extend_from_slice(&json);
@@ -166,8 +225,36 @@ impl Manifest {
                 limit: MAX_MATRIX,
             });
         }
+        if manifest.version() != version {
+            return Err(Refusal::Malformed(format!(
+                "a manifest that is not of version {version}"
+            )));
+        }
+        if let Some(attached) = &manifest.dependences {
+            attached.check()?;
+        }
         manifest.name()?;
         Ok((manifest, &bytes[end..]))
+    }
+
+    /// Checks that `dependences` is the file that follows the matrix, and sound; empty if
+    /// there is none.
+    pub fn check_dependences(&self, dependences: &[u8]) -> Result<(), Refusal> {
+        let Some(attached) = &self.dependences else {
+            return match dependences.is_empty() {
+                true => Ok(()),
+                false => Err(Refusal::Malformed(
+                    "something follows the matrix".to_owned(),
+                )),
+            };
+        };
+        if (dependences.len() as u64) < attached.bytes {
+            return Err(Refusal::Truncated);
+        }
+        if Attached::of(dependences) != *attached {
+            return Err(Refusal::DigestMismatch);
+        }
+        check_dependences(dependences, &self.key)
     }
 
     /// Checks that `matrix` is the file of this manifest, that all of it is sound, and that
@@ -185,6 +272,7 @@ impl Manifest {
             Writer::default(),
         );
         told.writer = self.writer.clone();
+        told.dependences = self.dependences.clone();
         told.signature = self.signature.clone();
         if told.matrix != self.matrix {
             return Err(Refusal::Misnamed);
@@ -211,22 +299,36 @@ pub struct Pack {
     pub manifest: Manifest,
     /// The file of the matrix.
     pub matrix: Vec<u8>,
+    /// What is known of the order of its tests.
+    pub dependences: Option<Vec<u8>>,
 }
 
 impl Pack {
     pub fn encode(&self) -> Vec<u8> {
         let mut bytes = self.manifest.encode();
-        bytes.extend_from_slice(&self.matrix);
+        bytes.extend(self.body());
+        bytes
+    }
+
+    /// All that follows the manifest.
+    pub fn body(&self) -> Vec<u8> {
+        let mut bytes = self.matrix.clone();
+        bytes.extend(self.dependences.iter().flatten());
         bytes
     }
 
     /// Reads a pack and checks every byte.
     pub fn decode(bytes: &[u8]) -> Result<Pack, Refusal> {
-        let (manifest, matrix) = Manifest::read(bytes)?;
+        let (manifest, body) = Manifest::read(bytes)?;
+        let (matrix, rest) = body
+            .split_at_checked(manifest.bytes as usize)
+            .ok_or(Refusal::Truncated)?;
         manifest.check(matrix)?;
+        manifest.check_dependences(rest)?;
         Ok(Pack {
-            manifest,
             matrix: matrix.to_vec(),
+            dependences: manifest.dependences.is_some().then(|| rest.to_vec()),
+            manifest,
         })
     }
 }
@@ -242,7 +344,20 @@ mod tests {
         let name = crate::matrix::format::Prefix::read(&matrix).unwrap().digest;
         let header = read_header(&matrix).unwrap();
         let manifest = Manifest::of(&header, &name, matrix.len() as u64, Writer::local());
-        Pack { manifest, matrix }
+        Pack {
+            manifest,
+            matrix,
+            dependences: None,
+        }
+    }
+
+    /// With what is known of the order of its tests.
+    fn attached() -> Pack {
+        let mut pack = pack();
+        let known = crate::store::samples::dependences(&pack.manifest.key);
+        pack.manifest.attach(&known);
+        pack.dependences = Some(known);
+        pack
     }
 
     #[test]
@@ -253,11 +368,47 @@ mod tests {
         let manifest = pack.manifest.encode();
         assert_eq!(Manifest::decode(&manifest), Ok(pack.manifest));
         assert!(Manifest::decode(&bytes).is_err());
+        // Older readers read what has nothing attached.
+        assert_eq!(bytes[8], 1);
+        let pack = attached();
+        let bytes = pack.encode();
+        assert_eq!(bytes[8], 2);
+        assert_eq!(Pack::decode(&bytes), Ok(pack));
+    }
+
+    #[test]
+    fn what_is_attached_is_what_the_manifest_says() {
+        let lies: [fn(&mut Pack); 5] = [
+            |pack| pack.dependences = None,
+            |pack| pack.manifest.dependences = None,
+            |pack| pack.manifest.dependences.as_mut().unwrap().bytes -= 1,
+            |pack| pack.manifest.dependences.as_mut().unwrap().digest = "0".repeat(64),
+            // Of another suite.
+            |pack| {
+                let mut key = pack.manifest.key.clone();
+                key.suite.push('2');
+                let known = crate::store::samples::dependences(&key);
+                pack.manifest.attach(&known);
+                pack.dependences = Some(known);
+            },
+        ];
+        for (at, lie) in lies.into_iter().enumerate() {
+            let mut pack = attached();
+            lie(&mut pack);
+            assert!(Pack::decode(&pack.encode()).is_err(), "{at}");
+        }
+        let mut large = attached();
+        large.manifest.dependences.as_mut().unwrap().bytes = MAX_DEPENDENCES + 1;
+        let refused = Pack::decode(&large.encode());
+        assert!(
+            matches!(refused, Err(Refusal::OverLimit { .. })),
+            "{refused:?}"
+        );
     }
 
     #[test]
     fn every_truncation_and_every_bit_flip_is_refused() {
-        let mut pack = pack();
+        let mut pack = attached();
         pack.manifest.sign(&SecretKey::from_bytes([3; 32]));
         let bytes = pack.encode();
         for len in 0..bytes.len() {
@@ -275,8 +426,8 @@ mod tests {
     #[test]
     fn a_newer_format_is_refused_by_name() {
         let mut bytes = pack().encode();
-        bytes[8] = 2;
-        assert_eq!(Pack::decode(&bytes), Err(Refusal::NewerFormat(2)));
+        bytes[8] = 3;
+        assert_eq!(Pack::decode(&bytes), Err(Refusal::NewerFormat(3)));
     }
 
     #[test]
@@ -318,7 +469,8 @@ mod tests {
         assert_eq!(manifest.signed(None), Signed::Not);
         let other = SecretKey::from_bytes([8; 32]).public();
         assert_eq!(manifest.signed(Some(&other)), Signed::Wrong);
-        let changes: [fn(&mut Manifest); 4] = [
+        let changes: [fn(&mut Manifest); 5] = [
+            |manifest| manifest.attach(b"other"),
             |manifest| manifest.writer.event = "push".into(),
             |manifest| manifest.commit = "9".repeat(40),
             |manifest| manifest.writer.pr = Some(1),
@@ -352,7 +504,12 @@ mod tests {
         signed.manifest.sign(&secret);
         let reader = crate::fuzz::Reader {
             name: "pack",
-            seeds: vec![pack().encode(), signed.encode(), signed.manifest.encode()],
+            seeds: vec![
+                pack().encode(),
+                signed.encode(),
+                signed.manifest.encode(),
+                attached().encode(),
+            ],
             words: &[
                 "null",
                 "true",

@@ -9,7 +9,7 @@ use object_store::{ObjectStore, ObjectStoreExt, PutPayload, parse_url_opts};
 use tokio::runtime::Runtime;
 
 use super::error::{Deadline, RemoteError, Result};
-use super::manifest::{MAX_MANIFEST, MAX_MATRIX, Manifest, Pack};
+use super::manifest::{MAX_DEPENDENCES, MAX_MANIFEST, MAX_MATRIX, Manifest, Pack};
 use super::pointer::Pointer;
 use super::web::{chain, runtime, within};
 use super::{Damaged, Listed, Offer, Remote, Site, Wanted, redact};
@@ -57,6 +57,10 @@ impl Bucket {
 
     fn matrix(&self, digest: &str) -> Path {
         self.folder.clone().join("matrices").join(digest)
+    }
+
+    fn dependences(&self, digest: &str) -> Path {
+        self.folder.clone().join("dependences").join(digest)
     }
 
     async fn read(&self, path: &Path, what: &'static str, limit: u64) -> Result<Vec<u8>> {
@@ -134,21 +138,35 @@ impl Remote for Bucket {
                 "a manifest does not match its name".to_owned(),
             ));
         }
+        let absent = |what: &'static str| {
+            move |error| match error {
+                RemoteError::Absent(_) => RemoteError::Malformed(format!("its {what} not there")),
+                error => error,
+            }
+        };
         let path = self.matrix(&manifest.matrix);
         let read = self.read(&path, "a matrix", MAX_MATRIX);
-        let matrix = within(&self.runtime, deadline, read).map_err(|error| match error {
-            RemoteError::Absent(_) => RemoteError::Malformed("its matrix is not there".to_owned()),
-            error => error,
-        })?;
+        let matrix = within(&self.runtime, deadline, read).map_err(absent("matrix is"))?;
         bytes.extend(matrix);
+        if let Some(attached) = &manifest.dependences {
+            let path = self.dependences(&attached.digest);
+            let read = self.read(&path, "dependences", MAX_DEPENDENCES);
+            let known = within(&self.runtime, deadline, read);
+            bytes.extend(known.map_err(absent("dependences are"))?);
+        }
         Ok(bytes)
     }
 
-    /// The matrix comes first: a pointer must never name a missing matrix.
+    /// The pointer comes last: it must never name what is not there.
     fn put(&self, pack: &Pack, deadline: &Deadline) -> Result<()> {
         let path = self.matrix(&pack.manifest.matrix);
         let write = self.write(&path, pack.matrix.clone());
         within(&self.runtime, deadline, write)?;
+        if let (Some(attached), Some(known)) = (&pack.manifest.dependences, &pack.dependences) {
+            let path = self.dependences(&attached.digest);
+            let write = self.write(&path, known.clone());
+            within(&self.runtime, deadline, write)?;
+        }
         let name = Pointer::of(&pack.manifest).name();
         let path = self.pointers().join(name);
         let write = self.write(&path, pack.manifest.encode());

@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 
 use super::error::{Deadline, RemoteError};
-use super::manifest::{MAX_MATRIX, Manifest, Pack};
+use super::manifest::{MAX_DEPENDENCES, MAX_MATRIX, Manifest, Pack};
 use super::{Shared, redact};
 use crate::matrix::format::Prefix;
 use crate::store::{FsStore, Name};
@@ -47,6 +47,11 @@ pub(crate) fn sign_and_pack(
     }
     let prefix = Prefix::read(&matrix).with_context(|| path.display().to_string())?;
     let mut manifest = Manifest::of(&prefix.header, name, matrix.len() as u64, writer.clone());
+    let known = store.newest_dependences(&prefix.header.key);
+    let dependences = known.filter(|file| file.len() as u64 <= MAX_DEPENDENCES);
+    if let Some(file) = &dependences {
+        manifest.attach(file);
+    }
     if let Some(key) = key
         && !writer.is_proposed()
     {
@@ -55,7 +60,11 @@ pub(crate) fn sign_and_pack(
     manifest
         .check(&matrix)
         .with_context(|| path.display().to_string())?;
-    Ok(Pack { manifest, matrix })
+    Ok(Pack {
+        manifest,
+        matrix,
+        dependences,
+    })
 }
 
 /// Sends one matrix. A problem is part of the answer: it must not fail a run. `asked`: the

@@ -100,8 +100,11 @@ fn pack(number: u8, writer: Writer, change: impl FnOnce(&mut Header)) -> Pack {
     let bytes = encode(&matrix).unwrap();
     let name = crate::matrix::format::Prefix::read(&bytes).unwrap().digest;
     let manifest = Manifest::of(&matrix.header, &name, bytes.len() as u64, writer);
-    let matrix = bytes;
-    Pack { manifest, matrix }
+    Pack {
+        manifest,
+        matrix: bytes,
+        dependences: None,
+    }
 }
 
 fn wanted(commits: &[u8]) -> Wanted {

@@ -15,6 +15,9 @@ mod rows;
 
 pub(crate) use crate::matrix::format::Digest as Name;
 pub(crate) use aside::aside;
+pub(crate) use dependences::check_dependences;
+#[cfg(test)]
+pub(crate) use dependences::samples;
 pub use fs::FsStore;
 pub(crate) use fs::Verdict;
 pub(crate) use gc::GcPolicy;

@@ -153,7 +153,7 @@ fn detect(
         && changed.is_empty()
     {
         report.note("no test has changed since the last search: `--anew` searches all the same");
-        return tell_known(known, tests, remembered, report);
+        return tell_known(known, tests, (remembered, around), report);
     }
     if !tests.sees_accesses() && matches!(args.strategy, Strategy::Data | Strategy::Cover) {
         let why = format!(
@@ -222,7 +222,7 @@ fn detect(
         (known.cells, known.data) = stored;
     }
     known.take_in(&search, place.now);
-    keep(remembered, &known, report);
+    keep(remembered, &known, around, report);
     let told = Told::new(found, &searching, tests, !is_interrupted, report)?;
     answer(told.json(), || told.page(), report)?;
     Ok(match (is_interrupted, told.found.dependent.is_empty()) {
@@ -239,7 +239,7 @@ fn detect(
 fn tell_known(
     known: &Dependences,
     tests: &mut Ordering,
-    remembered: &Remembered,
+    (remembered, around): (&Remembered, Around<'_>),
     report: &Report,
 ) -> Result<Exit, Error> {
     let mut searching = Searching::new(report);
@@ -248,7 +248,7 @@ fn tell_known(
     let mut renewed = Dependences::nothing(&tests.suite, &remembered.place);
     if !known.is_of(&remembered.place) || renewed.has_more_rows_than(known) {
         renewed = known.at(&remembered.place, &tests.suite);
-        keep(remembered, &renewed, report);
+        keep(remembered, &renewed, around, report);
     }
     let mut found = known.found.clone();
     let covered = &mut found.covered;

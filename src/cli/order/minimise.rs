@@ -6,10 +6,10 @@ use clap::Args;
 
 use super::detect::SearchingArgs;
 use super::searching::{Searching, Told};
-use super::{Around, INTERRUPTED, RunningArgs, answer, keep, read_order, with_tests};
+use super::{Around, INTERRUPTED, RunningArgs, answer, keep_one, read_order, with_tests};
 use crate::cli::Globals;
 use crate::error::{Error, Exit};
-use crate::order::{Dependences, Detect, Strategy};
+use crate::order::{Detect, Strategy};
 use crate::pipeline::Ordering;
 use crate::report::Report;
 
@@ -59,14 +59,7 @@ fn minimise(
     let is_interrupted = searching.drive(tests, &mut search)?;
     let found = search.found();
     if !is_interrupted && !found.dependent.is_empty() {
-        let remembered = (around.recall)()?;
-        let place = &remembered.place;
-        let mut known = match &remembered.known {
-            Some(known) => known.about(&tests.suite),
-            None => Dependences::nothing(&tests.suite, place),
-        };
-        known.take_in(&search, place.now);
-        keep(&remembered, &known, report);
+        keep_one(&search, tests, around, report)?;
     }
     let is_found = !found.dependent.is_empty();
     let told = Told::new(found, &searching, tests, !is_interrupted, report)?;

@@ -17,11 +17,11 @@ use anyhow::Context;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-use super::{Globals, suites};
+use super::{Globals, exchange, suites};
 use crate::config::Overrides;
 use crate::count::counted;
 use crate::error::{Error, Exit, Explain};
-use crate::order::{Dependences, Detected, Ended, How};
+use crate::order::{Dependences, Detect, Detected, Ended, How};
 use crate::pipeline::{Ordering, Project, Remembered, Workshop, open};
 use crate::report::{Event, Report};
 use crate::runners::Ran;
@@ -257,12 +257,38 @@ fn tell_trouble(trouble: &[Trouble], report: &Report) {
     }
 }
 
-/// Keeps what is known for the next search and for selections. Without a store nothing else
-/// is lost.
-fn keep(remembered: &Remembered, known: &Dependences, report: &Report) {
+/// Keeps what is known for the next search and for selections, here and, in CI, where results
+/// are shared. Without a store nothing else is lost.
+fn keep(remembered: &Remembered, known: &Dependences, around: Around<'_>, report: &Report) {
     if let Err(error) = remembered.keep(known) {
         report.warning(format!("the next search starts anew: {error:#}"));
+        return;
     }
+    // It goes with the recorded results that are nearest.
+    if let Some(results) = &remembered.results {
+        exchange::share(around.project, &around.project.store(), results, report);
+    }
+}
+
+/// Keeps what a search for what one test depends on has found.
+///
+/// # Errors
+/// If git cannot be read.
+fn keep_one(
+    search: &Detect,
+    tests: &Ordering,
+    around: Around<'_>,
+    report: &Report,
+) -> Result<(), Error> {
+    let remembered = (around.recall)()?;
+    let place = &remembered.place;
+    let mut known = match &remembered.known {
+        Some(known) => known.about(&tests.suite),
+        None => Dependences::nothing(&tests.suite, place),
+    };
+    known.take_in(search, place.now);
+    keep(&remembered, &known, around, report);
+    Ok(())
 }
 
 /// The answer of a command, in the form that is wanted.

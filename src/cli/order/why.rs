@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::detect::SearchingArgs;
 use super::searching::{Searching, Told};
-use super::{Around, INTERRUPTED, RunningArgs, answer, minimise, read_order, with_tests};
+use super::{Around, INTERRUPTED, RunningArgs, answer, keep_one, minimise, read_order, with_tests};
 use crate::cli::Globals;
 use crate::error::{Error, Exit};
 use crate::pipeline::Ordering;
@@ -59,6 +59,9 @@ fn why(
     let mut searching = Searching::new(report);
     let is_interrupted = searching.drive(tests, &mut search)?;
     let found = search.found();
+    if !is_interrupted && !found.dependent.is_empty() {
+        keep_one(&search, tests, around, report)?;
+    }
     let witness = found.dependent.first();
     let witness = witness.and_then(|one| one.witnesses.first()).cloned();
     let told = Told::new(found, &searching, tests, !is_interrupted, report)?;

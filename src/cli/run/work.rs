@@ -349,9 +349,11 @@ impl Work<'_> {
     ) -> Result<(Exit, Done), Error> {
         let (project, report) = (self.project, self.report);
         let recorded = telling::tell_run(project, ran, recorded, &chosen.decision, report);
-        telling::share(project, &recorded, report);
         let exit = Exit(u8::try_from(ran.ended.status()).unwrap_or(u8::MAX));
-        let (exit, again) = self.after_others(ran, &recorded, &chosen.decision, exit)?;
+        let after = self.after_others(ran, &recorded, &chosen.decision, exit);
+        // With what is known of order by now.
+        telling::share(project, &recorded, report);
+        let (exit, again) = after?;
         let mut outcomes = recorded.outcomes.clone();
         outcomes.extend(again.outcomes);
         let json = || {

@@ -3,6 +3,7 @@
 mod closing;
 mod covering;
 mod examples;
+mod joining;
 mod properties;
 mod resuming;
 mod stored;

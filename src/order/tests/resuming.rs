@@ -11,7 +11,7 @@ use crate::matrix::{Fingerprint, Key, Outcome};
 use crate::order::*;
 
 /// Where the tests of `world` have the rows with these numbers.
-fn place(tree: &str, rows: &[u8]) -> Place {
+pub(super) fn place(tree: &str, rows: &[u8]) -> Place {
     let row = |(at, row): (usize, &u8)| (format!("t{at}"), Fingerprint([*row; 16]));
     Place {
         key: Key {
@@ -28,7 +28,7 @@ fn place(tree: &str, rows: &[u8]) -> Place {
 }
 
 /// What a search of `world` leaves; read back as the next one does.
-fn stored(world: &World, strategy: Strategy) -> Dependences {
+pub(super) fn stored(world: &World, strategy: Strategy) -> Dependences {
     let suite = world.suite();
     let mut search = Detect::new(suite.clone(), options(strategy));
     world.search(&mut search);

@@ -132,3 +132,82 @@ proptest! {
         prop_assert!(Dependences::decode(&file).is_err());
     }
 }
+
+/// Corrects length and digest.
+fn mend(file: &mut [u8]) {
+    if file.len() <= 52 {
+        return;
+    }
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&file[..20]);
+    hasher.update(&file[52..]);
+    let digest = *hasher.finalize().as_bytes();
+    file[20..52].copy_from_slice(&digest);
+}
+
+/// They come from other machines.
+#[test]
+fn damaged_files_are_refused_and_sound_ones_harm_nobody() {
+    // The frame is stored plainly, so that damage reaches the JSON.
+    let plain = |known: &Dependences| {
+        let json = serde_json::to_vec(known).unwrap();
+        let mut file = known.encode().unwrap()[..12].to_vec();
+        file.extend((json.len() as u64).to_le_bytes());
+        file.extend([0; 32]);
+        // Magic, one segment of four bytes of size, one last raw block.
+        file.extend(0xfd2f_b528_u32.to_le_bytes());
+        file.push(0b1010_0000);
+        file.extend((json.len() as u32).to_le_bytes());
+        let block = (json.len() as u32) << 3 | 1;
+        file.extend(&block.to_le_bytes()[..3]);
+        file.extend(json);
+        mend(&mut file);
+        file
+    };
+    let known = sample();
+    assert_eq!(Dependences::decode(&plain(&known)).unwrap(), known);
+    let reader = crate::fuzz::Reader {
+        name: "dependences",
+        seeds: vec![known.encode().unwrap(), plain(&known)],
+        words: &[
+            "null",
+            "true",
+            "[]",
+            "{}",
+            "\"t1\"",
+            "\"t4\"",
+            "[1,1]",
+            "-1",
+            "1e308",
+            "4294967295",
+            "\"witnesses\":[[]]",
+            "\"cleaners\":[\"t0\"]",
+            "\"reference\":null",
+        ],
+        mend,
+        read: &|bytes| match Dependences::decode(bytes) {
+            Ok(read) => {
+                let suite = known.tests.iter().map(|test| (test.id.clone(), Vec::new()));
+                let suite = Suite::new(suite).unwrap();
+                let about = read.about(&suite);
+                let joined = known.joined(&read);
+                joined.encode().unwrap();
+                read.joined(&known).encode().unwrap();
+                let seconds = about.tests.iter().map(|test| test.seconds).collect();
+                let manifest = Manifest::new(&suite, &about.found, seconds);
+                let all = (0..suite.len() as Test).collect();
+                let closed = [vec![1], vec![1, 4], vec![0, 1, 2]].map(|selected: Vec<Test>| {
+                    manifest.close(&selected.into_iter().collect()).tests.len()
+                });
+                schedule(&suite, &manifest, 3, Policy::Greedy, &[]);
+                format!(
+                    "{closed:?} {} {:?}",
+                    manifest.relied_on(&all).len(),
+                    manifest.tied()
+                )
+            }
+            Err(error) => error.to_string(),
+        },
+    };
+    reader.feed();
+}

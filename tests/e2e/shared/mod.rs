@@ -9,6 +9,7 @@ mod github;
 mod gitlab;
 mod killed;
 mod object;
+mod order;
 mod secrets;
 mod server;
 mod token;

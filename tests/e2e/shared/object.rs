@@ -170,16 +170,18 @@ impl Bucket {
             let Some((before, _)) = name.split_once("/pointers/") else {
                 continue;
             };
-            let matrix = Manifest::decode(bytes).unwrap().matrix;
-            let blob = format!("{before}/matrices/{matrix}");
-            let blob = objects.iter().find(|(name, _)| *name == blob);
-            let pack = [
-                bytes.as_slice(),
-                &blob.expect("a pointer leads to a matrix").1,
-            ]
-            .concat();
+            let manifest = Manifest::decode(bytes).unwrap();
+            let mut pack = bytes.clone();
+            let mut add = |name: String| {
+                let object = objects.iter().find(|(known, _)| *known == name);
+                pack.extend(&object.expect("a pointer leads to what it names").1);
+            };
+            add(format!("{before}/matrices/{}", manifest.matrix));
+            if let Some(attached) = &manifest.dependences {
+                add(format!("{before}/dependences/{}", attached.digest));
+            }
             Pack::decode(&pack).unwrap();
-            found.push(matrix);
+            found.push(manifest.matrix);
         }
         found.sort();
         found
@@ -342,5 +344,19 @@ fn damaged_files_are_named() {
         assert_eq!(fetch.code(), 0, "{}", fetch.stderr);
         assert!(fetch.stderr.contains("taken"), "{}", fetch.stderr);
         assert!(fetch.stderr.contains("a damaged file"), "{}", fetch.stderr);
+    });
+}
+
+#[test]
+fn gcs_what_a_search_found_is_shared() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut project = order::project(python, &Service::Gcs.url("/x"));
+        let Some(bucket) = Bucket::start(Service::Gcs, python, &mut project) else {
+            return;
+        };
+        order::is_shared(&mut project);
+        assert_eq!(bucket.held().len(), 2);
+        let known = |(name, _): &(String, Vec<u8>)| name.contains("/dependences/");
+        assert!(bucket.objects().iter().any(known));
     });
 }
