@@ -10,7 +10,7 @@ use super::compare::delta_to;
 use super::decide::Decision;
 use super::project::Project;
 use crate::history::View;
-use crate::matrix::{Matrix, Outcome, Unit};
+use crate::matrix::{Matrix, Outcome, TestId, Unit};
 use crate::observe::Observations;
 use crate::select::Evidence;
 
@@ -91,7 +91,9 @@ fn changed_since(
     proof: Option<&Matrix>,
     test: &str,
 ) -> Result<Option<BTreeSet<BString>>> {
-    let Some((matrix, row)) = proof.and_then(|matrix| Some((matrix, matrix.row(test)?))) else {
+    let Some((matrix, row)) =
+        proof.and_then(|matrix| Some((matrix, matrix.row(TestId::Test(test))?)))
+    else {
         return Ok(None);
     };
     let Some(delta) = delta_to(project, &matrix.header, view) else {

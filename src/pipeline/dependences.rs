@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use super::decide::{Decision, Request, decide};
 use super::project::Project;
 use super::workshop::Workshop;
-use crate::matrix::{Fingerprint, Key};
+use crate::matrix::{Fingerprint, Key, TestId};
 use crate::order::{Dependences, Place};
 use crate::runners::Built;
 use crate::store::{FsStore, Name, Trouble, usable_rows};
@@ -111,18 +111,15 @@ fn rows_that_hold(decision: &Decision) -> FxHashMap<String, Fingerprint> {
             continue;
         };
         let rows = usable_rows(matrix).into_iter();
-        let rows = rows.map(|(at, digest)| {
-            let test = matrix.rows[at as usize].test.as_str();
-            (test, Fingerprint(digest.0))
+        let rows = rows.filter_map(|(at, digest)| {
+            let test = matrix.rows[at as usize].test.test()?;
+            Some((test, Fingerprint(digest.0)))
         });
         of_matrix.insert(baseline.name, rows.collect());
     }
     let row_of = |test: &str| {
-        let baseline = match decision.proofs.get(test) {
-            Some(at) => decision.others.get(*at),
-            None => decision.baseline.as_ref(),
-        };
-        of_matrix.get(&baseline?.name)?.get(test).copied()
+        let baseline = decision.baseline_of(&TestId::from(test))?;
+        of_matrix.get(&baseline.name)?.get(test).copied()
     };
     let left_out = decision.selection.excluded();
     left_out
