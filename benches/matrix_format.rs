@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use tamis::exposed::matrix::{
     Fingerprint, Header, InClass, Key, Matrix, MatrixBuilder, MatrixView, Outcome, Row, RowFacts,
-    Run, Unit, UnitId, What, decode, encode,
+    Run, TestId, Unit, UnitId, What, decode, encode,
 };
 use tamis::exposed::store::FsStore;
 
@@ -199,7 +199,7 @@ fn folders() {
         let group = builder.group(units);
         let facts = RowFacts {
             own: None,
-            test: "demo.ATest".into(),
+            test: TestId::from("demo.ATest"),
             outcome: Outcome::Passed,
             duration_ms: 1,
             position: 0,
@@ -447,11 +447,11 @@ fn synthesize(case: &Case) -> Matrix {
         };
         rows.push(Row {
             own: None,
-            test: format!(
+            test: TestId::Test(format!(
                 "tests/area_{:04}/test_module_{file:05}.py::TestCase{}::test_{number:02}",
                 file / 8,
                 number / 7
-            ),
+            )),
             sets: ids,
             outcome: Outcome::Passed,
             duration_ms: random.below(400),

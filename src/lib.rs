@@ -56,7 +56,7 @@ pub mod exposed {
     pub mod matrix {
         pub use crate::matrix::{
             Fingerprint, GroupRef, Header, InClass, Key, Matrix, MatrixBuilder, MatrixView,
-            Outcome, Row, RowFacts, Run, Unit, UnitId, UnitKind, What, decode, encode,
+            Outcome, Row, RowFacts, Run, TestId, Unit, UnitId, UnitKind, What, decode, encode,
         };
     }
     pub mod observe {
@@ -72,7 +72,7 @@ pub mod exposed {
         pub use crate::runners::{Started, configured};
     }
     pub mod select {
-        pub use crate::select::{COLLECTION, Strategy};
+        pub use crate::select::Strategy;
     }
     pub mod share {
         pub use crate::share::{Manifest, Pack, slug};

@@ -11,10 +11,9 @@ use crate::config::{Config, Count, Overrides, Setting, nearest};
 use crate::count::{self, counted};
 use crate::error::{Error, Exit, Explain, Kind};
 use crate::history::{Repository, short};
-use crate::matrix::{Matrix, Refusal, Row};
+use crate::matrix::{Matrix, Refusal, Row, TestId};
 use crate::pipeline::suite_of;
 use crate::report::{Event, Report, escape};
-use crate::select::COLLECTION;
 use crate::store::{FsStore, GcPolicy, Name, Trouble, Verdict};
 
 /// Look at, check and clean the recorded results.
@@ -304,13 +303,9 @@ fn show(
         Error::store(format!("{}: {refusal}", store.path_of(&name).display()))
     })?;
     let rows: Vec<&Row> = match test {
-        None => matrix
-            .rows
-            .iter()
-            .filter(|row| row.test != COLLECTION)
-            .collect(),
-        Some(test) => vec![matrix.row(test).ok_or_else(|| {
-            let near = nearest(test, matrix.rows.iter().map(|row| row.test.as_str()));
+        None => matrix.tests().map(|(_, row)| row).collect(),
+        Some(test) => vec![matrix.row(TestId::Test(test)).ok_or_else(|| {
+            let near = nearest(test, matrix.tests().map(|(test, _)| test));
             let error = Error::usage(format!("{} has no row of {test}", short(&name.to_string())));
             match near {
                 Some(near) => error.with_hint(format!("did you mean {near}?")),
@@ -339,7 +334,7 @@ fn show(
             .map(|why| format!(", incomplete: {why}"));
         let line = format!(
             "{}  {}, {} ms, {}{}",
-            row.test,
+            row.test.test().unwrap_or_default(),
             row.outcome.word(),
             row.duration_ms,
             counted(matrix.units_of(row).len(), "unit"),
@@ -361,7 +356,7 @@ fn show(
 
 fn row_json(matrix: &Matrix, row: &Row, with_units: bool) -> Value {
     let mut shown = json!({
-        "test": row.test,
+        "test": row.test.test(),
         "outcome": row.outcome.word(),
         "duration_ms": row.duration_ms,
         "position": row.position,

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
-use super::{Fingerprint, Header, Matrix, Outcome, Own, Row, SetId, Unit, UnitId, Values};
+use super::{Fingerprint, Header, Matrix, Outcome, Own, Row, SetId, TestId, Unit, UnitId, Values};
 
 /// A unit that a [`MatrixBuilder`] knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -23,7 +23,9 @@ pub enum BuildError {
     /// not hold at one state.
     TwoFingerprints(Unit, Fingerprint, Fingerprint),
     /// The test has a row already.
-    TwoRows(String),
+    TwoRows(TestId),
+    /// A test has no id: it would be read back as the collection.
+    NoId,
     /// The header has no run with this index.
     NoSuchRun(u32),
 }
@@ -37,7 +39,8 @@ impl fmt::Display for BuildError {
                     "{unit} has two fingerprints at one state: {one} and {other}"
                 )
             }
-            BuildError::TwoRows(test) => write!(f, "two rows for test {test:?}"),
+            BuildError::TwoRows(test) => write!(f, "two rows for {test}"),
+            BuildError::NoId => write!(f, "a test without an id"),
             BuildError::NoSuchRun(run) => write!(f, "run {run} is not in the header"),
         }
     }
@@ -48,7 +51,7 @@ impl std::error::Error for BuildError {}
 /// All of a row but its units.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RowFacts {
-    pub test: String,
+    pub test: TestId,
     pub outcome: Outcome,
     pub duration_ms: u32,
     pub position: u32,
@@ -71,7 +74,7 @@ pub struct MatrixBuilder {
     prints: Vec<Fingerprint>,
     groups: Vec<Rc<[UnitRef]>>,
     group_numbers: FxHashMap<Rc<[UnitRef]>, GroupRef>,
-    rows: BTreeMap<String, (RowFacts, Vec<GroupRef>)>,
+    rows: BTreeMap<TestId, (RowFacts, Vec<GroupRef>)>,
     values: Option<Values>,
 }
 
@@ -124,7 +127,7 @@ impl MatrixBuilder {
 
     /// Whether `test` has a row.
     pub fn has_row(&self, test: &str) -> bool {
-        self.rows.contains_key(test)
+        self.rows.contains_key(&TestId::from(test))
     }
 
     /// All units that were made known.
@@ -135,7 +138,7 @@ impl MatrixBuilder {
     /// Adds a test's row, whose units are those of all `groups`.
     ///
     /// # Errors
-    /// If the test has a row, or the header lacks its run.
+    /// If the test has a row or no id, or the header lacks its run.
     pub fn row(
         &mut self,
         facts: RowFacts,
@@ -143,6 +146,9 @@ impl MatrixBuilder {
     ) -> Result<(), BuildError> {
         if facts.run as usize >= self.header.runs.len() {
             return Err(BuildError::NoSuchRun(facts.run));
+        }
+        if facts.test.test() == Some("") {
+            return Err(BuildError::NoId);
         }
         if self.rows.contains_key(&facts.test) {
             return Err(BuildError::TwoRows(facts.test));
@@ -296,6 +302,7 @@ mod tests {
             builder.row(facts("t"), []),
             Err(BuildError::TwoRows("t".into()))
         );
+        assert_eq!(builder.row(facts(""), []), Err(BuildError::NoId));
         let mut late = facts("u");
         late.run = 9;
         assert_eq!(builder.row(late, []), Err(BuildError::NoSuchRun(9)));
@@ -327,7 +334,7 @@ mod tests {
             prop_assert_eq!(matrix.check(), Ok(()));
             prop_assert_eq!(&matrix, &build((0..rows.len()).rev().collect()));
             for (index, groups) in rows.iter().enumerate() {
-                let row = matrix.row(&format!("t{index}")).unwrap();
+                let row = matrix.row(TestId::Test(&format!("t{index}"))).unwrap();
                 let mut wanted: Vec<_> = groups.iter().flatten().map(|number| unit(*number)).collect();
                 wanted.sort();
                 wanted.dedup();

@@ -16,13 +16,13 @@ impl Matrix {
         }
         if let Some(at) = unsorted(self.rows.iter().map(|row| &row.test)) {
             return Err(format!(
-                "test {:?} is not after the one before",
+                "{} is not after the one before",
                 self.rows[at].test
             ));
         }
         for row in &self.rows {
             self.check_row(row)
-                .map_err(|why| format!("test {:?}: {why}", row.test))?;
+                .map_err(|why| format!("{}: {why}", row.test))?;
         }
         self.values.as_ref().map_or(Ok(()), Values::check)
     }

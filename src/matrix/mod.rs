@@ -11,6 +11,7 @@ mod names;
 #[cfg(test)]
 pub(crate) mod samples;
 mod table;
+mod test_id;
 mod unit;
 mod values;
 mod what;
@@ -24,6 +25,7 @@ pub(crate) use format::read_header;
 pub use format::{MatrixView, decode, encode};
 pub(crate) use format::{Refusal, ViewRow};
 pub(crate) use table::Table;
+pub use test_id::TestId;
 pub use unit::{Unit, UnitKind};
 pub(crate) use values::{CellValue, Holder, Own, Reads, Values};
 #[cfg(test)]
@@ -33,11 +35,6 @@ pub use what::{InClass, What};
 
 use bstr::BString;
 use serde::{Deserialize, Serialize};
-
-/// In the place of a test's id: its row holds what the collection of tests depends on.
-/// If that is unchanged, so is the set of available tests, A(h). It is the least of all
-/// ids, and no runner gives it to a test.
-pub const COLLECTION: &str = "";
 
 /// Index into [`Matrix::units`].
 pub type UnitId = u32;
@@ -141,11 +138,10 @@ pub struct Run {
     pub dirty: bool,
 }
 
-/// One test's dependencies and what became of it.
+/// What a test, or the collection of tests, depends on, and what became of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// The runner's own id of the test (for pytest, the node id).
-    pub test: String,
+    pub test: TestId,
     /// The row's units are the union of these sets.
     pub sets: Vec<SetId>,
     pub outcome: Outcome,
@@ -249,11 +245,18 @@ impl Row {
 
 impl Matrix {
     /// The row of `test`.
-    pub fn row(&self, test: &str) -> Option<&Row> {
+    pub fn row(&self, test: TestId<&str>) -> Option<&Row> {
+        let found = self
+            .rows
+            .binary_search_by(|row| row.test.by_ref().cmp(&test));
+        found.ok().map(|at| &self.rows[at])
+    }
+
+    /// The tests with their rows, ascending.
+    pub fn tests(&self) -> impl Iterator<Item = (&str, &Row)> {
         self.rows
-            .binary_search_by(|row| row.test.as_str().cmp(test))
-            .ok()
-            .map(|at| &self.rows[at])
+            .iter()
+            .filter_map(|row| Some((row.test.test()?, row)))
     }
 
     /// The ids of all units in `row`, sorted, without duplicates.

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::{
     CellValue, Classes, Finds, Fingerprint, Header, Holder, InClass, Key, Matrix, MatrixBuilder,
-    Note, Outcome, Own, Reads, RowFacts, Run, Unit, Values, What,
+    Note, Outcome, Own, Reads, RowFacts, Run, TestId, Unit, Values, What,
 };
 
 pub(crate) fn key() -> Key {
@@ -242,7 +242,7 @@ pub(crate) fn any_matrix() -> impl Strategy<Value = Matrix> {
                         });
                         crate::matrix::Row {
                             own,
-                            test,
+                            test: TestId::read(&test).to_owned(),
                             sets: ids,
                             outcome: Outcome::ALL[outcome],
                             duration_ms,

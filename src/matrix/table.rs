@@ -21,6 +21,12 @@ pub trait Table {
 
     fn row(&self, row: usize) -> ViewRow<'_>;
 
+    /// The tests with their rows, ascending.
+    fn tests(&self) -> impl Iterator<Item = (&str, ViewRow<'_>)> {
+        let rows = (0..self.rows()).map(|row| self.row(row));
+        rows.filter_map(|row| Some((row.test.test()?, row)))
+    }
+
     /// Whether it has the values of cells, by which tests can be confirmed.
     fn has_values(&self) -> bool;
 }
@@ -53,7 +59,7 @@ impl Table for Matrix {
     fn row(&self, row: usize) -> ViewRow<'_> {
         let row = &self.rows[row];
         ViewRow {
-            test: &row.test,
+            test: row.test.by_ref(),
             sets: &row.sets,
             outcome: row.outcome,
             duration_ms: row.duration_ms,

@@ -140,6 +140,22 @@ impl Data {
             .collect()
     }
 
+    /// The cells that `reader` reads, or may read, after another test wrote them, with the one
+    /// that did so last.
+    pub(crate) fn before(&self, reader: Test) -> Vec<(&str, Test)> {
+        let reads = |cell: &String| {
+            let readers = self.readers.get(cell);
+            readers.is_some_and(|readers| readers.contains(&reader))
+                || self.by_anyone.contains(cell)
+        };
+        let written = self.writers.iter().filter(|(cell, _)| reads(cell));
+        let last = written.filter_map(|(cell, tests)| {
+            let last = tests.range(..reader).next_back();
+            Some((cell.as_str(), *last?))
+        });
+        last.collect()
+    }
+
     /// The cells that a dependence is about, and the dependences, as they are stored.
     pub(crate) fn stored(&self) -> (Vec<String>, Vec<DataEdge>) {
         let edges = self.edges();

@@ -61,7 +61,7 @@ impl Memory {
             node = self.child(node, test);
             self.count(node, process, word);
             if word.is_some() {
-                self.spent.executions += 1;
+                self.spent.executions += usize::from(!ended.is_recorded);
                 if let Some(before) = before {
                     self.adjacent.insert((before, test));
                 }
@@ -72,7 +72,7 @@ impl Memory {
             before = Some(test);
             words.push(word);
         }
-        self.spent.orders += 1;
+        self.spent.orders += usize::from(!ended.is_recorded);
         self.spent.elapsed += ended.elapsed;
         self.spent.cpu += ended.cpu;
         words

@@ -82,6 +82,8 @@ pub struct Ended {
     pub elapsed: f64,
     /// Seconds of processor time for the order as a whole, child processes included.
     pub cpu: f64,
+    /// Whether an earlier command ran it, so that it costs nothing here.
+    pub is_recorded: bool,
 }
 
 /// A test that ended its process.

@@ -11,10 +11,9 @@ use super::compare::{Comparison, delta_to};
 use super::decide::{Answer, Heard, Question};
 use super::inventory::unlisted;
 use super::ledger::Ledger;
-use crate::matrix::MatrixView;
+use crate::matrix::{MatrixView, Table, TestId};
 use crate::select::{
-    COLLECTION, Differences, Nearest, Node, Plan, Proof, Reason, Rule, Sources, Unlisted, Verdict,
-    choose, tts,
+    Differences, Nearest, Node, Plan, Proof, Reason, Rule, Sources, Unlisted, Verdict, choose, tts,
 };
 use crate::store::Name;
 
@@ -28,7 +27,9 @@ struct Asked {
     at: Option<usize>,
     name: String,
     commit: String,
-    verdicts: Rc<Verdicts>,
+    verdicts: Rc<OfTests>,
+    /// Whether it proves which tests there are, but for what the test step settles.
+    finds_all: bool,
     /// Tests whose rows an audit has added units to.
     audited: BTreeSet<String>,
 }
@@ -43,19 +44,19 @@ pub(super) struct Around<'a> {
 struct Questions<'a> {
     around: &'a Around<'a>,
     /// tts between the nearest matrix and the head.
-    verdicts: Rc<Verdicts>,
+    verdicts: Rc<OfTests>,
     /// Tests whose rows of the nearest matrix an audit has added units to.
     audited: BTreeSet<String>,
     /// The tests of the matrix that knows which there are, if another than
     /// the nearest does.
-    available: Verdicts,
+    available: OfTests,
     /// Whether a row of a source counts however its units differ: the history
     /// formulas as published.
     is_unchecked: bool,
 }
 
 /// By test.
-type Verdicts = BTreeMap<String, Verdict>;
+type OfTests = BTreeMap<String, Verdict>;
 
 /// Replaces the verdicts of the nearest matrix by those of `plan`'s rule.
 ///
@@ -120,8 +121,7 @@ pub(super) fn ask(
             answer.selection.relies_on(&asked.name, &asked.commit);
         }
     }
-    tests.remove(COLLECTION);
-    let mut settled: Verdicts = BTreeMap::new();
+    let mut settled: OfTests = BTreeMap::new();
     for test in tests {
         let sources = plan.rule.sources(&test, ledger);
         let verdict = settle(&questions, &named, &others, sources, &test, answer);
@@ -136,9 +136,7 @@ pub(super) fn ask(
     // Few as a rule: merging two maps would build both anew.
     verdicts.extend(settled);
     for (test, verdict) in available {
-        if test != COLLECTION {
-            verdicts.entry(test).or_insert(verdict);
-        }
+        verdicts.entry(test).or_insert(verdict);
     }
     answer.selection.verdicts = verdicts;
     Ok(())
@@ -162,17 +160,19 @@ impl Questions<'_> {
         heard: &mut Heard,
     ) -> Result<Option<Asked>> {
         if name == self.around.nearest.name {
-            let verdicts = match self.is_unchecked {
+            let (collection, verdicts) = match self.is_unchecked {
                 true => {
                     let matrix = &self.around.nearest.matrix;
-                    Rc::new(verdicts_of(matrix, &name, &Differences::default()))
+                    let found = Verdicts::of(matrix, &name, &Differences::default());
+                    (found.collection, Rc::new(found.of_tests))
                 }
-                false => self.verdicts.clone(),
+                false => (None, self.verdicts.clone()),
             };
             return Ok(Some(Asked {
                 at: None,
                 name: name.to_string(),
                 commit: self.around.nearest.matrix.header().commit.clone(),
+                finds_all: matches!(collection, Some(Verdict::Skip(_))),
                 verdicts,
                 audited: self.audited.clone(),
             }));
@@ -191,23 +191,27 @@ impl Questions<'_> {
             true => Rc::default(),
             false => comparison.of((&name, &matrix), delta.as_ref(), heard),
         };
-        let verdicts = verdicts_of(&matrix, &name, &found);
+        let Verdicts {
+            collection,
+            of_tests,
+        } = Verdicts::of(&matrix, &name, &found);
         let at = answer.others.len();
-        if settles_inventory(verdicts.get(COLLECTION))
+        // All tests that there are have a row in it.
+        if collection.as_ref().is_some_and(Verdict::is_proven)
             && answer.selection.inventory_doubt.is_some()
             && unlisted(project, &matrix, delta.as_ref(), view)? == Unlisted::default()
         {
             answer.selection.is_whole();
-            answer.proofs.insert(COLLECTION.to_owned(), at);
-            self.available = verdicts.clone();
+            answer.proofs.insert(TestId::Collection, at);
+            self.available = of_tests.clone();
         }
         let commit = matrix.header().commit.clone();
-        for row in (0..matrix.rows()).map(|row| matrix.row(row)) {
+        for (test, row) in matrix.tests() {
             let durations = &mut answer.selection.durations;
-            let is_told = matches!(self.verdicts.get(row.test), Some(Verdict::Skip(_)))
-                || durations.contains_key(row.test);
-            if row.test != COLLECTION && !is_told {
-                durations.insert(row.test.to_owned(), row.duration_ms);
+            let is_told = matches!(self.verdicts.get(test), Some(Verdict::Skip(_)))
+                || durations.contains_key(test);
+            if !is_told {
+                durations.insert(test.to_owned(), row.duration_ms);
             }
         }
         let audited = audited(&matrix);
@@ -220,7 +224,8 @@ impl Questions<'_> {
             at: Some(at),
             name: name.to_string(),
             commit,
-            verdicts: Rc::new(verdicts),
+            finds_all: matches!(collection, Some(Verdict::Skip(_))),
+            verdicts: Rc::new(of_tests),
             audited,
         }))
     }
@@ -247,26 +252,29 @@ impl Questions<'_> {
                 .any(|asked| matches!(asked.verdicts.get(test), Some(Verdict::Skip(_))))
         };
         // Both are sorted.
-        let mut nearest = self.around.nearest.matrix.all_tests().peekable();
+        let ids = self.around.nearest.matrix.ids();
+        let mut nearest = ids.filter_map(|id| id.test()).peekable();
         let unknown = memo.tests().filter(|test| {
             while nearest.next_if(|known| known < test).is_some() {}
-            *test != COLLECTION && nearest.peek() != Some(test)
+            nearest.peek() != Some(test)
         });
         let changed = self
             .verdicts
             .iter()
             .filter_map(|(test, verdict)| is_open(verdict).then_some(test.as_str()));
-        let doubt = &answer.selection.inventory_doubt;
-        let collection = doubt.iter().map(|_| COLLECTION);
         let open: BTreeSet<String> = unknown
             .chain(changed)
-            .chain(collection)
             .filter(|test| !is_excused(test))
             .map(str::to_owned)
             .collect();
         let asked: BTreeSet<&str> = named.values().map(|asked| asked.name.as_str()).collect();
         let mut promising: BTreeMap<Name, usize> = BTreeMap::new();
-        for test in &open {
+        // Which tests there are is asked like a test.
+        let is_doubted = answer.selection.inventory_doubt.is_some()
+            && !named.values().any(|asked| asked.finds_all);
+        let collection = is_doubted.then_some(TestId::Collection);
+        let tests = open.iter().map(|test| TestId::Test(test.as_str()));
+        for test in tests.chain(collection) {
             for row in memo.candidates(test) {
                 if row.matrix != self.around.nearest.name {
                     *promising.entry(row.matrix).or_default() += 1;
@@ -282,10 +290,26 @@ impl Questions<'_> {
     }
 }
 
-/// What a matrix says of its tests.
-fn verdicts_of(matrix: &MatrixView, name: &Name, found: &Differences) -> Verdicts {
-    let tests = matrix.all_tests().map(str::to_owned);
-    tests.zip(tts(matrix, &name.to_string(), found)).collect()
+/// What a matrix says of its tests, and of whether it has all.
+#[derive(Default)]
+struct Verdicts {
+    collection: Option<Verdict>,
+    of_tests: OfTests,
+}
+
+impl Verdicts {
+    fn of(matrix: &MatrixView, name: &Name, found: &Differences) -> Verdicts {
+        let mut verdicts = Verdicts::default();
+        for (id, verdict) in matrix.ids().zip(tts(matrix, &name.to_string(), found)) {
+            match id {
+                TestId::Collection => verdicts.collection = Some(verdict),
+                TestId::Test(test) => {
+                    verdicts.of_tests.insert(test.to_owned(), verdict);
+                }
+            }
+        }
+        verdicts
+    }
 }
 
 fn audited(matrix: &MatrixView) -> BTreeSet<String> {
@@ -296,13 +320,6 @@ fn audited(matrix: &MatrixView) -> BTreeSet<String> {
 /// excuse it.
 fn is_open(verdict: &Verdict) -> bool {
     matches!(verdict, Verdict::Run(reason) if reason.is_about_units())
-}
-
-/// Whether the collection's row of another matrix holds, with nothing left
-/// open: then the available tests are those of that matrix, all of which it
-/// knows.
-fn settles_inventory(verdict: Option<&Verdict>) -> bool {
-    verdict.is_some_and(Verdict::is_proven)
 }
 
 /// The verdict on one test; `None` if it is not there any more.
@@ -358,12 +375,12 @@ fn settle(
             }
         }
         match whose.and_then(|asked| asked.at) {
-            Some(at) => answer.proofs.insert(test.to_owned(), at),
-            None => answer.proofs.remove(test),
+            Some(at) => answer.proofs.insert(TestId::from(test), at),
+            None => answer.proofs.remove(&TestId::from(test)),
         };
         return Some(verdict.clone());
     }
-    answer.proofs.remove(test);
+    answer.proofs.remove(&TestId::from(test));
     // Tests that only other matrices know than the nearest and those of the
     // rule are not there any more, as far as anybody can tell.
     if nearest.verdict.is_none() && !named_knows(named, test) {

@@ -21,10 +21,10 @@ use crate::history::Delta;
 use crate::languages::Facts;
 use crate::matrix::{
     Fingerprint, GroupRef, Matrix, MatrixBuilder, Outcome, Own, Reads, Row, RowFacts, Run, SetId,
-    Unit, UnitKind, UnitRef, What,
+    TestId, Unit, UnitKind, UnitRef, What,
 };
 use crate::observe::{Observations, ObservedRow, OwnUnits};
-use crate::select::{COLLECTION, Mode};
+use crate::select::Mode;
 
 /// Puts the rows of this run and the carried ones together.
 pub(super) struct Assembly<'a> {
@@ -128,8 +128,7 @@ impl<'a> Assembly<'a> {
         self.add_collection_row()?;
         self.builder.values(self.values.values());
         let mut matrix = self.builder.finish();
-        let tests = matrix.rows.iter().filter(|row| row.test != COLLECTION);
-        matrix.header.tests = tests.count() as u32;
+        matrix.header.tests = matrix.tests().count() as u32;
         forget_unused_runs(&mut matrix);
         Ok(matrix)
     }
@@ -197,7 +196,7 @@ impl<'a> Assembly<'a> {
             if well.contains(test)
                 && late_holds(evidence, decision, self.collected)
                 && let Some(matrix) = decision.proof_of(test)
-                && let Some(row) = matrix.row(test)
+                && let Some(row) = matrix.row(TestId::Test(test))
             {
                 self.carry_row(matrix, row)?;
             }
@@ -236,7 +235,7 @@ impl<'a> Assembly<'a> {
                 reads: in_base | reads,
             });
             let facts = RowFacts {
-                test: row.test.clone(),
+                test: TestId::Test(row.test.clone()),
                 outcome: row.outcome,
                 duration_ms: row.duration_ms,
                 position: row.position,
@@ -320,8 +319,7 @@ impl<'a> Assembly<'a> {
         let decision = self.recording.decision;
         if self.collected.bases.is_empty()
             && decision.selection.mode() == Mode::None
-            && let Some(matrix) = decision.proof_of(COLLECTION)
-            && let Some(row) = matrix.row(COLLECTION)
+            && let Some((matrix, row)) = decision.proof_of_collection()
         {
             self.carry_row(matrix, row)?;
             return Ok(());
@@ -330,8 +328,7 @@ impl<'a> Assembly<'a> {
             .recording
             .ran
             .left_out_all(self.project, self.collected)
-            && let Some(matrix) = decision.proof_of(COLLECTION)
-            && let Some(row) = matrix.row(COLLECTION)
+            && let Some((matrix, row)) = decision.proof_of_collection()
         {
             return self.renew_collection_row(matrix, row);
         }
@@ -409,7 +406,7 @@ impl<'a> Assembly<'a> {
                 continue;
             }
             if let Some(matrix) = decision.proof_of(test)
-                && let Some(row) = matrix.row(test)
+                && let Some(row) = matrix.row(TestId::Test(test))
                 && self.carry_row(matrix, row)?
             {
                 self.recorded.carried += 1;
@@ -437,7 +434,7 @@ impl<'a> Assembly<'a> {
             }
         }
         let own = self.own_of_carried(from, row, &groups);
-        if row.test == COLLECTION {
+        if row.test == TestId::Collection {
             groups.extend(self.build);
         }
         let facts = RowFacts {
@@ -529,7 +526,7 @@ fn without_result(tests: usize) -> String {
 fn collection_facts(incomplete: Option<String>) -> RowFacts {
     RowFacts {
         own: None,
-        test: COLLECTION.to_owned(),
+        test: TestId::Collection,
         outcome: Outcome::Passed,
         duration_ms: 0,
         position: 0,

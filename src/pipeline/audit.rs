@@ -10,7 +10,7 @@ use super::compare::delta_to;
 use super::decide::Decision;
 use super::project::Project;
 use crate::history::View;
-use crate::matrix::{Matrix, Outcome, Unit};
+use crate::matrix::{Matrix, Outcome, TestId, Unit};
 use crate::observe::Observations;
 use crate::select::Evidence;
 
@@ -34,6 +34,16 @@ pub(crate) struct Missed {
     pub is: Outcome,
     /// The files that changed since then; `None` if that cannot be told.
     pub changed: Option<BTreeSet<BString>>,
+    /// State that could explain it, the likeliest first.
+    pub suspects: Vec<Suspect>,
+}
+
+/// What the test reads, or may read, and another one wrote before it.
+#[derive(Clone, Debug)]
+pub(crate) struct Suspect {
+    pub cell: String,
+    /// The test that wrote it last.
+    pub writer: String,
 }
 
 /// Compares the outcomes of a run with the proofs in `decision`; `holds` tells
@@ -66,6 +76,7 @@ pub(super) fn audit(
                 ran_at: evidence.ran_at.to_string(),
                 is,
                 changed: changed_since(project, view, decision.proof_of(test), test)?,
+                suspects: Vec::new(),
             });
         }
     }
@@ -80,7 +91,9 @@ fn changed_since(
     proof: Option<&Matrix>,
     test: &str,
 ) -> Result<Option<BTreeSet<BString>>> {
-    let Some((matrix, row)) = proof.and_then(|matrix| Some((matrix, matrix.row(test)?))) else {
+    let Some((matrix, row)) =
+        proof.and_then(|matrix| Some((matrix, matrix.row(TestId::Test(test))?)))
+    else {
         return Ok(None);
     };
     let Some(delta) = delta_to(project, &matrix.header, view) else {

@@ -12,7 +12,7 @@ use super::project::Project;
 use crate::history::{Entry, View};
 use crate::languages::{Analysis, Change, Environment, Facts, Value};
 use crate::languages::{Cause, Causes, RowOf, Ways};
-use crate::matrix::{Fingerprint, Matrix, Unit};
+use crate::matrix::{Fingerprint, Matrix, TestId, Unit};
 use crate::runners::{configured, function_of};
 
 /// The units of `test`'s row in `matrix` that are different at `view`: `first`
@@ -30,7 +30,7 @@ pub(crate) fn causes(
     first: &Unit,
     most: usize,
 ) -> Result<Causes> {
-    let Some(row) = matrix.row(test) else {
+    let Some(row) = matrix.row(TestId::Test(test)) else {
         return Ok(Causes::default());
     };
     let now = facts(project, view);

@@ -10,7 +10,7 @@ use super::decide::Decision;
 use super::project::Project;
 use crate::history::View;
 use crate::languages::{Environment, Facts, Needed, UnitReads, read_by};
-use crate::matrix::{CellValue, Matrix, Row, SetId, Unit, UnitId, Values, What};
+use crate::matrix::{CellValue, Matrix, Row, SetId, TestId, Unit, UnitId, Values, What};
 use crate::runners::{Cell, Confirm, Flags, Holder, OpenTest, OwnUnit, Recorded, configured};
 use crate::select::{Reason, Selection};
 
@@ -149,7 +149,10 @@ impl<'d> Planning<'d> {
             }
         }
         let (number, before) = (self.matrices.len(), self.open.len());
-        for row in tests.iter().filter_map(|test| matrix.row(test)) {
+        for row in tests
+            .iter()
+            .filter_map(|test| matrix.row(TestId::Test(test)))
+        {
             let open = self.test(row, number, &mut source);
             self.open.extend(open);
         }
@@ -175,7 +178,7 @@ impl<'d> Planning<'d> {
         let others = row.sets.iter().filter(|set| !own.sets.contains(set));
         let others = others.map(&mut number).collect();
         Some(Open {
-            test: &row.test,
+            test: row.test.test()?,
             of: OpenTest {
                 matrix,
                 sets,

@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 
 use super::assembly::Assembly;
 use super::decide::Decision;
-use crate::matrix::{GroupRef, Matrix, Outcome, Own, Row, RowFacts, SetId, What};
+use crate::matrix::{GroupRef, Matrix, Outcome, Own, Row, RowFacts, SetId, TestId, What};
 use crate::observe::{Confirmed, LastRow};
 use crate::select::{Reason, Verdict};
 
@@ -28,7 +28,7 @@ pub(super) fn row_of<'d>(decision: &'d Decision, test: &str) -> Option<(&'d Matr
     let mut known = decision.baseline.iter().chain(&decision.others);
     let named = known.find(|one| one.name.to_string() == *baseline)?;
     let matrix = named.matrix.whole().ok()?;
-    Some((matrix, matrix.row(test)?))
+    Some((matrix, matrix.row(TestId::Test(test))?))
 }
 
 /// A set of a matrix, by the run that recorded that.
@@ -94,7 +94,8 @@ impl Assembly<'_> {
             }
             let mut facts = facts_of(test);
             let mut groups = Vec::new();
-            let made = self.confirmed_row(&mut facts, &mut groups, confirmed, &mut renewed)?;
+            let made =
+                self.confirmed_row(test, &mut facts, &mut groups, confirmed, &mut renewed)?;
             facts.incomplete = made.err();
             if let Some(why) = &facts.incomplete {
                 *self.recorded.incomplete.entry(why.clone()).or_default() += 1;
@@ -108,12 +109,13 @@ impl Assembly<'_> {
     /// Fills in a row, or says why that cannot be done: then the test runs next time.
     fn confirmed_row(
         &mut self,
+        test: &str,
         facts: &mut RowFacts,
         groups: &mut Vec<GroupRef>,
         confirmed: &Confirmed,
         renewed: &mut RenewedSets,
     ) -> Result<std::result::Result<(), String>> {
-        let known = row_of(self.recording.decision, &facts.test);
+        let known = row_of(self.recording.decision, test);
         let known = known.and_then(|(matrix, row)| Some((matrix, row, row.own.as_ref()?)));
         let (Some((matrix, row, own)), Some(base)) = (known, confirmed.base) else {
             return Ok(Err("it was left out, and nothing tells by what".to_owned()));
@@ -142,7 +144,7 @@ impl Assembly<'_> {
                 Err(why) => doubt = doubt.or(Some(why)),
             }
         }
-        let (added, added_doubt) = self.added(&facts.test)?;
+        let (added, added_doubt) = self.added(test)?;
         of_test.extend(added);
         let base = &self.bases[base];
         groups.extend(&base.groups);
@@ -185,7 +187,7 @@ impl Assembly<'_> {
 
 fn facts_of(test: &str) -> RowFacts {
     RowFacts {
-        test: test.to_owned(),
+        test: TestId::from(test),
         outcome: Outcome::Passed,
         duration_ms: 0,
         position: 0,

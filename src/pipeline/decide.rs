@@ -19,11 +19,10 @@ use super::shelf::Shelf;
 use crate::config::Origin;
 use crate::history::{Classifier, CommitGraph, CommitId, Head, Hints, HistoryError, View, short};
 use crate::languages::Probe;
-use crate::matrix::{Header, Matrix, UnitKind};
+use crate::matrix::{Header, Matrix, Row, TestId, UnitKind};
 use crate::runners::{Prober, Sources};
 use crate::select::{
-    COLLECTION, Course, Differences, Layout, Reason, Rule, Selection, Strategy, Unlisted, Verdict,
-    plan, tts,
+    Course, Differences, Layout, Reason, Rule, Selection, Strategy, Unlisted, Verdict, plan, tts,
 };
 use crate::store::{FsStore, Name, Trouble};
 
@@ -65,8 +64,8 @@ pub struct Decision {
     pub baseline: Option<Baseline>,
     /// Other matrices that prove skips.
     pub others: Vec<Baseline>,
-    /// By test, which of them does.
-    pub proofs: BTreeMap<String, usize>,
+    /// Which of them does, for a test or for the list of all tests.
+    pub proofs: BTreeMap<TestId, usize>,
     /// What the interpreter said of late units.
     pub probe: Probe,
     pub trouble: Vec<Trouble>,
@@ -79,12 +78,26 @@ pub struct Decision {
 impl Decision {
     /// The matrix whose row of `test` is the proof of its skip.
     pub fn proof_of(&self, test: &str) -> Option<&Matrix> {
-        let baseline = match self.proofs.get(test) {
-            Some(at) => Some(&self.others[*at]),
-            None => self.baseline.as_ref(),
-        };
+        self.proof(&TestId::from(test))
+    }
+
+    /// The matrix that proves which tests there are, and its row that does.
+    pub fn proof_of_collection(&self) -> Option<(&Matrix, &Row)> {
+        let matrix = self.proof(&TestId::Collection)?;
+        Some((matrix, matrix.row(TestId::Collection)?))
+    }
+
+    fn proof(&self, test: &TestId) -> Option<&Matrix> {
         // A row that cannot be read whole is not carried over.
-        baseline?.matrix.whole().ok()
+        self.baseline_of(test)?.matrix.whole().ok()
+    }
+
+    /// Where the row is that proves it.
+    pub(super) fn baseline_of(&self, test: &TestId) -> Option<&Baseline> {
+        match self.proofs.get(test) {
+            Some(at) => self.others.get(*at),
+            None => self.baseline.as_ref(),
+        }
     }
 }
 
@@ -112,7 +125,7 @@ pub(super) struct Answer {
     /// Other matrices that prove skips.
     pub others: Vec<Baseline>,
     /// By test, which of them does.
-    pub proofs: BTreeMap<String, usize>,
+    pub proofs: BTreeMap<TestId, usize>,
 }
 
 /// Selects the tests that must run at `view`, by all that is stored.
@@ -385,20 +398,19 @@ fn traditional(strategy: Strategy, baseline: &Baseline, found: &Differences) -> 
         processes: Default::default(),
     };
     selection.relies_on(&name, &matrix.header().commit);
-    let mut verdicts = verdicts.into_iter().enumerate().peekable();
-    // The least of all ids.
-    let collection = verdicts.next_if(|(row, _)| matrix.row(*row).test == COLLECTION);
-    let collection = collection.map(|(_, verdict)| verdict);
-    selection.may_also_hold(Unlisted::of_collection(collection.as_ref()));
-    let durations = &mut selection.durations;
-    let named = verdicts.map(|(row, verdict)| {
+    let mut collection = None;
+    for (row, verdict) in verdicts.into_iter().enumerate() {
         let row = matrix.row(row);
+        let Some(test) = row.test.test() else {
+            collection = Some(verdict);
+            continue;
+        };
         if matches!(verdict, Verdict::Run(_)) {
-            durations.insert(row.test.to_owned(), row.duration_ms);
+            selection.durations.insert(test.to_owned(), row.duration_ms);
         }
-        (row.test.to_owned(), verdict)
-    });
-    selection.verdicts = named.collect();
+        selection.verdicts.insert(test.to_owned(), verdict);
+    }
+    selection.may_also_hold(Unlisted::of_collection(collection.as_ref()));
     selection
 }
 

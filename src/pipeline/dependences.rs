@@ -6,10 +6,11 @@ use std::path::Path;
 use anyhow::Result;
 use rustc_hash::FxHashMap;
 
+use super::baselines::Baseline;
 use super::decide::{Decision, Request, decide};
 use super::project::Project;
 use super::workshop::Workshop;
-use crate::matrix::{Fingerprint, Key};
+use crate::matrix::{Fingerprint, Key, Outcome, Row, TestId};
 use crate::order::{Dependences, Place};
 use crate::runners::Built;
 use crate::store::{FsStore, Name, Trouble, usable_rows};
@@ -20,9 +21,19 @@ pub(crate) struct Remembered {
     pub(crate) known: Option<Dependences>,
     /// The recorded results that are nearest.
     pub(crate) results: Option<Name>,
+    /// All tests in their own order, where a run of this very state is recorded: in one process,
+    /// by the same command, and each good result holds. Empty if there is none.
+    pub(crate) run: Vec<RecordedTest>,
     /// Files that are not used.
     pub(crate) trouble: Vec<Trouble>,
     store: FsStore,
+}
+
+/// How a test ended in such a run.
+pub(crate) struct RecordedTest {
+    pub(crate) id: String,
+    pub(crate) outcome: Outcome,
+    pub(crate) seconds: f64,
 }
 
 impl Remembered {
@@ -68,6 +79,7 @@ impl Remembered {
         };
         let (known, trouble) = newest(project, &store, environment.as_deref());
         Ok(Remembered {
+            run: baseline.map_or_else(Vec::new, |one| whole_run(one, &place, &words)),
             results: baseline.map(|one| one.name),
             place,
             known,
@@ -101,6 +113,38 @@ pub(super) fn newest(
     (ours.find(|known| is_ours(&known.key)), trouble)
 }
 
+/// The tests of a run of `place`, in their order; none if `baseline` is not of such a run.
+fn whole_run(baseline: &Baseline, place: &Place, words: &[String]) -> Vec<RecordedTest> {
+    let header = baseline.matrix.header();
+    let is_here = header.tree == place.tree && header.dirty == place.dirty;
+    if !is_here || header.shard.is_some() || header.command != words {
+        return Vec::new();
+    }
+    let Ok(matrix) = baseline.matrix.whole() else {
+        return Vec::new();
+    };
+    let rows = matrix.rows.iter();
+    let mut rows: Vec<(&str, &Row)> = rows
+        .filter_map(|row| Some((row.test.test()?, row)))
+        .collect();
+    rows.sort_by_key(|(_, row)| row.position);
+    let is_of_run = |(test, row): &(&str, &Row)| {
+        let holds = !row.outcome.is_good() || place.rows.contains_key(*test);
+        holds && matrix.header.runs[row.run as usize].id == header.run
+    };
+    // Two workers have each a first test.
+    let is_one_process = rows.is_sorted_by(|(_, one), (_, next)| one.position < next.position);
+    if !is_one_process || !rows.iter().all(is_of_run) {
+        return Vec::new();
+    }
+    let tests = rows.into_iter().map(|(test, row)| RecordedTest {
+        id: test.to_owned(),
+        outcome: row.outcome,
+        seconds: f64::from(row.duration_ms) / 1e3,
+    });
+    tests.collect()
+}
+
 /// Digests of the rows that prove skips, by test.
 fn rows_that_hold(decision: &Decision) -> FxHashMap<String, Fingerprint> {
     let mut of_matrix: FxHashMap<Name, FxHashMap<&str, Fingerprint>> = FxHashMap::default();
@@ -111,18 +155,15 @@ fn rows_that_hold(decision: &Decision) -> FxHashMap<String, Fingerprint> {
             continue;
         };
         let rows = usable_rows(matrix).into_iter();
-        let rows = rows.map(|(at, digest)| {
-            let test = matrix.rows[at as usize].test.as_str();
-            (test, Fingerprint(digest.0))
+        let rows = rows.filter_map(|(at, digest)| {
+            let test = matrix.rows[at as usize].test.test()?;
+            Some((test, Fingerprint(digest.0)))
         });
         of_matrix.insert(baseline.name, rows.collect());
     }
     let row_of = |test: &str| {
-        let baseline = match decision.proofs.get(test) {
-            Some(at) => decision.others.get(*at),
-            None => decision.baseline.as_ref(),
-        };
-        of_matrix.get(&baseline?.name)?.get(test).copied()
+        let baseline = decision.baseline_of(&TestId::from(test))?;
+        of_matrix.get(&baseline.name)?.get(test).copied()
     };
     let left_out = decision.selection.excluded();
     left_out

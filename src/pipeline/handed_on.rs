@@ -10,7 +10,7 @@ use bstr::{BStr, BString, ByteSlice};
 
 use super::decide::Decision;
 use crate::languages::split;
-use crate::matrix::{Fingerprint, Matrix, Row, SetId, Unit, UnitId, UnitKind, What};
+use crate::matrix::{Fingerprint, Matrix, Row, SetId, TestId, Unit, UnitId, UnitKind, What};
 
 /// The tests that were left out, by the paths that they wrote.
 #[derive(Default)]
@@ -34,7 +34,10 @@ impl<'a> HandedOn<'a> {
                 sets.push((matrix, with_writes(matrix)));
                 sets.len() - 1
             });
-            let Some(row) = matrix.row(test).filter(|_| !sets[at].1.is_empty()) else {
+            let Some(row) = matrix
+                .row(TestId::Test(test))
+                .filter(|_| !sets[at].1.is_empty())
+            else {
                 continue;
             };
             let writes = row.sets.iter().filter(|set| sets[at].1.contains(set));

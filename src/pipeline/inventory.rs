@@ -8,9 +8,9 @@ use rustc_hash::FxHashSet;
 
 use super::project::Project;
 use crate::history::{Delta, Entry, View};
-use crate::matrix::{Classes, Fingerprint, MatrixView, Mode, UnitId, UnitKind, What};
+use crate::matrix::{Classes, Fingerprint, MatrixView, Mode, TestId, UnitId, UnitKind, What};
 use crate::runners::{Finds, MayHold};
-use crate::select::{COLLECTION, Unlisted};
+use crate::select::Unlisted;
 
 /// The changed paths of which no recorded unit of the collection speaks, and that may
 /// hold tests which nobody knows. Outside of `paths` there are none: the configuration
@@ -30,7 +30,7 @@ pub(super) fn unlisted(
             ..Unlisted::default()
         });
     };
-    let collection: Vec<UnitId> = match matrix.row_of(COLLECTION) {
+    let collection: Vec<UnitId> = match matrix.row_of(TestId::Collection) {
         Some(row) => matrix.units_of(row),
         None => Vec::new(),
     };

@@ -5,6 +5,7 @@ use std::time::Duration;
 use anyhow::Result;
 
 use super::confirmed::LastRows;
+use super::data::explain;
 use super::decide::Decision;
 use super::launch::Ran;
 use super::merge;
@@ -57,7 +58,13 @@ pub(crate) fn record_run(
         audited: judged.audited.unwrap_or(judged.decision),
         now: workshop.now,
     };
-    record(project, &project.store(), &facts, &observed, &recording)
+    let mut recorded = record(project, &project.store(), &facts, &observed, &recording)?;
+    if !recorded.audit.misses.is_empty() {
+        // The misses count, whether or not anything explains them.
+        let audit = (&mut recorded.audit, recording.audited);
+        let _ = explain(project, ran, &observed, audit);
+    }
+    Ok(recorded)
 }
 
 /// Records a state at which nothing had to run: the results of the baseline hold

@@ -8,9 +8,9 @@ use anyhow::Result;
 use super::project::Project;
 use crate::matrix::{
     GroupRef, Header, Key, Matrix, MatrixBuilder, Outcome, Own, Row, RowFacts, Run, SetId,
-    ShardOfRun,
+    ShardOfRun, TestId,
 };
-use crate::select::{COLLECTION, Shard, ShardOf};
+use crate::select::{Shard, ShardOf};
 use crate::store::{FsStore, Name};
 
 /// The shard of `run` that this is, if it is one.
@@ -117,12 +117,12 @@ fn join(parts: &[Matrix], of: u32) -> Option<Matrix> {
     let values = values.reduce(|one, other| one.meet(&other));
     let mut best: BTreeMap<&str, (&Matrix, &Row)> = BTreeMap::new();
     for matrix in parts {
-        for row in matrix.rows.iter().filter(|row| row.test != COLLECTION) {
+        for (test, row) in matrix.tests() {
             let better = best
-                .get(row.test.as_str())
+                .get(test)
                 .is_none_or(|(_, known)| row.selected && !known.selected);
             if better {
-                best.insert(&row.test, (matrix, row));
+                best.insert(test, (matrix, row));
             }
         }
     }
@@ -134,8 +134,7 @@ fn join(parts: &[Matrix], of: u32) -> Option<Matrix> {
     add_collection(&mut builder, parts, doubt)?;
     builder.values(values);
     let mut matrix = builder.finish();
-    let tests = matrix.rows.iter().filter(|row| row.test != COLLECTION);
-    matrix.header.tests = tests.count() as u32;
+    matrix.header.tests = matrix.tests().count() as u32;
     Some(matrix)
 }
 
@@ -146,7 +145,9 @@ fn doubt(parts: &[Matrix], of: u32) -> Option<String> {
         return Some(format!("only {} of {of} shards left results", parts.len()));
     }
     parts.iter().find_map(|matrix| {
-        let why = matrix.row(COLLECTION).map(|row| row.incomplete.as_deref());
+        let why = matrix
+            .row(TestId::Collection)
+            .map(|row| row.incomplete.as_deref());
         let shard = matrix.header.shard.as_ref()?;
         let shard = Shard {
             index: shard.index,
@@ -169,12 +170,12 @@ fn add_collection(
 ) -> Option<()> {
     let mut groups = Vec::new();
     for matrix in parts {
-        let row = matrix.row(COLLECTION)?;
+        let row = matrix.row(TestId::Collection)?;
         groups.extend(groups_of(builder, matrix, row)?);
     }
     let facts = RowFacts {
         own: None,
-        test: COLLECTION.to_owned(),
+        test: TestId::Collection,
         outcome: Outcome::Passed,
         duration_ms: 0,
         position: 0,
@@ -306,27 +307,28 @@ mod tests {
             ran: 0,
         });
         let left = left_to_others(of.shard);
-        let collection = (COLLECTION, 0, true);
-        for (test, value, ran) in rows.iter().chain([&collection]) {
+        let tests = rows.iter();
+        let tests = tests.map(|(test, value, ran)| (TestId::from(*test), *value, *ran));
+        for (test, value, ran) in tests.chain([(TestId::Collection, 0, true)]) {
             let unit = Unit::at("lib.py", What::File);
-            let units = match *test == COLLECTION {
-                true => Vec::new(),
-                false => vec![
-                    builder
-                        .unit(unit, Fingerprint::of_value(&[*value]))
-                        .unwrap(),
-                ],
+            let left_out = doubt.unwrap_or(&left).to_owned();
+            let (units, incomplete) = match test {
+                TestId::Collection => (Vec::new(), Some(left_out)),
+                TestId::Test(_) => {
+                    let value = Fingerprint::of_value(&[value]);
+                    (vec![builder.unit(unit, value).unwrap()], None)
+                }
             };
             let group = builder.group(units);
             let facts = RowFacts {
                 own: None,
-                test: (*test).to_owned(),
+                test,
                 outcome: Outcome::Passed,
                 duration_ms: 1,
                 position: 0,
-                incomplete: (*test == COLLECTION).then(|| doubt.unwrap_or(&left).to_owned()),
+                incomplete,
                 run: u32::from(!ran),
-                selected: *ran,
+                selected: ran,
             };
             builder.row(facts, [group]).unwrap();
         }
@@ -334,7 +336,11 @@ mod tests {
     }
 
     fn doubt_of(matrix: &Matrix) -> Option<&str> {
-        matrix.row(COLLECTION).unwrap().incomplete.as_deref()
+        matrix
+            .row(TestId::Collection)
+            .unwrap()
+            .incomplete
+            .as_deref()
     }
 
     #[test]
@@ -344,11 +350,12 @@ mod tests {
         for parts in [[one.clone(), two.clone()], [two, one]] {
             let joined = join(&parts, 2).unwrap();
             assert_eq!(doubt_of(&joined), None);
-            let tests: Vec<&str> = joined.rows.iter().map(|row| row.test.as_str()).collect();
-            assert_eq!(tests.len(), 4, "{tests:?}");
+            let tests: Vec<&str> = joined.tests().map(|(test, _)| test).collect();
+            assert_eq!(tests, ["a", "b", "c"]);
+            assert_eq!(joined.rows.len(), 4);
             assert_eq!((joined.header.tests, &joined.header.shard), (3, &None));
             // The row that was made in this run, not the one taken over.
-            assert!(joined.row("c").unwrap().selected);
+            assert!(joined.row(TestId::Test("c")).unwrap().selected);
         }
     }
 
@@ -360,7 +367,7 @@ mod tests {
         let cut = part(2, &[("b", 1, true)], Some("1 test was to run and did not"));
         let joined = join(&[one, cut], 2).unwrap();
         assert_eq!(doubt_of(&joined), Some("1 test was to run and did not"));
-        assert!(joined.row("b").is_some());
+        assert!(joined.row(TestId::Test("b")).is_some());
     }
 
     #[test]
@@ -368,7 +375,7 @@ mod tests {
         let one = part(1, &[("a", 1, true)], None);
         let two = part(2, &[("b", 2, true)], None);
         let joined = join(&[one, two], 2).unwrap();
-        assert!(joined.row("a").is_some() != joined.row("b").is_some());
+        assert!(joined.row(TestId::Test("a")).is_some() != joined.row(TestId::Test("b")).is_some());
         assert_eq!(
             doubt_of(&joined),
             Some("shards of this run saw different things")

@@ -41,7 +41,7 @@ mod tested;
 mod workshop;
 
 pub(crate) use crate::runners::Sources;
-pub(crate) use audit::{Audit, Missed};
+pub(crate) use audit::{Audit, Missed, Suspect};
 pub(crate) use brittle::{After, Explained, PartialRun};
 pub(crate) use causes::causes;
 pub(crate) use close::guests;

@@ -18,7 +18,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::assembly::Assembly;
 use super::decide::Decision;
-use crate::matrix::{GroupRef, Matrix, Own, Row, SetId, Values};
+use crate::matrix::{GroupRef, Matrix, Own, Row, SetId, TestId, Values};
 use crate::observe::Observations;
 
 /// The values that a matrix gets.
@@ -40,7 +40,7 @@ impl<'a> ValuesOf<'a> {
         let mut rows: BTreeMap<&str, (usize, &Matrix)> = BTreeMap::new();
         for (test, _) in decision.selection.excluded() {
             if let Some(matrix) = decision.proof_of(test).filter(|one| one.values.is_some())
-                && let Some(row) = matrix.row(test)
+                && let Some(row) = matrix.row(TestId::Test(test))
                 && row.own.is_some()
             {
                 rows.entry(&matrix.header.run).or_insert((0, matrix)).0 += 1;

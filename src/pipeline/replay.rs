@@ -10,8 +10,8 @@ use super::decide::{Known, Request, decide_on};
 use super::project::Project;
 use super::shelf::{Selections, Shelf};
 use crate::history::{Classifier, CommitGraph, CommitId, Head, Hints};
-use crate::matrix::{Header, MatrixView, Outcome};
-use crate::select::{COLLECTION, CauseKind, FirstCauses, Reason, Selection, Strategy, Verdict};
+use crate::matrix::{Header, MatrixView, Outcome, Table, TestId};
+use crate::select::{CauseKind, FirstCauses, Reason, Selection, Strategy, Verdict};
 use crate::store::{FsStore, Name};
 
 /// What is to be replayed.
@@ -305,7 +305,7 @@ impl Counting<'_> {
         };
         let made = self.first_causes.entry(matrix.to_owned());
         let (matrix, first_causes) = made.or_insert_with(make).as_ref()?;
-        first_causes.of(matrix.row(matrix.row_of(test)?).sets)
+        first_causes.of(matrix.row(matrix.row_of(TestId::Test(test))?).sets)
     }
 }
 
@@ -329,16 +329,15 @@ fn total<'r>(results: impl Iterator<Item = &'r TestResult>) -> f64 {
 }
 
 fn results(matrix: &MatrixView) -> BTreeMap<&str, TestResult> {
-    let rows = (0..matrix.rows()).map(|row| matrix.row(row));
-    let tests = rows.filter(|row| row.test != COLLECTION);
+    let tests = matrix.tests();
     tests
-        .map(|row| {
+        .map(|(test, row)| {
             let result = TestResult {
                 outcome: row.outcome,
                 seconds: f64::from(row.duration_ms) / 1e3,
                 ran: row.selected,
             };
-            (row.test, result)
+            (test, result)
         })
         .collect()
 }

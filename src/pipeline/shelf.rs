@@ -7,8 +7,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use crate::history::CommitId;
-use crate::matrix::{Header, Key, MatrixView, Refusal};
-use crate::select::COLLECTION;
+use crate::matrix::{Header, Key, MatrixView, Refusal, Table};
 use crate::store::{FsStore, Memo, Name, Trouble};
 
 /// Matrices to select from. Each is read once.
@@ -121,11 +120,10 @@ impl<'s> Shelf<'s> {
         }
         let mut tests = Tests::default();
         if let Ok(matrix) = self.load(name) {
-            let rows = (0..matrix.rows()).map(|row| matrix.row(row));
-            for row in rows.filter(|row| row.test != COLLECTION) {
-                tests.available.insert(row.test.to_owned());
+            for (test, row) in matrix.tests() {
+                tests.available.insert(test.to_owned());
                 if row.selected {
-                    tests.selected.insert(row.test.to_owned());
+                    tests.selected.insert(test.to_owned());
                 }
             }
         }

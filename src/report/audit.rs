@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::event::Event;
 use crate::count::counted;
 use crate::history::short;
-use crate::pipeline::{Audit, Missed};
+use crate::pipeline::{Audit, Missed, Suspect};
 
 /// How many misses, and changed files of one miss, are shown to people; JSON has all.
 const MOST_NAMED: usize = 5;
@@ -28,6 +28,15 @@ struct MissedJson {
     /// Bytes that are not UTF-8 are replaced; absent if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     changed: Option<Vec<String>>,
+    /// State that could explain it; absent if none is known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    cells: Vec<CellJson>,
+}
+
+#[derive(Debug, Serialize)]
+struct CellJson {
+    cell: String,
+    written_by: String,
 }
 
 impl AuditJson {
@@ -41,6 +50,12 @@ impl AuditJson {
                 let paths = paths.iter().map(|path| path.to_str_lossy().into_owned());
                 paths.collect()
             }),
+            cells: { missed.suspects.iter() }
+                .map(|suspect| CellJson {
+                    cell: suspect.cell.clone(),
+                    written_by: suspect.writer.clone(),
+                })
+                .collect(),
         });
         AuditJson {
             checked: audit.checked,
@@ -98,9 +113,30 @@ fn told(missed: &Missed) -> String {
         }
     };
     format!(
-        "{} {} at {commit} and {} now; {changed}",
+        "{} {} at {commit} and {} now; {changed}{}",
         missed.test,
         missed.was.past(),
-        missed.is.past()
+        missed.is.past(),
+        explained(missed)
+    )
+}
+
+/// Which state could explain it, and how to find out.
+fn explained(missed: &Missed) -> String {
+    let named = missed.suspects.iter().take(MOST_NAMED);
+    let named: Vec<String> = named
+        .map(|Suspect { cell, writer }| format!("{cell}, which {writer} wrote last"))
+        .collect();
+    if named.is_empty() {
+        return String::new();
+    }
+    let more = match missed.suspects.len().saturating_sub(MOST_NAMED) {
+        0 => String::new(),
+        more => format!("; and {more} more"),
+    };
+    format!(
+        "; it may be {}{more}: `tamis order minimise {}` tells",
+        named.join("; or "),
+        missed.test
     )
 }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::shard::Load;
-use crate::matrix::{COLLECTION, Table, UnitId, What};
+use crate::matrix::{Table, UnitId, What};
 
 /// By file of tests, as the runner names it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -34,11 +34,8 @@ pub struct Tied {
 impl Layout {
     /// Takes over which files `matrix` knows.
     pub fn know_files<'m>(&mut self, matrix: &'m impl Table, file_of: impl Fn(&'m str) -> &'m str) {
-        for row in (0..matrix.rows()).map(|row| matrix.row(row)) {
-            if row.test == COLLECTION {
-                continue;
-            }
-            let file = self.files.entry(file_of(row.test).to_owned()).or_default();
+        for (test, row) in matrix.tests() {
+            let file = self.files.entry(file_of(test).to_owned()).or_default();
             file.tests += 1;
             file.millis += u64::from(row.duration_ms.max(1));
         }
@@ -58,8 +55,9 @@ impl Layout {
         let mut bodies: BTreeMap<(Vec<u8>, String), usize> = BTreeMap::new();
         let mut files: Vec<&str> = Vec::new();
         let mut file_of_row = Vec::new();
-        for row in (0..matrix.rows()).map(|row| matrix.row(row)) {
-            let (file, function) = source_of(row.test);
+        // What finding the tests depends on is no test.
+        for (test, _) in matrix.tests() {
+            let (file, function) = source_of(test);
             let number = *numbers.entry(file).or_insert_with(|| {
                 files.push(file);
                 files.len() - 1
@@ -86,12 +84,8 @@ impl Layout {
         });
         // By body, the files whose tests depend on it.
         let mut readers: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); wanted.len()];
-        for (row, own) in file_of_row.iter().enumerate() {
-            // What collecting depends on is no test.
-            if matrix.row(row).test == COLLECTION {
-                continue;
-            }
-            for set in matrix.row(row).sets {
+        for ((_, row), own) in matrix.tests().zip(&file_of_row) {
+            for set in row.sets {
                 for body in in_sets.get(*set as usize).into_iter().flatten() {
                     if file_of_body[*body] != *own {
                         readers[*body].insert(*own);

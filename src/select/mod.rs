@@ -23,7 +23,6 @@ mod tests;
 mod tts;
 mod unlisted;
 
-pub use crate::matrix::COLLECTION;
 pub(crate) use bring::Need;
 pub(crate) use cause::{CauseKind, FirstCauses};
 pub(crate) use choose::{Course, Nearest, Proof, choose};
@@ -211,7 +210,7 @@ pub struct Selection {
     pub course: Course,
     /// Why everything runs, if it does.
     pub all_because: Option<String>,
-    /// By test id; without [`COLLECTION`].
+    /// By test id.
     pub verdicts: BTreeMap<String, Verdict>,
     /// Why the set of available tests may differ from the known one; `None`
     /// if it is proven to be the same.

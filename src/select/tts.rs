@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{COLLECTION, Evidence, Reason, Verdict};
-use crate::matrix::{Fingerprint, SetId, Table, Unit, UnitId, ViewRow};
+use super::{Evidence, Reason, Verdict};
+use crate::matrix::{Fingerprint, SetId, Table, TestId, Unit, UnitId, ViewRow};
 
 /// How the units of one matrix differ at the head: ∂(n, h) of [G 4.2.1]. A
 /// unit that is in none of the maps has the same fingerprint.
@@ -215,7 +215,7 @@ impl<'m, T: Table> Shared<'m, T> {
     fn own_sets<'r>(&self, row: &ViewRow<'r>) -> &'r [SetId] {
         match row.own {
             // Which tests there are is no value of a cell.
-            Some(own) if self.has_values && row.test != COLLECTION => &own.sets,
+            Some(own) if self.has_values && row.test != TestId::Collection => &own.sets,
             _ => row.sets,
         }
     }

@@ -7,7 +7,7 @@ use super::index::{Entry, FlatTests, Index, MAX_ROWS_PER_TEST, Tests};
 use super::rows::{RowDigest, usable_rows};
 use super::{FsStore, Name, Trouble};
 use crate::count::counted;
-use crate::matrix::{Key, Matrix, Refusal};
+use crate::matrix::{Key, Matrix, Refusal, TestId};
 
 /// A row that may hold at the head: its place, and its digest among the rows of the test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +52,8 @@ impl Memo {
 
     /// The distinct usable rows of `test`, newest first. A row of many matrices appears once,
     /// in the newest of them.
-    pub fn candidates(&self, test: &str) -> impl Iterator<Item = Candidate> {
+    pub fn candidates(&self, test: TestId<&str>) -> impl Iterator<Item = Candidate> {
+        let test = test.stored();
         let entries = match &self.tests {
             Rows::Read(tests) => tests.get(test),
             Rows::Map(tests) => tests.get(test).map_or(&[][..], Vec::as_slice),
@@ -74,8 +75,8 @@ impl Memo {
             return;
         };
         for (row, digest) in usable_rows(matrix) {
-            let test = &matrix.rows[row as usize].test;
-            let entries = tests.entry(test.clone()).or_default();
+            let test = matrix.rows[row as usize].test.by_ref().stored();
+            let entries = tests.entry(test.to_owned()).or_default();
             entries.retain(|entry| entry.digest != digest);
             let new = Entry {
                 matrix: name,
@@ -93,7 +94,8 @@ impl Memo {
             Rows::Read(tests) => (Some(tests.ids()), None),
             Rows::Map(tests) => (None, Some(tests.keys().map(String::as_str))),
         };
-        read.into_iter().flatten().chain(map.into_iter().flatten())
+        let ids = read.into_iter().flatten().chain(map.into_iter().flatten());
+        ids.filter_map(|id| TestId::read(id).test())
     }
 }
 
@@ -268,9 +270,13 @@ fn covers(index: &Index, listing: &Listing) -> bool {
 
 fn add_matrix(index: &mut Index, name: Name, len: u64, matrix: &Matrix) {
     let rows = usable_rows(matrix);
-    let rows = rows
-        .iter()
-        .map(|(row, digest)| (matrix.rows[*row as usize].test.as_str(), *row, *digest));
+    let rows = rows.iter().map(|(row, digest)| {
+        (
+            matrix.rows[*row as usize].test.by_ref().stored(),
+            *row,
+            *digest,
+        )
+    });
     let header = &matrix.header;
     index.add(name, len, header.created, &header.key, rows);
 }

@@ -140,3 +140,54 @@ fn a_branch_from_before_the_audit_does_not_undo_it() {
         assert_eq!(run.code, 1, "{}", run.stderr);
     });
 }
+
+/// The row of a test cannot have what no test did when it was made.
+#[test]
+fn an_audit_names_the_state_that_could_explain_it() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut project = Project::new(
+            python,
+            r#"
+-- lib.py --
+MODE = "plain"
+-- test_a.py --
+import lib
+
+
+def test_first():
+    pass
+
+
+def test_second():
+    lib.OTHER = 1
+-- test_b.py --
+import lib
+
+
+def test_mode():
+    assert lib.MODE == "plain"
+
+
+def test_fine():
+    assert lib
+"#,
+        );
+        assert_eq!(project.run().code, 0);
+        let text = project.read("test_a.py");
+        let text = text.replace("    pass", "    lib.MODE = \"other\"");
+        edit(&mut project, "test_a.py", &text);
+        let done = project.tamis(&["run", "--all", "--json"]);
+        assert_eq!(done.code(), 1, "{}", done.stderr);
+        let audit = &document(&done)["audit"];
+        let missed = audit["missed"].as_array().unwrap();
+        assert_eq!(missed.len(), 1, "{audit:#}");
+        assert_eq!(missed[0]["id"], "test_b.py::test_mode");
+        let by = "test_a.py::test_first";
+        assert_eq!(
+            missed[0]["cells"],
+            serde_json::json!([{ "cell": "lib.py#MODE", "written_by": by }])
+        );
+        let told = format!("it may be lib.py#MODE, which {by} wrote last");
+        assert!(done.stderr.contains(&told), "{}", done.stderr);
+    });
+}

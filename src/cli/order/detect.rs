@@ -163,6 +163,9 @@ fn detect(
         return Err(Error::usage(why).with_hint("`auto`, `pairs` and the others do not"));
     }
     let mut options = args.searching.options(args.strategy, tests);
+    if tests.is_recorded(&remembered.run) {
+        report.detail("the last recorded run is of these tests: it need not be run again");
+    }
     let Some(first) = tests.compare_processes()? else {
         report.note("interrupted before the tests ran once");
         return Ok(INTERRUPTED);

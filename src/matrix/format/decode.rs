@@ -10,7 +10,7 @@ use super::wire::{Reader, Strs, Texts, unzigzag};
 use super::{OWN, Refusal, TYPED, old};
 use crate::matrix::what::{TAGS, Tag};
 use crate::matrix::{
-    Fingerprint, Matrix, Outcome, Own, Reads, Row, SetId, Unit, UnitId, Values, What,
+    Fingerprint, Matrix, Outcome, Own, Reads, Row, SetId, TestId, Unit, UnitId, Values, What,
 };
 
 /// Decodes a whole matrix, checking its digest, its limits and every invariant
@@ -87,7 +87,7 @@ fn rows(prefix: &Prefix, bytes: &[u8]) -> Result<Vec<Row>, Refusal> {
         .zip(tests.iter())
         .map(|(row, test)| Row {
             own: table.own(row.own).cloned(),
-            test: test.to_owned(),
+            test: TestId::read(test).to_owned(),
             sets: table.list(row.list).to_vec(),
             outcome: row.outcome,
             duration_ms: row.duration_ms,

@@ -124,9 +124,10 @@ fn tests(matrix: &Matrix, counts: &mut Counts) -> Vec<u8> {
     let mut tests = Vec::new();
     let mut before: &[u8] = b"";
     for row in &matrix.rows {
-        put_text(&mut tests, before, row.test.as_bytes());
-        counts.test_bytes += row.test.len() as u64;
-        before = row.test.as_bytes();
+        let test = row.test.by_ref().stored();
+        put_text(&mut tests, before, test.as_bytes());
+        counts.test_bytes += test.len() as u64;
+        before = test.as_bytes();
     }
     counts.rows = matrix.rows.len() as u64;
     tests

@@ -10,7 +10,7 @@ use bstr::BString;
 use super::{MatrixView, decode, encode};
 use crate::matrix::{
     CellValue, Classes, Finds, Fingerprint, Header, Holder, InClass, Key, Matrix, Note, Outcome,
-    Own, Reads, Row, Run, Unit, UnitId, UnitKind, Values, What,
+    Own, Reads, Row, Run, TestId, Unit, UnitId, UnitKind, Values, What,
 };
 
 fn path(format: u32, name: &str) -> PathBuf {
@@ -111,7 +111,7 @@ fn rich() -> Old {
         .into_iter()
         .map(|outcome| Row {
             own: None,
-            test: format!("t.py::test_x[{}-\u{4e16}\n]", outcome.word()),
+            test: TestId::Test(format!("t.py::test_x[{}-\u{4e16}\n]", outcome.word())),
             sets: vec![outcome as u32 % 3, 4],
             outcome,
             duration_ms: 1 << (4 * outcome as u32),
@@ -123,7 +123,7 @@ fn rich() -> Old {
         .collect();
     rows.push(Row {
         own: None,
-        test: String::new(),
+        test: TestId::Collection,
         sets: Vec::new(),
         outcome: Outcome::Passed,
         duration_ms: u32::MAX,
@@ -169,7 +169,7 @@ fn plain() -> Old {
 fn row(test: &str, sets: Vec<u32>) -> Row {
     Row {
         own: None,
-        test: test.into(),
+        test: TestId::read(test).to_owned(),
         sets,
         outcome: Outcome::Passed,
         duration_ms: 5,
@@ -407,7 +407,7 @@ fn is_seen_as(view: &MatrixView, wanted: &Matrix) {
     let units = (0..view.units() as UnitId).map(|id| (view.unit(id), view.fingerprint(id)));
     assert!(units.eq(wanted.units.iter().cloned()));
     for (number, row) in wanted.rows.iter().enumerate() {
-        assert_eq!(view.row(number).test, row.test);
+        assert_eq!(view.row(number).test, row.test.by_ref());
         assert_eq!(view.units_of(number), wanted.units_of(row));
     }
 }

@@ -155,7 +155,7 @@ proptest! {
         prop_assert_eq!(view.values(), Ok(matrix.values.as_ref()));
         prop_assert_eq!(view.has_values(), matrix.has_values());
         prop_assert_eq!(view.units(), matrix.units.len());
-        prop_assert!(view.all_tests().eq(matrix.rows.iter().map(|row| &row.test)));
+        prop_assert!(view.ids().eq(matrix.rows.iter().map(|row| row.test.by_ref())));
         for (id, (unit, print)) in matrix.units.iter().enumerate() {
             let id = id as UnitId;
             prop_assert_eq!(&view.unit(id), unit);
@@ -211,10 +211,10 @@ proptest! {
             let first = units.iter().find(|id| changed.contains(id)).copied();
             prop_assert_eq!(hits[number], first);
             prop_assert_eq!(view.units_of(number), units);
-            prop_assert_eq!(view.row_of(&row.test), Some(number));
+            prop_assert_eq!(view.row_of(row.test.by_ref()), Some(number));
             let seen = view.row(number);
             prop_assert_eq!(seen, Table::row(&matrix, number));
-            prop_assert_eq!(seen.test, &row.test);
+            prop_assert_eq!(seen.test, row.test.by_ref());
             prop_assert_eq!(seen.is_usable(), row.is_usable());
             prop_assert_eq!(seen.incomplete, row.incomplete.as_deref());
             prop_assert_eq!(

@@ -14,7 +14,7 @@ use super::wire::{Reader, Strs, Texts};
 use super::{Header, Refusal, VERSION, encode};
 use crate::matrix::what::{TAGS, Tag, has_text, kind_of, tags_of};
 use crate::matrix::{
-    Fingerprint, Matrix, Outcome, Own, SetId, Table, Unit, UnitId, UnitKind, Values, What,
+    Fingerprint, Matrix, Outcome, Own, SetId, Table, TestId, Unit, UnitId, UnitKind, Values, What,
 };
 
 /// From so many ids on, a thread of its own reads the sets.
@@ -44,7 +44,7 @@ pub struct MatrixView {
 /// One row, without its units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ViewRow<'a> {
-    pub test: &'a str,
+    pub test: TestId<&'a str>,
     pub sets: &'a [SetId],
     pub outcome: Outcome,
     pub duration_ms: u32,
@@ -252,14 +252,14 @@ impl MatrixView {
         self.tests.len()
     }
 
-    /// Every test that has a row, ascending: row 0, row 1, ….
-    pub fn all_tests(&self) -> impl Iterator<Item = &str> {
-        self.tests.iter()
+    /// What each row is of, ascending: row 0, row 1, ….
+    pub fn ids(&self) -> impl Iterator<Item = TestId<&str>> {
+        self.tests.iter().map(TestId::read)
     }
 
     /// The number of the row of `test`.
-    pub fn row_of(&self, test: &str) -> Option<usize> {
-        self.tests.find(test)
+    pub fn row_of(&self, test: TestId<&str>) -> Option<usize> {
+        self.tests.find(test.stored())
     }
 
     /// The row with this number.
@@ -270,7 +270,7 @@ impl MatrixView {
         let columns = &self.rows.columns[row];
         ViewRow {
             own: self.rows.own(columns.own),
-            test: self.tests.get(row),
+            test: TestId::read(self.tests.get(row)),
             sets: self.rows.list(columns.list),
             outcome: columns.outcome,
             duration_ms: columns.duration_ms,
@@ -317,10 +317,11 @@ impl MatrixView {
         let added: Vec<UnitId> = self.units.of_tag(What::AUDITED_FILE).collect();
         let rows = self.rows_with(&added).into_iter().enumerate();
         let rows = rows.filter(|(_, unit)| unit.is_some());
-        rows.map(|(row, _)| {
+        rows.filter_map(|(row, _)| {
+            let test = TestId::read(self.tests.get(row)).test()?;
             let units = self.units_of(row).into_iter();
             let units = units.filter(|id| added.binary_search(id).is_ok());
-            (self.tests.get(row), units.map(|id| self.unit(id)).collect())
+            Some((test, units.map(|id| self.unit(id)).collect()))
         })
         .collect()
     }

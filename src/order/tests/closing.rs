@@ -7,7 +7,7 @@ use proptest::prelude::{
 };
 use proptest::strategy::Strategy as Generator;
 
-use super::world::{Act, World, detect, numbers, options};
+use super::world::{Act, CELLS, Lives, World, detect, numbers, options};
 use crate::matrix::Outcome;
 use crate::order::closure::Brought;
 use crate::order::*;
@@ -28,7 +28,15 @@ fn worlds() -> impl Generator<Value = World> {
             .map(|(cell, value)| Act::Set(cell, value))
             .collect(),
     });
-    prop::collection::vec(test, 1..=7).prop_map(World::of)
+    let tests = prop::collection::vec(test, 1..=7);
+    let together = prop_oneof![2 => Just(usize::MAX), 1 => 2usize..4];
+    let lives = prop_oneof![2 => Just(Lives::Process), 1 => Just(Lives::Scope)];
+    let cells = prop::collection::vec(lives, CELLS);
+    (tests, together, cells).prop_map(|(tests, together, cells)| World {
+        tests,
+        together,
+        cells: cells.try_into().unwrap(),
+    })
 }
 
 fn seconds(suite: &Suite) -> Vec<f64> {
@@ -229,8 +237,8 @@ fn a_short_setter_runs_on_each_worker() {
 #[test]
 fn likely_failures_come_first() {
     let world = World {
-        tests: vec![vec![]; 8],
         together: 2,
+        ..World::of(vec![vec![]; 8])
     };
     let (found, _) = detect(&world, Strategy::Isolate);
     let suite = world.suite();

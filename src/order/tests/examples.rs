@@ -250,7 +250,10 @@ fn who_changes_the_process_runs_once_before_all_others() {
     tests[4] = polluter();
     tests[5] = cleaner();
     tests[16] = victim();
-    let world = World { tests, together: 4 };
+    let world = World {
+        together: 4,
+        ..World::of(tests)
+    };
     let write = |test: usize| Access {
         test: format!("t{test}"),
         cell: "process#cwd".to_owned(),
@@ -328,8 +331,8 @@ fn a_suite_of_four_hundred_tests_is_explained_by_few_executions() {
     tests[111] = polluter();
     tests[301] = polluter();
     let world = World {
-        tests,
         together: 20,
+        ..World::of(tests)
     };
     let suite = world.suite();
     let mut options = options(Strategy::Auto);

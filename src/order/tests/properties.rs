@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::{
     Just, ProptestConfig, TestCaseError, prop, prop_assert, prop_assert_eq, prop_assert_ne,
-    prop_oneof, proptest,
+    prop_assume, prop_oneof, proptest,
 };
 use proptest::strategy::Strategy as Generator;
 
 use super::examples::{accesses, known};
-use super::world::{Act, CELLS, World, detect, numbers, options};
+use super::world::{Act, CELLS, Lives, World, detect, numbers, options};
 use crate::matrix::Outcome;
 use crate::order::*;
 
@@ -33,7 +33,64 @@ fn acts() -> impl Generator<Value = Act> {
 fn worlds() -> impl Generator<Value = World> {
     let tests = prop::collection::vec(prop::collection::vec(acts(), 0..4), 1..=6);
     let together = prop_oneof![2 => Just(usize::MAX), 1 => 1usize..4];
-    (tests, together).prop_map(|(tests, together)| World { tests, together })
+    let lives = prop_oneof![2 => Just(Lives::Process), 1 => Just(Lives::Scope)];
+    let cells = prop::collection::vec(lives, CELLS);
+    (tests, together, cells).prop_map(|(tests, together, cells)| World {
+        tests,
+        together,
+        cells: cells.try_into().unwrap(),
+    })
+}
+
+/// The same with files among the cells.
+fn worlds_with_files() -> impl Generator<Value = World> {
+    (worlds(), 0..CELLS, 0..CELLS).prop_map(|(mut world, one, other)| {
+        world.cells[one] = Lives::Disk;
+        world.cells[other] = Lives::Disk;
+        world
+    })
+}
+
+/// The tests on which files can have an effect, directly or through what other tests set.
+fn touched_by_files(world: &World) -> BTreeSet<usize> {
+    let is_disk = |cell: &usize| world.cells[*cell] == Lives::Disk;
+    let mut cells: BTreeSet<usize> = (0..CELLS).filter(is_disk).collect();
+    let mut tests = BTreeSet::new();
+    loop {
+        let before = (cells.len(), tests.len());
+        for (at, acts) in world.tests.iter().enumerate() {
+            let looks_at = |act: &Act| match *act {
+                Act::Set(..) => None,
+                Act::SetIf((cell, _), _) | Act::EndIf((cell, _), _) => Some(cell),
+                Act::EndUnless((cell, _), _) => Some(cell),
+            };
+            if acts
+                .iter()
+                .filter_map(looks_at)
+                .any(|cell| cells.contains(&cell))
+            {
+                tests.insert(at);
+                cells.extend(acts.iter().filter_map(|act| match *act {
+                    Act::Set(cell, _) | Act::SetIf(_, (cell, _)) => Some(cell),
+                    Act::EndIf(..) | Act::EndUnless(..) => None,
+                }));
+            }
+        }
+        if before == (cells.len(), tests.len()) {
+            return tests;
+        }
+    }
+}
+
+/// A crash keeps all tests behind it from running.
+fn may_crash(acts: &[Act]) -> bool {
+    let crashes = |act: &Act| {
+        matches!(
+            act,
+            Act::EndIf(_, Outcome::Crashed) | Act::EndUnless(_, Outcome::Crashed)
+        )
+    };
+    acts.iter().any(crashes)
 }
 
 /// Tests that only set cells and fail at one value of one cell.
@@ -277,6 +334,29 @@ proptest! {
                 prop_assert!(!differs || dependent.witnesses.iter().any(is_in_it));
             }
         }
+    }
+
+    /// Forks share their files, so nothing is certain of tests that use them. Of all others
+    /// all is as if there were no files.
+    #[test]
+    fn files_that_orders_leave_behind_say_nothing_of_others(
+        world in worlds_with_files(), k in 1usize..=4, is_auto: bool,
+    ) {
+        let by_files = touched_by_files(&world);
+        prop_assume!(by_files.iter().all(|test| !may_crash(&world.tests[*test])));
+        let strategy = if is_auto { Strategy::Auto } else { Strategy::Within(k) };
+        let (mut found, orders) = detect(&world, strategy);
+        let is_ours = |id: &String| !by_files.contains(&numbers(std::slice::from_ref(id))[0]);
+        found.dependent.retain(|one| is_ours(&one.id));
+        found.flaky.retain(is_ours);
+        found.unconfirmed.retain(|one| is_ours(&one.id));
+        check_sound(&world, &found)?;
+        let seen = match is_auto {
+            true => several(&world.words(&orders)),
+            false => several(&ends(&world, &world.orders(k))),
+        };
+        let seen: BTreeSet<usize> = seen.difference(&by_files).copied().collect();
+        prop_assert!(seen.is_subset(&ids(&found)), "{:?} {:?}", seen, found);
     }
 
     #[test]

@@ -19,12 +19,24 @@ pub(super) enum Act {
     EndUnless((usize, u8), Outcome),
 }
 
+/// How long a cell holds its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Lives {
+    /// As long as the process: a global.
+    Process,
+    /// Until a test of another scope runs: the value of a fixture.
+    Scope,
+    /// For ever: a file. Later orders find it.
+    Disk,
+}
+
 /// The tests in their default order. All cells hold 0 at first.
 #[derive(Clone, Debug)]
 pub(super) struct World {
     pub(super) tests: Vec<Vec<Act>>,
     /// So many tests share a scope.
     pub(super) together: usize,
+    pub(super) cells: [Lives; CELLS],
 }
 
 impl World {
@@ -32,6 +44,7 @@ impl World {
         World {
             tests,
             together: usize::MAX,
+            cells: [Lives::Process; CELLS],
         }
     }
 
@@ -45,21 +58,39 @@ impl World {
         Suite::new((0..self.tests.len()).map(test)).unwrap()
     }
 
-    /// How each test of `order` ends; `None` behind a crash.
+    /// How each test of `order` ends in a new checkout; `None` behind a crash.
     pub(super) fn run(&self, order: &[usize]) -> Vec<Option<Outcome>> {
+        self.run_on(order, &mut [0; CELLS])
+    }
+
+    /// The same with what earlier orders left on `disk`.
+    fn run_on(&self, order: &[usize], disk: &mut [u8; CELLS]) -> Vec<Option<Outcome>> {
         let mut cells = [0; CELLS];
+        self.keep(&mut cells, disk, Lives::Disk);
         let mut is_dead = false;
         let mut words = Vec::new();
+        let mut scope = None;
         for test in order {
             if is_dead {
                 words.push(None);
                 continue;
             }
+            if scope.replace(test / self.together) != Some(test / self.together) {
+                self.keep(&mut cells, &[0; CELLS], Lives::Scope);
+            }
             let word = end(&self.tests[*test], &mut cells);
             is_dead = word == Outcome::Crashed;
             words.push(Some(word));
         }
+        self.keep(disk, &cells, Lives::Disk);
         words
+    }
+
+    /// Takes over the cells that live so.
+    fn keep(&self, cells: &mut [u8; CELLS], from: &[u8; CELLS], lives: Lives) {
+        for at in (0..CELLS).filter(|at| self.cells[*at] == lives) {
+            cells[at] = from[at];
+        }
     }
 
     pub(super) fn last(&self, order: &[usize]) -> Option<Outcome> {
@@ -67,13 +98,17 @@ impl World {
     }
 
     pub(super) fn ended(&self, step: &Step) -> Ended {
+        self.ended_on(step, &mut [0; CELLS])
+    }
+
+    fn ended_on(&self, step: &Step, disk: &mut [u8; CELLS]) -> Ended {
         let order = numbers(&step.order);
         let mut ended = Ended {
             elapsed: 1.0,
             cpu: 0.5,
             ..Ended::default()
         };
-        for (id, word) in step.order.iter().zip(self.run(&order)) {
+        for (id, word) in step.order.iter().zip(self.run_on(&order, disk)) {
             match word {
                 Some(Outcome::Crashed) => {
                     ended.lost = Some(Lost {
@@ -94,11 +129,12 @@ impl World {
     /// Runs a search to its end. Returns the orders that it ran.
     pub(super) fn search(&self, search: &mut impl Stepper) -> Vec<Vec<usize>> {
         let mut orders = Vec::new();
+        let mut disk = [0; CELLS];
         while let Some(step) = search.next() {
             let order = numbers(&step.order);
             let distinct: BTreeSet<usize> = order.iter().copied().collect();
             assert_eq!(distinct.len(), order.len(), "{order:?} has a test twice");
-            search.observe(&step, &self.ended(&step));
+            search.observe(&step, &self.ended_on(&step, &mut disk));
             orders.push(order);
             assert!(orders.len() < 100_000, "it does not end");
         }

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use proptest::prelude::{ProptestConfig, prop, prop_assert_eq, proptest};
 use proptest::strategy::Strategy as Generator;
 
-use crate::matrix::{Header, Key, Matrix, MatrixBuilder, RowFacts, Run, UnitRef, What};
+use crate::matrix::{Header, Key, Matrix, MatrixBuilder, RowFacts, Run, TestId, UnitRef, What};
 use crate::select::samples::evidence;
 use crate::select::*;
 
@@ -94,7 +94,7 @@ fn recorded(program: &Program, state: &State, incomplete: &BTreeSet<usize>) -> M
         let all = builder.group(known);
         let facts = RowFacts {
             own: None,
-            test: name(test),
+            test: TestId::Test(name(test)),
             outcome: outcome(digest),
             duration_ms: 1,
             position: test as u32,
@@ -186,7 +186,7 @@ proptest! {
         let matrix = recorded(&program, then, &incomplete);
         let verdicts = tts(&matrix, "m", &differences_by_hand(&matrix, head, &late));
         for (row, verdict) in matrix.rows.iter().zip(verdicts) {
-            let test: usize = row.test["t.py::test_".len()..].parse().unwrap();
+            let test: usize = row.test.test().unwrap()["t.py::test_".len()..].parse().unwrap();
             let (read, digest) = program.run(test, then);
             let usable = outcome(digest).is_good() && !incomplete.contains(&test);
             let same = read
@@ -222,7 +222,7 @@ proptest! {
         for test in 0..TESTS {
             let of_test = |at: usize| -> &Verdict {
                 let rows = &matrices[at].rows;
-                let row = rows.iter().position(|row| row.test == name(test)).unwrap();
+                let row = rows.iter().position(|row| row.test == TestId::Test(name(test))).unwrap();
                 &verdicts[at][row]
             };
             let nearest = Nearest { verdict: Some(of_test(0)), has_same_files: false };

@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 
 use crate::matrix::samples::any_matrix;
-use crate::matrix::{Fingerprint, Matrix, MatrixView, Row, UnitId, encode};
-use crate::select::{COLLECTION, Differences, Reason, Verdict, tts};
+use crate::matrix::{Fingerprint, Matrix, MatrixView, Row, TestId, UnitId, encode};
+use crate::select::{Differences, Reason, Verdict, tts};
 
 /// What becomes of each unit: by number, 1 changed, 2 unknown, 3 late.
 fn differences(matrix: &Matrix, became: &[u8]) -> Differences {
@@ -39,7 +39,7 @@ fn by_hand(matrix: &Matrix, row: &Row, found: &Differences) -> Result<Vec<UnitId
     let own = row
         .own
         .as_ref()
-        .filter(|_| matrix.values.is_some() && row.test != COLLECTION);
+        .filter(|_| matrix.values.is_some() && row.test != TestId::Collection);
     let own = own.map_or(&row.sets, |own| &own.sets);
     let own = own.iter().flat_map(|set| &matrix.sets[*set as usize]);
     if { own }.any(|id| found.changed.contains_key(id)) {

@@ -8,7 +8,7 @@ use proptest::strategy::Strategy as Generator;
 
 use crate::matrix::samples::{facts, header};
 use crate::matrix::{
-    CellValue, Holder, Matrix, MatrixBuilder, Own, Reads, RowFacts, UnitRef, Values, What,
+    CellValue, Holder, Matrix, MatrixBuilder, Own, Reads, RowFacts, TestId, UnitRef, Values, What,
 };
 use crate::select::*;
 
@@ -139,7 +139,7 @@ proptest! {
             units.iter().any(|at| number(*at).is_some_and(|id| found.changed.contains_key(&id)))
         };
         for (row, verdict) in matrix.rows.iter().zip(tts(&matrix, "m", &found)) {
-            let test = (0..TESTS).find(|test| name(*test) == row.test).unwrap();
+            let test = (0..TESTS).find(|test| TestId::Test(name(*test)) == row.test).unwrap();
             let (own, others) = (&program.tests[test].0, program.others(test));
             let is_told = own.union(&others).all(|at| late.contains(at) || !unknown.contains(at));
             let counts = match values && with.contains(&test) {
@@ -199,14 +199,15 @@ fn which_tests_there_are_is_never_left_to_values() {
     let mut builder = MatrixBuilder::new(header());
     let known = builder.unit(unit(0), Fingerprint([1; 16])).unwrap();
     let (own, others) = (builder.group([]), builder.group([known]));
-    for test in [COLLECTION, "t.py::t"] {
+    for test in [TestId::Collection, TestId::from("t.py::t")] {
         let own = Own {
             sets: vec![own],
             reads: Reads::default(),
         };
         let facts = RowFacts {
             own: Some(own),
-            ..facts(test)
+            test,
+            ..facts("")
         };
         builder.row(facts, [others]).unwrap();
     }

@@ -7,6 +7,7 @@ use std::time::{Duration, SystemTime};
 use super::super::files::Listing;
 use super::super::*;
 use super::{snapshot, temp};
+use crate::matrix::TestId;
 use crate::matrix::samples::{key, small};
 
 const CHILD_DIR: &str = "TAMIS_TEST_PUT_FOR_EVER";
@@ -118,7 +119,13 @@ fn put_where_it_cannot() {
         Vec::<PathBuf>::new()
     );
     // The verdict of the run must not depend on the store: reading still works.
-    assert_eq!(store.memo(&key()).candidates("t.py::test_001").count(), 1);
+    assert_eq!(
+        store
+            .memo(&key())
+            .candidates(TestId::Test("t.py::test_001"))
+            .count(),
+        1
+    );
 }
 
 /// A limit on file sizes simulates a full disk: the write fails half-way.
@@ -215,7 +222,10 @@ fn nothing_is_torn(store: &FsStore, first: &Name, what: &str) -> Vec<Name> {
         "{what}"
     );
     let memo = store.memo(&key());
-    assert!(memo.candidates("t.py::test_001").count() > 0, "{what}");
+    assert!(
+        memo.candidates(TestId::Test("t.py::test_001")).count() > 0,
+        "{what}"
+    );
     names
 }
 

@@ -8,7 +8,7 @@ use super::super::index::Index;
 use super::super::*;
 use super::temp;
 use crate::matrix::samples::{key, small};
-use crate::matrix::{Matrix, Outcome};
+use crate::matrix::{Matrix, Outcome, TestId};
 
 /// The expected content of the index, from the matrices alone: for each test and each distinct
 /// set of units with fingerprints the newest usable row, newest first.
@@ -21,7 +21,11 @@ fn expected(matrices: &[(Name, Matrix)], test: &str) -> Vec<(Name, u32)> {
     let mut seen = Vec::new();
     let mut rows = Vec::new();
     for (name, matrix) in order {
-        let Some(number) = matrix.rows.iter().position(|row| row.test == test) else {
+        let Some(number) = matrix
+            .rows
+            .iter()
+            .position(|row| row.test == TestId::from(test))
+        else {
             continue;
         };
         let row = &matrix.rows[number];
@@ -42,10 +46,13 @@ fn assert_memo(store: &FsStore, matrices: &[(Name, Matrix)]) {
     let memo = store.memo(&key());
     let tests: std::collections::BTreeSet<&str> = matrices
         .iter()
-        .flat_map(|(_, matrix)| matrix.rows.iter().map(|row| row.test.as_str()))
+        .flat_map(|(_, matrix)| matrix.tests().map(|(test, _)| test))
         .collect();
     for test in tests {
-        let got: Vec<(Name, u32)> = memo.candidates(test).map(|c| (c.matrix, c.row)).collect();
+        let got: Vec<(Name, u32)> = memo
+            .candidates(TestId::Test(test))
+            .map(|c| (c.matrix, c.row))
+            .collect();
         assert_eq!(got, expected(matrices, test), "{test}");
     }
 }
@@ -117,7 +124,9 @@ fn a_damaged_index_is_made_anew_and_a_newer_one_is_left_alone() {
     std::fs::write(&path, &newer).unwrap();
     let memo = store.memo(&key());
     assert_eq!(
-        memo.candidates(test).map(|c| c.matrix).collect::<Vec<_>>(),
+        memo.candidates(TestId::Test(test))
+            .map(|c| c.matrix)
+            .collect::<Vec<_>>(),
         vec![name]
     );
     assert!(memo.notice.is_some_and(|notice| notice.contains("newer")));
@@ -141,7 +150,10 @@ fn a_damaged_matrix_is_reported_every_time_but_indexed_around() {
     let second = store.memo(&key());
     assert_eq!((second.notice.as_ref(), &second.troubles), (None, &wanted));
     let test = "t.py::test_001";
-    let found: Vec<Name> = second.candidates(test).map(|c| c.matrix).collect();
+    let found: Vec<Name> = second
+        .candidates(TestId::Test(test))
+        .map(|c| c.matrix)
+        .collect();
     assert_eq!(found, vec![good]);
 }
 

@@ -10,11 +10,11 @@ use tamis::exposed::config::{Config, Overrides, Variables};
 use tamis::exposed::history::{Classifier, CommitGraph, CommitId, Head, Hints, Revision, View};
 use tamis::exposed::languages::{Environment, Facts, Value};
 use tamis::exposed::matrix::{
-    GroupRef, Header, Key, Matrix, MatrixBuilder, Outcome, RowFacts, Run, Unit, What,
+    GroupRef, Header, Key, Matrix, MatrixBuilder, Outcome, RowFacts, Run, TestId, Unit, What,
 };
 use tamis::exposed::pipeline::{Decision, Known, Project, Request, Shelf, decide, decide_on};
 use tamis::exposed::runners::configured;
-use tamis::exposed::select::{COLLECTION, Strategy};
+use tamis::exposed::select::Strategy;
 use tamis::exposed::store::FsStore;
 
 use super::toy::{self, Dice, TESTS, UNITS};
@@ -452,7 +452,7 @@ impl Maker<'_> {
         };
         let left_out: BTreeSet<&str> = decision.selection.excluded().map(|(t, _)| t).collect();
         let mut rows = vec![(
-            facts_of(COLLECTION.to_owned(), true, true),
+            facts_of(TestId::Collection, true, true),
             group(vec![Unit::at("tests", What::Dir)]),
         )];
         for number in 0..TESTS {
@@ -472,13 +472,16 @@ impl Maker<'_> {
                 // As carried over: the row in the evidence.
                 false => {
                     let matrix = decision.proof_of(&id).unwrap();
-                    let row = matrix.row(&id).unwrap();
+                    let row = matrix.row(TestId::Test(&id)).unwrap();
                     let units = matrix.units_of(row).into_iter();
                     let units = units.map(|unit| matrix.units[unit as usize].0.clone());
                     (row.outcome == Outcome::Passed, units.collect())
                 }
             };
-            rows.push((facts_of(id, passed, is_selected), group(units)));
+            rows.push((
+                facts_of(TestId::Test(id), passed, is_selected),
+                group(units),
+            ));
         }
         for (facts, units) in rows {
             builder.row(facts, [units]).unwrap();
@@ -511,7 +514,7 @@ fn first_revision(folder: &Path, dice: &mut Dice) -> PathBuf {
     top
 }
 
-fn facts_of(test: String, passed: bool, selected: bool) -> RowFacts {
+fn facts_of(test: TestId, passed: bool, selected: bool) -> RowFacts {
     RowFacts {
         own: None,
         test,

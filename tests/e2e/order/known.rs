@@ -147,3 +147,32 @@ fn what_minimise_finds_is_kept_beside_the_rest() {
         assert_eq!(cost(&json), (0, 0));
     });
 }
+
+#[test]
+fn a_recorded_run_counts_as_one_of_the_search() {
+    with_state(|mut project| {
+        let reuses = "it need not be run again";
+        let plain = project.tamis(&["order", "detect", "--json", "-v"]);
+        assert!(!plain.stderr.contains(reuses), "{}", plain.stderr);
+        project.tamis(&["run"]);
+        let arguments = ["order", "detect", "--anew", "--json", "-v"];
+        let reused = project.tamis(&arguments);
+        assert!(reused.stderr.contains(reuses), "{}", reused.stderr);
+        let json = |done: &Finished| -> Value { serde_json::from_str(&done.stdout).unwrap() };
+        let (plain, reused) = (json(&plain), json(&reused));
+        assert_eq!(plain["dependent"], reused["dependent"]);
+        let orders = |json: &Value| json["covered"]["orders"].as_u64().unwrap();
+        assert_eq!(orders(&plain), orders(&reused) + 1);
+        // A run of a part, and one of another state, are none of all tests.
+        let text = project.read("test_a.py");
+        project.write(
+            "test_a.py",
+            &format!("{text}\n\ndef test_more():\n    pass\n"),
+        );
+        let edited = project.tamis(&arguments);
+        assert!(!edited.stderr.contains(reuses), "{}", edited.stderr);
+        project.tamis(&["run"]);
+        let part = project.tamis(&arguments);
+        assert!(!part.stderr.contains(reuses), "{}", part.stderr);
+    });
+}
