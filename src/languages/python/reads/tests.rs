@@ -68,7 +68,7 @@ fn a_global_name_is_that_of_the_module() {
 fn who_asks_a_module_for_what_it_lacks_asks_its_function_for_that() {
     let text = "import b\ndef f(): return b.there\ndef g(): return getattr(b, 'lacks', 1)\n\
                 def h():\n    from b import lacks\n    return lacks\n\
-                def i(x): return x.lacks\n";
+                def i(x): return x.misses\n";
     let sources = [("a.py", text), ("b.py", "there = 1\n")];
     let asks = |name: &str| asks(&read(&sources, What::Code(name.into())), "b.py:__getattr__");
     assert!(!asks("f") && !asks("i"));
