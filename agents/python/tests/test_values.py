@@ -416,7 +416,8 @@ CASES = {
         ([], [], "library.pytest_thing differs")
     ],
     ("OTHER = [2]", "OTHER = [2]\ndef __getattr__(name): return 1"): [
-        ([], [], "library.__getattr__ differs")
+        ([], [], None),
+        (["library.py:__getattr__"], [], "library.__getattr__ differs"),
     ],
     ("OTHER = [2]", "OTHER = [2]\nsys.path.append('/nowhere')"): [
         ([], [], "process sys.path differs")
