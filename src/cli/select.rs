@@ -308,6 +308,9 @@ fn may_select_all(request: &SelectRequest, error: &Error) -> bool {
     !request.strict && !is_named && matches!(error.kind(), Kind::Repository | Kind::Store)
 }
 
+/// By part, tests that have to run with those of it.
+type Guests<'a> = &'a dyn Fn(&Shards) -> Vec<BTreeSet<String>>;
+
 /// What a selection is about; nothing where that is not known.
 #[derive(Default)]
 struct About<'a> {
@@ -318,7 +321,7 @@ struct About<'a> {
     /// The folder of the project.
     dir: Option<&'a Path>,
     /// Who has to run with the tests of each part.
-    guests: Option<&'a dyn Fn(&Shards) -> Vec<BTreeSet<String>>>,
+    guests: Option<Guests<'a>>,
 }
 
 /// Where a selection goes.
