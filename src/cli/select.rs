@@ -1,6 +1,5 @@
 //! `tamis select`.
 
-use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -20,7 +19,7 @@ use crate::history::View;
 use crate::pipeline::{Decision, Project, guests, open};
 use crate::report::{CiSelection, Event, Report, SelectionJson};
 use crate::runners::{self, Runner, emission};
-use crate::select::{Part, Selection, Shard, Shards};
+use crate::select::{Guests, Part, Selection, Shard, Shards};
 
 /// Compute the selection for the next step, without running anything.
 ///
@@ -318,7 +317,7 @@ struct About<'a> {
     /// The folder of the project.
     dir: Option<&'a Path>,
     /// Who has to run with the tests of each part.
-    guests: Option<&'a dyn Fn(&Shards) -> Vec<BTreeSet<String>>>,
+    guests: Option<&'a dyn Fn(&Shards) -> Guests>,
 }
 
 /// Where a selection goes.

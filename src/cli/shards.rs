@@ -1,6 +1,5 @@
 //! `tamis shards`.
 
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use clap::builder::{RangedI64ValueParser, TypedValueParser};
@@ -14,7 +13,7 @@ use crate::error::{Error, Exit};
 use crate::pipeline::{Project, open};
 use crate::report::Report;
 use crate::runners::file_of;
-use crate::select::{MOST_SHARDS, Mode, Part, Selection, Shards};
+use crate::select::{Guests, MOST_SHARDS, Mode, Part, Selection, Shards};
 
 /// Divide the selection among machines that run at the same time.
 ///
@@ -207,7 +206,7 @@ pub(crate) struct Division {
     pub plan: String,
     /// By part: tests of other parts that run there too. They are no part of the plan, for
     /// they depend on what the store of each machine knows.
-    pub guests: Vec<BTreeSet<String>>,
+    pub guests: Guests,
 }
 
 impl Division {

@@ -12,7 +12,7 @@ macro_rules! object_name {
 
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+                f.write_str(&faster_hex::hex_string(&self.0))
             }
         }
 
@@ -66,15 +66,9 @@ impl std::error::Error for BadName {}
 
 /// The 20 bytes of 40 hex digits.
 pub(super) fn parse_hex(text: &[u8]) -> Option<[u8; 20]> {
-    let digit = |byte: u8| char::from(byte).to_digit(16);
     let mut id = [0; 20];
-    if text.len() != 40 {
-        return None;
-    }
-    for (byte, pair) in id.iter_mut().zip(text.chunks_exact(2)) {
-        *byte = (digit(pair[0])? * 16 + digit(pair[1])?) as u8;
-    }
-    Some(id)
+    let is_whole = text.len() == 2 * id.len();
+    (is_whole && faster_hex::hex_decode(text, &mut id).is_ok()).then_some(id)
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -59,19 +59,15 @@ impl Fingerprint {
     }
 
     pub fn hex(&self) -> String {
-        self.0.iter().map(|byte| format!("{byte:02x}")).collect()
+        faster_hex::hex_string(&self.0)
     }
 
     /// The inverse of [`Fingerprint::hex`].
     pub fn from_hex(text: &str) -> Option<Fingerprint> {
         let mut bytes = [0; 16];
-        if text.len() != 32 || !text.is_ascii() {
-            return None;
-        }
-        for (i, byte) in bytes.iter_mut().enumerate() {
-            *byte = u8::from_str_radix(&text[2 * i..2 * i + 2], 16).ok()?;
-        }
-        Some(Fingerprint(bytes))
+        let is_whole = text.len() == 2 * bytes.len();
+        let read = faster_hex::hex_decode(text.as_bytes(), &mut bytes);
+        (is_whole && read.is_ok()).then_some(Fingerprint(bytes))
     }
 }
 
@@ -127,6 +123,7 @@ mod tests {
         assert_eq!(Fingerprint::from_hex(&print.hex()), Some(print));
         assert_eq!(Fingerprint::from_hex("xyz"), None);
         assert_eq!(Fingerprint::from_hex(&"é".repeat(16)), None);
+        assert_eq!(Fingerprint::from_hex(&"+1".repeat(16)), None);
     }
 
     #[test]

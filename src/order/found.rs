@@ -71,7 +71,7 @@ pub(crate) struct Unconfirmed {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Doubt {
-    /// The budget ended before it was confirmed.
+    /// The budget or the user ended the search before it was confirmed.
     Budget,
     /// A fresh process does not show it.
     Fresh,

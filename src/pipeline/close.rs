@@ -9,7 +9,7 @@ use super::dependences::newest;
 use super::project::Project;
 use crate::order::{Because, Closed, Dependences, Manifest, Suite, Test};
 use crate::runners::file_of;
-use crate::select::{Need, Shards, Verdict};
+use crate::select::{Guests, Need, Shards, Verdict};
 use crate::store::{FsStore, Trouble};
 
 /// What is known of the order of the tests that a selection is about.
@@ -122,7 +122,7 @@ pub(crate) fn guests(
     decision: &Decision,
     known: Option<&Decision>,
     shards: &Shards,
-) -> Vec<BTreeSet<String>> {
+) -> Guests {
     let of = shards.of();
     if decision.selection.all_because.is_none() {
         return Vec::new();

@@ -146,7 +146,7 @@ impl Completion<'_> {
         if let Ok(Entry::File { blob, .. }) = view.entry(path.as_bstr())
             && view.read(path.as_bstr()).is_err()
         {
-            let id: String = blob.iter().map(|byte| format!("{byte:02x}")).collect();
+            let id = faster_hex::hex_string(&blob);
             self.origin()?.objects(&[id])?;
         }
         Ok(())

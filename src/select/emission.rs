@@ -32,6 +32,9 @@ pub struct Processes {
     pub is_one: bool,
 }
 
+/// By part, tests of other parts that run there too.
+pub(crate) type Guests = Vec<BTreeSet<String>>;
+
 /// A part, and the division that it is one of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ShardOf {

@@ -26,7 +26,7 @@ mod unlisted;
 pub(crate) use bring::Need;
 pub(crate) use cause::{CauseKind, FirstCauses};
 pub(crate) use choose::{Course, Nearest, Proof, choose};
-pub(crate) use emission::{Exclusions, Part, Processes, ShardOf, escape};
+pub(crate) use emission::{Exclusions, Guests, Part, Processes, ShardOf, escape};
 pub(crate) use layout::{Layout, Tied};
 pub(crate) use past::{Change, HeadKind, Node, Past, Tip};
 pub(crate) use plan::{Plan, plan};

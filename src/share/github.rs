@@ -307,11 +307,7 @@ fn check_digest(archive: &[u8], digest: &str) -> Result<()> {
 
 fn ring_sha256(bytes: &[u8]) -> String {
     let digest = ring::digest::digest(&ring::digest::SHA256, bytes);
-    digest
-        .as_ref()
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    faster_hex::hex_string(digest.as_ref())
 }
 
 #[cfg(test)]

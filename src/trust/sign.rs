@@ -3,6 +3,7 @@
 use std::fmt;
 
 use ed25519_dalek::{Signer, SigningKey, VerifyingKey};
+use faster_hex::hex_string;
 
 /// The result of a check of a signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +59,7 @@ impl SecretKey {
 
     /// The key as text, for its owner.
     pub fn expose(&self) -> String {
-        to_hex(self.0.as_bytes())
+        hex_string(self.0.as_bytes())
     }
 }
 
@@ -96,7 +97,7 @@ impl std::str::FromStr for PublicKey {
 
 impl fmt::Display for PublicKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&to_hex(self.0.as_bytes()))
+        f.write_str(&hex_string(self.0.as_bytes()))
     }
 }
 
@@ -117,7 +118,7 @@ impl Signature {
 
 impl fmt::Display for Signature {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&to_hex(&self.0.to_bytes()))
+        f.write_str(&hex_string(&self.0.to_bytes()))
     }
 }
 
@@ -127,19 +128,11 @@ impl fmt::Debug for Signature {
     }
 }
 
-fn to_hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 fn from_hex<const N: usize>(text: &str) -> Result<[u8; N], KeyError> {
-    let text = text.as_bytes();
-    let digit = |byte: u8| (byte as char).to_digit(16).ok_or(KeyError);
+    let mut bytes = [0; N];
     if text.len() != 2 * N {
         return Err(KeyError);
     }
-    let mut bytes = [0; N];
-    for (byte, pair) in bytes.iter_mut().zip(text.chunks_exact(2)) {
-        *byte = (digit(pair[0])? << 4 | digit(pair[1])?) as u8;
-    }
-    Ok(bytes)
+    let read = faster_hex::hex_decode(text.as_bytes(), &mut bytes);
+    read.map(|()| bytes).map_err(|_| KeyError)
 }

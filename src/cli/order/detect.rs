@@ -8,7 +8,7 @@ use clap::Args;
 use super::searching::{Searching, Told};
 use super::{Around, INTERRUPTED, RunningArgs, answer, keep, with_tests};
 use crate::cli::Globals;
-use crate::count::counted;
+use crate::count::{counted, verb};
 use crate::error::{Error, Exit};
 use crate::order::{Budget, Data, Dependences, Detect, Options, Spent, Strategy, Test};
 use crate::pipeline::{Ordering, RecordedAccesses, Remembered};
@@ -206,7 +206,7 @@ fn detect(
     if !is_interrupted && found.covered.orders < least {
         let seconds: f64 = first.ended.seconds.values().sum();
         let why = format!(
-            "the budget ended before the tests ran twice in their own order; to get there takes {:.1} s and {} executions",
+            "the budget ended before the tests ran twice in their own order; to get there takes {:.2} s and {} executions",
             least as f64 * seconds,
             least * tests.suite.len()
         );
@@ -310,10 +310,10 @@ fn tell_default(first: &Ran, tests: &Ordering, report: &Report) {
         report.warning(why);
     }
     if let Some(one) = bad.first() {
-        let bad = counted(bad.len(), "test");
+        let (count, do_not) = (bad.len(), verb(bad.len(), "does not", "do not"));
         report.warning(format!(
-            "{bad} of {} do not pass in their own order, such as {one}",
-            tests.suite.len()
+            "{count} of {} {do_not} pass in the suite's own order, such as {one}",
+            counted(tests.suite.len(), "test")
         ));
     }
 }

@@ -178,7 +178,14 @@ fn read_order(file: &std::path::Path, globals: &Globals) -> Result<Vec<String>, 
     let ids = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
     let ids: Vec<String> = ids.map(str::to_owned).collect();
     match ids.is_empty() {
-        true => Err(Error::usage(format!("{} names no test", file.display()))),
+        true => {
+            let named = match file.as_os_str() == "-" {
+                true => "standard input".to_owned(),
+                false => file.display().to_string(),
+            };
+            Err(Error::usage(format!("{named} names no test"))
+                .with_hint("`tamis order run --list` names all"))
+        }
         false => Ok(ids),
     }
 }

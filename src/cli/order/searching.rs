@@ -170,7 +170,7 @@ impl Told {
         for one in &found.unconfirmed {
             let why = match one.reason {
                 Doubt::Budget => {
-                    "changed in another order; the budget ended before it was explained"
+                    "changed in another order; the search ended before it was explained"
                 }
                 Doubt::Fresh => "changed in forks only, and not in processes of its own",
             };
@@ -287,5 +287,37 @@ impl Told {
             counted(covered.executions, "execution"),
             covered.cpu_seconds,
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_ended_a_search_is_not_guessed() {
+        let found = json!({
+            "schema": 1, "tests": 2, "dependent": [], "flaky": [],
+            "unconfirmed": [
+                { "id": "a.py::t", "reason": "budget", "order": ["a.py::u", "a.py::t"] },
+            ],
+            "covered": {
+                "strategies": [], "pairs": 0, "pairs_total": 2, "candidates": null, "k": 0,
+                "orders": 1, "executions": 2, "cpu_seconds": 0.0, "cut_short": false,
+                "interrupted": true,
+            },
+        });
+        let told = Told {
+            found: serde_json::from_value(found).unwrap(),
+            shown: Vec::new(),
+            commands: Vec::new(),
+        };
+        let page = told.page();
+        assert!(
+            page.contains("the search ended before it was explained"),
+            "{page}"
+        );
+        assert!(page.contains("(the search was interrupted)"), "{page}");
+        assert!(!page.contains("budget"), "{page}");
     }
 }

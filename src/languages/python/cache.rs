@@ -97,7 +97,7 @@ impl Cache {
     }
 
     fn path(&self, blob: &[u8; 20]) -> PathBuf {
-        let hex: String = blob.iter().map(|byte| format!("{byte:02x}")).collect();
+        let hex = faster_hex::hex_string(blob);
         self.entries.join(&hex[..2]).join(&hex[2..])
     }
 }

@@ -206,7 +206,7 @@ fn damaged_files_are_refused_and_sound_ones_harm_nobody() {
                     manifest.tied()
                 )
             }
-            Err(error) => error.to_string(),
+            Err(error) => format!("{error:#}"),
         },
     };
     reader.feed();

@@ -11,6 +11,8 @@ mod runner;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use super::jvm::files_below;
+
 pub(crate) use emit::{Script, emit};
 pub(crate) use runner::Gradle;
 
@@ -130,14 +132,14 @@ pub(crate) fn config_files(top: &Path) -> Vec<PathBuf> {
         let settings = ["settings.gradle", "settings.gradle.kts"];
         let is_build = folder != top && names.iter().any(|name| settings.contains(&name.as_str()));
         if is_build || folder == top.join("buildSrc") {
-            files.extend(sources(&folder.join("src")));
+            files.extend(files_below(&folder.join("src")));
         }
     });
     if let Some(home) = user_home() {
         files.extend(
             ["gradle.properties", "init.gradle", "init.gradle.kts"].map(|name| home.join(name)),
         );
-        files.extend(sources(&home.join("init.d")));
+        files.extend(files_below(&home.join("init.d")));
     }
     files.sort();
     files.dedup();
@@ -155,21 +157,6 @@ fn user_home() -> Option<PathBuf> {
     let set = std::env::var_os("GRADLE_USER_HOME").filter(|home| !home.is_empty());
     set.map(PathBuf::from)
         .or_else(|| Some(Path::new(&std::env::var_os("HOME")?).join(".gradle")))
-}
-
-/// All files in and beneath a folder.
-fn sources(folder: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    let mut open = vec![folder.to_owned()];
-    while let Some(folder) = open.pop() {
-        for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
-            match entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                true => open.push(entry.path()),
-                false => found.push(entry.path()),
-            }
-        }
-    }
-    found
 }
 
 /// Where what is no test lies in the project at `module`.

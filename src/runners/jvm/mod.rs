@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use bstr::BStr;
+use walkdir::{DirEntry, WalkDir};
 
 use super::maven::Configuration;
 use super::{Build, Examples, FoundCommand, gradle, maven};
@@ -149,6 +150,13 @@ pub(crate) const EXAMPLES: Examples = Examples {
             .to_owned()
     },
 };
+
+/// All files beneath a folder, as far as it can be read. Links are files.
+pub(super) fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let entries = WalkDir::new(folder).min_depth(1).into_iter().flatten();
+    let files = entries.filter(|entry| !entry.file_type().is_dir());
+    files.map(DirEntry::into_path).collect()
+}
 
 /// Whether a folder or a module beneath it has sources of tests.
 pub(crate) fn has_tests(folder: &Path) -> bool {

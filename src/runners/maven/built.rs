@@ -9,10 +9,12 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use bstr::{BStr, BString, ByteSlice};
+use walkdir::WalkDir;
 
 use crate::history::{Entry, View};
 use crate::languages::jvm::java;
 use crate::matrix::{Mode, Unit, UnitKind};
+use crate::runners::jvm::files_below;
 use crate::runners::{Tree, maven};
 
 /// What names the annotation processors that a jar has.
@@ -291,32 +293,11 @@ impl Written {
     /// Sources below a folder, and the folders: where one was taken away, that was
     /// written.
     fn add_sources(&mut self, folder: &Path) {
-        let mut open = vec![folder.to_owned()];
-        while let Some(dir) = open.pop() {
-            self.add_source(&dir);
-            for entry in std::fs::read_dir(&dir).into_iter().flatten().flatten() {
-                let path = entry.path();
-                match entry.file_type() {
-                    Ok(kind) if kind.is_dir() => open.push(path),
-                    _ => self.add_source(&path),
-                }
-            }
+        self.add_source(folder);
+        for entry in WalkDir::new(folder).min_depth(1).into_iter().flatten() {
+            self.add_source(entry.path());
         }
     }
-}
-
-fn files_below(folder: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    let mut open = vec![folder.to_owned()];
-    while let Some(dir) = open.pop() {
-        for entry in std::fs::read_dir(&dir).into_iter().flatten().flatten() {
-            match entry.file_type() {
-                Ok(kind) if kind.is_dir() => open.push(entry.path()),
-                _ => found.push(entry.path()),
-            }
-        }
-    }
-    found
 }
 
 /// # Errors

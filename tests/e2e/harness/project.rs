@@ -418,6 +418,11 @@ impl Project {
                 format!("{}:/usr/local/bin:/usr/bin:/bin", bin.display()),
             )
             .env("HOME", self.world().join("home"))
+            // All worlds share the agent, which Python compiles at first use.
+            .env(
+                "XDG_CACHE_HOME",
+                concat!(env!("CARGO_TARGET_TMPDIR"), "/cache"),
+            )
             .env("TMPDIR", self.world().join("tmp"))
             .env("LANG", "C.UTF-8")
             .env("GIT_CONFIG_GLOBAL", "/dev/null")

@@ -144,7 +144,10 @@ impl Maven {
         tamis
             .args(arguments)
             .current_dir(self.root())
-            .env("XDG_CACHE_HOME", self.world.path().join("the cache"))
+            .env(
+                "XDG_CACHE_HOME",
+                concat!(env!("CARGO_TARGET_TMPDIR"), "/the cache"),
+            )
             .env_remove("JAVA_TOOL_OPTIONS")
             .envs(self.env.iter().map(|(name, value)| (name, value)))
             .output()

@@ -230,6 +230,34 @@ fn a_budget_that_is_too_small_says_so() {
 }
 
 #[test]
+fn a_suite_that_fails_in_its_own_order_is_searched_with_a_warning() {
+    let text = r#"
+STATE = []
+
+def test_polluter():
+    STATE.append(1)
+
+def test_victim():
+    assert not STATE
+
+def test_other():
+    pass
+"#;
+    with_tests(text, |project| {
+        let done = project.tamis(&["order", "detect"]);
+        assert_eq!(done.code(), 1, "{}", done.stdout);
+        let told =
+            "1 of 3 tests does not pass in the suite's own order, such as test_a.py::test_victim";
+        assert!(done.stderr.contains(told), "{}", done.stderr);
+        assert!(
+            done.stdout.contains("victim   test_a.py::test_victim"),
+            "{}",
+            done.stdout
+        );
+    });
+}
+
+#[test]
 fn a_thread_that_runs_keeps_tests_from_forks() {
     let text = r#"
 import threading

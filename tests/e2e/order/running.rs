@@ -125,6 +125,7 @@ fn what_is_wrong_is_said() {
         );
         refused(&project, &["run", &file("b")], "twice, as number 1 and 2");
         refused(&project, &["run", &file("c")], "names no test");
+        refused(&project, &["run", "-"], "standard input names no test");
         refused(&project, &["run", &file("no")], "cannot read the order");
         refused(
             &project,
