@@ -111,9 +111,10 @@ const ROOMS: [(&str, &[&str]); 19] = [
 ];
 
 /// Packages that only one room imports.
-const PACKAGES: [(&str, &str); 6] = [
+const PACKAGES: [(&str, &str); 7] = [
     ("git2", "history"),
     ("gix_commitgraph", "history"),
+    ("octocrab", "share"),
     ("object_store", "share"),
     ("reqwest", "share"),
     ("ruff_python_parser", "languages"),

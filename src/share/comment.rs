@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use reqwest::Method;
 use serde::Deserialize;
 use serde_json::json;
 
@@ -54,7 +53,7 @@ struct User {
 /// GitHub does not answer or refuses.
 pub(crate) fn comment(repository: &str, number: u64, text: &str) -> Result<Commented> {
     let api = Api::of_environment()?;
-    if !api.has_token() {
+    if !api.has_token {
         return Err(RemoteError::NotSetUp(
             "there is no token in GITHUB_TOKEN".to_owned(),
         ));
@@ -67,7 +66,7 @@ pub(crate) fn comment(repository: &str, number: u64, text: &str) -> Result<Comme
         Some((id, _)) => {
             let route = format!("/repos/{repository}/issues/comments/{id}");
             let step = async {
-                let answer = api.send(Method::PATCH, &route, Some(&told)).await?;
+                let answer = api.client._patch(route, Some(&told)).await;
                 read(answer, 200, "changing the comment").await
             };
             within(&api.runtime, &deadline, step)?;
@@ -76,7 +75,7 @@ pub(crate) fn comment(repository: &str, number: u64, text: &str) -> Result<Comme
         None => {
             let route = format!("/repos/{repository}/issues/{number}/comments");
             let step = async {
-                let answer = api.send(Method::POST, &route, Some(&told)).await?;
+                let answer = api.client._post(route, Some(&told)).await;
                 read(answer, 201, "writing a comment").await
             };
             within(&api.runtime, &deadline, step)?;

@@ -8,7 +8,6 @@
 
 use std::path::PathBuf;
 
-use reqwest::Method;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -58,7 +57,8 @@ impl Artifacts {
     /// The address of an artifact, valid for a minute.
     async fn place_of(&self, id: &str) -> Result<reqwest::Url> {
         let route = format!("/repos/{}/actions/artifacts/{id}/zip", self.repository);
-        let answer = self.api.send(Method::GET, &route, None).await?;
+        let answer = self.api.client._get(route).await;
+        let answer = answer.map_err(|error| RemoteError::Unreachable(chain(&error)))?;
         let status = answer.status().as_u16();
         if is_out_of_requests(status, answer.headers()) {
             return Err(RemoteError::Busy(format!("a download: status {status}")));

@@ -9,7 +9,7 @@ use super::error::{Deadline, RemoteError, Result};
 
 /// Runs the clients' work on the calling thread.
 pub(super) fn runtime() -> Result<Runtime> {
-    // All clients use the process's choice. A second call changes nothing.
+    // Both clients use the process's choice. A second call changes nothing.
     let _ = rustls::crypto::ring::default_provider().install_default();
     tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -30,8 +30,7 @@ pub(super) fn within<T>(
     })
 }
 
-/// A client that follows no redirects, so that no token and no permission in an address gets to
-/// another host.
+/// A client for addresses that came in an answer: it follows no redirects and adds no headers.
 pub(super) fn plain_client() -> Result<reqwest::Client> {
     reqwest::Client::builder()
         .redirect(reqwest::redirect::Policy::none())
