@@ -287,10 +287,10 @@ struct Found {
 }
 
 impl Found {
-    /// Code that runs was got hold of somehow: by its name as it is now, and by those
-    /// of the classes around it.
+    /// Code that runs was got hold of somehow: by its name in its module as it is now, and by
+    /// those of the classes around it.
     fn runs(&mut self, qualified: &str) {
-        self.names.extend(qualified.split('.').map(name_hash));
+        self.loads.extend(qualified.split('.').map(name_hash));
     }
 }
 
