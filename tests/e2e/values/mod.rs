@@ -8,6 +8,7 @@ mod abstract_classes;
 mod caches;
 mod classes;
 mod collection;
+mod docstrings;
 mod generated;
 mod identity;
 mod import_code;
