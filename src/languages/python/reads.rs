@@ -217,7 +217,9 @@ impl<'a> Reading<'a> {
         };
         let names = |of: ModuleIndex| &self.modules.all[of as usize].parsed().names;
         let mut ask = |of: ModuleIndex, name: &str| {
-            if !names(of).binds(name) {
+            // Effects may leave a name unbound.
+            let names = names(of);
+            if !names.bindings.contains_key(name) || names.effect_names.contains(name) {
                 let path = &self.modules.all[of as usize].path;
                 found
                     .names

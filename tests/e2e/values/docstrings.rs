@@ -145,6 +145,13 @@ def same(function):
     return wrapper
 
 
+def later():
+    """Later."""
+
+
+later.__wrapped__ = plain
+
+
 @same
 def copied():
     """Copied."""
@@ -180,7 +187,13 @@ class Thing:
 
 def text_of(thing):
     return getattr(thing, "__" + "doc__")
+-- late.py --
+import lib
+
+DOC = lib.plain.__doc__
 -- test_lib.py --
+import functools
+
 import lib
 
 
@@ -194,6 +207,10 @@ def test_members():
 
 def test_late():
     assert lib.text_of(lib.late) == "Set."
+
+
+def test_later():
+    assert lib.text_of(lib.later) == "Later."
 
 
 def test_plain():
@@ -216,6 +233,21 @@ def test_kind():
     assert lib.text_of(lib.Thing.kind) == "Its kind."
 
 
+def test_descriptor():
+    assert vars(lib.Thing)["kind"].__doc__ == "Its kind."
+
+
+def test_partial():
+    partial = functools.update_wrapper(functools.partial(lib.plain), lib.plain)
+    assert partial.__doc__ == "Plain."
+
+
+def test_late_import():
+    import late
+
+    assert late.DOC == "Plain."
+
+
 def test_size():
     assert lib.Thing.size.__doc__ == "Its size."
 
@@ -233,12 +265,24 @@ def test_constants():
     .edit(
         "one that is set from now on",
         [append("lib.py", "\n\nplain.__doc__ = 'Other.'\n")],
-        between(["! test_lib.py::test_plain"], OF_OTHERS),
+        between(
+            [
+                "! test_lib.py::test_plain",
+                "! test_lib.py::test_partial",
+                "! test_lib.py::test_late_import",
+            ],
+            OF_OTHERS,
+        ),
     )
     .edit(
         "one that is in the constants, too",
         [replace("lib.py", "Plain.", "Other.")],
-        ["! test_lib.py::test_plain", "! test_lib.py::test_constants"],
+        [
+            "! test_lib.py::test_plain",
+            "! test_lib.py::test_constants",
+            "! test_lib.py::test_partial",
+            "! test_lib.py::test_late_import",
+        ],
     )
     .edit(
         "one that was copied",
@@ -258,7 +302,15 @@ def test_constants():
     .edit(
         "that of a static method",
         [replace("lib.py", "Its kind.", "Other.")],
-        ["! test_lib.py::test_kind"],
+        between(
+            ["! test_lib.py::test_kind", "! test_lib.py::test_descriptor"],
+            OF_OTHERS,
+        ),
+    )
+    .edit(
+        "the copy of another's",
+        [append("lib.py", "\n\nlater.__doc__ = plain.__doc__\n")],
+        between(["! test_lib.py::test_later"], OF_OTHERS),
     )
     .edit(
         "that of a property",
@@ -268,7 +320,11 @@ def test_constants():
 }
 
 /// Tests that read docstrings: where one was set, it may be any.
-const OF_OTHERS: [&str; 8] = [
+const OF_OTHERS: [&str; 12] = [
+    "test_lib.py::test_later",
+    "test_lib.py::test_descriptor",
+    "test_lib.py::test_partial",
+    "test_lib.py::test_late_import",
     "test_lib.py::test_late",
     "test_lib.py::test_plain",
     "test_lib.py::test_copied",

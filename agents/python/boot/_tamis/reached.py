@@ -127,10 +127,8 @@ class Reached:
         if reader is _COPY:
             if code is not None and found is not None:
                 self.copied.setdefault(id(found), (found, set()))[1].add(code)
-            return
         file = reader.co_filename
-        # What import-time code reads counts by the values that it leaves.
-        if self.agent.top.kind == "import" or file.startswith(_OWN) or _OF_RUNNER.search(file):
+        if self._is_by_value() or file.startswith(_OWN) or _OF_RUNNER.search(file):
             return
         if code is not None:
             self._docstring_of(code)
@@ -144,6 +142,14 @@ class Reached:
         is_of_libraries = is_of_libraries and self.paths.code_file(file) is None
         if not is_of_libraries or any(self._path_of(one) is not None for one in those):
             self.agent.note("docstring", "", "*")
+
+    def _is_by_value(self):
+        """Whether what is read counts by the values that it leaves: import-time code reads it,
+        and values are still to be taken."""
+        if self.agent.top.kind != "import" or self.agent.role == "child":
+            return False
+        values = self.agent.values
+        return values is None or not values.is_over
 
     def _path_of(self, code):
         return self.paths.code_file(code.co_filename)
@@ -189,6 +195,11 @@ class Reached:
 
     def _marshalled(self, code, frame):
         """Code as bytes has its docstrings, and those of all that it defines."""
+        if type(code) in (tuple, list, set, frozenset):
+            for part in code:
+                self._marshalled(part, frame)
+        elif type(code) is dict:
+            self._marshalled([*code, *code.values()], frame)
         if not is_a(code, types.CodeType) or frame is None:
             return
         reader = frame.f_code.co_filename

@@ -503,7 +503,7 @@ ALL = [C.s, wrapped]
     ("ALL = ", "REG[0].__doc__ = 'set'; ALL = ", ["REG"]),
     ("inner(x: int)", "inner(x: str)", ["part"]),
     ("wrapped doc", "other", []),
-    ("ALL = ", "wrapped.__doc__ = 'set'; ALL = ", ["wrapped.__doc__"]),
+    ("ALL = ", "wrapped.__doc__ = 'set'; ALL = ", ["ALL", "wrapped", "wrapped.__doc__"]),
     ("wrapped(x: int)", "wrapped(x: str)", ["wrapped.__annotations__"]),
     ("p doc", "other", ["p.__doc__"]),
     ("-> int", "-> str", ["p.__annotations__"]),

@@ -71,6 +71,7 @@ unsafe fn description(function: Ref, layout: FunctionLayout, content: &mut Conte
     };
     let doc = if has_doc { std::ptr::null_mut() } else { doc };
     content.child(Label::Part("documentation"), doc);
+    content.hasher.word(level(function, layout));
     let is_own = is_annotated && !has_annotations;
     content.hasher.word(u64::from(is_own));
     if is_own {
@@ -306,28 +307,42 @@ pub unsafe fn made_doc(function: Ref, layout: FunctionLayout) -> Ref {
         doc if doc.is_null() => &raw mut _Py_NoneStruct,
         doc => doc,
     };
-    match is_written(function, doc, layout, MOST_WRAPPERS) {
-        true => std::ptr::null_mut(),
-        false => doc,
+    match writer(function, doc, layout) {
+        Some(_) => std::ptr::null_mut(),
+        None => doc,
     }
 }
 
 /// Decorators around one function, of which the agent follows as many.
-const MOST_WRAPPERS: usize = 16;
+const MOST_WRAPPERS: u64 = 16;
 
-unsafe fn is_written(function: Ref, doc: Ref, layout: FunctionLayout, wrappers: usize) -> bool {
-    if doc == written_doc(word(function, layout.code) as Ref) {
-        return true;
+/// The function whose code has this documentation: 0 is the function itself, 1 the one that it
+/// wraps, and so on.
+unsafe fn writer(function: Ref, doc: Ref, layout: FunctionLayout) -> Option<u64> {
+    let mut function = function;
+    for level in 0..=MOST_WRAPPERS {
+        if doc == written_doc(word(function, layout.code) as Ref) {
+            return Some(level);
+        }
+        let dict = _PyObject_GetDictPtr(function);
+        if dict.is_null() || (*dict).is_null() {
+            return None;
+        }
+        function = find(*dict, b"__wrapped__")?;
+        if (*function).kind != &raw mut PyFunction_Type {
+            return None;
+        }
     }
-    let dict = _PyObject_GetDictPtr(function);
-    if wrappers == 0 || dict.is_null() || (*dict).is_null() {
-        return false;
-    }
-    let wrapped = find(*dict, b"__wrapped__");
-    wrapped.is_some_and(|wrapped| unsafe {
-        (*wrapped).kind == &raw mut PyFunction_Type
-            && is_written(wrapped, doc, layout, wrappers - 1)
-    })
+    None
+}
+
+/// Who reads the documentation reads that of this function: another one is another value.
+unsafe fn level(function: Ref, layout: FunctionLayout) -> u64 {
+    let doc = match word(function, layout.doc) as Ref {
+        doc if doc.is_null() => &raw mut _Py_NoneStruct,
+        doc => doc,
+    };
+    writer(function, doc, layout).unwrap_or_default()
 }
 
 /// What a new function with this code has for documentation.

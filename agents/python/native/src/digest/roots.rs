@@ -403,7 +403,11 @@ impl Taking {
         if !is_name(word(function, layout.module) as Ref, module) {
             return;
         }
-        let doc = made_doc(function, layout);
+        // `staticmethod` and `classmethod` have a copy of their own.
+        let doc = match function == value {
+            true => made_doc(function, layout),
+            false => word(function, layout.doc) as Ref,
+        };
         if !doc.is_null() {
             let target = self.walk.target(doc);
             self.add(number, Key::Of(key, ".__doc__"), target, 0);
