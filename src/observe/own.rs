@@ -6,7 +6,7 @@
 //! they were taken when all of these had ended. The rest of a row is its own, and so is
 //! whatever values cannot stand for.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use bstr::{BStr, BString, ByteSlice};
@@ -60,23 +60,30 @@ pub(super) struct Part<'a> {
 impl Owning {
     /// `None` if the run took no values.
     pub(super) fn of_run(run: &Run<'_>) -> Option<Owning> {
-        let (at, trace) = taker(run.traces)?;
+        let takers = Takers::of(run.traces)?;
         let mut owning = Owning {
             is_barred: vec![false; run.edges.len()],
             searches: FxHashSet::default(),
             elsewhere: FxHashMap::default(),
         };
-        owning.bar(run, at, trace);
-        owning.mark_other_processes(run, at);
+        // Files have one node for all imports, and for all searches: each must have been told.
+        let mut unbarred = Vec::new();
+        for (at, trace) in takers.of.iter().chain(&takers.controller) {
+            owning.bar(run, *at, trace, &mut unbarred);
+        }
+        for node in unbarred {
+            owning.is_barred[node as usize] = false;
+        }
+        owning.mark_other_processes(run, &takers);
         owning.mark_other_executions(run);
         Some(owning)
     }
 
-    /// Files have one node for all imports, and for all searches: each must have been told.
-    fn bar(&mut self, run: &Run<'_>, at: usize, trace: &Trace) {
+    /// Takes in what a process told of its imports and searches. Those that did more than
+    /// leave values are `unbarred`.
+    fn bar(&mut self, run: &Run<'_>, at: usize, trace: &Trace, unbarred: &mut Vec<NodeId>) {
         let imported = trace.taking.imported.iter().flatten();
         let imported: FxHashSet<u64> = imported.copied().collect();
-        let mut unbarred = Vec::new();
         let is_search = |scope: &Scope| scope.kind == ScopeKind::Collect;
         let scopes = trace.scopes.iter();
         for (number, scope) in scopes.filter(|(_, scope)| is_import(scope) || is_search(scope)) {
@@ -93,9 +100,6 @@ impl Owning {
             if *number > trace.taking.last_scope && is_import(scope) {
                 self.mark(run, node, scope.name.as_bstr());
             }
-        }
-        for node in unbarred {
-            self.is_barred[node as usize] = false;
         }
     }
 
@@ -128,8 +132,9 @@ impl Owning {
     }
 
     /// A process that a test starts imports modules for itself.
-    fn mark_other_processes(&mut self, run: &Run<'_>, main: usize) {
-        let others = run.traces.iter().enumerate().filter(|(at, _)| *at != main);
+    fn mark_other_processes(&mut self, run: &Run<'_>, takers: &Takers<'_>) {
+        let all = run.traces.iter().enumerate();
+        let others = all.filter(|(at, _)| !takers.has(*at));
         for (at, trace) in others {
             for (number, scope) in trace.scopes.iter().filter(|(_, scope)| is_import(scope)) {
                 if let Some(node) = run.graph.node_of(at, *number) {
@@ -207,22 +212,47 @@ fn is_import(scope: &Scope) -> bool {
     scope.kind == ScopeKind::Import && !Facts::is_third_party(scope.name.as_bstr())
 }
 
-/// The process that took values, if it alone ran tests, and if agents saw in all processes what
-/// reads of it that no source tells.
-fn taker(traces: &[Trace]) -> Option<(usize, &Trace)> {
-    let is_blind = |trace: &Trace| trace.open.collector.starts_with("python-");
-    if traces.iter().any(is_blind) {
-        return None;
+/// The processes that took values: one, or the workers of one run of pytest-xdist.
+struct Takers<'t> {
+    /// Never empty.
+    of: Vec<(usize, &'t Trace)>,
+    /// The process that spread the tests over the workers.
+    controller: Option<(usize, &'t Trace)>,
+}
+
+impl<'t> Takers<'t> {
+    /// `None` unless all processes that ran tests took values, and agents saw in all processes
+    /// what reads of them that no source tells.
+    fn of(traces: &'t [Trace]) -> Option<Takers<'t>> {
+        let is_blind = |trace: &Trace| trace.open.collector.starts_with("python-");
+        if traces.iter().any(is_blind) {
+            return None;
+        }
+        let all = traces.iter().enumerate();
+        let of_tests = all.filter(|(_, trace)| trace.open.role == Role::Main);
+        let (controllers, of): (Vec<_>, Vec<_>) =
+            of_tests.partition(|(_, trace)| trace.taking.is_controller && trace.begins.is_empty());
+        let has_taken = |(_, trace): &(usize, &Trace)| {
+            let taking = &trace.taking;
+            taking.forbidden.is_none() && taking.imported.is_some() && !taking.holders.is_empty()
+        };
+        let run = &of.first()?.1.taking.worker_of;
+        let is_one = of.len() == 1 && controllers.is_empty();
+        let are_workers = run.is_some() && controllers.len() == 1;
+        let is_of_run = |(_, trace): &(usize, &Trace)| trace.taking.worker_of == *run;
+        let is_sound = (is_one || are_workers) && of.iter().all(has_taken);
+        (is_sound && of.iter().all(is_of_run)).then(|| Takers {
+            of,
+            controller: controllers.first().copied(),
+        })
     }
-    let mut of_tests = traces
-        .iter()
-        .enumerate()
-        .filter(|(_, trace)| trace.open.role == Role::Main);
-    let (at, trace) = of_tests.next()?;
-    let taking = &trace.taking;
-    let has_taken =
-        taking.forbidden.is_none() && taking.imported.is_some() && !taking.holders.is_empty();
-    (of_tests.next().is_none() && has_taken).then_some((at, trace))
+
+    fn has(&self, at: usize) -> bool {
+        self.of
+            .iter()
+            .chain(&self.controller)
+            .any(|one| one.0 == at)
+    }
 }
 
 /// Whether import-time use of a unit comes to nothing but values: those of the state that it
@@ -250,7 +280,16 @@ fn holds_code(path: &[u8]) -> bool {
 
 /// What cells held when a run had found its tests. Paths are those that units have.
 pub(super) fn values(run: &Run<'_>) -> Option<Values> {
-    let (_, trace) = taker(run.traces)?;
+    let takers = Takers::of(run.traces)?;
+    let mut all = takers.of.iter();
+    let first = of_process(run, all.next()?.1)?;
+    all.try_fold(first, |known, (_, trace)| {
+        Some(joined(known, of_process(run, trace)?))
+    })
+}
+
+/// What one process found.
+fn of_process(run: &Run<'_>, trace: &Trace) -> Option<Values> {
     let holders = trace.taking.holders.iter().map(|taken| {
         let (Place::Inside(path) | Place::Outside(path)) = match taken.path.is_empty() {
             true => Place::Inside(taken.path.clone()),
@@ -267,6 +306,48 @@ pub(super) fn values(run: &Run<'_>) -> Option<Values> {
     Some(Values {
         holders: by_name(holders?),
     })
+}
+
+/// What two workers found. A test may run on any worker, so what differs between them, or only
+/// one of them has, is no value.
+fn joined(one: Values, other: Values) -> Values {
+    let mut others: FxHashMap<String, Holder> = FxHashMap::default();
+    others.extend(other.holders.into_iter().map(|one| (one.name.clone(), one)));
+    let mut holders: Vec<Holder> = Vec::with_capacity(one.holders.len());
+    for mut holder in one.holders {
+        let other = others.remove(&holder.name);
+        let cells = other.map_or_else(Vec::new, |other| {
+            if other.path != holder.path {
+                holder.path.clear();
+            }
+            other.cells
+        });
+        holder.cells = joined_cells(holder.cells, cells);
+        holders.push(holder);
+    }
+    for mut holder in others.into_values() {
+        holder.cells = joined_cells(holder.cells, Vec::new());
+        holders.push(holder);
+    }
+    holders.sort_by(|one, other| one.name.cmp(&other.name));
+    Values { holders }
+}
+
+fn joined_cells(
+    one: Vec<(String, CellValue)>,
+    other: Vec<(String, CellValue)>,
+) -> Vec<(String, CellValue)> {
+    let mut all: BTreeMap<String, Vec<CellValue>> = BTreeMap::new();
+    for (key, value) in one.into_iter().chain(other) {
+        all.entry(key).or_default().push(value);
+    }
+    let value = |values: Vec<CellValue>| match &values[..] {
+        [one, other] if one == other => one.clone(),
+        _ => CellValue::Opaque("it differs between workers".to_owned()),
+    };
+    all.into_iter()
+        .map(|(key, values)| (key, value(values)))
+        .collect()
 }
 
 /// Holders that cannot be told apart are one, which counts wherever one of them does.

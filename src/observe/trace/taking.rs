@@ -24,6 +24,10 @@ pub struct Taking {
     pub refuted: Vec<(String, String)>,
     /// Why values were not taken, or not believed.
     pub forbidden: Option<String>,
+    /// The run of pytest-xdist of which the process was one of several workers.
+    pub worker_of: Option<String>,
+    /// Whether the process only spread tests over such workers.
+    pub is_controller: bool,
 }
 
 /// The cells of a module, a class, the process.
@@ -64,6 +68,8 @@ impl Taking {
                     self.refuted.push((text(test)?, text(why)?));
                 }
             }
+            "worker" => self.worker_of = Some(text(field(1)?)?),
+            "controller" => self.is_controller = true,
             "no-values" => {
                 let why = text(field(1)?)?;
                 self.forbidden.get_or_insert(why);

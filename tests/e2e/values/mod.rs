@@ -20,3 +20,4 @@ mod processes;
 mod reading;
 mod registries;
 mod runs;
+mod workers;

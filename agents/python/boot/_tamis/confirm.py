@@ -6,24 +6,39 @@ PYTEST_DONT_REWRITE
 from . import agent as agent_module
 
 
-def confirm(exclusion, items):
-    """The ids of the tests among `items` that are left out because every cell that they can
-    read has the recorded value. Tells the trace which ones, and why others are not."""
+class Judgement:
+    """Which tests are left out because every cell that they can read has the recorded value,
+    and for others what differs."""
+
+    def __init__(self, confirmed=(), refuted=()):
+        self.confirmed = frozenset(confirmed)
+        self.refuted = dict(refuted)
+
+    def tell(self, tests):
+        """Tell the trace what was found of these tests."""
+        write = agent_module.current.trace.write
+        confirmed = [test for test in tests if test in self.confirmed]
+        refuted = [[test, self.refuted[test]] for test in tests if test in self.refuted]
+        if confirmed:
+            write("confirmed", confirmed)
+        if refuted:
+            write("refuted", refuted)
+
+
+def judge(exclusion, items):
+    """The judgement of the tests among `items` that the plan names."""
     agent = agent_module.current
     if not exclusion.plan or agent is None or agent.broken or agent.values is None:
-        return frozenset()
+        return Judgement()
     values = agent.values
     if values.holders is None:
         # The trace gets the reason with the items.
-        return frozenset()
+        return Judgement()
     try:
-        confirmed, refuted = _judge(agent, exclusion, items)
+        return Judgement(*_judge(agent, exclusion, items))
     except Exception as error:
         agent.trace.write("no-values", "comparing the values failed: %r" % (error,))
-        return frozenset()
-    agent.trace.write("confirmed", confirmed)
-    agent.trace.write("refuted", refuted)
-    return frozenset(confirmed)
+        return Judgement()
 
 
 def _judge(agent, exclusion, items):

@@ -40,6 +40,8 @@ class Session:
         self.agent = agent
         self.config = config
         self.starting = True
+        # What leaves out tests, if any are to be.
+        self.selection = None
         self.test = None
         self.deselected = []
         self.all_collected = True
@@ -103,6 +105,8 @@ class Session:
     def _finish(self):
         self.agent.state.ran(None, final=True)
         self._tell_ended()
+        if self.agent.values is not None and self.config.pluginmanager.hasplugin("dsession"):
+            self.agent.values.tell_of_controller()
         # From here on reports and coverage read files, which is not a dependency.
         self.agent.flush()
         self.agent.finished = True
@@ -226,6 +230,8 @@ class Session:
 
         @_around
         def pytest_runtest_protocol(self, item, nextitem):
+            if self._is_left_out(item):
+                return (yield)
             test = self._begin(item)
             complete = False
             try:
@@ -240,10 +246,17 @@ class Session:
 
         @pytest.hookimpl(hookwrapper=True, tryfirst=True)
         def pytest_runtest_protocol(self, item, nextitem):
+            if self._is_left_out(item):
+                yield
+                return
             test = self._begin(item)
             outcome = yield
             if test is not None:
                 self._end(test, outcome.excinfo is None)
+
+    def _is_left_out(self, item):
+        selection = self.selection
+        return selection is not None and selection.is_confirmed(item)
 
     @guard
     def _begin(self, item):

@@ -37,6 +37,6 @@ def join(agent, config):
         config.pluginmanager.register(session, "_tamis.session")
         exclusion = agent.hidden_environment.get("TAMIS_EXCLUDE")
         if exclusion:
-            selection.watch(config, exclusion, agent.start_environment)
+            session.selection = selection.watch(config, exclusion, agent.start_environment)
         if config.pluginmanager.get_plugin("_tamis.plugin") is None:
             config.pluginmanager.register(plugin, "_tamis.plugin")

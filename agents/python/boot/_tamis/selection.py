@@ -5,7 +5,7 @@ PYTEST_DONT_REWRITE
 
 import pytest
 
-from . import confirm, late, options, workers
+from . import confirm, late, options, turn, workers
 
 
 class Selection:
@@ -23,6 +23,8 @@ class Selection:
         self.available = 0
         self.admitted = []
         self.confirmed = 0
+        # What a worker of xdist leaves out at its turn: all workers must collect the same.
+        self.at_turn = None
         try:
             self.exclusion = late.Exclusion(path)
         except late.Unreadable as error:
@@ -67,16 +69,34 @@ class Selection:
                 kept.append(item)
                 if item.nodeid in self.exclusion.tests:
                     self.admitted.append(item.nodeid)
-        confirmed = confirm.confirm(self.exclusion, kept)
-        if confirmed:
+        judgement = confirm.judge(self.exclusion, kept)
+        if hasattr(config, "workerinput"):
+            self.at_turn = judgement
+        else:
+            judgement.tell([item.nodeid for item in kept])
+            confirmed = judgement.confirmed
+            left_out += [item for item in kept if item.nodeid in confirmed]
             kept = [item for item in kept if item.nodeid not in confirmed]
-            left_out += [item for item in items if item.nodeid in confirmed]
+            self.confirmed = len(confirmed)
         self.available = len(items)
         self.left_out = len(left_out)
-        self.confirmed = len(confirmed)
         if left_out:
             items[:] = kept
             config.hook.pytest_deselected(items=left_out)
+
+    def is_confirmed(self, item):
+        """Whether the turn of `item` passes without running it."""
+        return self.at_turn is not None and item.nodeid in self.at_turn.confirmed
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self, item, nextitem):
+        if self.at_turn is None or item.config is not self.config:
+            return None
+        self.at_turn.tell([item.nodeid])
+        if not self.is_confirmed(item):
+            return None
+        turn.tear_down(item, nextitem)
+        return True
 
     def summary(self):
         """One line for people."""

@@ -4,9 +4,10 @@ After collection, one *taking* of the globals of all modules, of the items and o
 by the native helper. `confirm` compares it with that of an earlier run.
 """
 
+import os
 import sys
 import types
-from _thread import _count as other_threads
+from _thread import _count, get_ident
 
 try:
     from _blake2 import blake2b
@@ -16,6 +17,8 @@ except ImportError:
 from .agent import guard
 from .paths import OUTSIDE, PROJECT
 from .watch import is_a
+
+_GATEWAY = os.path.join("execnet", "gateway_base.py")
 
 # The holders that are no modules.
 PROCESS, ITEMS, MODULES = "*process", "*items", "*modules"
@@ -103,13 +106,22 @@ class Values:
         self.is_over = True
 
     def _forbidden(self, config):
-        if hasattr(config, "workerinput") or config.pluginmanager.hasplugin("dsession"):
-            return "the tests run in several processes"
         if self.agent.role != "main":
             return "this is not the first process"
-        if other_threads():
+        if _other_threads(config):
             return "other threads are running"
+        if self._prepares_workers(config):
+            return "a hook of the project prepares the workers of pytest-xdist"
         return None
+
+    def _prepares_workers(self, config):
+        """Whether a `conftest.py` may hand something to a worker that no value tells."""
+        hook = getattr(config.hook, "pytest_configure_node", None)
+        if hook is None or not hasattr(config, "workerinput"):
+            return False
+        codes = (getattr(one.function, "__code__", None) for one in hook.get_hookimpls())
+        files = (code.co_filename for code in codes if code is not None)
+        return any(self.agent.paths.code_file(file) is not None for file in files)
 
     def _roots(self, items):
         """What is taken, and for each label of a module its name and path."""
@@ -179,6 +191,9 @@ class Values:
         if self.holders is None:
             write("no-values", self.trouble or "no tests were collected")
             return
+        worker = getattr(self.agent.session.config, "workerinput", None)
+        if worker is not None:
+            write("worker", worker["testrunuid"])
         write("imported", self.ended())
         for holder in self.holders:
             cells = [
@@ -191,6 +206,12 @@ class Values:
         for key in [key for key in named if key[0] == "import"]:
             del named[key]
         self.agent.scopes = []
+
+    def tell_of_controller(self):
+        """The process that spreads tests over workers of xdist runs none itself. Its imports of
+        `conftest.py` reach tests only if they did more than leave values."""
+        self.agent.trace.write("imported", self.ended())
+        self.agent.trace.write("controller")
 
     def ended(self):
         """The numbers of the imports and collections that reach tests (of other files) by the
@@ -223,6 +244,26 @@ class Values:
             # What a `conftest.py` registers is more than a value.
             if scope.kind == "collect" and not scope.name.endswith("conftest.py")
         ]
+
+
+def _other_threads(config):
+    """How many threads run beside this one, but for the one by which a worker of xdist gets its
+    orders."""
+    count = _count()
+    if count and hasattr(config, "workerinput"):
+        own = get_ident()
+        others = [frame for number, frame in sys._current_frames().items() if number != own]
+        count -= sum(_receives_orders(frame) for frame in others)
+    return count
+
+
+def _receives_orders(frame):
+    while frame is not None:
+        code = frame.f_code
+        if code.co_name == "_thread_receiver" and code.co_filename.endswith(_GATEWAY):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _told(value, again):

@@ -1,0 +1,196 @@
+//! Workers of pytest-xdist: each takes values, and leaves out at its turn what they confirm.
+
+use crate::harness::*;
+
+const WORKERS: [&str; 7] = ["--", "python", "-m", "pytest", "-n", "2", "-q"];
+const ONE_WORKER: [&str; 7] = ["--", "python", "-m", "pytest", "-n", "1", "-q"];
+
+const FILES: &str = r#"
+-- lib.py --
+import os
+
+
+def build(n):
+    return [n, 2 * n]
+
+
+TABLE = build(1)
+PLACE = "at " + os.environ.get("PYTEST_XDIST_WORKER", "none")
+
+
+def apart():
+    return 5
+-- test_lib.py --
+import lib
+
+
+def test_table():
+    assert lib.TABLE[1] == 2
+
+
+def test_place():
+    assert lib.PLACE.startswith("at ")
+
+
+def test_apart():
+    assert lib.apart() == 5
+
+
+def test_again():
+    assert lib.apart() + 1 == 6
+"#;
+
+/// A project of which the first revision is recorded by workers.
+fn recorded(python: &Python, files: &str, arguments: &[&str]) -> Project {
+    let mut project = Project::new(python, files);
+    let plain = project.plain();
+    assert_eq!(project.run_with(arguments).outcomes, plain);
+    project
+}
+
+/// Commits, runs, and checks that exactly these tests of a file ran, and end as all tests do.
+fn step(project: &mut Project, arguments: &[&str], change: Change, file: &str, ran: &[&str]) {
+    change.apply(project);
+    project.commit("step");
+    let run = project.run_with(arguments);
+    let plain = project.plain();
+    let wanted = ran.iter().map(|name| {
+        let id = format!("{file}::{name}");
+        let outcome = plain[&id].clone();
+        (id, outcome)
+    });
+    assert_eq!(run.outcomes, wanted.collect(), "{change:?}\n{}", run.stderr);
+    for (test, outcome) in plain {
+        let is_known = run.outcomes.contains_key(&test);
+        assert!(is_known || outcome == "passed", "{test} was missed");
+    }
+}
+
+/// What differs between workers has no value, and all else is compared by each of them.
+#[test]
+fn values_of_workers() {
+    with_plugins(Wanted::Newest, |python| {
+        let mut project = recorded(python, FILES, &WORKERS);
+        let file = "test_lib.py";
+        let same = replace("lib.py", "[n, 2 * n]", "[n, n + n]");
+        step(&mut project, &WORKERS, same, file, &["test_place"]);
+        let more = append("lib.py", "\n\ndef more():\n    pass\n\n\nMORE = more()\n");
+        step(&mut project, &WORKERS, more, file, &["test_place"]);
+        let other = replace("lib.py", "[n, n + n]", "[n, 3 * n]");
+        step(
+            &mut project,
+            &WORKERS,
+            other,
+            file,
+            &["test_place", "test_table"],
+        );
+        let own = replace("lib.py", "return 5", "return 6 - 1");
+        step(
+            &mut project,
+            &WORKERS,
+            own,
+            file,
+            &["test_again", "test_apart", "test_table"],
+        );
+    });
+}
+
+/// A fixture that the test before a confirmed one left open ends before the next test begins:
+/// pytest refuses to begin it otherwise.
+#[test]
+fn fixtures_end_at_the_turn() {
+    let files = r#"
+-- lib.py --
+def build(n):
+    return [n, 2 * n]
+
+
+TABLE = build(1)
+-- conftest.py --
+import pytest
+
+
+@pytest.fixture(scope="module")
+def opened():
+    yield
+-- test_a.py --
+import lib
+
+
+def test_1(opened):
+    assert lib.TABLE == [1, 2]
+
+
+def test_2(opened):
+    assert True
+-- test_b.py --
+import lib
+
+
+def test_1(opened):
+    assert lib.TABLE == [1, 2]
+"#;
+    with_plugins(Wanted::Newest, |python| {
+        let mut project = recorded(python, files, &ONE_WORKER);
+        replace("lib.py", "[n, 2 * n]", "[n, 3 * n]").apply(&mut project);
+        project.commit("step");
+        let run = project.run_with(&ONE_WORKER);
+        assert_eq!(run.outcomes["test_a.py::test_1"], "failed");
+        assert_eq!(run.outcomes["test_b.py::test_1"], "failed");
+        assert!(
+            !run.outcomes.contains_key("test_a.py::test_2"),
+            "{}",
+            run.stderr
+        );
+        replace("lib.py", "[n, 3 * n]", "[n, 2 * n] + 0 * [n]").apply(&mut project);
+        project.commit("back");
+        let run = project.run_with(&ONE_WORKER);
+        assert_eq!(
+            run.outcomes["test_b.py::test_1"], "passed",
+            "{}",
+            run.stderr
+        );
+        assert_eq!(
+            run.outcomes["test_a.py::test_1"], "passed",
+            "{}",
+            run.stderr
+        );
+    });
+}
+
+/// What a hook of the project hands to the workers is state of the process.
+#[test]
+fn handed_to_workers() {
+    let files = r#"
+-- lib.py --
+def size():
+    return 1
+
+
+def apart():
+    return 5
+-- conftest.py --
+def pytest_configure_node(node):
+    import lib
+
+    node.workerinput["size"] = lib.size()
+-- test_lib.py --
+import lib
+
+
+def test_size(request):
+    assert request.config.workerinput["size"] == 1 if hasattr(request.config, "workerinput") else True
+
+
+def test_apart():
+    assert lib.apart() == 5
+"#;
+    with_plugins(Wanted::Newest, |python| {
+        let mut project = recorded(python, files, &WORKERS);
+        replace("lib.py", "return 1", "return 2").apply(&mut project);
+        project.commit("two");
+        let run = project.run_with(&WORKERS);
+        let ended = run.outcomes.get("test_lib.py::test_size");
+        assert_eq!(ended.map(String::as_str), Some("failed"), "{}", run.stderr);
+    });
+}
