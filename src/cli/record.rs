@@ -181,6 +181,8 @@ fn run_and_record(
     let left_out = exclude.as_deref().map(|path| later.left_out(path));
     let left_out = left_out.transpose()?.flatten();
     let is_told = left_out.is_some();
+    let here = (&view, &decision);
+    let exclude = exclude.map(|path| telling::add_plan(&path, here, project, workshop, report));
     let tests = TestCommand {
         command: &command,
         cwd: &cwd,
@@ -217,6 +219,12 @@ fn run_and_record(
             .map(|(test, outcome)| (test, outcome.word()))
             .collect();
         let mut told = json!({ "schema": 1, "outcomes": outcomes });
+        if !recorded.confirmed.is_empty() {
+            told["confirmed"] = json!(recorded.confirmed);
+        }
+        if !recorded.refuted.is_empty() {
+            told["refuted"] = json!(recorded.refuted);
+        }
         if recorded.audit.checked > 0 {
             told["audit"] = json!(AuditJson::new(&recorded.audit));
         }

@@ -1,6 +1,6 @@
 //! What people hear of a selection and of a run, and what is kept of it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use bstr::ByteSlice;
 
@@ -280,6 +280,28 @@ pub(super) fn write_exclusions(
         confirm.as_ref(),
         &out,
     )?)
+}
+
+/// The same of a selection that an earlier step made, which is in the file `late`: that one
+/// says what is left out, and `decision` which other tests may be if values are as they were.
+pub(super) fn add_plan(
+    late: &Path,
+    (view, decision): (&View, &Decision),
+    project: &Project,
+    workshop: &Workshop,
+    report: &Report,
+) -> PathBuf {
+    let added = confirming(project, view, decision).and_then(|confirm| {
+        let out = workshop.scratch.join("out");
+        confirm
+            .map(|plan| emission::add_plan(late, &decision.selection, &plan, &out))
+            .transpose()
+    });
+    let added = added.unwrap_or_else(|error| {
+        report.detail(format!("no test is left out for its values: {error:#}"));
+        None
+    });
+    added.unwrap_or_else(|| late.to_owned())
 }
 
 /// Where the test command may write: not where a JSON document goes.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::confirm::{Confirm, OpenTest};
 use crate::disk::write_atomically;
@@ -196,6 +197,45 @@ pub(crate) fn write(
     let file = LateFile::new(selection, part, project, confirm);
     write_atomically(&late, serde_json::to_vec(&file)?)?;
     Ok(late)
+}
+
+/// Writes into `out` what the selection in the file `late` is and, beside it, by which plan
+/// tests that it does not leave out are left out for the values that they read.
+///
+/// # Errors
+/// If the one cannot be read, or the other not be written.
+pub(crate) fn add_plan(
+    late: &Path,
+    selection: &Selection,
+    confirm: &Confirm<'_>,
+    out: &Path,
+) -> Result<PathBuf> {
+    let bytes = crate::disk::read_named(late)?;
+    let mut file: Value = serde_json::from_slice(&bytes)
+        .with_context(|| format!("{} was not written by tamis", late.display()))?;
+    let told = LateFile::new(selection, None, "", Some(confirm));
+    let mut plan = serde_json::to_value(&told.confirm)?;
+    let units = file
+        .pointer_mut("/late/units")
+        .and_then(Value::as_array_mut);
+    let units = units.with_context(|| format!("{} has no late units", late.display()))?;
+    // Both count from 0.
+    let before = units.len();
+    for unit in &told.late.units {
+        units.push(serde_json::to_value(unit)?);
+    }
+    let tests = plan.get_mut("tests").and_then(Value::as_object_mut);
+    for (_, test) in tests.into_iter().flatten() {
+        let late = test.get_mut("late").and_then(Value::as_array_mut);
+        for unit in late.into_iter().flatten() {
+            *unit = (before as u64 + unit.as_u64().unwrap_or_default()).into();
+        }
+    }
+    file["confirm"] = plan;
+    fs_err::create_dir_all(out)?;
+    let path = out.join(LATE);
+    write_atomically(&path, serde_json::to_vec(&file)?)?;
+    Ok(path)
 }
 
 /// Reads the file that the collector reads.

@@ -20,4 +20,5 @@ mod processes;
 mod reading;
 mod registries;
 mod runs;
+mod steps;
 mod workers;
