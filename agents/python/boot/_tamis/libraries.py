@@ -103,9 +103,17 @@ def roots(agent, own):
             without = _CHANGE_BY_THEMSELVES.get(name, "")
             if name.startswith("encodings."):
                 without = _OF_ENCODINGS
+            if name == "warnings" and _records(vars(module).get("_showwarnmsg_impl")):
+                without = "_showwarnmsg_impl"
             found.append(("*lib:" + name, module, tuple(without.split()), None))
     found.sort(key=lambda root: root[0])
     return found
+
+
+def _records(show):
+    """Whether warnings are put into a list, as pytest does while it collects: what was warned of
+    so far is no state of the project."""
+    return type(show) is type([].append) and show.__name__ == "append"
 
 
 def path_of(module):
