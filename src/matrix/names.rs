@@ -68,6 +68,7 @@ impl What {
             | What::RunnerConfig(name)
             | What::Shape(name)
             | What::Reached(name)
+            | What::Line(name)
             | What::Other(name) => name,
             What::Presence(name) => return Cow::Owned(format!("{name}?")),
             What::Note(note, of) if of.is_empty() => word_of_note(*note),
@@ -151,6 +152,7 @@ fn what_of(kind: UnitKind, has_no_path: bool, name: &str) -> Option<What> {
             sign => What::Nest(parted(name, sign)?),
         },
         (UnitKind::Reached, _) => What::Reached(name.into()),
+        (UnitKind::Line, _) => What::Line(name.into()),
         (UnitKind::Other, _) => What::Other(name.into()),
         _ => return None,
     };
@@ -255,7 +257,7 @@ mod tests {
         /// No two names of a kind give one unit.
         #[test]
         fn names_are_told_apart(
-            kind in 0usize..17,
+            kind in 0..UnitKind::ALL.len(),
             path in "a?",
             names in proptest::collection::vec("[ab.#~>?'\\->:*]{0,4}|pom b a|pom a b|args", 2),
         ) {

@@ -119,7 +119,7 @@ fn any_what() -> impl Strategy<Value = (What, bool)> {
         What::StartUp,
         What::AllEnv,
     ];
-    let named: [fn(String) -> What; 10] = [
+    let named: [fn(String) -> What; 11] = [
         |name| What::Code(name.into()),
         |name| What::Binding(name.into()),
         |name| What::Presence(name.into()),
@@ -130,6 +130,7 @@ fn any_what() -> impl Strategy<Value = (What, bool)> {
         |name| What::RunnerConfig(name.into()),
         |name| What::Shape(name.into()),
         |name| What::Reached(name.into()),
+        |name| What::Line(name.into()),
     ];
     let named = (0..named.len(), "[a-bé][a-b.é]{0,2}|").prop_map(move |(at, name)| named[at](name));
     let in_class: [fn(InClass) -> What; 4] =

@@ -54,11 +54,13 @@ pub enum UnitKind {
     Other = 16,
     /// What code that no source shows can read.
     Reached = 17,
+    /// A line of a source file that a program showed.
+    Line = 18,
 }
 
 impl UnitKind {
     /// Every kind, in the order of their units in a matrix.
-    pub const ALL: [UnitKind; 18] = [
+    pub const ALL: [UnitKind; 19] = [
         UnitKind::File,
         UnitKind::Exists,
         UnitKind::Lookup,
@@ -77,6 +79,7 @@ impl UnitKind {
         UnitKind::Member,
         UnitKind::Other,
         UnitKind::Reached,
+        UnitKind::Line,
     ];
 
     /// The word used in reports and JSON.
@@ -100,6 +103,7 @@ impl UnitKind {
             UnitKind::Member => "member",
             UnitKind::Other => "other",
             UnitKind::Reached => "reached",
+            UnitKind::Line => "line",
         }
     }
 

@@ -94,6 +94,8 @@ pub enum What {
     /// it. With a path it was asked of that module, and `*` is all of it. It never changes:
     /// it tells what the test's code can read.
     Reached(Text),
+    /// The text of the line of this number, which a program showed: in a traceback, say.
+    Line(Text),
     /// A unit that no version of tamis is known to write. Nobody can tell its
     /// value, so the tests that have it run.
     Other(Text),
@@ -205,11 +207,11 @@ pub struct Finds {
 pub(super) type Tag = u8;
 
 /// How many numbers there are.
-pub(super) const TAGS: usize = 40;
+pub(super) const TAGS: usize = 41;
 
 /// The first number of each kind, and after the last one [`TAGS`].
 const FIRST: [Tag; UnitKind::ALL.len() + 1] = [
-    0, 3, 6, 7, 8, 9, 10, 16, 17, 23, 25, 27, 29, 33, 34, 35, 38, 39, 40,
+    0, 3, 6, 7, 8, 9, 10, 16, 17, 23, 25, 27, 29, 33, 34, 35, 38, 39, 40, 41,
 ];
 
 impl What {
@@ -254,6 +256,7 @@ impl What {
             What::Nest(_) => 37,
             What::Other(_) => 38,
             What::Reached(_) => 39,
+            What::Line(_) => 40,
         }
     }
 
@@ -276,7 +279,8 @@ impl What {
             | What::RunnerConfig(text)
             | What::Shape(text)
             | What::Other(text)
-            | What::Reached(text) => text,
+            | What::Reached(text)
+            | What::Line(text) => text,
             What::Method(of) | What::Member(of) | What::Overrides(of) | What::Nest(of) => &of.text,
             What::Finds(finds) => return Cow::Owned(json(finds)),
             What::KeptConfig(kept) => return Cow::Owned(json(kept)),
@@ -344,6 +348,7 @@ impl What {
             37 => return InClass::of_text(text).map(What::Nest),
             38 => return Some(What::Other(text.into())),
             39 => return Some(What::Reached(text.into())),
+            40 => return Some(What::Line(text.into())),
             _ => return None,
         };
         text.is_empty().then_some(bare)

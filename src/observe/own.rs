@@ -264,6 +264,7 @@ fn is_by_value(unit: &Unit) -> bool {
         | What::Binding(_)
         | What::Presence(_)
         | What::Note(..)
+        | What::Line(_)
         | What::Effects => true,
         What::File => !holds_code(&unit.path),
         _ => false,

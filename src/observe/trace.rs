@@ -97,6 +97,11 @@ pub enum Definition {
         path: BString,
         name: String,
     },
+    /// A line of a source file was shown, by its number.
+    Line {
+        path: BString,
+        number: String,
+    },
     /// The docstring of a function was read; without a path, one that was set to something.
     Docstring {
         path: BString,

@@ -147,6 +147,7 @@ impl<'a> Touched<'a> {
                 true
             }
             UnitKind::File
+            | UnitKind::Line
             | UnitKind::Code
             | UnitKind::Skeleton
             | UnitKind::Binding

@@ -82,6 +82,7 @@ impl CauseKind {
             | UnitKind::Exists
             | UnitKind::Lookup
             | UnitKind::Dir
+            | UnitKind::Line
             | UnitKind::Class => CauseKind::File,
             UnitKind::Dist
             | UnitKind::Runtime

@@ -42,6 +42,14 @@ impl Closure for Files {
                 }
                 unit
             }
+            Definition::Line { path, number } => {
+                let mut unit = run.placed(What::File, path.as_bstr())?;
+                // Of what git does not track the whole file counts.
+                if unit.what == What::File && !unit.is_outside() {
+                    unit.what = What::Line(number.as_str().into());
+                }
+                unit
+            }
             Definition::Exists { path, found } => {
                 let mut unit = run.placed(What::Exists, path.as_bstr())?;
                 if *found == Found::Missing {

@@ -31,6 +31,7 @@ pub(super) fn value(facts: &Facts<'_>, unit: &Unit) -> Result<Option<Value>> {
         What::Exists | What::UntrackedExists | What::Dir if is_late(facts, unit) => Value::Late,
         What::Exists | What::UntrackedExists => exists(facts, unit.path())?,
         What::Dir => listing(facts, unit.path())?,
+        What::Line(number) => line(facts, unit.path(), number)?,
         What::Dist(_)
         | What::Plugins
         | What::Runtime(_)
@@ -79,6 +80,38 @@ fn file(facts: &Facts<'_>, path: &BStr) -> Result<Value> {
         }
         Entry::Unknown => unknown(path),
     })
+}
+
+/// The text of one line. Which characters its bytes stand for, the first two lines may say.
+fn line(facts: &Facts<'_>, path: &BStr, number: &str) -> Result<Value> {
+    let Some(number) = number.parse::<usize>().ok().filter(|number| *number > 0) else {
+        return Ok(Value::Unknown(format!("{path} has no line {number}")));
+    };
+    let content = match file(facts, path)? {
+        Value::Known(Fingerprint::MISSING) => return Ok(Value::Known(Fingerprint::MISSING)),
+        Value::Known(_) => facts.view().read(path)?,
+        other => return Ok(other),
+    };
+    let Some(content) = content else {
+        return Ok(unknown(path));
+    };
+    let lines: Vec<&[u8]> = content
+        .split_inclusive(|byte| *byte == b'\n')
+        .flat_map(|line| {
+            let line = line.strip_suffix(b"\n").unwrap_or(line);
+            let line = line.strip_suffix(b"\r").unwrap_or(line);
+            line.split(|byte| *byte == b'\r')
+        })
+        .collect();
+    let Some(text) = lines.get(number - 1) else {
+        return Ok(Value::Known(Fingerprint::MISSING));
+    };
+    let mut shown = text.to_vec();
+    if !text.is_ascii() {
+        shown.push(b'\n');
+        shown.extend(lines[..lines.len().min(2)].join(&b'\n'));
+    }
+    Ok(Value::Known(Fingerprint::of_value(&shown)))
 }
 
 fn exists(facts: &Facts<'_>, path: &BStr) -> Result<Value> {

@@ -212,6 +212,10 @@ fn observation(kind: &str, path: &Value, value: &Value) -> Result<Definition> {
             path: path_of(path)?,
             name: text(value)?,
         },
+        "line" => Definition::Line {
+            path: path_of(path)?,
+            number: text(value)?,
+        },
         "docstring" => docstring(path, value)?,
         "env" => Definition::Env {
             name: text(path)?,

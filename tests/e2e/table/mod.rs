@@ -16,6 +16,7 @@ mod holders;
 mod imports;
 mod kinds;
 mod layout;
+mod lines;
 mod members;
 mod names;
 mod packages;

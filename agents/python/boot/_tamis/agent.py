@@ -352,6 +352,18 @@ def guard(function):
     return guarded
 
 
+def unobserved(function, *arguments):
+    """Calls `function`, of which nothing is observed."""
+    thread = _thread_id()
+    outermost = thread not in _busy
+    _busy.add(thread)
+    try:
+        return function(*arguments)
+    finally:
+        if outermost:
+            _busy.discard(thread)
+
+
 def watcher(function):
     """Like `guard`, for observations of the program: does nothing for the agent's own actions,
     or when nothing is collected any more."""
