@@ -6,6 +6,7 @@ mod case;
 mod change;
 mod expect;
 mod github;
+mod plain;
 mod project;
 mod python;
 mod text;
