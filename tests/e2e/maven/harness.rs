@@ -1,23 +1,14 @@
 //! A Maven project for one test, in a folder with a space in its path.
 
 use std::collections::BTreeSet;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use crate::harness::has_programs;
+
 /// Whether there are a JDK and Maven; CI must have them.
 pub fn has_maven() -> bool {
-    let has = |program: &str| Command::new(program).arg("-version").output().is_ok();
-    let all = has("mvn") && has("javac");
-    assert!(
-        all || std::env::var_os("CI").is_none(),
-        "CI needs Maven and a JDK"
-    );
-    if !all {
-        let why = "this needs Maven and a JDK, and there is none";
-        let _ = writeln!(std::io::stderr(), "SKIPPED: {why}");
-    }
-    all
+    has_programs(&["mvn", "javac"])
 }
 
 /// Maven's own JVM ends before the second compiler would pay off.
