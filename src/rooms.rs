@@ -164,6 +164,25 @@ fn packages_stay_in_their_rooms() {
     assert!(crossed.is_empty(), "{}", crossed.join("\n"));
 }
 
+/// A file that is longer is about more than one thing. (Clippy looks after functions.)
+#[test]
+fn no_source_is_long() {
+    let top = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folders = ["agents", "benches", "src", "tests"].into_iter();
+    let files = folders.flat_map(|folder| walkdir::WalkDir::new(top.join(folder)));
+    let mut long = Vec::new();
+    for file in files.map(|file| file.unwrap().into_path()) {
+        let ending = file.extension().unwrap_or_default().to_string_lossy();
+        if ["java", "py", "rs", "sh"].contains(&&*ending) {
+            let lines = fs_err::read_to_string(&file).unwrap().lines().count();
+            if lines > 600 {
+                long.push(format!("{} has {lines} lines", file.display()));
+            }
+        }
+    }
+    assert!(long.is_empty(), "{}", long.join("\n"));
+}
+
 /// Each source with its room, and its code without comments and tests.
 fn sources() -> Vec<(PathBuf, String, String)> {
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");

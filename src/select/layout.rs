@@ -41,10 +41,18 @@ impl Layout {
         }
     }
 
-    /// Ties the files of which a test was seen to depend on what a test of
-    /// another left behind: its row then holds the body of that test, which
-    /// nothing else makes it hold. What most files use ties nobody. `source_of` names a test's file and function,
-    /// `path_of` a file's path as units have it.
+    /// Ties the files of which a test was seen to depend on what a test of another left behind:
+    /// its row then holds the body of that test, which nothing else makes it hold. What most
+    /// files use ties nobody. `source_of` names a test's file and function, `path_of` a file's
+    /// path as units have it.
+    ///
+    /// That is read from rows and not from pairs of tests, because nothing else comes along
+    /// with a row. A matrix has rows of many runs: a reader may have been recorded long ago,
+    /// and its writer in each run since. Observations count who reads and changes a cell, and
+    /// do not say who; data dependences are of one run, and are stored by searches only. Ties
+    /// made of either would lack the pairs of older rows, and a part without the writer would
+    /// end otherwise than the whole. It takes a unit for "what this test left behind", recorded
+    /// at each change that a row met.
     pub fn tie_by_state<'m>(
         &mut self,
         matrix: &'m impl Table,

@@ -7,31 +7,21 @@ use std::sync::OnceLock;
 
 use crate::harness::{Python, Wanted};
 
-/// The directory of a native helper, compiled once for all.
+/// A directory with the native helper that tamis embeds, and nothing else.
 fn helper() -> &'static Path {
     static DIRECTORY: OnceLock<PathBuf> = OnceLock::new();
     DIRECTORY.get_or_init(|| {
-        let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("helper");
-        std::fs::create_dir_all(&directory).expect("the target directory can be written");
-        let library = directory.join("_tamis_native.so");
-        let made = Command::new("rustc")
-            .args(["--crate-name", "_tamis_native", "--crate-type", "cdylib"])
-            .args([
-                "--edition",
-                "2024",
-                "-C",
-                "opt-level=1",
-                "-C",
-                "panic=abort",
-            ])
-            .arg("-o")
-            .arg(&library)
-            .arg(agent().join("native/src/lib.rs"))
-            .status();
-        assert!(
-            made.is_ok_and(|status| status.success()),
-            "rustc compiles it"
-        );
+        let target = Path::new(env!("CARGO_TARGET_TMPDIR"));
+        let installed = tamis::exposed::run::install_agent(&target.join("cache/tamis"));
+        let installed = installed.expect("the target directory can be written");
+        let directory = target.join("helper");
+        fs_err::create_dir_all(&directory).expect("the target directory can be written");
+        let library = "_tamis_native.so";
+        fs_err::copy(
+            installed.join("boot").join(library),
+            directory.join(library),
+        )
+        .expect("tamis embeds it");
         directory
     })
 }

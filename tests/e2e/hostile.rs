@@ -274,41 +274,7 @@ fn names_of_tests() {
                 assert!(!text.contains(piece), "{piece} in {text}");
             }
         }
-        // The arguments for plain pytest leave out nothing that must run.
-        let log = project.world().join("outside/ran.json");
-        project.set_env("E2E_OUTCOMES", Some(log.to_str().unwrap()));
-        let arguments = [
-            "-m",
-            "pytest",
-            "-q",
-            "-p",
-            "e2e_outcomes",
-            "@.tamis/out/pytest.args",
-        ];
-        let python = project.world().join("outside/none");
-        assert!(!python.exists());
-        let pytest = project.command("python", &arguments, &project.root());
-        assert_eq!(pytest.code(), 0, "{}{}", pytest.stdout, pytest.stderr);
-        let ran: Outcomes = serde_json::from_str(&fs::read_to_string(log).unwrap()).unwrap();
-        let ran: BTreeSet<String> = ran.into_keys().collect();
-        assert!(ran.is_superset(&used), "{} ran", ran.len());
-        project.set_env("E2E_OUTCOMES", None);
-        // The plug-in leaves out exactly what the selection excludes.
-        let arguments = [
-            "record",
-            "--json",
-            "--selection",
-            ".tamis/out",
-            "--",
-            "python",
-            "-m",
-            "pytest",
-            "-q",
-        ];
-        let done = project.tamis(&arguments);
-        let json: Value = serde_json::from_str(&done.stdout).unwrap();
-        let ran: Outcomes = serde_json::from_value(json["outcomes"].clone()).unwrap();
-        assert_eq!(ran.into_keys().collect::<BTreeSet<_>>(), used);
+        selections_leave_out(&mut project, &used);
         for id in used.iter().step_by(23) {
             let why = project.tamis(&["why", "--", id]);
             assert_eq!(why.code(), 0, "{id:?}: {}", why.stderr);
@@ -317,6 +283,45 @@ fn names_of_tests() {
         assert_eq!(project.run().outcomes.len(), 0);
         nothing_was_done(project.world());
     });
+}
+
+/// Runs plain pytest with the list, and `record` with the selection.
+fn selections_leave_out(project: &mut Project, used: &BTreeSet<String>) {
+    // The arguments for plain pytest leave out nothing that must run.
+    let log = project.world().join("outside/ran.json");
+    project.set_env("E2E_OUTCOMES", Some(log.to_str().unwrap()));
+    let arguments = [
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "e2e_outcomes",
+        "@.tamis/out/pytest.args",
+    ];
+    let python = project.world().join("outside/none");
+    assert!(!python.exists());
+    let pytest = project.command("python", &arguments, &project.root());
+    assert_eq!(pytest.code(), 0, "{}{}", pytest.stdout, pytest.stderr);
+    let ran: Outcomes = serde_json::from_str(&fs::read_to_string(log).unwrap()).unwrap();
+    let ran: BTreeSet<String> = ran.into_keys().collect();
+    assert!(ran.is_superset(used), "{} ran", ran.len());
+    project.set_env("E2E_OUTCOMES", None);
+    // The plug-in leaves out exactly what the selection excludes.
+    let arguments = [
+        "record",
+        "--json",
+        "--selection",
+        ".tamis/out",
+        "--",
+        "python",
+        "-m",
+        "pytest",
+        "-q",
+    ];
+    let done = project.tamis(&arguments);
+    let json: Value = serde_json::from_str(&done.stdout).unwrap();
+    let ran: Outcomes = serde_json::from_value(json["outcomes"].clone()).unwrap();
+    assert_eq!(ran.into_keys().collect::<BTreeSet<_>>(), *used);
 }
 
 /// Fifty names that git allows: for the present branch, for the branch that the service names,

@@ -2,9 +2,7 @@
 
 use crate::harness::*;
 
-fn smoke() -> Case {
-    Case::new(
-        r#"
+const SMOKE: &str = r#"
 -- lib.py --
 import functools
 import os
@@ -119,95 +117,97 @@ def test_param(x):
 -- test_none.py --
 def test_none():
     pass
-"#,
-    )
-    .edit(
-        "function",
-        [replace(
-            "lib.py",
-            "one():\n    return 1",
-            "one():\n    return 2",
-        )],
-        ["! test_lib.py::test_one"],
-    )
-    .edit(
-        "file",
-        [write("data.txt", "2\n")],
-        ["! test_lib.py::test_load"],
-    )
-    .edit(
-        "environment",
-        [env("SMOKE", "1")],
-        ["! test_lib.py::test_env"],
-    )
-    .late()
-    .edit(
-        "cache",
-        [replace(
-            "lib.py",
-            "fill():\n    return 1",
-            "fill():\n    return 2",
-        )],
-        between(
+"#;
+
+fn smoke() -> Case {
+    Case::new(SMOKE)
+        .edit(
+            "function",
+            [replace(
+                "lib.py",
+                "one():\n    return 1",
+                "one():\n    return 2",
+            )],
+            ["! test_lib.py::test_one"],
+        )
+        .edit(
+            "file",
+            [write("data.txt", "2\n")],
+            ["! test_lib.py::test_load"],
+        )
+        .edit(
+            "environment",
+            [env("SMOKE", "1")],
+            ["! test_lib.py::test_env"],
+        )
+        .late()
+        .edit(
+            "cache",
+            [replace(
+                "lib.py",
+                "fill():\n    return 1",
+                "fill():\n    return 2",
+            )],
+            between(
+                [
+                    "! test_lib.py::test_cached_first",
+                    "! test_lib.py::test_cached_second",
+                ],
+                [
+                    "test_lib.py::test_one",
+                    "test_lib.py::test_load",
+                    "test_lib.py::test_env",
+                    "test_lib.py::test_made_first",
+                    "test_lib.py::test_made_second",
+                    "test_lib.py::test_child",
+                    "test_lib.py::test_script",
+                    "test_lib.py::test_gen",
+                    "test_lib.py::test_param[a b]",
+                    "test_lib.py::test_param[[\\xe9]]",
+                    "test_none.py::test_none",
+                ],
+            ),
+        )
+        .edit(
+            "session fixture",
+            [replace("lib.py", "self.value = 1", "self.value = 2")],
             [
-                "! test_lib.py::test_cached_first",
-                "! test_lib.py::test_cached_second",
+                "! test_lib.py::test_made_first",
+                "! test_lib.py::test_made_second",
             ],
+        )
+        .edit(
+            "child",
+            [replace(
+                "lib.py",
+                "one_more():\n    return 2",
+                "one_more():\n    return 3",
+            )],
+            ["! test_lib.py::test_child"],
+        )
+        .edit(
+            "script",
+            [write("script.py", "print('in')\n")],
+            ["! test_lib.py::test_script"],
+        )
+        .edit(
+            "generator",
+            [replace("lib.py", "yield 1", "yield 2")],
+            ["! test_lib.py::test_gen"],
+        )
+        .edit(
+            "comment",
             [
-                "test_lib.py::test_one",
-                "test_lib.py::test_load",
-                "test_lib.py::test_env",
-                "test_lib.py::test_made_first",
-                "test_lib.py::test_made_second",
-                "test_lib.py::test_child",
-                "test_lib.py::test_script",
-                "test_lib.py::test_gen",
-                "test_lib.py::test_param[a b]",
-                "test_lib.py::test_param[[\\xe9]]",
-                "test_none.py::test_none",
+                append("lib.py", "# end\n"),
+                append("test_lib.py", "# end\n"),
             ],
-        ),
-    )
-    .edit(
-        "session fixture",
-        [replace("lib.py", "self.value = 1", "self.value = 2")],
-        [
-            "! test_lib.py::test_made_first",
-            "! test_lib.py::test_made_second",
-        ],
-    )
-    .edit(
-        "child",
-        [replace(
-            "lib.py",
-            "one_more():\n    return 2",
-            "one_more():\n    return 3",
-        )],
-        ["! test_lib.py::test_child"],
-    )
-    .edit(
-        "script",
-        [write("script.py", "print('in')\n")],
-        ["! test_lib.py::test_script"],
-    )
-    .edit(
-        "generator",
-        [replace("lib.py", "yield 1", "yield 2")],
-        ["! test_lib.py::test_gen"],
-    )
-    .edit(
-        "comment",
-        [
-            append("lib.py", "# end\n"),
-            append("test_lib.py", "# end\n"),
-        ],
-        NONE,
-    )
-    .edit(
-        "top level of what conftest.py imports",
-        [append("lib.py", "print()\n")],
-        ALL,
-    )
+            NONE,
+        )
+        .edit(
+            "top level of what conftest.py imports",
+            [append("lib.py", "print()\n")],
+            ALL,
+        )
 }
 
 #[test]

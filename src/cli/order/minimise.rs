@@ -22,6 +22,13 @@ use crate::report::Report;
     tamis order minimise tests/test_a.py::test_b --order failing.txt\n\n\
     Exit codes: 0 such tests were found, 1 none were, 2 wrong usage or no tests, 130 interrupted.")]
 pub(super) struct MinimiseArgs {
+    #[command(flatten)]
+    one: OneTestArgs,
+}
+
+/// The test, and where to look for others.
+#[derive(Args, Debug)]
+pub(super) struct OneTestArgs {
     /// The test, as its runner names it
     #[arg(value_name = "TEST")]
     test: String,
@@ -34,45 +41,70 @@ pub(super) struct MinimiseArgs {
     running: RunningArgs,
 }
 
-pub(super) fn run(args: &MinimiseArgs, globals: &Globals, report: &Report) -> Result<Exit, Error> {
-    let order = args.order.as_deref().map(|file| read_order(file, globals));
-    let order = order.transpose()?;
-    with_tests(&args.running, globals, report, |tests, around| {
-        minimise(args, order.as_deref(), tests, around, report)
-    })
+/// What was found of one test.
+pub(super) struct Searched {
+    pub told: Told,
+    /// The fewest tests that change how it ends, unless the user interrupted the search.
+    pub witness: Option<Vec<String>>,
+    is_found: bool,
+    is_interrupted: bool,
 }
 
-fn minimise(
-    args: &MinimiseArgs,
-    order: Option<&[String]>,
-    tests: &mut Ordering,
-    around: Around<'_>,
-    report: &Report,
-) -> Result<Exit, Error> {
-    let mut search = search(&args.test, order, &args.searching, tests)?;
-    // This also tells how long the tests take.
-    if tests.compare_processes()?.is_none() {
-        report.note("interrupted before the tests ran once");
-        return Ok(INTERRUPTED);
+impl Searched {
+    pub(super) fn exit(&self) -> Exit {
+        match (self.is_interrupted, self.is_found) {
+            (true, _) => INTERRUPTED,
+            (false, true) => Exit::DONE,
+            (false, false) => Exit::TESTS_FAILED,
+        }
     }
-    let mut searching = Searching::new(report);
-    let is_interrupted = searching.drive(tests, &mut search)?;
-    let found = search.found();
-    if !is_interrupted && !found.dependent.is_empty() {
-        keep_one(&search, tests, around, report)?;
+}
+
+impl OneTestArgs {
+    /// Searches, keeps what was found, and has `tell` say it.
+    pub(super) fn search(
+        &self,
+        (globals, report): (&Globals, &Report),
+        tell: impl FnOnce(&Searched, &mut Ordering, Around<'_>) -> Result<(), Error>,
+    ) -> Result<Exit, Error> {
+        let order = self.order.as_deref().map(|file| read_order(file, globals));
+        let order = order.transpose()?;
+        with_tests(&self.running, globals, report, |tests, around| {
+            let mut search = search(&self.test, order.as_deref(), &self.searching, tests)?;
+            // This also tells how long the tests take.
+            if tests.compare_processes()?.is_none() {
+                report.note("interrupted before the tests ran once");
+                return Ok(INTERRUPTED);
+            }
+            let mut searching = Searching::new(report);
+            let is_interrupted = searching.drive(tests, &mut search)?;
+            let found = search.found();
+            let is_found = !found.dependent.is_empty();
+            if !is_interrupted && is_found {
+                keep_one(&search, tests, around, report)?;
+            }
+            let witness = found.dependent.first();
+            let witness = witness.and_then(|one| one.witnesses.first()).cloned();
+            let searched = Searched {
+                told: Told::new(found, &searching, tests, !is_interrupted, report)?,
+                witness: witness.filter(|_| !is_interrupted),
+                is_found,
+                is_interrupted,
+            };
+            tell(&searched, tests, around)?;
+            Ok(searched.exit())
+        })
     }
-    let is_found = !found.dependent.is_empty();
-    let told = Told::new(found, &searching, tests, !is_interrupted, report)?;
-    answer(told.json(), || told.page(), report)?;
-    Ok(match (is_interrupted, is_found) {
-        (true, _) => INTERRUPTED,
-        (false, true) => Exit::DONE,
-        (false, false) => Exit::TESTS_FAILED,
+}
+
+pub(super) fn run(args: &MinimiseArgs, globals: &Globals, report: &Report) -> Result<Exit, Error> {
+    args.one.search((globals, report), |searched, _, _| {
+        answer(searched.told.json(), || searched.told.page(), report)
     })
 }
 
 /// The search for what one test depends on.
-pub(super) fn search(
+fn search(
     test: &str,
     order: Option<&[String]>,
     searching: &SearchingArgs,

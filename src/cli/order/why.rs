@@ -1,16 +1,13 @@
 //! `tamis order why`.
 
-use std::path::PathBuf;
-
 use clap::Args;
 use serde_json::json;
 
-use super::detect::SearchingArgs;
-use super::searching::{Searching, Told};
-use super::{Around, INTERRUPTED, RunningArgs, answer, keep_one, minimise, read_order, with_tests};
+use super::answer;
+use super::minimise::OneTestArgs;
+use super::searching::Told;
 use crate::cli::Globals;
 use crate::error::{Error, Exit};
-use crate::pipeline::Ordering;
 use crate::report::{Report, escape};
 use crate::runners::{Cause, Place};
 
@@ -24,61 +21,24 @@ use crate::runners::{Cause, Place};
     Exit codes: 0 it was explained, 1 it depends on no other test as far as was seen, \
     2 wrong usage or no tests, 130 interrupted.")]
 pub(super) struct WhyOrderArgs {
-    /// The test, as its runner names it
-    #[arg(value_name = "TEST")]
-    test: String,
-    /// A file with an order that shows it: ids of tests, one on each line
-    #[arg(long, value_name = "FILE")]
-    order: Option<PathBuf>,
     #[command(flatten)]
-    searching: SearchingArgs,
-    #[command(flatten)]
-    running: RunningArgs,
+    one: OneTestArgs,
 }
 
 pub(super) fn run(args: &WhyOrderArgs, globals: &Globals, report: &Report) -> Result<Exit, Error> {
-    let order = args.order.as_deref().map(|file| read_order(file, globals));
-    let order = order.transpose()?;
-    with_tests(&args.running, globals, report, |tests, around| {
-        why(args, order.as_deref(), tests, around, report)
-    })
-}
-
-fn why(
-    args: &WhyOrderArgs,
-    order: Option<&[String]>,
-    tests: &mut Ordering,
-    around: Around<'_>,
-    report: &Report,
-) -> Result<Exit, Error> {
-    let mut search = minimise::search(&args.test, order, &args.searching, tests)?;
-    // This also tells how long the tests take.
-    if tests.compare_processes()?.is_none() {
-        return Ok(INTERRUPTED);
-    }
-    let mut searching = Searching::new(report);
-    let is_interrupted = searching.drive(tests, &mut search)?;
-    let found = search.found();
-    if !is_interrupted && !found.dependent.is_empty() {
-        keep_one(&search, tests, around, report)?;
-    }
-    let witness = found.dependent.first();
-    let witness = witness.and_then(|one| one.witnesses.first()).cloned();
-    let told = Told::new(found, &searching, tests, !is_interrupted, report)?;
-    let cause = match (&witness, is_interrupted) {
-        (Some(witness), false) => tests.explain(witness, around.place())?,
-        _ => None,
-    };
-    let document = told.json().map(|mut document| {
-        document["cause"] = json!(cause);
-        document
-    });
-    answer(document, || page(&told, cause.as_ref()), report)?;
-    Ok(match (is_interrupted, witness) {
-        (true, _) => INTERRUPTED,
-        (false, Some(_)) => Exit::DONE,
-        (false, None) => Exit::TESTS_FAILED,
-    })
+    args.one
+        .search((globals, report), |searched, tests, around| {
+            let told = &searched.told;
+            let cause = match &searched.witness {
+                Some(witness) => tests.explain(witness, around.place())?,
+                None => None,
+            };
+            let document = told.json().map(|mut document| {
+                document["cause"] = json!(cause);
+                document
+            });
+            answer(document, || page(told, cause.as_ref()), report)
+        })
 }
 
 fn page(told: &Told, cause: Option<&Cause>) -> String {

@@ -6,6 +6,8 @@ mod case;
 mod change;
 mod expect;
 mod github;
+mod java;
+mod plain;
 mod project;
 mod python;
 mod text;
@@ -18,5 +20,6 @@ pub use change::{
 };
 pub use expect::{ALL, Expect, NONE, all_but, at_least, between};
 pub use github::{on_github, outputs};
+pub use java::has_programs;
 pub use project::{Finished, Outcomes, Project, Run, TWO_MODULES, files_below};
 pub use python::{Python, Wanted, skip};

@@ -9,13 +9,13 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use super::python::{Python, site_packages};
-use super::text;
+use super::{plain, text};
 
 /// How each test ended, by test id.
 pub type Outcomes = BTreeMap<String, String>;
 
 /// Longer than any case takes on a busy machine. A hang must not stop the table.
-const PATIENCE: Duration = Duration::from_secs(300);
+pub(super) const PATIENCE: Duration = Duration::from_secs(300);
 
 /// Two modules, and a test of each.
 pub const TWO_MODULES: &str = r#"
@@ -349,15 +349,19 @@ impl Project {
         let mut env = self.env.clone();
         env.insert("E2E_OUTCOMES".into(), file.display().to_string());
         let executable = self.venv.join("bin/python");
-        let arguments = ["-m", "pytest", "-p", "e2e_outcomes"];
         let cwd = self.root().join(&self.cwd);
-        let done = self.command_in(&env, executable.as_ref(), &arguments, &cwd);
-        let text = fs::read_to_string(&file).unwrap_or_else(|e| {
-            panic!(
-                "plain pytest did not finish: {e}\n{}{}",
-                done.stdout, done.stderr
-            )
-        });
+        let told = if self.venv == self.python.venv && plain::is_for(&self.env) {
+            let out = self.world().join("plain.txt");
+            let env = self.environment(&env);
+            let ended = plain::run(&executable, &["-p", "e2e_outcomes"], &env, (&cwd, &out));
+            format!("came to its end: {ended}\n{}", read_lossy(&out))
+        } else {
+            let arguments = ["-m", "pytest", "-p", "e2e_outcomes"];
+            let done = self.command_in(&env, executable.as_ref(), &arguments, &cwd);
+            done.stdout + &done.stderr
+        };
+        let text = fs::read_to_string(&file)
+            .unwrap_or_else(|e| panic!("plain pytest did not finish: {e}\n{told}"));
         serde_json::from_str(&text).unwrap()
     }
 
@@ -408,33 +412,11 @@ impl Project {
     ) -> Finished {
         let out = tempfile::NamedTempFile::new_in(self.world()).unwrap();
         let err = tempfile::NamedTempFile::new_in(self.world()).unwrap();
-        let bin = self.venv.join("bin");
         let mut child = Command::new(program)
             .args(arguments)
             .current_dir(cwd)
             .env_clear()
-            .env(
-                "PATH",
-                format!("{}:/usr/local/bin:/usr/bin:/bin", bin.display()),
-            )
-            .env("HOME", self.world().join("home"))
-            // All worlds share the agent, which Python compiles at first use.
-            .env(
-                "XDG_CACHE_HOME",
-                concat!(env!("CARGO_TARGET_TMPDIR"), "/cache"),
-            )
-            .env("TMPDIR", self.world().join("tmp"))
-            .env("LANG", "C.UTF-8")
-            .env("GIT_CONFIG_GLOBAL", "/dev/null")
-            .env("GIT_CONFIG_NOSYSTEM", "1")
-            .env("GIT_AUTHOR_NAME", "A")
-            .env("GIT_AUTHOR_EMAIL", "a@example.org")
-            .env("GIT_AUTHOR_DATE", "2026-01-02T03:04:05Z")
-            .env("GIT_COMMITTER_NAME", "C")
-            .env("GIT_COMMITTER_EMAIL", "c@example.org")
-            .env("GIT_COMMITTER_DATE", "2026-01-02T03:04:05Z")
-            .env("TAMIS_PYTHON", self.venv.join("bin/python"))
-            .envs(env)
+            .envs(self.environment(env))
             .stdin(Stdio::null())
             .stdout(out.reopen().unwrap())
             .stderr(err.reopen().unwrap())
@@ -451,12 +433,42 @@ impl Project {
             }
             std::thread::sleep(Duration::from_millis(3));
         };
-        let read = |file: &Path| String::from_utf8_lossy(&fs::read(file).unwrap()).into_owned();
         Finished {
             status,
-            stdout: read(out.path()),
-            stderr: read(err.path()),
+            stdout: read_lossy(out.path()),
+            stderr: read_lossy(err.path()),
         }
+    }
+
+    /// That of every command here, with `more`.
+    fn environment(&self, more: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+        let text = |path: PathBuf| path.to_str().expect("a path is text").to_owned();
+        let bin = text(self.venv.join("bin"));
+        let own = [
+            ("PATH", format!("{bin}:/usr/local/bin:/usr/bin:/bin")),
+            ("HOME", text(self.world().join("home"))),
+            // All worlds share the agent, which Python compiles at first use.
+            (
+                "XDG_CACHE_HOME",
+                concat!(env!("CARGO_TARGET_TMPDIR"), "/cache").to_owned(),
+            ),
+            ("TMPDIR", text(self.world().join("tmp"))),
+            ("LANG", "C.UTF-8".to_owned()),
+            ("GIT_CONFIG_GLOBAL", "/dev/null".to_owned()),
+            ("GIT_CONFIG_NOSYSTEM", "1".to_owned()),
+            ("GIT_AUTHOR_NAME", "A".to_owned()),
+            ("GIT_AUTHOR_EMAIL", "a@example.org".to_owned()),
+            ("GIT_AUTHOR_DATE", "2026-01-02T03:04:05Z".to_owned()),
+            ("GIT_COMMITTER_NAME", "C".to_owned()),
+            ("GIT_COMMITTER_EMAIL", "c@example.org".to_owned()),
+            ("GIT_COMMITTER_DATE", "2026-01-02T03:04:05Z".to_owned()),
+            ("TAMIS_PYTHON", text(self.venv.join("bin/python"))),
+        ];
+        let own = own.map(|(name, value)| (name.to_owned(), value));
+        let more = more
+            .iter()
+            .map(|(name, value)| (name.clone(), value.clone()));
+        own.into_iter().chain(more).collect()
     }
 }
 
@@ -488,6 +500,10 @@ impl Selection {
             refuted: serde_json::from_value(json["refuted"].clone()).unwrap_or_default(),
         }
     }
+}
+
+fn read_lossy(file: &Path) -> String {
+    String::from_utf8_lossy(&fs::read(file).unwrap_or_default()).into_owned()
 }
 
 /// All plain files below a folder, in the order of their names. Links are not followed.

@@ -55,8 +55,7 @@ fn sources_tell_what_an_edit_affects() {
         return;
     }
     let project = recorded(&small());
-    let select = || project.select(&["--here", "--", "mvn", "test"]);
-    let unchanged = select();
+    let unchanged = select(&project);
     unchanged.are(&[]);
     assert_eq!(unchanged.mode, "none", "{}", unchanged.told);
     let edits: [(&str, &str, &str, &[&str]); 11] = [
@@ -127,29 +126,10 @@ fn sources_tell_what_an_edit_affects() {
     ];
     for (path, from, to, wanted) in edits {
         project.edit(path, from, to);
-        select().are(wanted);
+        select(&project).are(wanted);
         project.reset("HEAD~1");
     }
-    // A class in front of one of the JDK; a resource that was searched for.
-    project.write(
-        &java("ArrayList"),
-        "package demo;\n\npublic class ArrayList<T> extends java.util.LinkedList<T> {\n}\n",
-    );
-    project.write("src/test/resources/absent.txt", "");
-    project.commit("new");
-    select().are(&["demo.ListsTest", "demo.MissingTest"]);
-    project.reset("HEAD~1");
-    // Added and removed tests. Only Maven knows about a new one.
-    let new = test("NewTest", "assertEquals(0, new Base().zero());");
-    let (_, source) = new.split_once('\n').unwrap();
-    project.write("src/test/java/demo/NewTest.java", source);
-    project.remove("src/test/java/demo/OverTest.java");
-    project.commit("other tests");
-    let other = select();
-    other.are(&[]);
-    assert_eq!(other.mode, "subset", "{}", other.told);
-    assert!(!other.excluded.contains("demo.OverTest"), "{}", other.told);
-    project.reset("HEAD~1");
+    new_and_removed(&project);
     // A commit, and uncommitted changes.
     project.edit(&java("Calc"), "a + b", "b + a");
     project
@@ -159,7 +139,34 @@ fn sources_tell_what_an_edit_affects() {
         &java("Limits"),
         "package demo;\n\npublic class Limits {\n    public static final int MOST = 9;\n}\n",
     );
-    select().are(&["demo.CalcTest", "demo.LimitsTest"]);
+    select(&project).are(&["demo.CalcTest", "demo.LimitsTest"]);
+}
+
+fn select(project: &Maven) -> Selected {
+    project.select(&["--here", "--", "mvn", "test"])
+}
+
+fn new_and_removed(project: &Maven) {
+    // A class in front of one of the JDK; a resource that was searched for.
+    project.write(
+        &java("ArrayList"),
+        "package demo;\n\npublic class ArrayList<T> extends java.util.LinkedList<T> {\n}\n",
+    );
+    project.write("src/test/resources/absent.txt", "");
+    project.commit("new");
+    select(project).are(&["demo.ListsTest", "demo.MissingTest"]);
+    project.reset("HEAD~1");
+    // Added and removed tests. Only Maven knows about a new one.
+    let new = test("NewTest", "assertEquals(0, new Base().zero());");
+    let (_, source) = new.split_once('\n').unwrap();
+    project.write("src/test/java/demo/NewTest.java", source);
+    project.remove("src/test/java/demo/OverTest.java");
+    project.commit("other tests");
+    let other = select(project);
+    other.are(&[]);
+    assert_eq!(other.mode, "subset", "{}", other.told);
+    assert!(!other.excluded.contains("demo.OverTest"), "{}", other.told);
+    project.reset("HEAD~1");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The other parts of a class.
 
-use super::harness::{check, edit};
+use super::harness::{Edit, check, edit};
 
 const BODIES: &str = "\
 -- Lambdas.java --
@@ -103,9 +103,8 @@ const TESTS: [&str; 16] = [
 /// All tests that initialise the class with lambda expressions.
 const LAMBDAS: &[&str] = &["TKept", "TOne", "TText", "TThree", "TTwo"];
 
-#[test]
-fn bodies_and_shapes() {
-    let edits = [
+fn edits_of_bodies() -> Vec<Edit> {
+    vec![
         edit("a lambda's body", &[("() -> 1;", "() -> 11;")], &["TOne"]),
         edit(
             "a lambda within one",
@@ -200,6 +199,11 @@ fn bodies_and_shapes() {
             ],
             &["TShape"],
         ),
+    ]
+}
+
+fn edits_of_fields_and_flags() -> Vec<Edit> {
+    vec![
         edit("a constant", &[("MOST = 7", "MOST = 77")], &["TConstant"]),
         edit(
             "a static field",
@@ -248,6 +252,12 @@ fn bodies_and_shapes() {
             // Asking a class for its name inspects its members.
             &["TName", "TNested"],
         ),
-    ];
+    ]
+}
+
+#[test]
+fn bodies_and_shapes() {
+    let mut edits = edits_of_bodies();
+    edits.extend(edits_of_fields_and_flags());
     check(BODIES, &TESTS, &edits);
 }

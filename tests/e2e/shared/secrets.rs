@@ -59,6 +59,32 @@ fn holds(folder: &Path, secret: &str) -> Option<PathBuf> {
     None
 }
 
+const COMMANDS: [&[&str]; 13] = [
+    &["-vv", "run"],
+    &[
+        "-vv",
+        "select",
+        "--out",
+        ".tamis/out",
+        "--shards",
+        "2",
+        "--dotenv",
+        "tamis.env",
+        "--here",
+    ],
+    &["-vv", "--json", "select"],
+    &["-vv", "why", "test_secret.py::test_reads"],
+    &["-vv", "doctor"],
+    &["-vv", "doctor", "--json"],
+    &["-vv", "shards", "2"],
+    &["-vv", "store", "fetch"],
+    &["-vv", "store", "push"],
+    &["-vv", "store", "ls"],
+    &["-vv", "store", "verify"],
+    &["-vv", "replay"],
+    &["-vv", "classify"],
+];
+
 #[test]
 fn not_a_byte_is_told() {
     on_all_interpreters(Wanted::Newest, |python| {
@@ -122,31 +148,7 @@ fn not_a_byte_is_told() {
         let mut commands = 0;
         for store in &stores {
             project.set_env("TAMIS_SHARED_STORE", Some(store));
-            for arguments in [
-                &["-vv", "run"][..],
-                &[
-                    "-vv",
-                    "select",
-                    "--out",
-                    ".tamis/out",
-                    "--shards",
-                    "2",
-                    "--dotenv",
-                    "tamis.env",
-                    "--here",
-                ],
-                &["-vv", "--json", "select"],
-                &["-vv", "why", "test_secret.py::test_reads"],
-                &["-vv", "doctor"],
-                &["-vv", "doctor", "--json"],
-                &["-vv", "shards", "2"],
-                &["-vv", "store", "fetch"],
-                &["-vv", "store", "push"],
-                &["-vv", "store", "ls"],
-                &["-vv", "store", "verify"],
-                &["-vv", "replay"],
-                &["-vv", "classify"],
-            ] {
+            for arguments in COMMANDS {
                 let done = project.tamis(arguments);
                 commands += 1;
                 for secret in [TOKEN, &signing] {
@@ -163,24 +165,7 @@ fn not_a_byte_is_told() {
         }
         assert_eq!(commands, 13 * stores.len());
         project.set_env("TAMIS_SHARED_STORE", None);
-        let packs = project.world().join("outside/unpacked");
-        fs::create_dir_all(&packs).unwrap();
-        let bare = ["--git-dir", remote.to_str().unwrap()];
-        let in_remote = |arguments: &[&str]| project.git(&[&bare[..], arguments].concat());
-        let reference = in_remote(&["for-each-ref", "--format=%(refname)", "refs/tamis"]);
-        let reference = reference.trim();
-        let names = in_remote(&["ls-tree", "-r", "--name-only", reference]);
-        for name in names.lines() {
-            let object = format!("{reference}:{name}");
-            let copy = packs.join(name.replace('/', "_"));
-            let blob = std::process::Command::new("git")
-                .args(bare)
-                .args(["cat-file", "blob", &object])
-                .output()
-                .unwrap();
-            fs::write(copy, blob.stdout).unwrap();
-        }
-        assert!(names.lines().count() >= 2, "{names}");
+        unpack(&project, &remote);
         for secret in [TOKEN, &signing] {
             for folder in [
                 project.root(),
@@ -191,4 +176,26 @@ fn not_a_byte_is_told() {
             }
         }
     });
+}
+
+/// Writes each file of the shared store to a folder: git compresses them.
+fn unpack(project: &Project, remote: &Path) {
+    let packs = project.world().join("outside/unpacked");
+    fs::create_dir_all(&packs).unwrap();
+    let bare = ["--git-dir", remote.to_str().unwrap()];
+    let in_remote = |arguments: &[&str]| project.git(&[&bare[..], arguments].concat());
+    let reference = in_remote(&["for-each-ref", "--format=%(refname)", "refs/tamis"]);
+    let reference = reference.trim();
+    let names = in_remote(&["ls-tree", "-r", "--name-only", reference]);
+    for name in names.lines() {
+        let object = format!("{reference}:{name}");
+        let copy = packs.join(name.replace('/', "_"));
+        let blob = std::process::Command::new("git")
+            .args(bare)
+            .args(["cat-file", "blob", &object])
+            .output()
+            .unwrap();
+        fs::write(copy, blob.stdout).unwrap();
+    }
+    assert!(names.lines().count() >= 2, "{names}");
 }

@@ -7,10 +7,7 @@ cases!(
     version_sensitive: evaluated,
 );
 
-/// Only tests whose code reads annotations depend on them.
-fn annotations_as_text() -> Case {
-    Case::new(
-        r#"
+const ANNOTATIONS_AS_TEXT: &str = r#"
 -- base.py --
 class Deaf(type):
     def __new__(meta, name, bases, space):
@@ -95,55 +92,62 @@ def test_vars():
 def test_listed():
     found = [getattr(lib.Box, name) for name in dir(lib.Box) if "annot" in name]
     assert found[0]["size"] == "int"
-"#,
-    )
-    // For 3.8 the last pytest-asyncio asks any fixture for its signature.
-    .since(9)
-    .edit(
-        "of an argument",
-        [replace("lib.py", "width: int", "width: float")],
-        [
-            "! test_lib.py::test_hints",
-            "! test_lib.py::test_signature",
-            "! test_lib.py::test_named",
-        ],
-    )
-    .edit(
-        "of a result",
-        [replace(
-            "lib.py",
-            "height: int = 2) -> int",
-            "height: int = 2) -> float",
-        )],
-        [
-            "test_lib.py::test_hints",
-            "! test_lib.py::test_signature",
-            "test_lib.py::test_named",
-        ],
-    )
-    .edit(
-        "of a member",
-        [replace("lib.py", "size: int", "size: float")],
-        [
-            "test_lib.py::test_by_the_project",
-            "! test_lib.py::test_vars",
-            "! test_lib.py::test_listed",
-        ],
-    )
-    .edit(
-        "another member",
-        [replace(
-            "lib.py",
-            "size: int\n",
-            "size: int\n    more: int\n",
-        )],
-        [
-            "! test_lib.py::test_by_the_project",
-            "test_lib.py::test_vars",
-            "test_lib.py::test_listed",
-        ],
-    )
-    .edit(
+"#;
+
+/// Only tests whose code reads annotations depend on them.
+fn annotations_as_text() -> Case {
+    let case = Case::new(ANNOTATIONS_AS_TEXT)
+        // For 3.8 the last pytest-asyncio asks any fixture for its signature.
+        .since(9)
+        .edit(
+            "of an argument",
+            [replace("lib.py", "width: int", "width: float")],
+            [
+                "! test_lib.py::test_hints",
+                "! test_lib.py::test_signature",
+                "! test_lib.py::test_named",
+            ],
+        )
+        .edit(
+            "of a result",
+            [replace(
+                "lib.py",
+                "height: int = 2) -> int",
+                "height: int = 2) -> float",
+            )],
+            [
+                "test_lib.py::test_hints",
+                "! test_lib.py::test_signature",
+                "test_lib.py::test_named",
+            ],
+        )
+        .edit(
+            "of a member",
+            [replace("lib.py", "size: int", "size: float")],
+            [
+                "test_lib.py::test_by_the_project",
+                "! test_lib.py::test_vars",
+                "! test_lib.py::test_listed",
+            ],
+        )
+        .edit(
+            "another member",
+            [replace(
+                "lib.py",
+                "size: int\n",
+                "size: int\n    more: int\n",
+            )],
+            [
+                "! test_lib.py::test_by_the_project",
+                "test_lib.py::test_vars",
+                "test_lib.py::test_listed",
+            ],
+        );
+    beside_members(case)
+}
+
+fn beside_members(case: Case) -> Case {
+    case.edit(
         "of a method",
         [replace("lib.py", "amount: int", "amount: float")],
         between([], ["test_lib.py::test_vars", "test_lib.py::test_listed"]),

@@ -7,10 +7,7 @@ cases!(
     version_sensitive: cached_properties,
 );
 
-/// `functools.lru_cache` and `cache`.
-fn caches() -> Case {
-    Case::new(
-        r#"
+const CACHES: &str = r#"
 -- lib.py --
 import functools
 import pathlib
@@ -105,52 +102,55 @@ def test_plain():
 -- test_third.py --
 def test_none():
     pass
-"#,
-    )
-    .edit(
-        "lru_cache",
-        [replace("lib.py", "return int(", "return 1 + int(")],
-        cached([
-            "! test_first.py::test_settings",
-            "! test_second.py::test_settings",
-        ]),
-    )
-    .edit(
-        "file read on a miss",
-        [write("settings.txt", "2\n")],
-        cached([
-            "! test_first.py::test_settings",
-            "! test_second.py::test_settings",
-        ]),
-    )
-    .edit(
-        "cache",
-        [replace("lib.py", "{\"a\": 1}", "{\"a\": 2}")],
-        cached([
-            "! test_first.py::test_table",
-            "! test_second.py::test_table",
-        ]),
-    )
-    .edit(
-        "cache with arguments",
-        [replace("lib.py", "x * y", "x + y + 1")],
-        cached([
-            "! test_first.py::test_square",
-            "! test_second.py::test_square",
-        ]),
-    )
-    .edit(
-        "cached method",
-        [replace(
-            "lib.py",
-            "compile_rules():\n    return 1",
-            "compile_rules():\n    return 2",
-        )],
-        cached([
-            "! test_first.py::test_method",
-            "! test_second.py::test_method",
-        ]),
-    )
+"#;
+
+/// `functools.lru_cache` and `cache`.
+fn caches() -> Case {
+    Case::new(CACHES)
+        .edit(
+            "lru_cache",
+            [replace("lib.py", "return int(", "return 1 + int(")],
+            cached([
+                "! test_first.py::test_settings",
+                "! test_second.py::test_settings",
+            ]),
+        )
+        .edit(
+            "file read on a miss",
+            [write("settings.txt", "2\n")],
+            cached([
+                "! test_first.py::test_settings",
+                "! test_second.py::test_settings",
+            ]),
+        )
+        .edit(
+            "cache",
+            [replace("lib.py", "{\"a\": 1}", "{\"a\": 2}")],
+            cached([
+                "! test_first.py::test_table",
+                "! test_second.py::test_table",
+            ]),
+        )
+        .edit(
+            "cache with arguments",
+            [replace("lib.py", "x * y", "x + y + 1")],
+            cached([
+                "! test_first.py::test_square",
+                "! test_second.py::test_square",
+            ]),
+        )
+        .edit(
+            "cached method",
+            [replace(
+                "lib.py",
+                "compile_rules():\n    return 1",
+                "compile_rules():\n    return 2",
+            )],
+            cached([
+                "! test_first.py::test_method",
+                "! test_second.py::test_method",
+            ]),
+        )
 }
 
 /// The code of a cache may be charged to every test whose modules reach the cache.

@@ -8,10 +8,7 @@ cases!(
     version_sensitive: classes,
 );
 
-/// Members, bases, and the makers of instances.
-fn classes() -> Case {
-    Case::new(
-        r#"
+const CLASSES: &str = r#"
 -- geo/__init__.py --
 -- geo/base.py --
 class Base:
@@ -93,87 +90,87 @@ def test_slots():
 
 def test_plain():
     assert shapes.plain() == 1
-"#,
-    )
-    .edit(
-        "override what a base does",
-        [replace(
-            "geo/shapes.py",
-            "    @functools",
-            "    def name(self):\n        return \"circle\"\n\n    @functools",
-        )],
-        [
-            "test_shapes.py::test_circle",
-            "! test_shapes.py::test_factory",
-            "! test_shapes.py::test_members",
-        ],
-    )
-    .edit(
-        "member of the base of both",
-        [replace("geo/base.py", "    sides = 0", "    sides = 1")],
-        // Two bases may be incompatible, which is an effect.
-        ALL,
-    )
-    .edit(
-        "default in a method",
-        [replace("geo/shapes.py", "side=2", "side=3")],
-        [
-            "! test_shapes.py::test_square",
-            "test_shapes.py::test_loud",
-            "test_shapes.py::test_factory",
-        ],
-    )
-    .edit(
-        "bases swapped",
-        [replace(
-            "geo/shapes.py",
-            "Square(Mixin, Base)",
-            "Square(Base, Mixin)",
-        )],
-        ALL,
-    )
-    .edit(
-        "base removed",
-        [replace(
-            "geo/shapes.py",
-            "class Circle(Base)",
-            "class Circle",
-        )],
-        [
-            "! test_shapes.py::test_circle",
-            "! test_shapes.py::test_factory",
-            "test_shapes.py::test_members",
-        ],
-    )
-    .edit(
-        "slot",
-        [replace(
-            "geo/shapes.py",
-            "__slots__ = (\"a\",)",
-            "__slots__ = (\"b\",)",
-        )],
-        ALL,
-    )
-    .edit(
-        "the base gets a hook for subclasses",
-        [replace(
-            "geo/base.py",
-            "class Mixin:\n",
-            "class Mixin:\n    def __init_subclass__(cls):\n        cls.area = None\n\n",
-        )],
-        all_but([], ["test_shapes.py::test_square"]),
-    )
-    .edit(
-        "new class",
-        [append("geo/shapes.py", "\n\nclass New(Base):\n    pass\n")],
-        NONE,
-    )
+"#;
+
+/// Members, bases, and the makers of instances.
+fn classes() -> Case {
+    Case::new(CLASSES)
+        .edit(
+            "override what a base does",
+            [replace(
+                "geo/shapes.py",
+                "    @functools",
+                "    def name(self):\n        return \"circle\"\n\n    @functools",
+            )],
+            [
+                "test_shapes.py::test_circle",
+                "! test_shapes.py::test_factory",
+                "! test_shapes.py::test_members",
+            ],
+        )
+        .edit(
+            "member of the base of both",
+            [replace("geo/base.py", "    sides = 0", "    sides = 1")],
+            // Two bases may be incompatible, which is an effect.
+            ALL,
+        )
+        .edit(
+            "default in a method",
+            [replace("geo/shapes.py", "side=2", "side=3")],
+            [
+                "! test_shapes.py::test_square",
+                "test_shapes.py::test_loud",
+                "test_shapes.py::test_factory",
+            ],
+        )
+        .edit(
+            "bases swapped",
+            [replace(
+                "geo/shapes.py",
+                "Square(Mixin, Base)",
+                "Square(Base, Mixin)",
+            )],
+            ALL,
+        )
+        .edit(
+            "base removed",
+            [replace(
+                "geo/shapes.py",
+                "class Circle(Base)",
+                "class Circle",
+            )],
+            [
+                "! test_shapes.py::test_circle",
+                "! test_shapes.py::test_factory",
+                "test_shapes.py::test_members",
+            ],
+        )
+        .edit(
+            "slot",
+            [replace(
+                "geo/shapes.py",
+                "__slots__ = (\"a\",)",
+                "__slots__ = (\"b\",)",
+            )],
+            ALL,
+        )
+        .edit(
+            "the base gets a hook for subclasses",
+            [replace(
+                "geo/base.py",
+                "class Mixin:\n",
+                "class Mixin:\n    def __init_subclass__(cls):\n        cls.area = None\n\n",
+            )],
+            all_but([], ["test_shapes.py::test_square"]),
+        )
+        .edit(
+            "new class",
+            [append("geo/shapes.py", "\n\nclass New(Base):\n    pass\n")],
+            NONE,
+        )
 }
 
-/// Objects that register themselves by name.
-fn registries() -> Case {
-    Case::new(
-        r#"
+const REGISTRIES: &str = r#"
 -- registry.py --
 import abc
 import functools
@@ -295,65 +292,68 @@ def test_alone():
 
 def test_show():
     assert registry.show("") == "?"
-"#,
-    )
-    .edit(
-        "default of a registered function",
-        [replace("parts.py", "first(a=1)", "first(a=2)")],
-        all_but(
-            ["test_alone.py::test_alone"],
-            ["test_parts.py::test_registered"],
-        ),
-    )
-    .edit(
-        "another plug-in",
-        [append(
-            "parts.py",
-            "\n\nclass More(registry.Plugin):\n    pass\n",
-        )],
-        all_but(
-            ["test_alone.py::test_alone"],
-            ["test_parts.py::test_subclass"],
-        ),
-    )
-    .edit(
-        "member that a metaclass reads",
-        [replace("parts.py", "value = 3", "value = 4")],
-        all_but(["test_alone.py::test_alone"], ["test_parts.py::test_meta"]),
-    )
-    .edit(
-        "registration removed",
-        [replace("parts.py", "registry.Sized.register(Other)\n", "")],
-        all_but(["test_alone.py::test_alone"], ["test_parts.py::test_abc"]),
-    )
-    .edit(
-        "type that is dispatched on",
-        [replace("parts.py", "register(int)", "register(float)")],
-        all_but(
-            ["test_alone.py::test_alone"],
-            ["test_parts.py::test_dispatch"],
-        ),
-    )
-    .edit(
-        "member of an enum",
-        [replace(
-            "parts.py",
-            "    RED = 1",
-            "    RED = 1\n    BLUE = 2",
-        )],
-        all_but(["test_alone.py::test_alone"], ["test_parts.py::test_enum"]),
-    )
-    .edit(
-        "field of a dataclass",
-        [replace("parts.py", "x: int = 0", "x: int = 1")],
-        all_but(
-            ["test_alone.py::test_alone"],
-            ["test_parts.py::test_dataclass"],
-        ),
-    )
-    .edit(
-        "function beside all that",
-        [replace("parts.py", "apart(a=1)", "apart(a=2)")],
-        ["! test_parts.py::test_apart"],
-    )
+"#;
+
+/// Objects that register themselves by name.
+fn registries() -> Case {
+    Case::new(REGISTRIES)
+        .edit(
+            "default of a registered function",
+            [replace("parts.py", "first(a=1)", "first(a=2)")],
+            all_but(
+                ["test_alone.py::test_alone"],
+                ["test_parts.py::test_registered"],
+            ),
+        )
+        .edit(
+            "another plug-in",
+            [append(
+                "parts.py",
+                "\n\nclass More(registry.Plugin):\n    pass\n",
+            )],
+            all_but(
+                ["test_alone.py::test_alone"],
+                ["test_parts.py::test_subclass"],
+            ),
+        )
+        .edit(
+            "member that a metaclass reads",
+            [replace("parts.py", "value = 3", "value = 4")],
+            all_but(["test_alone.py::test_alone"], ["test_parts.py::test_meta"]),
+        )
+        .edit(
+            "registration removed",
+            [replace("parts.py", "registry.Sized.register(Other)\n", "")],
+            all_but(["test_alone.py::test_alone"], ["test_parts.py::test_abc"]),
+        )
+        .edit(
+            "type that is dispatched on",
+            [replace("parts.py", "register(int)", "register(float)")],
+            all_but(
+                ["test_alone.py::test_alone"],
+                ["test_parts.py::test_dispatch"],
+            ),
+        )
+        .edit(
+            "member of an enum",
+            [replace(
+                "parts.py",
+                "    RED = 1",
+                "    RED = 1\n    BLUE = 2",
+            )],
+            all_but(["test_alone.py::test_alone"], ["test_parts.py::test_enum"]),
+        )
+        .edit(
+            "field of a dataclass",
+            [replace("parts.py", "x: int = 0", "x: int = 1")],
+            all_but(
+                ["test_alone.py::test_alone"],
+                ["test_parts.py::test_dataclass"],
+            ),
+        )
+        .edit(
+            "function beside all that",
+            [replace("parts.py", "apart(a=1)", "apart(a=2)")],
+            ["! test_parts.py::test_apart"],
+        )
 }

@@ -7,11 +7,7 @@ cases!(
     version_sensitive: bodies,
 );
 
-/// Function bodies select the tests that ran them; signatures and classes select those that
-/// can reach them by name.
-fn bodies() -> Case {
-    Case::new(
-        r#"
+const BODIES: &str = r#"
 -- lib.py --
 def used():
     return inner()
@@ -99,95 +95,99 @@ def test_twice():
 -- test_apart.py --
 def test_apart():
     pass
-"#,
-    )
-    .edit(
-        "function",
-        [replace(
-            "lib.py",
-            "def inner():\n    return 1",
-            "def inner():\n    return 2",
-        )],
-        ["! test_lib.py::test_used", "! test_middle.py::test_twice"],
-    )
-    .edit(
-        "function that nobody ran",
-        [replace("lib.py", "return 2", "return 3")],
-        NONE,
-    )
-    .edit(
-        "method that nobody ran",
-        [replace("lib.py", "return None", "return 3")],
-        NONE,
-    )
-    .edit(
-        "nested function",
-        [replace(
-            "lib.py",
-            "        return 1\n\n    return nested()",
-            "        return 2\n\n    return nested()",
-        )],
-        ["! test_lib.py::test_outer"],
-    )
-    .edit(
-        "lambda and comprehension in a function",
-        [replace(
-            "lib.py",
-            "range(3)][1] + (lambda x: x)",
-            "range(3)][2] + (lambda x: x + 1)",
-        )],
-        ["! test_lib.py::test_outer"],
-    )
-    .edit(
-        "constructor",
-        [replace(
-            "lib.py",
-            "self.side = side",
-            "self.side = side + 1",
-        )],
-        ["! test_lib.py::test_init", "! test_lib.py::test_area"],
-    )
-    .edit(
-        "method reached by super",
-        [replace("lib.py", "self.side ** 2", "self.side ** 3")],
-        ["! test_lib.py::test_area"],
-    )
-    .edit(
-        "static method",
-        [replace(
-            "lib.py",
-            "def static():\n        return 1",
-            "def static():\n        return 2",
-        )],
-        ["! test_lib.py::test_static"],
-    )
-    .edit(
-        "class method",
-        [replace("lib.py", "cls.__name__", "cls.__name__.lower()")],
-        ["! test_lib.py::test_class"],
-    )
-    .edit(
-        "new override of a method",
-        [append(
-            "lib.py",
-            "\n    def __init__(self, side):\n        self.side = 0\n",
-        )],
-        ["! test_lib.py::test_area", "test_lib.py::test_class"],
-    )
-    .edit(
-        "body of a test",
-        [replace(
-            "test_lib.py",
-            "assert lib.outer() == 3",
-            "assert lib.outer() == 4",
-        )],
-        ["! test_lib.py::test_outer"],
-    )
-    .edit(
-        "body of a function between",
-        [replace("middle.py", "* 2", "* 3")],
-        ["! test_middle.py::test_twice"],
-    )
+"#;
+
+/// Function bodies select the tests that ran them; signatures and classes select those that
+/// can reach them by name.
+fn bodies() -> Case {
+    Case::new(BODIES)
+        .edit(
+            "function",
+            [replace(
+                "lib.py",
+                "def inner():\n    return 1",
+                "def inner():\n    return 2",
+            )],
+            ["! test_lib.py::test_used", "! test_middle.py::test_twice"],
+        )
+        .edit(
+            "function that nobody ran",
+            [replace("lib.py", "return 2", "return 3")],
+            NONE,
+        )
+        .edit(
+            "method that nobody ran",
+            [replace("lib.py", "return None", "return 3")],
+            NONE,
+        )
+        .edit(
+            "nested function",
+            [replace(
+                "lib.py",
+                "        return 1\n\n    return nested()",
+                "        return 2\n\n    return nested()",
+            )],
+            ["! test_lib.py::test_outer"],
+        )
+        .edit(
+            "lambda and comprehension in a function",
+            [replace(
+                "lib.py",
+                "range(3)][1] + (lambda x: x)",
+                "range(3)][2] + (lambda x: x + 1)",
+            )],
+            ["! test_lib.py::test_outer"],
+        )
+        .edit(
+            "constructor",
+            [replace(
+                "lib.py",
+                "self.side = side",
+                "self.side = side + 1",
+            )],
+            ["! test_lib.py::test_init", "! test_lib.py::test_area"],
+        )
+        .edit(
+            "method reached by super",
+            [replace("lib.py", "self.side ** 2", "self.side ** 3")],
+            ["! test_lib.py::test_area"],
+        )
+        .edit(
+            "static method",
+            [replace(
+                "lib.py",
+                "def static():\n        return 1",
+                "def static():\n        return 2",
+            )],
+            ["! test_lib.py::test_static"],
+        )
+        .edit(
+            "class method",
+            [replace("lib.py", "cls.__name__", "cls.__name__.lower()")],
+            ["! test_lib.py::test_class"],
+        )
+        .edit(
+            "new override of a method",
+            [append(
+                "lib.py",
+                "\n    def __init__(self, side):\n        self.side = 0\n",
+            )],
+            ["! test_lib.py::test_area", "test_lib.py::test_class"],
+        )
+        .edit(
+            "body of a test",
+            [replace(
+                "test_lib.py",
+                "assert lib.outer() == 3",
+                "assert lib.outer() == 4",
+            )],
+            ["! test_lib.py::test_outer"],
+        )
+        .edit(
+            "body of a function between",
+            [replace("middle.py", "* 2", "* 3")],
+            ["! test_middle.py::test_twice"],
+        )
 }
 
 /// Modules without functions.

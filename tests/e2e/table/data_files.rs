@@ -7,10 +7,7 @@ cases!(
     version_sensitive: content, resources,
 );
 
-/// The ways to open a file.
-fn content() -> Case {
-    Case::new(
-        r#"
+const CONTENT: &str = r#"
 -- data/text.txt --
 1
 -- data/path.txt --
@@ -88,72 +85,75 @@ def test_relative(monkeypatch):
 
 def test_none():
     assert HERE.name == "data"
-"#,
-    )
-    .edit(
-        "open",
-        [write("data/text.txt", "2\n")],
-        ["! test_read.py::test_open"],
-    )
-    .edit(
-        "pathlib",
-        [write("data/path.txt", "2\n")],
-        ["! test_read.py::test_pathlib"],
-    )
-    .edit(
-        "bytes",
-        [write("data/bytes.bin", "2\n")],
-        ["! test_read.py::test_bytes"],
-    )
-    .edit(
-        "os.open",
-        [write("data/low.txt", "2\n")],
-        ["! test_read.py::test_os_open"],
-    )
-    .edit(
-        "configparser",
-        [write("data/conf.ini", "[a]\nvalue = 2\n")],
-        ["! test_read.py::test_config_parser"],
-    )
-    .edit(
-        "file that was missing",
-        [write("data/local.ini", "[a]\nvalue = 3\n")],
-        ["! test_read.py::test_config_parser"],
-    )
-    .edit(
-        "shutil",
-        [write("data/copied.txt", "2\n")],
-        ["! test_read.py::test_copy"],
-    )
-    .edit(
-        "mmap",
-        [write("data/mapped.txt", "2\n")],
-        ["! test_read.py::test_mmap"],
-    )
-    .edit(
-        "relative path after chdir",
-        [write("data/lines.txt", "2\n")],
-        ["! test_read.py::test_relative"],
-    )
-    .edit(
-        "file deleted",
-        [delete("data/text.txt")],
-        ["! test_read.py::test_open"],
-    )
-    .edit(
-        "two at once",
-        [
-            write("data/text.txt", "2\n"),
-            append("data/bytes.bin", "2\n"),
-        ],
-        ["! test_read.py::test_open", "! test_read.py::test_bytes"],
-    )
-    .edit("unused file", [write("data/unused.txt", "2\n")], NONE)
-    .edit(
-        "new file that nobody looks for",
-        [write("data/new.txt", "2\n")],
-        NONE,
-    )
+"#;
+
+/// The ways to open a file.
+fn content() -> Case {
+    Case::new(CONTENT)
+        .edit(
+            "open",
+            [write("data/text.txt", "2\n")],
+            ["! test_read.py::test_open"],
+        )
+        .edit(
+            "pathlib",
+            [write("data/path.txt", "2\n")],
+            ["! test_read.py::test_pathlib"],
+        )
+        .edit(
+            "bytes",
+            [write("data/bytes.bin", "2\n")],
+            ["! test_read.py::test_bytes"],
+        )
+        .edit(
+            "os.open",
+            [write("data/low.txt", "2\n")],
+            ["! test_read.py::test_os_open"],
+        )
+        .edit(
+            "configparser",
+            [write("data/conf.ini", "[a]\nvalue = 2\n")],
+            ["! test_read.py::test_config_parser"],
+        )
+        .edit(
+            "file that was missing",
+            [write("data/local.ini", "[a]\nvalue = 3\n")],
+            ["! test_read.py::test_config_parser"],
+        )
+        .edit(
+            "shutil",
+            [write("data/copied.txt", "2\n")],
+            ["! test_read.py::test_copy"],
+        )
+        .edit(
+            "mmap",
+            [write("data/mapped.txt", "2\n")],
+            ["! test_read.py::test_mmap"],
+        )
+        .edit(
+            "relative path after chdir",
+            [write("data/lines.txt", "2\n")],
+            ["! test_read.py::test_relative"],
+        )
+        .edit(
+            "file deleted",
+            [delete("data/text.txt")],
+            ["! test_read.py::test_open"],
+        )
+        .edit(
+            "two at once",
+            [
+                write("data/text.txt", "2\n"),
+                append("data/bytes.bin", "2\n"),
+            ],
+            ["! test_read.py::test_open", "! test_read.py::test_bytes"],
+        )
+        .edit("unused file", [write("data/unused.txt", "2\n")], NONE)
+        .edit(
+            "new file that nobody looks for",
+            [write("data/new.txt", "2\n")],
+            NONE,
+        )
 }
 
 /// Directories that are listed.

@@ -4,10 +4,7 @@ use crate::harness::*;
 
 cases!(docstrings, docstrings_read_at_import, parameters_by_name);
 
-/// Only tests whose code reads docstrings depend on them.
-fn docstrings() -> Case {
-    Case::new(
-        r#"
+const DOCSTRINGS: &str = r#"
 -- lib.py --
 import functools
 
@@ -98,60 +95,63 @@ def test_of_made():
 
 def test_vars():
     assert "A box." in [value for value in vars(lib.Box).values() if isinstance(value, str)]
-"#,
-    )
-    .edit(
-        "of a function",
-        [replace("lib.py", "Of a square.", "Of any square.")],
-        ["! test_lib.py::test_of_function"],
-    )
-    .edit(
-        "of a function that is decorated",
-        [replace("lib.py", "Of a line.", "Of any line.")],
-        between(
-            ["! test_lib.py::test_of_copy"],
-            [
-                "test_lib.py::test_of_function",
-                "test_lib.py::test_of_class",
-                "test_lib.py::test_of_method",
-                "test_lib.py::test_of_made",
-            ],
-        ),
-    )
-    .edit(
-        "of a class",
-        [replace("lib.py", "A box.", "Any box.")],
-        between(
-            ["! test_lib.py::test_of_class", "! test_lib.py::test_vars"],
-            ["test_lib.py::test_of_method"],
-        ),
-    )
-    .edit(
-        "of a method",
-        [replace("lib.py", "Fills it.", "It fills.")],
-        between(
-            ["! test_lib.py::test_of_method"],
-            ["test_lib.py::test_of_made", "test_lib.py::test_of_class"],
-        ),
-    )
-    .edit(
-        "of a method of a class with a metaclass",
-        [replace("lib.py", "Fills what was made.", "It fills.")],
-        between(
-            ["! test_lib.py::test_of_made"],
-            [
-                "test_lib.py::test_of_function",
-                "test_lib.py::test_of_copy",
-                "test_lib.py::test_of_class",
-                "test_lib.py::test_of_method",
-            ],
-        ),
-    )
-    .edit(
-        "taken away",
-        [replace("lib.py", "    \"\"\"Of a square.\"\"\"\n", "")],
-        ["! test_lib.py::test_of_function"],
-    )
+"#;
+
+/// Only tests whose code reads docstrings depend on them.
+fn docstrings() -> Case {
+    Case::new(DOCSTRINGS)
+        .edit(
+            "of a function",
+            [replace("lib.py", "Of a square.", "Of any square.")],
+            ["! test_lib.py::test_of_function"],
+        )
+        .edit(
+            "of a function that is decorated",
+            [replace("lib.py", "Of a line.", "Of any line.")],
+            between(
+                ["! test_lib.py::test_of_copy"],
+                [
+                    "test_lib.py::test_of_function",
+                    "test_lib.py::test_of_class",
+                    "test_lib.py::test_of_method",
+                    "test_lib.py::test_of_made",
+                ],
+            ),
+        )
+        .edit(
+            "of a class",
+            [replace("lib.py", "A box.", "Any box.")],
+            between(
+                ["! test_lib.py::test_of_class", "! test_lib.py::test_vars"],
+                ["test_lib.py::test_of_method"],
+            ),
+        )
+        .edit(
+            "of a method",
+            [replace("lib.py", "Fills it.", "It fills.")],
+            between(
+                ["! test_lib.py::test_of_method"],
+                ["test_lib.py::test_of_made", "test_lib.py::test_of_class"],
+            ),
+        )
+        .edit(
+            "of a method of a class with a metaclass",
+            [replace("lib.py", "Fills what was made.", "It fills.")],
+            between(
+                ["! test_lib.py::test_of_made"],
+                [
+                    "test_lib.py::test_of_function",
+                    "test_lib.py::test_of_copy",
+                    "test_lib.py::test_of_class",
+                    "test_lib.py::test_of_method",
+                ],
+            ),
+        )
+        .edit(
+            "taken away",
+            [replace("lib.py", "    \"\"\"Of a square.\"\"\"\n", "")],
+            ["! test_lib.py::test_of_function"],
+        )
 }
 
 /// Code that reads docstrings at import.

@@ -8,10 +8,7 @@ cases!(
     version_sensitive: suspended, generated,
 );
 
-/// Bodies that stop and continue: generators and coroutines.
-fn suspended() -> Case {
-    Case::new(
-        r#"
+const SUSPENDED: &str = r#"
 -- lib.py --
 def numbers():
     yield 1
@@ -100,72 +97,72 @@ def test_count_two(counting):
 
 def test_none():
     pass
-"#,
-    )
-    .edit(
-        "generator",
-        [replace(
-            "lib.py",
-            "yield 1\n    yield from",
-            "yield 0\n    yield from",
-        )],
-        ["! test_suspended.py::test_generator"],
-    )
-    .edit(
-        "delegate",
-        [replace("lib.py", "yield 2", "yield 3")],
-        ["! test_suspended.py::test_generator"],
-    )
-    .edit(
-        "coroutine",
-        [replace(
-            "lib.py",
-            "    return 1\n\n\nasync def ticks",
-            "    return 2\n\n\nasync def ticks",
-        )],
-        ["! test_suspended.py::test_coroutine"],
-    )
-    .edit(
-        "async generator",
-        [replace(
-            "lib.py",
-            "ticks():\n    yield 1",
-            "ticks():\n    yield 2",
-        )],
-        ["! test_suspended.py::test_async_generator"],
-    )
-    .edit(
-        "exit of a context manager",
-        [replace("lib.py", "    pass", "    raise ValueError")],
-        ["! test_suspended.py::test_manager"],
-    )
-    .edit(
-        "generator that two tests drive",
-        [replace("lib.py", "count += 1", "count -= 1")],
-        // The generator is closed after the last test; on 3.11 that resumes it.
-        between(
+"#;
+
+/// Bodies that stop and continue: generators and coroutines.
+fn suspended() -> Case {
+    Case::new(SUSPENDED)
+        .edit(
+            "generator",
+            [replace(
+                "lib.py",
+                "yield 1\n    yield from",
+                "yield 0\n    yield from",
+            )],
+            ["! test_suspended.py::test_generator"],
+        )
+        .edit(
+            "delegate",
+            [replace("lib.py", "yield 2", "yield 3")],
+            ["! test_suspended.py::test_generator"],
+        )
+        .edit(
+            "coroutine",
+            [replace(
+                "lib.py",
+                "    return 1\n\n\nasync def ticks",
+                "    return 2\n\n\nasync def ticks",
+            )],
+            ["! test_suspended.py::test_coroutine"],
+        )
+        .edit(
+            "async generator",
+            [replace(
+                "lib.py",
+                "ticks():\n    yield 1",
+                "ticks():\n    yield 2",
+            )],
+            ["! test_suspended.py::test_async_generator"],
+        )
+        .edit(
+            "exit of a context manager",
+            [replace("lib.py", "    pass", "    raise ValueError")],
+            ["! test_suspended.py::test_manager"],
+        )
+        .edit(
+            "generator that two tests drive",
+            [replace("lib.py", "count += 1", "count -= 1")],
+            // The generator is closed after the last test; on 3.11 that resumes it.
+            between(
+                [
+                    "! test_suspended.py::test_count_one",
+                    "! test_suspended.py::test_count_two",
+                ],
+                ["test_suspended.py::test_none"],
+            ),
+        )
+        .edit(
+            "called by a generator that two tests drive",
+            [replace("lib.py", "return count", "return -count")],
             [
+                "! test_suspended.py::test_expression",
                 "! test_suspended.py::test_count_one",
                 "! test_suspended.py::test_count_two",
             ],
-            ["test_suspended.py::test_none"],
-        ),
-    )
-    .edit(
-        "called by a generator that two tests drive",
-        [replace("lib.py", "return count", "return -count")],
-        [
-            "! test_suspended.py::test_expression",
-            "! test_suspended.py::test_count_one",
-            "! test_suspended.py::test_count_two",
-        ],
-    )
+        )
 }
 
-/// Code that attribute access runs.
-fn descriptors() -> Case {
-    Case::new(
-        r#"
+const DESCRIPTORS: &str = r#"
 -- lib.py --
 class Field:
     def __set_name__(self, owner, name):
@@ -254,103 +251,106 @@ def test_module_getattr():
 
 def test_none():
     pass
-"#,
-    )
-    .edit(
-        "__get__",
-        [replace("lib.py", "self.name, 1)", "self.name, 2)")],
-        ["! test_descriptors.py::test_get"],
-    )
-    .edit(
-        "__set__",
-        [replace("lib.py", "self.name, value)", "self.name, -value)")],
-        ["! test_descriptors.py::test_set"],
-    )
-    .edit(
-        "__set_name__, which runs at import",
-        [replace("lib.py", "\"_\" + name", "\"__\" + name")],
-        all_but([], ["test_descriptors.py::test_set"]),
-    )
-    .edit(
-        "property",
-        [replace(
-            "lib.py",
-            "def prop(self):\n        return 1",
-            "def prop(self):\n        return 2",
-        )],
-        // The functions of a property share one qualified name.
-        [
-            "! test_descriptors.py::test_property",
-            "test_descriptors.py::test_setter",
-        ],
-    )
-    .edit(
-        "setter",
-        [replace(
-            "lib.py",
-            "self.other = value",
-            "self.other = -value",
-        )],
-        [
-            "! test_descriptors.py::test_setter",
-            "test_descriptors.py::test_property",
-        ],
-    )
-    .edit(
-        "__getattr__",
-        [replace(
-            "lib.py",
-            "            return 1",
-            "            return 2",
-        )],
-        // The descriptor looks for an attribute that the object does not have.
-        [
-            "! test_descriptors.py::test_getattr",
-            "test_descriptors.py::test_get",
-        ],
-    )
-    .edit(
-        "__eq__",
-        [replace("lib.py", "return True", "return False")],
-        ["! test_descriptors.py::test_eq"],
-    )
-    .edit(
-        "__len__",
-        [replace(
-            "lib.py",
-            "__len__(self):\n        return 1",
-            "__len__(self):\n        return 2",
-        )],
-        ["! test_descriptors.py::test_len"],
-    )
-    .edit(
-        "__repr__",
-        [replace("lib.py", "\"Model\"", "\"M\"")],
-        ["! test_descriptors.py::test_repr"],
-    )
-    .edit(
-        "module's __getattr__",
-        [replace(
-            "lib.py",
-            "\"module_attribute\":\n        return 1",
-            "\"module_attribute\":\n        return 2",
-        )],
-        // pytest itself asks modules for attributes when it collects a file.
-        between(
-            ["! test_descriptors.py::test_module_getattr"],
+"#;
+
+/// Code that attribute access runs.
+fn descriptors() -> Case {
+    Case::new(DESCRIPTORS)
+        .edit(
+            "__get__",
+            [replace("lib.py", "self.name, 1)", "self.name, 2)")],
+            ["! test_descriptors.py::test_get"],
+        )
+        .edit(
+            "__set__",
+            [replace("lib.py", "self.name, value)", "self.name, -value)")],
+            ["! test_descriptors.py::test_set"],
+        )
+        .edit(
+            "__set_name__, which runs at import",
+            [replace("lib.py", "\"_\" + name", "\"__\" + name")],
+            all_but([], ["test_descriptors.py::test_set"]),
+        )
+        .edit(
+            "property",
+            [replace(
+                "lib.py",
+                "def prop(self):\n        return 1",
+                "def prop(self):\n        return 2",
+            )],
+            // The functions of a property share one qualified name.
             [
-                "test_descriptors.py::test_get",
-                "test_descriptors.py::test_set",
-                "test_descriptors.py::test_property",
+                "! test_descriptors.py::test_property",
                 "test_descriptors.py::test_setter",
-                "test_descriptors.py::test_getattr",
-                "test_descriptors.py::test_eq",
-                "test_descriptors.py::test_len",
-                "test_descriptors.py::test_repr",
-                "test_descriptors.py::test_none",
             ],
-        ),
-    )
+        )
+        .edit(
+            "setter",
+            [replace(
+                "lib.py",
+                "self.other = value",
+                "self.other = -value",
+            )],
+            [
+                "! test_descriptors.py::test_setter",
+                "test_descriptors.py::test_property",
+            ],
+        )
+        .edit(
+            "__getattr__",
+            [replace(
+                "lib.py",
+                "            return 1",
+                "            return 2",
+            )],
+            // The descriptor looks for an attribute that the object does not have.
+            [
+                "! test_descriptors.py::test_getattr",
+                "test_descriptors.py::test_get",
+            ],
+        )
+        .edit(
+            "__eq__",
+            [replace("lib.py", "return True", "return False")],
+            ["! test_descriptors.py::test_eq"],
+        )
+        .edit(
+            "__len__",
+            [replace(
+                "lib.py",
+                "__len__(self):\n        return 1",
+                "__len__(self):\n        return 2",
+            )],
+            ["! test_descriptors.py::test_len"],
+        )
+        .edit(
+            "__repr__",
+            [replace("lib.py", "\"Model\"", "\"M\"")],
+            ["! test_descriptors.py::test_repr"],
+        )
+        .edit(
+            "module's __getattr__",
+            [replace(
+                "lib.py",
+                "\"module_attribute\":\n        return 1",
+                "\"module_attribute\":\n        return 2",
+            )],
+            // pytest itself asks modules for attributes when it collects a file.
+            between(
+                ["! test_descriptors.py::test_module_getattr"],
+                [
+                    "test_descriptors.py::test_get",
+                    "test_descriptors.py::test_set",
+                    "test_descriptors.py::test_property",
+                    "test_descriptors.py::test_setter",
+                    "test_descriptors.py::test_getattr",
+                    "test_descriptors.py::test_eq",
+                    "test_descriptors.py::test_len",
+                    "test_descriptors.py::test_repr",
+                    "test_descriptors.py::test_none",
+                ],
+            ),
+        )
 }
 
 /// Code that is made while a test runs.

@@ -4,10 +4,7 @@ use crate::harness::*;
 
 cases!(reads, at_import, everything, given_to_a_child);
 
-/// The ways to read one variable.
-fn reads() -> Case {
-    Case::new(
-        r#"
+const READS: &str = r#"
 -- test_env.py --
 import os
 
@@ -62,85 +59,88 @@ def test_skipif():
 
 def test_none():
     pass
-"#,
-    )
-    .setup([env("E_EXPAND", "1"), env("E_ITEM", "1")])
-    .edit(
-        "environ.get",
-        [env("E_TWO", "2")],
-        ["! test_env.py::test_two"],
-    )
-    .late()
-    .edit(
-        "one variable, two tests",
-        [env("E_GET", "2")],
-        ["! test_env.py::test_get", "! test_env.py::test_two"],
-    )
-    .late()
-    .edit(
-        "getenv",
-        [env("E_GETENV", "2")],
-        ["! test_env.py::test_getenv"],
-    )
-    .late()
-    .edit(
-        "environ[]",
-        [env("E_ITEM", "2")],
-        ["! test_env.py::test_getitem"],
-    )
-    .late()
-    .edit(
-        "environ[] unset",
-        [unset("E_ITEM")],
-        ["test_env.py::test_getitem"],
-    )
-    .late()
-    .edit("in", [env("E_IN", "")], ["! test_env.py::test_in"])
-    .late()
-    .edit(
-        "environb",
-        [env("E_BYTES", "2")],
-        ["! test_env.py::test_bytes"],
-    )
-    .late()
-    .edit(
-        "getenvb",
-        [env("E_GETENVB", "2")],
-        ["! test_env.py::test_getenvb"],
-    )
-    .late()
-    .edit(
-        "expandvars",
-        [env("E_EXPAND", "2")],
-        ["! test_env.py::test_expand"],
-    )
-    .late()
-    .edit(
-        "monkeypatch saves the old value",
-        [env("E_SET", "2")],
-        between([], ["test_env.py::test_setdefault"]),
-    )
-    .late()
-    .edit(
-        "condition of a mark",
-        [env("E_SKIP", "1")],
-        ["test_env.py::test_skipif"],
-    )
-    .late()
-    .edit("unread variable", [env("E_NOBODY", "1")], NONE)
-    .edit(
-        "variable and file",
-        [
-            env("E_IN", ""),
-            replace(
-                "test_env.py",
-                "not in os.environ",
-                "not in os.environ  # no",
-            ),
-        ],
-        ["! test_env.py::test_in"],
-    )
-    .late()
+"#;
+
+/// The ways to read one variable.
+fn reads() -> Case {
+    Case::new(READS)
+        .setup([env("E_EXPAND", "1"), env("E_ITEM", "1")])
+        .edit(
+            "environ.get",
+            [env("E_TWO", "2")],
+            ["! test_env.py::test_two"],
+        )
+        .late()
+        .edit(
+            "one variable, two tests",
+            [env("E_GET", "2")],
+            ["! test_env.py::test_get", "! test_env.py::test_two"],
+        )
+        .late()
+        .edit(
+            "getenv",
+            [env("E_GETENV", "2")],
+            ["! test_env.py::test_getenv"],
+        )
+        .late()
+        .edit(
+            "environ[]",
+            [env("E_ITEM", "2")],
+            ["! test_env.py::test_getitem"],
+        )
+        .late()
+        .edit(
+            "environ[] unset",
+            [unset("E_ITEM")],
+            ["test_env.py::test_getitem"],
+        )
+        .late()
+        .edit("in", [env("E_IN", "")], ["! test_env.py::test_in"])
+        .late()
+        .edit(
+            "environb",
+            [env("E_BYTES", "2")],
+            ["! test_env.py::test_bytes"],
+        )
+        .late()
+        .edit(
+            "getenvb",
+            [env("E_GETENVB", "2")],
+            ["! test_env.py::test_getenvb"],
+        )
+        .late()
+        .edit(
+            "expandvars",
+            [env("E_EXPAND", "2")],
+            ["! test_env.py::test_expand"],
+        )
+        .late()
+        .edit(
+            "monkeypatch saves the old value",
+            [env("E_SET", "2")],
+            between([], ["test_env.py::test_setdefault"]),
+        )
+        .late()
+        .edit(
+            "condition of a mark",
+            [env("E_SKIP", "1")],
+            ["test_env.py::test_skipif"],
+        )
+        .late()
+        .edit("unread variable", [env("E_NOBODY", "1")], NONE)
+        .edit(
+            "variable and file",
+            [
+                env("E_IN", ""),
+                replace(
+                    "test_env.py",
+                    "not in os.environ",
+                    "not in os.environ  # no",
+                ),
+            ],
+            ["! test_env.py::test_in"],
+        )
+        .late()
 }
 
 /// A variable that is read during an import belongs to all who import the module.

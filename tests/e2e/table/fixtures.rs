@@ -4,9 +4,7 @@ use crate::harness::*;
 
 cases!(scopes, chains, overriding);
 
-fn scopes() -> Case {
-    Case::new(
-        r#"
+const SCOPES: &str = r#"
 -- make.py --
 def session():
     return 1
@@ -180,108 +178,102 @@ def test_first():
 
 def test_second():
     pass
-"#,
-    )
-    .setup([write("pytest.ini", "[pytest]\n"), write("conftest.py", "")])
-    .edit(
-        "session",
-        [replace(
-            "make.py",
-            "session():\n    return 1",
-            "session():\n    return 2",
-        )],
-        [
-            "! tests/test_one.py::test_session_first",
-            "! tests/test_one.py::test_session_second",
-            "! tests/test_one.py::test_by_name",
-            "tests/test_one.py::test_mark",
-            "! tests/test_two.py::test_session_third",
-        ],
-    )
-    .edit(
-        "file read by a session fixture",
-        [write("session.txt", "2\n")],
-        [
-            "! tests/test_one.py::test_session_first",
-            "! tests/test_one.py::test_session_second",
-            "! tests/test_one.py::test_by_name",
-            "tests/test_one.py::test_mark",
-            "! tests/test_two.py::test_session_third",
-        ],
-    )
-    .edit(
-        "body of a fixture",
-        [replace(
-            "tests/conftest.py",
-            "* int(text)",
-            "* int(text) + 1",
-        )],
-        [
-            "! tests/test_one.py::test_session_first",
-            "! tests/test_one.py::test_session_second",
-            "! tests/test_one.py::test_by_name",
-            "tests/test_one.py::test_mark",
-            "! tests/test_two.py::test_session_third",
-        ],
-    )
-    .edit(
-        "package",
-        [replace(
-            "make.py",
-            "package():\n    return 1",
-            "package():\n    return 2",
-        )],
-        [
-            "! tests/test_one.py::test_package",
-            "! tests/test_two.py::test_package_other",
-        ],
-    )
-    .edit(
-        "module",
-        [replace(
-            "make.py",
-            "module():\n    return 1",
-            "module():\n    return 2",
-        )],
-        [
-            "! tests/test_one.py::test_module_first",
-            "! tests/test_one.py::test_module_second",
-        ],
-    )
-    .edit(
-        "class",
-        [replace(
-            "make.py",
-            "klass():\n    return 1",
-            "klass():\n    return 2",
-        )],
-        [
-            "! tests/test_one.py::TestClass::test_first",
-            "! tests/test_one.py::TestClass::test_second",
-        ],
-    )
-    .edit(
-        "function",
-        [replace(
-            "make.py",
-            "function():\n    return 1",
-            "function():\n    return 2",
-        )],
-        ["! tests/test_one.py::test_function"],
-    )
-    .edit(
-        "autouse",
-        [replace(
-            "make.py",
-            "autouse():\n    return 1",
-            "autouse():\n    return 2",
-        )],
-        [
-            "! tests/test_auto.py::test_first",
-            "! tests/test_auto.py::test_second",
-        ],
-    )
-    .edit(
+"#;
+
+fn scopes() -> Case {
+    let case = Case::new(SCOPES)
+        .setup([write("pytest.ini", "[pytest]\n"), write("conftest.py", "")])
+        .edit(
+            "session",
+            [replace(
+                "make.py",
+                "session():\n    return 1",
+                "session():\n    return 2",
+            )],
+            [
+                "! tests/test_one.py::test_session_first",
+                "! tests/test_one.py::test_session_second",
+                "! tests/test_one.py::test_by_name",
+                "tests/test_one.py::test_mark",
+                "! tests/test_two.py::test_session_third",
+            ],
+        )
+        .edit(
+            "file read by a session fixture",
+            [write("session.txt", "2\n")],
+            [
+                "! tests/test_one.py::test_session_first",
+                "! tests/test_one.py::test_session_second",
+                "! tests/test_one.py::test_by_name",
+                "tests/test_one.py::test_mark",
+                "! tests/test_two.py::test_session_third",
+            ],
+        )
+        .edit(
+            "body of a fixture",
+            [replace(
+                "tests/conftest.py",
+                "* int(text)",
+                "* int(text) + 1",
+            )],
+            [
+                "! tests/test_one.py::test_session_first",
+                "! tests/test_one.py::test_session_second",
+                "! tests/test_one.py::test_by_name",
+                "tests/test_one.py::test_mark",
+                "! tests/test_two.py::test_session_third",
+            ],
+        )
+        .edit(
+            "package",
+            [replace(
+                "make.py",
+                "package():\n    return 1",
+                "package():\n    return 2",
+            )],
+            [
+                "! tests/test_one.py::test_package",
+                "! tests/test_two.py::test_package_other",
+            ],
+        )
+        .edit(
+            "module",
+            [replace(
+                "make.py",
+                "module():\n    return 1",
+                "module():\n    return 2",
+            )],
+            [
+                "! tests/test_one.py::test_module_first",
+                "! tests/test_one.py::test_module_second",
+            ],
+        )
+        .edit(
+            "class",
+            [replace(
+                "make.py",
+                "klass():\n    return 1",
+                "klass():\n    return 2",
+            )],
+            [
+                "! tests/test_one.py::TestClass::test_first",
+                "! tests/test_one.py::TestClass::test_second",
+            ],
+        )
+        .edit(
+            "function",
+            [replace(
+                "make.py",
+                "function():\n    return 1",
+                "function():\n    return 2",
+            )],
+            ["! tests/test_one.py::test_function"],
+        );
+    endings_and_parameters(case)
+}
+
+fn endings_and_parameters(case: Case) -> Case {
+    case.edit(
         "tear-down after yield",
         [replace("make.py", "pass", "return 1")],
         // An error in the tear-down of a session belongs to the last test.
@@ -319,10 +311,7 @@ def test_second():
     )
 }
 
-/// Fixtures that use fixtures, and values that are changed or built late.
-fn chains() -> Case {
-    Case::new(
-        r#"
+const CHAINS: &str = r#"
 -- make.py --
 def base():
     return {"n": 1}
@@ -426,70 +415,73 @@ def test_top(top):
 
 def test_none():
     pass
-"#,
-    )
-    .edit(
-        "lowest fixture of a chain",
-        [replace("make.py", "{\"n\": 1}", "{\"n\": 2}")],
-        [
-            "! test_one.py::test_top",
-            "! test_one.py::test_base",
-            "test_two.py::test_change",
-            "test_two.py::test_changed",
-            "! test_two.py::test_top",
-        ],
-    )
-    .edit(
-        "middle of a chain",
-        [replace(
-            "conftest.py",
-            "    return base\n",
-            "    return dict(base, n=2)\n",
-        )],
-        ["! test_one.py::test_top", "! test_two.py::test_top"],
-    )
-    .edit(
-        "built by the first test that asks a fixture's value",
-        [replace(
-            "make.py",
-            "late():\n    return 1",
-            "late():\n    return 2",
-        )],
-        between(
+"#;
+
+/// Fixtures that use fixtures, and values that are changed or built late.
+fn chains() -> Case {
+    Case::new(CHAINS)
+        .edit(
+            "lowest fixture of a chain",
+            [replace("make.py", "{\"n\": 1}", "{\"n\": 2}")],
             [
-                "! test_one.py::test_factory_first",
-                "! test_one.py::test_factory_second",
+                "! test_one.py::test_top",
+                "! test_one.py::test_base",
+                "test_two.py::test_change",
+                "test_two.py::test_changed",
+                "! test_two.py::test_top",
             ],
-            ["test_one.py::test_factory_unused"],
-        ),
-    )
-    .edit(
-        "change made to a fixture's value by an earlier test",
-        [replace(
-            "make.py",
-            "value[\"seen\"] = 1",
-            "value[\"seen\"] = 2",
-        )],
-        between(
-            ["test_two.py::test_change", "! test_two.py::test_changed"],
-            // They also use the value.
+        )
+        .edit(
+            "middle of a chain",
+            [replace(
+                "conftest.py",
+                "    return base\n",
+                "    return dict(base, n=2)\n",
+            )],
+            ["! test_one.py::test_top", "! test_two.py::test_top"],
+        )
+        .edit(
+            "built by the first test that asks a fixture's value",
+            [replace(
+                "make.py",
+                "late():\n    return 1",
+                "late():\n    return 2",
+            )],
+            between(
+                [
+                    "! test_one.py::test_factory_first",
+                    "! test_one.py::test_factory_second",
+                ],
+                ["test_one.py::test_factory_unused"],
+            ),
+        )
+        .edit(
+            "change made to a fixture's value by an earlier test",
+            [replace(
+                "make.py",
+                "value[\"seen\"] = 1",
+                "value[\"seen\"] = 2",
+            )],
+            between(
+                ["test_two.py::test_change", "! test_two.py::test_changed"],
+                // They also use the value.
+                [
+                    "test_two.py::test_top",
+                    "test_one.py::test_top",
+                    "test_one.py::test_base",
+                ],
+            ),
+        )
+        .edit(
+            "finalizer",
+            [replace("make.py", "pass", "return 1")],
+            // An error in a module's finalizer belongs to the module's last test.
             [
-                "test_two.py::test_top",
-                "test_one.py::test_top",
-                "test_one.py::test_base",
+                "test_one.py::test_final_first",
+                "test_one.py::test_final_second",
+                "test_one.py::test_none",
             ],
-        ),
-    )
-    .edit(
-        "finalizer",
-        [replace("make.py", "pass", "return 1")],
-        // An error in a module's finalizer belongs to the module's last test.
-        [
-            "test_one.py::test_final_first",
-            "test_one.py::test_final_second",
-            "test_one.py::test_none",
-        ],
-    )
+        )
 }
 
 /// A fixture with the name of another one.

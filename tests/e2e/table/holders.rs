@@ -101,10 +101,7 @@ def test_none():
     )
 }
 
-/// Instances of classes of the standard library.
-fn library_objects() -> Case {
-    Case::new(
-        r#"
+const LIBRARY_OBJECTS: &str = r#"
 -- lib.py --
 import argparse
 import collections
@@ -213,46 +210,49 @@ def test_ready():
 
 def test_none():
     pass
-"#,
-    )
-    .edit(
-        "queue",
-        [replace("helper.py", "\"a\"", "\"z\"")],
-        ["test_change.py::test_queue", "! test_read.py::test_queue"],
-    )
-    .edit(
-        "parser of arguments",
-        [replace("helper.py", "--fast", "--slow")],
-        ["test_change.py::test_parser", "! test_read.py::test_parser"],
-    )
-    .edit(
-        "parser of configurations",
-        [replace("helper.py", "\"1\"", "\"2\"")],
-        ["test_change.py::test_config", "! test_read.py::test_config"],
-    )
-    .edit(
-        "user's dictionary",
-        [replace("helper.py", "\"ann\"", "\"bob\"")],
-        between(
-            ["test_change.py::test_user", "! test_read.py::test_user"],
-            ["test_read.py::test_ready"],
-        ),
-    )
-    .edit(
-        "chain of dictionaries",
-        [replace("helper.py", "\"b\"", "\"c\"")],
-        ["test_change.py::test_chain", "! test_read.py::test_chain"],
-    )
-    .edit(
-        "stack of callbacks",
-        [replace("helper.py", "return print", "return repr")],
-        ["test_change.py::test_stack", "! test_read.py::test_stack"],
-    )
-    .edit(
-        "event",
-        [replace("helper.py", "return True", "return False")],
-        ["test_change.py::test_ready", "test_read.py::test_ready"],
-    )
+"#;
+
+/// Instances of classes of the standard library.
+fn library_objects() -> Case {
+    Case::new(LIBRARY_OBJECTS)
+        .edit(
+            "queue",
+            [replace("helper.py", "\"a\"", "\"z\"")],
+            ["test_change.py::test_queue", "! test_read.py::test_queue"],
+        )
+        .edit(
+            "parser of arguments",
+            [replace("helper.py", "--fast", "--slow")],
+            ["test_change.py::test_parser", "! test_read.py::test_parser"],
+        )
+        .edit(
+            "parser of configurations",
+            [replace("helper.py", "\"1\"", "\"2\"")],
+            ["test_change.py::test_config", "! test_read.py::test_config"],
+        )
+        .edit(
+            "user's dictionary",
+            [replace("helper.py", "\"ann\"", "\"bob\"")],
+            between(
+                ["test_change.py::test_user", "! test_read.py::test_user"],
+                ["test_read.py::test_ready"],
+            ),
+        )
+        .edit(
+            "chain of dictionaries",
+            [replace("helper.py", "\"b\"", "\"c\"")],
+            ["test_change.py::test_chain", "! test_read.py::test_chain"],
+        )
+        .edit(
+            "stack of callbacks",
+            [replace("helper.py", "return print", "return repr")],
+            ["test_change.py::test_stack", "! test_read.py::test_stack"],
+        )
+        .edit(
+            "event",
+            [replace("helper.py", "return True", "return False")],
+            ["test_change.py::test_ready", "test_read.py::test_ready"],
+        )
 }
 
 /// Objects in C that lead to others.

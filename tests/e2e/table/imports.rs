@@ -7,10 +7,7 @@ cases!(
     version_sensitive: closure,
 );
 
-/// Function bodies that run during an import belong to all importers.
-fn closure() -> Case {
-    Case::new(
-        r#"
+const CLOSURE: &str = r#"
 -- registry.py --
 ENTRIES = {}
 
@@ -117,80 +114,83 @@ def test_nothing():
 -- test_none.py --
 def test_none():
     pass
-"#,
-    )
-    .edit(
-        "decorator's body",
-        [replace("registry.py", "= wrap(f)", "= lambda: 0")],
-        [
-            "! test_plugins.py::test_first",
-            "! test_plugins.py::test_second",
-            "test_plugins.py::test_nothing",
-        ],
-    )
-    .edit(
-        "called by a decorator",
-        [replace("registry.py", "f() + 1", "f() + 2")],
-        [
-            "! test_plugins.py::test_first",
-            "! test_plugins.py::test_second",
-            "test_plugins.py::test_nothing",
-        ],
-    )
-    .edit(
-        "decorated function",
-        [replace("plugins.py", "return 1", "return 5")],
-        ["! test_plugins.py::test_first"],
-    )
-    .edit(
-        "__init_subclass__",
-        [replace("base.py", "append(label(cls))", "insert(0, 0)")],
-        [
-            "! test_derived.py::test_subclasses",
-            "test_derived.py::test_body",
-            "test_deep.py::test_value",
-            "test_deep.py::test_nothing",
-        ],
-    )
-    .edit(
-        "called by __init_subclass__",
-        [replace(
-            "base.py",
-            "return cls.__name__",
-            "return cls.__name__.lower()",
-        )],
-        [
-            "! test_derived.py::test_subclasses",
-            "test_derived.py::test_body",
-            "test_deep.py::test_value",
-            "test_deep.py::test_nothing",
-        ],
-    )
-    .edit(
-        "called by a metaclass",
-        [replace("base.py", "return 1", "return 2")],
-        [
-            "test_derived.py::test_subclasses",
-            "test_derived.py::test_body",
-            "! test_deep.py::test_value",
-            "test_deep.py::test_nothing",
-        ],
-    )
-    .edit(
-        "body of a module between",
-        [replace("deep.py", "derived.Tagged.tag", "0")],
-        ["! test_deep.py::test_value"],
-    )
-    .edit(
-        "top level at the end of a chain",
-        [append("base.py", "\nprint()\n")],
-        [
-            "test_derived.py::test_subclasses",
-            "test_derived.py::test_body",
-            "test_deep.py::test_value",
-            "test_deep.py::test_nothing",
-        ],
-    )
+"#;
+
+/// Function bodies that run during an import belong to all importers.
+fn closure() -> Case {
+    Case::new(CLOSURE)
+        .edit(
+            "decorator's body",
+            [replace("registry.py", "= wrap(f)", "= lambda: 0")],
+            [
+                "! test_plugins.py::test_first",
+                "! test_plugins.py::test_second",
+                "test_plugins.py::test_nothing",
+            ],
+        )
+        .edit(
+            "called by a decorator",
+            [replace("registry.py", "f() + 1", "f() + 2")],
+            [
+                "! test_plugins.py::test_first",
+                "! test_plugins.py::test_second",
+                "test_plugins.py::test_nothing",
+            ],
+        )
+        .edit(
+            "decorated function",
+            [replace("plugins.py", "return 1", "return 5")],
+            ["! test_plugins.py::test_first"],
+        )
+        .edit(
+            "__init_subclass__",
+            [replace("base.py", "append(label(cls))", "insert(0, 0)")],
+            [
+                "! test_derived.py::test_subclasses",
+                "test_derived.py::test_body",
+                "test_deep.py::test_value",
+                "test_deep.py::test_nothing",
+            ],
+        )
+        .edit(
+            "called by __init_subclass__",
+            [replace(
+                "base.py",
+                "return cls.__name__",
+                "return cls.__name__.lower()",
+            )],
+            [
+                "! test_derived.py::test_subclasses",
+                "test_derived.py::test_body",
+                "test_deep.py::test_value",
+                "test_deep.py::test_nothing",
+            ],
+        )
+        .edit(
+            "called by a metaclass",
+            [replace("base.py", "return 1", "return 2")],
+            [
+                "test_derived.py::test_subclasses",
+                "test_derived.py::test_body",
+                "! test_deep.py::test_value",
+                "test_deep.py::test_nothing",
+            ],
+        )
+        .edit(
+            "body of a module between",
+            [replace("deep.py", "derived.Tagged.tag", "0")],
+            ["! test_deep.py::test_value"],
+        )
+        .edit(
+            "top level at the end of a chain",
+            [append("base.py", "\nprint()\n")],
+            [
+                "test_derived.py::test_subclasses",
+                "test_derived.py::test_body",
+                "test_deep.py::test_value",
+                "test_deep.py::test_nothing",
+            ],
+        )
 }
 
 /// New files that an import finds before the present one.
@@ -415,10 +415,7 @@ def test_none():
     )
 }
 
-/// Packages: their `__init__`, star imports, namespace packages, cycles.
-fn packages() -> Case {
-    Case::new(
-        r#"
+const PACKAGES: &str = r#"
 -- src/app/__init__.py --
 from .names import *
 
@@ -483,67 +480,70 @@ def test_space():
 -- tests/test_none.py --
 def test_none():
     pass
-"#,
-    )
-    .edit(
-        "function behind a star import",
-        [replace("src/app/names.py", "return 1", "return 3")],
-        ["! tests/test_app.py::test_public"],
-    )
-    .edit(
-        "names of a star import",
-        [replace(
-            "src/app/names.py",
-            "[\"public\"]",
-            "[\"public\", \"hidden\"]",
-        )],
-        [
-            "tests/test_app.py::test_public",
-            "tests/test_app.py::test_version",
-            "tests/test_cycle.py::test_go",
-        ],
-    )
-    .edit(
-        "package's __init__ reaches who imports a part of it",
-        [replace("src/app/__init__.py", "\"1\"", "\"2\"")],
-        [
-            "tests/test_app.py::test_public",
-            "! tests/test_app.py::test_version",
-            "tests/test_cycle.py::test_go",
-        ],
-    )
-    .edit(
-        "in a cycle",
-        [replace("src/app/left.py", "return 1", "return 2")],
-        ["! tests/test_cycle.py::test_go"],
-    )
-    .edit(
-        "top level in a cycle",
-        [append("src/app/right.py", "\nX = 1\n")],
-        NONE,
-    )
-    .edit(
-        "part of a namespace package",
-        [replace("src/space/part.py", "1", "2")],
-        ["! tests/test_space.py::test_space"],
-    )
-    .edit(
-        "namespace package becomes a regular one",
-        [write("src/space/__init__.py", "")],
-        // A namespace package has none either.
-        between(
-            ["tests/test_space.py::test_space"],
+"#;
+
+/// Packages: their `__init__`, star imports, namespace packages, cycles.
+fn packages() -> Case {
+    Case::new(PACKAGES)
+        .edit(
+            "function behind a star import",
+            [replace("src/app/names.py", "return 1", "return 3")],
+            ["! tests/test_app.py::test_public"],
+        )
+        .edit(
+            "names of a star import",
+            [replace(
+                "src/app/names.py",
+                "[\"public\"]",
+                "[\"public\", \"hidden\"]",
+            )],
             [
                 "tests/test_app.py::test_public",
                 "tests/test_app.py::test_version",
                 "tests/test_cycle.py::test_go",
-                "tests/test_none.py::test_none",
             ],
-        ),
-    )
-    .edit(
-        "module that nobody imports",
-        [write("src/fresh.py", "")],
-        NONE,
-    )
+        )
+        .edit(
+            "package's __init__ reaches who imports a part of it",
+            [replace("src/app/__init__.py", "\"1\"", "\"2\"")],
+            [
+                "tests/test_app.py::test_public",
+                "! tests/test_app.py::test_version",
+                "tests/test_cycle.py::test_go",
+            ],
+        )
+        .edit(
+            "in a cycle",
+            [replace("src/app/left.py", "return 1", "return 2")],
+            ["! tests/test_cycle.py::test_go"],
+        )
+        .edit(
+            "top level in a cycle",
+            [append("src/app/right.py", "\nX = 1\n")],
+            NONE,
+        )
+        .edit(
+            "part of a namespace package",
+            [replace("src/space/part.py", "1", "2")],
+            ["! tests/test_space.py::test_space"],
+        )
+        .edit(
+            "namespace package becomes a regular one",
+            [write("src/space/__init__.py", "")],
+            // A namespace package has none either.
+            between(
+                ["tests/test_space.py::test_space"],
+                [
+                    "tests/test_app.py::test_public",
+                    "tests/test_app.py::test_version",
+                    "tests/test_cycle.py::test_go",
+                    "tests/test_none.py::test_none",
+                ],
+            ),
+        )
+        .edit(
+            "module that nobody imports",
+            [write("src/fresh.py", "")],
+            NONE,
+        )
 }

@@ -7,11 +7,7 @@ cases!(
     version_sensitive: patched,
 );
 
-/// Tests that run a method or ask for it by name depend on it. The other tests depend on what
-/// the class shows of it.
-fn methods() -> Case {
-    Case::new(
-        r#"
+const METHODS: &str = r#"
 -- shop.py --
 RATE = 2
 
@@ -64,85 +60,89 @@ def test_doc():
 
 def test_alone():
     assert shop.RATE == 2
-"#,
-    )
-    .edit(
-        "default of a method",
-        [replace("shop.py", "count=1", "count=2")],
-        [
-            "! test_shop.py::test_add",
-            "! test_shop.py::test_tax",
-            "! test_shop.py::test_show",
-            "test_shop.py::test_doc",
-        ],
-    )
-    .edit(
-        "docstring of a method",
-        [replace(
-            "shop.py",
-            "\"\"\"Adds.\"\"\"",
-            "\"\"\"Puts in.\"\"\"",
-        )],
-        ["! test_shop.py::test_doc"],
-    )
-    .edit(
-        "annotation of a method",
-        [replace("shop.py", "sep: str", "sep: object")],
-        ["test_shop.py::test_show"],
-    )
-    .edit(
-        "what a default is made of",
-        [replace("shop.py", "RATE = 2", "RATE = 3")],
-        ["! test_shop.py::test_tax", "! test_shop.py::test_alone"],
-    )
-    .edit(
-        "default that the interpreter uses",
-        [replace("shop.py", "by=1", "by=2")],
-        [
-            "test_shop.py::test_add",
-            "test_shop.py::test_tax",
-            "test_shop.py::test_show",
-            "! test_shop.py::test_len",
-            "test_shop.py::test_doc",
-        ],
-    )
-    .edit(
-        "argument without a default",
-        [replace("shop.py", "count=1", "count")],
-        [
-            "! test_shop.py::test_add",
-            "! test_shop.py::test_tax",
-            "! test_shop.py::test_show",
-            "test_shop.py::test_len",
-            "test_shop.py::test_doc",
-        ],
-    )
-    .edit(
-        "method that nobody asks for",
-        [replace(
-            "shop.py",
-            "    def __len__",
-            "    def new(self, a=1):\n        return a\n\n    def __len__",
-        )],
-        [
-            "test_shop.py::test_add",
-            "test_shop.py::test_tax",
-            "test_shop.py::test_show",
-            "test_shop.py::test_len",
-            "test_shop.py::test_doc",
-        ],
-    )
-    .edit(
-        "class attribute",
-        [replace("shop.py", "EUR", "CHF")],
-        [
-            "test_shop.py::test_add",
-            "test_shop.py::test_tax",
-            "! test_shop.py::test_show",
-            "test_shop.py::test_len",
-            "test_shop.py::test_doc",
-        ],
-    )
+"#;
+
+/// Tests that run a method or ask for it by name depend on it. The other tests depend on what
+/// the class shows of it.
+fn methods() -> Case {
+    Case::new(METHODS)
+        .edit(
+            "default of a method",
+            [replace("shop.py", "count=1", "count=2")],
+            [
+                "! test_shop.py::test_add",
+                "! test_shop.py::test_tax",
+                "! test_shop.py::test_show",
+                "test_shop.py::test_doc",
+            ],
+        )
+        .edit(
+            "docstring of a method",
+            [replace(
+                "shop.py",
+                "\"\"\"Adds.\"\"\"",
+                "\"\"\"Puts in.\"\"\"",
+            )],
+            ["! test_shop.py::test_doc"],
+        )
+        .edit(
+            "annotation of a method",
+            [replace("shop.py", "sep: str", "sep: object")],
+            ["test_shop.py::test_show"],
+        )
+        .edit(
+            "what a default is made of",
+            [replace("shop.py", "RATE = 2", "RATE = 3")],
+            ["! test_shop.py::test_tax", "! test_shop.py::test_alone"],
+        )
+        .edit(
+            "default that the interpreter uses",
+            [replace("shop.py", "by=1", "by=2")],
+            [
+                "test_shop.py::test_add",
+                "test_shop.py::test_tax",
+                "test_shop.py::test_show",
+                "! test_shop.py::test_len",
+                "test_shop.py::test_doc",
+            ],
+        )
+        .edit(
+            "argument without a default",
+            [replace("shop.py", "count=1", "count")],
+            [
+                "! test_shop.py::test_add",
+                "! test_shop.py::test_tax",
+                "! test_shop.py::test_show",
+                "test_shop.py::test_len",
+                "test_shop.py::test_doc",
+            ],
+        )
+        .edit(
+            "method that nobody asks for",
+            [replace(
+                "shop.py",
+                "    def __len__",
+                "    def new(self, a=1):\n        return a\n\n    def __len__",
+            )],
+            [
+                "test_shop.py::test_add",
+                "test_shop.py::test_tax",
+                "test_shop.py::test_show",
+                "test_shop.py::test_len",
+                "test_shop.py::test_doc",
+            ],
+        )
+        .edit(
+            "class attribute",
+            [replace("shop.py", "EUR", "CHF")],
+            [
+                "test_shop.py::test_add",
+                "test_shop.py::test_tax",
+                "! test_shop.py::test_show",
+                "test_shop.py::test_len",
+                "test_shop.py::test_doc",
+            ],
+        )
 }
 
 /// Methods that are found by names made at run time.

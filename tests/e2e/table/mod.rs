@@ -22,6 +22,7 @@ mod names;
 mod packages;
 mod parametrize;
 mod processes;
+mod reached;
 mod start_up;
 mod state;
 mod text;

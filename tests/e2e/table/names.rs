@@ -7,10 +7,7 @@ cases!(
     version_sensitive: reflection,
 );
 
-/// Functions, constants, and what is built from them.
-fn plain_names() -> Case {
-    Case::new(
-        r#"
+const PLAIN_NAMES: &str = r#"
 -- lib.py --
 import os
 
@@ -115,104 +112,104 @@ def test_missing():
 
 def test_none():
     pass
-"#,
-    )
-    .edit(
-        "add a function",
-        [append("lib.py", "\n\ndef new():\n    pass\n")],
-        NONE,
-    )
-    .edit(
-        "remove a function",
-        [replace("lib.py", "def unused():\n    return len([])\n", "")],
-        NONE,
-    )
-    .edit(
-        "rename a function",
-        [replace("lib.py", "def sort(", "def order(")],
-        ["! test_lib.py::test_sort"],
-    )
-    .edit(
-        "default of a parameter",
-        [replace("lib.py", "height=2", "height=3")],
-        [
-            "! test_lib.py::test_area",
-            "test_lib.py::test_doc",
-            "! test_lib.py::test_twice",
-        ],
-    )
-    .edit(
-        "docstring",
-        [replace("lib.py", "Width times", "Height times")],
-        ["! test_lib.py::test_doc"],
-    )
-    .edit(
-        "constant that a table and a function use",
-        [replace("lib.py", "LIMIT = 10", "LIMIT = 11")],
-        [
-            "! test_lib.py::test_limit",
-            "test_lib.py::test_lookup",
-            "! test_lib.py::test_apply",
-            "! test_lib.py::test_bound",
-        ],
-    )
-    .edit(
-        "table that is a default",
-        [replace("lib.py", "\"low\": 1", "\"low\": 2")],
-        ["! test_lib.py::test_lookup"],
-    )
-    .edit(
-        "another function as default",
-        [replace("lib.py", "f=limit", "f=area")],
-        ["! test_lib.py::test_apply"],
-    )
-    .edit(
-        "lambda",
-        [replace("lib.py", "pair[1]", "-pair[1]")],
-        ["! test_lib.py::test_sort"],
-    )
-    .edit(
-        "name that was missing",
-        [append("lib.py", "\nEXTRA = 1\n")],
-        ["! test_lib.py::test_missing"],
-    )
-    .edit(
-        "state's first value, which a function declares global",
-        [replace("lib.py", "\nTOTAL = 0", "\nTOTAL = 1")],
-        all_but([], ["test_lib.py::test_count"]),
-    )
-    .edit(
-        "list of exported names",
-        [replace("lib.py", "[\"area\", \"limit\"]", "[\"area\"]")],
-        NONE,
-    )
-    .edit(
-        "import that nothing uses",
-        [replace("lib.py", "import os", "import os\nimport re")],
-        NONE,
-    )
-    .edit(
-        "import removed",
-        [replace("lib.py", "import os\n", "")],
-        NONE,
-    )
-    .edit(
-        "hide a builtin",
-        [append("lib.py", "\n\ndef sorted(x, key):\n    return x\n")],
-        all_but([], ["test_lib.py::test_sort"]),
-    )
-    .edit(
-        "call at the top level",
-        [append("lib.py", "\nunused()\n")],
-        ALL,
-    )
-    .because("test_lib.py::test_none", "\"effects\"")
+"#;
+
+/// Functions, constants, and what is built from them.
+fn plain_names() -> Case {
+    Case::new(PLAIN_NAMES)
+        .edit(
+            "add a function",
+            [append("lib.py", "\n\ndef new():\n    pass\n")],
+            NONE,
+        )
+        .edit(
+            "remove a function",
+            [replace("lib.py", "def unused():\n    return len([])\n", "")],
+            NONE,
+        )
+        .edit(
+            "rename a function",
+            [replace("lib.py", "def sort(", "def order(")],
+            ["! test_lib.py::test_sort"],
+        )
+        .edit(
+            "default of a parameter",
+            [replace("lib.py", "height=2", "height=3")],
+            [
+                "! test_lib.py::test_area",
+                "test_lib.py::test_doc",
+                "! test_lib.py::test_twice",
+            ],
+        )
+        .edit(
+            "docstring",
+            [replace("lib.py", "Width times", "Height times")],
+            ["! test_lib.py::test_doc"],
+        )
+        .edit(
+            "constant that a table and a function use",
+            [replace("lib.py", "LIMIT = 10", "LIMIT = 11")],
+            [
+                "! test_lib.py::test_limit",
+                "test_lib.py::test_lookup",
+                "! test_lib.py::test_apply",
+                "! test_lib.py::test_bound",
+            ],
+        )
+        .edit(
+            "table that is a default",
+            [replace("lib.py", "\"low\": 1", "\"low\": 2")],
+            ["! test_lib.py::test_lookup"],
+        )
+        .edit(
+            "another function as default",
+            [replace("lib.py", "f=limit", "f=area")],
+            ["! test_lib.py::test_apply"],
+        )
+        .edit(
+            "lambda",
+            [replace("lib.py", "pair[1]", "-pair[1]")],
+            ["! test_lib.py::test_sort"],
+        )
+        .edit(
+            "name that was missing",
+            [append("lib.py", "\nEXTRA = 1\n")],
+            ["! test_lib.py::test_missing"],
+        )
+        .edit(
+            "state's first value, which a function declares global",
+            [replace("lib.py", "\nTOTAL = 0", "\nTOTAL = 1")],
+            all_but([], ["test_lib.py::test_count"]),
+        )
+        .edit(
+            "list of exported names",
+            [replace("lib.py", "[\"area\", \"limit\"]", "[\"area\"]")],
+            NONE,
+        )
+        .edit(
+            "import that nothing uses",
+            [replace("lib.py", "import os", "import os\nimport re")],
+            NONE,
+        )
+        .edit(
+            "import removed",
+            [replace("lib.py", "import os\n", "")],
+            NONE,
+        )
+        .edit(
+            "hide a builtin",
+            [append("lib.py", "\n\ndef sorted(x, key):\n    return x\n")],
+            all_but([], ["test_lib.py::test_sort"]),
+        )
+        .edit(
+            "call at the top level",
+            [append("lib.py", "\nunused()\n")],
+            ALL,
+        )
+        .because("test_lib.py::test_none", "\"effects\"")
 }
 
-/// Names from import statements, and how they are passed on.
-fn imports() -> Case {
-    Case::new(
-        r#"
+const IMPORTS: &str = r#"
 -- pkg/__init__.py --
 from .core import run as run
 from .core import Thing as Thing
@@ -294,8 +291,11 @@ def test_old():
 
 def test_none():
     pass
-"#,
-    )
+"#;
+
+/// Names from import statements, and how they are passed on.
+fn imports() -> Case {
+    Case::new(IMPORTS)
     .edit(
         "default behind a module's name",
         [replace("pkg/tools.py", "by=1", "by=2")],

@@ -4,9 +4,7 @@ use crate::harness::*;
 
 cases!(sources, strange_ids, raw_ids);
 
-fn sources() -> Case {
-    Case::new(
-        r#"
+const SOURCES: &str = r#"
 -- values.py --
 VALUES = [1, 2]
 -- numbers.json --
@@ -75,73 +73,75 @@ def test_x(hooked):
 -- test_other.py --
 def test_other():
     pass
-"#,
-    )
-    .edit(
-        "constant in another module: a new parameter",
-        [replace("values.py", "[1, 2]", "[1, 2, 3]")],
-        [
-            "test_module.py::test_x[1]",
-            "test_module.py::test_x[2]",
-            "! test_module.py::test_x[3]",
-            "test_module.py::test_same_file",
-        ],
-    )
-    .edit(
-        "constant in another module: one less",
-        [replace("values.py", "[1, 2]", "[1]")],
-        [
-            "test_module.py::test_x[1]",
-            "test_module.py::test_same_file",
-        ],
-    )
-    .edit(
-        "file read at import",
-        [write("numbers.json", "[1, 4]")],
-        [
-            "test_json.py::test_x[1]",
-            "! test_json.py::test_x[4]",
-            "test_json.py::test_same_file",
-        ],
-    )
-    .edit(
-        "function that made the values",
-        [replace("lib.py", "return [1, 2]", "return [1, 5]")],
-        [
-            "test_function.py::test_x[v1]",
-            "! test_function.py::test_x[v5]",
-            "test_function.py::test_same_file",
-        ],
-    )
-    .edit(
-        "function that made the ids",
-        [replace("lib.py", "v{}", "w{}")],
-        [
-            "test_function.py::test_x[w1]",
-            "test_function.py::test_x[w2]",
-            "test_function.py::test_same_file",
-        ],
-    )
-    .edit(
-        "file read by a hook of collection",
-        [write("hook.json", "[1, 7]")],
-        between(
-            ["test_hook.py::test_x[1]", "! test_hook.py::test_x[7]"],
-            // The hook runs for the file of every test.
+"#;
+
+fn sources() -> Case {
+    Case::new(SOURCES)
+        .edit(
+            "constant in another module: a new parameter",
+            [replace("values.py", "[1, 2]", "[1, 2, 3]")],
             [
                 "test_module.py::test_x[1]",
                 "test_module.py::test_x[2]",
+                "! test_module.py::test_x[3]",
                 "test_module.py::test_same_file",
-                "test_json.py::test_x[1]",
-                "test_json.py::test_x[2]",
-                "test_json.py::test_same_file",
-                "test_function.py::test_x[v1]",
-                "test_function.py::test_x[v2]",
-                "test_function.py::test_same_file",
-                "test_other.py::test_other",
             ],
-        ),
-    )
+        )
+        .edit(
+            "constant in another module: one less",
+            [replace("values.py", "[1, 2]", "[1]")],
+            [
+                "test_module.py::test_x[1]",
+                "test_module.py::test_same_file",
+            ],
+        )
+        .edit(
+            "file read at import",
+            [write("numbers.json", "[1, 4]")],
+            [
+                "test_json.py::test_x[1]",
+                "! test_json.py::test_x[4]",
+                "test_json.py::test_same_file",
+            ],
+        )
+        .edit(
+            "function that made the values",
+            [replace("lib.py", "return [1, 2]", "return [1, 5]")],
+            [
+                "test_function.py::test_x[v1]",
+                "! test_function.py::test_x[v5]",
+                "test_function.py::test_same_file",
+            ],
+        )
+        .edit(
+            "function that made the ids",
+            [replace("lib.py", "v{}", "w{}")],
+            [
+                "test_function.py::test_x[w1]",
+                "test_function.py::test_x[w2]",
+                "test_function.py::test_same_file",
+            ],
+        )
+        .edit(
+            "file read by a hook of collection",
+            [write("hook.json", "[1, 7]")],
+            between(
+                ["test_hook.py::test_x[1]", "! test_hook.py::test_x[7]"],
+                // The hook runs for the file of every test.
+                [
+                    "test_module.py::test_x[1]",
+                    "test_module.py::test_x[2]",
+                    "test_module.py::test_same_file",
+                    "test_json.py::test_x[1]",
+                    "test_json.py::test_x[2]",
+                    "test_json.py::test_same_file",
+                    "test_function.py::test_x[v1]",
+                    "test_function.py::test_x[v2]",
+                    "test_function.py::test_same_file",
+                    "test_other.py::test_other",
+                ],
+            ),
+        )
 }
 
 const STRANGE: &str = r##"

@@ -7,10 +7,7 @@ cases!(
     version_sensitive: scripts,
 );
 
-/// Python programs started as a subprocess.
-fn scripts() -> Case {
-    Case::new(
-        r#"
+const SCRIPTS: &str = r#"
 -- script.py --
 import sys
 
@@ -114,80 +111,83 @@ def test_runpy():
 
 def test_none():
     pass
-"#,
-    )
-    .setup([python("import os; os.chmod('direct.py', 0o755)")])
-    // A shell is between the test and Python: it is unknown what it read.
-    .always([
-        "test_scripts.py::test_os_system",
-        "test_scripts.py::test_popen",
-    ])
-    .edit(
-        "body of the script",
-        [replace(
-            "script.py",
-            "print(helper.used())",
-            "print(helper.used() + 1)",
-        )],
-        ["! test_scripts.py::test_script"],
-    )
-    .edit(
-        "top level of the script",
-        [append("script.py", "print(0)\n")],
-        ["! test_scripts.py::test_script"],
-    )
-    .edit(
-        "function that the script's import runs",
-        [replace("helper.py", "return 1", "return 3")],
-        ["! test_scripts.py::test_script"],
-    )
-    .edit(
-        "function that another program runs",
-        [replace("helper.py", "return 2", "return 3")],
-        ["! test_scripts.py::test_program"],
-    )
-    .edit(
-        "constant in the script's import",
-        [append("helper.py", "LIMIT = 1\n")],
-        [
-            "test_scripts.py::test_script",
-            "test_scripts.py::test_program",
-        ],
-    )
-    .edit(
-        "data file of the script",
-        [write("value.txt", "2\n")],
-        [
-            "! test_scripts.py::test_reader",
-            "! test_scripts.py::test_nested",
-        ],
-    )
-    .edit(
-        "script of a script",
-        [append("reader.py", "print(2)\n")],
-        [
-            "! test_scripts.py::test_reader",
-            "! test_scripts.py::test_nested",
-        ],
-    )
-    .edit(
-        "package run with -m",
-        [replace("tool/inner.py", "return 1", "return 2")],
-        [
-            "! test_scripts.py::test_module",
-            "! test_scripts.py::test_popen",
-        ],
-    )
-    .edit(
-        "script run in process",
-        [replace("in_process.py", "return 1", "return 2")],
-        ["! test_scripts.py::test_runpy"],
-    )
-    .edit(
-        "comment in the script",
-        [append("script.py", "# end\n")],
-        NONE,
-    )
+"#;
+
+/// Python programs started as a subprocess.
+fn scripts() -> Case {
+    Case::new(SCRIPTS)
+        .setup([python("import os; os.chmod('direct.py', 0o755)")])
+        // A shell is between the test and Python: it is unknown what it read.
+        .always([
+            "test_scripts.py::test_os_system",
+            "test_scripts.py::test_popen",
+        ])
+        .edit(
+            "body of the script",
+            [replace(
+                "script.py",
+                "print(helper.used())",
+                "print(helper.used() + 1)",
+            )],
+            ["! test_scripts.py::test_script"],
+        )
+        .edit(
+            "top level of the script",
+            [append("script.py", "print(0)\n")],
+            ["! test_scripts.py::test_script"],
+        )
+        .edit(
+            "function that the script's import runs",
+            [replace("helper.py", "return 1", "return 3")],
+            ["! test_scripts.py::test_script"],
+        )
+        .edit(
+            "function that another program runs",
+            [replace("helper.py", "return 2", "return 3")],
+            ["! test_scripts.py::test_program"],
+        )
+        .edit(
+            "constant in the script's import",
+            [append("helper.py", "LIMIT = 1\n")],
+            [
+                "test_scripts.py::test_script",
+                "test_scripts.py::test_program",
+            ],
+        )
+        .edit(
+            "data file of the script",
+            [write("value.txt", "2\n")],
+            [
+                "! test_scripts.py::test_reader",
+                "! test_scripts.py::test_nested",
+            ],
+        )
+        .edit(
+            "script of a script",
+            [append("reader.py", "print(2)\n")],
+            [
+                "! test_scripts.py::test_reader",
+                "! test_scripts.py::test_nested",
+            ],
+        )
+        .edit(
+            "package run with -m",
+            [replace("tool/inner.py", "return 1", "return 2")],
+            [
+                "! test_scripts.py::test_module",
+                "! test_scripts.py::test_popen",
+            ],
+        )
+        .edit(
+            "script run in process",
+            [replace("in_process.py", "return 1", "return 2")],
+            ["! test_scripts.py::test_runpy"],
+        )
+        .edit(
+            "comment in the script",
+            [append("script.py", "# end\n")],
+            NONE,
+        )
 }
 
 /// Processes of which tamis sees nothing: their tests always run.

@@ -4,10 +4,7 @@ use crate::harness::*;
 
 cases!(xunit);
 
-/// Set-up functions in the style of xunit, and those of unittest.
-fn xunit() -> Case {
-    Case::new(
-        r#"
+const XUNIT: &str = r#"
 -- make.py --
 def module():
     return 1
@@ -120,105 +117,108 @@ class Case(unittest.TestCase):
 
     def test_second(self):
         self.assertEqual(VALUE, 1)
-"#,
-    )
-    .edit(
-        "setup_module",
-        [
-            replace("make.py", "\n\ndef klass", "\n\n\n# moved\ndef klass"),
-            replace(
-                "make.py",
-                "def module():\n    return 1",
-                "def module():\n    return 2",
-            ),
-        ],
-        [
-            "test_xunit.py::TestClass::test_class_first",
-            "test_xunit.py::TestClass::test_class_second",
-            "! test_xunit.py::test_module_first",
-            "! test_xunit.py::test_module_second",
-        ],
-    )
-    .edit(
-        "setup_class",
-        [replace(
-            "make.py",
-            "def klass():\n    return 1",
-            "def klass():\n    return 2",
-        )],
-        between(
+"#;
+
+/// Set-up functions in the style of xunit, and those of unittest.
+fn xunit() -> Case {
+    Case::new(XUNIT)
+        .edit(
+            "setup_module",
             [
-                "! test_xunit.py::TestClass::test_class_first",
-                "test_xunit.py::TestClass::test_class_second",
+                replace("make.py", "\n\ndef klass", "\n\n\n# moved\ndef klass"),
+                replace(
+                    "make.py",
+                    "def module():\n    return 1",
+                    "def module():\n    return 2",
+                ),
             ],
-            // They name the state that the same test left.
-            [
-                "test_xunit.py::test_module_first",
-                "test_xunit.py::test_module_second",
-            ],
-        ),
-    )
-    .edit(
-        "setup_method",
-        [replace(
-            "make.py",
-            "def method():\n    return 1",
-            "def method():\n    return 2",
-        )],
-        between(
             [
                 "test_xunit.py::TestClass::test_class_first",
-                "! test_xunit.py::TestClass::test_class_second",
+                "test_xunit.py::TestClass::test_class_second",
+                "! test_xunit.py::test_module_first",
+                "! test_xunit.py::test_module_second",
             ],
-            // They name the state that the same test left.
+        )
+        .edit(
+            "setup_class",
+            [replace(
+                "make.py",
+                "def klass():\n    return 1",
+                "def klass():\n    return 2",
+            )],
+            between(
+                [
+                    "! test_xunit.py::TestClass::test_class_first",
+                    "test_xunit.py::TestClass::test_class_second",
+                ],
+                // They name the state that the same test left.
+                [
+                    "test_xunit.py::test_module_first",
+                    "test_xunit.py::test_module_second",
+                ],
+            ),
+        )
+        .edit(
+            "setup_method",
+            [replace(
+                "make.py",
+                "def method():\n    return 1",
+                "def method():\n    return 2",
+            )],
+            between(
+                [
+                    "test_xunit.py::TestClass::test_class_first",
+                    "! test_xunit.py::TestClass::test_class_second",
+                ],
+                // They name the state that the same test left.
+                [
+                    "test_xunit.py::test_module_first",
+                    "test_xunit.py::test_module_second",
+                ],
+            ),
+        )
+        .edit(
+            "setUpClass",
+            [replace(
+                "make.py",
+                "def unit_class():\n    return 1",
+                "def unit_class():\n    return 2",
+            )],
             [
-                "test_xunit.py::test_module_first",
-                "test_xunit.py::test_module_second",
+                "! test_unittest.py::Case::test_first",
+                "test_unittest.py::Case::test_second",
             ],
-        ),
-    )
-    .edit(
-        "setUpClass",
-        [replace(
-            "make.py",
-            "def unit_class():\n    return 1",
-            "def unit_class():\n    return 2",
-        )],
-        [
-            "! test_unittest.py::Case::test_first",
-            "test_unittest.py::Case::test_second",
-        ],
-    )
-    .edit(
-        "setUp",
-        [replace(
-            "make.py",
-            "def unit():\n    return 1",
-            "def unit():\n    return 2",
-        )],
-        [
-            "test_unittest.py::Case::test_first",
-            "! test_unittest.py::Case::test_second",
-        ],
-    )
-    .edit(
-        "addCleanup",
-        [replace("make.py", "pass", "return 1")],
-        [
-            "test_unittest.py::Case::test_first",
-            "test_unittest.py::Case::test_second",
-        ],
-    )
-    .edit(
-        "setUpModule",
-        [replace(
-            "make.py",
-            "def unit_module():\n    return 1",
-            "def unit_module():\n    return 2",
-        )],
-        [
-            "! test_unit_module.py::Case::test_first",
-            "! test_unit_module.py::Case::test_second",
-        ],
-    )
+        )
+        .edit(
+            "setUp",
+            [replace(
+                "make.py",
+                "def unit():\n    return 1",
+                "def unit():\n    return 2",
+            )],
+            [
+                "test_unittest.py::Case::test_first",
+                "! test_unittest.py::Case::test_second",
+            ],
+        )
+        .edit(
+            "addCleanup",
+            [replace("make.py", "pass", "return 1")],
+            [
+                "test_unittest.py::Case::test_first",
+                "test_unittest.py::Case::test_second",
+            ],
+        )
+        .edit(
+            "setUpModule",
+            [replace(
+                "make.py",
+                "def unit_module():\n    return 1",
+                "def unit_module():\n    return 2",
+            )],
+            [
+                "! test_unit_module.py::Case::test_first",
+                "! test_unit_module.py::Case::test_second",
+            ],
+        )
 }

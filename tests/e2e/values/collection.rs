@@ -114,9 +114,7 @@ def test_expected():
     )
 }
 
-fn fixtures() -> Case {
-    Case::new(
-        r#"
+const FIXTURES: &str = r#"
 -- values.py --
 def value():
     return 1
@@ -183,8 +181,10 @@ def test_none():
 -- sub/test_sub.py --
 def test_sub(word):
     assert word == "a"
-"#,
-    )
+"#;
+
+fn fixtures() -> Case {
+    Case::new(FIXTURES)
     .by_value()
     .edit(
         "a value that a fixture reads",

@@ -115,10 +115,7 @@ def test_module():
     )
 }
 
-/// Docstrings that do not come with the function, and ways to read them that nobody spells.
-fn by_other_ways() -> Case {
-    Case::new(
-        r#"
+const BY_OTHER_WAYS: &str = r#"
 -- lib.py --
 import functools
 
@@ -254,69 +251,72 @@ def test_size():
 
 def test_constants():
     assert "Plain." in lib.plain.__code__.co_consts
-"#,
-    )
-    .by_value()
-    .edit(
-        "one that is set",
-        [replace("lib.py", "\"Set.\"", "\"Other.\"")],
-        between(["! test_lib.py::test_late"], OF_OTHERS),
-    )
-    .edit(
-        "one that is set from now on",
-        [append("lib.py", "\n\nplain.__doc__ = 'Other.'\n")],
-        between(
+"#;
+
+/// Docstrings that do not come with the function, and ways to read them that nobody spells.
+fn by_other_ways() -> Case {
+    Case::new(BY_OTHER_WAYS)
+        .by_value()
+        .edit(
+            "one that is set",
+            [replace("lib.py", "\"Set.\"", "\"Other.\"")],
+            between(["! test_lib.py::test_late"], OF_OTHERS),
+        )
+        .edit(
+            "one that is set from now on",
+            [append("lib.py", "\n\nplain.__doc__ = 'Other.'\n")],
+            between(
+                [
+                    "! test_lib.py::test_plain",
+                    "! test_lib.py::test_partial",
+                    "! test_lib.py::test_late_import",
+                ],
+                OF_OTHERS,
+            ),
+        )
+        .edit(
+            "one that is in the constants, too",
+            [replace("lib.py", "Plain.", "Other.")],
             [
                 "! test_lib.py::test_plain",
+                "! test_lib.py::test_constants",
                 "! test_lib.py::test_partial",
                 "! test_lib.py::test_late_import",
             ],
-            OF_OTHERS,
-        ),
-    )
-    .edit(
-        "one that is in the constants, too",
-        [replace("lib.py", "Plain.", "Other.")],
-        [
-            "! test_lib.py::test_plain",
-            "! test_lib.py::test_constants",
-            "! test_lib.py::test_partial",
-            "! test_lib.py::test_late_import",
-        ],
-    )
-    .edit(
-        "one that was copied",
-        [replace("lib.py", "Copied.", "Other.")],
-        between(["! test_lib.py::test_copied"], OF_OTHERS),
-    )
-    .edit(
-        "that of a function in a function",
-        [replace("lib.py", "Inner.", "Other.")],
-        ["! test_lib.py::test_inner"],
-    )
-    .edit(
-        "one that the compiler might warn of",
-        [replace("lib.py", "Written", "Said")],
-        ["! test_lib.py::test_escaped"],
-    )
-    .edit(
-        "that of a static method",
-        [replace("lib.py", "Its kind.", "Other.")],
-        between(
-            ["! test_lib.py::test_kind", "! test_lib.py::test_descriptor"],
-            OF_OTHERS,
-        ),
-    )
-    .edit(
-        "the copy of another's",
-        [append("lib.py", "\n\nlater.__doc__ = plain.__doc__\n")],
-        between(["! test_lib.py::test_later"], OF_OTHERS),
-    )
-    .edit(
-        "that of a property",
-        [replace("lib.py", "Its size.", "Other.")],
-        between(["! test_lib.py::test_size"], OF_OTHERS),
-    )
+        )
+        .edit(
+            "one that was copied",
+            [replace("lib.py", "Copied.", "Other.")],
+            between(["! test_lib.py::test_copied"], OF_OTHERS),
+        )
+        .edit(
+            "that of a function in a function",
+            [replace("lib.py", "Inner.", "Other.")],
+            ["! test_lib.py::test_inner"],
+        )
+        .edit(
+            "one that the compiler might warn of",
+            [replace("lib.py", "Written", "Said")],
+            ["! test_lib.py::test_escaped"],
+        )
+        .edit(
+            "that of a static method",
+            [replace("lib.py", "Its kind.", "Other.")],
+            between(
+                ["! test_lib.py::test_kind", "! test_lib.py::test_descriptor"],
+                OF_OTHERS,
+            ),
+        )
+        .edit(
+            "the copy of another's",
+            [append("lib.py", "\n\nlater.__doc__ = plain.__doc__\n")],
+            between(["! test_lib.py::test_later"], OF_OTHERS),
+        )
+        .edit(
+            "that of a property",
+            [replace("lib.py", "Its size.", "Other.")],
+            between(["! test_lib.py::test_size"], OF_OTHERS),
+        )
 }
 
 /// Tests that read docstrings: where one was set, it may be any.

@@ -40,9 +40,7 @@ fn more() -> Vec<Change> {
     vec![append("core.py", "\n\nMISSING = setting(5)\n")]
 }
 
-/// Ways to run generated code.
-fn generated() -> Case {
-    let tests = r#"
+const GENERATED: &str = r#"
 -- test_generated.py --
 import types
 
@@ -142,7 +140,10 @@ def test_absent_global():
         found = None
     assert found is None
 "#;
-    Case::new(format!("{CORE}{tests}"))
+
+/// Ways to run generated code.
+fn generated() -> Case {
+    Case::new(format!("{CORE}{GENERATED}"))
         .by_value()
         .edit(
             "a value that generated code reads",

@@ -27,9 +27,7 @@ fn limit(path: &'static str) -> Vec<Change> {
     vec![replace(path, "LIMIT = setting(1)", "LIMIT = setting(3)")]
 }
 
-/// A module that others import by names that are not its own, and pass on.
-fn other_names() -> Case {
-    let text = r#"
+const OTHER_NAMES: &str = r#"
 -- kernels.py --
 import core as kernel
 -- between.py --
@@ -137,7 +135,10 @@ def test_lacking():
         found = None
     assert found is None
 "#;
-    Case::new(format!("{CORE}{text}"))
+
+/// A module that others import by names that are not its own, and pass on.
+fn other_names() -> Case {
+    Case::new(format!("{CORE}{OTHER_NAMES}"))
         .by_value()
         .edit(
             "a value that is looked up",

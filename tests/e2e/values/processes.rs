@@ -4,9 +4,7 @@ use crate::harness::*;
 
 cases!(imports, in_children);
 
-fn imports() -> Case {
-    Case::new(
-        r#"
+const IMPORTS: &str = r#"
 -- threaded.py --
 import threading
 
@@ -111,39 +109,41 @@ def test_data():
 
 def test_same():
     assert read.SAME == 5
-"#,
-    )
-    .by_value()
-    .edit(
-        "a thread",
-        [replace("threaded.py", "= 1", "= 2")],
-        at_least(["! test_threaded.py::test_result"]),
-    )
-    .edit(
-        "a fork",
-        [replace("forked.py", "\"1\"", "\"2\"")],
-        at_least(["! test_forked.py::test_file"]),
-    )
-    .edit(
-        "a program",
-        [replace("program.py", "return 1", "return 2")],
-        at_least(["! test_started.py::test_output"]),
-    )
-    .edit(
-        "a written file",
-        [replace("written.py", "return \"1\"", "return \"2\"")],
-        at_least(["! test_written.py::test_file"]),
-    )
-    .edit(
-        "a file that is read at import",
-        [write("data.txt", "2\n")],
-        ["! test_read.py::test_data"],
-    )
-    .edit(
-        "the same in a file that is read at import",
-        [write("data.txt", "01\n")],
-        NONE,
-    )
+"#;
+
+fn imports() -> Case {
+    Case::new(IMPORTS)
+        .by_value()
+        .edit(
+            "a thread",
+            [replace("threaded.py", "= 1", "= 2")],
+            at_least(["! test_threaded.py::test_result"]),
+        )
+        .edit(
+            "a fork",
+            [replace("forked.py", "\"1\"", "\"2\"")],
+            at_least(["! test_forked.py::test_file"]),
+        )
+        .edit(
+            "a program",
+            [replace("program.py", "return 1", "return 2")],
+            at_least(["! test_started.py::test_output"]),
+        )
+        .edit(
+            "a written file",
+            [replace("written.py", "return \"1\"", "return \"2\"")],
+            at_least(["! test_written.py::test_file"]),
+        )
+        .edit(
+            "a file that is read at import",
+            [write("data.txt", "2\n")],
+            ["! test_read.py::test_data"],
+        )
+        .edit(
+            "the same in a file that is read at import",
+            [write("data.txt", "01\n")],
+            NONE,
+        )
 }
 
 /// Import-time code that runs in child processes of tests.

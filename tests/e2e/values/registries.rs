@@ -165,10 +165,7 @@ def test_new():
     )
 }
 
-/// What import-time code puts into libraries.
-fn of_libraries() -> Case {
-    Case::new(
-        r#"
+const OF_LIBRARIES: &str = r#"
 -- set_up.py --
 import codecs
 import copyreg
@@ -235,65 +232,68 @@ def test_filter():
 -- test_apart.py --
 def test_apart():
     assert True
-"#,
-    )
-    .by_value()
-    .edit(
-        "a function of a library is replaced",
-        [in_prepare("json.dumps = lambda value: 'odd'")],
-        at_least(["! test_set_up.py::test_json"]),
-    )
-    .edit(
-        "a reducer for copies",
-        [in_prepare(
-            "copyreg.pickle(Odd, lambda odd: (dict, (), None, None, iter([('value', 2)])))",
-        )],
-        at_least(["! test_set_up.py::test_copy"]),
-    )
-    .edit(
-        "a codec",
-        [in_prepare(
-            "codecs.register(lambda name: codecs.lookup('utf-8') if 'odd' in name else None)",
-        )],
-        at_least(["! test_set_up.py::test_codec"]),
-    )
-    .edit(
-        "a kind of file",
-        [in_prepare("mimetypes.add_type('text/odd', '.oddly')")],
-        at_least(["! test_set_up.py::test_mime"]),
-    )
-    .edit(
-        "an implementation for a type",
-        [in_prepare("show.register(int, lambda value: 'number')")],
-        at_least(["! test_set_up.py::test_show"]),
-    )
-    .edit(
-        "a logger's level",
-        [in_prepare(
-            "logging.getLogger('odd').setLevel(logging.ERROR)",
-        )],
-        at_least(["! test_set_up.py::test_logger"]),
-    )
-    .edit(
-        "a logger's filter",
-        [in_prepare(
-            "logging.getLogger('odd').addFilter(lambda record: 1)",
-        )],
-        at_least(["! test_set_up.py::test_filter"]),
-    )
-    .edit("nothing", [in_prepare("return None")], NONE)
-    .edit(
-        "a logger, an expression, a class and names of the library",
-        [append(
-            "set_up.py",
-            "\n\nimport abc\nimport dataclasses\nimport enum\nimport re\nimport typing\n\n\
+"#;
+
+/// What import-time code puts into libraries.
+fn of_libraries() -> Case {
+    Case::new(OF_LIBRARIES)
+        .by_value()
+        .edit(
+            "a function of a library is replaced",
+            [in_prepare("json.dumps = lambda value: 'odd'")],
+            at_least(["! test_set_up.py::test_json"]),
+        )
+        .edit(
+            "a reducer for copies",
+            [in_prepare(
+                "copyreg.pickle(Odd, lambda odd: (dict, (), None, None, iter([('value', 2)])))",
+            )],
+            at_least(["! test_set_up.py::test_copy"]),
+        )
+        .edit(
+            "a codec",
+            [in_prepare(
+                "codecs.register(lambda name: codecs.lookup('utf-8') if 'odd' in name else None)",
+            )],
+            at_least(["! test_set_up.py::test_codec"]),
+        )
+        .edit(
+            "a kind of file",
+            [in_prepare("mimetypes.add_type('text/odd', '.oddly')")],
+            at_least(["! test_set_up.py::test_mime"]),
+        )
+        .edit(
+            "an implementation for a type",
+            [in_prepare("show.register(int, lambda value: 'number')")],
+            at_least(["! test_set_up.py::test_show"]),
+        )
+        .edit(
+            "a logger's level",
+            [in_prepare(
+                "logging.getLogger('odd').setLevel(logging.ERROR)",
+            )],
+            at_least(["! test_set_up.py::test_logger"]),
+        )
+        .edit(
+            "a logger's filter",
+            [in_prepare(
+                "logging.getLogger('odd').addFilter(lambda record: 1)",
+            )],
+            at_least(["! test_set_up.py::test_filter"]),
+        )
+        .edit("nothing", [in_prepare("return None")], NONE)
+        .edit(
+            "a logger, an expression, a class and names of the library",
+            [append(
+                "set_up.py",
+                "\n\nimport abc\nimport dataclasses\nimport enum\nimport re\nimport typing\n\n\
              LOG = logging.getLogger(__name__)\nWORD = re.compile('a+')\n\n\n\
              @dataclasses.dataclass\nclass Point:\n    x: typing.Optional[int] = None\n\n\n\
              class Kind(enum.Enum):\n    A = 1\n\n\n\
              class Shape(abc.ABC):\n    @abc.abstractmethod\n    def area(self): ...\n",
-        )],
-        NONE,
-    )
+            )],
+            NONE,
+        )
 }
 
 /// The body of the function that the project calls at import.

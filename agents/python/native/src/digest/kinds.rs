@@ -72,6 +72,26 @@ pub enum Kind {
     Opaque,
 }
 
+/// Types of which the collector of garbage tells all that they hold.
+const HOLDERS: [&[u8]; 16] = [
+    b"functools.partial",
+    b"method",
+    b"mappingproxy",
+    b"method-wrapper",
+    b"operator.attrgetter",
+    b"operator.itemgetter",
+    b"super",
+    b"instancemethod",
+    b"functools.KeyWrapper",
+    b"functools.Placeholder",
+    b"dict_keys",
+    b"dict_values",
+    b"dict_items",
+    b"odict_keys",
+    b"odict_values",
+    b"odict_items",
+];
+
 /// By `tp_name`.
 fn kind_of_name(name: &[u8], minor: u32) -> Kind {
     match name {
@@ -112,22 +132,7 @@ fn kind_of_name(name: &[u8], minor: u32) -> Kind {
         | b"member_descriptor"
         | b"classmethod_descriptor" => Kind::Descriptor,
         b"staticmethod" | b"classmethod" => Kind::Wrapper,
-        b"functools.partial"
-        | b"method"
-        | b"mappingproxy"
-        | b"method-wrapper"
-        | b"operator.attrgetter"
-        | b"operator.itemgetter"
-        | b"super"
-        | b"instancemethod"
-        | b"functools.KeyWrapper"
-        | b"functools.Placeholder"
-        | b"dict_keys"
-        | b"dict_values"
-        | b"dict_items"
-        | b"odict_keys"
-        | b"odict_values"
-        | b"odict_items" => Kind::Referents,
+_ if HOLDERS.contains(&name) => Kind::Referents,
         b"weakref" | b"weakref.ReferenceType" => Kind::Weak,
         b"weakproxy"
         | b"weakcallableproxy"

@@ -69,19 +69,7 @@ pub unsafe fn read(object: Ref, shape: &Shape, content: &mut Content) {
             content.part("class", object, 16);
             content.part("name", object, 24);
         }
-        Kind::Weak | Kind::WeakProxy if layouts.abilities.weak => {
-            let target = word(object, WEAK_TARGET) as Ref;
-            let is_dead = target.is_null() || target == &raw mut _Py_NoneStruct;
-            content.child(
-                Label::Part("referent"),
-                if is_dead {
-                    std::ptr::null_mut()
-                } else {
-                    target
-                },
-            );
-            content.part("callback", object, 24);
-        }
+        Kind::Weak | Kind::WeakProxy if layouts.abilities.weak => weak(object, content),
         Kind::LruCache => match layouts.lru {
             Some(function) => {
                 content.part("function", object, function);
@@ -96,22 +84,7 @@ pub unsafe fn read(object: Ref, shape: &Shape, content: &mut Content) {
         Kind::Registry if layouts.registry => content.part("registry", object, 16),
         Kind::Members(names) => members(object, shape, names, content),
         Kind::Answer(method) => answer(object, shape, method, content),
-        Kind::Spelled | Kind::Shown => {
-            let slot = if shape.kind == Kind::Shown {
-                TYPE_REPR
-            } else {
-                TYPE_STR
-            };
-            let text = call_slot(object, shape.base, slot);
-            match content.walk.keep(text).filter(|text| is_text(*text)) {
-                // The case of an exponent depends on the running context.
-                Some(text) => {
-                    let text = text_bytes(text).unwrap_or_default().to_ascii_lowercase();
-                    content.hasher.bytes(&text);
-                }
-                None => content.fail(unknown),
-            }
-        }
+        Kind::Spelled | Kind::Shown => spelled(object, shape, content),
         Kind::Date | Kind::Time | Kind::DateTime | Kind::Delta => time(object, shape, content),
         Kind::Lock | Kind::RLock => lock(object, shape, content),
         Kind::Local => local(object, shape, content),
@@ -125,6 +98,34 @@ pub unsafe fn read(object: Ref, shape: &Shape, content: &mut Content) {
         Kind::Context if layouts.context => context(object, shape, content),
         Kind::Count | Kind::Repeat | Kind::TypeVar => counters(object, shape, content),
         _ => content.fail(unknown),
+    }
+}
+
+unsafe fn weak(object: Ref, content: &mut Content) {
+    let target = word(object, WEAK_TARGET) as Ref;
+    let is_dead = target.is_null() || target == &raw mut _Py_NoneStruct;
+    let referent = match is_dead {
+        true => std::ptr::null_mut(),
+        false => target,
+    };
+    content.child(Label::Part("referent"), referent);
+    content.part("callback", object, 24);
+}
+
+/// What is told by its text.
+unsafe fn spelled(object: Ref, shape: &Shape, content: &mut Content) {
+    let slot = match shape.kind {
+        Kind::Shown => TYPE_REPR,
+        _ => TYPE_STR,
+    };
+    let text = call_slot(object, shape.base, slot);
+    match content.walk.keep(text).filter(|text| is_text(*text)) {
+        // The case of an exponent depends on the running context.
+        Some(text) => {
+            let text = text_bytes(text).unwrap_or_default().to_ascii_lowercase();
+            content.hasher.bytes(&text);
+        }
+        None => content.fail(Why::Type(shape.base)),
     }
 }
 

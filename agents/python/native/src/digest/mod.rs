@@ -10,6 +10,7 @@ mod kinds;
 mod layout;
 mod library;
 mod noise;
+mod object;
 mod roots;
 mod sources;
 mod walk;

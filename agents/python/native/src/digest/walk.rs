@@ -1,18 +1,16 @@
 //! Makes the graph: one node per object that the cells reach, in which stands
-//! what the object holds. Reads types, slots and dictionaries as C sees them;
-//! runs no code of the program.
+//! what the object holds.
 
 use std::rc::Rc;
 
-use super::classes::{Names, entries, is_text};
+use super::classes::Names;
 use super::graph::{Edge, Graph, Label, Node, Why};
 use super::hash::{ByAddress, Digest, Hasher, of_text};
 use super::homes::Homes;
 use super::kinds::{Kind, Shape, shape_of};
 use super::layout::Layouts;
-use super::noise::{self, Taken};
-use super::{functions, library};
-use crate::content::{self, FIRST_ADDRESS, Reader};
+use super::{functions, library, object};
+use crate::content::{self, Reader};
 use crate::ffi::*;
 
 /// More objects in one taking are opaque.
@@ -211,7 +209,7 @@ impl Walk {
                 content.fail(Why::Said("too many objects"));
             } else {
                 match work {
-                    Work::Object(object) => read(object, &mut content),
+                    Work::Object(object) => object::read(object, &mut content),
                     Work::Pair(key, value) => {
                         content.hasher = Hasher::new("entry");
                         content.child(Label::Part("key"), key);
@@ -300,7 +298,7 @@ unsafe fn text_digest(text: Ref) -> Digest {
 
 /// The value of a number, text or bytes; also of an instance of a class that
 /// derives from it.
-unsafe fn scalar(object: Ref, kind: Kind, hasher: &mut Hasher) {
+pub unsafe fn scalar(object: Ref, kind: Kind, hasher: &mut Hasher) {
     match kind {
         Kind::Bool | Kind::Int => {
             hasher.bytes(if kind == Kind::Bool { b"bool" } else { b"int" });
@@ -344,7 +342,7 @@ pub struct Content<'w> {
     plain: Vec<Digest>,
     edges: Vec<Edge>,
     pub unordered: bool,
-    has_identity: bool,
+    pub has_identity: bool,
     pub opaque: Option<Why>,
     /// Addresses of immutable values with which programs may mark something.
     pub marks: Vec<usize>,
@@ -479,154 +477,4 @@ impl<'w> Content<'w> {
             self.member(member as Ref);
         }
     }
-}
-
-/// Reads `object` into its node.
-unsafe fn read(object: Ref, content: &mut Content) {
-    let kind = (*object).kind;
-    let shape = content.walk.shape(kind);
-    let shape = shape.as_ref();
-    content.has_identity = shape.has_identity;
-    if shape.kind == Kind::Opaque {
-        return content.fail(Why::Type(shape.base));
-    }
-    match shape.class {
-        Some(class) => content.hasher.digest(class),
-        None => content.child(Label::Part("class"), kind),
-    }
-    base(object, shape, content);
-    for (name, offset) in &shape.slots {
-        slot_or_attribute(shape, *name, word(object, *offset) as Ref, content);
-    }
-    let has_its_way = matches!(shape.kind, Kind::Class | Kind::Module | Kind::Wrapper);
-    if shape.has_attributes && !has_its_way {
-        attributes(object, shape, content);
-    }
-}
-
-/// What the C type holds.
-unsafe fn base(object: Ref, shape: &Shape, content: &mut Content) {
-    match shape.kind {
-        Kind::Object => {}
-        Kind::Single | Kind::Opaque => content.fail(Why::Type(shape.base)),
-        Kind::Bool | Kind::Int | Kind::Complex | Kind::Text | Kind::Bytes => {
-            scalar(object, shape.kind, &mut content.hasher);
-        }
-        Kind::Float => {
-            scalar(object, shape.kind, &mut content.hasher);
-            content.has_identity = true;
-        }
-        Kind::ByteArray => {
-            let start = PyByteArray_AsString(object).cast();
-            let size = PyByteArray_Size(object) as usize;
-            content
-                .hasher
-                .bytes(std::slice::from_raw_parts(start, size));
-        }
-        Kind::Tuple => {
-            let start = object.cast::<usize>().add(3);
-            let items = std::slice::from_raw_parts(start, PyTuple_Size(object) as usize);
-            content.items(items);
-        }
-        Kind::List => content.items(content::list_items(object)),
-        Kind::Dict => content.entries(entries(object)),
-        Kind::Set | Kind::FrozenSet if shape.is_exact => content.members_of_set(object),
-        Kind::Set | Kind::FrozenSet => content.aside("members", Work::Members(object)),
-        Kind::Class => functions::class(object, content),
-        Kind::Module => {
-            let globals = entries(PyModule_GetDict(object));
-            content.entries(globals.filter(|(name, _)| unsafe {
-                !(is_text(*name) && noise::is_global(&text_bytes(*name).unwrap_or_default()))
-            }));
-        }
-        Kind::Function => functions::function(object, content),
-        Kind::Code => functions::code(object, content),
-        _ => library::read(object, shape, content),
-    }
-}
-
-unsafe fn attributes(object: Ref, shape: &Shape, content: &mut Content) {
-    let mut words = Vec::new();
-    let layouts = content.walk.layouts;
-    if layouts.names {
-        content::read(
-            object,
-            &Reader::Attributes,
-            layouts.abilities.inline,
-            &mut words,
-        );
-    } else if type_object::flags((*object).kind) & type_object::MANAGED_DICT == 0 {
-        words.push(0);
-        let dict = _PyObject_GetDictPtr(object);
-        if !dict.is_null() && !(*dict).is_null() {
-            words.extend(entries(*dict).flat_map(|(key, value)| [key as usize, value as usize]));
-        }
-    } else {
-        words.push(0);
-        // The accessor of the C API, where the layout is not known.
-        match content
-            .walk
-            .keep(PyObject_GenericGetDict(object, std::ptr::null_mut()))
-        {
-            Some(dict) => {
-                words.extend(entries(dict).flat_map(|(key, value)| [key as usize, value as usize]));
-            }
-            None => return content.fail(Why::Type((*object).kind)),
-        }
-    }
-    for pair in words[1..].chunks_exact(2) {
-        if pair[0] < FIRST_ADDRESS {
-            return content.fail(Why::Type((*object).kind));
-        }
-        slot_or_attribute(shape, pair[0] as Ref, pair[1] as Ref, content);
-    }
-}
-
-unsafe fn slot_or_attribute(shape: &Shape, name: Ref, value: Ref, content: &mut Content) {
-    if !is_text(name) {
-        content.child(Label::Part("name"), name);
-        return content.child(Label::Part("value"), value);
-    }
-    let text = text_bytes(name).unwrap_or_default();
-    if shape.kind == Kind::Function && noise::is_of_function(&text) {
-        return;
-    }
-    let taken = shape.filter.takes(&text);
-    if matches!(taken, Taken::Not) {
-        return;
-    }
-    content.hasher.bytes(&text);
-    match taken {
-        Taken::Named if !value.is_null() => {
-            let name = named(value, content.walk);
-            content.child(Label::Attribute(name), name);
-        }
-        Taken::Types if !value.is_null() && (*value).kind == &raw mut PyList_Type => {
-            for item in content::list_items(value) {
-                content.child(Label::Attribute(name), (*(*item as Ref)).kind);
-            }
-            content.hasher.word(0);
-        }
-        _ => content.child(Label::Attribute(name), value),
-    }
-}
-
-/// The `name` attribute of an instance if that is a text, else its class.
-unsafe fn named(object: Ref, walk: &mut Walk) -> Ref {
-    let mut words = Vec::new();
-    if walk.layouts.names && type_object::dictoffset((*object).kind) != 0 {
-        let inline = walk.layouts.abilities.inline;
-        content::read(object, &Reader::Attributes, inline, &mut words);
-        for pair in words[1..].chunks_exact(2) {
-            let [name, value] = [pair[0] as Ref, pair[1] as Ref];
-            if pair[0] >= FIRST_ADDRESS
-                && is_text(name)
-                && is_text(value)
-                && text_bytes(name).as_deref() == Some(b"name")
-            {
-                return value;
-            }
-        }
-    }
-    (*object).kind
 }
