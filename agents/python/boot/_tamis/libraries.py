@@ -103,9 +103,19 @@ def roots(agent, own):
             without = _CHANGE_BY_THEMSELVES.get(name, "")
             if name.startswith("encodings."):
                 without = _OF_ENCODINGS
+            if name == "warnings" and _collects_warnings(agent):
+                without += " _showwarnmsg_impl"
             found.append(("*lib:" + name, module, tuple(without.split()), None))
     found.sort(key=lambda root: root[0])
     return found
+
+
+def _collects_warnings(agent):
+    """Whether pytest collects the warnings of the search for tests. Until that has ended, the
+    function that shows them leads to all of them, with their lines; then pytest puts back what
+    was there before."""
+    session = agent.session
+    return session is not None and session.config.pluginmanager.hasplugin("warnings")
 
 
 def path_of(module):
