@@ -236,6 +236,17 @@ def test_what_imports_do_to_others_shows(values):
     assert {cell for cell in found if cell[0] == "*process"} <= set(LOUD.values())
 
 
+def test_warnings_that_pytest_collects_are_quiet(values):
+    """Which ones there are, and on which lines."""
+    values.project.write("test_it.py", TEST)
+    values.project.write("library.py", loaded_before() + BEFORE + "warnings.warn('mind')\n")
+    again = BEFORE + "\n\nwarnings.warn('mind')\nwarnings.warn('twice')\n"
+    found = values.changed("library.py", loaded_before() + again)
+    assert {name for name, _ in found} <= {"library"}
+    found = values.changed("library.py", loaded_before() + again + "warnings.showwarning = use\n")
+    assert ("*lib:warnings", "") in found
+
+
 def test_aliasing(values):
     values.project.write("other.py", "missing = object()\n")
     values.project.write("library.py", "from other import missing\nHELD = {1: [missing]}\ndef use(): pass\n")

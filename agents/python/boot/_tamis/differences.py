@@ -298,6 +298,7 @@ class Readings:
         self._conftests = [path for path in self._by_path if _file_name(path) == "conftest.py"]
         self._read_by_set = {}
         self._read_by_unit = {}
+        self._reading = None
         self._loose = self._find_loose()
 
     def _find_loose(self):
@@ -375,10 +376,16 @@ class Readings:
         read = self._read_by_set.get(number)
         if read is None:
             read = set()
-            for unit in self.sets[number]:
+            # Large suites have millions of units in sets, and few read a difference.
+            for unit in self._reading_units().intersection(self.sets[number]):
                 read |= self._unit(unit)
             self._read_by_set[number] = read
         return read
+
+    def _reading_units(self):
+        if self._reading is None:
+            self._reading = {unit for unit in range(len(self.units)) if self._unit(unit)}
+        return self._reading
 
     def _unit(self, number):
         read = self._read_by_unit.get(number)
