@@ -71,31 +71,68 @@ def _of_agent(agent):
 def _is_imported(module, kept):
     """Whether every name by which this module has others is one that its import statements bind,
     or the import system: that of a submodule, which its source does not use by itself."""
-    names = {
-        name: value.__name__
-        for name, value in list(vars(module).items())
-        if id(value) in kept
-    }
-    if not names:
+    held = {name: value for name, value in list(vars(module).items()) if id(value) in kept}
+    if not held:
         return True
     try:
         with open(module.__file__, "rb") as file:
-            tree = ast.parse(file.read())
+            source = file.read()
+        tree = ast.parse(source)
     except (OSError, TypeError, ValueError, AttributeError, SyntaxError, RecursionError):
         return False
-    bound, used = set(), set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name):
-            used.add(node.id)
-        elif isinstance(node, ast.Import):
+    bound, stars = _bound_by_imports(module, tree)
+    left = {
+        name: value
+        for name, value in held.items()
+        if name not in bound and not any(vars(star).get(name) is value for star in stars)
+    }
+    if any(value.__name__ != "%s.%s" % (module.__name__, name) for name, value in left.items()):
+        return False
+    if not any(name.encode() in source for name in left):
+        return True
+    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    return used.isdisjoint(left)
+
+
+def _bound_by_imports(module, tree):
+    """The names that import statements of the module bind, and the modules of which they take
+    all names."""
+    bound, stars = set(), []
+    for node in _statements(tree):
+        if isinstance(node, ast.Import):
             bound.update(one.asname or one.name.partition(".")[0] for one in node.names)
         elif isinstance(node, ast.ImportFrom):
             bound.update(one.asname or one.name for one in node.names)
-    return all(
-        name in bound
-        or (own == "%s.%s" % (module.__name__, name) and name not in used)
-        for name, own in names.items()
-    )
+            if node.names[0].name == "*":
+                star = _imported_from(module, node)
+                if is_a(star, types.ModuleType):
+                    stars.append(star)
+    return bound, stars
+
+
+def _statements(tree):
+    """All statements of a module, without what is in expressions: these hold none."""
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        for field in ("body", "orelse", "finalbody", "handlers", "cases"):
+            inner = getattr(node, field, None)
+            if type(inner) is list:
+                waiting.extend(inner)
+
+
+def _imported_from(module, node):
+    """The module that `from … import` names; `None` if it is not there."""
+    name = node.module or ""
+    if node.level:
+        above = vars(module).get("__package__")
+        if type(above) is not str:
+            return None
+        parts = above.split(".")
+        parts = parts[: len(parts) - node.level + 1]
+        name = ".".join(parts + [name] if name else parts)
+    return sys.modules.get(name)
 
 
 def _is_frame_of(agent, holder):
